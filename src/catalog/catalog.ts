@@ -1,0 +1,36 @@
+import type { Diagnostic, HeldSkill, RejectedSkill, Skill } from '../kernel/index.ts'
+
+/** A skill that another copy of the same name hides. It stays addressable as `source/name`. */
+export interface ShadowedSkill {
+  readonly skill: Skill
+  /** The copy that wins. */
+  readonly by: Skill
+  /** `identical`: the same bytes, collapsed into one. `lower`: a lower tier or later source. */
+  readonly why: 'identical' | 'lower'
+}
+
+/** The skills an agent sees, and every other candidate with the reason why it is not among them. Immutable. */
+export interface Catalog {
+  /** Ready, not shadowed, allowed; sorted by name (byte order), so that the prompt is stable. */
+  readonly skills: readonly Skill[]
+  readonly held: readonly HeldSkill[]
+  readonly shadowed: readonly ShadowedSkill[]
+  readonly rejected: readonly RejectedSkill[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** Hex sha256 over addresses and file digests of `skills`: changes exactly when what the model sees changes. */
+  readonly version: string
+  /** Finds an offered skill by name, or any loaded copy that is neither held nor untrusted by `source/name`. */
+  find(nameOrAddress: string): Skill | undefined
+}
+
+/** The prompt index: what the model is told about skills before it loads one. */
+export interface PromptIndex {
+  /** Empty when there is no skill. */
+  readonly text: string
+  /** Code points of `text`. */
+  readonly characters: number
+  /** Estimate, see `estimateTokens`. */
+  readonly tokens: number
+  /** Per skill, in order: how it is shown and what it costs. */
+  readonly items: readonly { readonly name: string; readonly shown: 'full' | 'shortened' | 'name' | 'omitted'; readonly tokens: number }[]
+}

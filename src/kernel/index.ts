@@ -1,0 +1,36 @@
+/** kernel: the words every room shares; no I/O, no dependency. */
+export type { Call, Decision, LedgerEntry } from './call.ts'
+export { type Clock, systemClock } from './clock.ts'
+export { type Diagnostic, hasErrors, type Severity } from './diagnostics.ts'
+export { type CodeRow, CODES, type ErrorCode, isNexusError, NexusError } from './errors.ts'
+export type { Gated, HeldCode, HeldReason, HeldSkill, OsName, TargetFacts } from './gating.ts'
+export { DEFAULT_PROJECT, newId } from './ids.ts'
+export { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from './json.ts'
+export {
+  type Failed,
+  failed,
+  type FailureCode,
+  type Outcome,
+  type OutcomeStats,
+  type PartlySucceeded,
+  type Succeeded,
+  succeeded,
+} from './outcome.ts'
+export { escapeXml, toSafeLine, toSafeText } from './safe-text.ts'
+export {
+  configKey,
+  type FileStamp,
+  type InstallSpec,
+  type Manifest,
+  type ManifestEntry,
+  type RejectedSkill,
+  type Requirements,
+  type Skill,
+  skillAddress,
+  type SkillDocument,
+  type SkillMetadata,
+  type SkillOrigin,
+  TIERS,
+  type Tier,
+} from './skill.ts'
+export type { Services, Tool, ToolContext, ToolOptions } from './tool.ts'

@@ -1,0 +1,32 @@
+/**
+ * C0 and C1 controls, format characters (bidi, zero-width, tags) and lone separators: whatever can hide or move text.
+ * Line breaks and tabs are treated apart by each function.
+ */
+// oxlint-disable-next-line no-control-regex
+const HIDDEN = /[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu
+const LINE_BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g
+const ESCAPE_SEQUENCE =
+  // oxlint-disable-next-line no-control-regex
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]/g
+
+/** One visible line: no escape sequences, controls, bidi or zero-width characters, no line breaks; NFC. */
+export function toSafeLine(text: string): string {
+  return toSafeText(text).replace(LINE_BREAKS, ' ').replace(/ {2,}/g, ' ').trim()
+}
+
+/** Visible text for a terminal or a prompt: as `toSafeLine`, but line breaks (as \n) and tabs stay. */
+export function toSafeText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(ESCAPE_SEQUENCE, '')
+    .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
+    .replace(HIDDEN, '')
+    .normalize('NFC')
+}
+
+const XML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
+
+/** Text that cannot open or close a tag or an attribute. */
+export function escapeXml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => XML[character] ?? character)
+}

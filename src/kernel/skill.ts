@@ -1,0 +1,126 @@
+import type { Diagnostic } from './diagnostics.ts'
+import type { JsonObject } from './json.ts'
+
+/** Where a skill comes from, high to low: a higher tier wins when two skills share a name. Source: decisions, "tiers". */
+export const TIERS = ['workspace', 'local', 'bundled', 'source', 'extra'] as const
+export type Tier = (typeof TIERS)[number]
+
+/** What must be there before the skill can run. Every list may be empty. Source: seed 001 §1.4. */
+export interface Requirements {
+  readonly bins: readonly string[]
+  readonly anyBins: readonly string[]
+  readonly env: readonly string[]
+  readonly config: readonly string[]
+}
+
+/** One way to install what a skill needs; shown, and run only on explicit request. Source: seed 001 §1.4, contracts §2.3. */
+export interface InstallSpec {
+  readonly id: string
+  readonly kind: string
+  readonly label?: string
+  readonly bins: readonly string[]
+  readonly os: readonly string[]
+  /** The remaining keys as written: formula, package, module, url … */
+  readonly details: JsonObject
+}
+
+/** The gating and display part of `metadata`, read from every accepted place and alias. */
+export interface SkillMetadata {
+  readonly emoji?: string
+  readonly homepage?: string
+  readonly os: readonly string[]
+  readonly requires: Requirements
+  readonly primaryEnv?: string
+  readonly install: readonly InstallSpec[]
+  readonly always: boolean
+  readonly skillKey?: string
+}
+
+/** What the text of a SKILL.md says, independent of where it lies. */
+export interface SkillDocument {
+  /** The label as written, or undefined when it is missing. Never part of a path or a shell word. */
+  readonly name: string | undefined
+  readonly description: string | undefined
+  readonly license?: string
+  readonly compatibility?: string
+  /** Tool names or patterns such as `Bash(git add:*)`, from any accepted form. They never widen power. */
+  readonly allowedTools: readonly string[]
+  /** Names of positional arguments, when the skill declares `arguments:`. */
+  readonly arguments: readonly string[]
+  /** May the model start it by itself; may a person start it by name. */
+  readonly invocation: { readonly model: boolean; readonly user: boolean }
+  readonly metadata: SkillMetadata
+  /** Every frontmatter key as parsed, in order, unknown ones too; an object without a prototype. */
+  readonly frontmatter: JsonObject
+  /** The Markdown after the frontmatter, byte for byte as decoded. */
+  readonly body: string
+}
+
+/** Identity of a file's content at a moment; two equal stamps mean "not changed". */
+export interface FileStamp {
+  readonly mtimeMs: number
+  readonly size: number
+  readonly inode: number
+}
+
+/** Which source found a skill. `source` is unique within a runtime and forms the address `source/name`. */
+export interface SkillOrigin {
+  readonly source: string
+  readonly tier: Tier
+  /** Position of the source among those of the same tier, from 0; the lower wins. */
+  readonly rank: number
+  /** False for a workspace that the user has not trusted: its skills are shown but run nothing. */
+  readonly trusted: boolean
+}
+
+/** A skill that was found and read: the document's head plus where it lies. The body is read again on load. */
+export interface Skill extends Omit<SkillDocument, 'body' | 'name' | 'description'> {
+  /** The label; the directory's name when the frontmatter has none. */
+  readonly name: string
+  /** Empty when the frontmatter has none; such a skill is held. */
+  readonly description: string
+  readonly origin: SkillOrigin
+  /** Real path of the skill's directory. */
+  readonly directory: string
+  /** Path of its SKILL.md inside `directory`. */
+  readonly file: string
+  /** sha256 (hex) of the SKILL.md's bytes. */
+  readonly fileDigest: string
+  readonly stamp: FileStamp
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** A directory with a SKILL.md that could not become a skill; `diagnostics` say why, the first error first. */
+export interface RejectedSkill {
+  /** Name as far as it could be read, else the directory's name. */
+  readonly name: string
+  readonly file: string
+  readonly origin: SkillOrigin
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** One file of a skill in its manifest. `path` is relative with forward slashes. */
+export interface ManifestEntry {
+  readonly path: string
+  readonly size: number
+  readonly executable: boolean
+  /** Lower-case hex sha256 of the bytes. */
+  readonly sha256: string
+}
+
+/** All files of a skill, byte-sorted by path, and the digest over them: the skill's revision. Source: reference/security §6. */
+export interface Manifest {
+  readonly files: readonly ManifestEntry[]
+  /** `sha256:` followed by 64 hex digits. */
+  readonly treeDigest: string
+}
+
+/** The key under which configuration speaks of a skill: `skillKey` from a trusted source, else its name. */
+export function configKey(skill: Pick<Skill, 'name' | 'metadata' | 'origin'>): string {
+  return skill.origin.trusted && skill.metadata.skillKey ? skill.metadata.skillKey : skill.name
+}
+
+/** The address that names one copy of a skill even when another shadows it: `source/name`. */
+export function skillAddress(skill: Pick<Skill, 'name' | 'origin'>): string {
+  return `${skill.origin.source}/${skill.name}`
+}

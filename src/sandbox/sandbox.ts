@@ -1,0 +1,64 @@
+import type { Skill, TargetFacts } from '../kernel/index.ts'
+
+/** What a command is given. Nothing of the host's environment is added to `env`. */
+export interface CommandRequest {
+  /** A bash command line; at most 100,000 bytes. */
+  readonly command: string
+  /** The directory the command works in: absolute, on the host. It is the only place it may write to (besides its own temp). */
+  readonly workspace: string
+  /** Directory to start in, relative to `workspace`; default `.`. */
+  readonly cwd?: string
+  /** Declared variables only; names that steer loaders and interpreters are refused with INVALID_ARGUMENT. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Default 30,000. At the end: SIGTERM to the command, 2 s, then everything in its namespace is killed. */
+  readonly timeoutMs?: number
+  /** Most bytes kept of stdout and of stderr, each; default 204,800. The rest is counted and dropped. */
+  readonly maxOutputBytes?: number
+  /** Bytes given to the command's standard input; without them it is empty. */
+  readonly stdin?: string
+  /** Live output as it comes, up to the limit; must not throw. */
+  readonly onOutput?: (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
+}
+
+/** How a command ended. An exit code other than 0 is a result, not an error. */
+export interface CommandResult {
+  /** `exit`: it ended by itself. `timeout`, `cancelled`: we ended it. `killed`: a limit or another signal ended it. */
+  readonly end: 'exit' | 'timeout' | 'cancelled' | 'killed'
+  /** Exit code, 128 + n for signal n; -1 when we ended it. */
+  readonly exitCode: number
+  /** UTF-8 text; invalid bytes are U+FFFD. */
+  readonly stdout: string
+  readonly stderr: string
+  readonly stdoutTruncated: boolean
+  readonly stderrTruncated: boolean
+  /** All bytes that came, kept or not. */
+  readonly stdoutBytes: number
+  readonly stderrBytes: number
+  readonly durationMs: number
+  /** Things the caller should know: a changed file that was not taken back, a limit that was reached. */
+  readonly notes: readonly string[]
+}
+
+/** A skill's files where commands can see them: an immutable revision, addressed by its content. */
+export interface PlacedSkill {
+  /** The skill's directory as the target sees it; what `{baseDir}` becomes. */
+  readonly baseDir: string
+  readonly treeDigest: string
+}
+
+/** Where commands run. One instance serves one project. */
+export interface Sandbox {
+  readonly kind: 'local' | 'none' | 'e2b' | 'scripted'
+  /** What gating may rely on. Never starts a command. */
+  facts(): Promise<TargetFacts>
+  /** Makes a skill's files visible to commands; the same content is placed once. */
+  place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill>
+  /**
+   * Runs one command and returns when it and all its descendants are gone.
+   * Throws `NexusError` SANDBOX_UNAVAILABLE when commands cannot be confined here (nothing was run),
+   * SANDBOX_FAILED when the sandbox itself broke, INVALID_ARGUMENT for a bad request.
+   */
+  run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult>
+  /** Ends all commands and the runner; later calls throw. Safe to call twice. */
+  close(): Promise<void>
+}
