@@ -3,7 +3,6 @@ export type { Call, Decision, LedgerEntry } from './call.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { type Diagnostic, hasErrors, type Severity } from './diagnostics.ts'
 export { type CodeRow, CODES, type ErrorCode, isNexusError, NexusError } from './errors.ts'
-export type { Gated, HeldCode, HeldReason, HeldSkill, OsName, TargetFacts } from './gating.ts'
 export { DEFAULT_PROJECT, newId } from './ids.ts'
 export { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from './json.ts'
 export {
@@ -16,13 +15,19 @@ export {
   type Succeeded,
   succeeded,
 } from './outcome.ts'
+export { createRedactor } from './redact.ts'
 export { escapeXml, toSafeLine, toSafeText } from './safe-text.ts'
 export {
   configKey,
   type FileStamp,
+  type Gated,
+  type HeldCode,
+  type HeldReason,
+  type HeldSkill,
   type InstallSpec,
   type Manifest,
   type ManifestEntry,
+  type OsName,
   type RejectedSkill,
   type Requirements,
   type Skill,
@@ -30,6 +35,7 @@ export {
   type SkillDocument,
   type SkillMetadata,
   type SkillOrigin,
+  type TargetFacts,
   TIERS,
   type Tier,
 } from './skill.ts'
