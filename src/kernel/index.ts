@@ -5,6 +5,7 @@ export { type Diagnostic, hasErrors, type Severity } from './diagnostics.ts'
 export { type CodeRow, CODES, type ErrorCode, isNexusError, NexusError } from './errors.ts'
 export { DEFAULT_PROJECT, newId } from './ids.ts'
 export { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from './json.ts'
+export { nearest } from './nearest.ts'
 export {
   type Failed,
   failed,
@@ -16,7 +17,7 @@ export {
   succeeded,
 } from './outcome.ts'
 export { createRedactor } from './redact.ts'
-export { escapeXml, toSafeLine, toSafeText } from './safe-text.ts'
+export { escapeXml, nameKey, toSafeLine, toSafeText } from './safe-text.ts'
 export {
   configKey,
   type FileStamp,

@@ -30,3 +30,13 @@ const XML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': 
 export function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => XML[character] ?? character)
 }
+
+const PLAIN_NAME = /^[\w.-]+$/
+
+/**
+ * The form in which names are compared: as a reader sees them, compatibility forms folded (NFKC), case kept.
+ * Two names with one key cannot be told apart in a prompt, so they count as one name.
+ */
+export function nameKey(name: string): string {
+  return PLAIN_NAME.test(name) ? name : toSafeLine(name).normalize('NFKC')
+}
