@@ -27,20 +27,32 @@ function comparable(name: string): string {
 function editDistance(a: string, b: string, limit: number): number {
   if (a === b) return 0
   if (Math.abs(a.length - b.length) >= limit) return limit
-  let beforeLast: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
+  let beforeLast: readonly number[] = []
+  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let row = 1; row <= a.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1]
-      let cost = Math.min((last[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (last[column - 1] ?? 0) + (same ? 0 : 1))
-      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
-      if (swapped) cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1)
-      current.push(cost)
-    }
+    const current = nextRow([a.slice(Math.max(0, row - 2), row), b], last, beforeLast)
     if (Math.min(...current) >= limit) return limit
     beforeLast = last
     last = current
   }
   return last[b.length] ?? limit
+}
+
+/** The row of the distance table for the last letter of `ending`, which is at most the two letters read last. */
+function nextRow([ending, b]: [string, string], last: readonly number[], beforeLast: readonly number[]): number[] {
+  const letter = ending.at(-1)
+  const letterBefore = ending.length > 1 ? ending[0] : undefined
+  const current = [at(last, 0) + 1]
+  for (let column = 1; column <= b.length; column++) {
+    const changed = at(last, column - 1) + (letter === b[column - 1] ? 0 : 1)
+    let cost = Math.min(at(last, column) + 1, at(current, column - 1) + 1, changed)
+    const swapped = column > 1 && letter === b[column - 2] && letterBefore === b[column - 1]
+    if (swapped) cost = Math.min(cost, at(beforeLast, column - 2) + 1)
+    current.push(cost)
+  }
+  return current
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY
 }

@@ -1,0 +1,121 @@
+import {
+  configKey,
+  type Gated,
+  type HeldReason,
+  type HeldSkill,
+  nameKey,
+  type Skill,
+  skillAddress,
+  type TargetFacts,
+} from '../kernel/index.ts'
+import { type Ground, isBinName, isEnvName, LIFTED_BY_ALWAYS, needOs, reason } from './needs.ts'
+import { toOsName } from './os.ts'
+import type { EntryRules, GateRules } from './rules.ts'
+
+/**
+ * Sorts skills into those that can run on the target and those that are held back, each with every reason.
+ * Order of the gates: disabled, allow-list, OS, `always`, bins, anyBins, env, config, tool groups.
+ * Each skill lands in exactly one list, in the order given. Source: decisions, "gate order" and "gate where".
+ */
+export function gate(skills: readonly Skill[], facts: TargetFacts, rules: GateRules): Gated {
+  const prepared = prepare(facts, rules)
+  const ready: Skill[] = []
+  const held: HeldSkill[] = []
+  for (const skill of skills) {
+    const reasons = reasonsOf(skill, prepared)
+    if (reasons.length === 0) ready.push(skill)
+    else held.push({ skill, reasons })
+  }
+  return { ready, held }
+}
+
+/** Every reason why one skill cannot run there, in the order of the gates; empty when it is ready. */
+export function heldReasons(skill: Skill, facts: TargetFacts, rules: GateRules): readonly HeldReason[] {
+  return reasonsOf(skill, prepare(facts, rules))
+}
+
+/** Facts and rules made ready for many skills: look-ups by key, and each binary asked for once. */
+interface Prepared {
+  readonly facts: TargetFacts
+  readonly os: string
+  readonly hasBin: (name: string) => boolean
+  readonly rules: GateRules
+  /** What configuration switches off: the name's or entry's key for comparing, and the way to undo it. */
+  readonly disabled: ReadonlyMap<string, string>
+  readonly allowed: ReadonlySet<string> | undefined
+}
+
+function prepare(facts: TargetFacts, rules: GateRules): Prepared {
+  const known = new Map<string, boolean>()
+  const hasBin = (name: string): boolean => {
+    const before = known.get(name)
+    if (before !== undefined) return before
+    const found = isBinName(name) && facts.hasBin(name)
+    known.set(name, found)
+    return found
+  }
+  return {
+    facts,
+    os: toOsName(facts.os),
+    hasBin,
+    rules,
+    disabled: switchedOff(rules),
+    allowed: rules.allowList && new Set(rules.allowList.map(nameKey)),
+  }
+}
+
+/** Compared by name key, so that a look-alike of a disabled name is disabled with it. */
+function switchedOff(rules: GateRules): ReadonlyMap<string, string> {
+  const off = new Map<string, string>()
+  for (const name of rules.disabledSkills) off.set(nameKey(name), `Take ${name} out of skills.disabled_skills.`)
+  for (const [key, entry] of rules.entries) {
+    if (entry.enabled === false) off.set(nameKey(key), `Set skills.entries.${key}.enabled to true, or remove it.`)
+  }
+  return off
+}
+
+function reasonsOf(skill: Skill, prepared: Prepared): readonly HeldReason[] {
+  const ground = groundFor(skill, prepared)
+  const reasons = [...standing(skill, prepared, ground.key), ...needOs(skill, ground)]
+  if (skill.metadata.always && skill.origin.trusted) return reasons
+  for (const need of LIFTED_BY_ALWAYS) reasons.push(...need(skill, ground))
+  return reasons
+}
+
+/** The gates before the target matters: is it a whole skill, trusted, switched on, and meant for this agent? */
+function standing(skill: Skill, prepared: Prepared, key: string): HeldReason[] {
+  const reasons: HeldReason[] = []
+  const name = nameKey(skill.name)
+  if (skill.description.trim() === '') {
+    reasons.push(reason('missing-description', 'missing description', `Add a description: line to ${skill.file}.`))
+  }
+  if (!skill.origin.trusted) {
+    reasons.push(reason('untrusted', 'its source is not trusted', 'Look at the skill, then run: nexus trust'))
+  }
+  const enable = prepared.disabled.get(nameKey(key)) ?? prepared.disabled.get(name)
+  if (enable !== undefined) reasons.push(reason('disabled', 'disabled in config', enable))
+  if (prepared.allowed && !prepared.allowed.has(name) && !prepared.allowed.has(nameKey(skillAddress(skill)))) {
+    reasons.push(reason('not-allowed', 'not allowed for this agent', `Add ${skill.name} to the agent's skills: list.`))
+  }
+  return reasons
+}
+
+function groundFor(skill: Skill, { facts, os, hasBin, rules }: Prepared): Ground {
+  const key = configKey(skill)
+  // Secrets go to the copy, not to the name: an entry gives nothing to a copy from an untrusted source.
+  const entry = skill.origin.trusted ? rules.entries.get(key) : undefined
+  return {
+    target: facts.target,
+    os,
+    key,
+    hasBin,
+    hasEnv: (name) => isEnvName(name) && (facts.hasEnv(name) || entryGives(skill, entry, name)),
+    configTruthy: (path) => path !== '' && rules.configTruthy(path),
+    ...(rules.allowsToolGroup && { allowsToolGroup: rules.allowsToolGroup }),
+  }
+}
+
+function entryGives(skill: Skill, entry: EntryRules | undefined, name: string): boolean {
+  if (!entry) return false
+  return entry.env.has(name) || (entry.hasApiKey && skill.metadata.primaryEnv === name)
+}

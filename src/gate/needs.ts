@@ -1,0 +1,102 @@
+import { type HeldReason, type Skill, toSafeLine } from '../kernel/index.ts'
+import { toOsName } from './os.ts'
+import { toolGroupsOf } from './tool-groups.ts'
+
+/** What the needs of one skill are checked against. The look-ups are total: they answer false for names that make no sense. */
+export interface Ground {
+  readonly target: string
+  readonly os: string
+  readonly hasBin: (name: string) => boolean
+  readonly hasEnv: (name: string) => boolean
+  readonly configTruthy: (path: string) => boolean
+  /** Absent = every group is allowed. */
+  readonly allowsToolGroup?: (group: string) => boolean
+  /** The key of the skill under `skills.entries`. */
+  readonly key: string
+}
+
+/** One need: the reasons why it is not met; none when it is. */
+export type Need = (skill: Skill, ground: Ground) => readonly HeldReason[]
+
+/** A need of the operating system; `always` does not lift it. */
+export const needOs: Need = ({ metadata }, ground) => {
+  if (metadata.os.length === 0 || metadata.os.some((name) => toOsName(name) === ground.os)) return []
+  return [
+    reason('os', `requires OS ${listed(metadata.os)}, have ${ground.os}`, `Run it on ${metadata.os.join(' or ')}.`),
+  ]
+}
+
+/** Every binary of `requires.bins`. */
+export const needBins: Need = (skill, ground) =>
+  skill.metadata.requires.bins
+    .filter((name) => !ground.hasBin(name))
+    .map((name) => reason('bin', `missing binary: ${name}`, binFix(skill, [name], ground)))
+
+/** At least one binary of `requires.anyBins`. */
+export const needAnyBins: Need = (skill, ground) => {
+  const { anyBins } = skill.metadata.requires
+  if (anyBins.length === 0 || anyBins.some(ground.hasBin)) return []
+  return [reason('any-bins', `missing any of: ${listed(anyBins)}`, binFix(skill, anyBins, ground))]
+}
+
+/** Every variable of `requires.env`. */
+export const needEnv: Need = (skill, ground) =>
+  skill.metadata.requires.env
+    .filter((name) => !ground.hasEnv(name))
+    .map((name) => reason('env', `missing env: ${name}`, envFix(skill, name, ground)))
+
+/** Every configuration path of `requires.config`. */
+export const needConfig: Need = ({ metadata }, ground) =>
+  metadata.requires.config
+    .filter((path) => !ground.configTruthy(path))
+    .map((path) => reason('config', `config not truthy: ${path}`, `Set ${path} in nexus.yaml.`))
+
+/** Every tool group of `metadata.toolGroups`. */
+export const needToolGroups: Need = (skill, { allowsToolGroup }) => {
+  if (!allowsToolGroup) return []
+  const missing = toolGroupsOf(skill).filter((group) => !allowsToolGroup(group))
+  return missing.map((group) =>
+    reason('tool-group', `required tool group not allowed: ${group}`, `Allow ${group} in the agent's tools policy.`),
+  )
+}
+
+/** The needs that `always` lifts, in the order of the gates. */
+export const LIFTED_BY_ALWAYS: readonly Need[] = [needBins, needAnyBins, needEnv, needConfig, needToolGroups]
+
+/** True for a command's bare name: no path, no white space, nothing a shell would read. */
+export function isBinName(name: string): boolean {
+  return /^[\p{L}\p{N}_][\p{L}\p{N}_.+@-]*$/u.test(name)
+}
+
+/** True for a name that can be an environment variable. */
+export function isEnvName(name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+}
+
+/** A reason whose words are safe to print: names come from skills. */
+export function reason(code: HeldReason['code'], text: string, fix: string): HeldReason {
+  return { code, text: toSafeLine(text), fix: toSafeLine(fix) }
+}
+
+/** `[a b]`, as Go prints a list with %v. Source: seed 001 §3.1. */
+function listed(names: readonly string[]): string {
+  return `[${names.join(' ')}]`
+}
+
+function binFix(skill: Skill, names: readonly string[], ground: Ground): string {
+  const wrong = names.find((name) => !isBinName(name))
+  if (wrong !== undefined) return `Correct ${skill.file}: '${wrong}' is not the bare name of a command.`
+  const where = `Install ${names.join(' or ')} where commands run (${ground.target})`
+  const labels = skill.metadata.install
+    .filter((spec) => spec.bins.some((name) => names.includes(name)))
+    .filter((spec) => spec.os.length === 0 || spec.os.some((name) => toOsName(name) === ground.os))
+    .map((spec) => spec.label ?? spec.kind)
+  return labels.length === 0 ? `${where}.` : `${where}; the skill proposes: ${labels.join('; ')}.`
+}
+
+function envFix(skill: Skill, name: string, ground: Ground): string {
+  if (!isEnvName(name)) return `Correct ${skill.file}: '${name}' cannot be the name of a variable.`
+  if (!skill.origin.trusted) return `Trust its source first (nexus trust), then set ${name} for it.`
+  if (skill.metadata.primaryEnv === name) return `Set skills.entries.${ground.key}.apiKey in nexus.yaml.`
+  return `Set skills.entries.${ground.key}.env.${name} in nexus.yaml.`
+}

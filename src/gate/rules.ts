@@ -1,0 +1,26 @@
+/** What configuration says under `skills.entries.<key>`, as far as gating needs it: names, never values. */
+export interface EntryRules {
+  /** `false` holds the skill back, whatever its source; absent and `true` change nothing. */
+  readonly enabled?: boolean
+  /** True when an `apiKey` is configured; it stands for the skill's `primaryEnv` and for no other variable. */
+  readonly hasApiKey: boolean
+  /** Names of the variables that `env:` would give to the skill's commands. */
+  readonly env: ReadonlySet<string>
+}
+
+/** What configuration adds to the facts of the target. Plain data and look-ups; gating reads nothing else. */
+export interface GateRules {
+  /** By configuration key: `skillKey` of a trusted skill, else its name. */
+  readonly entries: ReadonlyMap<string, EntryRules>
+  /** Names that are switched off (`disabled_skills`). */
+  readonly disabledSkills: readonly string[]
+  /** An agent's `skills:`: absent = all, a list = only these names or `source/name` addresses, `[]` = none. */
+  readonly allowList?: readonly string[]
+  /** True when the configuration holds a truthy value at that dotted path. Own properties only. */
+  readonly configTruthy: (path: string) => boolean
+  /** False when policy denies that group of tools (`group:web` or `web`); absent = every group is allowed. */
+  readonly allowsToolGroup?: (group: string) => boolean
+}
+
+/** Rules that hold nothing back: no entries, nothing disabled, no configuration value set. */
+export const NO_GATE_RULES: GateRules = { entries: new Map(), disabledSkills: [], configTruthy: () => false }

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { heldReasons } from '../../src/gate/index.ts'
+import type { GateRules } from '../../src/gate/index.ts'
+import type { TargetFacts } from '../../src/kernel/index.ts'
+import { facts, rules, sketch, type Sketch } from './skills.ts'
+
+function texts(parts: Sketch, target: TargetFacts = facts(), config: GateRules = rules()): string[] {
+  return heldReasons(sketch(parts), target, config).map(({ code, text }) => `${code} | ${text}`)
+}
+
+test('a skill without needs is ready', () => {
+  assert.deepEqual(texts({}), [])
+})
+
+test('a missing binary is named, each in its own reason', () => {
+  const parts = { requires: { bins: ['gh', 'git', 'jq'] } }
+  assert.deepEqual(texts(parts, facts({ bins: ['git'] })), ['bin | missing binary: gh', 'bin | missing binary: jq'])
+  assert.deepEqual(texts(parts, facts({ bins: ['git', 'gh', 'jq'] })), [])
+})
+
+test('one of anyBins is enough, and none of them is one reason', () => {
+  const parts = { requires: { anyBins: ['rg', 'grep'] } }
+  assert.deepEqual(texts(parts), ['any-bins | missing any of: [rg grep]'])
+  assert.deepEqual(texts(parts, facts({ bins: ['grep'] })), [])
+})
+
+test('a bin that is a path, an option or shell text is never met, whatever the target says', () => {
+  const everything: TargetFacts = { ...facts(), hasBin: () => true }
+  for (const bin of ['../../bin/sh', '/etc/passwd', 'sh; id', '$(id)', '', '.', '..', '-rf', 'a b', 'x\u0000', 'x\n']) {
+    assert.equal(texts({ requires: { bins: [bin] } }, everything).length, 1, JSON.stringify(bin))
+  }
+  for (const bin of ['g++', 'python3.12', 'x_y-z', '__proto__', 'constructor']) {
+    assert.deepEqual(texts({ requires: { bins: [bin] } }, everything), [], bin)
+  }
+})
+
+test('a variable is met by the target, by env of its entry, and by apiKey only when it is the primaryEnv', () => {
+  const needs = { metadata: { primaryEnv: 'GH_TOKEN' }, requires: { env: ['GH_TOKEN', 'GH_HOST'] } }
+  const withKey = rules({ entries: new Map([['github', { hasApiKey: true, env: new Set<string>() }]]) })
+  const withEnv = rules({ entries: new Map([['github', { hasApiKey: false, env: new Set(['GH_HOST', 'GH_TOKEN']) }]]) })
+  assert.deepEqual(texts(needs), ['env | missing env: GH_TOKEN', 'env | missing env: GH_HOST'])
+  assert.deepEqual(texts(needs, facts(), withKey), ['env | missing env: GH_HOST'])
+  assert.deepEqual(texts(needs, facts(), withEnv), [])
+  assert.deepEqual(texts(needs, facts({ env: ['GH_HOST', 'GH_TOKEN'] })), [])
+})
+
+test('a variable whose name no variable can have is never met', () => {
+  const everything: TargetFacts = { ...facts(), hasEnv: () => true }
+  for (const name of ['A=B', 'X\nY', '', '1A', 'Ä']) {
+    assert.equal(texts({ requires: { env: [name] } }, everything).length, 1, JSON.stringify(name))
+  }
+})
+
+test('a configuration path must be truthy', () => {
+  const parts = { requires: { config: ['tools.github.enabled', 'browser.enabled'] } }
+  const config = rules({ configTruthy: (path) => path === 'browser.enabled' })
+  assert.deepEqual(texts(parts, facts(), config), ['config | config not truthy: tools.github.enabled'])
+})
+
+test('an operating system is compared under all its spellings', () => {
+  for (const [listed, have] of [
+    ['macos', 'darwin'],
+    ['darwin', 'darwin'],
+    ['Darwin', 'macos'],
+    ['win32', 'windows'],
+    ['windows', 'win32'],
+    [' Linux ', 'linux'],
+  ] as const) {
+    assert.deepEqual(texts({ metadata: { os: [listed] } }, facts({ os: have })), [], `${listed} on ${have}`)
+  }
+  const wrong = texts({ metadata: { os: ['darwin', 'win32'] } }, facts({ os: 'linux' }))
+  assert.deepEqual(wrong, ['os | requires OS [darwin win32], have linux'])
+})
+
+test('a tool group that policy denies holds the skill, from every place where it may be written', () => {
+  const config = rules({ allowsToolGroup: (group) => group !== 'group:web' })
+  const blocks = [
+    { toolGroups: ['group:web', 'group:fs'] },
+    { toolGroups: 'group:fs, group:web' },
+    { openclaw: { toolGroups: ['group:web'] } },
+    { nexus: { toolGroups: 'group:web' } },
+  ]
+  for (const metadata of blocks) {
+    const found = texts({ frontmatter: { metadata } }, facts(), config)
+    assert.deepEqual(found, ['tool-group | required tool group not allowed: group:web'])
+  }
+  assert.deepEqual(texts({ frontmatter: { metadata: { toolGroups: ['group:web'] } } }), [])
+})
+
+test('a fix names the key to set, the target to install on, and what the skill proposes', () => {
+  const install = [
+    { id: 'brew', kind: 'brew', label: 'Install GitHub CLI (brew)', bins: ['gh'], os: ['darwin'], details: {} },
+    { id: 'apt', kind: 'apt', label: 'Install GitHub CLI (apt)', bins: ['gh'], os: ['linux'], details: {} },
+  ]
+  const metadata = { install, primaryEnv: 'GH_TOKEN', skillKey: 'gh' }
+  const skill = sketch({ metadata, requires: { bins: ['gh'], env: ['GH_TOKEN', 'GH_HOST'] } })
+  const fixes = heldReasons(skill, facts(), rules()).map(({ fix }) => fix)
+  assert.deepEqual(fixes, [
+    'Install gh where commands run (test target); the skill proposes: Install GitHub CLI (apt).',
+    'Set skills.entries.gh.apiKey in nexus.yaml.',
+    'Set skills.entries.gh.env.GH_HOST in nexus.yaml.',
+  ])
+})
+
+test('what a skill wrote reaches a reason without escape sequences and line breaks', () => {
+  const [reason] = heldReasons(sketch({ requires: { bins: ['\u001b[31mgh\n\u202efake'] } }), facts(), rules())
+  assert.equal(reason?.text, 'missing binary: gh fake')
+})
