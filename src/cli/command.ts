@@ -1,0 +1,50 @@
+import type { Environment } from '../config/index.ts'
+import type { Terminal } from './terminal.ts'
+
+/** One option of a command, in the shape of `util.parseArgs`, with its help line. */
+export interface OptionSpec {
+  readonly type: 'boolean' | 'string'
+  readonly short?: string
+  readonly multiple?: boolean
+  /** Word shown for the value in help, such as `DIR`. */
+  readonly value?: string
+  readonly help: string
+}
+
+/** What a command was called with. */
+export interface Invocation {
+  readonly flags: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
+  readonly positionals: readonly string[]
+  /** Everything after a bare `--`, as given. */
+  readonly rest: readonly string[]
+  readonly terminal: Terminal
+  readonly environment: Environment
+  readonly cwd: string
+  /** Aborts on Ctrl-C and SIGTERM. */
+  readonly signal: AbortSignal
+}
+
+/** A command as the table lists it; its code is loaded only when it runs. */
+export interface Command {
+  /** The words after `nexus`, such as `skills list`. */
+  readonly name: string
+  readonly summary: string
+  /** Arguments as shown in help, such as `<name> [-- command…]`. */
+  readonly usage?: string
+  readonly options?: Readonly<Record<string, OptionSpec>>
+  readonly examples: readonly string[]
+  /** Loads the code; it resolves to the exit code. */
+  readonly load: () => Promise<(invocation: Invocation) => Promise<number>>
+}
+
+/** The string value of a flag, or undefined. */
+export function stringFlag(invocation: Invocation, name: string): string | undefined {
+  const value = invocation.flags[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** All values of a flag that may be repeated. */
+export function listFlag(invocation: Invocation, name: string): readonly string[] {
+  const value = invocation.flags[name]
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
+}

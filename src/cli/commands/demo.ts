@@ -1,0 +1,125 @@
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createAgent, type ModelChoice, processOwner, resolveModel, type TurnResult } from '../../agents/index.ts'
+import { CODES, type LedgerEntry, newId, NexusError, toSafeLine } from '../../kernel/index.ts'
+import { type Local, packageRoot } from '../../local.ts'
+import type { Store } from '../../store/index.ts'
+import { type Invocation, stringFlag } from '../command.ts'
+import { openFor } from '../open.ts'
+import { RECORDED_TASK, startRecordedModel } from '../recorded-model.ts'
+import { createTurnDisplay, formatTrace } from '../show-turn.ts'
+import { formatTable, shorten } from '../terminal.ts'
+import { findModel, warnUnconfined } from './run.ts'
+
+/** `nexus demo`: a real agent turn in a fresh workspace, from a folder of skills to a file on disk. */
+export async function runDemo(invocation: Invocation): Promise<number> {
+  const { terminal } = invocation
+  const workspace = makeWorkspace(stringFlag(invocation, 'keep'))
+  const local = await openFor(invocation, { cwd: workspace, trusted: true })
+  await using cleanup = new AsyncDisposableStack()
+  cleanup.defer(() => local.close())
+  warnUnconfined(local, invocation)
+  terminal.line(`${terminal.paint('bold', 'Nexus')}  discover → gate → catalog → load → authorize → execute → record\n`)
+  terminal.line(`Workspace  ${workspace}  (fresh, with data/sales.csv)`)
+  terminal.line(`Target     ${local.runtime.facts.target}\n`)
+  showSkills(local, invocation)
+  const model = await demoModel(local, invocation, cleanup)
+  terminal.line(`${terminal.paint('bold', 'Task')}  ${RECORDED_TASK}\n`)
+  const result = await takeTurn(local, model, invocation)
+  const entries = await (local.store as Store).ledger.list({ turnId: result.turnId })
+  return report(result, { entries, workspace, invocation })
+}
+
+/** An empty directory with the input file: the one named by `--keep`, else a new one below the temporary directory. */
+function makeWorkspace(keep: string | undefined): string {
+  const directory = keep === undefined ? mkdtempSync(join(tmpdir(), 'nexus-demo-')) : resolve(keep)
+  mkdirSync(directory, { recursive: true })
+  if (readdirSync(directory).length > 0) {
+    throw new NexusError('CONFLICT', `${directory} is not empty.`, { fix: 'Name an empty or a new directory with --keep.' })
+  }
+  mkdirSync(join(directory, 'data'))
+  mkdirSync(join(directory, '.nexus'))
+  copyFileSync(join(packageRoot(), 'skills', 'csv-report', 'assets', 'sales.csv'), join(directory, 'data', 'sales.csv'))
+  return realpathSync(directory)
+}
+
+function showSkills(local: Local, { terminal }: Invocation): void {
+  const catalog = local.runtime.catalog()
+  const index = local.runtime.index()
+  terminal.line(terminal.paint('bold', 'Skills'))
+  const rows = [
+    ...catalog.skills.map((skill) => [`  ${terminal.paint('green', '✓ ready')}`, toSafeLine(skill.name), terminal.paint('dim', shorten(toSafeLine(skill.description), 70))]),
+    ...catalog.held.map(({ skill, reasons }) => [`  ${terminal.paint('yellow', '◌ held')}`, toSafeLine(skill.name), terminal.paint('yellow', reasons.map((reason) => toSafeLine(reason.text)).join('; '))]),
+  ]
+  terminal.line(`${formatTable(rows)}\n`)
+  terminal.line(`${terminal.paint('bold', 'What the model is told')}  ${index.characters} characters, about ${index.tokens} tokens`)
+  terminal.line(index.text.trim().replace(/^/gm, terminal.paint('dim', '  │ ')))
+  terminal.line()
+}
+
+/** The user's own model when one is named and usable, else the recorded one, announced as such. */
+async function demoModel(local: Local, invocation: Invocation, cleanup: AsyncDisposableStack): Promise<ModelChoice> {
+  const { terminal } = invocation
+  const own = stringFlag(invocation, 'model') === 'recorded' ? undefined : await findModel(local, invocation)
+  if (own) {
+    terminal.line(`${terminal.paint('bold', 'Model')}  ${own.describe}\n`)
+    return own
+  }
+  const server = await startRecordedModel()
+  cleanup.defer(() => server.close())
+  const recorded = await resolveModel({ spec: 'openai-compatible/recorded', baseUrl: server.url, environment: {} })
+  if (!recorded) throw new NexusError('INTERNAL', 'The recorded model could not be opened.')
+  terminal.line(`${terminal.paint('bold', 'Model')}  ${terminal.paint('yellow', 'recorded')}: no model is configured, so a recording answers, over real HTTP from ${server.url}.`)
+  terminal.line('       Everything else is real: skills, decisions, sandbox, files, ledger.\n')
+  return recorded
+}
+
+function takeTurn(local: Local, model: ModelChoice, invocation: Invocation): Promise<TurnResult> {
+  const { terminal } = invocation
+  const agent = createAgent({
+    id: 'main',
+    runtime: local.runtime,
+    model,
+    sessions: (local.store as Store).sessions,
+    sessionId: newId(),
+    owner: processOwner(),
+    limits: { maxIterations: local.config.limits.maxIterations },
+  })
+  const { onEvent } = createTurnDisplay(terminal, { say: terminal.write, note: (text) => terminal.line(text) })
+  return agent.send(RECORDED_TASK, { signal: invocation.signal, onEvent })
+}
+
+function report(result: TurnResult, shown: { entries: readonly LedgerEntry[]; workspace: string; invocation: Invocation }): number {
+  const { entries, workspace, invocation } = shown
+  const { terminal } = invocation
+  terminal.line(`\n${terminal.paint('bold', 'Ledger')}  session ${result.sessionId}`)
+  terminal.line(formatTrace(entries, terminal).replace(/^/gm, '  '))
+  if (result.end === 'cancelled') return CODES.CANCELLED.exit
+  if (result.end === 'failed') throw result.error ?? new NexusError('MODEL_FAILED', 'The turn failed.')
+  const artifacts = ['report/summary.md', 'report/chart.svg'].map((path) => join(workspace, path)).filter((path) => existsSync(path))
+  if (artifacts.length === 0) {
+    terminal.note('No artifact was written. The ledger above says what happened.')
+    return 1
+  }
+  terminal.line(`\n${terminal.paint('bold', 'Artifacts')}  ${terminal.paint('dim', uidLine(entries))}`)
+  for (const path of artifacts) terminal.line(`  ${path}  ${terminal.paint('dim', `${statSync(path).size} bytes`)}`)
+  terminal.line(
+    [
+      `\n${terminal.paint('bold', 'Next')}`,
+      '  nexus skills list --all                what an agent would see here, and what is held back',
+      '  nexus skills check github              every reason, and what to do',
+      '  nexus run "…" --skills-dir ./skills    your own task, skills and model',
+      `  nexus sessions show ${result.sessionId.slice(0, 13)}`,
+      '  nexus doctor                           what works on this machine',
+    ].join('\n'),
+  )
+  return 0
+}
+
+/** Which user the script ran as, in the script's own words. */
+function uidLine(entries: readonly LedgerEntry[]): string {
+  const stdout = entries.map((entry) => (entry.outcome && entry.outcome.type !== 'failed' ? entry.outcome.data['stdout'] : undefined)).findLast((text) => typeof text === 'string')
+  const uid = typeof stdout === 'string' ? /"uid":(\d+)/.exec(stdout)?.[1] : undefined
+  return uid === undefined ? '' : `the script ran as uid ${uid}, Nexus runs as uid ${process.getuid?.() ?? '?'}`
+}

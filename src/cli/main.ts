@@ -1,0 +1,132 @@
+/** cli: the `nexus` command; finds the command in the table, loads it, and turns errors into words and exit codes. */
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { readEnvironment } from '../config/index.ts'
+import { CODES, isNexusError, nearest, NexusError } from '../kernel/index.ts'
+import type { Command, Invocation } from './command.ts'
+import { COMMANDS } from './table.ts'
+import { createTerminal, type Terminal } from './terminal.ts'
+
+/** Runs one command line (without `node` and the script) and resolves to the exit code. Never throws. */
+export async function main(argv: readonly string[], version: string): Promise<number> {
+  const environment = readEnvironment()
+  const terminal = createTerminal({ noColor: environment.NO_COLOR !== undefined || environment.TERM === 'dumb', forceColor: environment.FORCE_COLOR !== undefined && environment.FORCE_COLOR !== '0' })
+  const cancel = new AbortController()
+  const release = onInterrupt(cancel, terminal)
+  let code: number
+  try {
+    code = await dispatch(argv, { version, terminal, environment, signal: cancel.signal })
+  } catch (error) {
+    code = reportError(error, terminal, cancel.signal)
+  } finally {
+    release()
+  }
+  await terminal.drained()
+  return code
+}
+
+type Surroundings = Pick<Invocation, 'terminal' | 'environment' | 'signal'> & { readonly version: string }
+
+async function dispatch(argv: readonly string[], around: Surroundings): Promise<number> {
+  const [first, second] = argv
+  if (first === undefined || first === '--help' || first === '-h' || first === 'help') return showHelp(argv.slice(1), around.terminal)
+  if (first === '--version' || first === '-V') {
+    around.terminal.line(around.version)
+    return 0
+  }
+  const command = findCommand(argv)
+  if (!command) return unknownCommand(first, second, around.terminal)
+  const words = command.name.split(' ').length
+  const invocation = toInvocation(command, argv.slice(words), around)
+  if (invocation.flags['help'] === true) return showHelp(command.name.split(' '), around.terminal)
+  const run = await command.load()
+  return run(invocation)
+}
+
+function findCommand(argv: readonly string[]): Command | undefined {
+  const two = argv.slice(0, 2).join(' ')
+  return COMMANDS.find((command) => command.name === two) ?? COMMANDS.find((command) => command.name === argv[0])
+}
+
+function toInvocation(command: Command, args: readonly string[], around: Surroundings): Invocation {
+  const split = args.indexOf('--')
+  const own = split === -1 ? args : args.slice(0, split)
+  const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } }
+  for (const [name, { type, short, multiple }] of Object.entries(command.options ?? {})) {
+    options[name] = { type, ...(short !== undefined && { short }), ...(multiple !== undefined && { multiple }) }
+  }
+  try {
+    const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true, strict: true })
+    const { terminal, environment, signal } = around
+    return { flags: values, positionals, rest: split === -1 ? [] : args.slice(split + 1), terminal, environment, signal, cwd: process.cwd() }
+  } catch (error) {
+    throw usageError(command, error as Error, Object.keys(options))
+  }
+}
+
+function usageError(command: Command, error: Error, known: readonly string[]): NexusError {
+  const option = /'(--[^'\s=]+)/.exec(error.message)?.[1]
+  const guess = option === undefined ? undefined : nearest(option.slice(2), known)
+  const message = error.message.split('. ')[0] ?? error.message
+  return new NexusError('INVALID_ARGUMENT', `nexus ${command.name}: ${message}.`, {
+    fix: guess === undefined ? `See: nexus ${command.name} --help` : `Did you mean --${guess}? See: nexus ${command.name} --help`,
+    cause: error,
+  })
+}
+
+async function showHelp(words: readonly string[], terminal: Terminal): Promise<number> {
+  const { commandHelp, groupHelp, overview } = await import('./help.ts')
+  const command = words.length === 0 ? undefined : findCommand(words)
+  if (command) terminal.line(commandHelp(command, terminal.paint))
+  else if (isGroup(words[0])) terminal.line(groupHelp(words[0], terminal.paint))
+  else terminal.line(overview(terminal.paint))
+  return 0
+}
+
+function isGroup(word: string | undefined): word is string {
+  return COMMANDS.some((command) => command.name.startsWith(`${word} `))
+}
+
+async function unknownCommand(first: string, second: string | undefined, terminal: Terminal): Promise<number> {
+  if (isGroup(first) && (second === undefined || second === '--help' || second === '-h')) {
+    await showHelp([first], terminal)
+    return second === undefined ? 2 : 0
+  }
+  const typed = isGroup(first) ? `${first} ${second}` : first
+  const guess = nearest(
+    typed,
+    COMMANDS.map((command) => command.name),
+  )
+  throw new NexusError('INVALID_ARGUMENT', `There is no command 'nexus ${typed}'.`, {
+    fix: guess === undefined ? 'See: nexus --help' : `Did you mean: nexus ${guess}? See: nexus --help`,
+  })
+}
+
+function reportError(error: unknown, terminal: Terminal, signal: AbortSignal): number {
+  if (signal.aborted) {
+    terminal.note('Cancelled.')
+    return CODES.CANCELLED.exit
+  }
+  if (isNexusError(error)) {
+    terminal.note(`${terminal.paintNote('red', 'error')} ${error.code}: ${error.message}`)
+    if (error.fix !== undefined) terminal.note(`  ${terminal.paintNote('cyan', 'fix:')} ${error.fix}`)
+    return CODES[error.code].exit
+  }
+  terminal.note(`${terminal.paintNote('red', 'error')} INTERNAL: a fault in Nexus itself. Please report it with the lines below.`)
+  terminal.note(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  return CODES.INTERNAL.exit
+}
+
+/** The first Ctrl-C cancels, the second ends the process at once. */
+function onInterrupt(cancel: AbortController, terminal: Terminal): () => void {
+  const interrupt = (): void => {
+    if (cancel.signal.aborted) process.exit(CODES.CANCELLED.exit)
+    terminal.note('\nCancelling … (Ctrl-C again to end at once)')
+    cancel.abort(new NexusError('CANCELLED', 'Cancelled by the user.'))
+  }
+  process.on('SIGINT', interrupt)
+  process.on('SIGTERM', interrupt)
+  return () => {
+    process.off('SIGINT', interrupt)
+    process.off('SIGTERM', interrupt)
+  }
+}

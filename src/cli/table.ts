@@ -1,0 +1,127 @@
+import type { Command, OptionSpec } from './command.ts'
+
+const JSON_OPTION: Record<string, OptionSpec> = {
+  json: { type: 'boolean', help: 'print one JSON document on stdout' },
+}
+
+/** Options of every command that looks at skills. */
+const WHERE: Record<string, OptionSpec> = {
+  'skills-dir': { type: 'string', multiple: true, value: 'DIR', help: 'look for skills here too (may be repeated)' },
+  config: { type: 'string', value: 'FILE', help: 'read this nexus.yaml after the usual ones' },
+  agent: { type: 'string', value: 'ID', help: 'see it as this agent (default: the first)' },
+  trust: { type: 'boolean', help: 'trust this workspace for this run' },
+}
+
+const SANDBOX: Record<string, OptionSpec> = {
+  sandbox: { type: 'string', value: 'KIND', help: 'local (default) or none; none runs commands unconfined' },
+}
+
+const MODEL: Record<string, OptionSpec> = {
+  model: { type: 'string', short: 'm', value: 'NAME', help: 'openai/…, anthropic/…, openai-compatible/… or recorded' },
+  'base-url': { type: 'string', value: 'URL', help: 'address of an OpenAI-compatible service' },
+}
+
+/** Every command, in the order of `nexus --help`. */
+export const COMMANDS: readonly Command[] = [
+  {
+    name: 'demo',
+    summary: 'show a whole agent turn: a skill is found, loaded and its script run in the sandbox',
+    options: { ...MODEL, ...SANDBOX, keep: { type: 'string', value: 'DIR', help: 'use this empty directory as workspace' } },
+    examples: ['nexus demo', 'nexus demo --model anthropic/claude-sonnet-4-5'],
+    load: async () => (await import('./commands/demo.ts')).runDemo,
+  },
+  {
+    name: 'run',
+    summary: 'do a task with a model and your skills',
+    usage: '"<task>"',
+    options: {
+      ...MODEL,
+      ...WHERE,
+      ...SANDBOX,
+      session: { type: 'string', value: 'ID', help: 'go on with an earlier session' },
+      yes: { type: 'boolean', short: 'y', help: 'approve what policy wants confirmed' },
+      ...JSON_OPTION,
+    },
+    examples: ['nexus run "Chart data/sales.csv by region"', 'nexus run --model openai/gpt-5.1 --skills-dir ./my-skills "…"'],
+    load: async () => (await import('./commands/run.ts')).runTask,
+  },
+  {
+    name: 'skills list',
+    summary: 'the skills an agent would see, and why others are held back',
+    options: { ...WHERE, all: { type: 'boolean', short: 'a', help: 'also those that are held, shadowed or broken' }, ...JSON_OPTION },
+    examples: ['nexus skills list', 'nexus skills list --all', 'nexus skills list --json | jq .data.skills[].name'],
+    load: async () => (await import('./commands/skills.ts')).listSkills,
+  },
+  {
+    name: 'skills show',
+    summary: 'one skill: what it says, needs and holds',
+    usage: '<name>',
+    options: { ...WHERE, content: { type: 'boolean', help: 'print the instructions as the model would get them' }, ...JSON_OPTION },
+    examples: ['nexus skills show csv-report', 'nexus skills show bundled/csv-report --content'],
+    load: async () => (await import('./commands/skills.ts')).showSkill,
+  },
+  {
+    name: 'skills check',
+    summary: 'every reason why skills are ready, held, shadowed or broken',
+    usage: '[name]',
+    options: { ...WHERE, ...JSON_OPTION },
+    examples: ['nexus skills check', 'nexus skills check github'],
+    load: async () => (await import('./commands/skills.ts')).checkSkills,
+  },
+  {
+    name: 'skills run',
+    summary: 'run a command of a skill in the sandbox',
+    usage: '<name> -- <command…>',
+    options: { ...WHERE, ...SANDBOX, timeout: { type: 'string', value: 'SECONDS', help: 'time limit (default 30)' }, ...JSON_OPTION },
+    examples: [`nexus skills run csv-report -- node '{baseDir}/scripts/report.mjs' data/sales.csv`],
+    load: async () => (await import('./commands/skills-run.ts')).runSkill,
+  },
+  {
+    name: 'prompt',
+    summary: 'exactly what the model would be told about skills, with its cost',
+    options: { ...WHERE, ...JSON_OPTION },
+    examples: ['nexus prompt', 'nexus prompt --agent reviewer'],
+    load: async () => (await import('./commands/prompt.ts')).showPrompt,
+  },
+  {
+    name: 'sessions list',
+    summary: 'earlier turns',
+    options: { ...JSON_OPTION },
+    examples: ['nexus sessions list'],
+    load: async () => (await import('./commands/sessions.ts')).listSessions,
+  },
+  {
+    name: 'sessions show',
+    summary: 'what was said and done in a session',
+    usage: '<id>',
+    options: { ...JSON_OPTION },
+    examples: ['nexus sessions show 0196…'],
+    load: async () => (await import('./commands/sessions.ts')).showSession,
+  },
+  {
+    name: 'config check',
+    summary: 'check nexus.yaml: every fault with line and column',
+    options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
+    examples: ['nexus config check', 'nexus config check --config ./nexus.yaml'],
+    load: async () => (await import('./commands/config.ts')).checkConfig,
+  },
+  {
+    name: 'trust',
+    summary: 'let the skills and the nexus.yaml of a workspace take effect',
+    usage: '[directory]',
+    options: {
+      list: { type: 'boolean', help: 'show the trusted workspaces' },
+      remove: { type: 'boolean', help: 'take the trust back' },
+      ...JSON_OPTION,
+    },
+    examples: ['nexus trust', 'nexus trust --list', 'nexus trust --remove ./project'],
+    load: async () => (await import('./commands/trust.ts')).trust,
+  },
+  {
+    name: 'doctor',
+    summary: 'check this machine: Node, sandbox, configuration, model, state',
+    options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
+    examples: ['nexus doctor'],
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+]

@@ -1,0 +1,91 @@
+import type { Diagnostic, JsonValue } from '../kernel/index.ts'
+import { toSafeLine, toSafeText } from '../kernel/index.ts'
+
+const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const
+export type Style = keyof typeof STYLES
+
+/** The command line's two streams: data on stdout, messages on stderr; no colour into pipes. */
+export interface Terminal {
+  /** Data, as it is. */
+  write(text: string): void
+  /** A line of data. */
+  line(text?: string): void
+  /** A line for people on stderr. */
+  note(text: string): void
+  /** One JSON document on stdout. */
+  json(value: JsonValue): void
+  paint(style: Style, text: string): string
+  paintNote(style: Style, text: string): string
+  readonly isInteractive: boolean
+  readonly columns: number
+  /** Resolves when everything written has left the process. */
+  drained(): Promise<void>
+}
+
+/** What the terminal needs to know of the environment. */
+export interface TerminalOptions {
+  readonly noColor: boolean
+  readonly forceColor: boolean
+}
+
+/** Makes the terminal over the process' own streams. A reader that went away (EPIPE) ends the output quietly. */
+export function createTerminal(options: TerminalOptions): Terminal {
+  const pending = new Set<Promise<void>>()
+  const send = (stream: NodeJS.WriteStream, text: string): void => {
+    const written = new Promise<void>((resolve) => {
+      stream.write(text, () => resolve())
+    })
+    pending.add(written)
+    void written.then(() => pending.delete(written))
+  }
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+  }
+  const colours = (stream: NodeJS.WriteStream): boolean => options.forceColor || (stream.isTTY && !options.noColor)
+  const paintFor = (stream: NodeJS.WriteStream) => (style: Style, text: string) => {
+    const [on, off] = STYLES[style]
+    return colours(stream) ? `\u001b[${on}m${text}\u001b[${off}m` : text
+  }
+  return {
+    write: (text) => send(process.stdout, text),
+    line: (text = '') => send(process.stdout, `${text}\n`),
+    note: (text) => send(process.stderr, `${text}\n`),
+    json: (value) => send(process.stdout, `${JSON.stringify(value, undefined, 2)}\n`),
+    paint: paintFor(process.stdout),
+    paintNote: paintFor(process.stderr),
+    isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    columns: process.stdout.columns ?? 100,
+    drained: async () => {
+      await Promise.all(pending)
+    },
+  }
+}
+
+const SEVERITY_STYLE = { error: 'red', warning: 'yellow', info: 'dim' } as const
+
+/** `file:line:column severity code` and the message below it, with the fix; all foreign text made visible. */
+export function formatDiagnostic(diagnostic: Diagnostic, paint: Terminal['paint']): string {
+  const { severity, code, path, line, column, message, fix } = diagnostic
+  const place = [toSafeLine(path), line, column].filter((part) => part !== undefined).join(':')
+  const head = `${paint(SEVERITY_STYLE[severity], severity)} ${paint('dim', code)} ${place}`
+  const tail = fix === undefined ? '' : `\n    ${paint('cyan', 'fix:')} ${toSafeText(fix).replaceAll('\n', '\n    ')}`
+  return `${head}\n    ${toSafeText(message).replaceAll('\n', '\n    ')}${tail}`
+}
+
+/** Rows with their columns padded to one width; widths count code points. */
+export function formatTable(rows: readonly (readonly string[])[], gap = 2): string {
+  const widths: number[] = []
+  const width = (text: string): number => [...text].length
+  for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, width(cell))
+  const pad = (cell: string, index: number, row: readonly string[]): string =>
+    index === row.length - 1 ? cell : cell + ' '.repeat((widths[index] ?? 0) - width(cell) + gap)
+  return rows.map((row) => row.map((cell, index) => pad(cell, index, row)).join('').trimEnd()).join('\n')
+}
+
+/** Cut to a number of code points, with an ellipsis. */
+export function shorten(text: string, maxChars: number): string {
+  const points = [...text]
+  return points.length <= maxChars ? text : `${points.slice(0, Math.max(1, maxChars - 1)).join('').trimEnd()}…`
+}

@@ -1,0 +1,136 @@
+/** The single-machine composition: configuration, folders, SQLite and the local sandbox become one runtime. */
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parsePolicy } from './authorize/index.ts'
+import { type Config, configTruthy, type Environment, loadConfig, type LoadedConfig, readEnvironment } from './config/index.ts'
+import { type Call, DEFAULT_PROJECT, type Diagnostic } from './kernel/index.ts'
+import { type AgentProfile, createRuntime, type Parts, type Runtime } from './runtime.ts'
+import { createSandbox, type Sandbox } from './sandbox/index.ts'
+import { createStandardSources } from './sources/index.ts'
+import { openSqliteStore, type Store } from './store/index.ts'
+
+export interface LocalOptions {
+  /** Where to look for the workspace; default the working directory. */
+  readonly cwd?: string
+  /** Read once from the process when absent. */
+  readonly environment?: Environment
+  /** One more nexus.yaml, read after the user's and the workspace's. */
+  readonly configPath?: string
+  /** More directories with skills, added to the lowest tier. They count as trusted: the caller named them. */
+  readonly skillsDirs?: readonly string[]
+  /** Trust the workspace for this run. */
+  readonly trusted?: boolean
+  /** Overrides `execution.sandbox`. */
+  readonly sandbox?: 'local' | 'none'
+  /** `sqlite` records durably under the Nexus home; `memory` forgets. Default `sqlite`. */
+  readonly record?: 'sqlite' | 'memory'
+  /** Asks a person about a call that policy wants confirmed. */
+  readonly approve?: (call: Call, question: string, signal: AbortSignal) => Promise<boolean>
+  readonly signal?: AbortSignal
+}
+
+/** An open runtime with the parts it was made of. */
+export interface Local {
+  readonly runtime: Runtime
+  readonly config: Config
+  readonly loaded: LoadedConfig
+  readonly sandbox: Sandbox
+  /** Absent when nothing is recorded durably. */
+  readonly store?: Store
+  readonly workspace: LoadedConfig['workspace']
+  /** Of the configuration and of the policy; those of skills are in the catalog. */
+  readonly diagnostics: readonly Diagnostic[]
+  close(): Promise<void>
+}
+
+/**
+ * Reads the configuration and opens a runtime for a workspace on this machine. Nothing is started before the first command.
+ * Throws CONFIG_INVALID when a nexus.yaml named by the caller cannot be read, STORE_FAILED when the state file cannot be opened.
+ */
+export async function openLocal(options: LocalOptions = {}): Promise<Local> {
+  const environment = options.environment ?? readEnvironment()
+  const loaded = await loadConfig({
+    cwd: resolve(options.cwd ?? process.cwd()),
+    environment,
+    ...(options.configPath !== undefined && { configPath: options.configPath }),
+    ...(options.trusted !== undefined && { trusted: options.trusted }),
+  })
+  const { config, workspace } = loaded
+  const policies = config.agents.map((agent) => ({ agent, ...parsePolicy({ ...agent.tools, groups: config.tools.groups }) }))
+  const profiles: AgentProfile[] = policies.map(({ agent, rules }) => ({ id: agent.id, policy: rules, ...(agent.skills && { skills: agent.skills }) }))
+  const sandbox = await openSandbox(config, loaded, options)
+  const store =
+    options.record === 'memory' ? undefined : await openSqliteStore({ path: stateFile(environment), projectId: DEFAULT_PROJECT })
+  const parts: Parts = {
+    sources: sourcesOf(loaded, environment, options),
+    sandbox,
+    workspace: workspace.directory,
+    agents: profiles,
+    gateRules: {
+      entries: new Map(
+        [...config.skills.entries].map(([key, entry]) => [
+          key,
+          { hasApiKey: entry.apiKey !== undefined, env: new Set(Object.keys(entry.env)), ...(entry.enabled !== undefined && { enabled: entry.enabled }) },
+        ]),
+      ),
+      disabledSkills: config.skills.disabledSkills,
+      configTruthy: (path) => configTruthy(config, path),
+    },
+    execution: { timeoutMs: config.execution.timeoutMs, maxOutputBytes: config.execution.maxOutputBytes },
+    toolTimeoutMs: config.limits.toolTimeoutMs,
+    secrets: loaded.secrets,
+    surface: config.skills.surface,
+    prompt: config.skills.prompt,
+    ...(store && { ledger: store.ledger }),
+    ...(options.approve && { approve: options.approve }),
+  }
+  const runtime = await createRuntime(parts, options.signal ? { signal: options.signal } : {})
+  return {
+    runtime,
+    config,
+    loaded,
+    sandbox,
+    workspace,
+    ...(store && { store }),
+    diagnostics: [...loaded.diagnostics, ...policies.flatMap((policy) => policy.diagnostics)],
+    close: async () => {
+      await runtime.close()
+      await store?.close()
+    },
+  }
+}
+
+function openSandbox(config: Config, loaded: LoadedConfig, options: LocalOptions): Promise<Sandbox> {
+  return createSandbox({
+    kind: options.sandbox ?? config.execution.sandbox,
+    projectId: DEFAULT_PROJECT,
+    nexusHome: loaded.nexusHome,
+    ...(config.execution.uidBase !== undefined && { uidBase: config.execution.uidBase }),
+  })
+}
+
+function sourcesOf(loaded: LoadedConfig, environment: Environment, options: LocalOptions): Parts['sources'] {
+  const { config, workspace, nexusHome } = loaded
+  return createStandardSources({
+    workspace: workspace.directory,
+    workspaceTrusted: workspace.trusted,
+    home: environment.HOME,
+    nexusHome,
+    bundledDir: join(packageRoot(), 'skills'),
+    extraDirs: [...config.skills.load.extraDirs, ...config.skills.skillDirs, ...(options.skillsDirs ?? []).map((path) => resolve(path))],
+    localSources: config.skills.sources.flatMap((source) => (source.type === 'local' ? [source.path] : [])),
+  })
+}
+
+/** The SQLite file of this machine's state. */
+export function stateFile(environment: Environment): string {
+  return join(environment.stateDirectory, 'nexus.db')
+}
+
+/** The directory that holds this package's package.json, whether run from source, from `dist` or from a bundle. */
+export function packageRoot(): string {
+  let directory = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(directory, 'package.json')) && dirname(directory) !== directory) directory = dirname(directory)
+  return directory
+}
