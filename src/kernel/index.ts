@@ -1,8 +1,16 @@
 /** kernel: the words every room shares; no I/O, no dependency. */
 export type { Call, Decision, LedgerEntry } from './call.ts'
 export { type Clock, systemClock } from './clock.ts'
-export { type Diagnostic, hasErrors, type Severity } from './diagnostics.ts'
-export { type CodeRow, CODES, type ErrorCode, isNexusError, NexusError } from './errors.ts'
+export {
+  type CodeRow,
+  CODES,
+  type Diagnostic,
+  type ErrorCode,
+  hasErrors,
+  isNexusError,
+  NexusError,
+  type Severity,
+} from './failures.ts'
 export { DEFAULT_PROJECT, newId } from './ids.ts'
 export { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from './json.ts'
 export { nearest } from './nearest.ts'

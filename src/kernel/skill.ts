@@ -1,4 +1,4 @@
-import type { Diagnostic } from './diagnostics.ts'
+import type { Diagnostic } from './failures.ts'
 import type { JsonObject } from './json.ts'
 
 /** Where a skill comes from, high to low: a higher tier wins when two skills share a name. Source: decisions, "tiers". */

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { createRedactor } from '../../src/kernel/index.ts'
+
+const SECRET = 'sk-live/Zürich+42&x'
+
+test('a secret is blanked as written, URL-encoded, in base64 and inside JSON text', () => {
+  const redact = createRedactor([SECRET])
+  const base64 = Buffer.from(SECRET).toString('base64').replace(/=+$/, '')
+  const clean = redact({ plain: `key=${SECRET}`, url: encodeURIComponent(SECRET), base64, deep: [{ json: JSON.stringify({ SECRET }) }] })
+  assert.doesNotMatch(JSON.stringify(clean), /Zürich|Z%C3%BCrich/)
+  assert.ok(!JSON.stringify(clean).includes(base64))
+})
+
+test('a secret used as a key of an object is blanked too', () => {
+  assert.deepEqual(createRedactor([SECRET])({ [SECRET]: 1 }), { '[redacted]': 1 })
+})
+
+test('short values are left alone, so that ordinary words survive', () => {
+  assert.equal(createRedactor(['on'])('turn it on'), 'turn it on')
+})
+
+test('whatever surrounds a secret, the secret does not survive', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string({ minLength: 6 }), fc.string(), (before, secret, after) => {
+      fc.pre(!'[redacted]'.includes(secret) && !before.includes(secret) && !after.includes(secret))
+      const clean: string = createRedactor([secret])(`${before}${secret}${after}`)
+      assert.ok(!clean.includes(secret) || `${before}[redacted]${after}`.includes(secret))
+    }),
+  )
+})

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { escapeXml, toSafeLine, toSafeText } from '../../src/kernel/index.ts'
+
+test('escape sequences of a terminal are removed whole', () => {
+  assert.equal(toSafeLine('a\u001b[31mred\u001b[0m b'), 'ared b')
+  assert.equal(toSafeLine('x\u001b]0;title\u0007y'), 'xy')
+  assert.equal(toSafeLine('x\u001b]8;;http://evil\u001b\\link\u001b]8;;\u001b\\y'), 'xlinky')
+})
+
+test('bidi, zero-width and tag characters are removed', () => {
+  assert.equal(toSafeLine('a\u202eb\u200bc\u{e0041}d\ufeff'), 'abcd')
+})
+
+test('a safe line holds no line break of any kind', () => {
+  assert.equal(toSafeLine('a\r\nb\u2028c\u0085d\ve'), 'a b c d e')
+})
+
+test('safe text keeps its line breaks as \\n', () => {
+  assert.equal(toSafeText('a\r\nb\rc'), 'a\nb\nc')
+})
+
+test('text with a lone surrogate becomes well-formed', () => {
+  assert.ok(toSafeText('a\ud800b').isWellFormed())
+})
+
+test('cleaning twice changes nothing more', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const once = toSafeLine(text)
+      assert.equal(toSafeLine(once), once)
+    }),
+  )
+})
+
+test('no safe line holds a control or an escape character', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      assert.doesNotMatch(toSafeLine(text), /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u)
+    }),
+  )
+})
+
+test('escaped text can close no tag and no attribute', () => {
+  fc.assert(fc.property(fc.string(), (text) => assert.doesNotMatch(escapeXml(text), /[<>"']/)))
+})
