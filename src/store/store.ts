@@ -7,8 +7,12 @@ export interface Ledger {
   /** Closes an open entry once. A second close changes nothing and returns the entry as it stands. */
   close(callId: string, outcome: Outcome): Promise<LedgerEntry>
   get(callId: string): Promise<LedgerEntry | undefined>
-  /** Oldest first. */
-  list(filter?: { readonly sessionId?: string; readonly turnId?: string; readonly limit?: number }): Promise<readonly LedgerEntry[]>
+  /** Oldest first; with a limit the newest ones, still oldest first. */
+  list(filter?: {
+    readonly sessionId?: string
+    readonly turnId?: string
+    readonly limit?: number
+  }): Promise<readonly LedgerEntry[]>
 }
 
 /** A message of a conversation in the AI SDK's `ModelMessage` form, kept as plain JSON. */
@@ -35,12 +39,21 @@ export interface SessionRecord {
 export interface Sessions {
   create(session: { readonly id: string; readonly agentId: string; readonly title: string }): Promise<SessionRecord>
   get(id: string): Promise<SessionRecord | undefined>
-  /** Newest first. */
+  /** The one used last comes first. */
   list(filter?: { readonly limit?: number }): Promise<readonly SessionRecord[]>
   /** Adds messages in one transaction; durable when it returns. */
   append(id: string, messages: readonly StoredMessage[]): Promise<void>
   messages(id: string): Promise<readonly StoredMessage[]>
-  update(id: string, change: { readonly state?: 'idle' | 'running'; readonly owner?: string | null; readonly snapshot?: JsonObject }): Promise<SessionRecord>
+  /** Changes what is given. With `expectedState` only a session in that state is changed, else CONFLICT: two cannot both start a turn. */
+  update(
+    id: string,
+    change: {
+      readonly state?: 'idle' | 'running'
+      readonly owner?: string | null
+      readonly snapshot?: JsonObject
+      readonly expectedState?: 'idle' | 'running'
+    },
+  ): Promise<SessionRecord>
 }
 
 /** The state of one project. */
@@ -50,7 +63,8 @@ export interface Store {
   readonly sessions: Sessions
   /**
    * After a crash: closes every entry that is still open in sessions that no live process owns, as `interrupted`
-   * ("interrupted: outcome unknown"), and sets those sessions to idle. Returns how many entries it closed.
+   * ("interrupted: outcome unknown"), and sets those sessions to idle. A call outside a running turn belongs to the
+   * process that opened it. Returns how many entries it closed.
    */
   recover(isAlive: (owner: string) => boolean): Promise<number>
   close(): Promise<void>
