@@ -1,4 +1,4 @@
-import type { Diagnostic, HeldSkill, RejectedSkill, Skill } from '../kernel/index.ts'
+import type { Diagnostic, HeldReason, HeldSkill, RejectedSkill, Skill } from '../kernel/index.ts'
 
 /** A skill that another copy of the same name hides. It stays addressable as `source/name`. */
 export interface ShadowedSkill {
@@ -7,19 +7,25 @@ export interface ShadowedSkill {
   readonly by: Skill
   /** `identical`: the same bytes, collapsed into one. `lower`: a lower tier or later source. */
   readonly why: 'identical' | 'lower'
+  /** Why it could not run even if it were not hidden; empty when it could. */
+  readonly reasons: readonly HeldReason[]
 }
 
-/** The skills an agent sees, and every other candidate with the reason why it is not among them. Immutable. */
+/**
+ * The skills an agent sees, and every other candidate with the reason why it is not among them. Immutable.
+ * Every gated copy is in exactly one of `skills`, `held` and `shadowed`.
+ */
 export interface Catalog {
   /** Ready, not shadowed, allowed; sorted by name (byte order), so that the prompt is stable. */
   readonly skills: readonly Skill[]
+  /** Copies that their name means, but that cannot run or be used here; sorted like `skills`. */
   readonly held: readonly HeldSkill[]
   readonly shadowed: readonly ShadowedSkill[]
   readonly rejected: readonly RejectedSkill[]
   readonly diagnostics: readonly Diagnostic[]
   /** Hex sha256 over addresses and file digests of `skills`: changes exactly when what the model sees changes. */
   readonly version: string
-  /** Finds an offered skill by name, or any loaded copy that is neither held nor untrusted by `source/name`. */
+  /** Finds an offered skill by name, or any copy that is neither held nor untrusted by `source/name`. */
   find(nameOrAddress: string): Skill | undefined
 }
 
@@ -32,5 +38,9 @@ export interface PromptIndex {
   /** Estimate, see `estimateTokens`. */
   readonly tokens: number
   /** Per skill, in order: how it is shown and what it costs. */
-  readonly items: readonly { readonly name: string; readonly shown: 'full' | 'shortened' | 'name' | 'omitted'; readonly tokens: number }[]
+  readonly items: readonly {
+    readonly name: string
+    readonly shown: 'full' | 'shortened' | 'name' | 'omitted'
+    readonly tokens: number
+  }[]
 }

@@ -1,0 +1,167 @@
+import {
+  type Diagnostic,
+  type Gated,
+  type HeldReason,
+  type HeldSkill,
+  nameKey,
+  type RejectedSkill,
+  type Skill,
+  toSafeLine,
+} from '../kernel/index.ts'
+import type { Catalog, ShadowedSkill } from './catalog.ts'
+import { compareBytes, compareCopies, compareOrigins } from './precedence.ts'
+import { shownName, shownText } from './shown-text.ts'
+import { catalogVersion } from './snapshot.ts'
+
+/** What discovery and gating found. */
+export interface CatalogParts {
+  readonly gated: Gated
+  readonly rejected?: readonly RejectedSkill[]
+  readonly diagnostics?: readonly Diagnostic[]
+}
+
+interface Copy {
+  readonly skill: Skill
+  readonly reasons: readonly HeldReason[]
+}
+
+/** What became of the copies of one name. */
+interface Settled {
+  readonly winner: Copy
+  /** Copies that take no part: untrusted, or not meant for this agent, beside others that are. */
+  readonly apart: readonly HeldSkill[]
+  readonly shadowed: readonly ShadowedSkill[]
+}
+
+/**
+ * Decides which copy each name means and lists every other copy with its reason. Highest tier wins, then the earlier source,
+ * then, within one source, the last in path order with a warning. Pure; the same input gives the same catalog and version.
+ * A held copy still hides lower ones, so that a name always means the same copy; an untrusted one never hides a trusted one.
+ */
+export function buildCatalog({ gated, rejected = [], diagnostics = [] }: CatalogParts): Catalog {
+  const groups = groupByName(gated)
+  const settled = [...groups.values()].map(settle)
+  const winners = settled.map(({ winner }) => winner)
+  const skills = winners
+    .filter(isReady)
+    .map(({ skill }) => skill)
+    .sort(byName)
+  const held = [...winners.filter((copy) => !isReady(copy)), ...settled.flatMap(({ apart }) => apart)].sort(byHeldName)
+  const shadowed = settled.flatMap((group) => group.shadowed).sort((a, b) => byName(a.skill, b.skill))
+  const lookUp = createLookUp(skills, groups.values())
+  return Object.freeze({
+    skills: Object.freeze(skills),
+    held: Object.freeze(held),
+    shadowed: Object.freeze(shadowed),
+    rejected,
+    diagnostics: [...diagnostics, ...[...groups.values()].flatMap(duplicatesOf), ...substitutes(rejected, winners)],
+    version: catalogVersion(skills),
+    find: (nameOrAddress: string) => lookUp.get(toKey(nameOrAddress)),
+  })
+}
+
+function groupByName({ ready, held }: Gated): Map<string, Copy[]> {
+  const groups = new Map<string, Copy[]>()
+  const add = (copy: Copy): void => {
+    const key = nameKey(shownName(copy.skill))
+    const group = groups.get(key)
+    if (group) group.push(copy)
+    else groups.set(key, [copy])
+  }
+  for (const skill of ready) add({ skill, reasons: [] })
+  for (const copy of held) add(copy)
+  for (const group of groups.values()) if (group.length > 1) group.sort((a, b) => compareCopies(a.skill, b.skill))
+  return groups
+}
+
+/** `copies` are in order of precedence. */
+function settle(copies: readonly Copy[]): Settled {
+  const eligible = copies.filter(takesPart)
+  const contenders = eligible.length > 0 ? eligible : copies
+  const winner = contenders[0] as Copy
+  const shadowed = contenders.slice(1).map(({ skill, reasons }): ShadowedSkill => {
+    const why = skill.fileDigest === winner.skill.fileDigest ? 'identical' : 'lower'
+    return { skill, by: winner.skill, why, reasons }
+  })
+  return { winner, shadowed, apart: contenders === copies ? [] : copies.filter((copy) => !takesPart(copy)) }
+}
+
+/** A copy that is untrusted, or that this agent may not see, must not take a name away from one that is and may. */
+function takesPart({ skill, reasons }: Copy): boolean {
+  return skill.origin.trusted && !reasons.some(({ code }) => code === 'not-allowed')
+}
+
+function isReady({ reasons }: Copy): boolean {
+  return reasons.length === 0
+}
+
+function byName(a: Skill, b: Skill): number {
+  return compareBytes(a.name, b.name) || compareCopies(a, b)
+}
+
+function byHeldName(a: HeldSkill, b: HeldSkill): number {
+  return byName(a.skill, b.skill)
+}
+
+/** Names of offered skills, and addresses of every ready copy; an address means the copy that wins within its source. */
+function createLookUp(skills: readonly Skill[], groups: Iterable<readonly Copy[]>): ReadonlyMap<string, Skill> {
+  const found = new Map(skills.map((skill) => [toKey(shownName(skill)), skill]))
+  for (const copies of groups) {
+    const sources = new Set<string>()
+    for (const copy of copies) {
+      const { source, trusted } = copy.skill.origin
+      if (sources.has(source)) continue
+      sources.add(source)
+      // An address wins over a skill whose label merely looks like that address.
+      if (isReady(copy) && trusted) found.set(toKey(`${source}/${shownName(copy.skill)}`), copy.skill)
+    }
+  }
+  return found
+}
+
+function toKey(nameOrAddress: string): string {
+  return nameKey(shownText(nameOrAddress))
+}
+
+/** One warning for each copy that another of the same source hides, naming both files. */
+function duplicatesOf(copies: readonly Copy[]): Diagnostic[] {
+  const firstOf = new Map<string, Skill>()
+  const found: Diagnostic[] = []
+  for (const { skill } of copies) {
+    const first = firstOf.get(skill.origin.source)
+    if (!first) firstOf.set(skill.origin.source, skill)
+    else if (first.fileDigest !== skill.fileDigest) found.push(duplicate(skill, first))
+  }
+  return found
+}
+
+function duplicate(hidden: Skill, used: Skill): Diagnostic {
+  const name = shownName(hidden)
+  return {
+    code: 'duplicate-name',
+    severity: 'warning',
+    message: `Source '${hidden.origin.source}' has '${name}' twice: ${toSafeLine(used.file)} is used, ${toSafeLine(hidden.file)} is not.`,
+    path: hidden.file,
+    fix: 'Give one of them another name, or remove it.',
+  }
+}
+
+/** A warning for each name whose best copy cannot be read, so that a lower one stands in for it. */
+function substitutes(rejected: readonly RejectedSkill[], winners: readonly Copy[]): Diagnostic[] {
+  if (rejected.length === 0) return []
+  const byKey = new Map(winners.map(({ skill }) => [nameKey(shownName(skill)), skill]))
+  return rejected.flatMap(({ name, file, origin }): Diagnostic[] => {
+    const used = byKey.get(toKey(name))
+    if (!used || !origin.trusted || compareOrigins(origin, used.origin) >= 0) return []
+    const message = `'${shownName(used)}' of source '${origin.source}' cannot be read; ${toSafeLine(used.file)} is used instead.`
+    return [
+      {
+        code: 'lower-copy-used',
+        severity: 'warning',
+        message,
+        path: file,
+        fix: `Run: nexus skills validate ${toSafeLine(file)}`,
+      },
+    ]
+  })
+}

@@ -1,0 +1,124 @@
+import { NexusError, type Skill } from '../kernel/index.ts'
+import type { Catalog, PromptIndex } from './catalog.ts'
+import { climb, type Entry, type Rung } from './ladder.ts'
+import { countPoints, estimateTokens, shownName, shownText } from './shown-text.ts'
+import { type IndexStyle, type Style, STYLES } from './styles.ts'
+
+/** How the index is written. */
+export interface IndexOptions {
+  /** Default `markdown`. */
+  readonly style?: IndexStyle
+  /** Most code points of the whole text; default 12,000. Source: seed 003, SKILLS_PROMPT_CHAR_BUDGET. */
+  readonly budgetChars?: number
+  /** Name of the tool that loads a skill, as the model sees it; false when the model reads SKILL.md itself. Default `load_skill`. */
+  readonly loadTool?: string | false
+  /** Name of the tool that searches skills; false when there is none. Default false. */
+  readonly findTool?: string | false
+  /** Where the model finds a skill: its SKILL.md (default), nothing, or what the function returns. Only `markdown` and `xml` show it. */
+  readonly location?: boolean | ((skill: Skill) => string | undefined)
+}
+
+interface Offered {
+  readonly skill: Skill
+  readonly name: string
+}
+
+const DEFAULT_BUDGET_CHARS = 12_000
+/** A longer label is no name that a model could call, and one of them must not push out all others. */
+const MAX_NAME_POINTS = 128
+
+/**
+ * What the model is told about skills before it loads one: never longer than the budget, every skill named or counted in a
+ * visible line. Ladder: whole descriptions, descriptions cut evenly (80 or more characters), names, as many names as fit.
+ * Skills that only a person may start are left out. Throws INVALID_ARGUMENT for a budget that is no whole number.
+ */
+export function renderIndex({ skills }: Pick<Catalog, 'skills'>, options: IndexOptions = {}): PromptIndex {
+  const { budgetChars = DEFAULT_BUDGET_CHARS } = options
+  if (!Number.isSafeInteger(budgetChars) || budgetChars < 0) {
+    throw new NexusError(
+      'INVALID_ARGUMENT',
+      `The prompt budget must be a whole number of characters, not ${budgetChars}.`,
+      {
+        fix: 'Set skills.prompt.budgetChars or SKILLS_PROMPT_CHAR_BUDGET to a number such as 12000.',
+      },
+    )
+  }
+  const offered = skills
+    .filter(({ invocation }) => invocation.model)
+    .map((skill) => ({ skill, name: shownName(skill) }))
+  if (offered.length === 0) return { text: '', characters: 0, tokens: 0, items: [] }
+
+  const style = STYLES[options.style ?? 'markdown']
+  const head = style.head(howToLoad(options.loadTool ?? 'load_skill'))
+  const more = (count: number): string => style.more(remainder(count, options.findTool ?? false))
+  const callable = offered.filter(({ name }) => name.length <= MAX_NAME_POINTS || countPoints(name) <= MAX_NAME_POINTS)
+  const entries = callable.map((each) => entryOf(each, style, options.location))
+  const frame = countPoints(head) + countPoints(style.tail)
+  const rung = climb(entries, {
+    room: budgetChars - frame,
+    uncounted: offered.length - callable.length,
+    moreChars: (count) => countPoints(more(count)),
+  })
+  return assemble({ offered, entries, rung, head, tail: style.tail, more, budgetChars })
+}
+
+function howToLoad(loadTool: string | false): string {
+  if (loadTool === false) return 'Read SKILL.md for detailed instructions.'
+  return `Call ${loadTool} with the name of a skill to read its detailed instructions.`
+}
+
+function remainder(count: number, findTool: string | false): string {
+  return `${count} more: ${findTool === false ? 'run nexus skills list' : `call ${findTool}`}`
+}
+
+function entryOf({ skill, name }: Offered, style: Style, location: IndexOptions['location']): Entry {
+  const nameLine = (): string => style.entry({ name: style.escape(name) })
+  if (!style.showsDescriptions) return { name, nameLine }
+  const line = (text: string): string => {
+    const path = style.showsLocations ? locate(skill, location) : undefined
+    return style.entry({
+      name: style.escape(name),
+      ...(text !== '' && { description: style.escape(text) }),
+      ...(path !== undefined && { location: style.escape(shownText(path)) }),
+    })
+  }
+  return { name, nameLine, described: { description: () => shownText(skill.description), line, escape: style.escape } }
+}
+
+function locate(skill: Skill, location: IndexOptions['location'] = true): string | undefined {
+  if (typeof location === 'function') return location(skill)
+  return location ? skill.file : undefined
+}
+
+interface Parts {
+  readonly offered: readonly Offered[]
+  readonly entries: readonly Entry[]
+  readonly rung: Rung
+  readonly head: string
+  readonly tail: string
+  readonly more: (count: number) => string
+  readonly budgetChars: number
+}
+
+function assemble({ offered, entries, rung, head, tail, more, budgetChars }: Parts): PromptIndex {
+  const left = offered.length - rung.lines.length
+  let text = `${head}${rung.lines.join('')}${left > 0 ? more(left) : ''}${tail}`
+  if (countPoints(text) > budgetChars) {
+    // Not even the frame has room: the bare count, or nothing at all.
+    const bare = more(left).trim()
+    text = countPoints(bare) <= budgetChars ? bare : ''
+  }
+  return { text, characters: countPoints(text), tokens: estimateTokens(text), items: itemsOf(offered, entries, rung) }
+}
+
+/** Entries are the callable ones among the offered, in the same order, and lines belong to the first entries. */
+function itemsOf(offered: readonly Offered[], entries: readonly Entry[], { lines, shown }: Rung): PromptIndex['items'] {
+  let next = 0
+  return offered.map(({ name }) => {
+    const index = entries[next]?.name === name ? next++ : -1
+    const line = lines[index]
+    return line === undefined
+      ? { name, shown: 'omitted', tokens: 0 }
+      : { name, shown: shown[index] ?? 'name', tokens: estimateTokens(line) }
+  })
+}

@@ -1,0 +1,49 @@
+import { toSafeLine } from '../kernel/index.ts'
+
+/** Printable ASCII words with single spaces: nothing in it can hide, move or need folding. */
+const SIMPLE = /^[!-~]+(?: [!-~]+)*$/
+/** More combining marks than any script stacks on one letter. */
+const MARK_PILE = /(\p{M}{8})\p{M}+/gu
+const FENCE = /`{3,}|~{3,}/g
+
+/** Text of a skill as one line of a prompt: `toSafeLine`, without code fences and without piles of combining marks. */
+export function shownText(text: string): string {
+  const line = SIMPLE.test(text) ? text : toSafeLine(text).replace(MARK_PILE, '$1')
+  return line.includes('```') || line.includes('~~~') ? line.replace(FENCE, (run) => run.slice(0, 1)) : line
+}
+
+/** The name the model sees and calls; the directory's name when nothing visible is left of the label. */
+export function shownName(skill: { readonly name: string; readonly directory: string }): string {
+  return shownText(skill.name) || shownText(skill.directory.slice(skill.directory.lastIndexOf('/') + 1)) || 'unnamed'
+}
+
+/** How many code points a text has. */
+export function countPoints(text: string): number {
+  let surrogatePairs = 0
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit >= 0xd800 && unit <= 0xdbff) surrogatePairs++
+  }
+  return text.length - surrogatePairs
+}
+
+/** The first `cap` code points, the last of them `…` when something was cut off. */
+export function cutPoints(text: string, cap: number): string {
+  if (text.length <= cap || countPoints(text) <= cap) return text
+  let end = 0
+  for (let kept = 0; kept < cap - 1; kept++) end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1
+  return `${text.slice(0, end).trimEnd()}…`
+}
+
+/**
+ * Tokens a text costs, estimated without a tokenizer: 4 ASCII characters, 2 of other alphabets, or 1 of Chinese, Japanese,
+ * Korean or emoji make one token, rounded up. For English prose usually within 20 % of what models count.
+ */
+export function estimateTokens(text: string): number {
+  let quarters = 0
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0
+    quarters += point < 0x80 ? 1 : point < 0x2e80 ? 2 : 4
+  }
+  return Math.ceil(quarters / 4)
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+
+import { isJsonObject, type JsonObject, type JsonValue, type Skill, skillAddress } from '../kernel/index.ts'
+
+/** One skill as a session remembers it. */
+export interface SnapshotSkill {
+  readonly name: string
+  readonly address: string
+  readonly description: string
+  readonly directory: string
+  /** sha256 (hex) of its SKILL.md at that time. */
+  readonly fileDigest: string
+}
+
+/** The skills that a session was told about. Source: seed 001 §5.2. */
+export interface CatalogSnapshot {
+  /** Equal to the catalog's `version` at that time. */
+  readonly version: string
+  readonly skills: readonly SnapshotSkill[]
+}
+
+const FORMAT = 1
+const FIELDS = ['name', 'address', 'description', 'directory', 'fileDigest'] as const
+const DIGEST = /^[0-9a-f]{64}$/
+
+/** The catalog as JSON for a session's row: what was offered, not the texts. */
+export function toSnapshot({
+  version,
+  skills,
+}: {
+  readonly version: string
+  readonly skills: readonly Skill[]
+}): JsonObject {
+  return {
+    format: FORMAT,
+    version,
+    skills: skills.map((skill) => ({
+      name: skill.name,
+      address: skillAddress(skill),
+      description: skill.description,
+      directory: skill.directory,
+      fileDigest: skill.fileDigest,
+    })),
+  }
+}
+
+/** Reads what `toSnapshot` wrote; undefined for anything else, also for a snapshot whose skills do not match its version. */
+export function fromSnapshot(json: unknown): CatalogSnapshot | undefined {
+  if (!isJsonObject(json) || own(json, 'format') !== FORMAT) return undefined
+  const version = own(json, 'version')
+  const list = own(json, 'skills')
+  if (typeof version !== 'string' || !Array.isArray(list)) return undefined
+  const skills: SnapshotSkill[] = []
+  for (const item of list as readonly JsonValue[]) {
+    const skill = toSnapshotSkill(item)
+    if (!skill) return undefined
+    skills.push(skill)
+  }
+  return versionOf(skills) === version ? { version, skills } : undefined
+}
+
+/** Hex sha256 over addresses and file digests, in order: it changes exactly when what the model sees changes. */
+export function catalogVersion(skills: readonly Skill[]): string {
+  return versionOf(skills.map((skill) => ({ address: skillAddress(skill), fileDigest: skill.fileDigest })))
+}
+
+function versionOf(skills: readonly Pick<SnapshotSkill, 'address' | 'fileDigest'>[]): string {
+  const hash = createHash('sha256').update('nexus-catalog-v1\u0000')
+  // JSON text is unambiguous: no address can look like the end of another.
+  return hash.update(JSON.stringify(skills.map(({ address, fileDigest }) => [address, fileDigest]))).digest('hex')
+}
+
+function toSnapshotSkill(item: JsonValue): SnapshotSkill | undefined {
+  if (!isJsonObject(item)) return undefined
+  const values = FIELDS.map((field) => own(item, field))
+  if (!values.every((value) => typeof value === 'string')) return undefined
+  const [name, address, description, directory, fileDigest] = values as [string, string, string, string, string]
+  return DIGEST.test(fileDigest) ? { name, address, description, directory, fileDigest } : undefined
+}
+
+function own(object: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+
+import type { HeldCode, HeldSkill, RejectedSkill, Skill, Tier } from '../../src/kernel/index.ts'
+import { buildCatalog, type Catalog } from '../../src/catalog/index.ts'
+
+export interface CopySketch {
+  readonly description?: string
+  readonly source?: string
+  readonly tier?: Tier
+  readonly rank?: number
+  readonly trusted?: boolean
+  readonly directory?: string
+  /** What the SKILL.md holds, as far as its digest is concerned. */
+  readonly bytes?: string
+  readonly model?: boolean
+}
+
+/** One copy of a skill named `name`; by default in the local tier, with bytes of its own. */
+export function copy(name: string, parts: CopySketch = {}): Skill {
+  const source = parts.source ?? parts.tier ?? 'local'
+  const directory = parts.directory ?? `/${source}/${name}`
+  return {
+    name,
+    description: parts.description ?? `Does ${name}.`,
+    allowedTools: [],
+    arguments: [],
+    invocation: { model: parts.model ?? true, user: true },
+    metadata: { os: [], install: [], always: false, requires: { bins: [], anyBins: [], env: [], config: [] } },
+    frontmatter: {},
+    origin: { source, tier: parts.tier ?? 'local', rank: parts.rank ?? 0, trusted: parts.trusted ?? true },
+    directory,
+    file: `${directory}/SKILL.md`,
+    fileDigest: createHash('sha256')
+      .update(parts.bytes ?? directory)
+      .digest('hex'),
+    stamp: { mtimeMs: 0, size: 1, inode: 1 },
+    diagnostics: [],
+  }
+}
+
+export function held(skill: Skill, code: HeldCode = 'bin'): HeldSkill {
+  return { skill, reasons: [{ code, text: code }] }
+}
+
+export function catalogOf(
+  ready: readonly Skill[],
+  heldBack: readonly HeldSkill[] = [],
+  rejected: readonly RejectedSkill[] = [],
+): Catalog {
+  return buildCatalog({ gated: { ready, held: heldBack }, rejected })
+}
