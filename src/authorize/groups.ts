@@ -1,0 +1,82 @@
+import { toPolicyName } from './names.ts'
+
+/** The tools that start commands, and those that control what was started. */
+const RUNTIME = [
+  'run_command',
+  'skills.activate',
+  'skills.run_cmd',
+  'skills.run_cmd_async',
+  'skills.run_service',
+  'skills.start_job',
+  'skills.job_cancel',
+  'skills.task_cancel',
+  // Both run the caller's own query command with provider `cmd`, so they are no mere reads.
+  'skills.task_status',
+  'skills.task_watch',
+]
+
+/** The groups every policy knows; `tools.groups` may replace one or add more. Source: decisions, "groups shipped". */
+export const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
+  // 001 §4.1 lists exec in group:fs: a command can write files as well as a file tool.
+  ['group:fs', ['read_file', 'write_file', 'edit_file', 'list_directory', 'exec']],
+  ['group:web', ['web_search', 'web_fetch']],
+  ['group:runtime', RUNTIME],
+  [
+    'group:skills',
+    ['load_skill', 'read_skill_file', 'Skill', 'find_skills', 'skills.load', 'skills.job_status', 'skills.job_watch'],
+  ],
+  ['group:nexus', ['nexus_create', 'nexus_destroy', 'nexus_send', 'nexus_status', 'nexus_cancel', 'nexus_shutdown']],
+  ['group:messaging', ['send_message']],
+  ['group:mcp', ['mcp:*']],
+])
+
+/** Names of the profiles, from narrow to wide. */
+export const PROFILE_NAMES = ['minimal', 'messaging', 'coding', 'full'] as const
+export type Profile = (typeof PROFILE_NAMES)[number]
+
+/** What each profile allows; `full` allows everything that is not denied. Source: decisions, "groups shipped". */
+export const PROFILES: Readonly<Record<Profile, readonly string[]>> = {
+  minimal: ['status'],
+  messaging: ['group:messaging', 'status', 'group:skills'],
+  coding: ['group:fs', 'group:runtime', 'group:web', 'group:skills'],
+  full: ['*'],
+}
+
+/** Groups by name; their names as `toPolicyName` gives them. */
+export type Groups = ReadonlyMap<string, readonly string[]>
+
+/** The members of a group as written: from the policy, else from the shipped ones. Undefined when there is none. */
+export function membersOf(group: string, groups: Groups): readonly string[] | undefined {
+  return groups.get(group) ?? GROUPS.get(group)
+}
+
+/** True for `group:…`. */
+export function isGroup(entry: string): boolean {
+  return entry.startsWith('group:')
+}
+
+/** What stands in a list once groups are opened: names and patterns, each with the groups that led to it. */
+export interface Leaf {
+  /** As `toPolicyName` gives it. */
+  readonly entry: string
+  /** From the entry of the list to the leaf. */
+  readonly path: readonly string[]
+}
+
+/** Opens groups, each at most once, so that it ends on any graph of groups. */
+export function* leavesOf(entry: string, groups: Groups): Generator<Leaf> {
+  const seen = new Set<string>()
+  const open: Leaf[] = [{ entry: toPolicyName(entry), path: [toPolicyName(entry)] }]
+  for (let leaf = open.pop(); leaf; leaf = open.pop()) {
+    if (!isGroup(leaf.entry)) {
+      yield leaf
+      continue
+    }
+    if (seen.has(leaf.entry)) continue
+    seen.add(leaf.entry)
+    for (const member of (membersOf(leaf.entry, groups) ?? []).toReversed()) {
+      const name = toPolicyName(member)
+      open.push({ entry: name, path: [...leaf.path, name] })
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import { type Diagnostic, nearest, type Tool } from '../kernel/index.ts'
+import { GROUPS, type Groups, isGroup, leavesOf, membersOf, type Profile, PROFILE_NAMES } from './groups.ts'
+import { ALIASES, entryCovers, entryCoversCapability, hasWildcard, toPolicyName } from './names.ts'
+import type { PolicyRules } from './policy.ts'
+
+/** A tool as far as checking a policy needs it. */
+export type KnownTool = string | Pick<Tool, 'name' | 'options'>
+
+/** The tools part of one agent, and the groups of the configuration, as written. */
+export interface PolicyInput {
+  /** Default `full`. */
+  readonly profile?: string | undefined
+  readonly allow?: readonly string[] | undefined
+  readonly ask?: readonly string[] | undefined
+  readonly deny?: readonly string[] | undefined
+  /** Replace shipped groups of the same name, or add to them. */
+  readonly groups?: ReadonlyMap<string, readonly string[]> | Readonly<Record<string, readonly string[]>> | undefined
+  /** The tools that exist. Without them only names that look like a slip of a shipped one are reported. */
+  readonly knownTools?: readonly KnownTool[] | undefined
+  /** The file that diagnostics speak of; default `nexus.yaml`. */
+  readonly path?: string | undefined
+}
+
+/**
+ * Policy rules from configuration. Never throws: unknown names are warnings with the nearest match, a cycle of groups
+ * and an unknown profile are errors (the profile is then `minimal`, so that a slip never widens).
+ */
+export function parsePolicy(input: PolicyInput): {
+  readonly rules: PolicyRules
+  readonly diagnostics: readonly Diagnostic[]
+} {
+  const path = input.path ?? 'nexus.yaml'
+  const groups = toGroups(input.groups)
+  const profile = PROFILE_NAMES.find((name) => name === toPolicyName(input.profile ?? 'full'))
+  const rules: PolicyRules = {
+    profile: profile ?? 'minimal',
+    allow: input.allow ?? [],
+    ask: input.ask ?? [],
+    deny: input.deny ?? [],
+    groups,
+  }
+  const found = [
+    ...(profile ? [] : [unknownProfile(input.profile ?? '')]),
+    ...checkCycles(groups),
+    ...checkEntries(rules, toKnown(input.knownTools)),
+  ]
+  return { rules, diagnostics: found.map((diagnostic) => ({ ...diagnostic, path })) }
+}
+
+type Finding = Omit<Diagnostic, 'path'>
+
+/** What may be named. `complete` is false when nobody said which tools exist. */
+interface Known {
+  readonly complete: boolean
+  readonly names: readonly string[]
+  readonly tools: readonly Pick<Tool, 'name' | 'options'>[]
+}
+
+const PREFIX = 'group:'
+const SHIPPED_NAMES = [...[...GROUPS.values()].flat().filter((name) => !hasWildcard(name)), ...ALIASES.values()].map(
+  toPolicyName,
+)
+
+function toGroups(groups: PolicyInput['groups']): Groups {
+  const entries = groups instanceof Map ? [...groups] : Object.entries(groups ?? {})
+  return new Map([...GROUPS, ...entries.map(([name, members]) => [toGroupName(name), members] as const)])
+}
+
+function toGroupName(name: string): string {
+  const plain = toPolicyName(name)
+  return isGroup(plain) ? plain : PREFIX + plain
+}
+
+function toKnown(tools: readonly KnownTool[] | undefined): Known {
+  const known = (tools ?? []).map((tool) => (typeof tool === 'string' ? { name: tool } : tool))
+  return {
+    complete: tools !== undefined,
+    tools: known,
+    names: [...known.map(({ name }) => toPolicyName(name)), ...SHIPPED_NAMES],
+  }
+}
+
+function unknownProfile(profile: string): Finding {
+  const guess: Profile | undefined = PROFILE_NAMES.find((name) => name === nearest(profile, PROFILE_NAMES))
+  return {
+    code: 'policy-unknown-profile',
+    severity: 'error',
+    message: `profile '${profile}' does not exist; minimal is used. Profiles: ${PROFILE_NAMES.join(', ')}`,
+    ...(guess && { fix: `profile: ${guess}` }),
+  }
+}
+
+/** Reports each cycle once, at the group through which it is first entered. */
+function checkCycles(groups: Groups): Finding[] {
+  const done = new Set<string>()
+  const findings: Finding[] = []
+  for (const start of groups.keys()) {
+    const trail: { name: string; rest: string[] }[] = [{ name: start, rest: nestedIn(start, groups) }]
+    for (let top = trail.at(-1); top; top = trail.at(-1)) {
+      const next = done.has(top.name) ? undefined : top.rest.shift()
+      if (next === undefined) {
+        done.add(top.name)
+        trail.pop()
+        continue
+      }
+      const from = trail.findIndex(({ name }) => name === next)
+      if (from < 0) trail.push({ name: next, rest: nestedIn(next, groups) })
+      else findings.push(cycle([...trail.slice(from).map(({ name }) => name), next]))
+    }
+  }
+  return findings
+}
+
+function nestedIn(group: string, groups: Groups): string[] {
+  return (membersOf(group, groups) ?? []).map(toPolicyName).filter(isGroup)
+}
+
+function cycle(names: readonly string[]): Finding {
+  return {
+    code: 'policy-group-cycle',
+    severity: 'error',
+    message: `groups contain each other: ${names.join(' > ')}`,
+    fix: `remove '${names.at(-1) ?? ''}' from ${names.at(-2) ?? ''}`,
+  }
+}
+
+function checkEntries(rules: PolicyRules, known: Known): Finding[] {
+  const findings: Finding[] = []
+  for (const list of ['allow', 'ask', 'deny'] as const) {
+    rules[list].forEach((entry, index) =>
+      findings.push(...checkEntry(entry, { where: `${list}[${index}]`, list, known, groups: rules.groups })),
+    )
+  }
+  for (const [group, members] of rules.groups) {
+    if (GROUPS.get(group) === members) continue
+    members.forEach((entry, index) =>
+      findings.push(...checkEntry(entry, { where: `${group}[${index}]`, list: 'group', known, groups: rules.groups })),
+    )
+  }
+  return findings
+}
+
+interface Place {
+  readonly where: string
+  readonly list: 'allow' | 'ask' | 'deny' | 'group'
+  readonly known: Known
+  readonly groups: Groups
+}
+
+function checkEntry(entry: string, place: Place): Finding[] {
+  const name = toPolicyName(entry)
+  if (isGroup(name))
+    return membersOf(name, place.groups) ? [] : [unknown(entry, place, nearest(name, place.groups.keys()))]
+  if (isTool(name, place.known)) return []
+  const capable = place.known.tools.some((tool) => namesCapability(name, tool))
+  if (capable) return place.list === 'deny' || place.list === 'group' ? [] : [notDeniable(entry, place)]
+  const guess = nearest(name, place.known.names)
+  return place.known.complete || guess !== undefined ? [unknown(entry, place, guess)] : []
+}
+
+/** MCP servers come and go, so their names are never unknown. */
+function isTool(name: string, known: Known): boolean {
+  return name.startsWith('mcp:') || ALIASES.has(name) || known.names.some((tool) => entryCovers(name, tool))
+}
+
+function namesCapability(name: string, tool: Pick<Tool, 'name' | 'options'>): boolean {
+  const capabilities = tool.options?.capabilities ?? []
+  return capabilities.some((capability) =>
+    entryCoversCapability(name, toPolicyName(tool.name), toPolicyName(capability)),
+  )
+}
+
+function unknown(entry: string, { where, known }: Place, guess: string | undefined): Finding {
+  const declared = [...new Set(known.tools.flatMap(({ options }) => options?.capabilities ?? []))]
+  const hint = entry.includes('.') && declared.length > 0 ? ` Capabilities: ${declared.join(', ')}.` : ''
+  return {
+    code: 'policy-unknown-name',
+    severity: 'warning',
+    message: `${where}: '${entry}' names no tool, group or capability, so the line has no effect.${hint}`,
+    ...(guess !== undefined && { fix: `did you mean '${guess}'?` }),
+  }
+}
+
+function notDeniable(entry: string, { where, list }: Place): Finding {
+  const effect = list === 'ask' ? 'it is denied, since nobody can be asked about a part of a call' : 'it has no effect'
+  return {
+    code: 'policy-capability',
+    severity: 'warning',
+    message: `${where}: '${entry}' is a capability of a tool and can only be denied; here ${effect}.`,
+    fix: `move '${entry}' to deny:, or name the tool`,
+  }
+}
+
+/** The tools of one entry, groups opened; for lists that people read. */
+export function expandEntry(entry: string, groups: Groups): readonly string[] {
+  return [...new Set([...leavesOf(entry, groups)].map((leaf) => leaf.entry))]
+}

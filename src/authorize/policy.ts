@@ -1,0 +1,86 @@
+import type { Decision, Tool } from '../kernel/index.ts'
+import { type Groups, leavesOf, type Profile, PROFILES } from './groups.ts'
+import { ALIASES, entryCovers, entryCoversCapability, toPolicyName } from './names.ts'
+
+/** The tools part of an agent's configuration. Names and groups; deny wins over ask, ask over allow. Source: seed 001 §4. */
+export interface PolicyRules {
+  readonly profile: Profile
+  readonly allow: readonly string[]
+  readonly ask: readonly string[]
+  readonly deny: readonly string[]
+  /** `group:name` to members; groups may nest. A group that is missing here is looked up among the shipped ones. */
+  readonly groups: ReadonlyMap<string, readonly string[]>
+}
+
+/** The line of a policy that covers a tool: as it was written, and how it leads to the tool. */
+export interface PolicyMatch {
+  readonly list: 'deny' | 'ask' | 'allow' | 'profile'
+  /** The entry as written, trimmed; the profile's name for `profile`. */
+  readonly entry: string
+  /** The entry, the groups within it, and the name or pattern that matched. */
+  readonly path: readonly string[]
+}
+
+/** Every list of the policy that covers the tool, in the order in which they speak: deny, ask, allow, profile. */
+export function matchPolicy(policy: PolicyRules, toolName: string): readonly PolicyMatch[] {
+  const name = toPolicyName(toolName)
+  const matches: PolicyMatch[] = []
+  for (const list of ['deny', 'ask', 'allow'] as const) {
+    const found = firstMatch(policy[list], name, policy.groups)
+    if (found) matches.push({ list, ...found })
+  }
+  const found = firstMatch(PROFILES[policy.profile], name, policy.groups)
+  if (found) matches.push({ list: 'profile', entry: policy.profile, path: [policy.profile, ...found.path] })
+  return matches
+}
+
+/** Deny wins over ask, ask over allow, and what no line names is denied. Source: seed 001 §4.2; decisions, "policy". */
+export function decideByPolicy(policy: PolicyRules, toolName: string): Decision {
+  const [match] = matchPolicy(policy, toolName)
+  if (!match) {
+    return {
+      type: 'deny',
+      rule: `profile ${policy.profile}`,
+      reason: `no matching allow rule: profile ${policy.profile} does not hold '${toolName}'. Add it under allow: in the agent's tools.`,
+    }
+  }
+  const rule = `${match.list} ${match.entry}`
+  if (match.list === 'deny') return { type: 'deny', rule, reason: `'${toolName}' is denied by rule: ${match.entry}` }
+  if (match.list === 'ask') return { type: 'ask', rule, question: `May '${toolName}' run?` }
+  return { type: 'allow', rule }
+}
+
+/**
+ * The capabilities of a tool that policy takes away, such as `network`: denied, or under `ask`, since nobody can be
+ * asked about a part of a call. The tool still runs, in a narrower sandbox. Source: decisions, "dots".
+ */
+export function deniedCapabilities(policy: PolicyRules, tool: Pick<Tool, 'name' | 'options'>): readonly string[] {
+  const name = toPolicyName(tool.name)
+  const entries = [...policy.deny, ...policy.ask].flatMap((entry) => [...leavesOf(entry, policy.groups)])
+  return (tool.options?.capabilities ?? []).filter((capability) =>
+    entries.some(({ entry }) => entryCoversCapability(entry, name, toPolicyName(capability))),
+  )
+}
+
+/**
+ * True unless the policy keeps the agent from every tool of that group (`group:web` or `web`); false for a group that
+ * does not exist. Gating asks this for skills that name the groups they need.
+ */
+export function allowsGroup(policy: PolicyRules, group: string): boolean {
+  const name = toPolicyName(group)
+  const leaves = [...leavesOf(name.startsWith('group:') ? name : `group:${name}`, policy.groups)]
+  return leaves.some(({ entry }) => decideByPolicy(policy, ALIASES.get(entry) ?? entry).type !== 'deny')
+}
+
+function firstMatch(
+  entries: readonly string[],
+  name: string,
+  groups: Groups,
+): { entry: string; path: readonly string[] } | undefined {
+  for (const entry of entries) {
+    for (const leaf of leavesOf(entry, groups)) {
+      if (entryCovers(leaf.entry, name)) return { entry: entry.trim(), path: leaf.path }
+    }
+  }
+  return undefined
+}

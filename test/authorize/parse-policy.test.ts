@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { decide, expandEntry, parsePolicy, type PolicyInput } from '../../src/authorize/index.ts'
+import { toolNamed } from './sample.ts'
+
+const knownTools = [toolNamed('load_skill'), toolNamed('run_command', { capabilities: ['network'] }), 'browser']
+
+function codesOf(input: PolicyInput): string[] {
+  return parsePolicy({ knownTools, ...input }).diagnostics.map(({ code, severity }) => `${severity} ${code}`)
+}
+
+describe('parsePolicy', () => {
+  it('gives the profile full when nothing is configured', () => {
+    const { rules, diagnostics } = parsePolicy({})
+    assert.equal(rules.profile, 'full')
+    assert.deepEqual(diagnostics, [])
+  })
+
+  it('accepts the configuration of seed 001 with a warning for what does not exist here', () => {
+    const { rules, diagnostics } = parsePolicy({
+      profile: 'full',
+      allow: ['browser', 'group:fs', 'mcp:github'],
+      deny: ['sandbox.network', 'nodes.camera'],
+      groups: {
+        'group:fs': ['read', 'write', 'edit', 'exec'],
+        'group:web': ['websearch', 'webfetch'],
+        'group:runtime': ['sandbox'],
+        'group:messaging': ['send_message'],
+      },
+      knownTools,
+    })
+    assert.equal(rules.groups.get('group:runtime')?.join(), 'sandbox')
+    assert.deepEqual(
+      diagnostics.map(({ message }) => message),
+      [`deny[1]: 'nodes.camera' names no tool, group or capability, so the line has no effect. Capabilities: network.`],
+    )
+  })
+
+  it('warns of an unknown name with its place and the nearest match', () => {
+    const [found] = parsePolicy({ deny: ['load_skil'], knownTools, path: '/w/nexus.yaml' }).diagnostics
+    assert.equal(found?.severity, 'warning')
+    assert.equal(found?.path, '/w/nexus.yaml')
+    assert.match(found?.message ?? '', /^deny\[0\]: 'load_skil'/)
+    assert.equal(found?.fix, `did you mean 'load_skill'?`)
+    assert.equal(parsePolicy({ deny: ['group:wbe'] }).diagnostics[0]?.fix, `did you mean 'group:web'?`)
+  })
+
+  it('reports slips of shipped names, and nothing else, when nobody says which tools exist', () => {
+    assert.deepEqual(parsePolicy({ allow: ['my_own_tool_of_today', 'sandbox.network'] }).diagnostics, [])
+    assert.equal(parsePolicy({ deny: ['run_comand'] }).diagnostics.length, 1)
+  })
+
+  it('calls a cycle of groups an error once and names the way round', () => {
+    const groups = {
+      'group:a': ['group:b'],
+      'group:b': ['group:c', 'group:a'],
+      'group:c': ['run_command'],
+      'group:self': ['group:self'],
+    }
+    const { diagnostics } = parsePolicy({ groups, knownTools })
+    assert.deepEqual(
+      diagnostics.map(({ severity, message }) => `${severity} ${message}`),
+      [
+        'error groups contain each other: group:a > group:b > group:a',
+        'error groups contain each other: group:self > group:self',
+      ],
+    )
+  })
+
+  it('falls back to the narrowest profile when the name is wrong', () => {
+    const { rules, diagnostics } = parsePolicy({ profile: 'codding' })
+    assert.equal(rules.profile, 'minimal')
+    assert.equal(diagnostics[0]?.severity, 'error')
+    assert.equal(diagnostics[0]?.fix, 'profile: coding')
+  })
+
+  it('warns when a capability is allowed or asked for', () => {
+    assert.deepEqual(codesOf({ allow: ['run_command.network'] }), ['warning policy-capability'])
+    assert.deepEqual(codesOf({ ask: ['exec.network'] }), ['warning policy-capability'])
+    assert.deepEqual(codesOf({ deny: ['exec.network'] }), [])
+    assert.deepEqual(codesOf({ deny: ['run_command.gpu'] }), ['warning policy-unknown-name'])
+  })
+
+  it('accepts groups without their prefix, as a map, and uses them', () => {
+    const { rules } = parsePolicy({
+      profile: 'minimal',
+      allow: ['group:Team'],
+      groups: new Map([['team', ['browser']]]),
+      knownTools,
+    })
+    const call = { tool: 'browser', arguments: {}, agentId: 'main', origin: 'model' as const }
+    assert.equal(decide({ call, tool: toolNamed('browser'), policy: rules }).rule, 'allow group:Team')
+  })
+
+  it('warns of entries inside the groups of the configuration only', () => {
+    assert.deepEqual(codesOf({ groups: { 'group:mine': ['load_skil', 'group:web'] } }), ['warning policy-unknown-name'])
+  })
+})
+
+describe('expandEntry', () => {
+  it('opens a group to its names, each once', () => {
+    const groups = new Map([['group:x', ['group:web', 'web_search', 'group:x']]])
+    assert.deepEqual(expandEntry('group:x', groups), ['web_search', 'web_fetch'])
+  })
+})
