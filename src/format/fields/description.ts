@@ -1,0 +1,92 @@
+import { isScalar, Scalar } from 'yaml'
+import { toSafeText } from '../../kernel/index.ts'
+import type { Frontmatter } from '../frontmatter.ts'
+import { FORMAT_LIMITS } from '../limits.ts'
+import type { Report } from '../report.ts'
+import { writtenText } from '../yaml/values.ts'
+import { countCharacters, shown, trimText } from './text.ts'
+
+/** The description, or undefined when there is none: such a skill is held by the gate, not rejected. */
+export function readDescription(front: Frontmatter, report: Report): string | undefined {
+  const node = front.node('description') ?? undefined
+  const place = front.place('description')
+  const fix = 'write: description: "What it does. Use when …"'
+  if (node !== undefined && !isScalar(node)) {
+    report.add('description-not-text', 'the description is a list or a mapping; the skill is held', { ...place, fix })
+    return undefined
+  }
+  // The word null is no description, although the same word is a name.
+  const text = node === undefined || node.value === null ? '' : trimText(writtenText(node) ?? '')
+  if (node === undefined || text === '') {
+    const similar = similarKey(front, 'description')
+    report.add('description-missing', 'no description is given; the skill is held', { ...place, fix: similar ?? fix })
+    return undefined
+  }
+  warnWriting(node, text, { place, report })
+  warnLength(text, { place, report })
+  warnHidden(text, { place, report })
+  return text
+}
+
+interface Notes {
+  readonly place: { readonly line: number; readonly column: number }
+  readonly report: Report
+}
+
+/** Warns when YAML reads the text as something else than what people see. */
+function warnWriting(node: Scalar.Parsed, text: string, { place, report }: Notes): void {
+  if (typeof node.value !== 'string') {
+    const fix = `write: description: "${text}"`
+    report.add('description-not-text', `the description ${shown(text)} is no text in YAML; it is read as written`, {
+      ...place,
+      fix,
+    })
+  }
+  if (node.type !== Scalar.PLAIN || !node.comment) return
+  const comment = shown(`#${node.comment}`)
+  report.add('comment-in-value', `${comment} is a YAML comment and was dropped from the description`, {
+    ...place,
+    fix: 'put quotes around the whole value when the text belongs to it',
+  })
+}
+
+function warnLength(text: string, { place, report }: Notes): void {
+  const length = countCharacters(text)
+  const limit = FORMAT_LIMITS.maxDescriptionLength
+  if (length <= limit) return
+  report.add('description-long', `the description has ${length} characters, the specification allows ${limit}`, {
+    ...place,
+    fix: 'say what it does and when to use it; move the rest below the frontmatter',
+  })
+}
+
+/** Joiners and selectors inside emoji are hidden by themselves, but visible by their effect. */
+const EMOJI_PARTS =
+  /(?<=\p{Extended_Pictographic}|[#*0-9])\ufe0f|(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d/gu
+
+/** Warns about characters that people do not see. */
+function warnHidden(text: string, { place, report }: Notes): void {
+  const plain = text.normalize('NFC').replace(EMOJI_PARTS, '')
+  const breaks = plain.replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
+  if (toSafeText(breaks) === breaks) return
+  report.add('hidden-characters', 'the description holds control, bidi or invisible characters; they are stripped', {
+    ...place,
+    fix: 'retype the text without them',
+  })
+}
+
+/** A fix that names a key which was probably meant to be `key`: other case, or one letter wrong. */
+function similarKey(front: Frontmatter, key: string): string | undefined {
+  const near = Object.keys(front.values).find((other) => other !== key && isNear(other.toLowerCase(), key))
+  return near === undefined ? undefined : `rename the key ${shown(near)} to ${key}`
+}
+
+/** At most one letter added, dropped, changed or swapped with its neighbour. */
+function isNear(a: string, b: string): boolean {
+  if (a === b) return true
+  let start = 0
+  while (start < a.length && a[start] === b[start]) start++
+  const [x, y] = [a.slice(start), b.slice(start)]
+  if (x.slice(1) === y || x === y.slice(1) || x.slice(1) === y.slice(1)) return true
+  return x[0] === y[1] && x[1] === y[0] && x.slice(2) === y.slice(2)
+}

@@ -1,0 +1,39 @@
+import type { JsonValue } from '../../kernel/index.ts'
+import type { Frontmatter } from '../frontmatter.ts'
+import type { Report } from '../report.ts'
+
+const TRUE: ReadonlySet<string> = new Set(['true', 'yes', 'on', '1'])
+const FALSE: ReadonlySet<string> = new Set(['false', 'no', 'off', '0'])
+
+/** A boolean as people write it: true, yes, on, 1 and their opposites, quoted or not; undefined for anything else. */
+export function asBoolean(value: JsonValue | undefined): boolean | undefined {
+  if (typeof value === 'boolean') return value
+  const word = typeof value === 'string' || typeof value === 'number' ? String(value).trim().toLowerCase() : ''
+  return TRUE.has(word) ? true : FALSE.has(word) ? false : undefined
+}
+
+/** A boolean key, also in the spelling with underscores; `fallback` when absent or unreadable. */
+export function readFlag(
+  front: Frontmatter,
+  key: string,
+  { fallback, report }: { fallback: boolean; report: Report },
+): boolean {
+  const found = spelledKey(front, key, report)
+  const value = front.values[found]
+  if (value === undefined || value === null) return fallback
+  const flag = asBoolean(value)
+  if (flag !== undefined) return flag
+  report.add('field-type', `${found} must be true or false`, {
+    ...front.place(found),
+    fix: `write: ${key}: ${!fallback}`,
+  })
+  return fallback
+}
+
+/** The key that is there: itself, or its spelling with underscores, which is reported. */
+export function spelledKey(front: Frontmatter, key: string, report: Report): string {
+  const other = key.replaceAll('-', '_')
+  if (other === key || Object.hasOwn(front.values, key) || !Object.hasOwn(front.values, other)) return key
+  report.add('key-spelling', `${other} is read as ${key}`, { ...front.place(other), fix: `write: ${key}:` })
+  return other
+}

@@ -1,0 +1,168 @@
+import {
+  type InstallSpec,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Requirements,
+  type SkillMetadata,
+} from '../../kernel/index.ts'
+import type { Report } from '../report.ts'
+import { asBoolean } from './flags.ts'
+
+const OS_NAMES: Readonly<Record<string, string>> = {
+  macos: 'darwin',
+  mac: 'darwin',
+  osx: 'darwin',
+  win32: 'windows',
+  win: 'windows',
+}
+
+const BIN = /^[A-Za-z0-9._+-]{1,64}$/
+const ENV = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
+const CONFIG = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
+
+/** Where findings about metadata go. */
+export interface Notes {
+  readonly place: { readonly line: number; readonly column: number }
+  readonly report: Report
+}
+
+/** One reading of all places; the last of `containers` is the top level of the frontmatter. */
+export function normalizeMetadata(containers: readonly JsonObject[], notes: Notes): SkillMetadata {
+  // Beside `requires` or inside it: both places are accepted for these. Source: contracts §2.1.
+  const requires = first(containers, 'requires')
+  const inside = isJsonObject(requires) ? requires : undefined
+  const either = (key: string): JsonValue | undefined => first(inside ? [...containers, inside] : containers, key)
+  const list = (key: string, value: JsonValue | undefined): readonly string[] => textList(value, key, notes)
+  const emoji = text(first(containers, 'emoji'))
+  const homepage = webAddress(first(containers, 'homepage'), notes)
+  const primaryEnv = text(either('primaryEnv'))
+  const skillKey = text(first(containers.slice(0, -1), 'skillKey'))
+  return {
+    ...(emoji === undefined ? {} : { emoji }),
+    ...(homepage === undefined ? {} : { homepage }),
+    os: [...new Set(list('os', either('os')).map((name) => OS_NAMES[name.toLowerCase()] ?? name.toLowerCase()))],
+    requires: requirements(inside, { anyBins: either('anyBins'), list, notes, given: requires }),
+    ...(primaryEnv === undefined ? {} : { primaryEnv }),
+    install: installSpecs(either('install'), notes),
+    always: asBoolean(first(containers.slice(0, -1), 'always')) ?? false,
+    ...(skillKey === undefined ? {} : { skillKey }),
+  }
+}
+
+interface RequirementParts {
+  readonly anyBins: JsonValue | undefined
+  readonly list: (key: string, value: JsonValue | undefined) => readonly string[]
+  readonly notes: Notes
+  readonly given: JsonValue | undefined
+}
+
+function requirements(inside: JsonObject | undefined, { anyBins, list, notes, given }: RequirementParts): Requirements {
+  if (given !== undefined && given !== null && !inside) {
+    notes.report.add('field-type', 'requires must be a mapping of bins, anyBins, env and config', {
+      ...notes.place,
+      fix: 'write: requires: {bins: [gh]}',
+    })
+  }
+  const result = {
+    bins: list('requires.bins', own(inside, 'bins')),
+    anyBins: list('requires.anyBins', anyBins),
+    env: list('requires.env', own(inside, 'env')),
+    config: list('requires.config', own(inside, 'config')),
+  }
+  const check = (key: keyof typeof result, pattern: RegExp, what: string): void => {
+    const wrong = result[key].filter((entry) => !pattern.test(entry))
+    if (wrong.length === 0) return
+    const names = wrong.slice(0, 5).map((entry) => JSON.stringify(entry.slice(0, 60).toWellFormed()))
+    notes.report.add('requires-invalid', `requires.${key} has entries that are not ${what}: ${names.join(', ')}`, {
+      ...notes.place,
+      fix: 'correct or remove them; until then the requirement is not met',
+    })
+  }
+  check('bins', BIN, 'names of programs')
+  check('anyBins', BIN, 'names of programs')
+  check('env', ENV, 'names of variables')
+  check('config', CONFIG, 'configuration paths')
+  return result
+}
+
+function installSpecs(value: JsonValue | undefined, notes: Notes): readonly InstallSpec[] {
+  if (value === undefined || value === null) return []
+  const items: readonly JsonValue[] = Array.isArray(value) ? value : [value as JsonValue]
+  const specs: InstallSpec[] = []
+  items.forEach((item, index) => {
+    const kind = isJsonObject(item) ? text(own(item, 'kind')) : undefined
+    if (!isJsonObject(item) || kind === undefined) {
+      notes.report.add('install-invalid', `install entry ${index + 1} has no kind; it is ignored`, {
+        ...notes.place,
+        fix: 'write: {id: brew, kind: brew, formula: gh}',
+      })
+      return
+    }
+    const label = text(own(item, 'label'))
+    const details = Object.create(null) as Record<string, JsonValue>
+    for (const [key, detail] of Object.entries(item)) {
+      if (!['id', 'kind', 'label', 'bins', 'os'].includes(key)) details[key] = detail
+    }
+    specs.push({
+      id: text(own(item, 'id')) ?? `${kind}-${index + 1}`,
+      kind: kind.toLowerCase(),
+      ...(label === undefined ? {} : { label }),
+      bins: textList(own(item, 'bins'), 'install.bins', notes),
+      os: textList(own(item, 'os'), 'install.os', notes).map(
+        (name) => OS_NAMES[name.toLowerCase()] ?? name.toLowerCase(),
+      ),
+      details,
+    })
+  })
+  return specs
+}
+
+/** A list of texts, or one text with commas; empty entries are dropped, other types reported. */
+function textList(value: JsonValue | undefined, key: string, { place, report }: Notes): readonly string[] {
+  if (value === undefined || value === null) return []
+  const items: readonly JsonValue[] = Array.isArray(value)
+    ? value
+    : typeof value === 'string'
+      ? value.split(',')
+      : [value as JsonValue]
+  const texts = items
+    .filter((item) => typeof item === 'string' || typeof item === 'number')
+    .map((item) => String(item).trim())
+  if (texts.length < items.length)
+    report.add('field-type', `${key} must be a list of texts`, {
+      ...place,
+      fix: `write: ${key.split('.').pop() ?? key}: [first, second]`,
+    })
+  return [...new Set(texts.filter((item) => item !== ''))]
+}
+
+function webAddress(value: JsonValue | undefined, { place, report }: Notes): string | undefined {
+  const address = text(value)
+  if (address === undefined) return undefined
+  if (/^https?:\/\/[^\s]+$/i.test(address)) return address
+  report.add('field-type', 'homepage must be an address that begins with https:// or http://; it is ignored', {
+    ...place,
+    fix: 'write: homepage: https://example.com',
+  })
+  return undefined
+}
+
+function text(value: JsonValue | undefined): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined
+  const trimmed = String(value).trim()
+  return trimmed === '' ? undefined : trimmed
+}
+
+/** An own value, never one of a prototype. */
+export function own(object: JsonObject | undefined, key: string): JsonValue | undefined {
+  return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined
+}
+
+function first(containers: readonly JsonObject[], key: string): JsonValue | undefined {
+  for (const container of containers) {
+    const value = own(container, key)
+    if (value !== undefined && value !== null) return value
+  }
+  return undefined
+}

@@ -1,0 +1,46 @@
+import type { JsonValue } from '../../kernel/index.ts'
+import type { Frontmatter } from '../frontmatter.ts'
+import type { Report } from '../report.ts'
+import { spelledKey } from './flags.ts'
+import { splitToolList } from './tool-list.ts'
+
+/** The tools a skill lists, from a text with blanks or commas or from a list. They never widen what is allowed. */
+export function readAllowedTools(front: Frontmatter, report: Report): readonly string[] {
+  const key = spelledKey(front, 'allowed-tools', report)
+  const value = front.values[key]
+  if (value === undefined || value === null) return []
+  const parts = Array.isArray(value) ? (value as readonly JsonValue[]) : [value]
+  const texts = parts.filter((part) => typeof part === 'string')
+  if (texts.length < parts.length) {
+    report.add('field-type', `${key} must be text or a list of texts`, {
+      ...front.place(key),
+      fix: `write: ${key}: Read Bash(git:*)`,
+    })
+  }
+  const lists = texts.map(splitToolList)
+  if (lists.some(({ balanced }) => !balanced)) {
+    report.add('tools-unbalanced', `a parenthesis in ${key} is not closed`, {
+      ...front.place(key),
+      fix: 'close it, as in Bash(git:*)',
+    })
+  }
+  return [...new Set(lists.flatMap(({ tools }) => tools))]
+}
+
+/** Names of positional arguments: a list of texts or of mappings with `name`, or a text with blanks or commas. */
+export function readArguments(front: Frontmatter, report: Report): readonly string[] {
+  const value = front.values['arguments']
+  if (value === undefined || value === null) return []
+  if (typeof value === 'string') return value.split(/[\s,]+/).filter(Boolean)
+  const names = (Array.isArray(value) ? (value as readonly JsonValue[]) : []).map((item) =>
+    typeof item === 'object' && item !== null && 'name' in item ? (item['name'] as JsonValue) : item,
+  )
+  const texts = names.filter((name) => typeof name === 'string' && name.trim() !== '') as string[]
+  if (!Array.isArray(value) || texts.length < names.length) {
+    report.add('field-type', 'arguments must be a list of names', {
+      ...front.place('arguments'),
+      fix: 'write: arguments: [first, second]',
+    })
+  }
+  return texts.map((name) => name.trim())
+}

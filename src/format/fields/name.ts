@@ -1,0 +1,63 @@
+import { isScalar } from 'yaml'
+import type { Frontmatter } from '../frontmatter.ts'
+import { FORMAT_LIMITS } from '../limits.ts'
+import type { Report } from '../report.ts'
+import { writtenText } from '../yaml/values.ts'
+import { countCharacters, shown, trimText } from './text.ts'
+
+/** The label, checked against the published naming rule; breaches are warnings. Source: decisions, "names". */
+export function readName(front: Frontmatter, directoryName: string | undefined, report: Report): string | undefined {
+  const node = front.node('name')
+  const place = front.place('name')
+  const name = node ? trimText(writtenText(node) ?? '') : ''
+  if (name === '') {
+    const collection = node !== undefined && node !== null && !isScalar(node)
+    const fix = `write: name: ${directoryName === undefined ? 'my-skill' : suggestName(directoryName)}`
+    if (collection) report.add('name-not-text', "the name is not text; the directory's name is used", { ...place, fix })
+    else report.add('name-missing', "no name is given; the directory's name is used", { ...place, fix })
+    return undefined
+  }
+  const breaches = nameBreaches(name)
+  if (breaches.length > 0) {
+    report.add('name-invalid', `the name ${shown(name)} ${breaches.join(', ')}; it is used as a label only`, {
+      ...place,
+      fix: `write: name: ${suggestName(name)}`,
+    })
+  }
+  if (directoryName !== undefined && name.normalize('NFKC') !== directoryName.normalize('NFKC')) {
+    report.add(
+      'name-differs',
+      `the name ${shown(name)} differs from the directory ${shown(directoryName)}; the name counts`,
+      {
+        ...place,
+        fix: 'rename the directory or change the name, so that both are equal',
+      },
+    )
+  }
+  return name
+}
+
+/** What a name does against the rule: 1 to 64 lower-case letters, digits and single hyphens inside. Empty when it keeps it. */
+export function nameBreaches(label: string): string[] {
+  const name = label.normalize('NFKC')
+  const breaches: string[] = []
+  if (countCharacters(name) > FORMAT_LIMITS.maxNameLength)
+    breaches.push(`is longer than ${FORMAT_LIMITS.maxNameLength} characters`)
+  if (name !== name.toLowerCase()) breaches.push('has capital letters')
+  const odd = [...new Set(name.match(/[^\p{L}\p{N}-]/gu) ?? [])]
+  if (odd.length > 0) breaches.push(`has ${odd.slice(0, 5).map(shown).join(' ')}`)
+  if (/^-|-$/.test(name)) breaches.push('begins or ends with a hyphen')
+  if (name.includes('--')) breaches.push('has two hyphens in a row')
+  return breaches
+}
+
+function suggestName(label: string): string {
+  const slug = label
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}+/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, FORMAT_LIMITS.maxNameLength)
+    .replace(/^-+|-+$/g, '')
+  return slug === '' ? 'my-skill' : slug
+}

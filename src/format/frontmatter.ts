@@ -1,0 +1,99 @@
+import { isMap, isScalar, type Pair, type ParsedNode, type YAMLMap } from 'yaml'
+import type { JsonObject } from '../kernel/index.ts'
+import type { FormatCode, Report } from './report.ts'
+import { placeOf } from './text.ts'
+import type { YamlProblem } from './yaml/inspect.ts'
+import { isFatal, readYaml, type YamlRead } from './yaml/read.ts'
+import { repairYaml } from './yaml/repair.ts'
+import { keyText, mapToJson } from './yaml/values.ts'
+
+/** The frontmatter as data, with what only the syntax knows: places, and how a value was written. */
+export interface Frontmatter {
+  readonly values: JsonObject
+  /** Line and column of a top-level key, or of the opening --- when the key is absent; to spread into a finding. */
+  place(key: string): { readonly line: number; readonly column: number }
+  /** The syntax node of a top-level value; undefined when the key is absent. */
+  node(key: string): ParsedNode | null | undefined
+  /** The characters of a top-level value as they stand in the file, line breaks as spaces. */
+  source(key: string): string
+}
+
+/** Parses and, where it must and can, repairs a frontmatter. `firstLine` is the line of the file on which the text begins. */
+export function readFrontmatter(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
+  let text = yaml
+  let read = readYaml(text)
+  if (read.problems.some(isFatal) && !read.problems.some(({ code }) => code === 'yaml-too-complex')) {
+    const mended = repairYaml(text)
+    for (const { key, line, column, because, suggestion } of mended.repairs) {
+      report.add(
+        'yaml-repaired',
+        `the value of ${key} needs quotes (${because}); it was read as the text that stands there`,
+        {
+          line: line + firstLine - 1,
+          column,
+          fix: `write: ${suggestion}`,
+        },
+      )
+    }
+    if (mended.repairs.length > 0) {
+      text = mended.text
+      read = readYaml(text)
+    }
+  }
+  const at = (offset: number): { line: number; column: number } => {
+    const place = placeOf(text, offset)
+    return { line: place.line + firstLine - 1, column: place.column }
+  }
+  for (const { code, message, offset, fix } of read.problems)
+    report.add(code, message, { ...at(offset), fix: fix ?? GENERAL_FIX[code] })
+  return read.problems.some(isFatal) ? undefined : asMapping(read, { text, at, firstLine }, report)
+}
+
+const GENERAL_FIX: Partial<Record<FormatCode, YamlProblem['fix']>> = {
+  'yaml-invalid': 'see the line; when in doubt put quotes around the value',
+  'yaml-multiple-documents': 'end the frontmatter with a line of exactly ---',
+}
+
+interface Source {
+  readonly text: string
+  readonly at: (offset: number) => { line: number; column: number }
+  readonly firstLine: number
+}
+
+function asMapping(read: YamlRead, source: Source, report: Report): Frontmatter | undefined {
+  const root = read.root ?? undefined
+  const empty = root === undefined || (isScalar(root) && root.value === null)
+  if (!empty && !isMap(root)) {
+    const what = isScalar(root) ? 'one value' : 'a list'
+    report.add('frontmatter-not-mapping', `the frontmatter is ${what}, not keys with values`, {
+      line: source.firstLine,
+      column: 1,
+      fix: 'write one "key: value" a line, with a space after the colon',
+    })
+    return undefined
+  }
+  const map = isMap(root) ? (root as unknown as YAMLMap) : undefined
+  if (map?.flow) {
+    const message = 'the frontmatter is one JSON object; other clients want one "key: value" a line'
+    report.add('frontmatter-json', message, { line: source.firstLine, column: 1 })
+  }
+  return lookUp(map, source)
+}
+
+function lookUp(map: YAMLMap | undefined, { text, at, firstLine }: Source): Frontmatter {
+  const pairs = new Map<string, Pair>()
+  for (const pair of map?.items ?? []) pairs.set(keyText(pair.key) ?? '', pair)
+  const node = (key: string): ParsedNode | null | undefined => pairs.get(key)?.value as ParsedNode | null | undefined
+  return {
+    values: map ? mapToJson(map) : (Object.create(null) as JsonObject),
+    place(key) {
+      const range = (pairs.get(key)?.key as ParsedNode | null | undefined)?.range
+      return range ? at(range[0]) : { line: firstLine - 1, column: 1 }
+    },
+    node,
+    source(key) {
+      const range = node(key)?.range
+      return range ? text.slice(range[0], range[1]).replace(/\s*\n\s*/g, ' ') : ''
+    },
+  }
+}

@@ -1,0 +1,7 @@
+/** format: SKILL.md text to data, with diagnostics; the digest over a skill's files; pure. */
+export { nameBreaches } from './fields/name.ts'
+export { FORMAT_LIMITS } from './limits.ts'
+export { type ParsedSkill, type ParseOptions, parseSkill } from './parse.ts'
+export { type DiagnosticRow, FORMAT_CODES, type FormatCode } from './report.ts'
+export { splitToolList, type ToolList } from './fields/tool-list.ts'
+export { compareUtf8, treeDigest } from './tree-digest.ts'

@@ -1,0 +1,116 @@
+import { FORMAT_LIMITS } from './limits.ts'
+import type { Report } from './report.ts'
+
+/** Line and column of an offset, from 1, whatever the line ends are. */
+export function placeOf(text: string, offset: number): { line: number; column: number } {
+  let line = 1
+  let start = 0
+  for (let at = 0; at < offset; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10)) {
+      line++
+      start = at + 1
+    }
+  }
+  return { line, column: offset - start + 1 }
+}
+
+/** The text of a file without its byte order mark, or undefined when it is too large or no UTF-8 text at all. */
+export function readText(input: string | Uint8Array, report: Report, maxBytes: number): string | undefined {
+  const bytes = typeof input === 'string' ? Buffer.byteLength(input) : input.byteLength
+  if (bytes > maxBytes) {
+    report.add('file-too-large', `the file has ${bytes} bytes, the limit is ${maxBytes}`, {
+      line: 1,
+      column: 1,
+      fix: 'move long material into files under references/ and mention them in SKILL.md',
+    })
+    return undefined
+  }
+  if (bytes > FORMAT_LIMITS.largeFileBytes) {
+    report.add(
+      'file-large',
+      `the file has ${bytes} bytes; other clients refuse more than ${FORMAT_LIMITS.largeFileBytes}`,
+      {
+        line: 1,
+        column: 1,
+        fix: 'move long material into files under references/',
+      },
+    )
+  }
+  const decoded = typeof input === 'string' ? wellFormed(input, report) : decode(input, report)
+  if (decoded === undefined) return undefined
+  const text = decoded.startsWith('\uFEFF') ? decoded.slice(1) : decoded
+  if (text !== decoded) {
+    report.add('byte-order-mark', 'a byte order mark stands before the text; it was skipped', {
+      line: 1,
+      column: 1,
+      fix: 'save the file as UTF-8 without a byte order mark',
+    })
+  }
+  const nul = text.indexOf('\0')
+  if (nul < 0) return text
+  const utf16 = nul <= 1 && text.indexOf('\0', nul + 1) === nul + 2
+  report.add(
+    'nul-character',
+    utf16 ? 'every second byte is NUL: the file is probably UTF-16' : 'a NUL character: the file is not text',
+    {
+      ...placeOf(text, nul),
+      fix: 'save the file as UTF-8 text',
+    },
+  )
+  return undefined
+}
+
+function wellFormed(text: string, report: Report): string {
+  if (text.isWellFormed()) return text
+  report.add('encoding-invalid', 'the text holds half a surrogate pair; it was read as U+FFFD', {
+    ...placeOf(text, text.search(/\p{Surrogate}/u)),
+    fix: 'save the file as UTF-8',
+  })
+  return text.toWellFormed()
+}
+
+function decode(bytes: Uint8Array, report: Report): string | undefined {
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
+    report.add('encoding-utf16', 'the file is UTF-16; a SKILL.md is UTF-8', {
+      line: 1,
+      column: 1,
+      fix: 'save the file as UTF-8',
+    })
+    return undefined
+  }
+  const strict = decodeStrict(bytes)
+  if (strict !== undefined) return strict
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  const valid = validPrefix(bytes)
+  const before = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, valid))
+  const value = (bytes[valid] ?? 0).toString(16).padStart(2, '0')
+  report.add('encoding-invalid', `byte 0x${value} at offset ${valid} is not UTF-8; it was read as U+FFFD`, {
+    ...placeOf(before, before.length),
+    fix: 'save the file as UTF-8; it may be Latin-1 or Windows-1252 now',
+  })
+  return text
+}
+
+function decodeStrict(bytes: Uint8Array, partial = false): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: partial })
+  } catch {
+    // The decoder's only way to say "not UTF-8"; the caller reports it with its place.
+    return undefined
+  }
+}
+
+/** How many leading bytes are whole UTF-8 characters. */
+function validPrefix(bytes: Uint8Array): number {
+  let low = 0
+  let high = bytes.length
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (decodeStrict(bytes.subarray(0, middle), true) === undefined) high = middle - 1
+    else low = middle
+  }
+  // A stream accepts the first bytes of a broken character; step back over them.
+  while (low > 0 && decodeStrict(bytes.subarray(0, low)) === undefined) low--
+  return low
+}

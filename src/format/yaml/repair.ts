@@ -1,0 +1,123 @@
+import JSON5 from 'json5'
+import { isFatal, readYaml } from './read.ts'
+
+/** One value that was put in quotes. `line` counts from 1 in the YAML text; `column` is where the strict parse stumbled. */
+export interface Repair {
+  readonly key: string
+  readonly line: number
+  readonly column: number
+  /** What the strict parse said. */
+  readonly because: string
+  /** The line as it should be written. */
+  readonly suggestion: string
+}
+
+/** A top-level key with the lines that belong to it. */
+interface Entry {
+  readonly key: string
+  /** Index of its first line. */
+  readonly line: number
+  /** Length of the first line up to the value. */
+  readonly head: number
+  readonly lines: readonly string[]
+}
+
+const KEY_LINE = /^(?:([A-Za-z_][\w.-]*)|"([^"\\]+)"|'([^']+)')[ \t]*:(?:[ \t]+|$)/
+/** Values that may fail alone; everything else is a plain scalar without surprises and need not be parsed apart. */
+const SUSPICIOUS = /^[[\]{},&*!|>%@`"'?#-]|:(?:\s|$)|\t/
+
+/** Their values are mappings or lists of mappings: text in quotes would hide the fault. */
+const STRUCTURED: ReadonlySet<string> = new Set(['requires', 'install', 'hooks', 'tools'])
+/** Their values are lists or text: quoted unless they look like a list. */
+const LIST_OR_TEXT: ReadonlySet<string> = new Set([
+  'allowed-tools',
+  'allowed_tools',
+  'disallowed-tools',
+  'arguments',
+  'tags',
+  'triggers',
+])
+
+/**
+ * Puts quotes around those top-level values that are not valid YAML by themselves, such as `description: Use when: asked`,
+ * `argument-hint: [a] [b]` or `description: *Important*`. Lines stay where they are. Source: decisions, "strictness".
+ */
+export function repairYaml(text: string): { text: string; repairs: readonly Repair[] } {
+  const lines = text.split('\n')
+  const repairs: Repair[] = []
+  for (const entry of topLevelEntries(lines)) {
+    const inline = (entry.lines[0] ?? '').slice(entry.head)
+    if (inline.trim() === '' || !SUSPICIOUS.test(entry.lines.join('\n').slice(entry.head))) continue
+    const alone = entry.lines.join('\n')
+    const problem = readYaml(alone).problems.find(isFatal)
+    if (!problem || !mayQuote(entry, inline)) continue
+    const before = alone.slice(0, problem.offset)
+    const down = before.split('\n').length - 1
+    repairs.push({
+      key: entry.key,
+      line: entry.line + down + 1,
+      column: before.length - before.lastIndexOf('\n'),
+      because: problem.message,
+      suggestion: suggestion(entry),
+    })
+    quote(entry).forEach((line, index) => (lines[entry.line + index] = line))
+  }
+  return { text: lines.join('\n'), repairs }
+}
+
+/** Entries begin at column 1; comments and blank lines at their end do not belong to them. */
+function topLevelEntries(lines: readonly string[]): Entry[] {
+  const entries: Entry[] = []
+  let current: { key: string; line: number; head: number; lines: string[] } | undefined
+  lines.forEach((line, index) => {
+    const match = KEY_LINE.exec(line)
+    if (match) {
+      current = { key: match[1] ?? match[2] ?? match[3] ?? '', line: index, head: match[0].length, lines: [line] }
+      entries.push(current)
+    } else if (line.startsWith('#')) {
+      current = undefined
+    } else {
+      current?.lines.push(line)
+    }
+  })
+  for (const entry of entries) {
+    const own = entry.lines as string[]
+    while (own.length > 1 && own[own.length - 1]?.trim() === '') own.pop()
+  }
+  return entries
+}
+
+function mayQuote(entry: Entry, inline: string): boolean {
+  if (STRUCTURED.has(entry.key)) return false
+  if (LIST_OR_TEXT.has(entry.key)) return !/^[[{]/.test(inline)
+  if (entry.key !== 'metadata') return true
+  try {
+    JSON5.parse(valueText(entry))
+    return true
+  } catch {
+    // Neither YAML nor JSON5: the YAML error is the better one to report.
+    return false
+  }
+}
+
+/** The lines of the entry with its value in single quotes; further lines are folded by YAML as in a plain value. */
+function quote(entry: Entry): string[] {
+  const [first = '', ...rest] = entry.lines
+  const head = first.slice(0, entry.head)
+  const body = [first.slice(entry.head), ...rest].map((line) => line.trim().replaceAll("'", "''"))
+  body[0] = `'${body[0]}`
+  body[body.length - 1] += "'"
+  return body.map((line, index) =>
+    index === 0 ? (/\s$/.test(head) ? head : `${head} `) + line : line === '' ? '' : `  ${line}`,
+  )
+}
+
+function valueText(entry: Entry): string {
+  const [first = '', ...rest] = entry.lines
+  return [first.slice(entry.head), ...rest].map((line) => line.trim()).join(' ')
+}
+
+function suggestion(entry: Entry): string {
+  const value = valueText(entry)
+  return `${entry.key}: ${JSON.stringify(value.length > 160 ? `${value.slice(0, 160).toWellFormed()}…` : value)}`
+}

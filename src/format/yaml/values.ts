@@ -1,0 +1,83 @@
+import { isMap, isScalar, isSeq, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
+import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+import type { YamlProblem } from './inspect.ts'
+
+/** Keys whose plain value is kept as written at every level: `version: 1.10` is not the number 1.1. */
+const AS_WRITTEN: ReadonlySet<string> = new Set(['name', 'description', 'version'])
+
+/** Keys that cannot be data: given twice, merge keys, lists and mappings as keys. */
+export function keyProblems(root: ParsedNode | null): YamlProblem[] {
+  const problems: YamlProblem[] = []
+  visit(root, problems)
+  return problems
+}
+
+function visit(node: ParsedNode | null, problems: YamlProblem[]): void {
+  if (isSeq(node)) for (const item of node.items) visit(item as ParsedNode | null, problems)
+  if (!isMap(node)) return
+  const seen = new Set<string>()
+  for (const { key, value } of node.items) {
+    const problem = keyProblem(key as ParsedNode | null, seen, node.range[0])
+    if (problem) problems.push(problem)
+    visit(value as ParsedNode | null, problems)
+  }
+}
+
+function keyProblem(key: ParsedNode | null, seen: Set<string>, mapOffset: number): YamlProblem | undefined {
+  const offset = key?.range[0] ?? mapOffset
+  const name = keyText(key)
+  if (name === undefined) {
+    return {
+      code: 'yaml-key-not-text',
+      message: 'a key is a list or a mapping',
+      offset,
+      fix: 'write keys as plain words',
+    }
+  }
+  if (name === '<<' && isScalar(key) && key.type === Scalar.PLAIN) {
+    return { code: 'yaml-merge-key', message: 'merge key <<', offset, fix: 'write the keys out' }
+  }
+  if (seen.has(name)) {
+    const message = `key ${JSON.stringify(name)} is given twice`
+    return { code: 'yaml-duplicate-key', message, offset, fix: 'remove one of the two' }
+  }
+  seen.add(name)
+  return undefined
+}
+
+/** The text of a key; numbers and booleans as written, an absent key as the empty text. */
+export function keyText(key: unknown): string | undefined {
+  if (key === null) return ''
+  if (!isScalar(key)) return undefined
+  return typeof key.value === 'string' ? key.value : (key.source ?? '')
+}
+
+/** A mapping as plain data without a prototype. The text has passed `readYaml`, so depth and keys are bounded and unique. */
+export function mapToJson(map: YAMLMap): JsonObject {
+  const result = Object.create(null) as Record<string, JsonValue>
+  for (const { key, value } of map.items) {
+    const name = keyText(key) ?? ''
+    const asWritten = AS_WRITTEN.has(name) ? writtenText(value) : undefined
+    result[name] = asWritten ?? nodeToJson(value)
+  }
+  return result
+}
+
+function nodeToJson(node: unknown): JsonValue {
+  if (isMap(node)) return mapToJson(node)
+  if (isSeq(node)) return node.items.map(nodeToJson)
+  if (!isScalar(node)) return null
+  const { value, source } = node
+  if (typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value !== 'number') return null
+  const exact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+  return exact ? value : (source ?? String(value))
+}
+
+/** Text of a scalar: strings by value, plain numbers, booleans and the word null as written. Undefined for `~`, nothing and collections. */
+export function writtenText(node: unknown): string | undefined {
+  if (!isScalar(node)) return undefined
+  if (typeof node.value === 'string') return node.value
+  const source = node.source ?? ''
+  return source === '' || source === '~' ? undefined : source
+}
