@@ -23,8 +23,13 @@ function toEntry({ name, version, dev }) {
   const words = name.split('/').at(-1).split('-')
   const os = SYSTEMS.find((system) => words.includes(system))
   const cpu = PROCESSORS.find((processor) => words.includes(processor))
-  if (os === undefined || cpu === undefined) throw new Error(`${name} names no platform; run npm install where it can be had`)
-  const libc = words.some((word) => word.startsWith('musl')) ? 'musl' : words.some((word) => word.startsWith('gnu')) ? 'glibc' : undefined
+  if (os === undefined || cpu === undefined)
+    throw new Error(`${name} names no platform; run npm install where it can be had`)
+  const libc = words.some((word) => word.startsWith('musl'))
+    ? 'musl'
+    : words.some((word) => word.startsWith('gnu'))
+      ? 'glibc'
+      : undefined
   return { version, cpu: [cpu], ...(dev && { dev }), ...(libc && { libc: [libc] }), optional: true, os: [os] }
 }
 

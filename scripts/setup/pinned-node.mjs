@@ -1,6 +1,16 @@
 // The Node that package-lock.json pins (devDependency `node`). Its install script may be blocked by npm settings.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { runNpm } from './npm-packages.mjs'
 import { ROOT, say } from './process.mjs'
@@ -29,8 +39,10 @@ export async function installPinnedNode() {
   const staging = mkdtempSync(join(ROOT, 'node_modules/.node-'))
   try {
     const name = platformPackage()
+    // A package.json keeps npm in that directory; `--prefix` would also move npm's own settings.
+    writeFileSync(join(staging, 'package.json'), '{}')
     const flags = ['--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-    await runNpm(['install', '--prefix', staging, ...flags, `${name}@${version}`])
+    await runNpm(['install', ...flags, `${name}@${version}`], { cwd: staging })
     place(join(staging, 'node_modules', name, 'bin/node'))
   } catch (error) {
     if (Number.parseInt(process.versions.node, 10) < OLDEST_MAJOR) throw needNode(version, error)
