@@ -1,0 +1,5 @@
+// testing: public fakes and contract suites: clock, stores, sandbox, model server.
+export { createFakeClock, type FakeClock } from './fake-clock.ts'
+export type { ModelApi, ModelRequest, ModelScript, Reply, ReplyCall, ReplyUsage, SeenMessage } from './model-reply.ts'
+export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server.ts'
+export { type MakeStore, storeContract } from './store-contract.ts'
