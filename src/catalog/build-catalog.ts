@@ -20,6 +20,9 @@ export interface CatalogParts {
   readonly diagnostics?: readonly Diagnostic[]
 }
 
+const NO_REASONS: readonly HeldReason[] = []
+const PLAIN_NAME = /^[\w.-]+$/
+
 interface Copy {
   readonly skill: Skill
   readonly reasons: readonly HeldReason[]
@@ -39,51 +42,86 @@ interface Settled {
  * A held copy still hides lower ones, so that a name always means the same copy; an untrusted one never hides a trusted one.
  */
 export function buildCatalog({ gated, rejected = [], diagnostics = [] }: CatalogParts): Catalog {
-  const groups = groupByName(gated)
-  const settled = [...groups.values()].map(settle)
-  const winners = settled.map(({ winner }) => winner)
-  const skills = winners
-    .filter(isReady)
-    .map(({ skill }) => skill)
-    .sort(byName)
-  const held = [...winners.filter((copy) => !isReady(copy)), ...settled.flatMap(({ apart }) => apart)].sort(byHeldName)
-  const shadowed = settled.flatMap((group) => group.shadowed).sort((a, b) => byName(a.skill, b.skill))
-  const lookUp = createLookUp(skills, groups.values())
+  const { single, groups } = groupByName(gated)
+  const settled = groups.map(settle)
+  const winners = [...single, ...settled.map(({ winner }) => winner)]
+  const ready = winners.filter(isReady).map(({ skill }) => skill)
+  const skills = Object.freeze(ready.sort(byName))
+  const held = [...winners.filter((copy) => !isReady(copy)), ...settled.flatMap(({ apart }) => apart)]
+  const shadowed = settled.flatMap((group) => group.shadowed)
+  // Both are needed by some callers only, and cost more than all the rest when there are thousands of skills.
+  const version = once(() => catalogVersion(skills))
+  const lookUp = once(() => createLookUp(skills, [...single.map((copy) => [copy]), ...groups]))
   return Object.freeze({
-    skills: Object.freeze(skills),
-    held: Object.freeze(held),
-    shadowed: Object.freeze(shadowed),
+    skills,
+    held: Object.freeze(held.sort((a, b) => byName(a.skill, b.skill))),
+    shadowed: Object.freeze(shadowed.sort((a, b) => byName(a.skill, b.skill))),
     rejected,
-    diagnostics: [...diagnostics, ...[...groups.values()].flatMap(duplicatesOf), ...substitutes(rejected, winners)],
-    version: catalogVersion(skills),
-    find: (nameOrAddress: string) => lookUp.get(toKey(nameOrAddress)),
+    diagnostics: [...diagnostics, ...groups.flatMap(duplicatesOf), ...substitutes(rejected, winners)],
+    get version() {
+      return version()
+    },
+    find: (nameOrAddress: string) => lookUp().get(toKey(nameOrAddress)),
   })
 }
 
-function groupByName({ ready, held }: Gated): Map<string, Copy[]> {
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+interface Grouped {
+  /** Copies whose name no other copy has. */
+  readonly single: readonly Copy[]
+  /** The copies of each other name, in order of precedence. */
+  readonly groups: readonly (readonly Copy[])[]
+}
+
+function groupByName({ ready, held }: Gated): Grouped {
+  const first = new Map<string, Copy>()
   const groups = new Map<string, Copy[]>()
   const add = (copy: Copy): void => {
-    const key = nameKey(shownName(copy.skill))
+    const key = keyOf(copy.skill)
+    const before = first.get(key)
     const group = groups.get(key)
-    if (group) group.push(copy)
-    else groups.set(key, [copy])
+    if (!before) first.set(key, copy)
+    else if (group) group.push(copy)
+    else groups.set(key, [before, copy])
   }
-  for (const skill of ready) add({ skill, reasons: [] })
+  for (const skill of ready) add({ skill, reasons: NO_REASONS })
   for (const copy of held) add(copy)
-  for (const group of groups.values()) if (group.length > 1) group.sort((a, b) => compareCopies(a.skill, b.skill))
-  return groups
+  for (const [key, group] of groups) {
+    first.delete(key)
+    group.sort((a, b) => compareCopies(a.skill, b.skill))
+  }
+  return { single: [...first.values()], groups: [...groups.values()] }
+}
+
+/** Names that a reader cannot tell apart are one name; most names need no folding. */
+function keyOf(skill: Skill): string {
+  return PLAIN_NAME.test(skill.name) ? skill.name : toKey(shownName(skill))
+}
+
+function toKey(nameOrAddress: string): string {
+  return nameKey(shownText(nameOrAddress))
 }
 
 /** `copies` are in order of precedence. */
 function settle(copies: readonly Copy[]): Settled {
-  const eligible = copies.filter(takesPart)
-  const contenders = eligible.length > 0 ? eligible : copies
+  const contenders = contendersOf(copies)
   const winner = contenders[0] as Copy
   const shadowed = contenders.slice(1).map(({ skill, reasons }): ShadowedSkill => {
     const why = skill.fileDigest === winner.skill.fileDigest ? 'identical' : 'lower'
     return { skill, by: winner.skill, why, reasons }
   })
-  return { winner, shadowed, apart: contenders === copies ? [] : copies.filter((copy) => !takesPart(copy)) }
+  return { winner, shadowed, apart: copies.filter((copy) => !contenders.includes(copy)) }
+}
+
+function contendersOf(copies: readonly Copy[]): readonly Copy[] {
+  const eligible = copies.filter(takesPart)
+  if (eligible.length > 0) return eligible
+  const trusted = copies.filter(({ skill }) => skill.origin.trusted)
+  return trusted.length > 0 ? trusted : copies
 }
 
 /** A copy that is untrusted, or that this agent may not see, must not take a name away from one that is and may. */
@@ -99,28 +137,20 @@ function byName(a: Skill, b: Skill): number {
   return compareBytes(a.name, b.name) || compareCopies(a, b)
 }
 
-function byHeldName(a: HeldSkill, b: HeldSkill): number {
-  return byName(a.skill, b.skill)
-}
-
 /** Names of offered skills, and addresses of every ready copy; an address means the copy that wins within its source. */
 function createLookUp(skills: readonly Skill[], groups: Iterable<readonly Copy[]>): ReadonlyMap<string, Skill> {
-  const found = new Map(skills.map((skill) => [toKey(shownName(skill)), skill]))
+  const found = new Map(skills.map((skill) => [keyOf(skill), skill]))
   for (const copies of groups) {
     const sources = new Set<string>()
     for (const copy of copies) {
-      const { source, trusted } = copy.skill.origin
-      if (sources.has(source)) continue
+      const { source } = copy.skill.origin
+      if (!takesPart(copy) || sources.has(source)) continue
       sources.add(source)
       // An address wins over a skill whose label merely looks like that address.
-      if (isReady(copy) && trusted) found.set(toKey(`${source}/${shownName(copy.skill)}`), copy.skill)
+      if (isReady(copy)) found.set(toKey(`${source}/${shownName(copy.skill)}`), copy.skill)
     }
   }
   return found
-}
-
-function toKey(nameOrAddress: string): string {
-  return nameKey(shownText(nameOrAddress))
 }
 
 /** One warning for each copy that another of the same source hides, naming both files. */
@@ -149,7 +179,7 @@ function duplicate(hidden: Skill, used: Skill): Diagnostic {
 /** A warning for each name whose best copy cannot be read, so that a lower one stands in for it. */
 function substitutes(rejected: readonly RejectedSkill[], winners: readonly Copy[]): Diagnostic[] {
   if (rejected.length === 0) return []
-  const byKey = new Map(winners.map(({ skill }) => [nameKey(shownName(skill)), skill]))
+  const byKey = new Map(winners.map(({ skill }) => [keyOf(skill), skill]))
   return rejected.flatMap(({ name, file, origin }): Diagnostic[] => {
     const used = byKey.get(toKey(name))
     if (!used || !origin.trusted || compareOrigins(origin, used.origin) >= 0) return []

@@ -75,26 +75,33 @@ function switchedOff(rules: GateRules): ReadonlyMap<string, string> {
 }
 
 function reasonsOf(skill: Skill, prepared: Prepared): readonly HeldReason[] {
+  const reasons = standing(skill, prepared)
+  if (needsNothing(skill) && !prepared.rules.allowsToolGroup) return reasons
   const ground = groundFor(skill, prepared)
-  const reasons = [...standing(skill, prepared, ground.key), ...needOs(skill, ground)]
+  reasons.push(...needOs(skill, ground))
   if (skill.metadata.always && skill.origin.trusted) return reasons
   for (const need of LIFTED_BY_ALWAYS) reasons.push(...need(skill, ground))
   return reasons
 }
 
+function needsNothing({ metadata: { os, requires } }: Skill): boolean {
+  const { bins, anyBins, env, config } = requires
+  return os.length + bins.length + anyBins.length + env.length + config.length === 0
+}
+
 /** The gates before the target matters: is it a whole skill, trusted, switched on, and meant for this agent? */
-function standing(skill: Skill, prepared: Prepared, key: string): HeldReason[] {
+function standing(skill: Skill, { disabled, allowed }: Prepared): HeldReason[] {
   const reasons: HeldReason[] = []
-  const name = nameKey(skill.name)
   if (skill.description.trim() === '') {
     reasons.push(reason('missing-description', 'missing description', `Add a description: line to ${skill.file}.`))
   }
   if (!skill.origin.trusted) {
     reasons.push(reason('untrusted', 'its source is not trusted', 'Look at the skill, then run: nexus trust'))
   }
-  const enable = prepared.disabled.get(nameKey(key)) ?? prepared.disabled.get(name)
+  const enable =
+    disabled.size === 0 ? undefined : (disabled.get(nameKey(configKey(skill))) ?? disabled.get(nameKey(skill.name)))
   if (enable !== undefined) reasons.push(reason('disabled', 'disabled in config', enable))
-  if (prepared.allowed && !prepared.allowed.has(name) && !prepared.allowed.has(nameKey(skillAddress(skill)))) {
+  if (allowed && !allowed.has(nameKey(skill.name)) && !allowed.has(nameKey(skillAddress(skill)))) {
     reasons.push(reason('not-allowed', 'not allowed for this agent', `Add ${skill.name} to the agent's skills: list.`))
   }
   return reasons

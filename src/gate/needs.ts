@@ -2,6 +2,8 @@ import { type HeldReason, type Skill, toSafeLine } from '../kernel/index.ts'
 import { toOsName } from './os.ts'
 import { toolGroupsOf } from './tool-groups.ts'
 
+const MET: readonly HeldReason[] = []
+
 /** What the needs of one skill are checked against. The look-ups are total: they answer false for names that make no sense. */
 export interface Ground {
   readonly target: string
@@ -20,7 +22,7 @@ export type Need = (skill: Skill, ground: Ground) => readonly HeldReason[]
 
 /** A need of the operating system; `always` does not lift it. */
 export const needOs: Need = ({ metadata }, ground) => {
-  if (metadata.os.length === 0 || metadata.os.some((name) => toOsName(name) === ground.os)) return []
+  if (metadata.os.length === 0 || metadata.os.some((name) => toOsName(name) === ground.os)) return MET
   return [
     reason('os', `requires OS ${listed(metadata.os)}, have ${ground.os}`, `Run it on ${metadata.os.join(' or ')}.`),
   ]
@@ -28,40 +30,48 @@ export const needOs: Need = ({ metadata }, ground) => {
 
 /** Every binary of `requires.bins`. */
 export const needBins: Need = (skill, ground) =>
-  skill.metadata.requires.bins
-    .filter((name) => !ground.hasBin(name))
-    .map((name) => reason('bin', `missing binary: ${name}`, binFix(skill, [name], ground)))
+  unmet(skill.metadata.requires.bins, ground.hasBin, (name) =>
+    reason('bin', `missing binary: ${name}`, binFix(skill, [name], ground)),
+  )
 
 /** At least one binary of `requires.anyBins`. */
 export const needAnyBins: Need = (skill, ground) => {
   const { anyBins } = skill.metadata.requires
-  if (anyBins.length === 0 || anyBins.some(ground.hasBin)) return []
+  if (anyBins.length === 0 || anyBins.some(ground.hasBin)) return MET
   return [reason('any-bins', `missing any of: ${listed(anyBins)}`, binFix(skill, anyBins, ground))]
 }
 
 /** Every variable of `requires.env`. */
 export const needEnv: Need = (skill, ground) =>
-  skill.metadata.requires.env
-    .filter((name) => !ground.hasEnv(name))
-    .map((name) => reason('env', `missing env: ${name}`, envFix(skill, name, ground)))
+  unmet(skill.metadata.requires.env, ground.hasEnv, (name) =>
+    reason('env', `missing env: ${name}`, envFix(skill, name, ground)),
+  )
 
 /** Every configuration path of `requires.config`. */
 export const needConfig: Need = ({ metadata }, ground) =>
-  metadata.requires.config
-    .filter((path) => !ground.configTruthy(path))
-    .map((path) => reason('config', `config not truthy: ${path}`, `Set ${path} in nexus.yaml.`))
+  unmet(metadata.requires.config, ground.configTruthy, (path) =>
+    reason('config', `config not truthy: ${path}`, `Set ${path} in nexus.yaml.`),
+  )
 
 /** Every tool group of `metadata.toolGroups`. */
 export const needToolGroups: Need = (skill, { allowsToolGroup }) => {
-  if (!allowsToolGroup) return []
-  const missing = toolGroupsOf(skill).filter((group) => !allowsToolGroup(group))
-  return missing.map((group) =>
+  if (!allowsToolGroup) return MET
+  return unmet(toolGroupsOf(skill), allowsToolGroup, (group) =>
     reason('tool-group', `required tool group not allowed: ${group}`, `Allow ${group} in the agent's tools policy.`),
   )
 }
 
 /** The needs that `always` lifts, in the order of the gates. */
 export const LIFTED_BY_ALWAYS: readonly Need[] = [needBins, needAnyBins, needEnv, needConfig, needToolGroups]
+
+/** A reason for each name that is not there; most skills need nothing, so nothing is made for them. */
+function unmet(
+  names: readonly string[],
+  isMet: (name: string) => boolean,
+  toReason: (name: string) => HeldReason,
+): readonly HeldReason[] {
+  return names.length === 0 ? MET : names.filter((name) => !isMet(name)).map(toReason)
+}
 
 /** True for a command's bare name: no path, no white space, nothing a shell would read. */
 export function isBinName(name: string): boolean {

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { isNexusError } from '../../src/kernel/index.ts'
+import { type IndexOptions, renderIndex, skillRules } from '../../src/catalog/index.ts'
+import { catalogOf, copy } from './copies.ts'
+
+const CATALOG = catalogOf([
+  copy('csv-report', { description: 'Turns a CSV file into a summary.', directory: '/skills/csv-report' }),
+  copy('github', { description: "Works with GitHub's issues & PRs.", directory: '/skills/github' }),
+])
+
+function text(options: IndexOptions = {}): string {
+  return renderIndex(CATALOG, options).text
+}
+
+test('the Markdown style is the section of seed 001, with locations and one wrapper', () => {
+  assert.equal(
+    text({ loadTool: false }),
+    [
+      '<skills>',
+      'Available skills provide specialized knowledge. Read SKILL.md for detailed instructions.',
+      '',
+      '- **csv-report**: Turns a CSV file into a summary.',
+      '  Location: `/skills/csv-report/SKILL.md`',
+      "- **github**: Works with GitHub's issues &amp; PRs.",
+      '  Location: `/skills/github/SKILL.md`',
+      '</skills>',
+    ].join('\n'),
+  )
+})
+
+test('the XML style is the catalog of agentskills, with every special character escaped', () => {
+  assert.equal(
+    text({ style: 'xml', location: ({ name }) => `skill://${name}` }),
+    [
+      'Available skills provide specialized knowledge. Call load_skill with the name of a skill to read its detailed instructions.',
+      '<available_skills>',
+      '  <skill>',
+      '    <name>csv-report</name>',
+      '    <description>Turns a CSV file into a summary.</description>',
+      '    <location>skill://csv-report</location>',
+      '  </skill>',
+      '  <skill>',
+      '    <name>github</name>',
+      '    <description>Works with GitHub&apos;s issues &amp; PRs.</description>',
+      '    <location>skill://github</location>',
+      '  </skill>',
+      '</available_skills>',
+    ].join('\n'),
+  )
+})
+
+test('the list style is the list of seed 003, the names style leaves the descriptions out', () => {
+  const head = '<skills>\nCall Skill with the name of a skill to read its detailed instructions.\n'
+  assert.equal(
+    text({ style: 'list', loadTool: 'Skill' }),
+    `${head}- csv-report: Turns a CSV file into a summary.\n- github: Works with GitHub's issues &amp; PRs.\n</skills>`,
+  )
+  assert.equal(text({ style: 'names', loadTool: 'Skill' }), `${head}- csv-report\n- github\n</skills>`)
+})
+
+test('no skill gives no text', () => {
+  assert.deepEqual(renderIndex(catalogOf([])), { text: '', characters: 0, tokens: 0, items: [] })
+})
+
+test('a skill that the model may not start by itself is left out', () => {
+  const index = renderIndex(catalogOf([copy('a'), copy('b', { model: false })]))
+  assert.deepEqual(
+    index.items.map(({ name }) => name),
+    ['a'],
+  )
+  assert.doesNotMatch(index.text, /more:/)
+})
+
+test('locations can be left out', () => {
+  assert.doesNotMatch(text({ location: false }), /Location/)
+  assert.doesNotMatch(text({ location: () => undefined }), /Location/)
+})
+
+const LONG = Array.from({ length: 10 }, (_, index) =>
+  copy(`skill-${index}`, { description: 'word '.repeat(100).trim() }),
+)
+
+test('over budget, descriptions are cut evenly by the longest cap that fits, and short ones stay whole', () => {
+  const catalog = catalogOf([...LONG, copy('brief', { description: 'Short and whole.' })])
+  const index = renderIndex(catalog, { style: 'list', budgetChars: 3000 })
+  assert.ok(index.characters <= 3000)
+  assert.match(index.text, /- brief: Short and whole\.\n/)
+  assert.deepEqual(
+    index.items.map(({ shown }) => shown),
+    ['full', ...LONG.map(() => 'shortened')],
+  )
+  const lengths = [...index.text.matchAll(/^- skill-\d: (.*)$/gm)].map(([, description]) => description?.length ?? 0)
+  assert.equal(lengths.length, 10)
+  // One more character for each of the ten would not have fitted; at most one space is trimmed before each ellipsis.
+  assert.ok(index.characters + 10 + 10 > 3000, `${index.characters}`)
+  assert.ok(Math.max(...lengths) - Math.min(...lengths) <= 1)
+  assert.ok(Math.min(...lengths) >= 80)
+})
+
+test('when even 80 characters do not fit, only names are shown', () => {
+  const index = renderIndex(catalogOf(LONG), { style: 'list', budgetChars: 600 })
+  assert.deepEqual(new Set(index.items.map(({ shown }) => shown)), new Set(['name']))
+  assert.match(index.text, /- skill-0\n- skill-1\n/)
+})
+
+test('when not all names fit, a visible line says how many are missing and where they are', () => {
+  const index = renderIndex(catalogOf(LONG), { style: 'list', budgetChars: 150 })
+  const named = index.items.filter(({ shown }) => shown === 'name').length
+  assert.ok(named > 0 && named < 10)
+  assert.match(index.text, new RegExp(`^${10 - named} more: run nexus skills list$`, 'm'))
+  const searched = renderIndex(catalogOf(LONG), { style: 'xml', budgetChars: 300, findTool: 'find_skills' })
+  assert.match(searched.text, /^ {2}\d more: call find_skills$/m)
+})
+
+test('a budget smaller than the frame gives the bare count, and one smaller than that gives nothing', () => {
+  assert.equal(renderIndex(catalogOf(LONG), { budgetChars: 40 }).text, '10 more: run nexus skills list')
+  assert.equal(renderIndex(catalogOf(LONG), { budgetChars: 5 }).text, '')
+  assert.equal(renderIndex(catalogOf(LONG), { budgetChars: 0 }).characters, 0)
+})
+
+test('a budget that is no whole number is refused', () => {
+  for (const budgetChars of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+    assert.throws(
+      () => renderIndex(CATALOG, { budgetChars }),
+      (error) => isNexusError(error) && error.code === 'INVALID_ARGUMENT',
+    )
+  }
+})
+
+test('a label of 64 KiB is counted, not shown, and pushes nobody out', () => {
+  const index = renderIndex(catalogOf([copy('n'.repeat(65_536)), copy('ok')]))
+  assert.match(index.text, /- \*\*ok\*\*: Does ok\./)
+  assert.match(index.text, /^1 more: /m)
+})
+
+test('each skill carries its own cost in tokens', () => {
+  const index = renderIndex(CATALOG)
+  for (const { tokens } of index.items) assert.ok(tokens > 15 && tokens < 40, `${tokens}`)
+  assert.ok(index.tokens > index.items.reduce((sum, { tokens }) => sum + tokens, 0))
+})
+
+test('the rules of the system prompt name the load tool and the $mention', () => {
+  const rules = skillRules({ loadTool: 'Skill' })
+  assert.match(rules, /\$skill-name/)
+  assert.match(rules, /load it with the Skill tool/)
+  assert.match(rules, /only when you need it/)
+  assert.match(skillRules({ loadTool: false }), /read its SKILL\.md/)
+})
