@@ -1,0 +1,60 @@
+/** sandbox: where commands run. `local` confines them, `none` does not; both are loaded when they are asked for. */
+import type { Diagnostic } from '../kernel/index.ts'
+import { isNexusError, NexusError } from '../kernel/index.ts'
+import type { LocalOptions } from './local/options.ts'
+import type { NoneOptions } from './none.ts'
+import type { Sandbox } from './sandbox.ts'
+
+export { checkEnvironment, refusedVariable } from './environment.ts'
+export type { LocalOptions, MirrorLimits } from './local/options.ts'
+export type { NoneOptions } from './none.ts'
+export type { CommandLimits } from './runner/protocol.ts'
+export type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
+
+/** Shown and recorded whenever `none` is in use. */
+export const NONE_WARNING =
+  'sandbox "none": commands run with your own rights, see your files and reach the network. Nothing confines them.'
+
+/** Which sandbox, for which project, with which settings. */
+export type SandboxOptions = LocalOptions | NoneOptions
+
+/** Makes a sandbox. Throws INVALID_ARGUMENT for options that cannot be used; whether commands can be confined shows at the first one. */
+export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
+  if (options.kind === 'local') return (await import('./local/local.ts')).createLocal(options)
+  if (options.kind === 'none') return (await import('./none.ts')).createNone(options)
+  throw new NexusError(
+    'INVALID_ARGUMENT',
+    `no sandbox is called ${JSON.stringify((options as { kind: unknown }).kind)}`,
+    { fix: 'use local, or none' },
+  )
+}
+
+/** What keeps commands from being confined here, with the command that mends it; empty when a trial command ran well. */
+export async function checkSandbox(options: SandboxOptions): Promise<readonly Diagnostic[]> {
+  if (options.kind === 'none')
+    return [
+      {
+        code: 'sandbox-none',
+        severity: 'warning',
+        message: NONE_WARNING,
+        path: 'sandbox',
+        fix: 'use the local sandbox',
+      },
+    ]
+  try {
+    await (await import('./local/local.ts')).tryLocal(options)
+    return []
+  } catch (error) {
+    if (!isNexusError(error)) throw error
+    const code = error.code === 'SANDBOX_UNAVAILABLE' ? 'sandbox-unavailable' : 'sandbox-invalid'
+    return [
+      {
+        code,
+        severity: 'error',
+        message: error.message,
+        path: 'sandbox',
+        ...(error.fix === undefined ? {} : { fix: error.fix }),
+      },
+    ]
+  }
+}

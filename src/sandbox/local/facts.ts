@@ -1,0 +1,58 @@
+/** facts: what is true inside the local sandbox, read off its profile without starting anything. */
+import { realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TargetFacts } from '../../kernel/index.ts'
+import { contains } from '../request.ts'
+import { SYSTEM_PATH, type LocalSettings } from './options.ts'
+import type { Identity } from './state.ts'
+
+/** What every command may read. Absent ones are left out. */
+export const READABLE = ['/usr', '/etc', '/lib', '/lib64', '/bin', '/sbin']
+
+/** Variables that every command gets. `bin` is the directory of the staged node. */
+export function insideEnvironment(
+  settings: LocalSettings,
+  options: { bin: string; workspace: string },
+): Record<string, string> {
+  return {
+    PATH: [options.bin, ...SYSTEM_PATH].join(':'),
+    HOME: '/tmp/home',
+    TMPDIR: '/tmp',
+    LANG: settings.language,
+    TZ: settings.timeZone,
+    NEXUS_SANDBOX: 'local',
+    NEXUS_PROJECT: settings.projectId,
+    NEXUS_WORKSPACE: options.workspace,
+  }
+}
+
+/** Facts for gating. */
+export function localFacts(settings: LocalSettings, identity: Identity): TargetFacts {
+  const env = insideEnvironment(settings, { bin: '/', workspace: '/' })
+  return {
+    target: `local sandbox (uid ${identity.uid})`,
+    os: 'linux',
+    // The staged node is first on the PATH, whatever the machine has.
+    hasBin: (name) =>
+      name === 'node' ||
+      (isPlainName(name) && SYSTEM_PATH.some((directory) => canRun(join(directory, name), identity))),
+    hasEnv: (name) => Object.hasOwn(env, name) && env[name] !== '',
+  }
+}
+
+function isPlainName(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..' && !name.includes('/') && !name.includes('\0')
+}
+
+/** True for a file that the commands' uid may execute and that lies, links followed, where they can read. */
+function canRun(path: string, identity: Identity): boolean {
+  try {
+    const real = realpathSync(path)
+    const found = statSync(real)
+    const bit = found.uid === identity.uid ? 0o100 : found.gid === identity.gid ? 0o010 : 0o001
+    return found.isFile() && (found.mode & bit) !== 0 && READABLE.some((directory) => contains(directory, real))
+  } catch {
+    // Absent, or on a way that cannot be followed: not there for commands either.
+    return false
+  }
+}

@@ -1,0 +1,185 @@
+/** local: commands on this machine, confined. Ties the parts together: state, stage, runner, workspace. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isNexusError, NexusError, type Skill, type TargetFacts } from '../../kernel/index.ts'
+import { OutputText } from '../output.ts'
+import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../request.ts'
+import type { EndMessage } from '../runner/protocol.ts'
+import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from '../sandbox.ts'
+import { Connection } from './connection.ts'
+import { insideEnvironment, localFacts, READABLE } from './facts.ts'
+import { type LocalOptions, type LocalSettings, settle } from './options.ts'
+import { ensureStage, type Stage } from './stage.ts'
+import { createLive, openState, type ProjectState } from './state.ts'
+import { findPrograms } from './unavailable.ts'
+import { checkWorkspace, type Entered, enterDirectly, Mirrors } from './workspace.ts'
+
+/** A runner and what belongs to it. */
+interface Running {
+  readonly stage: Stage
+  readonly connection: Connection
+  readonly mirrors: Mirrors
+}
+
+/** Makes a local sandbox. Nothing is started or copied before the first command, skill or question. */
+export function createLocal(options: LocalOptions): Sandbox {
+  return new LocalSandbox(settle(options))
+}
+
+/** Starts a runner, lets it prove itself with a trial command, and ends it. Throws SANDBOX_UNAVAILABLE. */
+export async function tryLocal(options: LocalOptions): Promise<void> {
+  const sandbox = new LocalSandbox(settle(options))
+  try {
+    await sandbox.warmUp()
+  } finally {
+    await sandbox.close()
+  }
+}
+
+class LocalSandbox implements Sandbox {
+  readonly kind = 'local'
+  readonly #settings: LocalSettings
+  readonly #under = new Set<Promise<unknown>>()
+  readonly #closing = new AbortController()
+  #state: ProjectState | undefined
+  #running: Promise<Running> | undefined
+
+  constructor(settings: LocalSettings) {
+    this.#settings = settings
+  }
+
+  /** Starts the runner ahead of the first command. */
+  async warmUp(): Promise<void> {
+    await this.#start()
+  }
+
+  facts(): Promise<TargetFacts> {
+    return this.#open(() => localFacts(this.#settings, this.#openState().identity))
+  }
+
+  place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill> {
+    return this.#open(async () => {
+      const { placeSkill } = await import('./place.ts')
+      return placeSkill(skill, this.#openState().revisions, signal)
+    })
+  }
+
+  run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
+    return this.#open(async () => {
+      const checked = checkRequest(request)
+      checkWorkspace(checked.workspace, this.#settings.stateDir)
+      if (signal?.aborted) return neverStarted()
+      const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
+      const running = await this.#start()
+      let entered: Entered
+      try {
+        entered = await this.#enter(running, checked.workspace, ending)
+      } catch (error) {
+        if (ending.aborted && !isNexusError(error)) return neverStarted()
+        throw error
+      }
+      return this.#execute(running, { checked, entered, signal: ending })
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new NexusError('SANDBOX_FAILED', 'the sandbox was closed'))
+    await Promise.allSettled(this.#under)
+    const running = await this.#running?.catch(() => undefined)
+    this.#running = undefined
+    await running?.connection.close()
+  }
+
+  async #execute(
+    running: Running,
+    options: { checked: CheckedRequest; entered: Entered; signal: AbortSignal },
+  ): Promise<CommandResult> {
+    const { checked, entered, signal } = options
+    const { maxOutputBytes, onOutput } = checked
+    const texts = {
+      stdout: new OutputText('stdout', { maxBytes: maxOutputBytes, onOutput }),
+      stderr: new OutputText('stderr', { maxBytes: maxOutputBytes, onOutput }),
+    }
+    let end: EndMessage
+    let notes: string[] = []
+    try {
+      end = await running.connection.run(
+        {
+          workspace: entered.mount,
+          readOnly: entered.readOnly,
+          startIn: join(checked.workspace, checked.cwd),
+          env: {
+            ...insideEnvironment(this.#settings, { bin: running.stage.bin, workspace: checked.workspace }),
+            ...checked.env,
+          },
+          command: checked.command,
+          ...(checked.stdin === undefined ? {} : { stdin: checked.stdin }),
+          timeoutMs: checked.timeoutMs,
+          graceMs: GRACE_MS,
+          maxOutputBytes,
+        },
+        { signal, onBytes: (stream, bytes) => texts[stream].add(bytes) },
+      )
+    } finally {
+      notes = await entered.leave()
+    }
+    const stdout = texts.stdout.finish(end.stdoutBytes)
+    const stderr = texts.stderr.finish(end.stderrBytes)
+    return {
+      end: end.end,
+      exitCode: end.exitCode,
+      stdout: stdout.text,
+      stderr: stderr.text,
+      stdoutTruncated: stdout.truncated,
+      stderrTruncated: stderr.truncated,
+      stdoutBytes: end.stdoutBytes,
+      stderrBytes: end.stderrBytes,
+      durationMs: end.durationMs,
+      notes: [...end.notes, ...notes],
+    }
+  }
+
+  #enter(running: Running, workspace: string, signal: AbortSignal): Promise<Entered> {
+    return this.#settings.mirrored ? running.mirrors.enter(workspace, signal) : enterDirectly(workspace, signal)
+  }
+
+  /** The runner, started at first need and again when it has ended by itself. */
+  #start(): Promise<Running> {
+    const launch = (): Promise<Running> => this.#launch()
+    this.#running =
+      this.#running?.then((running) => (running.connection.isOpen ? running : launch()), launch) ?? launch()
+    return this.#running
+  }
+
+  async #launch(): Promise<Running> {
+    const settings = this.#settings
+    const programs = findPrograms(settings)
+    const state = this.#openState()
+    const stage = ensureStage(state.stages)
+    const liveDirectory = createLive(state)
+    const connection = await Connection.open(stage, state, {
+      ...programs,
+      readable: [...READABLE.filter((path) => existsSync(path)), stage.directory, state.revisions],
+      liveDirectory,
+      limits: settings.limits,
+    })
+    return { stage, connection, mirrors: new Mirrors({ settings, state, liveDirectory }) }
+  }
+
+  #openState(): ProjectState {
+    this.#state ??= openState(this.#settings)
+    return this.#state
+  }
+
+  /** Refuses work after close and lets close wait for work under way. */
+  async #open<T>(work: () => T | Promise<T>): Promise<T> {
+    if (this.#closing.signal.aborted) throw new NexusError('SANDBOX_FAILED', 'the sandbox is closed')
+    const promise = Promise.resolve().then(work)
+    this.#under.add(promise)
+    try {
+      return await promise
+    } finally {
+      this.#under.delete(promise)
+    }
+  }
+}

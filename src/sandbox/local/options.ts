@@ -1,0 +1,89 @@
+/** options: what an operator may set for the local sandbox, and its defaults. */
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { NexusError } from '../../kernel/index.ts'
+import type { CommandLimits } from '../runner/protocol.ts'
+
+/** Bounds of a workspace that is mirrored. */
+export interface MirrorLimits {
+  /** Files, directories and links together. */
+  readonly maxFiles: number
+  readonly maxBytes: number
+}
+
+/** The local sandbox: bubblewrap through `@anthropic-ai/sandbox-runtime`, in a runner process of its own. Linux only. */
+export interface LocalOptions {
+  readonly kind: 'local'
+  readonly projectId: string
+  /** Where stages, placed skills and mirrors lie; default `/var/lib/nexus` for root, else `<nexusHome>/state`. */
+  readonly stateDir?: string
+  /** Default `~/.nexus`. */
+  readonly nexusHome?: string
+  /** First of the uids that root drops to, one per project; default 200000. */
+  readonly uidBase?: number
+  readonly limits?: Partial<CommandLimits>
+  readonly mirror?: Partial<MirrorLimits>
+  /** `auto`: a mirror when we are root, else the workspace itself. `mirror`: always a mirror. */
+  readonly workspaceMode?: 'auto' | 'mirror'
+  /** Directories in which bubblewrap, socat and ripgrep are looked for; default the system's. */
+  readonly programDirectories?: readonly string[]
+  /** `LANG` and `TZ` of commands; default `C.UTF-8` and `UTC`. */
+  readonly language?: string
+  readonly timeZone?: string
+}
+
+/** The same with every default filled. */
+export interface LocalSettings {
+  readonly projectId: string
+  readonly isRoot: boolean
+  readonly stateDir: string
+  readonly uidBase: number
+  readonly limits: CommandLimits
+  readonly mirror: MirrorLimits
+  readonly mirrored: boolean
+  readonly programDirectories: readonly string[]
+  readonly language: string
+  readonly timeZone: string
+}
+
+const GIB = 1024 ** 3
+
+/** Not the caller's PATH: a directory that a user can write to must not decide what confines commands. */
+export const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+
+const DEFAULT_LIMITS: CommandLimits = {
+  processes: 512,
+  openFiles: 4096,
+  fileSizeBytes: GIB,
+  dataBytes: 4 * GIB,
+  sharedMemoryBytes: GIB / 16,
+}
+
+/** Fills the defaults; throws INVALID_ARGUMENT for values that cannot be used. */
+export function settle(options: LocalOptions): LocalSettings {
+  const isRoot = process.getuid?.() === 0
+  const {
+    projectId,
+    nexusHome = join(homedir(), '.nexus'),
+    stateDir = isRoot ? '/var/lib/nexus' : join(nexusHome, 'state'),
+    uidBase = 200_000,
+    workspaceMode = 'auto',
+    programDirectories = SYSTEM_PATH,
+    language = 'C.UTF-8',
+    timeZone = 'UTC',
+  } = options
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const mirror = { maxFiles: 20_000, maxBytes: GIB, ...options.mirror }
+  for (const [name, value] of Object.entries({ ...limits, ...mirror, uidBase })) {
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw invalid(`${name} is ${value}; it must be a whole number above 0`)
+  }
+  if (typeof projectId !== 'string' || projectId === '' || projectId.includes('\0')) throw invalid('projectId is empty')
+  if (!isAbsolute(stateDir)) throw invalid(`stateDir ${JSON.stringify(stateDir)} is not an absolute path`)
+  const mirrored = isRoot || workspaceMode === 'mirror'
+  return { projectId, isRoot, stateDir, uidBase, limits, mirror, mirrored, programDirectories, language, timeZone }
+}
+
+function invalid(message: string): NexusError {
+  return new NexusError('INVALID_ARGUMENT', `sandbox: ${message}`)
+}

@@ -1,0 +1,76 @@
+/** place: copies a skill's files once per content to where commands of the project can read them and nobody can change them. */
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { type Manifest, NexusError, type Skill } from '../../kernel/index.ts'
+import { readContained, readManifest } from '../../sources/index.ts'
+import { removeTree } from '../runner/temp.ts'
+import type { PlacedSkill } from '../sandbox.ts'
+
+/** Places a revision. The copy's own digest must be the one of the manifest, or SANDBOX_FAILED is thrown and nothing is left. */
+export async function placeSkill(
+  skill: Pick<Skill, 'directory' | 'name'>,
+  revisions: string,
+  signal?: AbortSignal,
+): Promise<PlacedSkill> {
+  const manifest = await readManifest(skill.directory, signal ? { signal } : {})
+  const { treeDigest } = manifest
+  const home = join(revisions, treeDigest.replace(/^sha256:/, ''))
+  const baseDir = join(home, safeName(basename(skill.directory)))
+  if (existsSync(baseDir)) return { baseDir, treeDigest }
+  mkdirSync(home, { recursive: true, mode: 0o755 })
+  chmodSync(home, 0o755)
+  const part = join(home, `.part-${randomBytes(8).toString('hex')}`)
+  try {
+    await copy(manifest, { from: skill.directory, to: part, signal })
+    const copied = await readManifest(part, signal ? { signal } : {})
+    if (copied.treeDigest !== treeDigest) {
+      throw new NexusError('SANDBOX_FAILED', `the skill ${JSON.stringify(skill.name)} changed while it was placed`, {
+        fix: 'try again when its files are at rest',
+      })
+    }
+    makeReadOnly(part)
+    renameSync(part, baseDir)
+  } catch (error) {
+    removeTree(part)
+    // Another process placed the same content at the same time.
+    if (!existsSync(baseDir)) throw error
+  }
+  return { baseDir, treeDigest }
+}
+
+async function copy(
+  manifest: Manifest,
+  options: { from: string; to: string; signal: AbortSignal | undefined },
+): Promise<void> {
+  const { from, to, signal } = options
+  mkdirSync(to, { mode: 0o755 })
+  for (const file of manifest.files) {
+    const { bytes } = await readContained(
+      from,
+      file.path,
+      signal ? { maxBytes: file.size, signal } : { maxBytes: file.size },
+    )
+    const target = join(to, file.path)
+    mkdirSync(dirname(target), { recursive: true, mode: 0o755 })
+    writeFileSync(target, bytes, { flag: 'wx', mode: file.executable ? 0o755 : 0o644 })
+    // The umask does not decide whether commands can read it.
+    chmodSync(target, file.executable ? 0o555 : 0o444)
+  }
+}
+
+function makeReadOnly(directory: string): void {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    if (entry.isDirectory()) makeReadOnly(join(directory, entry.name))
+  }
+  chmodSync(directory, 0o555)
+}
+
+/** A name that is the same in a path, a shell word and a prompt. */
+function safeName(name: string): string {
+  const safe = name
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, 64)
+  return safe === '' ? 'skill' : safe
+}

@@ -1,0 +1,98 @@
+/** scan: lists a tree in slices, so that a large workspace does not hold up the event loop. */
+import { posix } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { NexusError } from '../../kernel/index.ts'
+import type { MirrorLimits } from './options.ts'
+import { protectedPlace } from './protected.ts'
+import { type Entry, isAbsence, PART_NAME, type Tree } from './tree.ts'
+
+/** Entries between two turns of the event loop: about 2 ms of work. */
+const SLICE = 256
+
+/** What a tree holds, parents before their children. */
+export interface Listing {
+  readonly entries: ReadonlyMap<string, Entry>
+  /** Devices, pipes and sockets, which are not mirrored. */
+  readonly others: readonly string[]
+}
+
+/** How to list. */
+export interface ListOptions {
+  readonly limits: MirrorLimits
+  readonly signal?: AbortSignal | undefined
+  /** A directory that cannot be read is an error instead of an empty one. */
+  readonly mustBeReadable?: boolean
+}
+
+/** Lists everything. Throws LIMIT_EXCEEDED when there is more than the limits allow, and the signal's reason. */
+export async function listTree(tree: Tree, options: ListOptions): Promise<Listing> {
+  const { limits, signal, mustBeReadable = false } = options
+  const entries = new Map<string, Entry>()
+  const others: string[] = []
+  const waiting = ['']
+  let bytes = 0
+  for (let seen = 0, directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+    for (const name of namesOf(tree, directory, mustBeReadable)) {
+      if (++seen % SLICE === 0) {
+        await setImmediate()
+        signal?.throwIfAborted()
+      }
+      const path = posix.join(directory, name)
+      const entry = PART_NAME.test(name) ? undefined : tree.entry(path)
+      if (!entry) continue
+      if (entry.kind === 'other') {
+        others.push(path)
+        continue
+      }
+      entries.set(path, entry)
+      bytes += entry.size
+      if (entry.kind === 'directory') waiting.push(path)
+    }
+    if (entries.size > limits.maxFiles) throw tooLarge(`more than ${limits.maxFiles} files`, 'mirror.maxFiles')
+    if (bytes > limits.maxBytes) throw tooLarge(`more than ${limits.maxBytes} bytes`, 'mirror.maxBytes')
+  }
+  return { entries, others }
+}
+
+/** Protected places that exist, outermost only. `maxEntries` bounds the look; what lies beyond is not found. */
+export async function listProtected(
+  tree: Tree,
+  options: { maxEntries: number; signal?: AbortSignal | undefined },
+): Promise<{ found: string[]; isComplete: boolean }> {
+  const found: string[] = []
+  const waiting = ['']
+  let seen = 0
+  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+    const names = namesOf(tree, directory)
+    const here = new Set(names.map((name) => posix.join(directory, name)))
+    for (const path of here) {
+      if (++seen > options.maxEntries) return { found, isComplete: false }
+      if (seen % SLICE === 0) {
+        await setImmediate()
+        options.signal?.throwIfAborted()
+      }
+      const kind = tree.entry(path)?.kind
+      if (kind === undefined) continue
+      if (protectedPlace(path, kind, (other) => here.has(other)) !== undefined) found.push(path)
+      else if (kind === 'directory') waiting.push(path)
+    }
+  }
+  return { found, isComplete: true }
+}
+
+/** A directory that vanished or was closed to us since it was listed has nothing to offer. */
+function namesOf(tree: Tree, directory: string, mustBeReadable = false): string[] {
+  try {
+    return tree.names(directory)
+  } catch (error) {
+    const isClosed = (error as NodeJS.ErrnoException).code === 'EACCES' && !mustBeReadable
+    if (directory !== '' && (isAbsence(error) || isClosed)) return []
+    throw error
+  }
+}
+
+function tooLarge(what: string, option: string): NexusError {
+  return new NexusError('LIMIT_EXCEEDED', `the workspace holds ${what}, too much to mirror for the sandbox`, {
+    fix: `choose a smaller directory as workspace, raise ${option} of the sandbox, or run as a normal user, where nothing is copied`,
+  })
+}

@@ -1,0 +1,134 @@
+/** stage: copies node, the runner and the library once per version to where any uid can read them and none but us can write. */
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ownDirectory } from './state.ts'
+import { unavailable } from './unavailable.ts'
+
+const LIBRARY = '@anthropic-ai/sandbox-runtime'
+
+/** A staged version. */
+export interface Stage {
+  readonly directory: string
+  readonly node: string
+  /** Goes on the PATH of commands. */
+  readonly bin: string
+  /** Script of the runner. */
+  readonly runner: string
+}
+
+/** Returns the stage of this version and makes it when it is not there: built beside, then renamed, so it is whole or absent. */
+export function ensureStage(stages: string): Stage {
+  const source = locate()
+  const directory = join(stages, source.key)
+  if (!existsSync(directory)) {
+    const part = join(stages, `.part-${randomBytes(8).toString('hex')}`)
+    try {
+      build(part, source)
+      renameSync(part, directory)
+    } catch (error) {
+      rmSync(part, { recursive: true, force: true })
+      // Another process that staged the same version at the same time was faster.
+      if (!existsSync(directory)) throw error
+    }
+  }
+  ownDirectory(directory, 0o755)
+  const bin = join(directory, 'bin')
+  return { directory, bin, node: join(bin, 'node'), runner: join(directory, 'runner', source.main) }
+}
+
+interface Source {
+  readonly key: string
+  readonly library: string
+  readonly runner: string
+  readonly main: string
+}
+
+function locate(): Source {
+  const runner = fileURLToPath(new URL('../runner/', import.meta.url))
+  // Run from source, the files are .ts and node strips their types; built, they are .js.
+  const main = import.meta.url.endsWith('.ts') ? 'main.ts' : 'main.js'
+  if (!existsSync(join(runner, main))) {
+    throw unavailable(`the runner's script is missing: ${join(runner, main)}`, { fix: 'install nexus-skills again' })
+  }
+  const manifest = libraryManifest()
+  const hash = createHash('sha256').update(`${process.version} ${process.arch} ${statSync(process.execPath).size}\n`)
+  hash.update(readFileSync(manifest))
+  for (const name of runnerFiles(runner)) hash.update(`${name}\n`).update(readFileSync(join(runner, name)))
+  return { key: hash.digest('hex').slice(0, 24), library: dirname(manifest), runner, main }
+}
+
+function libraryManifest(): string {
+  try {
+    return createRequire(import.meta.url).resolve(`${LIBRARY}/package.json`)
+  } catch (cause) {
+    throw unavailable(`the package ${LIBRARY} is not installed`, { fix: 'npm ci', cause })
+  }
+}
+
+function runnerFiles(runner: string): string[] {
+  return readdirSync(runner)
+    .filter((name) => /\.(?:ts|js)$/.test(name) && !name.endsWith('.d.ts'))
+    .sort()
+}
+
+function build(part: string, source: Source): void {
+  const library = join(part, 'node_modules', LIBRARY)
+  const helper = join('vendor', 'seccomp', process.arch)
+  if (!existsSync(join(source.library, helper, 'apply-seccomp'))) {
+    throw unavailable(`${LIBRARY} has no seccomp helper for ${process.arch}`, {
+      fix: 'use a machine with x64 or arm64',
+    })
+  }
+  for (const directory of [join(part, 'bin'), join(part, 'runner'), join(library, helper)])
+    mkdirSync(directory, { recursive: true })
+  stageNode(join(part, 'bin', 'node'))
+  for (const name of runnerFiles(source.runner)) copyFileSync(join(source.runner, name), join(part, 'runner', name))
+  writeFileSync(join(part, 'package.json'), '{"type":"module"}\n')
+  // What the runner imports of the library needs nothing but node itself: its dependencies stay where they are.
+  copyFileSync(join(source.library, 'package.json'), join(library, 'package.json'))
+  cpSync(join(source.library, 'dist'), join(library, 'dist'), {
+    recursive: true,
+    filter: (path) => !/\.(?:d\.ts|map)$/.test(path),
+  })
+  copyFileSync(join(source.library, helper, 'apply-seccomp'), join(library, helper, 'apply-seccomp'))
+  setModes(part)
+}
+
+/** A second name for node's file is instant; it is a copy when the file is not ours alone, or lies on another file system. */
+function stageNode(target: string): void {
+  const found = statSync(process.execPath)
+  const isSafe = found.uid === process.getuid?.() && (found.mode & 0o022) === 0 && (found.mode & 0o005) === 0o005
+  try {
+    if (isSafe) return linkSync(process.execPath, target)
+  } catch (error) {
+    if (!['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+  }
+  copyFileSync(process.execPath, target, constants.COPYFILE_FICLONE)
+}
+
+/** The umask and the modes of a private checkout must not decide who can read the stage. */
+function setModes(directory: string): void {
+  chmodSync(directory, 0o755)
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) setModes(path)
+    else chmodSync(path, (statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755)
+  }
+}

@@ -1,0 +1,181 @@
+/** state: the directories of the sandbox on the host, whom they belong to, and the uid of each project. */
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { removeTree } from '../runner/temp.ts'
+import type { LocalSettings } from './options.ts'
+import { unavailable } from './unavailable.ts'
+
+/** Projects that one machine can hold; also keeps the uids inside a known range. */
+const MAX_PROJECTS = 10_000
+
+/** Who commands run as. Not root: ourselves. */
+export interface Identity {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** Where one project's things lie. */
+export interface ProjectState {
+  readonly identity: Identity
+  /** Staged node, runner and library; shared by all projects. */
+  readonly stages: string
+  /** Placed skills; written by us, read by commands. */
+  readonly revisions: string
+  /** Directories of running sandboxes; belongs to the identity. */
+  readonly live: string
+  /** Working directory of runners: empty and not writable for them. */
+  readonly empty: string
+}
+
+/** Makes what is missing and checks that nobody else could have put it there. Throws SANDBOX_UNAVAILABLE. */
+export function openState(settings: LocalSettings): ProjectState {
+  const { stateDir, isRoot } = settings
+  try {
+    ownDirectory(stateDir, 0o755)
+    if (isRoot) checkEntry(stateDir, settings.uidBase)
+    const projects = ownDirectory(join(stateDir, 'projects'), 0o755)
+    const project = ownDirectory(join(projects, projectDirectory(settings.projectId)), 0o755)
+    const identity = identityOf(settings, project)
+    if (isRoot) {
+      chownSync(project, 0, identity.gid)
+      chmodSync(project, 0o750)
+    }
+    return {
+      identity,
+      stages: ownDirectory(join(stateDir, 'stages'), 0o755),
+      revisions: ownDirectory(join(project, 'revisions'), 0o755),
+      live: identityDirectory(join(project, 'live'), identity),
+      empty: ownDirectory(join(stateDir, 'empty'), 0o555),
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error
+    const { code, path = stateDir } = error as NodeJS.ErrnoException
+    if (!/^E[A-Z]+$/.test(code ?? '')) throw error
+    throw unavailable(`the state directory cannot be used (${code} ${path})`, {
+      fix: 'set stateDir to a directory that you may write to',
+      cause: error,
+    })
+  }
+}
+
+/** A directory of ours: made when absent, refused when another user owns it or may write to it. */
+export function ownDirectory(path: string, mode: number): string {
+  if (mkdirSync(path, { recursive: true, mode: 0o755 }) !== undefined) chmodSync(path, mode)
+  const found = lstatSync(path)
+  if (!found.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o022) !== 0) {
+    throw unavailable(`${path} is not a directory that only uid ${process.getuid?.()} can write to`, {
+      fix: `remove it, or: chown ${process.getuid?.()} ${path} && chmod go-w ${path}`,
+    })
+  }
+  return path
+}
+
+/** A directory of the dropped uid that nobody else may enter. */
+export function identityDirectory(path: string, identity: Identity): string {
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  if (!lstatSync(path).isDirectory()) throw unavailable(`${path} is not a directory`, { fix: `rm ${path}` })
+  if (process.getuid?.() === 0) chownSync(path, identity.uid, identity.gid)
+  return path
+}
+
+/** Every directory above the state must let the dropped uid through. */
+function checkEntry(stateDir: string, uid: number): void {
+  for (let path = dirname(stateDir); ; path = dirname(path)) {
+    if ((statSync(path).mode & 0o001) === 0) {
+      throw unavailable(`uid ${uid} cannot enter ${path}, which holds the state directory ${stateDir}`, {
+        fix: `set stateDir to a place that all users can enter, such as /var/lib/nexus, or: chmod o+x ${path}`,
+      })
+    }
+    if (path === '/') return
+  }
+}
+
+function projectDirectory(projectId: string): string {
+  if (/^[a-z0-9][a-z0-9._-]{0,63}$/.test(projectId)) return projectId
+  return `_${createHash('sha256').update(projectId).digest('hex').slice(0, 32)}`
+}
+
+function identityOf(settings: LocalSettings, project: string): Identity {
+  if (!settings.isRoot) return { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 }
+  const file = join(project, 'uid-index')
+  const index = readIndex(file) ?? takeIndex(settings, file)
+  return { uid: settings.uidBase + index, gid: settings.uidBase + index }
+}
+
+/** Takes the first free index. Both steps are link(2), which exactly one of several processes wins. */
+function takeIndex({ stateDir, projectId }: LocalSettings, file: string): number {
+  const taken = ownDirectory(join(stateDir, 'uids'), 0o755)
+  for (let index = 0; index < MAX_PROJECTS; index++) {
+    const claim = join(taken, String(index))
+    if (!createWhole(claim, projectId)) continue
+    if (createWhole(file, String(index))) return index
+    rmSync(claim)
+    return readIndex(file) ?? index
+  }
+  throw unavailable(`all ${MAX_PROJECTS} uids of the range are taken`, {
+    fix: `remove projects that are gone from ${taken}`,
+  })
+}
+
+function createWhole(path: string, text: string): boolean {
+  const part = `${path}.${randomBytes(8).toString('hex')}`
+  writeFileSync(part, text, { flag: 'wx', mode: 0o644 })
+  try {
+    linkSync(part, path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  } finally {
+    rmSync(part)
+  }
+}
+
+function readIndex(file: string): number | undefined {
+  try {
+    const index = Number(readFileSync(file, 'utf8'))
+    if (Number.isSafeInteger(index) && index >= 0 && index < MAX_PROJECTS) return index
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  throw unavailable(`${file} does not hold a number`, { fix: `rm ${file}` })
+}
+
+/** A new directory for one sandbox, named so that a later process can tell whether its owner still lives. */
+export function createLive(state: ProjectState): string {
+  removeDead(state.live)
+  const name = `${process.pid}-${startOf(process.pid)}-${randomBytes(4).toString('hex')}`
+  return identityDirectory(join(state.live, name), state.identity)
+}
+
+/** What a machine that lost its power, or a runner that was killed together with its parent, left behind. */
+function removeDead(live: string): void {
+  for (const name of readdirSync(live)) {
+    const [pid, start] = name.split('-').map(Number)
+    if (pid === undefined || start === undefined || startOf(pid) !== start) removeTree(join(live, name))
+  }
+}
+
+/** Start of a process in clock ticks since boot; -1 when there is none. */
+function startOf(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
+  } catch {
+    // No such process.
+    return -1
+  }
+}

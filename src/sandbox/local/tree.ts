@@ -1,0 +1,192 @@
+/** tree: reads and writes below one directory without ever following a link: every step is taken from an open directory. */
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync, constants, fchmodSync, fchownSync, fstatSync, futimesSync, linkSync, lstatSync, mkdirSync, openSync, readdirSync,
+  readlinkSync, readSync, renameSync, rmdirSync, symlinkSync, unlinkSync, writeSync,
+} from 'node:fs' // oxfmt-ignore
+import { posix } from 'node:path'
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+const MAX_OPEN = 256
+const BLOCK_BYTES = 1024 * 1024
+
+/** Names of files that are being written; renamed when whole. */
+export const PART_NAME = /^\.nexus-part-[0-9a-f]{16}$/
+
+/** What lies at a path. `other` is a device, a pipe or a socket. */
+export interface Entry {
+  readonly kind: 'file' | 'directory' | 'link' | 'other'
+  /** Changes whenever content, mode or place changes; of a directory only with its mode. */
+  readonly stamp: string
+  readonly size: number
+  /** Permission bits without setuid, setgid and sticky. */
+  readonly mode: number
+  /** Text of a link. */
+  readonly target?: string
+}
+
+/** Whom new entries belong to; undefined leaves them to the process. */
+export interface Owner {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** A directory and all below it. Paths are relative, with forward slashes; `''` is the directory itself. Close it after use. */
+export class Tree {
+  readonly #directories = new Map<string, number>()
+
+  constructor(path: string) {
+    this.#directories.set('', openSync(path, O_RDONLY | O_DIRECTORY))
+  }
+
+  close(): void {
+    for (const descriptor of this.#directories.values()) closeSync(descriptor)
+    this.#directories.clear()
+  }
+
+  /** Names in a directory, unsorted. */
+  names(directory: string): string[] {
+    return readdirSync(`/proc/self/fd/${this.#open(directory)}`)
+  }
+
+  /** What lies at `path`; undefined when nothing does, or when the way to it is not made of directories. */
+  entry(path: string): Entry | undefined {
+    let place: string
+    try {
+      place = this.#place(path)
+    } catch (error) {
+      if (isAbsence(error)) return undefined
+      throw error
+    }
+    const found = lstatSync(place, { bigint: true, throwIfNoEntry: false })
+    if (!found) return undefined
+    const mode = Number(found.mode & 0o777n)
+    const size = Number(found.size)
+    if (found.isDirectory()) return { kind: 'directory', stamp: `d${mode}`, size: 0, mode }
+    const stamp = `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}:${found.mode}`
+    if (found.isSymbolicLink()) return { kind: 'link', stamp, size, mode, target: readlinkSync(place) }
+    return { kind: found.isFile() ? 'file' : 'other', stamp, size, mode }
+  }
+
+  /** Uid and gid of a directory. */
+  ownerOf(directory: string): Owner {
+    const { uid, gid } = fstatSync(this.#open(directory))
+    return { uid, gid }
+  }
+
+  makeDirectory(path: string, options: { mode: number; owner: Owner | undefined }): void {
+    mkdirSync(this.#place(path), { mode: 0o700 })
+    const descriptor = this.#open(path)
+    if (options.owner) fchownSync(descriptor, options.owner.uid, options.owner.gid)
+    fchmodSync(descriptor, options.mode)
+  }
+
+  makeLink(path: string, target: string): void {
+    symlinkSync(target, this.#place(path))
+  }
+
+  /** Removes a file, a link or an empty directory. */
+  remove(path: string, kind: Entry['kind']): void {
+    if (kind !== 'directory') return unlinkSync(this.#place(path))
+    this.#forget(path)
+    rmdirSync(this.#place(path))
+  }
+
+  /** Removes whatever lies at `path`, with all below it. */
+  removeAll(path: string): void {
+    const found = this.entry(path)
+    if (!found) return
+    if (found.kind === 'directory') {
+      if ((found.mode & 0o700) !== 0o700) this.#giveModeBack(path)
+      for (const name of this.names(path)) this.removeAll(posix.join(path, name))
+    }
+    this.remove(path, found.kind)
+  }
+
+  /** Copies a regular file from another tree: written beside, then renamed, so that a reader sees the old or the new. */
+  copyFrom(
+    source: Tree,
+    path: string,
+    options: { to?: string; mode: number; owner: Owner | undefined; mustBeNew?: boolean },
+  ): void {
+    const { to = path, mode, owner, mustBeNew = false } = options
+    const part = posix.join(posix.dirname(to), `.nexus-part-${randomBytes(8).toString('hex')}`)
+    const input = openSync(source.#place(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    try {
+      const found = fstatSync(input)
+      if (!found.isFile()) throw new Error(`${path} is not a regular file`)
+      const output = openSync(this.#place(part), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+      try {
+        copyBytes(input, output)
+        if (owner) fchownSync(output, owner.uid, owner.gid)
+        fchmodSync(output, mode)
+        futimesSync(output, found.atimeMs / 1000, found.mtimeMs / 1000)
+      } finally {
+        closeSync(output)
+      }
+      this.#publish(part, to, mustBeNew)
+    } finally {
+      closeSync(input)
+    }
+  }
+
+  #publish(part: string, to: string, mustBeNew: boolean): void {
+    try {
+      if (!mustBeNew) return renameSync(this.#place(part), this.#place(to))
+      // Unlike rename(2), link(2) never replaces what another writer has put there meanwhile.
+      linkSync(this.#place(part), this.#place(to))
+      unlinkSync(this.#place(part))
+    } catch (error) {
+      unlinkSync(this.#place(part))
+      throw error
+    }
+  }
+
+  #giveModeBack(directory: string): void {
+    // lchmod does not exist on Linux; a link put here since the look would make open fail, and chmod never happens.
+    const descriptor = openSync(this.#place(directory), O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    try {
+      fchmodSync(descriptor, 0o700)
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  #place(path: string): string {
+    const name = posix.basename(path)
+    if (name === '' || name === '.' || name === '..') throw new Error(`not a path below the directory: ${path}`)
+    return `/proc/self/fd/${this.#open(posix.dirname(path))}/${name}`
+  }
+
+  #open(directory: string): number {
+    const key = directory === '.' ? '' : directory
+    const known = this.#directories.get(key)
+    if (known !== undefined) return known
+    // Before the way is looked up, so that nothing on it is closed while it is used.
+    if (this.#directories.size >= MAX_OPEN) this.#forget(undefined)
+    const descriptor = openSync(this.#place(key), O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    this.#directories.set(key, descriptor)
+    return descriptor
+  }
+
+  /** Closes what is known below a path, or everything but the root. */
+  #forget(path: string | undefined): void {
+    for (const [key, descriptor] of this.#directories) {
+      if (key === '' || (path !== undefined && key !== path && !key.startsWith(`${path}/`))) continue
+      closeSync(descriptor)
+      this.#directories.delete(key)
+    }
+  }
+}
+
+/** True for the errors of a path that does not exist without following links. */
+export function isAbsence(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')
+}
+
+function copyBytes(input: number, output: number): void {
+  const block = Buffer.allocUnsafe(BLOCK_BYTES)
+  for (let got = readSync(input, block); got > 0; got = readSync(input, block)) {
+    for (let done = 0; done < got;) done += writeSync(output, block, done, got - done)
+  }
+}

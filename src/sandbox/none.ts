@@ -1,0 +1,230 @@
+/** none: runs commands with our own rights and confines nothing. Only for who asks for it by name; `NONE_WARNING` says so. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { NexusError, type Skill, type TargetFacts } from '../kernel/index.ts'
+import { OutputText } from './output.ts'
+import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from './request.ts'
+import { descendantsOf, signalProcess } from './runner/process-tree.ts'
+import { removeTree } from './runner/temp.ts'
+import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
+
+/** No confinement, on purpose. */
+export interface NoneOptions {
+  readonly kind: 'none'
+  readonly projectId: string
+}
+
+const PATH = [dirname(process.execPath), '/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+/** After the command ended and all that we found was killed, an unseen process may still hold the pipes: we do not wait for it. */
+const CLOSE_WAIT_MS = 500
+
+/** Makes a sandbox that is none. */
+export function createNone(options: NoneOptions): Sandbox {
+  return new NoSandbox(options)
+}
+
+class NoSandbox implements Sandbox {
+  readonly kind = 'none'
+  readonly #projectId: string
+  readonly #closing = new AbortController()
+  readonly #under = new Set<Promise<unknown>>()
+
+  constructor(options: NoneOptions) {
+    this.#projectId = options.projectId
+  }
+
+  facts(): Promise<TargetFacts> {
+    const os = process.platform === 'win32' ? 'windows' : process.platform
+    return Promise.resolve({
+      target: 'this machine, not confined',
+      os,
+      hasBin: onPath,
+      hasEnv: (name: string) => name in insideEnvironment('/', '/', '-'),
+    })
+  }
+
+  async place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill> {
+    const { readManifest } = await import('../sources/index.ts')
+    const { treeDigest } = await readManifest(skill.directory, signal ? { signal } : {})
+    return { baseDir: skill.directory, treeDigest }
+  }
+
+  async run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
+    if (this.#closing.signal.aborted) throw new NexusError('SANDBOX_FAILED', 'the sandbox is closed')
+    const checked = checkRequest(request)
+    if (signal?.aborted) return neverStarted()
+    const promise = this.#run(checked, signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal)
+    this.#under.add(promise)
+    try {
+      return await promise
+    } finally {
+      this.#under.delete(promise)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await Promise.allSettled(this.#under)
+  }
+
+  async #run(checked: CheckedRequest, signal: AbortSignal): Promise<CommandResult> {
+    const temp = mkdtempSync(join(tmpdir(), 'nexus-'))
+    mkdirSync(join(temp, 'home'))
+    const mark = randomBytes(12).toString('hex')
+    try {
+      const env = {
+        ...insideEnvironment(checked.workspace, temp, mark),
+        NEXUS_PROJECT: this.#projectId,
+        ...checked.env,
+      }
+      return await execute(checked, { env, mark, signal })
+    } finally {
+      removeTree(temp)
+    }
+  }
+}
+
+function insideEnvironment(workspace: string, temp: string, mark: string): Record<string, string> {
+  return {
+    PATH: PATH.join(':'),
+    HOME: join(temp, 'home'),
+    TMPDIR: temp,
+    LANG: 'C.UTF-8',
+    TZ: 'UTC',
+    NEXUS_SANDBOX: 'none',
+    NEXUS_WORKSPACE: workspace,
+    // By this we find what left its process group.
+    NEXUS_RUN: mark,
+  }
+}
+
+async function execute(
+  checked: CheckedRequest,
+  options: { env: Record<string, string>; mark: string; signal: AbortSignal },
+): Promise<CommandResult> {
+  const { mark, signal } = options
+  const { maxOutputBytes, onOutput } = checked
+  const startedAt = performance.now()
+  const child = spawn('bash', ['--noprofile', '--norc', '-c', checked.command], {
+    cwd: join(checked.workspace, checked.cwd),
+    env: options.env,
+    detached: true,
+    stdio: [checked.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  })
+  const stdout = new OutputText('stdout', { maxBytes: maxOutputBytes, onOutput })
+  const stderr = new OutputText('stderr', { maxBytes: maxOutputBytes, onOutput })
+  child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk))
+  child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk))
+  // The command may end before it has read its input; that is not a fault.
+  child.stdin?.on('error', () => undefined)
+  child.stdin?.end(checked.stdin)
+
+  let end: CommandResult['end'] | undefined
+  let graceTimer: NodeJS.Timeout | undefined
+  const stop = (why: 'timeout' | 'cancelled'): void => {
+    if (end) return
+    end = why
+    if (child.pid !== undefined) signalProcess(child.pid, 'SIGTERM')
+    graceTimer = setTimeout(() => killAll(child, mark), GRACE_MS)
+  }
+  const onAbort = (): void => stop('cancelled')
+  const timer = setTimeout(() => stop('timeout'), checked.timeoutMs)
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  try {
+    const { code, killed } = await ended(child, mark)
+    const out = stdout.finish()
+    const error = stderr.finish()
+    return {
+      end: end ?? (killed ? 'killed' : 'exit'),
+      exitCode: end ? -1 : code,
+      stdout: out.text,
+      stderr: error.text,
+      stdoutTruncated: out.truncated,
+      stderrTruncated: error.truncated,
+      stdoutBytes: stdout.bytes,
+      stderrBytes: stderr.bytes,
+      durationMs: performance.now() - startedAt,
+      notes: ['not confined: sandbox none'],
+    }
+  } finally {
+    clearTimeout(timer)
+    clearTimeout(graceTimer)
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+function ended(child: ChildProcess, mark: string): Promise<{ code: number; killed: boolean }> {
+  return new Promise((resolve, reject) => {
+    child.on('error', (cause) =>
+      reject(new NexusError('SANDBOX_FAILED', `bash cannot be started: ${cause.message}`, { cause })),
+    )
+    child.on('exit', (code, signal) => {
+      killAll(child, mark)
+      const timer = setTimeout(() => {
+        child.stdout?.destroy()
+        child.stderr?.destroy()
+      }, CLOSE_WAIT_MS)
+      child.on('close', () => {
+        clearTimeout(timer)
+        resolve({ code: code ?? 128 + signalNumber(signal), killed: signal !== null })
+      })
+    })
+  })
+}
+
+function signalNumber(signal: NodeJS.Signals | null): number {
+  return signal === null ? 0 : (SIGNAL_NUMBERS[signal] ?? 0)
+}
+
+const SIGNAL_NUMBERS: { readonly [name: string]: number } = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGPIPE: 13,
+  SIGTERM: 15,
+}
+
+/** The group, the descendants, and whatever else carries the mark in its environment. As well as it can: a process may hide. */
+function killAll(child: ChildProcess, mark: string): void {
+  if (child.pid === undefined) return
+  const found = [...descendantsOf(child.pid), ...markedProcesses(mark)]
+  signalProcess(-child.pid, 'SIGKILL')
+  for (const pid of found) signalProcess(pid, 'SIGKILL')
+}
+
+function markedProcesses(mark: string): number[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && pid !== process.pid && hasMark(pid, mark))
+}
+
+function hasMark(pid: number, mark: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`NEXUS_RUN=${mark}`)
+  } catch {
+    // Gone, or another user's: not ours to kill.
+    return false
+  }
+}
+
+function onPath(name: string): boolean {
+  if (name === '' || name.includes('/') || name.includes('\0')) return false
+  return PATH.some((directory) => {
+    try {
+      const path = join(directory, name)
+      accessSync(path, constants.X_OK)
+      return statSync(path).isFile()
+    } catch {
+      // Not in this directory.
+      return false
+    }
+  })
+}

@@ -1,0 +1,142 @@
+/** command: starts one confined command, streams its bounded output, and ends it with everything below it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Duplex, Readable } from 'node:stream'
+import type { EndMessage, FromRunner, RunMessage } from './protocol.ts'
+import { childrenOf, findCommand, signalProcess } from './process-tree.ts'
+
+/** After the first process is gone nothing may hold the pipes; this is only for a kernel that is slow to close them. */
+const CLOSE_WAIT_MS = 1000
+/** Most bytes of bubblewrap's own words kept for the error when the command did not begin. */
+const REASON_BYTES = 2000
+
+/** A command under way. */
+export interface Running {
+  /** Resolves when nothing of the command is left. Rejects when it could not be started. */
+  readonly done: Promise<EndMessage>
+  /** SIGTERM to the command itself, then, after the grace time, the end of everything in its namespace. */
+  cancel(): void
+  /** The end of everything, now. */
+  kill(): void
+}
+
+/** Starts `bwrap` with `args` for the order `run`; `send` gets its output as it comes. */
+export function startCommand(
+  bwrap: string,
+  args: readonly string[],
+  options: { run: RunMessage; send: (message: FromRunner) => void },
+): Running {
+  const { run, send } = options
+  const startedAt = performance.now()
+  const child = spawn(bwrap, args, {
+    stdio: [run.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'],
+    // Bubblewrap and its shell get this; the command's own environment goes through descriptor 3.
+    env: { PATH: '/usr/bin:/bin' },
+  })
+  let end: EndMessage['end'] | undefined
+  let began = false
+  let graceTimer: NodeJS.Timeout | undefined
+
+  const stdout = countOutput(child.stdout, { stream: 'stdout', run, send })
+  const stderr = countOutput(child.stderr, { stream: 'stderr', run, send })
+  const order = child.stdio[3] as Duplex
+  order.on('data', () => (began = true))
+  ignoreBrokenPipe(order)
+  order.end(
+    [run.startIn, run.command, ...Object.entries(run.env).map(([name, value]) => `${name}=${value}`), ''].join('\0'),
+  )
+  if (child.stdin) {
+    ignoreBrokenPipe(child.stdin)
+    child.stdin.end(run.stdin)
+  }
+
+  const stop = (why: 'timeout' | 'cancelled'): void => {
+    if (end) return
+    end = why
+    const command = child.pid === undefined || !began ? undefined : findCommand(child.pid)
+    if (command === undefined || !signalProcess(command, 'SIGTERM')) killAll(child)
+    else graceTimer = setTimeout(() => killAll(child), run.graceMs)
+  }
+  const timer = setTimeout(() => stop('timeout'), run.timeoutMs)
+
+  const done = ended(child).then(({ code, signal }): EndMessage => {
+    clearTimeout(timer)
+    clearTimeout(graceTimer)
+    if (!began && !end) throw new Error(stderr.text().trim() || `bwrap ended with ${signal ?? code}`)
+    const killed = signal !== null && !end
+    return {
+      type: 'end',
+      id: run.id,
+      end: end ?? (killed ? 'killed' : 'exit'),
+      exitCode: end ? -1 : killed ? 137 : (code ?? -1),
+      stdoutBytes: stdout.bytes(),
+      stderrBytes: stderr.bytes(),
+      durationMs: performance.now() - startedAt,
+      notes: end ? [] : limitNotes(code),
+    }
+  })
+  return {
+    done: done.finally(() => {
+      clearTimeout(timer)
+      clearTimeout(graceTimer)
+    }),
+    cancel: () => stop('cancelled'),
+    kill: () => killAll(child),
+  }
+}
+
+/** Kills the first process of the namespace: the kernel then ends all others before it reports that one's end. */
+function killAll(child: ChildProcess): void {
+  if (child.pid === undefined) return
+  const first = childrenOf(child.pid)[0]
+  if (first !== undefined) signalProcess(first, 'SIGKILL')
+  else signalProcess(child.pid, 'SIGKILL')
+  // Bubblewrap itself ends with its child; this is for the case that it does not.
+  setTimeout(() => child.exitCode === null && child.signalCode === null && child.kill('SIGKILL'), 500).unref()
+}
+
+function ended(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('exit', (code, signal) => {
+      const timer = setTimeout(() => {
+        for (const stream of child.stdio) stream?.destroy()
+      }, CLOSE_WAIT_MS)
+      child.on('close', () => {
+        clearTimeout(timer)
+        resolve({ code, signal })
+      })
+    })
+  })
+}
+
+interface OutputOptions {
+  readonly stream: 'stdout' | 'stderr'
+  readonly run: RunMessage
+  readonly send: (message: FromRunner) => void
+}
+
+/** Passes on the first bytes and counts the rest: memory stays flat however much comes. */
+function countOutput(
+  from: Readable | null,
+  { stream, run, send }: OutputOptions,
+): { bytes: () => number; text: () => string } {
+  let bytes = 0
+  let head = ''
+  from?.on('data', (chunk: Buffer) => {
+    const room = run.maxOutputBytes - bytes
+    bytes += chunk.length
+    if (head.length < REASON_BYTES) head += chunk.toString('utf8', 0, REASON_BYTES)
+    if (room > 0) send({ type: 'output', id: run.id, stream, bytes: chunk.subarray(0, room) })
+  })
+  return { bytes: () => bytes, text: () => head }
+}
+
+/** The command may end or close its input before it has read it all; that is its right and not a fault. */
+function ignoreBrokenPipe(stream: NodeJS.WritableStream): void {
+  stream.on('error', () => undefined)
+}
+
+function limitNotes(code: number | null): string[] {
+  if (code === 153) return ['exit code 153 means SIGXFSZ: the command wrote a file larger than the file size limit']
+  return []
+}

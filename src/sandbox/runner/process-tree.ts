@@ -1,0 +1,37 @@
+/** process-tree: finds the command itself below bubblewrap and the seccomp helper. Linux, from /proc only. */
+import { readFileSync } from 'node:fs'
+
+/** Ids of the direct children; empty when the process is gone. */
+export function childrenOf(pid: number): number[] {
+  return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
+}
+
+/** All descendants, parents before their children. */
+export function descendantsOf(pid: number): number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)])
+}
+
+/** The process that the helper started: the command's own bash. Undefined before it runs and after it is gone. */
+export function findCommand(bwrapPid: number): number | undefined {
+  const helper = descendantsOf(bwrapPid).findLast((pid) => read(`/proc/${pid}/comm`).trim() === 'apply-seccomp')
+  return helper === undefined ? undefined : childrenOf(helper)[0]
+}
+
+/** Sends a signal; false when the process is already gone. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    // ESRCH: it ended between our look and the signal, which is what we wanted.
+    return false
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    // The process is gone; there is nothing to read.
+    return ''
+  }
+}

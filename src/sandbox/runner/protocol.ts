@@ -1,0 +1,73 @@
+/** protocol: the words that the parent and its runner exchange over Node's IPC channel. Types only. */
+
+/** What limits one command. Sizes in bytes; each process of a command has its own `dataBytes` and `fileSizeBytes`. */
+export interface CommandLimits {
+  /** Processes and threads of one command together. */
+  readonly processes: number
+  readonly openFiles: number
+  /** Largest file that can be written. */
+  readonly fileSizeBytes: number
+  /** Private writable memory of one process. */
+  readonly dataBytes: number
+  /** Size of the command's own /dev/shm. */
+  readonly sharedMemoryBytes: number
+}
+
+/** The policy of one runner, fixed for its life. */
+export interface Policy {
+  /** Absolute paths of the programs the library needs. */
+  readonly bwrap: string
+  readonly ripgrep: string
+  /** Paths that commands may read, besides their workspace and temp. */
+  readonly readable: readonly string[]
+  /** A directory of the runner's own; it and everything in it is removed when the runner ends. */
+  readonly liveDirectory: string
+  readonly limits: CommandLimits
+}
+
+/** A directory of the host and the place where the command sees it. */
+export interface Mount {
+  readonly source: string
+  readonly path: string
+}
+
+export interface RunMessage {
+  readonly type: 'run'
+  readonly id: number
+  readonly workspace: Mount
+  /** Existing paths inside the workspace that the command may read but not write. */
+  readonly readOnly: readonly string[]
+  /** Absolute directory to start in, as the command sees it. */
+  readonly startIn: string
+  /** The command's whole environment. */
+  readonly env: Readonly<Record<string, string>>
+  readonly command: string
+  readonly stdin?: string
+  readonly timeoutMs: number
+  readonly graceMs: number
+  readonly maxOutputBytes: number
+}
+
+export type ToRunner =
+  | { readonly type: 'configure'; readonly policy: Policy }
+  | RunMessage
+  | { readonly type: 'cancel'; readonly id: number }
+
+export interface EndMessage {
+  readonly type: 'end'
+  readonly id: number
+  readonly end: 'exit' | 'timeout' | 'cancelled' | 'killed'
+  readonly exitCode: number
+  readonly stdoutBytes: number
+  readonly stderrBytes: number
+  readonly durationMs: number
+  readonly notes: readonly string[]
+}
+
+export type FromRunner =
+  | { readonly type: 'ready' }
+  | { readonly type: 'unavailable'; readonly reason: string }
+  | { readonly type: 'output'; readonly id: number; readonly stream: 'stdout' | 'stderr'; readonly bytes: Uint8Array }
+  | EndMessage
+  /** The command was not started, or the sandbox broke under it. */
+  | { readonly type: 'failed'; readonly id: number; readonly reason: string }
