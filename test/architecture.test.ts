@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { importsOf, readSource, ROOT, roomOf, SOURCE_FILES, withoutComments } from './source-tree.ts'
+
+/** The rooms and what each may use, from the bottom up. A room is entered by its door, `index.ts`. */
+const MAY_USE: Readonly<Record<string, readonly string[]>> = {
+  kernel: [],
+  format: ['kernel'],
+  config: ['kernel'],
+  gate: ['kernel'],
+  catalog: ['kernel'],
+  authorize: ['kernel'],
+  store: ['kernel'],
+  sources: ['kernel', 'format'],
+  sandbox: ['kernel', 'format', 'sources'],
+  load: ['kernel', 'format', 'sources', 'catalog'],
+  tools: ['kernel', 'load', 'sandbox', 'catalog'],
+  'runtime.ts': ['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
+  'index.ts': [
+    'kernel',
+    'format',
+    'sources',
+    'gate',
+    'catalog',
+    'load',
+    'authorize',
+    'sandbox',
+    'store',
+    'tools',
+    'runtime.ts',
+  ],
+  agents: ['kernel', 'runtime.ts', 'tools', 'store', 'catalog'],
+  testing: ['kernel', 'sandbox', 'store'],
+  'local.ts': [
+    ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
+    'runtime.ts',
+  ],
+  cli: [
+    ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
+    ...['runtime.ts', 'local.ts', 'agents', 'testing'],
+  ],
+}
+
+/** These stages are functions of their arguments: no file system, no network, no process. */
+const PURE_ROOMS = ['kernel', 'gate', 'authorize', 'format', 'catalog']
+const BUILTINS_OF_PURE_ROOMS = ['node:crypto', 'node:path', 'node:util', 'node:buffer']
+
+const VAGUE_NAMES = ['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'manager', 'service', 'shared', 'lib']
+const MOST_FILES_IN_A_ROOM = 12
+const MOST_LINES_IN_A_FILE = 300
+
+test('the walk sees every room of the table and enough files', () => {
+  assert.deepEqual([...new Set(SOURCE_FILES.map(roomOf))].sort(), Object.keys(MAY_USE).sort())
+  assert.ok(SOURCE_FILES.length >= 60, `only ${SOURCE_FILES.length} files seen`)
+  assert.ok(SOURCE_FILES.flatMap(importsOf).length >= 150, 'hardly any import seen: is the pattern still right?')
+})
+
+test('a room uses only rooms listed before it, so there is no way back up', () => {
+  const rooms = Object.keys(MAY_USE)
+  const upward = rooms.flatMap((room, index) =>
+    (MAY_USE[room] ?? []).filter((used) => !rooms.slice(0, index).includes(used)).map((used) => `${room} -> ${used}`),
+  )
+  assert.deepEqual(upward, [])
+})
+
+test('imports stay within the table and enter by the door', () => {
+  const broken = SOURCE_FILES.flatMap(importsOf).flatMap(({ from, to }) => {
+    if (to === undefined || to === 'package.json' || roomOf(from) === roomOf(to)) return []
+    const [user, used] = [roomOf(from), roomOf(to)]
+    if (!MAY_USE[user]?.includes(used)) return [`${from} -> ${to}: ${user} may not use ${used}`]
+    return to === `src/${used}` || to === `src/${used}/index.ts` ? [] : [`${from} -> ${to}: enter by ${used}/index.ts`]
+  })
+  assert.deepEqual(broken, [])
+})
+
+test('relative imports name files that exist, with their extension', () => {
+  const broken = SOURCE_FILES.flatMap(importsOf).filter(({ to }) => to !== undefined && !existsSync(join(ROOT, to)))
+  assert.deepEqual(
+    broken.map(({ from, specifier }) => `${from}: ${specifier}`),
+    [],
+  )
+})
+
+test('nobody imports the package by its own name', () => {
+  const broken = SOURCE_FILES.flatMap(importsOf).filter(({ specifier }) => /^nexus-skills(?:\/|$)/.test(specifier))
+  assert.deepEqual(
+    broken.map(({ from, specifier }) => `${from}: ${specifier}`),
+    [],
+  )
+})
+
+test('every room has a door that begins with its purpose and exports names only', () => {
+  const broken = Object.keys(MAY_USE).flatMap((room) => {
+    const door = room.endsWith('.ts') ? `src/${room}` : `src/${room}/index.ts`
+    // The command's door is the program itself.
+    if (room === 'cli') return []
+    if (!existsSync(join(ROOT, door))) return [`${door} is missing`]
+    const text = readSource(door)
+    const faults = []
+    if (!/^\/\*\*/.test(text)) faults.push(`${door}: the first line is not a comment with the purpose`)
+    if (/^export \*/m.test(text)) faults.push(`${door}: export * hides what is public`)
+    return faults
+  })
+  assert.deepEqual(broken, [])
+})
+
+test('pure rooms reach no file system, network, process or clock', () => {
+  const broken = SOURCE_FILES.filter((file) => PURE_ROOMS.includes(roomOf(file)))
+    .flatMap(importsOf)
+    .filter(({ specifier }) => specifier.startsWith('node:') && !BUILTINS_OF_PURE_ROOMS.includes(specifier))
+  assert.deepEqual(
+    broken.map(({ from, specifier }) => `${from}: ${specifier}`),
+    [],
+  )
+})
+
+test('only sandbox/ starts processes', () => {
+  const broken = SOURCE_FILES.flatMap(importsOf)
+    .filter(({ specifier }) => /^(?:node:)?child_process$/.test(specifier))
+    .filter(({ from }) => roomOf(from) !== 'sandbox')
+  assert.deepEqual(
+    broken.map(({ from }) => from),
+    [],
+  )
+})
+
+test('only config/ reads the environment', () => {
+  const readers = SOURCE_FILES.filter((file) =>
+    /\bprocess\s*\.\s*env\b|\benv\b[^=]*=\s*process\b/.test(withoutComments(readSource(file))),
+  )
+  assert.deepEqual(
+    readers.filter((file) => roomOf(file) !== 'config'),
+    [],
+  )
+})
+
+test('the rules about imports are nowhere switched off', () => {
+  const broken = SOURCE_FILES.filter((file) =>
+    /(?:oxlint|eslint)-disable[^\n]*(?:import\/|no-restricted-imports|no-process-env)|@ts-(?:nocheck|ignore)/.test(
+      readSource(file),
+    ),
+  )
+  assert.deepEqual(broken, [])
+})
+
+test('a room has at most 12 files, a file at most 300 lines', () => {
+  const folders = Map.groupBy(SOURCE_FILES, (file) => dirname(file))
+  const full = [...folders]
+    .filter(([, files]) => files.length > MOST_FILES_IN_A_ROOM)
+    .map(([folder, { length }]) => `${folder}: ${length} files`)
+  const long = SOURCE_FILES.map((file) => ({ file, lines: readSource(file).split('\n').length - 1 }))
+    .filter(({ lines }) => lines > MOST_LINES_IN_A_FILE)
+    .map(({ file, lines }) => `${file}: ${lines} lines`)
+  assert.deepEqual([...full, ...long], [])
+})
+
+test('names say what a file holds', () => {
+  const words = (file: string): string[] => [...dirname(file).split('/').slice(1), basename(file).replace(/\..*$/, '')]
+  const vague = SOURCE_FILES.filter((file) => words(file).some((word) => VAGUE_NAMES.includes(word)))
+  const notKebab = SOURCE_FILES.filter((file) => words(file).some((word) => !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(word)))
+  assert.deepEqual([...vague, ...notKebab], [])
+})
+
+test('modules keep no state that changes', () => {
+  const stateful = SOURCE_FILES.filter((file) => /^(?:export )?(?:let|var) /m.test(readSource(file)))
+  assert.deepEqual(stateful, [])
+})

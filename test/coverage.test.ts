@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { readSource, ROOT } from './source-tree.ts'
+
+/** How many features each of the designs has; ids are `N1` … `N16` and so on. */
+const FEATURES = { N: 16, X: 16, P: 9, M: 7, C: 13, B: 12 }
+const IDS = Object.entries(FEATURES).flatMap(([letter, count]) =>
+  Array.from({ length: count }, (_, index) => `${letter}${index + 1}`),
+)
+
+const ROW = /^\| ([A-Z]\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm
+const LINK = /\]\(([^)#\s]+)[^)]*\)/g
+const NOTHING = '–'
+
+const links = (cell: string): string[] => [...cell.matchAll(LINK)].map(([, path]) => path ?? '')
+const rows = [...readSource('docs/coverage.md').matchAll(ROW)].map(
+  ([, id = '', title = '', status = '', page = '', proof = '']) => ({
+    id,
+    title: title.trim(),
+    status: status.trim(),
+    page: page.trim(),
+    proof: proof.trim(),
+  }),
+)
+
+test('docs/coverage.md has every feature exactly once, in order', () => {
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    IDS,
+  )
+})
+
+test('a feature is done, begun or later', () => {
+  assert.deepEqual(
+    rows
+      .filter(({ status }) => !['done', 'begun', 'later'].includes(status))
+      .map(({ id, status }) => `${id}: ${status}`),
+    [],
+  )
+})
+
+test('a feature that is done or begun names a page and a test that exist', () => {
+  const faults = rows
+    .filter(({ status }) => status !== 'later')
+    .flatMap(({ id, page, proof }) => {
+      const missing = [...links(page), ...links(proof)].filter((path) => !existsSync(join(ROOT, 'docs', path)))
+      const faultsOfRow = missing.map((path) => `${id}: ${path} does not exist`)
+      if (links(page).length === 0) faultsOfRow.push(`${id}: no page`)
+      if (!links(proof).some((path) => path.endsWith('.test.ts'))) faultsOfRow.push(`${id}: no test`)
+      return faultsOfRow
+    })
+  assert.deepEqual(faults, [])
+})
+
+test('a later feature claims nothing', () => {
+  const claims = rows.filter(({ status, page, proof }) => status === 'later' && (page !== NOTHING || proof !== NOTHING))
+  assert.deepEqual(
+    claims.map(({ id }) => id),
+    [],
+  )
+})

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, normalize } from 'node:path'
+import { after, test } from 'node:test'
+import { readSource, ROOT } from './source-tree.ts'
+
+const MOST_LINES = 120
+const PAGES = ['README.md', 'AGENTS.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: ROOT }).sort()].filter(
+  (page) => existsSync(join(ROOT, page)),
+)
+
+/** A code block is checked by the compiler when its info string says `ts check`, and also run when it says `ts run`. */
+const BLOCK = /^```ts (check|run)\n([\s\S]*?)^```$/gm
+const blocks = PAGES.flatMap((page) =>
+  [...readSource(page).matchAll(BLOCK)].map(([, kind = '', code = ''], index) => ({
+    page,
+    kind,
+    code,
+    file: `${page.replaceAll(/[/.]/g, '-')}-${index + 1}.ts`,
+  })),
+)
+
+/** A project beside ours in which the package is installed, as a reader of the pages would have it. */
+const project = mkdtempSync(join(tmpdir(), 'nexus-docs-'))
+after(() => rmSync(project, { recursive: true, force: true }))
+mkdirSync(join(project, 'node_modules'))
+symlinkSync(ROOT, join(project, 'node_modules/nexus-skills'))
+for (const name of ['@types', 'ai', 'zod', 'valibot', '@valibot']) {
+  symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name))
+}
+writeFileSync(join(project, 'package.json'), '{ "type": "module", "private": true }')
+cpSync(join(ROOT, 'skills'), join(project, 'skills'), { recursive: true })
+for (const { file, code } of blocks) writeFileSync(join(project, file), code)
+
+const lines = (page: string): number => readSource(page).trimEnd().split('\n').length
+const inProject = (args: readonly string[]): { status: number | null; stdout: string; stderr: string } =>
+  spawnSync(process.execPath, args, {
+    cwd: project,
+    encoding: 'utf8',
+    env: { ...process.env, NEXUS_HOME: join(project, 'home') },
+  })
+
+test('README and AGENTS fit on two screens, and CLAUDE.md refers to AGENTS.md', () => {
+  assert.ok(lines('README.md') <= MOST_LINES, `README.md has ${lines('README.md')} lines`)
+  assert.ok(lines('AGENTS.md') <= MOST_LINES, `AGENTS.md has ${lines('AGENTS.md')} lines`)
+  assert.equal(readSource('CLAUDE.md').trim(), '@AGENTS.md')
+})
+
+test('links between pages lead to files and headings that exist', () => {
+  const broken = PAGES.flatMap((page) =>
+    [...withoutCode(readSource(page)).matchAll(/\[[^\]]*\]\(([^)\s]+)\)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !/^[a-z]+:/.test(target) && !leadsSomewhere(page, target))
+      .map((target) => `${page}: ${target}`),
+  )
+  assert.deepEqual(broken, [])
+})
+
+function leadsSomewhere(page: string, target: string): boolean {
+  const [path = '', anchor] = target.split('#', 2)
+  const file = path === '' ? page : normalize(join(dirname(page), path))
+  if (!existsSync(join(ROOT, file))) return false
+  return anchor === undefined || !file.endsWith('.md') || headings(file).includes(anchor)
+}
+
+/** Headings as GitHub turns them into anchors. */
+function headings(page: string): string[] {
+  return [...withoutCode(readSource(page)).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+function withoutCode(text: string): string {
+  return text.replaceAll(/^```[\s\S]*?^```$/gm, '')
+}
+
+test('every room has a page', () => {
+  const rooms = globSync('src/*/index.ts', { cwd: ROOT }).map((door) => door.split('/')[1] ?? '')
+  assert.deepEqual(
+    rooms.filter((room) => !existsSync(join(ROOT, 'docs', `${room}.md`))),
+    [],
+  )
+})
+
+test('README has code that runs', () => {
+  assert.ok(
+    blocks.some(({ page, kind }) => page === 'README.md' && kind === 'run'),
+    'mark the example with ```ts run',
+  )
+})
+
+test('the code blocks of the pages fit the types of the built package', () => {
+  const files = blocks.map(({ file }) => file)
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2024',
+    '--lib',
+    'es2024,esnext.disposable',
+  ]
+  const tsc = join(ROOT, 'node_modules/.bin/tsc')
+  const { status, stdout } = inProject([
+    tsc,
+    ...options,
+    '--types',
+    'node',
+    '--skipLibCheck',
+    '--allowImportingTsExtensions',
+    ...files,
+  ])
+  assert.equal(status, 0, stdout)
+})
+
+for (const { page, file } of blocks.filter(({ kind }) => kind === 'run')) {
+  test(`the code in ${page} runs (${file})`, () => {
+    const { status, stdout, stderr } = inProject([file])
+    assert.equal(status, 0, stdout + stderr)
+  })
+}
+
+/** The words of the table in docs/words.md; each must be explained there. */
+const KERNEL_WORDS = [
+  ...[
+    'skill',
+    'tool',
+    'source',
+    'tier',
+    'gate',
+    'ready',
+    'held',
+    'shadowed',
+    'rejected',
+    'catalog',
+    'snapshot',
+    'manifest',
+  ],
+  ...[
+    'tree digest',
+    'call',
+    'policy',
+    'permissions',
+    'decision',
+    'outcome',
+    'diagnostic',
+    'sandbox',
+    'target facts',
+    'task',
+    'job',
+  ],
+  ...['artifact', 'ledger', 'agent', 'session', 'turn', 'project', 'workspace', 'prompt index', 'ceiling', 'trust'],
+]
+
+test('docs/words.md explains every word of the kernel and translates all five designs', () => {
+  const text = readSource('docs/words.md')
+  const explained = [...text.matchAll(/^\| (\*\*.+?\*\*) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/\*\*([^*]+)\*\*/g)].map(([, word]) => word ?? ''),
+  )
+  assert.deepEqual(
+    KERNEL_WORDS.filter((word) => !explained.includes(word)),
+    [],
+  )
+  for (const design of ['000', '001', '002', '003', '004']) assert.match(text, new RegExp(`^\\| ${design} \\|`, 'm'))
+})

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { after, before, test, type TestContext } from 'node:test'
+import { ROOT } from './source-tree.ts'
+
+const MOST_PACKAGES = 90
+const MOST_BYTES = 110 * 1024 * 1024
+/** What npm says when there is no registry to be reached; then there is nothing to test here. */
+const OFFLINE =
+  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|SELF_SIGNED_CERT_IN_CHAIN)\b/
+
+const room = mkdtempSync(join(tmpdir(), 'nexus-package-'))
+const consumer = join(room, 'consumer')
+const { version, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  version: string
+  exports: Record<string, unknown>
+}
+let tarball = ''
+let offline: string | undefined
+
+interface Answer {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs with this Node first on the PATH, so that `#!/usr/bin/env node` finds it. */
+function run(command: string, args: readonly string[], cwd: string): Answer {
+  const env = { ...process.env, PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter) }
+  return spawnSync(command, args, { cwd, env, encoding: 'utf8' })
+}
+
+function skipsOffline(context: TestContext): boolean {
+  if (offline !== undefined) context.skip(`npm cannot reach its registry (${offline})`)
+  return offline !== undefined
+}
+
+before(() => {
+  const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', room], ROOT)
+  assert.equal(packed.status, 0, packed.stderr)
+  const [file] = globSync('*.tgz', { cwd: room })
+  tarball = join(room, file ?? '')
+  mkdirSync(consumer)
+  writeFileSync(join(consumer, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }')
+  const flags = ['--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+  const installed = run('npm', ['install', ...flags, tarball], consumer)
+  offline = OFFLINE.exec(installed.stderr)?.[0]
+  if (offline === undefined) assert.equal(installed.status, 0, installed.stderr)
+})
+after(() => rmSync(room, { recursive: true, force: true }))
+
+test('dist/ is made from the present sources', async () => {
+  const { isBuildFresh } = (await import(join(ROOT, 'scripts/build-stamp.mjs'))) as { isBuildFresh: () => boolean }
+  assert.ok(isBuildFresh(), 'run: npm run build')
+})
+
+test('the tarball holds the build and the skills, and nothing of our own workshop', () => {
+  const { stdout } = run('tar', ['-tzf', tarball], room)
+  const files = stdout
+    .trim()
+    .split('\n')
+    .map((file) => file.replace(/^package\//, ''))
+  for (const file of ['dist/cli/bin.cjs', 'dist/index.js', 'dist/index.d.ts', 'LICENSE', 'README.md', 'CHANGELOG.md']) {
+    assert.ok(files.includes(file), `${file} is missing`)
+  }
+  assert.ok(
+    files.some((file) => /^skills\/[^/]+\/SKILL\.md$/.test(file)),
+    'no skill is shipped',
+  )
+  assert.deepEqual(
+    files.filter((file) => /^(?:src|test|scripts|docs|node_modules)\/|\.stamp$|\.test\./.test(file)),
+    [],
+  )
+})
+
+test('the installed command tells its version and its help', (context) => {
+  if (skipsOffline(context)) return
+  const nexus = join(consumer, 'node_modules/.bin/nexus')
+  assert.equal(run(nexus, ['--version'], consumer).stdout.trim(), version)
+  const help = run(nexus, ['--help'], consumer)
+  assert.equal(help.status, 0, help.stderr)
+  assert.match(help.stdout, /nexus /)
+})
+
+test('every entry can be imported from the installed package', (context) => {
+  if (skipsOffline(context)) return
+  const names = Object.keys(exports).map((entry) => entry.replace(/^\./, 'nexus-skills'))
+  const code = names.map((name) =>
+    name.endsWith('.json') ? `await import('${name}', { with: { type: 'json' } })` : `await import('${name}')`,
+  )
+  const answer = run(process.execPath, ['--input-type=module', '-e', code.join('\n')], consumer)
+  assert.equal(answer.status, 0, answer.stderr)
+})
+
+test(`a production install has at most ${MOST_PACKAGES} packages and ${MOST_BYTES / 1024 / 1024} MB`, (context) => {
+  if (skipsOffline(context)) return
+  const lock = JSON.parse(readFileSync(join(consumer, 'node_modules/.package-lock.json'), 'utf8')) as {
+    packages: object
+  }
+  const packages = Object.keys(lock.packages).length
+  const files = globSync('node_modules/**', { cwd: consumer }).map((file) => lstatSync(join(consumer, file)))
+  const bytes = files.reduce((sum, entry) => sum + (entry.isFile() ? entry.size : 0), 0)
+  context.diagnostic(`${packages} packages, ${(bytes / 1024 / 1024).toFixed(1)} MB`)
+  assert.ok(packages <= MOST_PACKAGES, `${packages} packages`)
+  assert.ok(bytes <= MOST_BYTES, `${bytes} bytes`)
+})
+
+test('publint finds nothing', () => {
+  const answer = run(join(ROOT, 'node_modules/.bin/publint'), ['run', tarball, '--strict'], ROOT)
+  assert.equal(answer.status, 0, answer.stdout + answer.stderr)
+})
+
+test('the types of every entry resolve (attw)', () => {
+  const answer = run(join(ROOT, 'node_modules/.bin/attw'), [tarball, '--profile', 'esm-only', '--no-emoji'], ROOT)
+  assert.equal(answer.status, 0, answer.stdout + answer.stderr)
+})
+
+test('package-lock.json lists every platform package, so that npm ci works everywhere', async () => {
+  const { missingEntries } = (await import(join(ROOT, 'scripts/complete-lock.mjs'))) as {
+    missingEntries: (lock: unknown) => readonly { readonly name: string }[]
+  }
+  const lock: unknown = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+  assert.deepEqual(
+    missingEntries(lock).map(({ name }) => name),
+    [],
+    'run: node scripts/complete-lock.mjs',
+  )
+})
+
+test('all versions are exact', () => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<
+    string,
+    Record<string, string>
+  >
+  const all = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'].flatMap((kind) =>
+    Object.entries(manifest[kind] ?? {}),
+  )
+  assert.deepEqual(
+    all.filter(([, wanted]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(wanted)),
+    [],
+  )
+})

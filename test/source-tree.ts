@@ -1,0 +1,81 @@
+/** The tree under src/ as the repository's own tests see it: files, rooms, imports and exports. */
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+
+/** The repository's root directory. */
+export const ROOT = dirname(import.meta.dirname)
+
+/** Every TypeScript file below src/, relative to the root, sorted. */
+export const SOURCE_FILES: readonly string[] = globSync('src/**/*.{ts,cts,mts}', { cwd: ROOT }).sort()
+
+/** The text of a file given relative to the root. */
+export function readSource(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8')
+}
+
+/** The room of a file: a folder of src/, or a file that lies directly in src/, such as `runtime.ts`. */
+export function roomOf(file: string): string {
+  return file.split('/')[1] ?? ''
+}
+
+/** The text without comments. Strings that hold `//` or `/*` are cut too, which does no harm to imports. */
+export function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1')
+}
+
+export interface Import {
+  readonly from: string
+  readonly specifier: string
+  /** The file that a relative specifier names, relative to the root; undefined for packages and builtins. */
+  readonly to: string | undefined
+}
+
+const SPECIFIERS = [
+  /\b(?:import|export)\b[^'"`;()]*?\bfrom\s*['"]([^'"]+)['"]/g,
+  /\bimport\s*['"]([^'"]+)['"]/g,
+  /\bimport\s*\(\s*['"]([^'"]+)['"]/g,
+  /\brequire\s*\(\s*['"]([^'"]+)['"]/g,
+]
+
+/** All imports of a file: static, of types, for effects, dynamic, and `import('…')` types. */
+export function importsOf(file: string): readonly Import[] {
+  const text = withoutComments(readSource(file))
+  return SPECIFIERS.flatMap((pattern) => [...text.matchAll(pattern)]).map((match) => {
+    const specifier = match[1] ?? ''
+    const to = specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : undefined
+    return { from: file, specifier, to }
+  })
+}
+
+/** The names that a door exports: those with a value at run time, and those that are types only. */
+export function exportsOf(file: string): { readonly values: readonly string[]; readonly types: readonly string[] } {
+  const text = withoutComments(readSource(file))
+  const listed = [...text.matchAll(LIST)].flatMap(([, isType, list = '']) =>
+    list
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+      .map((item) => ({ name: exportedName(item), isType: isType !== undefined || item.startsWith('type ') })),
+  )
+  const declared = [...text.matchAll(DECLARATION)].map(([, kind, name = '']) => ({
+    name,
+    isType: kind === 'type' || kind === 'interface',
+  }))
+  const names = (isType: boolean): string[] =>
+    [...new Set([...listed, ...declared].filter((item) => item.isType === isType).map(({ name }) => name))].sort()
+  return { values: names(false), types: names(true) }
+}
+
+const LIST = /\bexport\s+(type\s+)?\{([^}]*)\}/g
+const DECLARATION =
+  /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(const|function\*?|class|type|interface)\s+([A-Za-z_$][\w$]*)/gm
+
+/** `type a as b` is exported as `b`. */
+function exportedName(item: string): string {
+  return (
+    item
+      .replace(/^type\s+/, '')
+      .split(/\s+as\s+/)
+      .at(-1) ?? item
+  )
+}
