@@ -1,0 +1,69 @@
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import type { FileStamp } from '../../kernel/index.ts'
+
+// Not defined on every system; 0 changes nothing there, and the checks after opening still hold.
+const {
+  O_RDONLY,
+  O_NONBLOCK = 0,
+  O_NOFOLLOW = 0,
+  O_NOCTTY = 0,
+  O_DIRECTORY = 0,
+} = constants as Partial<typeof constants> & {
+  O_RDONLY: number
+}
+
+/** macOS only: no component of the path may be a link. Unverified on a real Mac. */
+const O_NOFOLLOW_ANY = process.platform === 'darwin' ? 0x20000000 : 0
+
+/** An open file that is a regular one. The caller closes `fd`. */
+export interface OpenedFile {
+  readonly fd: number
+  readonly stats: Stats
+}
+
+/** Opens for reading without ever waiting (FIFO, terminal) and without following a link at the end of the path. */
+export function openWithoutWaiting(path: string): OpenedFile {
+  return opened(openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY))
+}
+
+/** Opens a directory; a link at the end of the path is not followed (on macOS: nowhere in it). */
+export function openDirectoryOnly(path: string): OpenedFile {
+  return opened(openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOFOLLOW | O_NOFOLLOW_ANY))
+}
+
+function opened(fd: number): OpenedFile {
+  try {
+    return { fd, stats: fstatSync(fd) }
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+}
+
+/** What a file is, for a message. */
+export function kindOf(stats: Stats): string {
+  if (stats.isFile()) return 'a regular file'
+  if (stats.isDirectory()) return 'a directory'
+  if (stats.isSymbolicLink()) return 'a link'
+  if (stats.isFIFO()) return 'a FIFO'
+  if (stats.isSocket()) return 'a socket'
+  return 'a device'
+}
+
+export function stampOf(stats: Stats): FileStamp {
+  return { mtimeMs: stats.mtimeMs, size: stats.size, inode: stats.ino }
+}
+
+/**
+ * Reads from the start of an open file into `buffer` until the file ends or the buffer is full; returns the number of bytes.
+ * A full buffer means that there may be more.
+ */
+export function readInto(fd: number, buffer: Uint8Array, position = 0): number {
+  let length = 0
+  while (length < buffer.length) {
+    const count = readSync(fd, buffer, length, buffer.length - length, position + length)
+    if (count === 0) break
+    length += count
+  }
+  return length
+}

@@ -1,0 +1,109 @@
+import { realpathSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Diagnostic, nameKey, NexusError, type Skill, type SkillOrigin, type Tier } from '../kernel/index.ts'
+import { codeOf, finding, reasonOf } from './codes.ts'
+import { isInside } from './skill-file.ts'
+import { type SkillSource, SOURCE_LIMITS, type SourceLimits, type SourceResult } from './source.ts'
+import { walkFolder } from './walk.ts'
+
+export interface FolderSourceOptions {
+  /** Unique in a runtime, without slashes and blanks. */
+  readonly id: string
+  readonly tier: Tier
+  readonly rank: number
+  /** The directory to search; relative to the working directory, may be a link. */
+  readonly path: string
+  readonly trusted: boolean
+  /** Search below skills too. Default false. Source: decisions, "descent". */
+  readonly nested?: boolean
+  /** A missing directory is an error. Default false. */
+  readonly required?: boolean
+  /** The real path of `path` must lie inside this directory; for roots in a workspace, whose files others write. */
+  readonly within?: string
+  readonly limits?: Partial<SourceLimits>
+}
+
+/** A source that searches a directory on each `discover`. Throws INVALID_ARGUMENT for an id that cannot be part of an address. */
+export function createFolderSource(options: FolderSourceOptions): SkillSource {
+  const { id, tier, rank, trusted } = options
+  if (!/^[^\s/\\\p{C}]{1,64}$/u.test(id)) {
+    throw new NexusError('INVALID_ARGUMENT', `${JSON.stringify(id)} cannot be the id of a source`, {
+      fix: 'use 1 to 64 characters without slashes and blanks',
+    })
+  }
+  return { id, tier, rank, trusted, discover: (signal) => discoverFolder(options, signal) }
+}
+
+async function discoverFolder(options: FolderSourceOptions, signal: AbortSignal | undefined): Promise<SourceResult> {
+  const root = findRoot(options)
+  if (typeof root !== 'string') return { skills: [], rejected: [], diagnostics: [root] }
+  const limits = { ...SOURCE_LIMITS, ...options.limits }
+  const origin: SkillOrigin = Object.freeze({
+    source: options.id,
+    tier: options.tier,
+    rank: options.rank,
+    trusted: options.trusted,
+  })
+  const result = await walkFolder(root, {
+    nested: options.nested ?? false,
+    limits,
+    context: { origin, root, maxFileBytes: limits.maxFileBytes, buffer: { bytes: new Uint8Array(65_536) } },
+    ...(signal ? { signal } : {}),
+  })
+  return { ...result, diagnostics: [...result.diagnostics, ...duplicates(result.skills)] }
+}
+
+/** The real path of the root, or why there is none. */
+function findRoot({ path, required = false, within }: FolderSourceOptions): string | Diagnostic {
+  const asked = resolve(path)
+  try {
+    const root = realpathSync.native(asked)
+    if (!statSync(root).isDirectory()) {
+      return finding('root-not-directory', asked, {
+        message: 'the path is not a directory',
+        fix: 'name the directory that holds the skills',
+      })
+    }
+    if (within !== undefined && !isInside(root, realpathSync.native(within))) {
+      const message = `the directory leads out of ${JSON.stringify(within)}, to ${JSON.stringify(root)}; it is not searched`
+      return finding('root-outside', asked, {
+        message,
+        fix: 'name the real directory in skills.load.extraDirs of your own configuration',
+      })
+    }
+    return root
+  } catch (error) {
+    return rootProblem(asked, error, required)
+  }
+}
+
+function rootProblem(path: string, error: unknown, required: boolean): Diagnostic {
+  const code = codeOf(error)
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') {
+    return finding('root-unreadable', path, {
+      message: `the directory cannot be read: ${reasonOf(error)}`,
+      fix: 'check its rights and links',
+    })
+  }
+  return required
+    ? finding('root-required', path, {
+        message: 'the directory does not exist',
+        fix: 'create it, or correct the path in the configuration',
+      })
+    : finding('root-missing', path, { message: 'the directory does not exist, so there are no skills in it' })
+}
+
+/** Within one source the last in path order wins; the catalog decides so, the author is told here. Source: decisions, "duplicate names". */
+function duplicates(skills: readonly Skill[]): Diagnostic[] {
+  const last = new Map<string, Skill>()
+  const diagnostics: Diagnostic[] = []
+  for (const skill of skills) {
+    const key = nameKey(skill.name)
+    const earlier = last.get(key)
+    last.set(key, skill)
+    if (earlier === undefined || earlier.fileDigest === skill.fileDigest) continue
+    const message = `${JSON.stringify(earlier.file)} and ${JSON.stringify(skill.file)} both have the name ${JSON.stringify(skill.name)}; the last one counts`
+    diagnostics.push(finding('duplicate-name', skill.file, { message, fix: 'rename one of them' }))
+  }
+  return diagnostics
+}

@@ -1,0 +1,217 @@
+import { hash } from 'node:crypto'
+import { closeSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { basename } from 'node:path'
+import { parseSkill } from '../format/index.ts'
+import type { Diagnostic, RejectedSkill, Skill, SkillDocument, SkillOrigin } from '../kernel/index.ts'
+import { codeOf, finding, reasonOf, type SourceCode } from './codes.ts'
+import { kindOf, type OpenedFile, openWithoutWaiting, readInto, stampOf } from './files/open.ts'
+
+/** The exact name; on a file system that ignores case the true name is compared. */
+export const SKILL_FILE = 'SKILL.md'
+
+/** What every candidate of one scan shares. The buffer is reused: nothing may be awaited between reading and parsing. */
+export interface CandidateContext {
+  readonly origin: SkillOrigin
+  /** Real path of the root; a link may not leave it. */
+  readonly root: string
+  readonly maxFileBytes: number
+  readonly buffer: { bytes: Uint8Array }
+}
+
+/** What a directory turned out to be. `absent`: it has no SKILL.md; `blocked`: nobody may look into it. */
+export type Candidate =
+  | { readonly type: 'skill'; readonly skill: Skill }
+  | { readonly type: 'rejected'; readonly rejected: RejectedSkill }
+  | { readonly type: 'absent' | 'blocked' }
+
+interface Found extends OpenedFile {
+  readonly path: string
+  readonly notes: readonly Diagnostic[]
+}
+
+/** Looks for SKILL.md in a directory (a real path) and reads it. Never throws for what the directory holds. */
+export function readCandidate(directory: string, context: CandidateContext): Candidate {
+  const path = `${directory}/${SKILL_FILE}`
+  const found = openSkillFile(path, context.root)
+  if (found === 'absent' || found === 'blocked') return { type: found }
+  if ('code' in found) return rejected(directory, path, { context, diagnostics: [found] })
+  try {
+    return readFound(directory, found, context)
+  } catch (error) {
+    const message = `${SKILL_FILE} cannot be read: ${reasonOf(error)}`
+    return rejected(directory, path, { context, diagnostics: [finding('skill-file-unreadable', path, { message })] })
+  } finally {
+    closeSync(found.fd)
+  }
+}
+
+/** A directory whose skill could not be read, under the directory's name. */
+export function rejected(
+  directory: string,
+  file: string,
+  { context, diagnostics }: { context: CandidateContext; diagnostics: readonly Diagnostic[] },
+): Candidate {
+  const errorsFirst = [...diagnostics.filter(isError), ...diagnostics.filter((diagnostic) => !isError(diagnostic))]
+  return {
+    type: 'rejected',
+    rejected: { name: basename(directory), file, origin: context.origin, diagnostics: errorsFirst },
+  }
+}
+
+function isError(diagnostic: Diagnostic): boolean {
+  return diagnostic.severity === 'error'
+}
+
+function openSkillFile(path: string, root: string): Found | Diagnostic | 'absent' | 'blocked' {
+  try {
+    return hasExactName(path) ? { ...openWithoutWaiting(path), path, notes: [] } : 'absent'
+  } catch (error) {
+    switch (codeOf(error)) {
+      case 'ENOENT':
+      case 'ENOTDIR':
+        return 'absent'
+      case 'ELOOP':
+      case 'EMLINK':
+        return openLink(path, root)
+      case 'ENXIO':
+        return notRegular(path, 'a socket or device')
+      default:
+        return canLookAt(path) ? unreadable(path, error) : 'blocked'
+    }
+  }
+}
+
+/** False when the directory itself is closed to us, so that nobody knows what is in it. */
+function canLookAt(path: string): boolean {
+  try {
+    lstatSync(path)
+    return true
+  } catch {
+    // The caller reports the directory.
+    return false
+  }
+}
+
+function unreadable(path: string, error: unknown): Diagnostic {
+  return finding('skill-file-unreadable', path, {
+    message: `${SKILL_FILE} cannot be opened: ${reasonOf(error)}`,
+    fix: 'make the file readable for the user that runs Nexus',
+  })
+}
+
+function notRegular(path: string, kind: string): Diagnostic {
+  return finding('skill-file-kind', path, {
+    message: `${SKILL_FILE} is ${kind}, not a regular file`,
+    fix: 'replace it by a text file',
+  })
+}
+
+/** Only Linux is known to tell SKILL.md from skill.md everywhere. */
+function hasExactName(path: string): boolean {
+  return process.platform === 'linux' || basename(realpathSync.native(path)) === SKILL_FILE
+}
+
+/** A link is followed inside the root, and only to where it pointed when it was checked. */
+function openLink(path: string, root: string): Found | Diagnostic {
+  const fix = 'replace the link by the file itself'
+  try {
+    const real = realpathSync.native(path)
+    const outside = (): Diagnostic =>
+      finding('link-outside', path, {
+        message: `${SKILL_FILE} is a link that leaves the root ${JSON.stringify(root)}; it is not read`,
+        fix,
+      })
+    if (!isInside(real, root)) return outside()
+    const opened = openWithoutWaiting(real)
+    if (truePath(opened, real) !== real) {
+      closeSync(opened.fd)
+      return outside()
+    }
+    const message = `${SKILL_FILE} is a link to ${JSON.stringify(real)}; the skill can be read, but not placed in a sandbox`
+    return { ...opened, path: real, notes: [finding('link-followed', path, { message, fix })] }
+  } catch (error) {
+    const code: SourceCode =
+      codeOf(error) === 'ENOENT' || codeOf(error) === 'ELOOP' ? 'skill-file-unreadable' : 'skill-file-kind'
+    return finding(code, path, { message: `${SKILL_FILE} is a link that cannot be followed: ${reasonOf(error)}`, fix })
+  }
+}
+
+/** Where an open file really is; the given path where the system does not tell. */
+function truePath({ fd }: OpenedFile, path: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`)
+  } catch {
+    // No /proc: realpath and O_NOFOLLOW at the end are the check that is left.
+    return path
+  }
+}
+
+/** True for a real path below a real root, or the root itself. */
+export function isInside(path: string, root: string): boolean {
+  return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`)
+}
+
+function readFound(directory: string, found: Found, context: CandidateContext): Candidate {
+  const path = `${directory}/${SKILL_FILE}`
+  const { stats, notes } = found
+  const reject = (diagnostics: readonly Diagnostic[]): Candidate => rejected(directory, path, { context, diagnostics })
+  if (!stats.isFile()) return reject([notRegular(path, kindOf(stats))])
+  const bytes = stats.size > context.maxFileBytes ? undefined : readBytes(found, context)
+  if (bytes === undefined) {
+    const message = `${SKILL_FILE} has ${stats.size} bytes, the limit is ${context.maxFileBytes}`
+    return reject([
+      finding('file-too-large', path, { message, fix: 'move long material into files under references/' }),
+    ])
+  }
+  const parsed = parseSkill(bytes, { path, directoryName: basename(directory), maxBytes: context.maxFileBytes })
+  const diagnostics = [...notes, ...parsed.diagnostics]
+  if (parsed.document === undefined) return reject(diagnostics)
+  return { type: 'skill', skill: toSkill(parsed.document, bytes, { directory, found, diagnostics, context }) }
+}
+
+/** The whole file in the shared buffer, or undefined when it is larger than the limit. */
+function readBytes({ fd, stats }: Found, { buffer, maxFileBytes }: CandidateContext): Uint8Array | undefined {
+  const wanted = Math.min(stats.size, maxFileBytes) + 1
+  if (buffer.bytes.length < wanted) buffer.bytes = new Uint8Array(Math.max(wanted, buffer.bytes.length * 2))
+  let length = readInto(fd, buffer.bytes)
+  while (length === buffer.bytes.length && length <= maxFileBytes) {
+    // It grew while it was read.
+    const larger = new Uint8Array(length * 2)
+    larger.set(buffer.bytes)
+    buffer.bytes = larger
+    length += readInto(fd, larger.subarray(length), length)
+  }
+  return length > maxFileBytes ? undefined : buffer.bytes.subarray(0, length)
+}
+
+interface SkillParts {
+  readonly directory: string
+  readonly found: Found
+  readonly diagnostics: readonly Diagnostic[]
+  readonly context: CandidateContext
+}
+
+function toSkill(
+  document: SkillDocument,
+  bytes: Uint8Array,
+  { directory, found, diagnostics, context }: SkillParts,
+): Skill {
+  const { name, description, license, compatibility } = document
+  return {
+    name: name ?? basename(directory),
+    description: description ?? '',
+    ...(license === undefined ? {} : { license }),
+    ...(compatibility === undefined ? {} : { compatibility }),
+    allowedTools: document.allowedTools,
+    arguments: document.arguments,
+    invocation: document.invocation,
+    metadata: document.metadata,
+    frontmatter: document.frontmatter,
+    origin: context.origin,
+    directory,
+    file: found.path,
+    fileDigest: hash('sha256', bytes, 'hex'),
+    stamp: stampOf(found.stats),
+    diagnostics,
+  }
+}

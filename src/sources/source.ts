@@ -1,0 +1,36 @@
+import type { Diagnostic, RejectedSkill, Skill, Tier } from '../kernel/index.ts'
+
+/** What a source holds. Nothing is dropped silently: each candidate is a skill or rejected, the rest is in `diagnostics`. */
+export interface SourceResult {
+  /** In byte order of their paths, directory by directory. */
+  readonly skills: readonly Skill[]
+  readonly rejected: readonly RejectedSkill[]
+  /** Findings about the source itself; those about one skill are with that skill. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** A place where skills come from. `id` has no slash: `id/name` is the address of a skill. */
+export interface SkillSource {
+  readonly id: string
+  readonly tier: Tier
+  /** Position among the sources of the same tier, from 0; the lower wins. */
+  readonly rank: number
+  readonly trusted: boolean
+  /** Rejects only with NexusError CANCELLED, or for a fault of the source as a whole. */
+  discover(signal?: AbortSignal): Promise<SourceResult>
+}
+
+/** Limits of one folder that is searched. */
+export const SOURCE_LIMITS = {
+  /** Levels below the root at which a SKILL.md is still found. */
+  maxDepth: 8,
+  /** Directories that are looked into. */
+  maxDirectories: 50_000,
+  /** Skills taken of one source. */
+  maxSkills: 20_000,
+  /** Bytes of a SKILL.md. */
+  maxFileBytes: 1_048_576,
+} as const
+
+/** `SOURCE_LIMITS` with other numbers. */
+export type SourceLimits = { readonly [name in keyof typeof SOURCE_LIMITS]: number }
