@@ -85,6 +85,19 @@ test('the installed command tells its version and its help', (context) => {
   assert.match(help.stdout, /nexus /)
 })
 
+test('on an older Node the command says which Node it needs', (context) => {
+  const older = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((directory) => join(directory, 'node'))
+    .find((file) => Number.parseInt(run(file, ['--version'], room).stdout?.slice(1) ?? '', 10) < 24)
+  if (older === undefined) return context.skip('there is no Node older than 24 on the PATH')
+  const bin = join(ROOT, 'dist/cli/bin.cjs')
+  const answer = run(older, [bin, 'skills', 'list'], room)
+  assert.equal(answer.status, 1)
+  assert.match(answer.stderr, /^Nexus needs Node 24 or newer; this is v\d+/)
+  assert.equal(run(older, [bin, '--version'], room).stdout.trim(), version)
+})
+
 test('every entry can be imported from the installed package', (context) => {
   if (skipsOffline(context)) return
   const names = Object.keys(exports).map((entry) => entry.replace(/^\./, 'nexus-skills'))
