@@ -1,0 +1,110 @@
+import type { ErrorObject } from 'ajv/dist/2020.js'
+import { isJsonObject, type JsonObject, nearest, type Tool, toSafeLine } from '../kernel/index.ts'
+
+/** Arguments that may be given to `execute`, or why they may not. */
+export type CheckedArguments =
+  | {
+      readonly type: 'valid'
+      readonly arguments: JsonObject
+      /** For the model: what was left out. */
+      readonly notes: readonly string[]
+    }
+  | { readonly type: 'invalid'; readonly message: string }
+  | { readonly type: 'broken'; readonly message: string }
+
+/**
+ * Checks what a caller gave against the tool's schema. `_parallel` is taken away first; unknown arguments are dropped
+ * with a note, or refused by closed tools. Source: decisions, "unknown arguments"; contracts §1.9.
+ */
+export async function checkArguments(tool: Tool, given: unknown): Promise<CheckedArguments> {
+  if (!isJsonObject(given)) return invalid(tool, ['the arguments must be one JSON object'])
+  const { kept, unknown } = splitKnown(tool, given)
+  if (unknown.length > 0 && isClosed(tool))
+    return invalid(
+      tool,
+      unknown.map((name) => unknownProblem(tool, name)),
+    )
+  const { compileSchema } = await import('./json-schema.ts')
+  try {
+    const errors = compileSchema(tool.parameters)(kept)
+    if (errors.length > 0) return invalid(tool, toProblems(errors))
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return {
+      type: 'broken',
+      message: `The parameters of tool '${tool.name}' are no valid JSON Schema, so it cannot be called: ${why}`,
+    }
+  }
+  return {
+    type: 'valid',
+    arguments: kept,
+    notes: unknown.map((name) => `Note: ${unknownProblem(tool, name)}; it was ignored.`),
+  }
+}
+
+/** Asks for the whole batch at once; never an argument of a tool. Source: contracts §1.9. */
+export const PARALLEL_ARGUMENT = '_parallel'
+
+/** Keywords through which a schema may know more names than those under `properties`. */
+const OPEN_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'if', '$ref', '$dynamicRef', 'dependentSchemas', 'patternProperties']
+const MAX_PROBLEMS = 5
+
+function splitKnown(tool: Tool, given: JsonObject): { kept: JsonObject; unknown: readonly string[] } {
+  const entries = Object.entries(given).filter(([name]) => name !== PARALLEL_ARGUMENT)
+  const known = knownNames(tool)
+  const unknown = known ? entries.map(([name]) => name).filter((name) => !known.has(name)) : []
+  // fromEntries defines own properties, so that a name such as `__proto__` stays plain data.
+  return { kept: Object.fromEntries(entries.filter(([name]) => !unknown.includes(name))), unknown }
+}
+
+/** Undefined when the schema takes names that it does not list. */
+function knownNames({ parameters }: Tool): ReadonlySet<string> | undefined {
+  const { properties, additionalProperties } = parameters
+  const isClosing = additionalProperties === undefined || additionalProperties === false
+  if (!isClosing || OPEN_KEYWORDS.some((keyword) => Object.hasOwn(parameters, keyword))) return undefined
+  if (isJsonObject(properties)) return new Set(Object.keys(properties))
+  return additionalProperties === false ? new Set() : undefined
+}
+
+/** The tools of the skills service refuse what they do not know. Source: contracts §5.2. */
+function isClosed({ name, parameters }: Tool): boolean {
+  return name.startsWith('skills.') && parameters.additionalProperties === false
+}
+
+function invalid(tool: Tool, problems: readonly string[]): CheckedArguments {
+  const shown = problems.slice(0, MAX_PROBLEMS)
+  const more = problems.length > shown.length ? `; and ${problems.length - shown.length} more` : ''
+  return { type: 'invalid', message: `Invalid arguments for ${tool.name}: ${shown.join('; ')}${more}` }
+}
+
+function unknownProblem(tool: Tool, name: string): string {
+  const known = [...(knownNames(tool) ?? [])]
+  const guess = nearest(name, known)
+  const advice =
+    guess === undefined ? `it takes ${known.length > 0 ? known.join(', ') : 'none'}` : `did you mean '${guess}'?`
+  return `unknown argument '${toSafeLine(name).slice(0, 80)}' of ${tool.name} (${advice})`
+}
+
+function toProblems(errors: readonly ErrorObject[]): readonly string[] {
+  return [...new Set(errors.map(toProblem))]
+}
+
+function toProblem({ instancePath, keyword, message = 'is not valid', params }: ErrorObject): string {
+  const path = toPath(instancePath)
+  const details = params as Readonly<Record<string, unknown>>
+  if (keyword === 'required') return `${toPath(`${instancePath}/${String(details.missingProperty)}`)} is required`
+  if (keyword === 'additionalProperties')
+    return `${toPath(`${instancePath}/${String(details.additionalProperty)}`)} is unknown`
+  const allowed =
+    keyword === 'enum' && Array.isArray(details.allowedValues)
+      ? `: ${details.allowedValues.map((value) => JSON.stringify(value)).join(', ')}`
+      : ''
+  return `${path === '' ? 'the arguments' : path} ${message}${allowed}`
+}
+
+/** `/steps/0/name` as `steps[0].name`. */
+function toPath(pointer: string): string {
+  const parts = pointer.split('/').slice(1)
+  const names = parts.map((part) => toSafeLine(part.replaceAll('~1', '/').replaceAll('~0', '~')).slice(0, 80))
+  return names.map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : `${index > 0 ? '.' : ''}${part}`)).join('')
+}

@@ -1,0 +1,131 @@
+import { failed, type JsonObject, type JsonValue, type Outcome } from '../kernel/index.ts'
+import { toModelText } from './edge/model-text.ts'
+
+/** How much of one outcome reaches the model. Source: contracts §4.1. */
+export interface OutcomeLimits {
+  readonly maxLines: number
+  readonly maxBytes: number
+}
+
+export const OUTCOME_LIMITS: OutcomeLimits = { maxLines: 2000, maxBytes: 51_200 }
+
+/** The beginning of a text within limits, cut at a whole character. */
+export interface Head {
+  readonly text: string
+  readonly lines: number
+  readonly bytes: number
+  readonly originalLines: number
+  readonly originalBytes: number
+  readonly isCut: boolean
+}
+
+/**
+ * The outcome with plain JSON data, cut when the model's text would pass the limits: then it is partial (a failure
+ * stays one), says so, and keeps the beginning under `data.preview` beside the small fields. Never cuts in silence.
+ */
+export function boundOutcome(outcome: Outcome, limits: OutcomeLimits = OUTCOME_LIMITS): Outcome {
+  let clean: Outcome
+  try {
+    clean = withPlainData(outcome)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return failed('INTERNAL_ERROR', `The tool returned data that is not JSON: ${why}`)
+  }
+  const full = toModelText(clean)
+  const head = headOf(full, limits)
+  const dataBytes = Buffer.byteLength(JSON.stringify(clean.data ?? {}))
+  // Text and data often hold the same words, and JSON adds escapes: twice the limit is no reason to cut.
+  return head.isCut || dataBytes > 2 * limits.maxBytes ? cut(clean, head, limits) : clean
+}
+
+/** The first lines and bytes of a text; `lines` counts a last line without a line break too. */
+export function headOf(text: string, { maxLines, maxBytes }: OutcomeLimits): Head {
+  const originalBytes = Buffer.byteLength(text)
+  const originalLines = countLines(text)
+  let end = text.length
+  if (originalLines > maxLines) end = endOfLine(text, maxLines)
+  const within = text.slice(0, end)
+  const { read } =
+    Buffer.byteLength(within) > maxBytes
+      ? new TextEncoder().encodeInto(within, new Uint8Array(maxBytes))
+      : { read: end }
+  const kept = text.slice(0, read)
+  return {
+    text: kept,
+    lines: countLines(kept),
+    bytes: Buffer.byteLength(kept),
+    originalLines,
+    originalBytes,
+    isCut: kept.length < text.length,
+  }
+}
+
+/** The `truncation` block of the envelope. The full output is not kept on disk, which the null says. Source: contracts §4.1. */
+export function toTruncation(head: Head, limits: OutcomeLimits): JsonObject {
+  return {
+    direction: 'head',
+    max_lines: limits.maxLines,
+    max_bytes: limits.maxBytes,
+    original_lines: head.originalLines,
+    original_bytes: head.originalBytes,
+    kept_lines: head.lines,
+    kept_bytes: head.bytes,
+    full_output_path: null,
+  }
+}
+
+/** A field of that size or less survives a cut as it is. */
+const SMALL_BYTES = 1024
+const MAX_SMALL_BYTES = 8192
+const MAX_MESSAGE: OutcomeLimits = { maxLines: 100, maxBytes: 4096 }
+
+function cut(outcome: Outcome, head: Head, limits: OutcomeLimits): Outcome {
+  const data = {
+    ...smallFields(outcome.data ?? {}),
+    truncated: true,
+    truncation: toTruncation(head, limits),
+    preview: head.text,
+  }
+  const more = {
+    ...(outcome.stats && { stats: outcome.stats }),
+    ...(outcome.path !== undefined && { path: outcome.path }),
+  }
+  if (outcome.type === 'failed') {
+    const message = headOf(outcome.message, MAX_MESSAGE)
+    return failed(outcome.code, message.isCut ? `${message.text}… (cut)` : message.text, { data, ...more })
+  }
+  const text = `Output cut: the first ${head.lines} of ${head.originalLines} lines (${head.bytes} of ${head.originalBytes} bytes) follow. To see the rest, ask for less at once: a narrower request, or a part of the file or output.`
+  return { type: 'partial', text, data, ...more }
+}
+
+function smallFields(data: JsonObject): JsonObject {
+  const kept: [string, JsonValue][] = []
+  let total = 0
+  for (const [key, value] of Object.entries(data)) {
+    const bytes = Buffer.byteLength(JSON.stringify(value))
+    if (bytes > SMALL_BYTES || total + bytes > MAX_SMALL_BYTES) continue
+    total += bytes
+    kept.push([key, value])
+  }
+  return Object.fromEntries(kept)
+}
+
+/** Detached from the tool, and JSON for sure: dates become strings, functions and undefined vanish, cycles throw. */
+function withPlainData(outcome: Outcome): Outcome {
+  return outcome.data === undefined
+    ? outcome
+    : { ...outcome, data: JSON.parse(JSON.stringify(outcome.data)) as JsonObject }
+}
+
+function countLines(text: string): number {
+  if (text === '') return 0
+  let lines = text.endsWith('\n') ? 0 : 1
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
+  return lines
+}
+
+function endOfLine(text: string, line: number): number {
+  let at = -1
+  for (let count = 0; count < line; count++) at = text.indexOf('\n', at + 1)
+  return at
+}

@@ -1,0 +1,98 @@
+import { failed, type Failed } from '../../kernel/index.ts'
+
+/** Lists that keep a model from slips. They are no boundary: any command can be spelled so that no list knows it. */
+export interface CommandWords {
+  /** Only these commands may be named; absent = all that are not blocked. */
+  readonly allowedCommands?: readonly string[]
+  /** Replaces the shipped list; `[]` blocks nothing. */
+  readonly blockedCommands?: readonly string[]
+}
+
+/** Why a command line is not even tried, or undefined. Texts of contracts §3.2. */
+export function commandProblem(command: string, lists: CommandWords): Failed | undefined {
+  return textProblem(command) ?? wordProblem(commandWords(command), lists)
+}
+
+/** The same as the sandbox takes. */
+const MAX_COMMAND_BYTES = 100_000
+
+/** Source: contracts §3.2. */
+const BLOCKED: readonly string[] = [
+  ...['rm', 'rmdir', 'mv', 'dd', 'mkfs', 'fdisk', 'shutdown', 'reboot', 'halt', 'init', 'sudo', 'su'],
+  ...['chmod', 'chown', 'format', 'del', 'erase'],
+]
+
+/** Controls but tab and line feed, and what hides or turns text; joiners stay, since emoji use them. */
+const HIDDEN =
+  // oxlint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/u
+
+/** Writing to a device; the harmless ones are what every script uses. */
+const DEVICE = />\s*\/dev\/(?!(?:null|stdout|stderr|tty|fd\/\d+)(?![\w/]))/
+
+function textProblem(command: string): Failed | undefined {
+  if (command === '') return failed('INVALID_PARAM', 'Command is required')
+  if (command.trim() === '') return failed('INVALID_PARAM', 'Empty command')
+  if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
+    return failed(
+      'INVALID_PARAM',
+      `Command is longer than ${MAX_COMMAND_BYTES} bytes; write it to a file and run that.`,
+    )
+  }
+  const hidden = HIDDEN.exec(command)?.[0]
+  if (hidden !== undefined) {
+    const code = hidden.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
+    return failed('INVALID_PARAM', `Command contains the hidden character U+${code}; leave it out.`)
+  }
+  return DEVICE.test(command) ? failed('PERMISSION_DENIED', 'Command contains dangerous pattern: > /dev/') : undefined
+}
+
+function wordProblem(words: readonly string[], { allowedCommands, blockedCommands }: CommandWords): Failed | undefined {
+  const stray = allowedCommands && words.find((word) => !allowedCommands.includes(word))
+  if (stray !== undefined) return failed('PERMISSION_DENIED', `Command '${stray}' is not in the allowed list`)
+  const blocked = allowedCommands ? [] : (blockedCommands ?? BLOCKED)
+  const refused = words.find((word) => blocked.includes(word))
+  return refused === undefined ? undefined : failed('PERMISSION_DENIED', `Command '${refused}' is blocked for safety`)
+}
+
+/** Words that run the word after them. */
+const WRAPPERS: ReadonlySet<string> = new Set([
+  ...['env', 'nohup', 'time', 'exec', 'command', 'builtin', 'xargs', 'nice', 'setsid', 'busybox'],
+  ...['if', 'then', 'elif', 'else', 'while', 'until', 'do', '!'],
+])
+/** Words of the shell that end something. */
+const CLOSERS: ReadonlySet<string> = new Set(['fi', 'done', 'esac'])
+
+/**
+ * The commands a line names, as far as a simple reading goes: after separators, `$(` and backquotes, behind
+ * assignments and wrappers, without their directory. Text in quotes is not searched.
+ */
+export function commandWords(command: string): readonly string[] {
+  const found: string[] = []
+  let isExpected = true
+  for (const [token] of command.replace(HEREDOC, '$1').matchAll(TOKEN)) {
+    if (SEPARATOR.test(token)) isExpected = true
+    else if (isExpected && !isSkipped(token)) {
+      const word = toWord(token)
+      isExpected = WRAPPERS.has(word)
+      if (!isExpected && !CLOSERS.has(word)) found.push(word)
+    }
+  }
+  return found
+}
+
+/** The text of a here-document is data; only the line that begins it is read. */
+const HEREDOC = /(<<-?\s*(['"]?)(\w+)\2[^\n]*)\n[\s\S]*?\n\s*\3(?=\n|$)/g
+/** A redirection, a word with its quoted parts and escapes, or one separator. `$(` ends in one. */
+const TOKEN =
+  /\d*[<>]+&?[^\s;&|()]*|(?:[^\s;&|(){}`'"\\]|\\[\s\S]|'[^']*(?:'|$)|"(?:[^"\\]|\\[\s\S])*(?:"|$)|\\$)+|[\n;&|(){}`]/g
+const SEPARATOR = /^[\n;&|(){}`]/
+
+function isSkipped(token: string): boolean {
+  return token === '$' || token.startsWith('-') || /^[A-Za-z_]\w*\+?=/.test(token) || /^\d*[<>]/.test(token)
+}
+
+function toWord(token: string): string {
+  const plain = token.replace(/\\([\s\S])/g, '$1').replace(/['"]/g, '')
+  return plain.slice(plain.lastIndexOf('/') + 1)
+}

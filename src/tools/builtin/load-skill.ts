@@ -1,0 +1,91 @@
+import { basename } from 'node:path'
+import {
+  failed,
+  type JsonObject,
+  type Outcome,
+  type Services,
+  succeeded,
+  type Tool,
+  toSafeLine,
+} from '../../kernel/index.ts'
+import type { LoadedFile, LoadedSkill, Loader } from '../../load/index.ts'
+import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
+import { defineTool } from '../define.ts'
+
+/** `load_skill{skill_name*}`: the instructions of a skill and the list of its files. Source: seed 002; contracts §3.2. */
+export function createLoadSkillTool(services: Services): Tool {
+  return defineTool({
+    name: 'load_skill',
+    description:
+      'Load the full instructions of a skill by its name, with the list of its files. Do this before working on a task that matches the description of a skill.',
+    parameters: {
+      type: 'object',
+      properties: { skill_name: { type: 'string', description: 'Name of the skill, as listed' } },
+      required: ['skill_name'],
+    },
+    options: { skillArgument: 'skill_name' },
+    execute: async (args, { signal }) => {
+      const name = String(args.skill_name ?? '').trim()
+      if (name === '')
+        return failed('INVALID_PARAM', `Parameter 'skill_name' is required and must be a non-empty string.`)
+      return toLoaded(await services.require<Loader>('loader').load(name, { signal }))
+    },
+  })
+}
+
+/** Leaves room for the lists of files within the limits of an outcome. */
+const BODY_LIMITS: OutcomeLimits = { maxLines: 1700, maxBytes: 40_000 }
+const MAX_FILES = 100
+
+function toLoaded({ skill, baseDir, content, treeDigest, files }: LoadedSkill): Outcome {
+  const name = toSafeLine(skill.name)
+  const head = headOf(content.trim(), BODY_LIMITS)
+  const shown = files.slice(0, MAX_FILES)
+  const sections = SECTIONS.map(([title, folder]) => section(title, filesIn(shown, folder)))
+  const text = [
+    `# Skill: ${name}`,
+    `Base directory for this skill: ${baseDir}`,
+    '',
+    head.text,
+    ...(head.isCut
+      ? [
+          `\n[The instructions are cut after line ${head.lines} of ${head.originalLines}. Read on with read_skill_file: skill_name "${name}", file_path "${basename(skill.file)}", offset ${head.lines + 1}.]`,
+        ]
+      : []),
+    ...sections.filter((lines) => lines !== ''),
+    ...(files.length > MAX_FILES ? [`\n… and ${files.length - MAX_FILES} more files.`] : []),
+    ...(files.length > 0
+      ? [`\nUse read_skill_file with skill_name "${name}" and one of these paths as file_path to read a file.`]
+      : []),
+  ].join('\n')
+  const data: JsonObject = { name: skill.name, base_dir: baseDir, files: shown.map(({ path }) => toSafeLine(path)) }
+  const more = {
+    path: skill.file,
+    stats: { files: files.length, tree_digest: treeDigest },
+  }
+  if (!head.isCut) return succeeded(text, data, more)
+  return {
+    type: 'partial',
+    text,
+    data: { ...data, truncated: true, truncation: toTruncation(head, BODY_LIMITS) },
+    ...more,
+  }
+}
+
+const SECTIONS = [
+  ['Available References', 'references'],
+  ['Available Scripts', 'scripts'],
+  ['Available Assets', 'assets'],
+  ['Other Files', undefined],
+] as const
+
+function filesIn(files: readonly LoadedFile[], folder: string | undefined): readonly LoadedFile[] {
+  if (folder !== undefined) return files.filter(({ path }) => path.startsWith(`${folder}/`))
+  return files.filter(({ path }) => !SECTIONS.some(([, known]) => known !== undefined && path.startsWith(`${known}/`)))
+}
+
+function section(title: string, files: readonly LoadedFile[]): string {
+  return files.length > 0
+    ? `\n## ${title}\n${files.map(({ path, size }) => `- ${toSafeLine(path)} (${size} bytes)`).join('\n')}`
+    : ''
+}

@@ -1,0 +1,158 @@
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import {
+  failed,
+  type JsonObject,
+  type Outcome,
+  type Services,
+  succeeded,
+  type Tool,
+  toSafeLine,
+  toSafeText,
+} from '../../kernel/index.ts'
+import type { CommandResult, Sandbox } from '../../sandbox/index.ts'
+import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
+import { defineTool } from '../define.ts'
+import { commandProblem, type CommandWords } from './command-words.ts'
+
+/** The optional service `execution`: limits of one command, and the courtesy lists. */
+export interface ExecutionSettings extends CommandWords {
+  /** Default time limit of a command in milliseconds; 30,000 when absent. Source: contracts §3.2. */
+  readonly timeoutMs?: number
+  /** Longest time a caller may ask for; 600,000 when absent. */
+  readonly maxTimeoutMs?: number
+  /** Most bytes kept of stdout and of stderr, each; the sandbox's default when absent. */
+  readonly maxOutputBytes?: number
+}
+
+/**
+ * `run_command{command*, timeout_sec?, cwd?}` → `{exit_code, stdout, stderr}` in the sandbox. An exit code other than 0
+ * is a result, not a failure. The list of blocked words is a courtesy to the user: the sandbox is the boundary.
+ * Source: seed 002; contracts §3.2.
+ */
+export function createRunCommandTool(services: Services): Tool {
+  const settings = services.get<ExecutionSettings>('execution') ?? {}
+  const maxMs = settings.maxTimeoutMs ?? Math.max(DEFAULT_MAX_TIMEOUT_MS, settings.timeoutMs ?? 0)
+  const defaultMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS
+  return defineTool({
+    name: 'run_command',
+    description: `Run a bash command line in the sandbox, in the workspace. Returns exit code, stdout and stderr. Default time limit ${defaultMs / 1000} s.`,
+    parameters: {
+      type: 'object',
+      properties: {
+        command: { type: 'string', description: 'The command line' },
+        timeout_sec: {
+          type: 'number',
+          exclusiveMinimum: 0,
+          maximum: maxMs / 1000,
+          description: 'Time limit in seconds',
+        },
+        cwd: { type: 'string', description: 'Directory to start in, relative to the workspace' },
+      },
+      required: ['command'],
+    },
+    options: { timeoutMs: maxMs + WATCHDOG_ROOM_MS, capabilities: ['network'] },
+    execute: async (args, context) => {
+      const command = String(args.command ?? '')
+      const problem = commandProblem(command, settings)
+      if (problem) return problem
+      const workspace = services.require<string>('workspace')
+      const cwd = toCwd(workspace, String(args.cwd ?? '.'))
+      if (cwd === undefined)
+        return failed('ACCESS_DENIED', `cwd '${toSafeLine(String(args.cwd))}' is outside the workspace.`)
+      const timeoutMs = args.timeout_sec === undefined ? defaultMs : Math.ceil(Number(args.timeout_sec) * 1000)
+      const result = await services.require<Sandbox>('sandbox').run(
+        {
+          command,
+          workspace,
+          cwd,
+          timeoutMs,
+          ...(settings.maxOutputBytes !== undefined && { maxOutputBytes: settings.maxOutputBytes }),
+          ...(context.onOutput && { onOutput: context.onOutput }),
+        },
+        context.signal,
+      )
+      return toRan(result, { timeoutMs, limits: shownLimits(settings) })
+    },
+  })
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000
+const DEFAULT_MAX_TIMEOUT_MS = 600_000
+/** The watchdog of the call is never shorter than the command's own limit and its end. Source: decisions, "limits". */
+const WATCHDOG_ROOM_MS = 10_000
+
+/** Source: contracts §3.2: 10,000 each; more only when configured, and never so much that the two pass an outcome's limits. */
+const DEFAULT_SHOWN_BYTES = 10_000
+const MAX_SHOWN_BYTES = 24_000
+const MAX_SHOWN_LINES = 950
+
+function shownLimits({ maxOutputBytes = DEFAULT_SHOWN_BYTES }: ExecutionSettings): OutcomeLimits {
+  return { maxLines: MAX_SHOWN_LINES, maxBytes: Math.min(maxOutputBytes, MAX_SHOWN_BYTES) }
+}
+
+function toCwd(workspace: string, cwd: string): string | undefined {
+  const inside = relative(workspace, resolve(workspace, cwd))
+  if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return undefined
+  return inside || '.'
+}
+
+function toRan(result: CommandResult, { timeoutMs, limits }: { timeoutMs: number; limits: OutcomeLimits }): Outcome {
+  const stdout = headOf(result.stdout, limits)
+  const stderr = headOf(result.stderr, limits)
+  const isOutCut = stdout.isCut || result.stdoutTruncated
+  const isErrorCut = stderr.isCut || result.stderrTruncated
+  const output: JsonObject = {
+    stdout: isOutCut ? stdout.text + CUT : stdout.text,
+    stderr: isErrorCut ? stderr.text + CUT : stderr.text,
+  }
+  const cut = isOutCut || isErrorCut ? { truncated: true, truncation: truncationOf(result, limits) } : {}
+  const data: JsonObject = { exit_code: result.exitCode, ...output, ...cut }
+  const stats = {
+    duration_ms: Math.round(result.durationMs),
+    stdout_bytes: result.stdoutBytes,
+    stderr_bytes: result.stderrBytes,
+  }
+  const notes = result.notes.map((note) => `Note: ${toSafeLine(note)}`)
+  if (result.end !== 'exit') return failed(...ending(result, timeoutMs, notes), { data, stats })
+  const more = cut.truncated ? ['The output is cut: send it to a file and read parts of it (head, tail, grep).'] : []
+  const text = [
+    `Exit code: ${result.exitCode}${result.exitCode === 0 ? '' : ' (the command reports a failure)'}`,
+    ...blocks(output),
+    ...more,
+    ...notes,
+  ].join('\n')
+  return cut.truncated ? { type: 'partial', text, data, stats } : succeeded(text, data, { stats })
+}
+
+/** Source: contracts §3.2. */
+const CUT = '\n... (output truncated)'
+
+function truncationOf(result: CommandResult, limits: OutcomeLimits): JsonObject {
+  const worst = result.stdoutBytes >= result.stderrBytes ? result.stdout : result.stderr
+  return {
+    ...toTruncation(headOf(worst, limits), limits),
+    original_bytes: Math.max(result.stdoutBytes, result.stderrBytes),
+  }
+}
+
+function blocks({ stdout, stderr }: JsonObject): string[] {
+  const shown = [
+    ['stdout', String(stdout)],
+    ['stderr', String(stderr)],
+  ].filter(([, text]) => text !== '')
+  return shown.length > 0
+    ? shown.map(([name, text]) => `${name}:\n${toSafeText(text ?? '').trimEnd()}`)
+    : ['(no output)']
+}
+
+function ending(
+  { end, exitCode }: CommandResult,
+  timeoutMs: number,
+  notes: readonly string[],
+): ['TIMEOUT' | 'CANCELLED' | 'EXECUTION_ERROR', string] {
+  const tail = notes.length > 0 ? `\n${notes.join('\n')}` : ''
+  if (end === 'timeout') return ['TIMEOUT', `Command timed out after ${timeoutMs / 1000}s${tail}`]
+  if (end === 'cancelled') return ['CANCELLED', `Command was cancelled${tail}`]
+  const signal = exitCode > 128 ? ` by signal ${exitCode - 128}` : ''
+  return ['EXECUTION_ERROR', `Command was killed${signal}: it reached a limit, or something else ended it${tail}`]
+}

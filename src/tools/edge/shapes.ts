@@ -1,0 +1,120 @@
+import {
+  failed,
+  type FailureCode,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Outcome,
+  succeeded,
+} from '../../kernel/index.ts'
+import { nextStep, toModelText } from './model-text.ts'
+
+/** Seed 000's result of a tool: exactly one of the two. */
+export type OutputOrError = { readonly output: string } | { readonly error: string }
+
+/** Seed 002's result of a tool. */
+export interface SuccessOutputError {
+  readonly success: boolean
+  readonly output: string
+  readonly error: string | null
+}
+
+/** Seed 004's stored result of a call. Source: contracts §5.1. */
+export interface StatusResult {
+  readonly status: 'success' | 'failed' | 'canceled' | 'timeout' | 'partial'
+  readonly result: JsonObject
+  readonly error?: {
+    readonly code: string
+    readonly message: string
+    readonly source: string
+    readonly http_status: number
+    readonly retryable: boolean
+  }
+}
+
+/** An outcome in the form of seed 000. */
+export function toOutputOrError(outcome: Outcome): OutputOrError {
+  return outcome.type === 'failed' ? { error: toErrorText(outcome) } : { output: toModelText(outcome) }
+}
+
+/** An outcome in the form of seed 002. A command that ends with another exit code than 0 is a success there too. */
+export function toSuccessOutputError(outcome: Outcome): SuccessOutputError {
+  return outcome.type === 'failed'
+    ? { success: false, output: '', error: toErrorText(outcome) }
+    : { success: true, output: toModelText(outcome), error: null }
+}
+
+/** An outcome in the form of seed 004; `source` names who failed, normally the tool. */
+export function toStatusResult(outcome: Outcome, { source = 'tool' }: { readonly source?: string } = {}): StatusResult {
+  if (outcome.type !== 'failed') {
+    const result = Object.keys(outcome.data).length > 0 ? outcome.data : { text: outcome.text }
+    return { status: outcome.type, result }
+  }
+  const { code, http } = SERVICE_CODES[outcome.code]
+  const retryable = http >= 503
+  const status = outcome.code === 'CANCELLED' ? 'canceled' : outcome.code === 'TIMEOUT' ? 'timeout' : 'failed'
+  return {
+    status,
+    result: {
+      error_code: code,
+      error_message: outcome.message,
+      error: outcome.message,
+      error_detail: outcome.data ?? null,
+    },
+    error: { code, message: outcome.message, source, http_status: http, retryable },
+  }
+}
+
+/**
+ * What a tool returned, as an outcome: an outcome, plain text, or the forms of seeds 000 and 002. Anything else is an
+ * INTERNAL_ERROR that tells the tool's author what to return.
+ */
+export function toOutcome(toolName: string, value: unknown): Outcome {
+  if (typeof value === 'string') return succeeded(value)
+  if (isOutcome(value)) return value
+  if (isJsonObject(value)) {
+    const error = own(value, 'error')
+    if (typeof error === 'string' && error !== '') return failed('EXECUTION_ERROR', error)
+    const output = own(value, 'output')
+    if (typeof output === 'string') return succeeded(output)
+    if (own(value, 'success') === true) return succeeded('', isJsonObject(output) ? output : { output: output ?? null })
+  }
+  return failed(
+    'INTERNAL_ERROR',
+    `Tool '${toolName}' returned no outcome. Its author must return succeeded(text, data) or failed(code, message).`,
+  )
+}
+
+/** How failures are named and numbered by the skills service. Source: contracts §5.1. */
+const SERVICE_CODES: Readonly<Record<FailureCode, { readonly code: string; readonly http: number }>> = {
+  NOT_FOUND: { code: 'not_found', http: 404 },
+  ACCESS_DENIED: { code: 'auth_failed', http: 403 },
+  PERMISSION_DENIED: { code: 'auth_failed', http: 403 },
+  INVALID_PARAM: { code: 'bad_request', http: 400 },
+  TIMEOUT: { code: 'tool_timeout', http: 504 },
+  CANCELLED: { code: 'conflict', http: 409 },
+  INTERNAL_ERROR: { code: 'internal_error', http: 500 },
+  EXECUTION_ERROR: { code: 'internal_error', http: 500 },
+  CONFLICT: { code: 'conflict', http: 409 },
+  IS_DIRECTORY: { code: 'bad_request', http: 400 },
+  BINARY_FILE: { code: 'bad_request', http: 400 },
+  CIRCUIT_OPEN: { code: 'upstream_unavailable', http: 503 },
+  INTERRUPTED: { code: 'internal_error', http: 500 },
+}
+
+function toErrorText(outcome: Extract<Outcome, { type: 'failed' }>): string {
+  return `${outcome.message} ${nextStep(outcome.code)}`
+}
+
+function isOutcome(value: unknown): value is Outcome {
+  if (!isJsonObject(value) || !(value.data === undefined || isJsonObject(value.data))) return false
+  if (value.type === 'failed')
+    return typeof value.message === 'string' && Object.hasOwn(SERVICE_CODES, String(value.code))
+  return (
+    (value.type === 'success' || value.type === 'partial') && typeof value.text === 'string' && value.data !== undefined
+  )
+}
+
+function own(object: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined
+}

@@ -1,0 +1,141 @@
+import {
+  type Clock,
+  failed,
+  type FailureCode,
+  NexusError,
+  type Outcome,
+  systemClock,
+  type Tool,
+  type ToolContext,
+} from '../kernel/index.ts'
+import { checkArguments } from './arguments.ts'
+import { boundOutcome, OUTCOME_LIMITS, type OutcomeLimits } from './bound.ts'
+import { toOutcome } from './edge/shapes.ts'
+import { toFailure } from './failure.ts'
+
+export interface ExecuteOptions {
+  /** Time limit in milliseconds for a tool that names none; 0 = none. Default 30,000. */
+  readonly timeoutMs?: number
+  /** How long a tool may take to end after its signal has aborted, in milliseconds. Default 5,000. */
+  readonly graceMs?: number
+  readonly limits?: OutcomeLimits
+  readonly clock?: Clock
+}
+
+/**
+ * The one place where a tool runs: checked arguments, a time limit, an answer whatever happens. Never throws:
+ * what goes wrong is a failed outcome without a stack. A tool that ignores its signal is left behind.
+ */
+// What runs, with what, for whom, within which limits: four plain things read better than one bundle.
+// oxlint-disable-next-line max-params
+export async function executeTool(
+  tool: Tool,
+  given: unknown,
+  context: ToolContext,
+  options: ExecuteOptions = {},
+): Promise<Outcome> {
+  const checked = await checkArguments(tool, given)
+  if (checked.type === 'invalid') return failed('INVALID_PARAM', checked.message)
+  if (checked.type === 'broken') return failed('INTERNAL_ERROR', checked.message)
+  const outcome = await runWatched((signal) => settle(tool, checked.arguments, { ...context, signal }), {
+    tool,
+    context,
+    options,
+  })
+  return withNotes(boundOutcome(outcome, options.limits ?? OUTCOME_LIMITS), checked.notes)
+}
+
+/** Source: contracts §1.9. */
+const DEFAULT_TIMEOUT_MS = 30_000
+/** A command in the sandbox gets SIGTERM, 2 s, then the kill: that and some room. */
+const DEFAULT_GRACE_MS = 5_000
+/** Timers of Node fire at once beyond this. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** Never rejects. */
+async function settle(tool: Tool, args: Parameters<Tool['execute']>[0], context: ToolContext): Promise<Outcome> {
+  try {
+    return toOutcome(tool.name, await tool.execute(args, context))
+  } catch (error) {
+    return toFailure(error)
+  }
+}
+
+interface Watched {
+  readonly tool: Tool
+  readonly context: ToolContext
+  readonly options: ExecuteOptions
+}
+
+async function runWatched(run: (signal: AbortSignal) => Promise<Outcome>, watched: Watched): Promise<Outcome> {
+  const { tool, context, options } = watched
+  const { graceMs = DEFAULT_GRACE_MS, clock = systemClock } = options
+  const timeoutMs = Math.min(tool.options?.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS)
+  if (context.signal.aborted) return failed('CANCELLED', `Tool '${tool.name}' was cancelled before it began.`)
+  const stop = new AbortController()
+  const settled = new AbortController()
+  try {
+    const work = run(stop.signal)
+    const limits = [
+      aborted(context.signal, settled.signal),
+      ...(timeoutMs > 0 ? [after(clock, timeoutMs, settled.signal)] : []),
+    ]
+    const ended = await Promise.race([work, ...limits])
+    if (typeof ended === 'object') return ended
+    const stopped = ended === 'aborted' ? cancelled(tool) : timedOut(tool, timeoutMs)
+    stop.abort(new NexusError(stopped.code, stopped.message))
+    const late = await Promise.race([work, after(clock, graceMs, settled.signal)])
+    return typeof late === 'object'
+      ? toEnded(stopped, late)
+      : failed(stopped.code, `${stopped.message} It has not stopped yet.`)
+  } finally {
+    settled.abort()
+  }
+}
+
+interface Stopped {
+  readonly code: Extract<FailureCode, 'CANCELLED' | 'TIMEOUT'>
+  readonly message: string
+}
+
+function cancelled(tool: Tool): Stopped {
+  return { code: 'CANCELLED', message: `Tool '${tool.name}' was cancelled.` }
+}
+
+function timedOut(tool: Tool, timeoutMs: number): Stopped {
+  return { code: 'TIMEOUT', message: `Tool '${tool.name}' timed out after ${timeoutMs / 1000}s.` }
+}
+
+/** What a stopped tool still brought: a result that was really reached counts, a failure keeps what is known. */
+function toEnded(stopped: Stopped, late: Outcome): Outcome {
+  if (late.type !== 'failed' || late.code === stopped.code) return late
+  return failed(stopped.code, stopped.message, {
+    ...(late.data && { data: late.data }),
+    ...(late.stats && { stats: late.stats }),
+    ...(late.path !== undefined && { path: late.path }),
+  })
+}
+
+function after(clock: Clock, ms: number, settled: AbortSignal): Promise<'elapsed'> {
+  return new Promise((resolve) => {
+    clock.sleep(ms, settled).then(
+      () => resolve('elapsed'),
+      () => {
+        // The call has ended, so nobody waits for this any more.
+      },
+    )
+  })
+}
+
+function aborted(signal: AbortSignal, settled: AbortSignal): Promise<'aborted'> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve('aborted'), { once: true, signal: settled })
+  })
+}
+
+function withNotes(outcome: Outcome, notes: readonly string[]): Outcome {
+  if (notes.length === 0) return outcome
+  const note = notes.join('\n')
+  if (outcome.type === 'failed') return { ...outcome, message: `${outcome.message}\n${note}` }
+  return { ...outcome, text: `${outcome.text}\n\n${note}`.trimStart() }
+}

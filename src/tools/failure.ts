@@ -1,0 +1,73 @@
+import { type ErrorCode, type Failed, failed, type FailureCode, isNexusError } from '../kernel/index.ts'
+
+/**
+ * What a tool threw, in words for the model: no stack, bounded, with the fix of a `NexusError`.
+ * Source: contracts §1.9 ("Skill execution error: …"), §4.2.
+ */
+export function toFailure(error: unknown): Failed {
+  if (isNexusError(error))
+    return failed(FAILURES[error.code], short([error.message, error.fix].filter(Boolean).join(' ')))
+  if (!(error instanceof Error)) return failed('EXECUTION_ERROR', `Tool execution error: ${short(describe(error))}`)
+  const code = codeOf(error)
+  return failed(
+    code,
+    `${code === 'INTERNAL_ERROR' ? 'Internal error in the tool' : 'Tool execution error'}: ${short(error.message || error.name)}`,
+  )
+}
+
+/** A `NexusError` as the failure of a call. */
+const FAILURES: Readonly<Record<ErrorCode, FailureCode>> = {
+  INVALID_ARGUMENT: 'INVALID_PARAM',
+  CONFIG_INVALID: 'EXECUTION_ERROR',
+  UNTRUSTED_WORKSPACE: 'PERMISSION_DENIED',
+  SKILL_NOT_FOUND: 'NOT_FOUND',
+  SKILL_INVALID: 'INTERNAL_ERROR',
+  FILE_NOT_FOUND: 'NOT_FOUND',
+  PATH_OUTSIDE: 'ACCESS_DENIED',
+  CALL_DENIED: 'PERMISSION_DENIED',
+  CONFLICT: 'CONFLICT',
+  CANCELLED: 'CANCELLED',
+  TIMEOUT: 'TIMEOUT',
+  LIMIT_EXCEEDED: 'EXECUTION_ERROR',
+  SANDBOX_UNAVAILABLE: 'EXECUTION_ERROR',
+  SANDBOX_FAILED: 'EXECUTION_ERROR',
+  MODEL_NOT_CONFIGURED: 'EXECUTION_ERROR',
+  MODEL_FAILED: 'EXECUTION_ERROR',
+  STORE_FAILED: 'INTERNAL_ERROR',
+  INTERNAL: 'INTERNAL_ERROR',
+}
+
+const SYSTEM_FAILURES: ReadonlyMap<string, FailureCode> = new Map([
+  ['ENOENT', 'NOT_FOUND'],
+  ['EACCES', 'PERMISSION_DENIED'],
+  ['EPERM', 'PERMISSION_DENIED'],
+  ['EISDIR', 'IS_DIRECTORY'],
+  ['EEXIST', 'CONFLICT'],
+])
+
+const MAX_MESSAGE_CHARS = 2000
+
+function codeOf(error: Error): FailureCode {
+  if (error.name === 'AbortError') return 'CANCELLED'
+  if (error.name === 'TimeoutError') return 'TIMEOUT'
+  const systemCode = (error as { code?: unknown }).code
+  const known = typeof systemCode === 'string' ? SYSTEM_FAILURES.get(systemCode) : undefined
+  if (known) return known
+  // These are what a slip in the tool's own code throws.
+  const isSlip = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError
+  return isSlip ? 'INTERNAL_ERROR' : 'EXECUTION_ERROR'
+}
+
+function describe(error: unknown): string {
+  if (typeof error === 'string') return error
+  try {
+    return JSON.stringify(error) ?? typeof error
+  } catch {
+    // A thrown object that JSON cannot hold; its kind is all there is to say.
+    return typeof error
+  }
+}
+
+function short(text: string): string {
+  return text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}…` : text
+}

@@ -1,0 +1,34 @@
+/** tools: callable tools. Define them, register them per agent, run them in one place, answer in every document's form. */
+export { checkArguments, type CheckedArguments, PARALLEL_ARGUMENT } from './arguments.ts'
+export { type Answered, type BatchOptions, runBatch } from './batch.ts'
+export { boundOutcome, OUTCOME_LIMITS, type OutcomeLimits } from './bound.ts'
+export { registerBuiltins } from './builtin/builtins.ts'
+export { createLoadSkillTool } from './builtin/load-skill.ts'
+export { createReadSkillFileTool } from './builtin/read-skill-file.ts'
+export { createRunCommandTool, type ExecutionSettings } from './builtin/run-command.ts'
+export { createSkillTool } from './builtin/skill.ts'
+export {
+  defineTool,
+  type StandardResult,
+  type StandardSchema,
+  type ToolDefinition,
+  type TypedToolDefinition,
+} from './define.ts'
+export { type Envelope, type EnvelopeOptions, toEnvelope } from './edge/envelope.ts'
+export { toModelText } from './edge/model-text.ts'
+export {
+  type OutputOrError,
+  type StatusResult,
+  type SuccessOutputError,
+  toOutcome,
+  toOutputOrError,
+  toStatusResult,
+  toSuccessOutputError,
+} from './edge/shapes.ts'
+export { type EnvelopeIssue, validateEnvelope } from './edge/validate-envelope.ts'
+export { type ExecuteOptions, executeTool } from './execute.ts'
+export { toFailure } from './failure.ts'
+export { toolNameProblem } from './names.ts'
+export { createRegistry, type DefinitionForms, type Registry, type ToolFactory } from './registry.ts'
+export { createServices } from './services.ts'
+export { createWireNames, toWireName, type WireNames } from './wire-names.ts'

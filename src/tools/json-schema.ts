@@ -1,0 +1,30 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import type { JsonObject, JsonSchema } from '../kernel/index.ts'
+
+/** What does not fit; empty when everything does. */
+export type SchemaCheck = (value: JsonObject) => readonly ErrorObject[]
+
+/** One for all tools: a fresh instance per schema costs ten times as much. This file is imported only when a tool first runs. */
+const ajv = new Ajv2020({
+  allErrors: true,
+  strict: false,
+  ownProperties: true,
+  validateFormats: false,
+  addUsedSchema: false,
+  logger: false,
+})
+
+/** Compiled once per schema; a tool that is dropped takes its check with it. */
+const compiled = new WeakMap<JsonSchema, SchemaCheck>()
+
+/** The check of a schema. Throws Ajv's error when the schema itself is broken. */
+export function compileSchema(schema: JsonSchema): SchemaCheck {
+  const known = compiled.get(schema)
+  if (known) return known
+  // Another dialect's name would be refused, and `$async` would turn the answer into a promise.
+  const { $schema: _dialect, $async: _async, ...plain } = schema
+  const validate = ajv.compile(plain)
+  const check: SchemaCheck = (value) => (validate(value) ? [] : [...(validate.errors ?? [])])
+  compiled.set(schema, check)
+  return check
+}

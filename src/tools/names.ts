@@ -1,0 +1,28 @@
+/** One part of a name; providers and policies of all documents can hold it. Source: contracts §1.8, "tool-name rule". */
+const PART = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
+/** `mcp:server.tool`; servers choose their tool names more freely than we do. */
+const MCP_NAME = /^mcp:[A-Za-z0-9_-]{1,64}\.[A-Za-z0-9_./-]{1,128}$/
+const MAX_NAME_CHARS = 128
+/** Source: contracts §1.8. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'true',
+  'false',
+  'null',
+  'none',
+  'system',
+  'admin',
+  'root',
+  'mcp',
+  'nexus',
+])
+
+/** What is wrong with a tool's name, as the end of a sentence; undefined when it is fine. */
+export function toolNameProblem(name: string): string | undefined {
+  if (MCP_NAME.test(name)) return undefined
+  if (name.length > MAX_NAME_CHARS) return `is longer than ${MAX_NAME_CHARS} characters`
+  const parts = name.split('.')
+  if (!parts.every((part) => PART.test(part))) {
+    return 'may hold letters, digits, _ and - only, starts with a letter or _, and may have parts joined by dots'
+  }
+  return RESERVED.has((parts[0] ?? '').toLowerCase()) ? `starts with the reserved word '${parts[0] ?? ''}'` : undefined
+}
