@@ -6,8 +6,10 @@ import type { NoneOptions } from './none.ts'
 import type { Sandbox } from './sandbox.ts'
 
 export { checkEnvironment, refusedVariable } from './environment.ts'
-export type { LocalOptions, MirrorLimits } from './local/options.ts'
+export type { LocalOptions } from './local/options.ts'
+export type { MirrorLimits } from './mirror/scan.ts'
 export type { NoneOptions } from './none.ts'
+export { type CheckedRequest, checkRequest } from './request.ts'
 export type { CommandLimits } from './runner/protocol.ts'
 export type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
 

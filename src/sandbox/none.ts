@@ -42,7 +42,7 @@ class NoSandbox implements Sandbox {
       target: 'this machine, not confined',
       os,
       hasBin: onPath,
-      hasEnv: (name: string) => name in insideEnvironment('/', '/', '-'),
+      hasEnv: (name: string) => Object.hasOwn(insideEnvironment('/', '/', '-'), name),
     })
   }
 

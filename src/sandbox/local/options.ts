@@ -2,14 +2,8 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { NexusError } from '../../kernel/index.ts'
+import type { MirrorLimits } from '../mirror/scan.ts'
 import type { CommandLimits } from '../runner/protocol.ts'
-
-/** Bounds of a workspace that is mirrored. */
-export interface MirrorLimits {
-  /** Files, directories and links together. */
-  readonly maxFiles: number
-  readonly maxBytes: number
-}
 
 /** The local sandbox: bubblewrap through `@anthropic-ai/sandbox-runtime`, in a runner process of its own. Linux only. */
 export interface LocalOptions {
@@ -62,26 +56,41 @@ const DEFAULT_LIMITS: CommandLimits = {
 /** Fills the defaults; throws INVALID_ARGUMENT for values that cannot be used. */
 export function settle(options: LocalOptions): LocalSettings {
   const isRoot = process.getuid?.() === 0
-  const {
-    projectId,
-    nexusHome = join(homedir(), '.nexus'),
-    stateDir = isRoot ? '/var/lib/nexus' : join(nexusHome, 'state'),
-    uidBase = 200_000,
-    workspaceMode = 'auto',
-    programDirectories = SYSTEM_PATH,
-    language = 'C.UTF-8',
-    timeZone = 'UTC',
-  } = options
-  const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const mirror = { maxFiles: 20_000, maxBytes: GIB, ...options.mirror }
+  const settings: LocalSettings = {
+    uidBase: 200_000,
+    programDirectories: SYSTEM_PATH,
+    language: 'C.UTF-8',
+    timeZone: 'UTC',
+    ...given(options),
+    projectId: options.projectId,
+    isRoot,
+    stateDir: options.stateDir ?? defaultStateDir(isRoot, options.nexusHome),
+    limits: { ...DEFAULT_LIMITS, ...given(options.limits ?? {}) },
+    mirror: { maxFiles: 20_000, maxBytes: GIB, ...given(options.mirror ?? {}) },
+    mirrored: isRoot || options.workspaceMode === 'mirror',
+  }
+  checkSettings(settings)
+  return settings
+}
+
+function defaultStateDir(isRoot: boolean, nexusHome: string = join(homedir(), '.nexus')): string {
+  return isRoot ? '/var/lib/nexus' : join(nexusHome, 'state')
+}
+
+/** The options that are set: `undefined` does not replace a default. */
+function given<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>
+  }
+}
+
+function checkSettings({ limits, mirror, uidBase, projectId, stateDir }: LocalSettings): void {
   for (const [name, value] of Object.entries({ ...limits, ...mirror, uidBase })) {
     if (!Number.isSafeInteger(value) || value < 1)
       throw invalid(`${name} is ${value}; it must be a whole number above 0`)
   }
   if (typeof projectId !== 'string' || projectId === '' || projectId.includes('\0')) throw invalid('projectId is empty')
   if (!isAbsolute(stateDir)) throw invalid(`stateDir ${JSON.stringify(stateDir)} is not an absolute path`)
-  const mirrored = isRoot || workspaceMode === 'mirror'
-  return { projectId, isRoot, stateDir, uidBase, limits, mirror, mirrored, programDirectories, language, timeZone }
 }
 
 function invalid(message: string): NexusError {

@@ -6,11 +6,11 @@ import { NexusError, toSafeLine } from '../../kernel/index.ts'
 import { contains } from '../request.ts'
 import type { Mount } from '../runner/protocol.ts'
 import { removeTree } from '../runner/temp.ts'
-import { Mirror } from './mirror.ts'
+import { Mirror } from '../mirror/mirror.ts'
 import type { LocalSettings } from './options.ts'
-import { listProtected } from './scan.ts'
+import { listProtected } from '../mirror/scan.ts'
 import { identityDirectory, type ProjectState } from './state.ts'
-import { Tree } from './tree.ts'
+import { Tree } from '../mirror/tree.ts'
 
 /** Commands of one workspace that may run at the same time; each has a mirror of its own. */
 const MAX_MIRRORS = 4

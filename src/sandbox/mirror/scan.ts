@@ -2,12 +2,18 @@
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { NexusError } from '../../kernel/index.ts'
-import type { MirrorLimits } from './options.ts'
 import { protectedPlace } from './protected.ts'
 import { type Entry, isAbsence, PART_NAME, type Tree } from './tree.ts'
 
 /** Entries between two turns of the event loop: about 2 ms of work. */
 const SLICE = 256
+
+/** Bounds of a workspace that is mirrored. */
+export interface MirrorLimits {
+  /** Files, directories and links together. */
+  readonly maxFiles: number
+  readonly maxBytes: number
+}
 
 /** What a tree holds, parents before their children. */
 export interface Listing {

@@ -1,100 +1,18 @@
-/** mirror: a copy of a workspace that belongs to the dropped uid; commands work in it, our own code carries the changes over. */
+/** push: carries what a command changed in a mirror back to the workspace, and refuses what may not leave the sandbox. */
 import { posix } from 'node:path'
-import { toSafeLine } from '../../kernel/index.ts'
-import type { MirrorLimits } from './options.ts'
 import { protectedPlace } from './protected.ts'
-import { type Listing, listTree } from './scan.ts'
-import { type Entry, isAbsence, type Owner, Tree } from './tree.ts'
+import type { Listing, MirrorLimits } from './scan.ts'
+import type { Entry, Owner, Tree } from './tree.ts'
 
 /** Two entries that were equal when they were last carried over. */
-interface Pair {
+export interface Pair {
   readonly host: Entry
   readonly mirror: Entry
 }
 
-/** What a mirror is made for. */
-export interface MirrorOptions {
-  /** Real path of the workspace. */
-  readonly workspace: string
-  /** An empty directory of the dropped uid. */
-  readonly directory: string
-  /** Whom the copies belong to; undefined when that is ourselves. */
-  readonly owner: Owner | undefined
+/** What one way back needs. */
+export interface PushOptions {
   readonly limits: MirrorLimits
-}
-
-/** One copy of one workspace, for one command at a time. */
-export class Mirror {
-  readonly directory: string
-  readonly #options: MirrorOptions
-  #pairs = new Map<string, Pair>()
-
-  constructor(options: MirrorOptions) {
-    this.directory = options.directory
-    this.#options = options
-  }
-
-  /** Makes the copy equal to the workspace. Throws LIMIT_EXCEEDED when that is too large. */
-  async pull(signal?: AbortSignal): Promise<void> {
-    const host = new Tree(this.#options.workspace)
-    const mirror = new Tree(this.directory)
-    try {
-      const { entries } = await listTree(host, { limits: this.#options.limits, signal })
-      for (const [path, pair] of [...this.#pairs].reverse()) {
-        const entry = entries.get(path)
-        if (entry?.kind === pair.host.kind && (entry.kind === 'directory' || entry.stamp === pair.host.stamp)) continue
-        if (entry?.kind === 'file' && pair.host.kind === 'file') continue
-        mirror.removeAll(path)
-        this.#pairs.delete(path)
-      }
-      // In the order of the listing, so that parents come first here and last in the loop above.
-      const pairs = new Map<string, Pair>()
-      for (const [path, entry] of entries) {
-        const known = this.#pairs.get(path)
-        const pair = known?.host.stamp === entry.stamp ? known : this.#bring(path, entry, { host, mirror })
-        if (pair) pairs.set(path, pair)
-        signal?.throwIfAborted()
-      }
-      this.#pairs = pairs
-    } finally {
-      host.close()
-      mirror.close()
-    }
-  }
-
-  /** Carries what the command changed over to the workspace. Returns one note for each thing that was not taken back. */
-  async push(): Promise<string[]> {
-    const host = new Tree(this.#options.workspace)
-    const mirror = new Tree(this.directory)
-    try {
-      const after = await listTree(mirror, { limits: { maxFiles: Infinity, maxBytes: Infinity }, mustBeReadable: true })
-      const notes = new Push({ ...this.#options, host, mirror, after, pairs: this.#pairs }).carry()
-      return notes.map((note) => toSafeLine(note))
-    } finally {
-      host.close()
-      mirror.close()
-    }
-  }
-
-  #bring(path: string, entry: Entry, trees: { host: Tree; mirror: Tree }): Pair | undefined {
-    const { host, mirror } = trees
-    const { owner } = this.#options
-    try {
-      if (entry.kind === 'directory') {
-        if (!mirror.entry(path)) mirror.makeDirectory(path, { mode: entry.mode | 0o700, owner })
-      } else if (entry.kind === 'link') mirror.makeLink(path, entry.target ?? '')
-      else mirror.copyFrom(host, path, { mode: entry.mode | 0o400, owner })
-    } catch (error) {
-      // It vanished between the listing and the copy, or we may not read it: the command does not get it.
-      if (isAbsence(error) || (error as NodeJS.ErrnoException).code === 'EACCES') return undefined
-      throw error
-    }
-    const copy = mirror.entry(path)
-    return copy && { host: entry, mirror: copy }
-  }
-}
-
-interface PushOptions extends MirrorOptions {
   readonly host: Tree
   readonly mirror: Tree
   readonly after: Listing
@@ -103,7 +21,7 @@ interface PushOptions extends MirrorOptions {
 }
 
 /** One way back. Whatever is not taken back is also removed from the mirror, so that the next pull brings the workspace's own. */
-class Push {
+export class Push {
   readonly #options: PushOptions
   readonly #notes: string[] = []
 
@@ -150,27 +68,41 @@ class Push {
   }
 
   #takeChange(path: string, entry: Entry): void {
-    const { host, mirror, pairs } = this.#options
-    const place = this.#protection(path, entry.kind)
-    if (place !== undefined) return this.#refuse(path, `${place} is protected`)
-    if (entry.kind === 'link' && !staysInside(path, entry.target ?? '')) {
-      return this.#refuse(path, 'it is a link that leaves the workspace')
-    }
+    const { host, pairs } = this.#options
+    const why = this.#refusal(path, entry)
+    if (why !== undefined) return this.#refuse(path, why)
     this.#makeParents(posix.dirname(path))
     const before = pairs.get(path)
     const now = host.entry(path)
-    if (entry.kind === 'directory') {
-      if (now && now.kind !== 'directory') return this.#refuse(path, 'a file of that name appeared on the host')
-      if (!now) host.makeDirectory(path, { mode: entry.mode, owner: this.#hostOwner(path) })
-    } else if (now && now.stamp !== before?.host.stamp) {
-      return this.#keepBeside(path, entry)
-    } else if (entry.kind === 'link') {
-      if (now) host.remove(path, now.kind)
-      host.makeLink(path, entry.target ?? '')
-    } else {
-      const mode = now?.kind === 'file' && before?.mirror.mode === entry.mode ? now.mode : entry.mode
-      host.copyFrom(mirror, path, { mode, owner: this.#hostOwner(path), mustBeNew: now === undefined })
-    }
+    const isDirectory = entry.kind === 'directory'
+    if (isDirectory && now?.kind === 'directory') return this.#settle(path, entry)
+    if (now && now.stamp !== before?.host.stamp) return this.#keepBeside(path, entry)
+    if (isDirectory) host.makeDirectory(path, { mode: entry.mode, owner: this.#hostOwner(path) })
+    else if (entry.kind === 'link') replaceLink(host, path, entry)
+    else this.#writeFile(path, { entry, now, before })
+    this.#settle(path, entry)
+  }
+
+  #writeFile(
+    path: string,
+    { entry, now, before }: { entry: Entry; now: Entry | undefined; before: Pair | undefined },
+  ): void {
+    const { host, mirror } = this.#options
+    // The host's own mode stays unless the command changed it.
+    const mode = now && before?.mirror.mode === entry.mode ? now.mode : entry.mode
+    host.copyFrom(mirror, path, { mode, owner: this.#hostOwner(path), mustBeNew: now === undefined })
+  }
+
+  #refusal(path: string, entry: Entry): string | undefined {
+    const place = this.#protection(path, entry.kind)
+    if (place !== undefined) return `${place} is protected`
+    const leaves = entry.kind === 'link' && !staysInside(path, entry.target ?? '')
+    return leaves ? 'it is a link that leaves the workspace' : undefined
+  }
+
+  /** Both sides are equal now. */
+  #settle(path: string, entry: Entry): void {
+    const { host, pairs } = this.#options
     const result = host.entry(path)
     if (result) pairs.set(path, { host: result, mirror: entry })
   }
@@ -228,6 +160,11 @@ class Push {
     mirror.removeAll(path)
     for (const known of pairs.keys()) if (known === path || known.startsWith(`${path}/`)) pairs.delete(known)
   }
+}
+
+function replaceLink(host: Tree, path: string, entry: Entry): void {
+  if (host.entry(path)) host.remove(path, 'link')
+  host.makeLink(path, entry.target ?? '')
 }
 
 function isSame(before: Entry | undefined, now: Entry): boolean {

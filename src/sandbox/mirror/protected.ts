@@ -26,17 +26,23 @@ export type Exists = (path: string) => boolean
  */
 export function protectedPlace(path: string, kind: string, exists: Exists): string | undefined {
   const parts = path.split('/')
-  for (const [index, part] of parts.entries()) {
-    const name = part.toLowerCase()
-    const here = parts.slice(0, index + 1).join('/')
-    if (NAMES.has(name)) return here
-    // As a file or a link `.git` says where the repository is: any directory with a configuration of its own.
-    if (name === '.git' && index === parts.length - 1 && kind !== 'directory') return here
-    const git = parts.findIndex((above, at) => at < index && above.toLowerCase() === '.git')
-    if (git >= 0 && GIT_STEERING.has(name) && !GIT_DATA.has((parts[git + 1] ?? '').toLowerCase())) return here
-    if (git < 0 && GIT_STEERING.has(name) && isRepository(parts.slice(0, index), exists)) return here
+  const lower = parts.map((part) => part.toLowerCase())
+  for (const [index, name] of lower.entries()) {
+    const isProtected =
+      NAMES.has(name) ||
+      // As a file or a link `.git` says where the repository is: any directory with a configuration of its own.
+      (name === '.git' && index === parts.length - 1 && kind !== 'directory') ||
+      (GIT_STEERING.has(name) && steersGit({ parts, lower, index, exists }))
+    if (isProtected) return parts.slice(0, index + 1).join('/')
   }
   return undefined
+}
+
+function steersGit(at: { parts: string[]; lower: string[]; index: number; exists: Exists }): boolean {
+  const { parts, lower, index, exists } = at
+  const git = lower.lastIndexOf('.git', index - 1)
+  if (index === 0 || git < 0) return isRepository(parts.slice(0, index), exists)
+  return !GIT_DATA.has(lower[git + 1] ?? '')
 }
 
 function isRepository(directory: readonly string[], exists: Exists): boolean {

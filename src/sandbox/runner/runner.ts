@@ -1,0 +1,100 @@
+/** runner: keeps the policy, runs commands at the same time, and removes all of it in the end. */
+import { type Running, startCommand } from './command.ts'
+import { Profiles } from './profile.ts'
+import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from './protocol.ts'
+import { createTemp, removeTree } from './temp.ts'
+
+/** The one of its process. */
+export class Runner {
+  readonly #running = new Map<number, Running>()
+  readonly #cancelled = new Set<number>()
+  #policy: { readonly policy: Policy; readonly profiles: Profiles } | undefined
+  #isClosing = false
+
+  receive(message: ToRunner): void {
+    if (message.type === 'configure') void this.#configure(message.policy)
+    else if (message.type === 'run') void this.#execute(message)
+    else this.#cancel(message.id)
+  }
+
+  /** The parent is gone or wants no more: nothing may outlive it. */
+  async shutDown(): Promise<void> {
+    this.#isClosing = true
+    const left = [...this.#running.values()]
+    for (const command of left) command.kill()
+    await Promise.allSettled(left.map((command) => command.done))
+    if (this.#policy) removeTree(this.#policy.policy.liveDirectory)
+    process.exit(0)
+  }
+
+  /** Takes the policy and proves it: a real command under the real profile must begin and end well. */
+  async #configure(policy: Policy): Promise<void> {
+    this.#policy = { policy, profiles: new Profiles(policy) }
+    const workspace = createTemp(policy.liveDirectory)
+    try {
+      const end = await this.#confine(trial(workspace))
+      if (end.exitCode !== 7) throw new Error(`a trial command ended with ${end.end} ${end.exitCode}`)
+      send({ type: 'ready' })
+    } catch (error) {
+      send({ type: 'unavailable', reason: messageOf(error) })
+    } finally {
+      removeTree(workspace)
+    }
+  }
+
+  async #execute(run: RunMessage): Promise<void> {
+    try {
+      send(await this.#confine(run))
+    } catch (error) {
+      send({ type: 'failed', id: run.id, reason: messageOf(error) })
+    }
+  }
+
+  async #confine(run: RunMessage): Promise<EndMessage> {
+    if (!this.#policy) throw new Error('the runner has no policy yet')
+    const { policy, profiles } = this.#policy
+    const temp = createTemp(policy.liveDirectory)
+    try {
+      const args = await profiles.argumentsFor(run, temp)
+      if (this.#isClosing) throw new Error('the runner is ending')
+      const command = startCommand(policy.bwrap, args, { run, send })
+      this.#running.set(run.id, command)
+      if (this.#cancelled.has(run.id)) command.cancel()
+      return await command.done
+    } finally {
+      this.#running.delete(run.id)
+      this.#cancelled.delete(run.id)
+      removeTree(temp)
+    }
+  }
+
+  #cancel(id: number): void {
+    const command = this.#running.get(id)
+    if (command) command.cancel()
+    else this.#cancelled.add(id)
+  }
+}
+
+function send(message: FromRunner): void {
+  // Without a channel the parent is gone and nobody waits for the answer.
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
+}
+
+function trial(workspace: string): RunMessage {
+  return {
+    type: 'run',
+    id: 0,
+    workspace: { source: workspace, path: workspace },
+    readOnly: [],
+    startIn: workspace,
+    env: {},
+    command: 'exit 7',
+    timeoutMs: 20_000,
+    graceMs: 0,
+    maxOutputBytes: 0,
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
