@@ -6,7 +6,7 @@ import { parsePolicy } from './authorize/index.ts'
 import { type Config, configTruthy, type Environment, loadConfig, type LoadedConfig, readEnvironment } from './config/index.ts'
 import { type Call, DEFAULT_PROJECT, type Diagnostic } from './kernel/index.ts'
 import { type AgentProfile, createRuntime, type Parts, type Runtime } from './runtime.ts'
-import { createSandbox, type Sandbox } from './sandbox/index.ts'
+import { createSandbox, type Sandbox, type SandboxOptions } from './sandbox/index.ts'
 import { createStandardSources } from './sources/index.ts'
 import { openSqliteStore, type Store } from './store/index.ts'
 
@@ -55,11 +55,12 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     environment,
     ...(options.configPath !== undefined && { configPath: options.configPath }),
     ...(options.trusted !== undefined && { trusted: options.trusted }),
+    ...(options.sandbox !== undefined && { overrides: { execution: { sandbox: options.sandbox } } }),
   })
   const { config, workspace } = loaded
   const policies = config.agents.map((agent) => ({ agent, ...parsePolicy({ ...agent.tools, groups: config.tools.groups }) }))
   const profiles: AgentProfile[] = policies.map(({ agent, rules }) => ({ id: agent.id, policy: rules, ...(agent.skills && { skills: agent.skills }) }))
-  const sandbox = await openSandbox(config, loaded, options)
+  const sandbox = await createSandbox(sandboxOptions(loaded))
   const store =
     options.record === 'memory' ? undefined : await openSqliteStore({ path: stateFile(environment), projectId: DEFAULT_PROJECT })
   const parts: Parts = {
@@ -101,13 +102,19 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   }
 }
 
-function openSandbox(config: Config, loaded: LoadedConfig, options: LocalOptions): Promise<Sandbox> {
-  return createSandbox({
-    kind: options.sandbox ?? config.execution.sandbox,
+/** How the configuration wants commands run. */
+export function sandboxOptions({ config, nexusHome, stateDirectory }: LoadedConfig): SandboxOptions {
+  const { sandbox: kind, uidBase, limits } = config.execution
+  if (kind === 'none') return { kind, projectId: DEFAULT_PROJECT }
+  return {
+    kind,
     projectId: DEFAULT_PROJECT,
-    nexusHome: loaded.nexusHome,
-    ...(config.execution.uidBase !== undefined && { uidBase: config.execution.uidBase }),
-  })
+    nexusHome,
+    limits,
+    // Root keeps to the sandbox's own default: what another user must read cannot lie in root's home.
+    ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),
+    ...(uidBase !== undefined && { uidBase }),
+  }
 }
 
 function sourcesOf(loaded: LoadedConfig, environment: Environment, options: LocalOptions): Parts['sources'] {
@@ -115,7 +122,7 @@ function sourcesOf(loaded: LoadedConfig, environment: Environment, options: Loca
   return createStandardSources({
     workspace: workspace.directory,
     workspaceTrusted: workspace.trusted,
-    home: environment.HOME,
+    home: environment.home,
     nexusHome,
     bundledDir: join(packageRoot(), 'skills'),
     extraDirs: [...config.skills.load.extraDirs, ...config.skills.skillDirs, ...(options.skillsDirs ?? []).map((path) => resolve(path))],

@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline/promises'
 import { type Call, type Diagnostic, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { Local, LocalOptions } from '../local.ts'
-import { trustWorkspace } from '../config/index.ts'
+import { assertValid, trustWorkspace } from '../config/index.ts'
 import { type Invocation, listFlag, stringFlag } from './command.ts'
 import { formatDiagnostic, shorten, type Terminal } from './terminal.ts'
 
 /** How a command opens the runtime. */
 export interface OpenOptions extends Pick<LocalOptions, 'record' | 'trusted' | 'cwd'> {
-  /** Asks, or stops, when the workspace holds skills that are not trusted. */
+  /** The command runs skills: it asks, or stops, when the workspace holds untrusted ones, and stops when the configuration has errors. */
   readonly needsTrust?: boolean
 }
 
@@ -15,6 +15,7 @@ export interface OpenOptions extends Pick<LocalOptions, 'record' | 'trusted' | '
 export async function openFor(invocation: Invocation, options: OpenOptions = {}): Promise<Local> {
   const { openLocal } = await import('../local.ts')
   const local = await openLocal(toLocalOptions(invocation, options))
+  if (options.needsTrust) assertValid(local.loaded)
   printDiagnostics(local.diagnostics, invocation.terminal)
   if (!options.needsTrust || local.workspace.trusted || !holdsUntrusted(local)) return local
   await local.close()

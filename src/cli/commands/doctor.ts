@@ -6,6 +6,7 @@ import { type Diagnostic, hasErrors, isNexusError } from '../../kernel/index.ts'
 import { checkSandbox } from '../../sandbox/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { sandboxOptions } from '../../local.ts'
 import { openFor } from '../open.ts'
 import { formatDiagnostic } from '../terminal.ts'
 
@@ -69,7 +70,7 @@ async function checkConfiguration(invocation: Invocation): Promise<Finding> {
 async function checkCommands(invocation: Invocation): Promise<Finding> {
   const local = await openFor({ ...invocation, flags: { ...invocation.flags, trust: false } }, { record: 'memory' })
   try {
-    const diagnostics = await checkSandbox({ nexusHome: local.loaded.nexusHome })
+    const diagnostics = await checkSandbox(sandboxOptions(local.loaded))
     if (hasErrors(diagnostics)) return { subject: 'sandbox', found: 'commands cannot be confined here', diagnostics }
     const { outcome } = await local.runtime.call({ tool: 'run_command', arguments: { command: 'id -u' }, origin: 'cli' }, { signal: invocation.signal })
     if (outcome.type === 'failed') {

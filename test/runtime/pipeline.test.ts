@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { createFolderSource, createRuntime, defineTool, type Parts, parsePolicy, type Runtime, type TargetFacts } from '../../src/index.ts'
+import { failed, succeeded } from '../../src/kernel/index.ts'
+import { createMemoryStore } from '../../src/store/index.ts'
+
+const SKILLS = fileURLToPath(new URL('../fixtures/runtime/skills', import.meta.url))
+const FACTS: TargetFacts = { target: 'a test', os: 'linux', hasBin: () => false, hasEnv: () => false }
+
+const policyOf = (input: Parameters<typeof parsePolicy>[0]) => parsePolicy(input).rules
+
+function source(trusted = true) {
+  return createFolderSource({ id: 'fixture', tier: 'workspace', rank: 0, path: SKILLS, trusted })
+}
+
+async function open(t: { after: (fn: () => Promise<void>) => void }, more: Partial<Parts> = {}): Promise<Runtime> {
+  const runtime = await createRuntime({ sources: [source()], facts: FACTS, ...more })
+  t.after(() => runtime.close())
+  return runtime
+}
+
+/** A tool that counts its runs. */
+function counting(name: string, runs: string[]) {
+  return defineTool({
+    name,
+    description: 'Counts.',
+    parameters: { type: 'object', properties: { text: { type: 'string' } } },
+    execute: async (args) => {
+      runs.push(String(args['text'] ?? ''))
+      return succeeded(`said ${String(args['text'])}`, { text: String(args['text'] ?? '') })
+    },
+  })
+}
+
+test('a skill that can run here is ready, and one that cannot is held with every reason', async (t) => {
+  const catalog = (await open(t)).catalog()
+  assert.deepEqual(
+    catalog.skills.map((skill) => skill.name),
+    ['alpha'],
+  )
+  assert.deepEqual(
+    catalog.held.map((held) => held.reasons.map((reason) => reason.text)),
+    [['missing binary: moon-lander', 'missing env: MOON_KEY']],
+  )
+})
+
+test('a loaded skill has its arguments filled in', async (t) => {
+  const runtime = await open(t)
+  const { outcome, decision } = await runtime.call({ tool: 'Skill', arguments: { name: 'alpha', args: 'omega' } })
+  assert.equal(decision.type, 'allow')
+  assert.match(outcome.type === 'failed' ? outcome.message : String(outcome.data['content']), /and omega\./)
+})
+
+test('a denied call is never run, and the ledger says which rule spoke', async (t) => {
+  const runs: string[] = []
+  const agents = [{ id: 'main', policy: policyOf({ profile: 'full', deny: ['count'] }) }]
+  const { ledger } = createMemoryStore({ projectId: 'default' })
+  const runtime = await open(t, { agents, ledger, registerTools: (registry) => registry.register('count', () => counting('count', runs)) })
+  const { outcome, entry } = await runtime.call({ tool: 'count', arguments: { text: 'x' } })
+  assert.equal(outcome.type, 'failed')
+  assert.deepEqual(runs, [])
+  assert.equal(entry.decision.type, 'deny')
+  assert.match(entry.decision.rule, /count/)
+  assert.deepEqual(await ledger.list(), [entry])
+})
+
+test('a tool that policy denies is not shown to the model', async (t) => {
+  const agents = [{ id: 'main', policy: policyOf({ profile: 'full', deny: ['read_skill_file'] }) }]
+  const names = (await open(t, { agents })).definitions().map((tool) => tool.name)
+  assert.deepEqual(names, ['load_skill'])
+})
+
+test('a call that wants confirmation is denied when nobody is there to ask', async (t) => {
+  const runs: string[] = []
+  const agents = [{ id: 'main', policy: policyOf({ profile: 'full', ask: ['count'] }) }]
+  const registerTools: Parts['registerTools'] = (registry) => registry.register('count', () => counting('count', runs))
+  const { decision } = await (await open(t, { agents, registerTools })).call({ tool: 'count', arguments: {} })
+  assert.equal(decision.type, 'deny')
+  assert.deepEqual(runs, [])
+})
+
+test('a call that a person approves runs, and the ledger says so', async (t) => {
+  const runs: string[] = []
+  const agents = [{ id: 'main', policy: policyOf({ profile: 'full', ask: ['count'] }) }]
+  const registerTools: Parts['registerTools'] = (registry) => registry.register('count', () => counting('count', runs))
+  const runtime = await open(t, { agents, registerTools, approve: async (call) => call.tool === 'count' })
+  const { decision } = await runtime.call({ tool: 'count', arguments: { text: 'yes' } })
+  assert.equal(decision.type, 'allow')
+  assert.deepEqual(runs, ['yes'])
+})
+
+test('the entry is in the ledger before the tool runs', async (t) => {
+  const { ledger } = createMemoryStore({ projectId: 'default' })
+  const seen: string[] = []
+  const spy = defineTool({
+    name: 'spy',
+    description: 'Looks at the ledger.',
+    parameters: { type: 'object' },
+    execute: async (_args, context) => {
+      seen.push((await ledger.get(context.callId))?.state ?? 'absent')
+      return failed('EXECUTION_ERROR', 'done looking')
+    },
+  })
+  const runtime = await open(t, { ledger, registerTools: (registry) => registry.register('spy', () => spy) })
+  const { entry } = await runtime.call({ tool: 'spy', arguments: {} })
+  assert.deepEqual(seen, ['open'])
+  assert.equal(entry.state, 'closed')
+})
+
+test('a secret is in neither the ledger nor the outcome', async (t) => {
+  const runs: string[] = []
+  const { ledger } = createMemoryStore({ projectId: 'default' })
+  const registerTools: Parts['registerTools'] = (registry) => registry.register('count', () => counting('count', runs))
+  const runtime = await open(t, { ledger, registerTools, secrets: ['hunter2-hunter2'] })
+  const { outcome } = await runtime.call({ tool: 'count', arguments: { text: 'key hunter2-hunter2' } })
+  assert.deepEqual(runs, ['key hunter2-hunter2'])
+  assert.doesNotMatch(JSON.stringify([outcome, await ledger.list()]), /hunter2/)
+})
+
+test('a skill of an untrusted source is held, and loading it is refused', async (t) => {
+  const runtime = await open(t, { sources: [source(false)] })
+  assert.deepEqual(runtime.catalog().skills, [])
+  const { outcome } = await runtime.call({ tool: 'load_skill', arguments: { skill_name: 'alpha' } })
+  assert.equal(outcome.type, 'failed')
+})
+
+test('an agent sees only the skills on its list', async (t) => {
+  const agents = [
+    { id: 'main', policy: policyOf({ profile: 'full' }) },
+    { id: 'bare', policy: policyOf({ profile: 'full' }), skills: [] },
+  ]
+  const runtime = await open(t, { agents })
+  assert.equal(runtime.catalog('main').skills.length, 1)
+  assert.equal(runtime.catalog('bare').skills.length, 0)
+  assert.equal(runtime.instructions('bare'), '')
+})
+
+test('a source that fails is reported, and the others still load', async (t) => {
+  const broken = { id: 'broken', tier: 'extra', rank: 0, trusted: true, discover: () => Promise.reject(new Error('no such disk')) } as const
+  const runtime = await open(t, { sources: [broken, source()] })
+  assert.equal(runtime.catalog().skills.length, 1)
+  assert.ok(runtime.diagnostics.some((diagnostic) => diagnostic.message.includes('no such disk')))
+})
+
+test('an unknown tool and an unknown agent are answered with the nearest name or the known ones', async (t) => {
+  const runtime = await open(t)
+  const { outcome } = await runtime.call({ tool: 'load_skil', arguments: {} })
+  assert.match(outcome.type === 'failed' ? outcome.message : '', /load_skill/)
+  await assert.rejects(runtime.call({ tool: 'load_skill', agentId: 'nobody', arguments: {} }), { code: 'INVALID_ARGUMENT' })
+})
+
+test('a runtime without sandbox and facts is refused with the fix', async () => {
+  await assert.rejects(createRuntime({ sources: [source()] }), { code: 'INVALID_ARGUMENT' })
+})
