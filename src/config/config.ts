@@ -1,0 +1,123 @@
+import type { Diagnostic, JsonObject } from '../kernel/index.ts'
+import type { LOADERS, MODEL_PROVIDERS } from './schema.ts'
+
+/** The model that the configuration names. Key variables and defaults are the model room's business. */
+export interface ModelConfig {
+  readonly provider: (typeof MODEL_PROVIDERS)[number]
+  readonly name: string
+  readonly baseUrl?: string
+  readonly apiKey?: string
+  readonly api?: 'chat' | 'responses'
+}
+
+/** Where skills come from besides the standard places. `git` and `registry` are checked but not fetched yet. */
+export type SourceConfig =
+  | { readonly type: 'local'; readonly path: string; readonly nested?: boolean }
+  | {
+      readonly type: 'git'
+      readonly url: string
+      readonly branch?: string
+      readonly path?: string
+      readonly refresh?: string
+    }
+  | { readonly type: 'registry'; readonly url: string; readonly auth?: string }
+
+/** Settings of one skill. They apply only to copies from trusted sources. */
+export interface SkillEntry {
+  readonly enabled?: boolean
+  readonly apiKey?: string
+  readonly env: Readonly<Record<string, string>>
+  readonly config: JsonObject
+  /** Variables that the entry refers to and that are not set; the values that needed them are left out. */
+  readonly unset: readonly string[]
+}
+
+export interface SkillsConfig {
+  readonly load: { readonly extraDirs: readonly string[]; readonly watch: boolean; readonly watchDebounceMs: number }
+  readonly skillDirs: readonly string[]
+  readonly disabledSkills: readonly string[]
+  readonly sources: readonly SourceConfig[]
+  readonly entries: ReadonlyMap<string, SkillEntry>
+  readonly surface: readonly (typeof LOADERS)[number][]
+  readonly prompt: { readonly budgetChars: number; readonly style: 'markdown' | 'xml' | 'list' | 'names' }
+  readonly refreshOnCall: boolean
+}
+
+export interface AgentConfig {
+  readonly id: string
+  /** Absent: all skills; a list: only these; empty: none. */
+  readonly skills?: readonly string[]
+  readonly instructions?: string
+  readonly tools: {
+    readonly profile: 'minimal' | 'coding' | 'messaging' | 'full'
+    readonly allow: readonly string[]
+    readonly ask: readonly string[]
+    readonly deny: readonly string[]
+  }
+}
+
+export interface ExecutionConfig {
+  readonly sandbox: 'local' | 'none'
+  readonly timeoutMs: number
+  readonly maxOutputBytes: number
+  readonly uidBase?: number
+  readonly limits: {
+    readonly processes?: number
+    readonly openFiles?: number
+    readonly fileSizeBytes?: number
+    readonly dataBytes?: number
+    readonly sharedMemoryBytes?: number
+  }
+}
+
+/** Everything Nexus was told, with all defaults filled in; frozen all the way down. */
+export interface Config {
+  readonly model?: ModelConfig
+  readonly skills: SkillsConfig
+  readonly agents: readonly AgentConfig[]
+  readonly tools: { readonly groups: ReadonlyMap<string, readonly string[]>; readonly settings: JsonObject }
+  readonly execution: ExecutionConfig
+  readonly limits: {
+    readonly maxIterations: number
+    readonly toolTimeoutMs: number
+    readonly maxConcurrentTools: number
+  }
+  /** The merged files as plain data, without defaults: what a skill's `requires.config` asks for. */
+  readonly values: JsonObject
+}
+
+/** Under this key a config carries its secrets for `maskConfig`, where no listing of its keys shows them. */
+export const SECRETS = Symbol('secrets')
+
+/** The configuration of one place, and how it came about. */
+export interface LoadedConfig {
+  readonly config: Config
+  readonly diagnostics: readonly Diagnostic[]
+  readonly workspace: {
+    /** Real path. */
+    readonly directory: string
+    readonly trusted: boolean
+    /** What made it the workspace; absent when nothing did and it is the working directory. */
+    readonly marker?: 'nexus.yaml' | '.nexus' | 'skills' | '.git'
+  }
+  readonly nexusHome: string
+  readonly stateDirectory: string
+  /** The files that were read, in the order of their weight: later ones win. */
+  readonly files: readonly string[]
+  /** Values that must never be shown: hand them to `createRedactor`. */
+  readonly secrets: readonly string[]
+}
+
+/** The values that hold when nothing says otherwise. */
+export const DEFAULTS = {
+  /** Source: decisions, "prompt index". */
+  budgetChars: 12_000,
+  watchDebounceMs: 250,
+  timeoutMs: 30_000,
+  maxOutputBytes: 204_800,
+  /** Seed 000 has 10 and its later versions 100: loading, reading and running a few commands passes 10 at once. */
+  maxIterations: 50,
+  toolTimeoutMs: 30_000,
+  maxConcurrentTools: 10,
+  agentId: 'main',
+} as const

@@ -1,0 +1,174 @@
+import type * as v from 'valibot'
+import { nearest, toSafeLine } from '../../kernel/index.ts'
+import { describe, type PathKey } from './read-yaml.ts'
+import { knownKeys, type Misfit } from './schema-walk.ts'
+
+/** A part that cannot be used: where, and what to say about it. */
+export interface Problem {
+  readonly keys: readonly PathKey[]
+  readonly code: string
+  readonly message: string
+  readonly fix?: string
+}
+
+/** What valibot found. */
+export type Issue = v.BaseIssue<unknown>
+
+const MAX_SHOWN = 60
+/** Below these keys nothing of a value is ever shown. */
+const SENSITIVE = new Set(['apiKey', 'auth', 'env', 'config', 'baseUrl', 'url'])
+
+/** The problems behind one issue: of a union, those of the form that was meant. */
+export function toProblems(issue: Issue, parent: readonly PathKey[] = []): Problem[] {
+  // All of these are misfits.
+  if (issue.type === 'strict_object' && issue.expected === 'never') return []
+  const keys = [...parent, ...(issue.path ?? []).map((item) => item.key as PathKey)]
+  const inner = issue.type === 'union' ? (issue.issues ?? []) : []
+  const isMap = typeof issue.input === 'object' && issue.input !== null
+  const meant = inner.filter((one) => (isMap ? one.path !== undefined : one.kind === 'validation'))
+  return meant.length > 0 ? meant.flatMap((one) => toProblems(one, keys)) : [toProblem(issue, keys)]
+}
+
+/** The problem behind a misfit. */
+export function misfitProblem({ keys, type }: Misfit, root: unknown): Problem {
+  switch (type) {
+    case 'list-for-map':
+      return wrongType(keys, [], 'a map')
+    case 'list-for-text-or-map':
+      return wrongType(keys, [], 'a text or a map')
+    case 'unknown-key':
+      return unknownKey(keys, root)
+    case 'reserved-name':
+      return {
+        keys,
+        code: 'config-bad-key',
+        message: `${nameOf(keys)} has a name that cannot be used.`,
+        fix: 'Give it another name.',
+      }
+  }
+}
+
+function wrongType(keys: readonly PathKey[], input: unknown, wanted: string): Problem {
+  const message = `${nameOf(keys)} must be ${wanted}; found ${describe(input)}.`
+  return {
+    keys,
+    code: 'config-wrong-type',
+    message,
+    ...(input === null && { fix: 'Give it a value, or remove the line.' }),
+  }
+}
+
+/** A place in words: `agents[0].tools`. */
+export function nameOf(keys: readonly PathKey[]): string {
+  const parts = keys.map((key, index) =>
+    typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${shown(key)}`,
+  )
+  return parts.join('') || 'The file'
+}
+
+function toProblem(issue: Issue, keys: readonly PathKey[]): Problem {
+  const last = issue.path?.at(-1)
+  const isKey = last !== undefined && 'origin' in last && last.origin === 'key'
+  if (issue.input === undefined) return missing(issue, keys)
+  if (isKey && issue.kind === 'validation') return badName(keys)
+  if (issue.kind === 'validation' || issue.type === 'picklist' || issue.type === 'variant')
+    return wrongValue(issue, keys)
+  return wrongType(keys, issue.input, allowed(issue))
+}
+
+function missing(issue: Issue, keys: readonly PathKey[]): Problem {
+  const options = quoted(issue.type === 'variant' ? issue.expected : null)
+  const choice = options.length > 0 ? ` with one of ${options.join(', ')}` : ''
+  return {
+    keys,
+    code: 'config-missing-key',
+    message: `${nameOf(keys)} is missing.`,
+    fix: `Add "${String(keys.at(-1))}:"${choice}.`,
+  }
+}
+
+function unknownKey(keys: readonly PathKey[], root: unknown): Problem {
+  const [name, parent] = [String(keys.at(-1)), keys.slice(0, -1)]
+  const candidates = knownKeys(root, parent)
+  const hint = nearest(name, candidates)
+  return {
+    keys,
+    code: 'config-unknown-key',
+    message: `There is no setting "${shown(name)}"${parent.length === 0 ? '' : ` in ${nameOf(parent)}`}.`,
+    fix: hint ? `Did you mean "${hint}"?` : `Allowed here: ${candidates.join(', ')}.`,
+  }
+}
+
+function badName(keys: readonly PathKey[]): Problem {
+  const name = shown(String(keys.at(-1)))
+  const message = `"${name}" cannot be a name in ${nameOf(keys.slice(0, -1))}.`
+  const fix =
+    keys[0] === 'tools' ? `Write "group:${name}".` : 'Use letters, digits and underscores, such as GITHUB_TOKEN.'
+  return { keys, code: 'config-bad-key', message, fix }
+}
+
+function wrongValue(issue: Issue, keys: readonly PathKey[]): Problem {
+  const { input } = issue
+  const isPlain = typeof input === 'string' && input !== ''
+  const isSecret = keys.some((key) => SENSITIVE.has(String(key))) && issue.type !== 'picklist'
+  const found = isPlain && !isSecret ? `"${shown(String(input))}"` : describe(input)
+  const hint = typeof input === 'string' ? nearest(input, quoted(issue.expected)) : undefined
+  const message = `${nameOf(keys)} cannot be ${found}; allowed: ${allowed(issue)}.`
+  return { keys, code: 'config-wrong-value', message, ...(hint !== undefined && { fix: `Did you mean "${hint}"?` }) }
+}
+
+/** What would be right, in words. */
+function allowed(issue: Issue): string {
+  const { type, requirement } = issue as Issue & { requirement?: unknown }
+  const expected = issue.expected ?? ''
+  switch (type) {
+    case 'regex':
+      return FORMS[expected] ?? `a text like ${expected}`
+    case 'integer':
+      return 'a whole number'
+    case 'min_value':
+      return `a number of at least ${String(requirement)}`
+    case 'max_value':
+      return `a number of at most ${String(requirement)}`
+    case 'min_length':
+      return 'a text that is not empty'
+    case 'picklist':
+    case 'variant':
+      return quoted(expected).join(', ')
+    default:
+      return [
+        ...new Set(
+          expected
+            .replace(/[()]/g, '')
+            .split(' | ')
+            .map((name) => WORDS[name] ?? 'a value'),
+        ),
+      ].join(' or ')
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  Array: 'a list',
+  Object: 'a map',
+}
+
+/** The forms of the schema in words, by the expression that checks them. */
+const FORMS: Readonly<Record<string, string>> = {
+  '/^(https?:\\/\\/|\\$\\{)/': 'an http or https address',
+  '/^\\d+(ms|s|m|h|d)$/': 'a duration such as 24h or 30m',
+  '/^(openai|anthropic|openai-compatible)\\/.+$/':
+    'provider/name, with openai, anthropic or openai-compatible as provider',
+  '/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/': '1 to 64 letters, digits, dots, underscores and hyphens',
+}
+
+function quoted(expected: string | null): string[] {
+  return [...(expected ?? '').matchAll(/"([^"]*)"/g)].map((match) => match[1] ?? '')
+}
+
+function shown(text: string): string {
+  const line = toSafeLine(text)
+  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line
+}

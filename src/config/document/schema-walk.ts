@@ -1,0 +1,105 @@
+import { CONFIG_SCHEMA } from '../schema.ts'
+import type { PathKey } from './read-yaml.ts'
+
+/** The parts of a valibot schema that are looked into here. */
+export interface Schema {
+  readonly type: string
+  readonly entries?: Readonly<Record<string, Schema>>
+  readonly options?: readonly (Schema | string)[]
+  readonly item?: Schema
+  readonly value?: Schema
+  readonly wrapped?: Schema
+  readonly literal?: unknown
+}
+
+const ROOT: Schema = CONFIG_SCHEMA
+
+/** What valibot lets pass: a list in place of a map, all unknown keys but the first, and names of object internals. */
+export interface Misfit {
+  readonly keys: readonly PathKey[]
+  readonly type: 'list-for-map' | 'list-for-text-or-map' | 'unknown-key' | 'reserved-name'
+}
+
+const RESERVED = ['__proto__', 'constructor', 'prototype']
+
+/** Finds every misfit of a value. */
+export function findMisfits(value: unknown, keys: readonly PathKey[] = [], schema = ROOT): Misfit[] {
+  if (typeof value !== 'object' || value === null) return []
+  const inner = unwrap(schema, value)
+  if (Array.isArray(value)) {
+    if (isMap(inner))
+      return [{ keys, type: behindOptional(schema).type === 'union' ? 'list-for-text-or-map' : 'list-for-map' }]
+    return value.flatMap((item, index) => (inner.item ? findMisfits(item, [...keys, index], inner.item) : []))
+  }
+  return Object.entries(value).flatMap(([key, member]): Misfit[] => {
+    const here = [...keys, key]
+    const next = step(inner, key)
+    if (inner.type === 'strict_object' && !next) return [{ keys: here, type: 'unknown-key' }]
+    if (isMap(inner) && RESERVED.includes(key)) return [{ keys: here, type: 'reserved-name' }]
+    return next ? findMisfits(member, here, next) : []
+  })
+}
+
+/** The keys that the schema names at a place of a value. */
+export function knownKeys(value: unknown, keys: readonly PathKey[]): string[] {
+  const last = trace(value, keys).at(-1)
+  return Object.keys(last?.schema.entries ?? {})
+}
+
+/** What must go when the part at `keys` cannot be used: the part, or what needs it. */
+export function partToRemove(value: unknown, keys: readonly PathKey[]): readonly PathKey[] {
+  const steps = trace(value, keys)
+  let length = keys.length
+  while (length > 0) {
+    const holder = steps[length - 1]?.schema
+    const key = keys[length - 1] ?? 0
+    const member = holder?.entries && Object.hasOwn(holder.entries, key) ? holder.entries[key] : undefined
+    const isNeeded = holder?.type === 'variant' || (member !== undefined && member.type !== 'optional')
+    if (!isNeeded) break
+    length -= 1
+  }
+  return keys.slice(0, length)
+}
+
+/** The schema of each value on the way, the root's first; shorter when the schema knows no further. */
+function trace(value: unknown, keys: readonly PathKey[]): { schema: Schema }[] {
+  let current = value
+  let schema: Schema | undefined = unwrap(ROOT, value)
+  const steps = [{ schema }]
+  for (const key of keys) {
+    const next: Schema | undefined = step(schema, key)
+    if (!next) break
+    current = memberOf(current, key)
+    schema = unwrap(next, current)
+    steps.push({ schema })
+  }
+  return steps
+}
+
+function step(schema: Schema | undefined, key: PathKey): Schema | undefined {
+  if (schema?.entries && Object.hasOwn(schema.entries, key)) return schema.entries[key]
+  return schema?.item ?? (schema?.type === 'record' ? schema.value : undefined)
+}
+
+function memberOf(value: unknown, key: PathKey): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+  return (value as Record<PathKey, unknown>)[key]
+}
+
+function isMap({ type }: Schema): boolean {
+  return type === 'strict_object' || type === 'object_with_rest' || type === 'record'
+}
+
+/** The schema that applies to a value: behind `optional`, and the fitting member of a union or variant. */
+function unwrap(outer: Schema, value: unknown): Schema {
+  const schema = behindOptional(outer)
+  const options = (schema.options ?? []).filter((option) => typeof option === 'object')
+  if (schema.type === 'union' && typeof value === 'object') return options.find(isMap) ?? schema
+  if (schema.type !== 'variant') return schema
+  const type = memberOf(value, 'type')
+  return options.find((option) => option.entries?.['type']?.literal === type) ?? schema
+}
+
+function behindOptional(schema: Schema): Schema {
+  return schema.wrapped ? behindOptional(schema.wrapped) : schema
+}

@@ -1,0 +1,135 @@
+import type { Diagnostic, JsonObject, JsonValue } from '../kernel/index.ts'
+import { DEFAULTS } from './config.ts'
+import { copyValue, partAt } from './document/parts.ts'
+import { nameOf } from './document/problems.ts'
+import type { PathKey, YamlFile } from './document/read-yaml.ts'
+import type { ConfigDocument } from './schema.ts'
+
+/** Whether a part of an untrusted file only narrows what is allowed so far; a value means "narrowed to this". */
+type Check = (value: JsonValue, now: unknown) => boolean | { readonly narrowed: JsonValue }
+
+const accumulates: Check = () => true
+
+/** Numbers may only go down. `none` is the value that means no limit. */
+function lower(unlessSet: number, none?: number): Check {
+  return (value, now) => {
+    const size = (number: unknown): number => (number === none ? Infinity : Number(number))
+    return size(value) <= size(now ?? unlessSet)
+  }
+}
+
+/** A skill list may only become shorter. */
+const shorter: Check = (value, now) => {
+  if (!Array.isArray(value) || !Array.isArray(now)) return true
+  const narrowed = value.filter((name) => now.includes(name))
+  return narrowed.length === value.length || { narrowed }
+}
+
+/** `coding` and `messaging` each hold tools that the other has not. */
+const narrowerProfile: Check = (value, now = 'full') =>
+  value === now || now === 'full' || (value === 'minimal' && now === 'messaging')
+
+/**
+ * All that the nexus.yaml of an untrusted workspace may set; `*` stands for any one key or agent. Everything else is
+ * ignored. Source: decisions, "Trust": it may tighten but not widen.
+ */
+const MAY_TIGHTEN: readonly { readonly path: string; readonly check: Check }[] = [
+  { path: 'skills.disabled_skills', check: accumulates },
+  { path: 'skills.entries.*.enabled', check: (value) => value === false },
+  { path: 'agents.*.id', check: accumulates },
+  { path: 'agents.*.skills', check: shorter },
+  { path: 'agents.*.tools.deny', check: accumulates },
+  { path: 'agents.*.tools.ask', check: accumulates },
+  { path: 'agents.*.tools.profile', check: narrowerProfile },
+  { path: 'execution.sandbox', check: (value) => value === 'local' },
+  { path: 'execution.timeoutMs', check: lower(DEFAULTS.timeoutMs) },
+  { path: 'execution.maxOutputBytes', check: lower(DEFAULTS.maxOutputBytes) },
+  { path: 'limits.maxIterations', check: lower(DEFAULTS.maxIterations) },
+  { path: 'limits.toolTimeoutMs', check: lower(DEFAULTS.toolTimeoutMs, 0) },
+  { path: 'limits.maxConcurrentTools', check: lower(DEFAULTS.maxConcurrentTools) },
+]
+
+/**
+ * What of an untrusted file counts over `base`, the configuration so far. Every part that does not is reported with
+ * its place, and that `nexus trust` would let it count.
+ */
+export function restrictUntrusted(
+  checked: ConfigDocument,
+  { base, file }: { readonly base: ConfigDocument; readonly file: YamlFile },
+): { document: ConfigDocument; diagnostics: readonly Diagnostic[] } {
+  const diagnostics: Diagnostic[] = []
+  const ignore = (keys: readonly PathKey[]): void => {
+    diagnostics.push({
+      code: 'config-untrusted',
+      severity: 'warning',
+      message: `${nameOf(keys)} is ignored: the workspace is not trusted, so its nexus.yaml may only tighten.`,
+      path: file.path,
+      ...file.locate(keys),
+      fix: 'Look at the file, then type: nexus trust',
+    })
+  }
+  const walk: Walk = { ignore, base: base as JsonObject }
+  return { document: narrowMap(checked as JsonObject, [], walk) as ConfigDocument, diagnostics }
+}
+
+interface Walk {
+  readonly base: JsonObject
+  /** Position in `base` of the agent that is being looked at. */
+  readonly agentAt?: number
+  ignore(keys: readonly PathKey[]): void
+}
+
+function narrowMap(map: JsonObject, keys: readonly PathKey[], walk: Walk): JsonObject {
+  const kept = Object.create(null) as Record<string, JsonValue>
+  for (const [key, value] of Object.entries(map)) {
+    const narrowed = narrow(value, [...keys, key], walk)
+    if (narrowed !== undefined) kept[key] = narrowed
+  }
+  return kept
+}
+
+function narrow(value: JsonValue, keys: readonly PathKey[], walk: Walk): JsonValue | undefined {
+  const pattern = patternOf(keys)
+  const row = MAY_TIGHTEN.find(({ path }) => path === pattern)
+  if (row) {
+    const verdict = row.check(value, partAt(walk.base, inBase(keys, walk)))
+    if (verdict === true) return copyValue(value)
+    walk.ignore(keys)
+    return verdict === false ? undefined : verdict.narrowed
+  }
+  const leadsOn = MAY_TIGHTEN.some(({ path }) => path.startsWith(`${pattern}.`))
+  if (pattern === 'agents' && Array.isArray(value)) return narrowAgents(value, walk)
+  if (leadsOn && typeof value === 'object' && value !== null) return narrowMap(value as JsonObject, keys, walk)
+  walk.ignore(keys)
+  return undefined
+}
+
+/** An agent that does not exist so far would be a new one with all tools. */
+function narrowAgents(agents: readonly JsonValue[], walk: Walk): JsonValue {
+  const known = knownIds(walk)
+  return agents.flatMap((agent, index): JsonValue[] => {
+    const { id } = agent as { id: string }
+    if (known.includes(id))
+      return [narrowMap(agent as JsonObject, ['agents', index], { ...walk, agentAt: known.indexOf(id) })]
+    walk.ignore(['agents', index])
+    return []
+  })
+}
+
+function knownIds({ base }: Walk): string[] {
+  const agents = partAt(base, ['agents'])
+  const ids = Array.isArray(agents) ? agents.map((agent) => (agent as { id: string }).id) : []
+  return ids.length > 0 ? ids : [DEFAULTS.agentId]
+}
+
+/** `*` for the index of an agent and for the key of an entry. */
+function patternOf(keys: readonly PathKey[]): string {
+  return keys
+    .map((key, index) => (typeof key === 'number' || (index === 2 && keys[1] === 'entries') ? '*' : key))
+    .join('.')
+}
+
+/** The same place in the configuration so far, where the agent may stand at another position. */
+function inBase(keys: readonly PathKey[], { agentAt }: Walk): readonly PathKey[] {
+  return agentAt === undefined ? keys : ['agents', agentAt, ...keys.slice(2)]
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Diagnostic, isJsonObject, NexusError } from '../kernel/index.ts'
+
+const FILE = 'trust.json'
+const MAX_BYTES = 1024 * 1024
+
+/** What the user trusts. `diagnostics` say when the file could not be used; then nothing is trusted. */
+export interface TrustList {
+  /** Real paths, sorted. */
+  readonly directories: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** One directory, and whose list it is in. */
+export interface TrustChange {
+  readonly nexusHome: string
+  readonly directory: string
+}
+
+/** Reads `<nexusHome>/trust.json`. Never throws: a damaged or foreign file trusts nothing and says so. */
+export async function listTrusted(nexusHome: string): Promise<TrustList> {
+  const path = join(nexusHome, FILE)
+  const nothing = (code: string, message: string, fix: string): TrustList => ({
+    directories: [],
+    diagnostics: [{ code, severity: 'warning', message: `${message} Nothing is trusted.`, path, fix }],
+  })
+  try {
+    const { size, mode, uid } = await stat(path)
+    if (isForeign({ mode, uid })) {
+      return nothing(
+        'trust-insecure',
+        'Other users can change the list of trusted workspaces.',
+        `chmod 600 ${path}, after a look at what it holds.`,
+      )
+    }
+    const directories = size > MAX_BYTES ? undefined : parseList(await readFile(path, 'utf8'))
+    return directories
+      ? { directories, diagnostics: [] }
+      : nothing(
+          'trust-damaged',
+          'The list of trusted workspaces is damaged.',
+          'Type nexus trust again; the damaged file is kept beside it.',
+        )
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return { directories: [], diagnostics: [] }
+    return nothing(
+      'trust-unreadable',
+      `The list of trusted workspaces cannot be read (${code ?? 'unknown'}).`,
+      `Make ${path} readable for you.`,
+    )
+  }
+}
+
+/** Whether exactly this directory is trusted; a directory below a trusted one is not. */
+export async function isTrusted(nexusHome: string, directory: string): Promise<boolean> {
+  const [{ directories }, path] = await Promise.all([listTrusted(nexusHome), realPathOf(directory)])
+  return path !== undefined && directories.includes(path)
+}
+
+/** Remembers a directory by its real path, which it returns. Throws FILE_NOT_FOUND when there is no such directory. */
+export async function trustWorkspace({ nexusHome, directory }: TrustChange): Promise<string> {
+  const path = await realPathOf(directory)
+  if (path === undefined || !(await stat(path)).isDirectory()) {
+    throw new NexusError('FILE_NOT_FOUND', `There is no directory ${directory}.`, {
+      fix: 'Name the directory of a workspace.',
+    })
+  }
+  const { directories } = await readForChange(nexusHome)
+  await writeList(nexusHome, [...new Set([...directories, path])].toSorted())
+  return path
+}
+
+/** Forgets a directory, also one that is gone; returns the path that was forgotten. */
+export async function untrustWorkspace({ nexusHome, directory }: TrustChange): Promise<string> {
+  const path = (await realPathOf(directory)) ?? directory
+  const { directories } = await readForChange(nexusHome)
+  if (directories.includes(path))
+    await writeList(
+      nexusHome,
+      directories.filter((known) => known !== path),
+    )
+  return path
+}
+
+/** A file that cannot be used is moved aside, never overwritten. */
+async function readForChange(nexusHome: string): Promise<TrustList> {
+  const list = await listTrusted(nexusHome)
+  const path = join(nexusHome, FILE)
+  if (list.diagnostics.length > 0)
+    await rename(path, `${path}.damaged-${randomUUID().slice(0, 8)}`).catch((cause: unknown) => failed(path, cause))
+  return list
+}
+
+/** Whole or not at all: a reader sees the old list or the new one. */
+async function writeList(nexusHome: string, directories: readonly string[]): Promise<void> {
+  const path = join(nexusHome, FILE)
+  const temporary = `${path}.${randomUUID()}.tmp`
+  try {
+    await mkdir(nexusHome, { recursive: true, mode: 0o700 })
+    const handle = await open(temporary, 'wx', 0o600)
+    try {
+      await handle.writeFile(`${JSON.stringify({ version: 1, directories }, undefined, 2)}\n`)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(temporary, path)
+  } catch (cause) {
+    await rm(temporary, { force: true })
+    failed(path, cause)
+  }
+}
+
+function failed(path: string, cause: unknown): never {
+  throw new NexusError(
+    'STORE_FAILED',
+    `The list of trusted workspaces ${path} cannot be written: ${(cause as Error).message}.`,
+    {
+      fix: 'Give this user write access to it, or set NEXUS_HOME.',
+      cause,
+    },
+  )
+}
+
+function parseList(text: string): string[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!isJsonObject(value) || value['version'] !== 1 || !Array.isArray(value['directories'])) return undefined
+    const directories: readonly unknown[] = value['directories']
+    return directories.every((item) => typeof item === 'string') ? directories.toSorted() : undefined
+  } catch {
+    // Not JSON: the caller reports the file as damaged.
+    return undefined
+  }
+}
+
+/** True when someone other than this user or root could have written the file. */
+function isForeign({ mode, uid }: { readonly mode: number; readonly uid: number }): boolean {
+  const self = process.getuid?.()
+  return self !== undefined && ((mode & 0o022) !== 0 || (uid !== self && uid !== 0))
+}
+
+async function realPathOf(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path)
+  } catch {
+    // Not there, or not ours to see: then it is no trusted directory either.
+    return undefined
+  }
+}
