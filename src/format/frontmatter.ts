@@ -4,7 +4,7 @@ import type { FormatCode, Report } from './report.ts'
 import { placeOf } from './text.ts'
 import type { YamlProblem } from './yaml/inspect.ts'
 import { isFatal, readYaml, type YamlRead } from './yaml/read.ts'
-import { repairYaml } from './yaml/repair.ts'
+import { type Repair, repairLines, repairYaml } from './yaml/repair.ts'
 import { keyText, mapToJson } from './yaml/values.ts'
 
 /** The frontmatter as data, with what only the syntax knows: places, and how a value was written. */
@@ -20,33 +20,46 @@ export interface Frontmatter {
 
 /** Parses and, where it must and can, repairs a frontmatter. `firstLine` is the line of the file on which the text begins. */
 export function readFrontmatter(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
-  let text = yaml
-  let read = readYaml(text)
-  if (read.problems.some(isFatal) && !read.problems.some(({ code }) => code === 'yaml-too-complex')) {
-    const mended = repairYaml(text)
-    for (const { key, line, column, because, suggestion } of mended.repairs) {
-      report.add(
-        'yaml-repaired',
-        `the value of ${key} needs quotes (${because}); it was read as the text that stands there`,
-        {
-          line: line + firstLine - 1,
-          column,
-          fix: `write: ${suggestion}`,
-        },
-      )
-    }
-    if (mended.repairs.length > 0) {
-      text = mended.text
-      read = readYaml(text)
-    }
+  const { text, read, repairs } = readLeniently(yaml)
+  for (const { key, line, column, because, suggestion } of repairs) {
+    report.add(
+      'yaml-repaired',
+      `the value of ${key} needs quotes (${because}); it was read as the text that stands there`,
+      {
+        line: line + firstLine - 1,
+        column,
+        fix: `write: ${suggestion}`,
+      },
+    )
   }
   const at = (offset: number): { line: number; column: number } => {
     const place = placeOf(text, offset)
     return { line: place.line + firstLine - 1, column: place.column }
   }
-  for (const { code, message, offset, fix } of read.problems)
+  for (const { code, message, offset, fix } of read.problems) {
     report.add(code, message, { ...at(offset), fix: fix ?? GENERAL_FIX[code] })
+  }
   return read.problems.some(isFatal) ? undefined : asMapping(read, { text, at, firstLine }, report)
+}
+
+/** Rounds of repairing single lines: one repair can uncover the next fault. */
+const REPAIR_ROUNDS = 3
+
+/** The strict reading; when it fails, the reading of the text with quotes around the values that need them. */
+function readLeniently(yaml: string): { text: string; read: YamlRead; repairs: readonly Repair[] } {
+  const strict = readYaml(yaml)
+  const hopeless = strict.problems.some(({ code }) => code === 'yaml-too-complex')
+  if (hopeless || !strict.problems.some(isFatal)) return { text: yaml, read: strict, repairs: [] }
+  let { text, repairs } = repairYaml(yaml)
+  let read = repairs.length > 0 ? readYaml(text) : strict
+  for (let round = 0; round < REPAIR_ROUNDS && read.problems.some(isFatal); round++) {
+    const next = repairLines(text, read.problems)
+    if (next.repairs.length === 0) break
+    text = next.text
+    repairs = [...repairs, ...next.repairs]
+    read = readYaml(text)
+  }
+  return { text, read, repairs }
 }
 
 const GENERAL_FIX: Partial<Record<FormatCode, YamlProblem['fix']>> = {

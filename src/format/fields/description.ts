@@ -19,7 +19,11 @@ export function readDescription(front: Frontmatter, report: Report): string | un
   const text = node === undefined || node.value === null ? '' : trimText(writtenText(node) ?? '')
   if (node === undefined || text === '') {
     const similar = similarKey(front, 'description')
-    report.add('description-missing', 'no description is given; the skill is held', { ...place, fix: similar ?? fix })
+    const found =
+      similar === undefined
+        ? { ...place, fix }
+        : { ...front.place(similar), fix: `rename the key ${shown(similar)} to description` }
+    report.add('description-missing', 'no description is given; the skill is held', found)
     return undefined
   }
   warnWriting(node, text, { place, report })
@@ -75,10 +79,9 @@ function warnHidden(text: string, { place, report }: Notes): void {
   })
 }
 
-/** A fix that names a key which was probably meant to be `key`: other case, or one letter wrong. */
+/** A key that was probably meant to be `key`: other case, or one letter wrong. */
 function similarKey(front: Frontmatter, key: string): string | undefined {
-  const near = Object.keys(front.values).find((other) => other !== key && isNear(other.toLowerCase(), key))
-  return near === undefined ? undefined : `rename the key ${shown(near)} to ${key}`
+  return Object.keys(front.values).find((other) => other !== key && isNear(other.toLowerCase(), key))
 }
 
 /** At most one letter added, dropped, changed or swapped with its neighbour. */

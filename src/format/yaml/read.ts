@@ -50,6 +50,10 @@ const PLAIN_WORDS: Readonly<Record<string, readonly [message: string, fix: strin
 }
 
 function asProblem(error: YAMLError): YamlProblem {
+  if (error.message.endsWith('at node end')) {
+    const message = 'text follows where the value has ended'
+    return { code: 'yaml-invalid', message, offset: error.pos[0], fix: 'put quotes around the whole value' }
+  }
   const row = PLAIN_WORDS[error.code]
   const fix = row?.[1]
   return { code: 'yaml-invalid', message: row?.[0] || error.message, offset: error.pos[0], ...(fix ? { fix } : {}) }

@@ -1,4 +1,5 @@
 import JSON5 from 'json5'
+import type { YamlProblem } from './inspect.ts'
 import { isFatal, readYaml } from './read.ts'
 
 /** One value that was put in quotes. `line` counts from 1 in the YAML text; `column` is where the strict parse stumbled. */
@@ -65,6 +66,47 @@ export function repairYaml(text: string): { text: string; repairs: readonly Repa
   return { text: lines.join('\n'), repairs }
 }
 
+const NESTED_LINE = /^([ \t]*(?:- +)*(?:(?:[\w.-]+|"[^"\\]+"|'[^']+')[ \t]*:[ \t]+)?)(\S.*)$/
+
+/**
+ * The second step, for values below the top level: quotes the value on each line where the strict parse failed, when that line fails
+ * by itself. Values that begin like a list or a mapping stay: a missing bracket is better reported.
+ */
+export function repairLines(
+  text: string,
+  problems: readonly YamlProblem[],
+): { text: string; repairs: readonly Repair[] } {
+  const lines = text.split('\n')
+  const repairs: Repair[] = []
+  const failed = problems.filter(({ code }) => code === 'yaml-invalid')
+  const numbers = new Set(failed.map(({ offset }) => text.slice(0, offset).split('\n').length - 1))
+  for (const index of numbers) {
+    const repair = repairLine(lines[index] ?? '')
+    if (repair === undefined) continue
+    lines[index] = repair.line
+    repairs.push({ ...repair.found, line: index + 1 })
+  }
+  return { text: lines.join('\n'), repairs }
+}
+
+function repairLine(line: string): { line: string; found: Omit<Repair, 'line'> } | undefined {
+  const [, head = '', value = ''] = NESTED_LINE.exec(line) ?? []
+  if (!/^[ \t-]/.test(head) || !SUSPICIOUS.test(value) || /^[[{]/.test(value)) return undefined
+  const problem = readYaml(`x: ${value}`).problems.find(isFatal)
+  if (problem?.code !== 'yaml-invalid') return undefined
+  const trimmed = value.trimEnd()
+  const key = head.replace(/^[\s-]+|[:\s]+$/g, '')
+  return {
+    line: `${head}'${trimmed.replaceAll("'", "''")}'`,
+    found: {
+      key: key === '' ? 'this line' : key,
+      column: head.length + 1,
+      because: problem.message,
+      suggestion: `${head.trim()} ${shorten(trimmed)}`.trim(),
+    },
+  }
+}
+
 /** Entries begin at column 1; comments and blank lines at their end do not belong to them. */
 function topLevelEntries(lines: readonly string[]): Entry[] {
   const entries: Entry[] = []
@@ -118,6 +160,9 @@ function valueText(entry: Entry): string {
 }
 
 function suggestion(entry: Entry): string {
-  const value = valueText(entry)
-  return `${entry.key}: ${JSON.stringify(value.length > 160 ? `${value.slice(0, 160).toWellFormed()}…` : value)}`
+  return `${entry.key}: ${shorten(valueText(entry))}`
+}
+
+function shorten(value: string): string {
+  return JSON.stringify(value.length > 160 ? `${value.slice(0, 160).toWellFormed()}…` : value)
 }
