@@ -21,6 +21,8 @@ export interface CatalogParts {
 }
 
 const NO_REASONS: readonly HeldReason[] = []
+/** The code that sources use too. */
+const DUPLICATE = 'duplicate-name'
 const PLAIN_NAME = /^[\w.-]+$/
 
 interface Copy {
@@ -49,6 +51,7 @@ export function buildCatalog({ gated, rejected = [], diagnostics = [] }: Catalog
   const skills = Object.freeze(ready.sort(byName))
   const held = [...winners.filter((copy) => !isReady(copy)), ...settled.flatMap(({ apart }) => apart)]
   const shadowed = settled.flatMap((group) => group.shadowed)
+  const told = new Set(diagnostics.filter(({ code }) => code === DUPLICATE).map(({ path }) => path))
   // Both are needed by some callers only, and cost more than all the rest when there are thousands of skills.
   const version = once(() => catalogVersion(skills))
   const lookUp = once(() => createLookUp(skills, [...single.map((copy) => [copy]), ...groups]))
@@ -57,7 +60,11 @@ export function buildCatalog({ gated, rejected = [], diagnostics = [] }: Catalog
     held: Object.freeze(held.sort((a, b) => byName(a.skill, b.skill))),
     shadowed: Object.freeze(shadowed.sort((a, b) => byName(a.skill, b.skill))),
     rejected,
-    diagnostics: [...diagnostics, ...groups.flatMap(duplicatesOf), ...substitutes(rejected, winners)],
+    diagnostics: [
+      ...diagnostics,
+      ...groups.flatMap((copies) => duplicatesOf(copies, diagnostics)),
+      ...substitutes(rejected, winners),
+    ],
     get version() {
       return version()
     },
@@ -153,14 +160,16 @@ function createLookUp(skills: readonly Skill[], groups: Iterable<readonly Copy[]
   return found
 }
 
-/** One warning for each copy that another of the same source hides, naming both files. */
-function duplicatesOf(copies: readonly Copy[]): Diagnostic[] {
+/** One warning for each copy that another of the same source hides, unless the source has told of one of the two files. */
+function duplicatesOf(copies: readonly Copy[], told: ReadonlySet<string>): Diagnostic[] {
   const firstOf = new Map<string, Skill>()
   const found: Diagnostic[] = []
   for (const { skill } of copies) {
     const first = firstOf.get(skill.origin.source)
     if (!first) firstOf.set(skill.origin.source, skill)
-    else if (first.fileDigest !== skill.fileDigest) found.push(duplicate(skill, first))
+    else if (first.fileDigest !== skill.fileDigest && !told.has(first.file) && !told.has(skill.file)) {
+      found.push(duplicate(skill, first))
+    }
   }
   return found
 }
@@ -168,7 +177,7 @@ function duplicatesOf(copies: readonly Copy[]): Diagnostic[] {
 function duplicate(hidden: Skill, used: Skill): Diagnostic {
   const name = shownName(hidden)
   return {
-    code: 'duplicate-name',
+    code: DUPLICATE,
     severity: 'warning',
     message: `Source '${hidden.origin.source}' has '${name}' twice: ${toSafeLine(used.file)} is used, ${toSafeLine(hidden.file)} is not.`,
     path: hidden.file,

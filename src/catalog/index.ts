@@ -2,7 +2,7 @@
 export { buildCatalog, type CatalogParts } from './build-catalog.ts'
 export type { Catalog, PromptIndex, ShadowedSkill } from './catalog.ts'
 export { type IndexOptions, renderIndex } from './render-index.ts'
-export { estimateTokens } from './shown-text.ts'
+export { estimateTokens, shownName } from './shown-text.ts'
 export { skillRules } from './skill-rules.ts'
 export { type CatalogSnapshot, fromSnapshot, type SnapshotSkill, toSnapshot } from './snapshot.ts'
 export type { IndexStyle } from './styles.ts'

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 
 import type { HeldSkill, RejectedSkill, Skill, Tier } from '../../src/kernel/index.ts'
 import { skillAddress, TIERS } from '../../src/kernel/index.ts'
+import { buildCatalog } from '../../src/catalog/index.ts'
 import { catalogOf, copy, held } from './copies.ts'
 
 function offered(skills: readonly Skill[]): string[] {
@@ -50,6 +51,12 @@ test('within one source the last in path order wins, with a warning that names b
     assert.equal(warning.path, '/local/a/z/SKILL.md')
     assert.match(warning.message, /\/local\/a-b\/SKILL\.md is used, \/local\/a\/z\/SKILL\.md is not/)
   }
+})
+
+test('a duplicate that its source has told of is not told twice', () => {
+  const ready = [copy('same', { directory: '/local/a' }), copy('same', { directory: '/local/b' })]
+  const told = { code: 'duplicate-name', severity: 'warning', message: 'told', path: '/local/b/SKILL.md' } as const
+  assert.deepEqual(buildCatalog({ gated: { ready, held: [] }, diagnostics: [told] }).diagnostics, [told])
 })
 
 test('identical bytes collapse into one without a warning', () => {

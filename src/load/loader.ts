@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto'
+import { basename } from 'node:path'
+
+import { type Catalog, shownName } from '../catalog/index.ts'
+import { parseSkill } from '../format/index.ts'
+import {
+  isNexusError,
+  type Manifest,
+  NexusError,
+  type Skill,
+  skillAddress,
+  type SkillDocument,
+  toSafeLine,
+} from '../kernel/index.ts'
+import { readContained, readManifest } from '../sources/index.ts'
+import { expand } from './expand.ts'
+import { findSkill, invalidSkill } from './not-found.ts'
+import { readSkillFile, type SkillFile } from './skill-file.ts'
+
+/** What a loader needs. */
+export interface LoaderParts {
+  /** The catalog at the moment of the call: it may be swapped between calls. */
+  readonly catalog: () => Catalog
+  /** Makes the skill's files visible to commands; without it commands are expected to see the skill's own directory. */
+  readonly place?: (
+    skill: Skill,
+    signal?: AbortSignal,
+  ) => Promise<{ readonly baseDir: string; readonly treeDigest: string }>
+  /** Most bytes of one reference file; default 204,800. Source: contracts §5.6. */
+  readonly maxFileBytes?: number
+}
+
+/** One file beside the SKILL.md. */
+export interface LoadedFile {
+  /** Relative to the skill's directory, with forward slashes. */
+  readonly path: string
+  /** Bytes. */
+  readonly size: number
+  readonly executable: boolean
+}
+
+/** A skill with its instructions, all of one revision. */
+export interface LoadedSkill {
+  readonly skill: Skill
+  /** The skill's directory as its commands see it. */
+  readonly baseDir: string
+  /** The body with arguments and directories in place. */
+  readonly content: string
+  /** The revision of all its files at this moment. */
+  readonly treeDigest: string
+  /** Every file but the SKILL.md itself and hidden ones, in byte order. */
+  readonly files: readonly LoadedFile[]
+  /** True when the SKILL.md differs from the one that the catalog speaks of: the catalog should be refreshed. */
+  readonly isStale: boolean
+}
+
+/** Loads skills of one catalog. Nothing is cached: each call reads the files as they are. */
+export interface Loader {
+  /** Names of the skills that can be loaded, in the order of the catalog. */
+  names(): readonly string[]
+  /**
+   * Reads a skill by name or `source/name`. Throws SKILL_NOT_FOUND, SKILL_INVALID, CONFLICT when it keeps changing meanwhile,
+   * LIMIT_EXCEEDED, PATH_OUTSIDE, CANCELLED, and what placing it throws.
+   */
+  load(nameOrAddress: string, options?: { readonly args?: string; readonly signal?: AbortSignal }): Promise<LoadedSkill>
+  /** Reads a file of a skill by relative path or bare name. Throws as `load`, and FILE_NOT_FOUND with the files there are. */
+  readFile(nameOrAddress: string, filePath: string, options?: { readonly signal?: AbortSignal }): Promise<SkillFile>
+}
+
+const DEFAULT_MAX_FILE_BYTES = 204_800
+/** Source: decisions, "YAML limits". */
+const MAX_SKILL_BYTES = 1_048_576
+/** A skill that is being edited or swapped settles within this many readings, or the call says so. */
+const MAX_READINGS = 3
+
+/** Makes a loader over a catalog. It keeps no text, only where each skill was last placed. */
+export function createLoader({ catalog, place, maxFileBytes = DEFAULT_MAX_FILE_BYTES }: LoaderParts): Loader {
+  const placedAt = new Map<string, string>()
+
+  async function load(
+    nameOrAddress: string,
+    options: { args?: string; signal?: AbortSignal } = {},
+  ): Promise<LoadedSkill> {
+    const skill = findSkill(catalog(), nameOrAddress)
+    const { document, manifest, placed, fileDigest } = await readWhole(skill, place, options.signal)
+    const baseDir = placed?.baseDir ?? skill.directory
+    placedAt.set(skillAddress(skill), baseDir)
+    const own = basename(skill.file)
+    return {
+      skill,
+      baseDir,
+      content: expand(document.body, { args: options.args ?? '', argumentNames: document.arguments, baseDir }),
+      treeDigest: manifest.treeDigest,
+      files: manifest.files
+        .filter(({ path }) => path !== own && !/(?:^|\/)\./.test(path))
+        .map(({ path, size, executable }) => ({ path, size, executable })),
+      isStale: fileDigest !== skill.fileDigest,
+    }
+  }
+
+  async function readFile(
+    nameOrAddress: string,
+    filePath: string,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<SkillFile> {
+    const skill = findSkill(catalog(), nameOrAddress)
+    const placed = placedAt.get(skillAddress(skill))
+    const aliases = ['{baseDir}', ...(placed === undefined ? [] : [placed])]
+    return cancellable(options.signal, () =>
+      readSkillFile(skill, { filePath, maxBytes: maxFileBytes, aliases, ...options }),
+    )
+  }
+
+  return { names: () => catalog().skills.map(shownName), load, readFile }
+}
+
+interface Whole {
+  readonly document: SkillDocument
+  readonly manifest: Manifest
+  readonly placed: { readonly baseDir: string; readonly treeDigest: string } | undefined
+  readonly fileDigest: string
+}
+
+/** Reads text, manifest and placement until they are of one revision. */
+async function readWhole(skill: Skill, place: LoaderParts['place'], signal: AbortSignal | undefined): Promise<Whole> {
+  for (let reading = 0; reading < MAX_READINGS; reading++) {
+    const whole = await cancellable(signal, () => readOnce(skill, place, signal))
+    if (whole) return whole
+  }
+  throw new NexusError(
+    'CONFLICT',
+    `Skill '${shownName(skill)}' changes while it is read (${toSafeLine(skill.directory)}).`,
+    {
+      fix: 'Try again when whatever writes to that directory is done.',
+    },
+  )
+}
+
+/** Undefined when something changed between the first byte and the last. */
+async function readOnce(
+  skill: Skill,
+  place: LoaderParts['place'],
+  signal: AbortSignal | undefined,
+): Promise<Whole | undefined> {
+  const own = basename(skill.file)
+  const { bytes, fileDigest } = await readOwnFile(skill, own, signal)
+  const { document, diagnostics } = parseSkill(bytes, { path: skill.file })
+  if (!document) throw invalidSkill(shownName(skill), { file: skill.file, diagnostics })
+  try {
+    const manifest = await readManifest(skill.directory, signal ? { signal } : {})
+    if (manifest.files.find(({ path }) => path === own)?.sha256 !== fileDigest) return undefined
+    const placed = await place?.(skill, signal)
+    if (placed && placed.treeDigest !== manifest.treeDigest) return undefined
+    return { document, manifest, placed, fileDigest }
+  } catch (error) {
+    // A file that was there a moment ago is a change; if the whole skill is gone, the next reading says so.
+    if (isNexusError(error) && error.code === 'FILE_NOT_FOUND') return undefined
+    throw error
+  }
+}
+
+async function readOwnFile(
+  skill: Skill,
+  own: string,
+  signal: AbortSignal | undefined,
+): Promise<{ bytes: Uint8Array; fileDigest: string }> {
+  try {
+    const { bytes } = await readContained(skill.directory, own, {
+      maxBytes: MAX_SKILL_BYTES,
+      ...(signal && { signal }),
+    })
+    return { bytes, fileDigest: createHash('sha256').update(bytes).digest('hex') }
+  } catch (error) {
+    if (!isNexusError(error) || error.code !== 'FILE_NOT_FOUND') throw error
+    const message = `Skill '${shownName(skill)}' not found any more: ${toSafeLine(skill.file)} is gone.`
+    throw new NexusError('SKILL_NOT_FOUND', message, {
+      fix: 'See what is there now with: nexus skills list',
+      cause: error,
+    })
+  }
+}
+
+/** Runs `work`; what it throws after an abort becomes CANCELLED. */
+async function cancellable<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    signal?.throwIfAborted()
+    return await work()
+  } catch (error) {
+    if (!signal?.aborted || (isNexusError(error) && error.code === 'CANCELLED')) throw error
+    throw new NexusError('CANCELLED', 'Loading the skill was cancelled.', { cause: error })
+  }
+}

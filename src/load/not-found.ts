@@ -1,0 +1,73 @@
+import { type Catalog, shownName } from '../catalog/index.ts'
+import {
+  nameKey,
+  nearest,
+  NexusError,
+  type RejectedSkill,
+  type Skill,
+  skillAddress,
+  toSafeLine,
+} from '../kernel/index.ts'
+
+const MAX_LISTED_NAMES = 20
+const MAX_SHOWN_CHARS = 120
+
+/** The copy that is meant, also by a `$name` mention. Throws SKILL_NOT_FOUND, SKILL_INVALID or INVALID_ARGUMENT. */
+export function findSkill(catalog: Catalog, nameOrAddress: string): Skill {
+  const wanted = typeof nameOrAddress === 'string' ? nameOrAddress.trim() : ''
+  if (wanted === '') {
+    throw new NexusError('INVALID_ARGUMENT', 'The name of a skill must be a non-empty text.', {
+      fix: availableSkills(catalog),
+    })
+  }
+  const skill = catalog.find(wanted) ?? (wanted.startsWith('$') ? catalog.find(wanted.slice(1)) : undefined)
+  if (skill) return skill
+  throw explain(catalog, wanted)
+}
+
+/** Why nothing answers to that name, and what to do: it is unreadable, held back, or mistyped. */
+function explain(catalog: Catalog, wanted: string): NexusError {
+  const means = meaning(wanted)
+  const shown = toSafeLine(wanted).slice(0, MAX_SHOWN_CHARS)
+  const held = catalog.held.find(({ skill }) => means(skill))
+  const rejected = held ? undefined : catalog.rejected.find(means)
+  if (rejected) return invalidSkill(shown, rejected)
+  const message = `Skill '${shown}' not found. ${availableSkills(catalog)}`
+  if (held) {
+    const reasons = held.reasons.map(({ text, fix }) => (fix === undefined ? text : `${text} (${fix})`))
+    return new NexusError('SKILL_NOT_FOUND', message, { fix: `It exists but is held back: ${reasons.join('; ')}` })
+  }
+  const near = nearest(wanted, catalog.skills.map(shownName))
+  const fix = near === undefined ? 'See them all with: nexus skills list --all' : `Did you mean '${toSafeLine(near)}'?`
+  return new NexusError('SKILL_NOT_FOUND', message, { fix })
+}
+
+function meaning(wanted: string): (thing: Pick<Skill, 'name' | 'origin'>) => boolean {
+  const key = nameKey(wanted)
+  return (thing) => nameKey(thing.name) === key || nameKey(skillAddress(thing)) === key
+}
+
+/** `Available skills: a, b`, cut to a length that a model can use. Source: contracts §3.2. */
+function availableSkills({ skills }: Catalog): string {
+  if (skills.length === 0) return 'Available skills: (none)'
+  const listed = skills.slice(0, MAX_LISTED_NAMES).map((skill) => shownName(skill).slice(0, MAX_SHOWN_CHARS))
+  const rest = skills.length - listed.length
+  return `Available skills: ${listed.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+/** SKILL_INVALID with the first finding: file, line, and how to mend it. */
+export function invalidSkill(
+  name: string,
+  { file, diagnostics }: Pick<RejectedSkill, 'file' | 'diagnostics'>,
+): NexusError {
+  const first = diagnostics.find(({ severity }) => severity === 'error') ?? diagnostics[0]
+  const place = first?.line === undefined ? file : `${file}:${first.line}`
+  const what = first ? `: ${first.message}` : ''
+  return new NexusError(
+    'SKILL_INVALID',
+    `Skill '${toSafeLine(name)}' cannot be read${toSafeLine(what)} (${toSafeLine(place)}).`,
+    {
+      fix: first?.fix ?? `Run: nexus skills validate ${toSafeLine(file)}`,
+    },
+  )
+}

@@ -1,0 +1,138 @@
+import { shownName } from '../catalog/index.ts'
+import { isNexusError, NexusError, type Skill, toSafeLine } from '../kernel/index.ts'
+import { readContained, readManifest } from '../sources/index.ts'
+import { binaryType, textType } from './media-type.ts'
+
+/** One file of a skill: text as it is, anything else as base64 with its kind told by `mediaType`. */
+export interface SkillFile {
+  /** Relative to the skill's directory, with forward slashes. */
+  readonly path: string
+  /** Bytes. */
+  readonly size: number
+  readonly executable: boolean
+  readonly mediaType: string
+  readonly encoding: 'utf-8' | 'base64'
+  readonly content: string
+}
+
+export interface SkillFileRequest {
+  readonly filePath: string
+  readonly maxBytes: number
+  /** Other names of the skill's directory that a path may begin with: where it was placed, `{baseDir}`. */
+  readonly aliases: readonly string[]
+  readonly signal?: AbortSignal
+}
+
+/** Where a bare file name is looked for, in this order. Source: seed 002, contracts §3.2; `''` is the skill's directory. */
+const PLACES = ['scripts/', 'references/', 'assets/', ''] as const
+const MAX_LISTED_FILES = 50
+const MAX_SHOWN_CHARS = 200
+
+/**
+ * Reads one file of a skill by its relative path or by its bare name. It never leaves the skill's directory, not through links.
+ * Throws FILE_NOT_FOUND (with the files there are), PATH_OUTSIDE, LIMIT_EXCEEDED, INVALID_ARGUMENT.
+ */
+export async function readSkillFile(skill: Skill, request: SkillFileRequest): Promise<SkillFile> {
+  const wanted = relativePath(skill, request)
+  if (isHidden(wanted)) throw notFound(`${named(skill, wanted)} is hidden; hidden files are not offered.`)
+  const isBare = !wanted.includes('/')
+  const candidates = isBare ? PLACES.map((place) => `${place}${wanted}`) : [wanted]
+  const found = await readFirst(skill, candidates, request)
+  if (found) return found
+  const files = await offeredFiles(skill, request.signal)
+  const deeper = isBare ? files.filter((path) => path.endsWith(`/${wanted}`)) : []
+  const only = deeper.length === 1 ? await readFirst(skill, deeper, request) : undefined
+  if (only) return only
+  throw notFound(`${named(skill, wanted)} not found.`, deeper.length > 1 ? deeper : files)
+}
+
+function relativePath(skill: Skill, { filePath, aliases }: SkillFileRequest): string {
+  if (typeof filePath !== 'string' || filePath.trim() === '') {
+    throw new NexusError('INVALID_ARGUMENT', 'The path of a skill file must be a non-empty text.', {
+      fix: 'Give a path such as references/guide.md.',
+    })
+  }
+  const path = filePath.replaceAll('\\', '/')
+  const prefix = [skill.directory, ...aliases]
+    .map((directory) => `${directory}/`)
+    .find((start) => path.startsWith(start))
+  const relative = path.slice(prefix?.length ?? 0).replace(/^(?:\.\/+)+/, '')
+  if (!/^(?:\/|[A-Za-z]:)/.test(relative)) return relative
+  throw new NexusError('PATH_OUTSIDE', `${named(skill, path)} lies outside the skill.`, {
+    fix: 'Give a path relative to the skill, such as references/guide.md.',
+  })
+}
+
+function isHidden(path: string): boolean {
+  return path.split('/').some((part) => part.startsWith('.') && part !== '.' && part !== '..')
+}
+
+/** The first candidate that is a file. A directory is passed over, and is the error when no file follows. */
+async function readFirst(
+  skill: Skill,
+  candidates: readonly string[],
+  { maxBytes, signal }: SkillFileRequest,
+): Promise<SkillFile | undefined> {
+  let directory: unknown
+  for (const candidate of candidates) {
+    try {
+      const { bytes, path, executable } = await readContained(skill.directory, candidate, {
+        maxBytes,
+        ...(signal && { signal }),
+      })
+      return toSkillFile(path.slice(skill.directory.length + 1), bytes, executable)
+    } catch (error) {
+      if (isDirectory(error)) directory ??= error
+      else if (!isNexusError(error) || error.code !== 'FILE_NOT_FOUND') throw error
+    }
+  }
+  if (directory !== undefined) throw directory
+  return undefined
+}
+
+function isDirectory(error: unknown): boolean {
+  return isNexusError(error) && (error.cause as { code?: unknown } | undefined)?.code === 'EISDIR'
+}
+
+function toSkillFile(path: string, bytes: Uint8Array, executable: boolean): SkillFile {
+  const text = decode(bytes)
+  const head = { path, size: bytes.byteLength, executable }
+  if (text !== undefined) return { ...head, mediaType: textType(path), encoding: 'utf-8', content: text }
+  const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  return { ...head, mediaType: binaryType(bytes), encoding: 'base64', content }
+}
+
+/** The text, or undefined when the bytes are none: not UTF-8, or with a NUL. */
+function decode(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    // Invalid UTF-8 is an answer here, not a failure.
+    return undefined
+  }
+}
+
+/** The files a message may name; empty when the directory cannot be listed, which must not hide what was asked for. */
+async function offeredFiles(skill: Skill, signal: AbortSignal | undefined): Promise<string[]> {
+  try {
+    const { files } = await readManifest(skill.directory, signal ? { signal } : {})
+    return files.map(({ path }) => path).filter((path) => !isHidden(path))
+  } catch (error) {
+    if (isNexusError(error) && error.code !== 'CANCELLED') return []
+    throw error
+  }
+}
+
+function named(skill: Skill, path: string): string {
+  return `File '${toSafeLine(path).slice(0, MAX_SHOWN_CHARS)}' of skill '${shownName(skill)}'`
+}
+
+function notFound(message: string, files: readonly string[] = []): NexusError {
+  if (files.length === 0) return new NexusError('FILE_NOT_FOUND', message, { fix: 'Load the skill to see its files.' })
+  const rest = files.length > MAX_LISTED_FILES ? `, and ${files.length - MAX_LISTED_FILES} more` : ''
+  const listed = files.slice(0, MAX_LISTED_FILES).map(toSafeLine).join(', ')
+  return new NexusError('FILE_NOT_FOUND', `${message} Available files: [${listed}${rest}]`, {
+    fix: 'Ask for one of the available files by its path.',
+  })
+}
