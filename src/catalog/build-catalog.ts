@@ -62,7 +62,7 @@ export function buildCatalog({ gated, rejected = [], diagnostics = [] }: Catalog
     rejected,
     diagnostics: [
       ...diagnostics,
-      ...groups.flatMap((copies) => duplicatesOf(copies, diagnostics)),
+      ...groups.flatMap((copies) => duplicatesOf(copies, told)),
       ...substitutes(rejected, winners),
     ],
     get version() {
