@@ -83,11 +83,18 @@ async function readFirst(
       return toSkillFile(path.slice(skill.directory.length + 1), bytes, executable)
     } catch (error) {
       if (isDirectory(error)) directory ??= error
-      else if (!isNexusError(error) || error.code !== 'FILE_NOT_FOUND') throw error
+      else if (!isNexusError(error) || error.code !== 'FILE_NOT_FOUND') throw withFix(error)
     }
   }
   if (directory !== undefined) throw directory
   return undefined
+}
+
+/** Over the limit there is another way to the content. */
+function withFix(error: unknown): unknown {
+  if (!isNexusError(error) || error.code !== 'LIMIT_EXCEEDED') return error
+  const fix = 'Read parts of it with a command, such as head or grep.'
+  return new NexusError(error.code, error.message, { fix, cause: error })
 }
 
 function isDirectory(error: unknown): boolean {

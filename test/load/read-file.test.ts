@@ -140,6 +140,7 @@ test('a file over the limit is refused with its size and the limit', async (t) =
   const error = await errorOf(loader.readFile('report', 'guide.md'))
   assert.equal(error.code, 'LIMIT_EXCEEDED')
   assert.match(error.message, /8 bytes.*7/)
+  assert.match(error.fix ?? '', /head or grep/)
 })
 
 test('a directory of the same name does not hide a file further down the order', async (t) => {
