@@ -45,13 +45,26 @@ export function readFrontmatter(yaml: string, firstLine: number, report: Report)
 /** Rounds of repairing single lines: one repair can uncover the next fault. */
 const REPAIR_ROUNDS = 3
 
+interface Lenient {
+  readonly text: string
+  readonly read: YamlRead
+  readonly repairs: readonly Repair[]
+}
+
 /** The strict reading; when it fails, the reading of the text with quotes around the values that need them. */
-function readLeniently(yaml: string): { text: string; read: YamlRead; repairs: readonly Repair[] } {
+function readLeniently(yaml: string): Lenient {
   const strict = readYaml(yaml)
   const hopeless = strict.problems.some(({ code }) => code === 'yaml-too-complex')
   if (hopeless || !strict.problems.some(isFatal)) return { text: yaml, read: strict, repairs: [] }
-  let { text, repairs } = repairYaml(yaml)
-  let read = repairs.length > 0 ? readYaml(text) : strict
+  const top = repairYaml(yaml)
+  const read = top.repairs.length > 0 ? readYaml(top.text) : strict
+  const below = readLineByLine({ ...top, read })
+  // Quotes on single lines are guesses: they count only when they mend everything.
+  return below.read.problems.some(isFatal) ? { ...top, read } : below
+}
+
+function readLineByLine(start: Lenient): Lenient {
+  let { text, read, repairs } = start
   for (let round = 0; round < REPAIR_ROUNDS && read.problems.some(isFatal); round++) {
     const next = repairLines(text, read.problems)
     if (next.repairs.length === 0) break

@@ -91,7 +91,7 @@ export function repairLines(
 
 function repairLine(line: string): { line: string; found: Omit<Repair, 'line'> } | undefined {
   const [, head = '', value = ''] = NESTED_LINE.exec(line) ?? []
-  if (!/^[ \t-]/.test(head) || !SUSPICIOUS.test(value) || /^[[{]/.test(value)) return undefined
+  if (!/^[ -][^\t]*$/.test(head) || !SUSPICIOUS.test(value) || /^[[{]/.test(value)) return undefined
   const problem = readYaml(`x: ${value}`).problems.find(isFatal)
   if (problem?.code !== 'yaml-invalid') return undefined
   const trimmed = value.trimEnd()
@@ -107,7 +107,7 @@ function repairLine(line: string): { line: string; found: Omit<Repair, 'line'> }
   }
 }
 
-/** Entries begin at column 1; comments and blank lines at their end do not belong to them. */
+/** Entries begin at column 1; indented and blank lines below belong to them, blank ones at the end do not. */
 function topLevelEntries(lines: readonly string[]): Entry[] {
   const entries: Entry[] = []
   let current: { key: string; line: number; head: number; lines: string[] } | undefined
@@ -116,10 +116,10 @@ function topLevelEntries(lines: readonly string[]): Entry[] {
     if (match) {
       current = { key: match[1] ?? match[2] ?? match[3] ?? '', line: index, head: match[0].length, lines: [line] }
       entries.push(current)
-    } else if (line.startsWith('#')) {
-      current = undefined
-    } else {
+    } else if (/^[ \t]|^$/.test(line)) {
       current?.lines.push(line)
+    } else {
+      current = undefined
     }
   })
   for (const entry of entries) {
