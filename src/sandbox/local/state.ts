@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isOwnerGone, ownerToken } from '../runner/process-tree.ts'
 import { removeTree } from '../runner/temp.ts'
 import type { LocalSettings } from './options.ts'
 import { unavailable } from './unavailable.ts'
@@ -157,25 +158,13 @@ function readIndex(file: string): number | undefined {
 /** A new directory for one sandbox, named so that a later process can tell whether its owner still lives. */
 export function createLive(state: ProjectState): string {
   removeDead(state.live)
-  const name = `${process.pid}-${startOf(process.pid)}-${randomBytes(4).toString('hex')}`
+  const name = `${ownerToken()}-${randomBytes(4).toString('hex')}`
   return identityDirectory(join(state.live, name), state.identity)
 }
 
 /** What a machine that lost its power, or a runner that was killed together with its parent, left behind. */
 function removeDead(live: string): void {
   for (const name of readdirSync(live)) {
-    const [pid, start] = name.split('-').map(Number)
-    if (pid === undefined || start === undefined || startOf(pid) !== start) removeTree(join(live, name))
-  }
-}
-
-/** Start of a process in clock ticks since boot; -1 when there is none. */
-function startOf(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
-  } catch {
-    // No such process.
-    return -1
+    if (isOwnerGone(name)) removeTree(join(live, name))
   }
 }

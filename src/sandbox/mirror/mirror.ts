@@ -31,7 +31,8 @@ export class Mirror {
     const host = new Tree(this.#options.workspace)
     const mirror = new Tree(this.directory)
     try {
-      const { entries } = await listTree(host, { limits: this.#options.limits, signal })
+      const { entries, leftovers } = await listTree(host, { limits: this.#options.limits, signal })
+      for (const path of leftovers) host.removeAll(path)
       this.#dropStale(mirror, entries)
       const pairs = new Map<string, Pair>()
       // The listing names parents first, and the map keeps that order.

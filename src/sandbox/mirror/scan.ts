@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { NexusError } from '../../kernel/index.ts'
 import { protectedPlace } from './protected.ts'
-import { type Entry, isAbsence, PART_NAME, type Tree } from './tree.ts'
+import { type Entry, isAbsence, partState, type Tree } from './tree.ts'
 
 /** Entries between two turns of the event loop: about 2 ms of work. */
 const SLICE = 256
@@ -20,6 +20,8 @@ export interface Listing {
   readonly entries: ReadonlyMap<string, Entry>
   /** Devices, pipes and sockets, which are not mirrored. */
   readonly others: readonly string[]
+  /** Half-written files of processes of ours that were killed. */
+  readonly leftovers: readonly string[]
 }
 
 /** How to list. */
@@ -33,8 +35,7 @@ export interface ListOptions {
 /** Lists everything. Throws LIMIT_EXCEEDED when there is more than the limits allow, and the signal's reason. */
 export async function listTree(tree: Tree, options: ListOptions): Promise<Listing> {
   const { limits, signal, mustBeReadable = false } = options
-  const entries = new Map<string, Entry>()
-  const others: string[] = []
+  const listing = { entries: new Map<string, Entry>(), others: [] as string[], leftovers: [] as string[] }
   const waiting = ['']
   let bytes = 0
   for (let seen = 0, directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
@@ -44,20 +45,31 @@ export async function listTree(tree: Tree, options: ListOptions): Promise<Listin
         signal?.throwIfAborted()
       }
       const path = posix.join(directory, name)
-      const entry = PART_NAME.test(name) ? undefined : tree.entry(path)
-      if (!entry) continue
-      if (entry.kind === 'other') {
-        others.push(path)
-        continue
-      }
-      entries.set(path, entry)
-      bytes += entry.size
-      if (entry.kind === 'directory') waiting.push(path)
+      const entry = take(tree, path, listing)
+      if (entry?.kind === 'directory') waiting.push(path)
+      bytes += entry?.size ?? 0
     }
-    if (entries.size > limits.maxFiles) throw tooLarge(`more than ${limits.maxFiles} files`, 'mirror.maxFiles')
+    if (listing.entries.size > limits.maxFiles) throw tooLarge(`more than ${limits.maxFiles} files`, 'mirror.maxFiles')
     if (bytes > limits.maxBytes) throw tooLarge(`more than ${limits.maxBytes} bytes`, 'mirror.maxBytes')
   }
-  return { entries, others }
+  return listing
+}
+
+/** Puts one path where it belongs; returns the entry when it is one to mirror. */
+function take(
+  tree: Tree,
+  path: string,
+  listing: { entries: Map<string, Entry>; others: string[]; leftovers: string[] },
+): Entry | undefined {
+  const part = partState(posix.basename(path))
+  if (part === 'left') listing.leftovers.push(path)
+  const entry = part === 'no' ? tree.entry(path) : undefined
+  if (entry?.kind === 'other') {
+    listing.others.push(path)
+    return undefined
+  }
+  if (entry) listing.entries.set(path, entry)
+  return entry
 }
 
 /** Protected places that exist, outermost only. `maxEntries` bounds the look; what lies beyond is not found. */

@@ -5,13 +5,26 @@ import {
   readlinkSync, readSync, renameSync, rmdirSync, symlinkSync, unlinkSync, writeSync,
 } from 'node:fs' // oxfmt-ignore
 import { posix } from 'node:path'
+import { isOwnerGone, ownerToken } from '../runner/process-tree.ts'
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 const MAX_OPEN = 256
 const BLOCK_BYTES = 1024 * 1024
 
-/** Names of files that are being written; renamed when whole. */
-export const PART_NAME = /^\.nexus-part-[0-9a-f]{16}$/
+/** Names of files that are being written; they say which process writes them, and are renamed when whole. */
+const PART_NAME = /^\.nexus-part-(\d+-\d+-\d+)-[0-9a-f]{8}$/
+
+/** A new name for a file that is being written. */
+export function partName(): string {
+  return `.nexus-part-${ownerToken()}-${randomBytes(4).toString('hex')}`
+}
+
+/** Whether a name is that of a file being written: no, yes, or by a process that is gone. */
+export function partState(name: string): 'no' | 'writing' | 'left' {
+  const owner = PART_NAME.exec(name)?.[1]
+  if (owner === undefined) return 'no'
+  return isOwnerGone(owner) ? 'left' : 'writing'
+}
 
 /** What lies at a path. `other` is a device, a pipe or a socket. */
 export interface Entry {
@@ -110,7 +123,7 @@ export class Tree {
     options: { to?: string; mode: number; owner: Owner | undefined; mustBeNew?: boolean },
   ): void {
     const { to = path, mode, owner, mustBeNew = false } = options
-    const part = posix.join(posix.dirname(to), `.nexus-part-${randomBytes(8).toString('hex')}`)
+    const part = posix.join(posix.dirname(to), partName())
     const input = openSync(source.#place(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     try {
       const found = fstatSync(input)

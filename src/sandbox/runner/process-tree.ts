@@ -1,5 +1,5 @@
 /** process-tree: finds the command itself below bubblewrap and the seccomp helper. Linux, from /proc only. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 
 /** Ids of the direct children; empty when the process is gone. */
 export function childrenOf(pid: number): number[] {
@@ -15,6 +15,27 @@ export function descendantsOf(pid: number): number[] {
 export function findCommand(bwrapPid: number): number | undefined {
   const helper = descendantsOf(bwrapPid).findLast((pid) => read(`/proc/${pid}/comm`).trim() === 'apply-seccomp')
   return helper === undefined ? undefined : childrenOf(helper)[0]
+}
+
+/** Names this process for good, as part of a file name: pid namespace, pid and start time. */
+export function ownerToken(): string {
+  return `${pidNamespace()}-${process.pid}-${startTimeOf(process.pid)}`
+}
+
+/** True when the process of a token is gone. One of another pid namespace, such as another container, counts as living. */
+export function isOwnerGone(token: string): boolean {
+  const [namespace, pid, start] = token.split('-').map(Number)
+  return namespace === pidNamespace() && startTimeOf(pid ?? -1) !== start
+}
+
+function pidNamespace(): number {
+  return statSync('/proc/self/ns/pid').ino
+}
+
+/** Start of a process in clock ticks since boot; -1 when there is none. */
+function startTimeOf(pid: number): number {
+  const stat = read(`/proc/${pid}/stat`)
+  return stat === '' ? -1 : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
 }
 
 /** Sends a signal; false when the process is already gone. */
