@@ -127,5 +127,5 @@ function countLines(text: string): number {
 function endOfLine(text: string, line: number): number {
   let at = -1
   for (let count = 0; count < line; count++) at = text.indexOf('\n', at + 1)
-  return at
+  return Math.max(at, 0)
 }

@@ -21,9 +21,11 @@ const compiled = new WeakMap<JsonSchema, SchemaCheck>()
 export function compileSchema(schema: JsonSchema): SchemaCheck {
   const known = compiled.get(schema)
   if (known) return known
-  // Another dialect's name would be refused, and `$async` would turn the answer into a promise.
-  const { $schema: _dialect, $async: _async, ...plain } = schema
+  // Another dialect's name and an id that is no URI would be refused; `$async` would turn the answer into a promise.
+  const { $schema: _dialect, $id: _id, $async: _async, ...plain } = schema
   const validate = ajv.compile(plain)
+  // Ajv would keep the schema for ever.
+  ajv.removeSchema(plain)
   const check: SchemaCheck = (value) => (validate(value) ? [] : [...(validate.errors ?? [])])
   compiled.set(schema, check)
   return check

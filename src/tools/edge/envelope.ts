@@ -1,6 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import type { FailureCode, JsonObject, Outcome } from '../../kernel/index.ts'
-import { nextStep } from './model-text.ts'
+import { nextStep, orNone } from './model-text.ts'
 
 /** The universal tool response of seed 003: exactly these keys. Source: contracts §4.1. */
 export interface Envelope {
@@ -36,7 +36,7 @@ export function toEnvelope(outcome: Outcome, { timeMs, cwd, input, root }: Envel
     const { code, message } = outcome
     return { status: 'error', text: `${message} ${nextStep(code)}`, error: { code, message }, ...shared }
   }
-  return { status: outcome.type, text: outcome.text || '(no output)', ...shared }
+  return { status: outcome.type, text: orNone(outcome.text), ...shared }
 }
 
 function toRelative(path: string, root: string | undefined): string | undefined {

@@ -9,7 +9,12 @@ export function toModelText(outcome: Outcome): string {
     const head = `Error (${outcome.code}): ${outcome.message}\n${nextStep(outcome.code)}`
     return withData(head, outcome.data ?? {})
   }
-  return withData(outcome.text, outcome.data) || '(no output)'
+  return orNone(withData(outcome.text, outcome.data))
+}
+
+/** A text that shows nothing says so. */
+export function orNone(text: string): string {
+  return text.trim() === '' ? '(no output)' : text
 }
 
 /** What a model should do after a failure of that kind. */

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { JsonObject, JsonSchema, Outcome } from '../../src/kernel/index.ts'
+import { executeTool, toModelText } from '../../src/tools/index.ts'
+import { contextOf, DONE, messageOf, toolThat } from './rig.ts'
+
+const SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    path: { type: 'string' },
+    mode: { enum: ['a', 'b'] },
+    steps: { type: 'array', items: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } },
+  },
+  required: ['path'],
+}
+
+async function call(
+  args: unknown,
+  more: { schema?: JsonSchema; name?: string } = {},
+): Promise<{ outcome: Outcome; given: JsonObject | undefined }> {
+  let given: JsonObject | undefined
+  const probe = toolThat(async (checked) => {
+    given = checked
+    return DONE
+  })
+  const tool = { ...probe, name: more.name ?? 'probe', parameters: more.schema ?? SCHEMA }
+  return { outcome: await executeTool(tool, args, contextOf()), given }
+}
+
+describe('the arguments of a call', () => {
+  const bad: readonly (readonly [unknown, string])[] = [
+    [{}, 'path is required'],
+    [{ path: 1 }, 'path must be string'],
+    [{ path: 'x', mode: 'c' }, 'mode must be equal to one of the allowed values: "a", "b"'],
+    [{ path: 'x', steps: [{}, { name: 'y' }] }, 'steps[0].name is required'],
+    [null, 'the arguments must be one JSON object'],
+    [['path'], 'the arguments must be one JSON object'],
+    ['{"path":"x"}', 'the arguments must be one JSON object'],
+    [{ path: 1, mode: 'c' }, 'path must be string; mode must be equal to one of the allowed values: "a", "b"'],
+  ]
+  for (const [args, problem] of bad) {
+    it(`are refused before execute: ${problem}`, async () => {
+      const { outcome, given } = await call(args)
+      assert.deepEqual(outcome, {
+        type: 'failed',
+        code: 'INVALID_PARAM',
+        message: `Invalid arguments for probe: ${problem}`,
+      })
+      assert.equal(given, undefined)
+    })
+  }
+
+  it('lose unknown names, and the model is told', async () => {
+    const { outcome, given } = await call({ path: 'x', pth: 1, frobnicate: 2 })
+    assert.deepEqual(given, { path: 'x' })
+    assert.match(
+      messageOf(outcome),
+      /Note: unknown argument 'pth' of probe \(did you mean 'path'\?\); it was ignored\./,
+    )
+    assert.match(toModelText(outcome), /unknown argument 'frobnicate' of probe \(it takes path, mode, steps\)/)
+  })
+
+  it('lose _parallel without a word', async () => {
+    const { outcome, given } = await call({ path: 'x', _parallel: true })
+    assert.deepEqual(given, { path: 'x' })
+    assert.deepEqual(outcome, DONE)
+  })
+
+  it('keep unknown names when the schema takes them', async () => {
+    for (const schema of [
+      { type: 'object' },
+      { ...SCHEMA, additionalProperties: true },
+      { ...SCHEMA, patternProperties: { '^x': {} } },
+    ]) {
+      const { given } = await call({ path: 'x', xtra: 1 }, { schema })
+      assert.deepEqual(given, { path: 'x', xtra: 1 })
+    }
+  })
+
+  it('are refused with unknown names by the closed tools of the skills service', async () => {
+    const { outcome, given } = await call(
+      { path: 'x', pth: 1, _parallel: true },
+      { name: 'skills.run_cmd', schema: { ...SCHEMA, additionalProperties: false } },
+    )
+    assert.equal(
+      messageOf(outcome),
+      `Invalid arguments for skills.run_cmd: unknown argument 'pth' of skills.run_cmd (did you mean 'path'?)`,
+    )
+    assert.equal(given, undefined)
+  })
+
+  it('of an ordinary tool with a closed schema lose unknown names like any other', async () => {
+    const { outcome, given } = await call(
+      { path: 'x', more: 1 },
+      { schema: { ...SCHEMA, additionalProperties: false } },
+    )
+    assert.deepEqual(given, { path: 'x' })
+    assert.equal(outcome.type, 'success')
+  })
+
+  it('cannot reach the prototype, nor be satisfied by it', async () => {
+    const { given } = await call(JSON.parse('{"path":"x","__proto__":{"admin":true},"constructor":1}'))
+    assert.deepEqual(given, { path: 'x' })
+    assert.equal(Object.getPrototypeOf(given), Object.prototype)
+    const { outcome } = await call(
+      {},
+      { schema: { type: 'object', properties: { constructor: {} }, required: ['constructor'] } },
+    )
+    assert.match(messageOf(outcome), /constructor is required/)
+  })
+
+  it('cannot be checked by a broken schema, which is a fault of the tool', async () => {
+    const { outcome } = await call({}, { schema: { type: 'object', properties: { x: { type: 'nothing' } } } })
+    assert.equal(outcome.type === 'failed' && outcome.code, 'INTERNAL_ERROR')
+    assert.match(messageOf(outcome), /parameters of tool 'probe' are no valid JSON Schema/)
+  })
+
+  it('are checked by schemas that name another dialect, share an id, or claim to be asynchronous', async () => {
+    const draft7 = { ...SCHEMA, $schema: 'http://json-schema.org/draft-07/schema#', $id: 'urn:same' }
+    for (const schema of [draft7, { ...SCHEMA, $id: 'urn:same' }, { ...SCHEMA, $async: true }]) {
+      assert.equal((await call({ path: 1 }, { schema })).outcome.type, 'failed')
+      assert.equal((await call({ path: 'x' }, { schema })).outcome.type, 'success')
+    }
+  })
+
+  it('bring hidden characters of a name into no message', async () => {
+    const { outcome } = await call({ path: 'x', 'a\u202eb\u001b[2J': 1 })
+    assert.match(messageOf(outcome), /unknown argument 'ab'/)
+  })
+})

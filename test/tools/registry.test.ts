@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { isNexusError } from '../../src/kernel/index.ts'
+import {
+  createRegistry,
+  createServices,
+  createWireNames,
+  defineTool,
+  type ToolFactory,
+  toWireName,
+} from '../../src/tools/index.ts'
+
+function factoryOf(name: string, seen: string[] = []): ToolFactory {
+  return () => {
+    seen.push(name)
+    return defineTool({
+      name,
+      description: `Does ${name}.`,
+      parameters: { type: 'object', properties: {} },
+      execute: () => 'done',
+    })
+  }
+}
+
+const throwsWith = (code: string) => (error: unknown) => isNexusError(error) && error.code === code
+
+describe('createRegistry', () => {
+  it('makes a tool when it is first asked for, and once', () => {
+    const seen: string[] = []
+    const registry = createRegistry(createServices())
+    registry.register('one', factoryOf('one', seen))
+    assert.deepEqual(seen, [])
+    assert.equal(registry.get('one'), registry.get('one'))
+    assert.deepEqual(seen, ['one'])
+  })
+
+  it('drops the tool it made when a name is registered again, and keeps the place of the name', () => {
+    const registry = createRegistry(createServices())
+    registry.register('one', factoryOf('one'))
+    registry.register('two', factoryOf('two'))
+    const before = registry.get('one')
+    registry.register('one', factoryOf('one'))
+    assert.notEqual(registry.get('one'), before)
+    assert.deepEqual(registry.names, ['one', 'two'])
+  })
+
+  it('gives undefined for an unknown name, also for one every object has', () => {
+    const registry = createRegistry(createServices())
+    assert.equal(registry.get('nothing'), undefined)
+    assert.equal(registry.get('toString'), undefined)
+    assert.equal(registry.has('__proto__'), false)
+  })
+
+  it('hands its services to the factory', () => {
+    const services = createServices()
+    const registry = createRegistry(services)
+    registry.register('one', (given) => {
+      assert.equal(given, services)
+      return factoryOf('one')(given)
+    })
+    assert.ok(registry.get('one'))
+  })
+
+  it('forgets what is unregistered', () => {
+    const registry = createRegistry(createServices())
+    registry.register('one', factoryOf('one'))
+    registry.get('one')
+    assert.equal(registry.unregister('one'), true)
+    assert.equal(registry.unregister('one'), false)
+    assert.equal(registry.get('one'), undefined)
+  })
+
+  it('refuses a bad name, and one that differs only in case', () => {
+    const registry = createRegistry(createServices())
+    registry.register('Skill', factoryOf('Skill'))
+    assert.throws(() => registry.register('a b', factoryOf('a b')), throwsWith('INVALID_ARGUMENT'))
+    assert.throws(() => registry.register('skill', factoryOf('skill')), throwsWith('CONFLICT'))
+  })
+
+  it('says which factory fails or makes a tool of another name', () => {
+    const registry = createRegistry(createServices())
+    registry.register('broken', () => {
+      throw new Error('no key')
+    })
+    registry.register('alias', factoryOf('other'))
+    assert.throws(() => registry.get('broken'), /factory of tool 'broken' failed: no key/)
+    assert.throws(() => registry.get('alias'), throwsWith('INTERNAL'))
+  })
+})
+
+describe('definitions', () => {
+  const registry = createRegistry(createServices())
+  for (const name of ['read_file', 'skills.load', 'mcp:github.create_issue']) registry.register(name, factoryOf(name))
+  const parameters = { type: 'object', properties: {} }
+
+  it('come in the form of OpenAI with wire names', () => {
+    assert.deepEqual(registry.definitions('openai')[1], {
+      type: 'function',
+      function: { name: 'skills__load', description: 'Does skills.load.', parameters },
+    })
+  })
+
+  it('come in the forms of Anthropic, MCP and plain JSON', () => {
+    const description = 'Does mcp:github.create_issue.'
+    assert.deepEqual(registry.definitions('anthropic')[2], {
+      name: 'mcp__github__create_issue',
+      description,
+      input_schema: parameters,
+    })
+    assert.deepEqual(
+      registry.definitions('mcp').map(({ name }) => name),
+      ['read_file', 'skills.load', 'mcp__github__create_issue'],
+    )
+    assert.deepEqual(registry.definitions('json')[2], { name: 'mcp:github.create_issue', description, parameters })
+  })
+
+  it('leave out what the filter leaves out', () => {
+    const names = registry.definitions('json', { filter: ({ name }) => name !== 'read_file' }).map(({ name }) => name)
+    assert.deepEqual(names, ['skills.load', 'mcp:github.create_issue'])
+  })
+
+  it('use the names that wireNames turns back', () => {
+    const wire = registry.wireNames()
+    for (const definition of registry.definitions('openai'))
+      assert.ok(registry.has(wire.toName(definition.function.name) ?? ''))
+  })
+})
+
+describe('wire names', () => {
+  it('leave alone what providers accept', () => {
+    assert.equal(toWireName('run_command'), 'run_command')
+  })
+
+  it('tell rivals apart whatever their order', () => {
+    const names = ['a.b', 'a:b', 'a__b']
+    const wire = createWireNames(names)
+    assert.equal(wire.toWire('a__b'), 'a__b')
+    assert.match(wire.toWire('a.b'), /^a__b_[0-9a-f]{8}$/)
+    assert.notEqual(wire.toWire('a.b'), wire.toWire('a:b'))
+    assert.equal(createWireNames(names.toReversed()).toWire('a.b'), wire.toWire('a.b'))
+  })
+
+  it('answer a policy name that a model used as it stands', () => {
+    const wire = createWireNames(['skills.load'])
+    assert.equal(wire.toName('skills.load'), 'skills.load')
+    assert.equal(wire.toName('skills__load'), 'skills.load')
+    assert.equal(wire.toName('nothing'), undefined)
+  })
+
+  it('are accepted by providers, unique and reversible for any set of names', () => {
+    const unit = fc.constantFrom('a', 'b', '_', '-', '.', ':', '/', 'é')
+    const anyName = fc.oneof(
+      fc.string({ unit, minLength: 1, maxLength: 5 }),
+      fc.string({ unit, minLength: 60, maxLength: 90 }),
+    )
+    fc.assert(
+      fc.property(fc.uniqueArray(anyName, { maxLength: 30 }), (names) => {
+        const wire = createWireNames(names)
+        const all = names.map((name) => wire.toWire(name))
+        assert.equal(new Set(all).size, names.length)
+        for (const [index, name] of names.entries()) {
+          assert.match(all[index] ?? '', /^[A-Za-z0-9_-]{1,64}$/)
+          assert.equal(wire.toName(all[index] ?? ''), name)
+        }
+      }),
+    )
+  })
+})
+
+describe('createServices', () => {
+  it('registers, gets, requires, lists, removes and clears', () => {
+    const services = createServices()
+    services.register('port', 8765)
+    services.register('agent_id', 'main')
+    services.register('port', 9000)
+    assert.equal(services.get<number>('port'), 9000)
+    assert.equal(services.require('agent_id'), 'main')
+    assert.equal(services.has('api_key'), false)
+    assert.equal(services.get('api_key'), undefined)
+    assert.deepEqual(services.names(), ['port', 'agent_id'])
+    assert.equal(services.unregister('port'), 9000)
+    services.clear()
+    assert.deepEqual(services.names(), [])
+  })
+
+  it('keeps a part that is undefined or null as registered', () => {
+    const services = createServices()
+    services.register('allowed_paths', null)
+    assert.equal(services.require('allowed_paths'), null)
+  })
+
+  it('throws INVALID_ARGUMENT with the names there are when a required part is missing', () => {
+    const services = createServices()
+    services.register('port', 1)
+    assert.throws(
+      () => services.require('api_key'),
+      (error) => isNexusError(error) && /Registered: port/.test(error.fix ?? ''),
+    )
+  })
+})
