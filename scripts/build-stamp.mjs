@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { ROOT } from './setup/process.mjs'
 
 const STAMP = 'dist/.stamp'
-const INPUTS = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs']
+const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
+const INPUTS = [...SETTINGS, 'scripts/build.mjs', 'scripts/bundle-plugins.mjs']
 
 /** True when dist/ is there and up to date. */
 export function isBuildFresh() {

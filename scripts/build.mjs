@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { inputHash, sourceFiles } from './build-stamp.mjs'
+import { readSources } from './bundle-plugins.mjs'
 import { ROOT } from './setup/process.mjs'
 
 const DIST = join(ROOT, 'dist')
@@ -57,31 +58,10 @@ async function bundleCommand(target) {
     packages: 'external',
     charset: 'utf8',
     logLevel: 'warning',
-    plugins: [keepModulePlaces],
+    plugins: [readSources],
   })
   writeFileSync(join(target, 'cli/bin.cjs'), bin)
   chmodSync(join(target, 'cli/bin.cjs'), 0o755)
-}
-
-/**
- * A module that asks where it is must get the same answer inside a bundle: the place that tsc gave it in dist/.
- * All files of the bundle lie in dist/cli, so that place is a fixed path away.
- */
-const keepModulePlaces = {
-  name: 'keep-module-places',
-  setup(esbuild) {
-    esbuild.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      const text = readFileSync(path, 'utf8')
-      if (!text.includes('import.meta.')) return undefined
-      const place = relative(join(ROOT, 'src/cli'), path).replace(/\.ts$/, '.js').replaceAll('\\', '/')
-      const own = `const nexusModule = { url: new URL(${JSON.stringify(place)}, import.meta.url).href, resolve: import.meta.resolve };`
-      const rest = text
-        .replaceAll('import.meta.dirname', 'nexusPath(new URL(".", nexusModule.url)).slice(0, -1)')
-        .replaceAll('import.meta.filename', 'nexusPath(nexusModule.url)')
-        .replaceAll(/import\.meta\.(?=url|resolve)/g, 'nexusModule.')
-      return { loader: 'ts', contents: `import { fileURLToPath as nexusPath } from 'node:url';${own}${rest}` }
-    })
-  },
 }
 
 async function main() {
