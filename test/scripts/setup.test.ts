@@ -48,7 +48,9 @@ test('a command that the bootstrap does not know is answered with its usage and 
   assert.match(answer.stderr, /bootstrap\.mjs start/)
 })
 
-test('with everything in place the bootstrap finds nothing to do and says nothing', () => {
+test('with everything in place the bootstrap finds nothing to do and says nothing', async (context) => {
+  const { isBuildFresh } = (await import(join(ROOT, 'scripts/build-stamp.mjs'))) as { isBuildFresh: () => boolean }
+  if (!isBuildFresh()) return context.skip('dist/ is older than src/, so there is something to do')
   const answer = spawnSync(process.execPath, [join(ROOT, 'scripts/bootstrap.mjs'), 'install'], { encoding: 'utf8' })
   assert.equal(answer.status, 0, answer.stderr)
   const lines = answer.stderr.split('\n').filter((line) => line !== '' && !line.includes('the sandbox needs'))
