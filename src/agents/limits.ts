@@ -1,0 +1,58 @@
+import { type Clock, NexusError } from '../kernel/index.ts'
+
+/** How much one turn may take. Times in milliseconds; 0 = no limit. */
+export interface AgentLimits {
+  /** Answers with tool calls that are worked off in one turn. Default 10. Source: contracts §1.9. */
+  readonly maxIterations: number
+  /** Calls of a `_parallel` batch that run at once. Default 10. Source: contracts §1.9. */
+  readonly maxConcurrentTools: number
+  /** One answer of the model, from request to last byte. Default 300,000. */
+  readonly stepTimeoutMs: number
+  /** The whole turn with all its calls. Default 0. */
+  readonly turnTimeoutMs: number
+  /** How often a request is repeated that failed for a passing reason. Default 2. */
+  readonly maxRetries: number
+  /** Pause before the first repeat when the server names none; doubles each time. Default 2,000. */
+  readonly retryDelayMs: number
+}
+
+export const DEFAULT_LIMITS: AgentLimits = {
+  maxIterations: 10,
+  maxConcurrentTools: 10,
+  stepTimeoutMs: 300_000,
+  turnTimeoutMs: 0,
+  maxRetries: 2,
+  retryDelayMs: 2_000,
+}
+
+/** Fills in the defaults. Throws INVALID_ARGUMENT for a number that is no limit. */
+export function toLimits(given: Partial<AgentLimits> = {}): AgentLimits {
+  const limits: { -readonly [name in keyof AgentLimits]: number } = { ...DEFAULT_LIMITS }
+  for (const name of Object.keys(DEFAULT_LIMITS) as (keyof AgentLimits)[]) {
+    const value = given[name]
+    if (value === undefined) continue
+    const least = name === 'maxIterations' || name === 'maxConcurrentTools' ? 1 : 0
+    if (!Number.isSafeInteger(value) || value < least) {
+      throw new NexusError('INVALID_ARGUMENT', `The limit ${name} is ${value}.`, {
+        fix: `Use a whole number from ${least} up.`,
+      })
+    }
+    limits[name] = value
+  }
+  return limits
+}
+
+/** A signal that aborts after `ms` by the given clock; `stop` lets go of it. With 0 it never aborts. */
+export function startTimer(clock: Clock, ms: number): { readonly signal: AbortSignal; stop(): void } {
+  const fired = new AbortController()
+  const stopped = new AbortController()
+  if (ms > 0) {
+    clock.sleep(ms, stopped.signal).then(
+      () => fired.abort(),
+      () => {
+        // Stopped in time: nothing to do.
+      },
+    )
+  }
+  return { signal: fired.signal, stop: () => stopped.abort() }
+}

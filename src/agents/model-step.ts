@@ -1,0 +1,216 @@
+import type {
+  JSONSchema7,
+  LanguageModelMiddleware,
+  LanguageModelUsage,
+  ModelMessage,
+  streamText,
+  TextStreamPart,
+  ToolSet,
+  wrapLanguageModel,
+} from 'ai'
+import { type Clock, isJsonObject, type JsonObject, type JsonValue, newId, toSafeLine } from '../kernel/index.ts'
+import type { StoredMessage } from '../store/index.ts'
+import type { AgentListener, StepUsage } from './events.ts'
+import { type AgentLimits, startTimer } from './limits.ts'
+import { type ModelFailure, stepTimedOut, toModelFailure } from './model-failure.ts'
+import type { ModelChoice } from './open-model.ts'
+import type { AgentTool } from './runtime-seam.ts'
+
+/** A call as the model asked for it, before anybody looked at it. */
+export interface RequestedCall {
+  /** The model's own id, by which its answer is found. */
+  readonly toolCallId: string
+  readonly wireName: string
+  readonly arguments: JsonObject
+  /** What the model wrote, when it is no JSON object. */
+  readonly unreadable?: string
+}
+
+/** What came of asking the model once. */
+export type StepAnswer =
+  | {
+      readonly type: 'answer'
+      readonly text: string
+      /** The answer for the history; undefined when the model said nothing at all. */
+      readonly message: StoredMessage | undefined
+      readonly calls: readonly RequestedCall[]
+      readonly usage: StepUsage
+      readonly finishReason: string
+    }
+  | { readonly type: 'failed'; readonly failure: ModelFailure; readonly text: string }
+  /** The caller's signal aborted. */
+  | { readonly type: 'aborted'; readonly text: string }
+
+type V4Model = Parameters<typeof wrapLanguageModel>[0]['model']
+type ProviderSettings = NonNullable<Parameters<typeof streamText>[0]['providerOptions']>
+type StreamPart =
+  Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapStream']>>> extends { stream: ReadableStream<infer Part> }
+    ? Part
+    : never
+
+export interface StepRequest {
+  readonly model: ModelChoice
+  readonly instructions: string
+  readonly messages: readonly StoredMessage[]
+  readonly tools: readonly AgentTool[]
+  readonly limits: AgentLimits
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly emit: AgentListener
+}
+
+/** Asks the model and repeats what failed for a passing reason, with the pause that the server asks for. */
+export async function askModel(request: StepRequest): Promise<StepAnswer> {
+  const { limits, clock, signal, emit } = request
+  for (let attempt = 0; ; attempt++) {
+    const answer = await askOnce(request)
+    if (answer.type !== 'failed' || !answer.failure.isRetryable || attempt >= limits.maxRetries) return answer
+    const pauseMs = answer.failure.retryAfterMs ?? limits.retryDelayMs * 2 ** attempt
+    const again = `Asking again in ${Math.ceil(pauseMs / 1000)} s (${attempt + 1} of ${limits.maxRetries}).`
+    const code = answer.text === '' ? 'model-retry' : 'step-restarted'
+    emit({ type: 'notice', code, text: `${answer.failure.error.message} ${again}` })
+    try {
+      await clock.sleep(pauseMs, signal)
+    } catch {
+      // The only reason to wake early is the caller's signal.
+      return { type: 'aborted', text: answer.text }
+    }
+  }
+}
+
+async function askOnce(request: StepRequest): Promise<StepAnswer> {
+  const { model, limits, clock, signal } = request
+  if (signal.aborted) return { type: 'aborted', text: '' }
+  const timer = startTimer(clock, limits.stepTimeoutMs)
+  const heard: Heard = { text: '', calls: [], end: undefined }
+  const broken = (error: unknown): StepAnswer => {
+    const { text } = heard
+    if (signal.aborted) return { type: 'aborted', text }
+    if (timer.signal.aborted) return { type: 'failed', failure: stepTimedOut({ model }, limits.stepTimeoutMs), text }
+    return { type: 'failed', failure: toModelFailure(error, { model, clock, isStarted: text !== '' }), text }
+  }
+  try {
+    const { result, warnings } = await startStream(request, AbortSignal.any([signal, timer.signal]))
+    await listen(result.stream, heard, request.emit)
+    const { end, text, calls } = heard
+    if (signal.aborted || timer.signal.aborted || !end || isCut(end)) return broken(new TypeError('terminated'))
+    for (const warning of warnings) request.emit({ type: 'notice', code: 'model-warning', text: warning })
+    const message = (await result.responseMessages).find(({ role }) => role === 'assistant')
+    const unique = withUniqueIds({ message: toStored(message), calls })
+    return { type: 'answer', text, ...unique, usage: toUsage(end.usage), finishReason: end.finishReason }
+  } catch (error) {
+    return broken(error)
+  } finally {
+    timer.stop()
+  }
+}
+
+type StepEnd = Extract<TextStreamPart<ToolSet>, { type: 'finish-step' }>
+
+/** What has come of an answer so far. */
+interface Heard {
+  text: string
+  readonly calls: RequestedCall[]
+  end: StepEnd | undefined
+}
+
+async function listen(
+  stream: AsyncIterable<TextStreamPart<ToolSet>>,
+  heard: Heard,
+  emit: AgentListener,
+): Promise<void> {
+  for await (const part of stream) {
+    if (part.type === 'error') throw part.error
+    if (part.type === 'text-delta' && part.text !== '') {
+      heard.text += part.text
+      emit({ type: 'text-delta', text: part.text })
+    }
+    if (part.type === 'tool-call') heard.calls.push(toRequestedCall(part))
+    if (part.type === 'finish-step') heard.end = part
+  }
+}
+
+/** A stream that ends without saying why was cut; the SDK reports that as a reason of its own. */
+function isCut({ finishReason, rawFinishReason }: StepEnd): boolean {
+  return finishReason === 'other' && rawFinishReason === undefined
+}
+
+/** One step of `streamText`: tools have no `execute`, so that every call comes back to us; we repeat requests ourselves. */
+async function startStream(request: StepRequest, abortSignal: AbortSignal) {
+  const { jsonSchema, streamText, tool, wrapLanguageModel } = await import('ai')
+  const warnings: string[] = []
+  const described = request.tools.map(
+    ({ wireName, description, parameters }) =>
+      [wireName, tool({ description, inputSchema: jsonSchema(parameters as JSONSchema7) })] as const,
+  )
+  const result = streamText({
+    model: wrapLanguageModel({ model: request.model.languageModel as V4Model, middleware: takeWarnings(warnings) }),
+    messages: request.messages as unknown as ModelMessage[],
+    ...(request.instructions !== '' && { instructions: request.instructions }),
+    ...(described.length > 0 && { tools: Object.fromEntries(described) as ToolSet }),
+    ...(request.model.providerOptions && { providerOptions: request.model.providerOptions as ProviderSettings }),
+    maxRetries: 0,
+    abortSignal,
+    // Errors are read from the stream; without this the SDK prints them.
+    onError: () => undefined,
+  })
+  return { result, warnings }
+}
+
+/**
+ * Takes the provider's warnings out of the stream. The SDK would print them, and its switch for that is a global that
+ * belongs to the program we run in.
+ */
+function takeWarnings(into: string[]): LanguageModelMiddleware {
+  return {
+    wrapStream: async ({ doStream }) => {
+      const { stream, ...rest } = await doStream()
+      const quiet = new TransformStream<StreamPart, StreamPart>({
+        transform(part, controller) {
+          if (part.type !== 'stream-start') return controller.enqueue(part)
+          into.push(...part.warnings.map(describeWarning))
+          controller.enqueue({ ...part, warnings: [] })
+        },
+      })
+      return { ...rest, stream: stream.pipeThrough(quiet) }
+    },
+  }
+}
+
+function describeWarning(warning: Extract<StreamPart, { type: 'stream-start' }>['warnings'][number]): string {
+  if (warning.type === 'other') return toSafeLine(warning.message)
+  return toSafeLine(
+    'feature' in warning ? `${warning.feature}: ${warning.details ?? 'not supported'}` : JSON.stringify(warning),
+  )
+}
+
+function toRequestedCall(part: Extract<TextStreamPart<ToolSet>, { type: 'tool-call' }>): RequestedCall {
+  const { toolCallId, toolName, input } = part as { toolCallId: string; toolName: string; input: unknown }
+  if (isJsonObject(input)) return { toolCallId, wireName: toolName, arguments: input }
+  const isText = part.invalid === true && typeof input === 'string'
+  return { toolCallId, wireName: toolName, arguments: {}, unreadable: isText ? input : JSON.stringify(input) }
+}
+
+/** The message as plain JSON, as it will be read again. */
+function toStored(message: ModelMessage | undefined): StoredMessage | undefined {
+  return message && (JSON.parse(JSON.stringify(message)) as StoredMessage)
+}
+
+/** Every call of an answer gets an id of its own, also when a careless server repeats or omits them: answers are matched by it. */
+function withUniqueIds(answer: { message: StoredMessage | undefined; calls: readonly RequestedCall[] }): typeof answer {
+  const ids = answer.calls.map((call) => call.toolCallId)
+  if (new Set(ids).size === ids.length && !ids.includes('')) return answer
+  const calls = answer.calls.map((call) => ({ ...call, toolCallId: `call_${newId()}` }))
+  const content = Array.isArray(answer.message?.content) ? answer.message.content : []
+  let position = 0
+  const renamed = content.map((part: JsonValue) =>
+    isJsonObject(part) && part.type === 'tool-call'
+      ? { ...part, toolCallId: calls[position++]?.toolCallId ?? '' }
+      : part,
+  )
+  return { message: { role: 'assistant', content: renamed }, calls }
+}
+
+function toUsage({ inputTokens = 0, outputTokens = 0, totalTokens }: LanguageModelUsage): StepUsage {
+  return { inputTokens, outputTokens, totalTokens: totalTokens ?? inputTokens + outputTokens }
+}

@@ -1,0 +1,159 @@
+import { NexusError, toSafeLine } from '../kernel/index.ts'
+import {
+  type Endpoint,
+  isOwnAddress,
+  type ModelChoice,
+  openModel,
+  ownAddress,
+  type ProviderName,
+  PROVIDERS,
+  sameAddress,
+} from './open-model.ts'
+
+/** A model as `nexus.yaml` names it. */
+export interface ConfiguredModel {
+  readonly provider: string
+  readonly name: string
+  readonly baseUrl?: string
+  readonly apiKey?: string
+  /** Which interface of OpenAI is spoken. Default: `responses` at OpenAI's own address, `chat` at any other. */
+  readonly api?: 'chat' | 'responses'
+}
+
+/** The usual variables, read by `config/`. A key is only ever sent to the address of the same environment. */
+export interface ModelEnvironment {
+  readonly openaiApiKey?: string
+  readonly openaiBaseUrl?: string
+  readonly anthropicApiKey?: string
+  readonly anthropicBaseUrl?: string
+  /** A spec as for `--model`. */
+  readonly model?: string
+}
+
+export interface ModelRequestOptions {
+  readonly configured?: ConfiguredModel
+  /** `openai/<name>`, `anthropic/<name>` or `openai-compatible/<name>`; wins over everything else. */
+  readonly spec?: string
+  /** Address for this run; wins over configuration and environment, and gets a key only when it is theirs. */
+  readonly baseUrl?: string
+  readonly environment: ModelEnvironment
+}
+
+interface Sources {
+  readonly environment: ModelEnvironment
+  readonly configured?: ConfiguredModel
+  readonly baseUrl?: string
+}
+
+const FORMS = 'openai/<name>, anthropic/<name> or openai-compatible/<name>'
+/** Asked when only a key is there: small models that can call tools. */
+const DEFAULT_NAMES = { openai: 'gpt-5.4-mini', anthropic: 'claude-haiku-4-5' } as const
+
+/**
+ * The model to use: `spec`, else `configured`, else the environment's model, else the default model of the provider
+ * whose key is set, else undefined. Throws MODEL_NOT_CONFIGURED when one is named that cannot be asked
+ * (unknown provider, no key, no address), INVALID_ARGUMENT when its address is no URL; both say what to type.
+ */
+export async function resolveModel(options: ModelRequestOptions): Promise<ModelChoice | undefined> {
+  const endpoint = chooseEndpoint(options)
+  return endpoint && openModel(endpoint)
+}
+
+function chooseEndpoint({ spec, baseUrl, configured, environment }: ModelRequestOptions): Endpoint | undefined {
+  const sources: Sources = { environment, ...(configured && { configured }), ...(baseUrl && { baseUrl }) }
+  if (spec !== undefined && spec.trim() !== '') return complete(parseSpec(spec.trim()), sources)
+  if (configured) return complete({ provider: toProvider(configured.provider), name: configured.name }, sources)
+  if (environment.model?.trim()) return complete(parseSpec(environment.model.trim()), sources)
+  if (environment.openaiApiKey && isOwnAddress('openai', environment.openaiBaseUrl)) {
+    return complete({ provider: 'openai', name: DEFAULT_NAMES.openai }, sources)
+  }
+  if (!environment.anthropicApiKey) return undefined
+  return complete({ provider: 'anthropic', name: DEFAULT_NAMES.anthropic }, sources)
+}
+
+/** Names may hold slashes of their own: only the first one separates. */
+function parseSpec(spec: string): Endpoint {
+  const slash = spec.indexOf('/')
+  if (slash > 0 && slash < spec.length - 1)
+    return { provider: toProvider(spec.slice(0, slash)), name: spec.slice(slash + 1) }
+  if (/^(gpt-|chatgpt-|o\d)/.test(spec)) return { provider: 'openai', name: spec }
+  if (spec.startsWith('claude-')) return { provider: 'anthropic', name: spec }
+  throw new NexusError('MODEL_NOT_CONFIGURED', `The model '${toSafeLine(spec)}' names no provider.`, {
+    fix: `Write it as ${FORMS}.`,
+  })
+}
+
+function toProvider(text: string): ProviderName {
+  const name = text.trim().toLowerCase()
+  const known = PROVIDERS.find((provider) => provider === name)
+  if (known) return known
+  throw new NexusError('MODEL_NOT_CONFIGURED', `There is no model provider '${toSafeLine(text)}'.`, {
+    fix: `Write the model as ${FORMS}; servers that speak OpenAI's interface are openai-compatible.`,
+  })
+}
+
+/**
+ * Adds address and key: from the configuration when it speaks of the same provider, else from the environment.
+ * A key only goes to the address it was given for: whoever wrote another address would receive it.
+ */
+function complete(named: Endpoint, { baseUrl: given, configured, environment }: Sources): Endpoint {
+  const own: Partial<ConfiguredModel> =
+    configured && toProvider(configured.provider) === named.provider ? configured : {}
+  const outside = fromEnvironment(named.provider, environment)
+  const baseUrl = given ?? own.baseUrl ?? outside.baseUrl
+  const keys = [
+    { apiKey: own.apiKey, address: own.baseUrl ?? outside.baseUrl },
+    { apiKey: outside.apiKey, address: outside.baseUrl },
+  ]
+  const isFor = (address = ownAddress(named.provider)): boolean =>
+    baseUrl === undefined || sameAddress(baseUrl, address)
+  const endpoint: Endpoint = {
+    ...named,
+    baseUrl: baseUrl === undefined ? undefined : checkAddress(baseUrl),
+    apiKey: keys.find((key) => key.apiKey && isFor(key.address))?.apiKey,
+    api: own.api,
+  }
+  checkComplete(endpoint)
+  return endpoint
+}
+
+function fromEnvironment(provider: ProviderName, environment: ModelEnvironment): { baseUrl?: string; apiKey?: string } {
+  const [baseUrl, apiKey] =
+    provider === 'anthropic'
+      ? [environment.anthropicBaseUrl, environment.anthropicApiKey]
+      : [environment.openaiBaseUrl, environment.openaiApiKey]
+  return { ...(baseUrl && { baseUrl }), ...(apiKey && { apiKey }) }
+}
+
+function checkComplete({ provider, name, baseUrl, apiKey }: Endpoint): void {
+  if (name.trim() === '') {
+    throw new NexusError('MODEL_NOT_CONFIGURED', `The provider ${provider} is named without a model.`, {
+      fix: `Write the model as ${FORMS}.`,
+    })
+  }
+  if (provider === 'openai-compatible') {
+    if (baseUrl !== undefined) return
+    throw new NexusError('MODEL_NOT_CONFIGURED', `The model openai-compatible/${toSafeLine(name)} has no address.`, {
+      fix: 'Set OPENAI_BASE_URL, or write model.baseUrl in nexus.yaml, such as http://127.0.0.1:11434/v1.',
+    })
+  }
+  if (apiKey) return
+  const variable = provider === 'openai' ? 'OPENAI_API_KEY' : 'ANTHROPIC_API_KEY'
+  const where = baseUrl === undefined || isOwnAddress(provider, baseUrl) ? '' : ` for ${baseUrl}`
+  throw new NexusError('MODEL_NOT_CONFIGURED', `The model ${provider}/${toSafeLine(name)} has no key${where}.`, {
+    fix: `Set ${variable}, or write model.apiKey: \${${variable}} in nexus.yaml${where && ' beside its baseUrl'}.`,
+  })
+}
+
+function checkAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
+    return text.replace(/\/+$/, '')
+  throw new NexusError(
+    'INVALID_ARGUMENT',
+    `The model's base URL cannot be used: ${toSafeLine(text.replace(/\/\/[^/@]*@/, '//'))}`,
+    {
+      fix: 'Write an http or https address without user and password, such as http://127.0.0.1:11434/v1; the key goes into model.apiKey.',
+    },
+  )
+}

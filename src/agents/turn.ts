@@ -1,0 +1,129 @@
+import { type Clock, isNexusError, NexusError } from '../kernel/index.ts'
+import type { Sessions, StoredMessage } from '../store/index.ts'
+import type { AgentListener, StepUsage, TurnResult, TurnUsage } from './events.ts'
+import { assistantMessage, CLOSING, toolMessage } from './history.ts'
+import { type AgentLimits, startTimer } from './limits.ts'
+import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
+import type { ModelChoice } from './open-model.ts'
+import type { AgentRuntime } from './runtime-seam.ts'
+import { createRepeatWatch, runToolCalls, type ToolTurn } from './tool-calls.ts'
+
+/** What a turn works with. `messages` is the history up to and with the user's message. */
+export interface TurnParts {
+  readonly agentId: string
+  readonly sessionId: string
+  readonly turnId: string
+  readonly runtime: AgentRuntime
+  readonly model: ModelChoice
+  readonly sessions: Sessions
+  readonly instructions: string
+  readonly messages: readonly StoredMessage[]
+  readonly limits: AgentLimits
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly emit: AgentListener
+}
+
+type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & { readonly closing?: string }
+
+/**
+ * Asks the model, works off its calls, and asks again, until it answers without a call or a limit ends the turn.
+ * Each step is in the store before the next thing happens. Does not throw: a fault is the result `failed`.
+ */
+export async function runTurn(parts: TurnParts): Promise<TurnResult> {
+  const { turnId, sessionId, limits, clock } = parts
+  const usage = createUsage()
+  const timer = startTimer(clock, limits.turnTimeoutMs)
+  try {
+    const signal = AbortSignal.any([parts.signal, timer.signal])
+    const ending = await loop({ ...parts, signal }, usage).catch(toEnding)
+    const named =
+      ending.end === 'cancelled' && timer.signal.aborted && !parts.signal.aborted
+        ? timedOut(ending, limits.turnTimeoutMs)
+        : ending
+    const { closing, ...result } = await close(named, parts)
+    return { turnId, sessionId, ...result, usage: usage.total() }
+  } finally {
+    timer.stop()
+  }
+}
+
+async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Promise<Ending> {
+  const { runtime, agentId, limits, emit, signal } = parts
+  const messages = [...parts.messages]
+  const keep = async (message: StoredMessage): Promise<void> => {
+    messages.push(message)
+    await parts.sessions.append(parts.sessionId, [message])
+  }
+  const tools = runtime.definitions(agentId)
+  const instructions = [parts.instructions, runtime.instructions(agentId)].filter((text) => text !== '').join('\n\n')
+  const toolTurn: ToolTurn = {
+    ...parts,
+    tools,
+    repeats: createRepeatWatch(),
+    keep: (call: RequestedCall, outcome) => keep(toolMessage(call, outcome)),
+  }
+  for (let iteration = 0; iteration < limits.maxIterations; iteration++) {
+    const answer = await askModel({ ...parts, instructions, messages, tools })
+    if (answer.type === 'aborted') return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled }
+    if (answer.type === 'failed')
+      return { end: 'failed', text: answer.text, error: answer.failure.error, closing: CLOSING.failed }
+    emit({ type: 'step-end', step: usage.add(answer.usage), usage: answer.usage })
+    warnIncomplete(answer, emit)
+    await keep(answer.message ?? assistantMessage(CLOSING.empty))
+    if (answer.calls.length === 0) return { end: 'done', text: answer.text }
+    await runToolCalls(answer.calls, toolTurn)
+    if (signal.aborted) return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled }
+  }
+  return { end: 'max-iterations', text: CLOSING['max-iterations'], closing: CLOSING['max-iterations'] }
+}
+
+/** Writes the end of the turn into the history. When even that fails, the next turn finds the history cut off and repairs it. */
+async function close(ending: Ending, { sessions, sessionId }: TurnParts): Promise<Ending> {
+  const { closing, ...result } = ending
+  if (closing === undefined) return result
+  const said = result.end === 'max-iterations' || result.text === '' ? closing : `${result.text}\n\n${closing}`
+  try {
+    await sessions.append(sessionId, [assistantMessage(said)])
+    return result
+  } catch (error) {
+    return result.error ? result : { ...toEnding(error), text: result.text }
+  }
+}
+
+function timedOut({ text }: Ending, timeoutMs: number): Ending {
+  const error = new NexusError('TIMEOUT', `The turn did not end within ${timeoutMs / 1000} s.`, {
+    fix: 'Give it a smaller task, or raise the turn time limit.',
+  })
+  return { end: 'failed', text, error, closing: CLOSING['timed-out'] }
+}
+
+function toEnding(cause: unknown): Ending {
+  const error = isNexusError(cause)
+    ? cause
+    : new NexusError('INTERNAL', 'The turn ended because of a fault in Nexus.', { cause })
+  return { end: 'failed', text: '', error, closing: CLOSING.failed }
+}
+
+function warnIncomplete(answer: Extract<StepAnswer, { type: 'answer' }>, emit: AgentListener): void {
+  const notice = (text: string): void => emit({ type: 'notice', code: 'incomplete-answer', text })
+  if (answer.finishReason === 'length') notice('The answer was cut: the model reached its output limit.')
+  else if (answer.finishReason === 'content-filter') notice("The answer was cut by the provider's content filter.")
+  else if (answer.text === '' && answer.calls.length === 0) notice('The model gave an empty answer.')
+}
+
+function createUsage(): { add(step: StepUsage): number; total(): TurnUsage } {
+  let total: TurnUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0 }
+  return {
+    add(step) {
+      total = {
+        inputTokens: total.inputTokens + step.inputTokens,
+        outputTokens: total.outputTokens + step.outputTokens,
+        totalTokens: total.totalTokens + step.totalTokens,
+        steps: total.steps + 1,
+      }
+      return total.steps
+    },
+    total: () => total,
+  }
+}

@@ -1,0 +1,25 @@
+/** A process for `resume.test.ts` to kill: one turn whose tool never ends. Arguments: state file, model URL, session id. */
+import { writeSync } from 'node:fs'
+import { createAgent, isOwnerAlive } from '../../src/agents/index.ts'
+import { openSqliteStore } from '../../src/store/index.ts'
+
+import { createTestRuntime, localModel } from './rig.ts'
+
+const [path = '', url = '', sessionId = ''] = process.argv.slice(2)
+const store = await openSqliteStore({ path, projectId: 'default' })
+await store.recover(isOwnerAlive)
+const tools = {
+  wait: () => {
+    writeSync(1, 'in the tool\n')
+    return new Promise<never>(() => setInterval(() => undefined, 1_000))
+  },
+}
+const runtime = createTestRuntime({ script: [], tools }, store)
+const agent = createAgent({
+  id: 'main',
+  runtime,
+  model: await localModel({ url }),
+  sessions: store.sessions,
+  sessionId,
+})
+await agent.send('Wait for me')

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type ModelRequestOptions, resolveModel } from '../../src/agents/index.ts'
+import { isNexusError } from '../../src/kernel/index.ts'
+
+const LOCAL = 'http://127.0.0.1:11434/v1'
+
+async function refusal(options: ModelRequestOptions) {
+  const error = await resolveModel(options).then(
+    (choice) => assert.fail(`resolved to ${choice?.describe}`),
+    (thrown: unknown) => thrown,
+  )
+  assert.ok(isNexusError(error))
+  assert.ok(error.fix, 'says what to do')
+  return { code: error.code, text: `${error.message} ${error.fix}` }
+}
+
+async function describeChoice(options: ModelRequestOptions) {
+  return (await resolveModel(options))?.describe
+}
+
+describe('resolveModel', () => {
+  it('gives nothing when nothing is named and no key is set', async () => {
+    assert.equal(await resolveModel({ environment: {} }), undefined)
+    assert.equal(await resolveModel({ spec: ' ', environment: { openaiBaseUrl: LOCAL } }), undefined)
+  })
+
+  it('lets the spec win over the configuration, and that over the environment', async () => {
+    const environment = { openaiApiKey: 'k1', anthropicApiKey: 'k2', model: 'openai/from-environment' }
+    const configured = { provider: 'anthropic', name: 'from-config' }
+    assert.equal(await describeChoice({ spec: 'openai/from-spec', configured, environment }), 'openai/from-spec')
+    assert.equal(await describeChoice({ configured, environment }), 'anthropic/from-config')
+    assert.equal(await describeChoice({ environment }), 'openai/from-environment')
+  })
+
+  it('takes the default model of the provider whose key is set', async () => {
+    assert.match((await describeChoice({ environment: { openaiApiKey: 'k' } })) ?? '', /^openai\/gpt-/)
+    assert.match((await describeChoice({ environment: { anthropicApiKey: 'k' } })) ?? '', /^anthropic\/claude-/)
+  })
+
+  it('guesses no default model for a server that is not the own one of the provider', async () => {
+    assert.equal(await resolveModel({ environment: { openaiApiKey: 'k', openaiBaseUrl: LOCAL } }), undefined)
+  })
+
+  it('keeps slashes that belong to the name, and shows the address of other servers', async () => {
+    const environment = { openaiBaseUrl: `${LOCAL}/` }
+    const spec = 'openai-compatible/meta-llama/Llama-4'
+    const choice = await resolveModel({ spec, environment })
+    assert.equal(choice?.describe, `openai-compatible/meta-llama/Llama-4 at ${LOCAL}`)
+    assert.equal(choice?.name, 'meta-llama/Llama-4')
+  })
+
+  it('knows the provider of a bare name that tells it', async () => {
+    const environment = { openaiApiKey: 'k', anthropicApiKey: 'k' }
+    assert.equal(await describeChoice({ spec: 'gpt-5-mini', environment }), 'openai/gpt-5-mini')
+    assert.equal(await describeChoice({ spec: 'claude-haiku-4-5', environment }), 'anthropic/claude-haiku-4-5')
+    const { code, text } = await refusal({ spec: 'llama', environment })
+    assert.equal(code, 'MODEL_NOT_CONFIGURED')
+    assert.match(text, /openai-compatible\/<name>/)
+  })
+
+  it('says which key is missing and where it goes', async () => {
+    const openai = await refusal({ spec: 'openai/gpt-5', environment: {} })
+    assert.equal(openai.code, 'MODEL_NOT_CONFIGURED')
+    assert.match(openai.text, /openai\/gpt-5 has no key.*OPENAI_API_KEY/)
+    assert.match((await refusal({ spec: 'anthropic/c', environment: { openaiApiKey: 'k' } })).text, /ANTHROPIC_API_KEY/)
+  })
+
+  it('asks for an address where the provider has none', async () => {
+    const { code, text } = await refusal({ spec: 'openai-compatible/m', environment: { openaiApiKey: 'k' } })
+    assert.equal(code, 'MODEL_NOT_CONFIGURED')
+    assert.match(text, /OPENAI_BASE_URL/)
+  })
+
+  it('names the known providers when one is unknown', async () => {
+    assert.match((await refusal({ spec: 'gemini/pro', environment: {} })).text, /no model provider 'gemini'.*anthropic/)
+    assert.match(
+      (await refusal({ configured: { provider: 'constructor', name: 'x' }, environment: {} })).text,
+      /no model provider/,
+    )
+  })
+
+  it('sends a key from the environment to no address but its own', async () => {
+    const environment = { openaiApiKey: 'sk-environment' }
+    const configured = { provider: 'openai', name: 'gpt-5', baseUrl: 'https://elsewhere.example/v1' }
+    const { text } = await refusal({ configured, environment })
+    assert.match(text, /has no key for https:\/\/elsewhere\.example\/v1/)
+    assert.match((await refusal({ spec: 'openai/gpt-5', baseUrl: LOCAL, environment })).text, /has no key for/)
+    const own = { ...configured, apiKey: 'sk-own' }
+    assert.equal(await describeChoice({ configured: own, environment }), 'openai/gpt-5 at https://elsewhere.example/v1')
+    assert.match((await refusal({ configured: own, baseUrl: LOCAL, environment })).text, /has no key for/)
+  })
+
+  it('refuses an address that is none, or that holds a password, without showing the password', async () => {
+    for (const baseUrl of ['ftp://x', 'not a url', 'http://user:hunter2@host/v1']) {
+      const { code, text } = await refusal({
+        configured: { provider: 'openai-compatible', name: 'm', baseUrl },
+        environment: {},
+      })
+      assert.equal(code, 'INVALID_ARGUMENT')
+      assert.ok(!text.includes('hunter2'))
+    }
+  })
+
+  it('never shows the key', async () => {
+    const choice = await resolveModel({ spec: 'openai/gpt-5', environment: { openaiApiKey: 'sk-very-secret' } })
+    assert.ok(!JSON.stringify({ ...choice, languageModel: undefined }).includes('sk-very-secret'))
+    assert.equal(choice?.redact?.('Incorrect key sk-very-secret.'), 'Incorrect key [redacted].')
+  })
+})
