@@ -5,7 +5,7 @@ import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from '../ru
 import { removeTree } from '../runner/temp.ts'
 import type { Stage } from './stage.ts'
 import type { Identity, ProjectState } from './state.ts'
-import { explainRefusal, unavailable } from './unavailable.ts'
+import { cannotDrop, explainRefusal, unavailable } from './unavailable.ts'
 
 /** How long a runner may take to end itself after its channel closed. */
 const CLOSE_WAIT_MS = 10_000
@@ -140,15 +140,20 @@ export class Connection {
 }
 
 function start(stage: Stage, { identity, empty }: ProjectState): ChildProcess {
-  return spawn(stage.node, ['--no-warnings', stage.runner], {
-    cwd: empty,
-    // Its own session: a Ctrl-C in the terminal is for the parent, which then decides.
-    detached: true,
-    env: { PATH: '/usr/bin:/bin', HOME: empty, LANG: 'C.UTF-8' },
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    serialization: 'advanced',
-    ...drop(identity),
-  })
+  try {
+    return spawn(stage.node, ['--no-warnings', stage.runner], {
+      cwd: empty,
+      // Its own session: a Ctrl-C in the terminal is for the parent, which then decides.
+      detached: true,
+      env: { PATH: '/usr/bin:/bin', HOME: empty, LANG: 'C.UTF-8' },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      serialization: 'advanced',
+      ...drop(identity),
+    })
+  } catch (cause) {
+    // A refused setuid is thrown at once; a missing file comes as an event.
+    throw cannotStart(cause as Error)
+  }
 }
 
 /** Setting uid and gid from root also drops every supplementary group. */
@@ -158,11 +163,6 @@ function drop(identity: Identity): { uid?: number; gid?: number } {
 
 function cannotStart(cause: Error): NexusError {
   const { code } = cause as NodeJS.ErrnoException
-  if (process.getuid?.() === 0 && (code === 'EPERM' || code === 'EINVAL')) {
-    return unavailable(`uid 0 cannot be dropped (setuid: ${code})`, {
-      fix: 'run as a normal user, or give this process CAP_SETUID and CAP_SETGID over the uid range',
-      cause,
-    })
-  }
+  if (process.getuid?.() === 0 && (code === 'EPERM' || code === 'EINVAL')) return cannotDrop('setuid', cause)
   return unavailable(`the runner cannot be started (${code ?? cause.message})`, { cause })
 }

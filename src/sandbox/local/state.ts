@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path'
 import { isOwnerGone, ownerToken } from '../runner/process-tree.ts'
 import { removeTree } from '../runner/temp.ts'
 import type { LocalSettings } from './options.ts'
-import { unavailable } from './unavailable.ts'
+import { cannotDrop, unavailable } from './unavailable.ts'
 
 /** Projects that one machine can hold; also keeps the uids inside a known range. */
 const MAX_PROJECTS = 10_000
@@ -50,7 +50,7 @@ export function openState(settings: LocalSettings): ProjectState {
     const project = ownDirectory(join(projects, projectDirectory(settings.projectId)), 0o755)
     const identity = identityOf(settings, project)
     if (isRoot) {
-      chownSync(project, 0, identity.gid)
+      give(project, { uid: 0, gid: identity.gid })
       chmodSync(project, 0o750)
     }
     return {
@@ -87,8 +87,16 @@ export function ownDirectory(path: string, mode: number): string {
 export function identityDirectory(path: string, identity: Identity): string {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   if (!lstatSync(path).isDirectory()) throw unavailable(`${path} is not a directory`, { fix: `rm ${path}` })
-  if (process.getuid?.() === 0) chownSync(path, identity.uid, identity.gid)
+  if (process.getuid?.() === 0) give(path, identity)
   return path
+}
+
+function give(path: string, { uid, gid }: Identity): void {
+  try {
+    chownSync(path, uid, gid)
+  } catch (cause) {
+    throw cannotDrop(`chown of ${path} to ${uid}:${gid}`, cause)
+  }
 }
 
 /** Every directory above the state must let the dropped uid through. */

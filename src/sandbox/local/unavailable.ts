@@ -29,6 +29,15 @@ export function unavailable(message: string, options: { fix?: string; cause?: un
   return new NexusError('SANDBOX_UNAVAILABLE', `commands cannot be confined here: ${message}`, options)
 }
 
+/** Root may not become another user here, and commands never run as uid 0. */
+export function cannotDrop(step: string, cause: unknown): NexusError {
+  const { code } = cause as NodeJS.ErrnoException
+  return unavailable(`uid 0 cannot be dropped (${step}: ${code})`, {
+    fix: 'run as a normal user, or give this process CAP_SETUID, CAP_SETGID and CAP_CHOWN over the uid range (uidBase)',
+    cause,
+  })
+}
+
 /** Finds the programs; throws SANDBOX_UNAVAILABLE that names all missing ones and the command that installs them. */
 export function findPrograms(settings: Pick<LocalSettings, 'programDirectories' | 'isRoot'>): Programs {
   if (process.platform !== 'linux') {

@@ -1,0 +1,36 @@
+/** Copies what the sandbox needs of this repository, so that it can be run from another place or by another user. */
+import { chmodSync, constants, copyFileSync, cpSync, existsSync, linkSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PARTS = [
+  'package.json',
+  'src/kernel',
+  'src/format',
+  'src/sources',
+  'src/sandbox',
+  'src/testing',
+  'src/store',
+  'test/sandbox',
+  'test/fixtures/sandbox',
+]
+const PACKAGES = ['@anthropic-ai/sandbox-runtime', 'yaml', 'json5', 'fast-check', 'pure-rand']
+
+/** Returns the copy's own node, for users who cannot enter the place of ours. */
+export function copyCheckout(to: string): string {
+  for (const part of [...PARTS, ...PACKAGES.map((name) => `node_modules/${name}`)]) {
+    if (!existsSync(join(ROOT, part))) continue
+    mkdirSync(dirname(join(to, part)), { recursive: true })
+    cpSync(join(ROOT, part), join(to, part), { recursive: true, filter: (path) => !path.endsWith('/srt-win') })
+  }
+  const node = join(to, 'bin/node')
+  mkdirSync(dirname(node))
+  try {
+    linkSync(process.execPath, node)
+  } catch {
+    // Another file system, or a file that is not ours to link: a copy does as well.
+    copyFileSync(process.execPath, node, constants.COPYFILE_FICLONE)
+    chmodSync(node, 0o755)
+  }
+  return node
+}
