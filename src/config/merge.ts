@@ -25,20 +25,26 @@ export function mergeDocuments(base: ConfigDocument, next: ConfigDocument): Conf
 }
 
 function mergeValues(base: JsonValue | undefined, next: JsonValue, keys: readonly string[]): JsonValue {
-  const rule = ruleFor(keys)
-  if (base === undefined) return rule === 'by-id' && Array.isArray(next) ? mergeById([], next, keys) : copyValue(next)
-  if (Array.isArray(base) && Array.isArray(next)) {
-    if (rule === 'add') return union([...base, ...next])
-    if (rule === 'add-before') return union([...next, ...base])
-    if (rule === 'by-id') return mergeById(base, next, keys)
-  }
-  if (rule === 'replace' || !isJsonObject(base) || !isJsonObject(next)) return copyValue(next)
+  if (Array.isArray(next)) return mergeLists(Array.isArray(base) ? base : [], next, keys)
+  if (ruleFor(keys) === 'replace' || !isJsonObject(base) || !isJsonObject(next)) return copyValue(next)
   const merged = copyValue(base) as Record<string, JsonValue>
-  // Also what is new goes through the rules.
   for (const [key, value] of Object.entries(next)) {
     merged[key] = mergeValues(Object.hasOwn(base, key) ? base[key] : undefined, value, [...keys, key])
   }
   return merged
+}
+
+function mergeLists(base: readonly JsonValue[], next: readonly JsonValue[], keys: readonly string[]): JsonValue {
+  switch (ruleFor(keys)) {
+    case 'add':
+      return union([...base, ...next])
+    case 'add-before':
+      return union([...next, ...base])
+    case 'by-id':
+      return mergeById(base, next, keys)
+    default:
+      return next.map(copyValue)
+  }
 }
 
 function mergeById(base: readonly JsonValue[], next: readonly JsonValue[], keys: readonly string[]): JsonValue {

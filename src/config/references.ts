@@ -91,8 +91,7 @@ function visitText(text: string, keys: readonly PathKey[], at: Visit): JsonValue
   }
   const expanded = expand(text, keys, at)
   if (expanded === undefined) return text
-  if (isSecretPlace(keys) || keys[3] === 'env' || (use === 'secret' && expanded !== text))
-    at.found.secrets.add(expanded)
+  if (isSecretPlace(keys) || isEntryVariable(keys)) at.found.secrets.add(expanded)
   return use === 'path' ? resolve(at.directory, expandHome(expanded, at.environment.home)) : expanded
 }
 

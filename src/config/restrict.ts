@@ -1,4 +1,4 @@
-import type { Diagnostic, JsonObject, JsonValue } from '../kernel/index.ts'
+import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import { DEFAULTS } from './config.ts'
 import { copyValue, partAt } from './document/parts.ts'
 import { nameOf } from './document/problems.ts'
@@ -83,9 +83,14 @@ function narrowMap(map: JsonObject, keys: readonly PathKey[], walk: Walk): JsonO
   const kept = Object.create(null) as Record<string, JsonValue>
   for (const [key, value] of Object.entries(map)) {
     const narrowed = narrow(value, [...keys, key], walk)
-    if (narrowed !== undefined) kept[key] = narrowed
+    // A section of which nothing is left is not there.
+    if (narrowed !== undefined && !isEmptyMap(narrowed)) kept[key] = narrowed
   }
   return kept
+}
+
+function isEmptyMap(value: JsonValue): boolean {
+  return isJsonObject(value) && Object.keys(value).length === 0
 }
 
 function narrow(value: JsonValue, keys: readonly PathKey[], walk: Walk): JsonValue | undefined {
@@ -99,7 +104,7 @@ function narrow(value: JsonValue, keys: readonly PathKey[], walk: Walk): JsonVal
   }
   const leadsOn = MAY_TIGHTEN.some(({ path }) => path.startsWith(`${pattern}.`))
   if (pattern === 'agents' && Array.isArray(value)) return narrowAgents(value, walk)
-  if (leadsOn && typeof value === 'object' && value !== null) return narrowMap(value as JsonObject, keys, walk)
+  if (leadsOn && isJsonObject(value)) return narrowMap(value, keys, walk)
   walk.ignore(keys)
   return undefined
 }

@@ -35,7 +35,7 @@ export function toConfig(document: ConfigDocument, { unset, secrets, settings }:
     ...(model && { model }),
     skills: toSkills(document, unset, settings),
     agents: toAgents(document.agents ?? []),
-    tools: { groups: new Map(Object.entries(groups)), settings: toolSettings as JsonObject },
+    tools: { groups: new LockedMap(Object.entries(groups)), settings: toolSettings as JsonObject },
     execution: toExecution(document.execution ?? {}),
     limits: {
       maxIterations: document.limits?.maxIterations ?? DEFAULTS.maxIterations,
@@ -76,8 +76,8 @@ function toSkills(
     load: toLoad(skills.load ?? {}),
     skillDirs: skills.skill_dirs ?? [],
     disabledSkills: skills.disabled_skills ?? [],
-    sources: (skills.sources ?? []) as readonly SourceConfig[],
-    entries: new Map(entries),
+    sources: (skills.sources ?? []).map((source) => ({ ...source }) as SourceConfig),
+    entries: new LockedMap(entries),
     surface: skills.surface ?? ['load_skill', 'read_skill_file'],
     prompt: toPrompt(skills.prompt ?? {}, settings),
     refreshOnCall: skills.refreshOnCall ?? settings.refreshOnCall ?? true,
@@ -143,21 +143,29 @@ function toExecution({
     timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
     maxOutputBytes: maxOutputBytes ?? DEFAULTS.maxOutputBytes,
     ...(uidBase !== undefined && { uidBase }),
-    limits: (limits ?? {}) as ExecutionConfig['limits'],
+    limits: { ...limits } as ExecutionConfig['limits'],
   }
 }
 
-/** Also locks maps, whose content `Object.freeze` does not protect. */
+/** A map whose content stays as it was made; `Object.freeze` does not protect the content of a map. */
+class LockedMap<Key, Value> extends Map<Key, Value> {
+  constructor(entries: Iterable<readonly [Key, Value]>) {
+    super()
+    for (const [key, value] of entries) super.set(key, value)
+  }
+  override set(): never {
+    throw new TypeError('The configuration cannot be changed.')
+  }
+  override delete(): never {
+    throw new TypeError('The configuration cannot be changed.')
+  }
+  override clear(): never {
+    throw new TypeError('The configuration cannot be changed.')
+  }
+}
+
 function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  if (value instanceof Map) {
-    for (const member of value.values()) freezeDeep(member)
-    const refuse = (): never => {
-      throw new TypeError('The configuration cannot be changed.')
-    }
-    Object.assign(value, { set: refuse, delete: refuse, clear: refuse })
-  } else {
-    for (const member of Object.values(value)) freezeDeep(member)
-  }
+  for (const member of value instanceof Map ? value.values() : Object.values(value)) freezeDeep(member)
   return Object.freeze(value)
 }

@@ -33,7 +33,7 @@ const YAML_OPTIONS = {
   uniqueKeys: false,
   merge: false,
   prettyErrors: false,
-  logLevel: 'silent',
+  logLevel: 'error',
 } as const
 /** A line that begins with "%" before the first content. */
 const LEADING_DIRECTIVE = /^(?:[ \t]*(?:#[^\n]*)?\r?\n)*%/
