@@ -28,16 +28,8 @@ export {
   type Tool,
   type ToolContext,
 } from './kernel/index.ts'
-export {
-  type AgentProfile,
-  type CallOptions,
-  type CallRequest,
-  type CallResult,
-  createRuntime,
-  type OfferedTool,
-  type Parts,
-  type Runtime,
-} from './runtime.ts'
+export type { AgentProfile, CallOptions, CallRequest, CallResult, OfferedTool, Parts, Runtime } from './parts.ts'
+export { createRuntime } from './runtime.ts'
 export type { CommandRequest, CommandResult, Sandbox } from './sandbox/index.ts'
 export { createFolderSource, discover, type SkillSource } from './sources/index.ts'
 export type { Ledger, Sessions, Store } from './store/index.ts'

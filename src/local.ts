@@ -3,9 +3,17 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parsePolicy } from './authorize/index.ts'
-import { type Config, configTruthy, type Environment, loadConfig, type LoadedConfig, readEnvironment } from './config/index.ts'
+import {
+  type Config,
+  configTruthy,
+  type Environment,
+  loadConfig,
+  type LoadedConfig,
+  readEnvironment,
+} from './config/index.ts'
 import { type Call, DEFAULT_PROJECT, type Diagnostic } from './kernel/index.ts'
-import { type AgentProfile, createRuntime, type Parts, type Runtime } from './runtime.ts'
+import type { AgentProfile, Parts, Runtime } from './parts.ts'
+import { createRuntime } from './runtime.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from './sandbox/index.ts'
 import { createStandardSources } from './sources/index.ts'
 import { openSqliteStore, type Store } from './store/index.ts'
@@ -58,11 +66,20 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     ...(options.sandbox !== undefined && { overrides: { execution: { sandbox: options.sandbox } } }),
   })
   const { config, workspace } = loaded
-  const policies = config.agents.map((agent) => ({ agent, ...parsePolicy({ ...agent.tools, groups: config.tools.groups }) }))
-  const profiles: AgentProfile[] = policies.map(({ agent, rules }) => ({ id: agent.id, policy: rules, ...(agent.skills && { skills: agent.skills }) }))
+  const policies = config.agents.map((agent) => ({
+    agent,
+    ...parsePolicy({ ...agent.tools, groups: config.tools.groups }),
+  }))
+  const profiles: AgentProfile[] = policies.map(({ agent, rules }) => ({
+    id: agent.id,
+    policy: rules,
+    ...(agent.skills && { skills: agent.skills }),
+  }))
   const sandbox = await createSandbox(sandboxOptions(loaded))
   const store =
-    options.record === 'memory' ? undefined : await openSqliteStore({ path: stateFile(environment), projectId: DEFAULT_PROJECT })
+    options.record === 'memory'
+      ? undefined
+      : await openSqliteStore({ path: stateFile(environment), projectId: DEFAULT_PROJECT })
   const parts: Parts = {
     sources: sourcesOf(loaded, environment, options),
     sandbox,
@@ -72,7 +89,11 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
       entries: new Map(
         [...config.skills.entries].map(([key, entry]) => [
           key,
-          { hasApiKey: entry.apiKey !== undefined, env: new Set(Object.keys(entry.env)), ...(entry.enabled !== undefined && { enabled: entry.enabled }) },
+          {
+            hasApiKey: entry.apiKey !== undefined,
+            env: new Set(Object.keys(entry.env)),
+            ...(entry.enabled !== undefined && { enabled: entry.enabled }),
+          },
         ]),
       ),
       disabledSkills: config.skills.disabledSkills,
@@ -125,7 +146,11 @@ function sourcesOf(loaded: LoadedConfig, environment: Environment, options: Loca
     home: environment.home,
     nexusHome,
     bundledDir: join(packageRoot(), 'skills'),
-    extraDirs: [...config.skills.load.extraDirs, ...config.skills.skillDirs, ...(options.skillsDirs ?? []).map((path) => resolve(path))],
+    extraDirs: [
+      ...config.skills.load.extraDirs,
+      ...config.skills.skillDirs,
+      ...(options.skillsDirs ?? []).map((path) => resolve(path)),
+    ],
     localSources: config.skills.sources.flatMap((source) => (source.type === 'local' ? [source.path] : [])),
   })
 }
@@ -138,6 +163,7 @@ export function stateFile(environment: Environment): string {
 /** The directory that holds this package's package.json, whether run from source, from `dist` or from a bundle. */
 export function packageRoot(): string {
   let directory = dirname(fileURLToPath(import.meta.url))
-  while (!existsSync(join(directory, 'package.json')) && dirname(directory) !== directory) directory = dirname(directory)
+  while (!existsSync(join(directory, 'package.json')) && dirname(directory) !== directory)
+    directory = dirname(directory)
   return directory
 }

@@ -1,18 +1,14 @@
 /** The pipeline, top to bottom: discover -> gate -> catalog -> load -> authorize -> execute -> record. */
 import { decide, type PolicyRules } from './authorize/index.ts'
-import { buildCatalog, type Catalog, type IndexStyle, type PromptIndex, renderIndex, skillRules, toSnapshot } from './catalog/index.ts'
-import { gate, type GateRules } from './gate/index.ts'
+import { buildCatalog, type Catalog, type PromptIndex, renderIndex, skillRules, toSnapshot } from './catalog/index.ts'
+import { gate, NO_GATE_RULES } from './gate/index.ts'
 import {
   type Call,
-  type Clock,
   createRedactor,
   type Decision,
   DEFAULT_PROJECT,
-  type Diagnostic,
   failed,
   type JsonObject,
-  type JsonSchema,
-  type LedgerEntry,
   newId,
   NexusError,
   type Outcome,
@@ -21,116 +17,35 @@ import {
   systemClock,
   type TargetFacts,
 } from './kernel/index.ts'
-import { createLoader, type Loader } from './load/index.ts'
-import type { Sandbox } from './sandbox/index.ts'
-import { discover, type SkillSource, type SourceResult } from './sources/index.ts'
-import { createMemoryStore, type Ledger } from './store/index.ts'
-import { createRegistry, createServices, createWireNames, executeTool, registerBuiltins, type Registry, type WireNames } from './tools/index.ts'
+import { createLoader } from './load/index.ts'
+import type { AgentProfile, CallOptions, CallRequest, CallResult, OfferedTool, Parts, Runtime } from './parts.ts'
+import { discover, type SourceResult } from './sources/index.ts'
+import { createMemoryStore } from './store/index.ts'
+import {
+  createRegistry,
+  createServices,
+  createWireNames,
+  executeTool,
+  registerBuiltins,
+  type Registry,
+  type WireNames,
+} from './tools/index.ts'
 
-/** What one agent may see and do. */
-export interface AgentProfile {
-  readonly id: string
-  /** Names of the skills it may see; absent = all. */
-  readonly skills?: readonly string[]
-  readonly policy: PolicyRules
-}
-
-/** What a runtime is made of. Only `sources` and `facts` are needed; everything else has a light default. */
-export interface Parts {
-  readonly sources: readonly SkillSource[]
-  /** What gating may rely on; without it the sandbox is asked. */
-  readonly facts?: TargetFacts
-  /** Where commands run. Without one there is no tool that runs commands. */
-  readonly sandbox?: Sandbox
-  /** Absolute path of the directory that commands and file tools work in. */
-  readonly workspace?: string
-  /** Where calls are recorded; default: in memory, gone with the process. */
-  readonly ledger?: Ledger
-  /** The first is the default agent; default: one agent `main` that may call every tool. */
-  readonly agents?: readonly AgentProfile[]
-  /** Rules that configuration adds to gating, without the agent's allow-list. */
-  readonly gateRules?: Omit<GateRules, 'allowList'>
-  /** Adds tools to each agent's registry, after the built-in ones. */
-  readonly registerTools?: (registry: Registry, agentId: string) => void
-  /** Asks a person about a call that policy wants confirmed; without it such a call is denied. */
-  readonly approve?: (call: Call, question: string, signal: AbortSignal) => Promise<boolean>
-  /** Limits of one command. */
-  readonly execution?: { readonly timeoutMs?: number; readonly maxOutputBytes?: number }
-  /** Time limit of one tool call in milliseconds when the tool names none. */
-  readonly toolTimeoutMs?: number
-  /** Values that are blanked in the ledger and in outcomes. */
-  readonly secrets?: readonly string[]
-  /** Names of the skill tools that the model sees; default `load_skill` and `read_skill_file`. */
-  readonly surface?: readonly string[]
-  readonly prompt?: { readonly style?: IndexStyle; readonly budgetChars?: number }
-  readonly projectId?: string
-  readonly clock?: Clock
-}
-
-/** A call as its caller words it. */
-export interface CallRequest {
-  readonly tool: string
-  readonly arguments: JsonObject
-  readonly agentId?: string
-  readonly sessionId?: string
-  readonly turnId?: string
-  readonly callId?: string
-  readonly origin?: Call['origin']
-}
-
-export interface CallOptions {
-  readonly signal?: AbortSignal
-  /** Live output of a command; must not throw. */
-  readonly onOutput?: (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
-  /** Told the final decision before anything runs; must not throw. */
-  readonly onDecision?: (decision: Decision) => void
-}
-
-export interface CallResult {
-  readonly entry: LedgerEntry
-  readonly decision: Decision
-  readonly outcome: Outcome
-}
-
-/** A tool as a model is told about it. */
-export interface OfferedTool {
-  /** What the provider sees: letters, digits, `_` and `-`. */
-  readonly wireName: string
-  readonly name: string
-  readonly description: string
-  readonly parameters: JsonSchema
-}
-
-/** A running pipeline. All agents share what was discovered; each has its own catalog, tools and policy. */
-export interface Runtime {
-  readonly projectId: string
-  readonly diagnostics: readonly Diagnostic[]
-  readonly facts: TargetFacts
-  catalog(agentId?: string): Catalog
-  /** The prompt index of an agent within its budget. */
-  index(agentId?: string): PromptIndex
-  /** The skills section of a system prompt: rules and index; empty when the agent sees no skill. */
-  instructions(agentId?: string): string
-  /** The tools an agent may call; what policy denies is not shown. */
-  definitions(agentId?: string): readonly OfferedTool[]
-  snapshot(agentId?: string): JsonObject
-  /** Finds and gates again; every agent's catalog is swapped whole. */
-  refresh(signal?: AbortSignal): Promise<void>
-  /** Authorizes, records, runs and records one call. Refusals and failures are outcomes; it throws only when the ledger fails. */
-  call(request: CallRequest, options?: CallOptions): Promise<CallResult>
-  close(): Promise<void>
-}
-
+/** What one agent has: its catalog, its tools, its policy. Made anew by every refresh. */
 interface AgentRoom {
   readonly profile: AgentProfile
   readonly catalog: Catalog
-  readonly loader: Loader
   readonly registry: Registry
   readonly wireNames: WireNames
 }
 
+/** One look at the world: what was found, and each agent's share of it. */
+interface View {
+  readonly found: SourceResult
+  readonly rooms: ReadonlyMap<string, AgentRoom>
+}
+
 const FULL_POLICY: PolicyRules = { profile: 'full', allow: [], ask: [], deny: [], groups: new Map() }
-const NO_RULES: Omit<GateRules, 'allowList'> = { entries: new Map(), disabledSkills: [], configTruthy: () => false }
 const SKILL_TOOLS = ['load_skill', 'read_skill_file', 'Skill']
 const DEFAULT_SURFACE = ['load_skill', 'read_skill_file']
 
@@ -144,125 +59,80 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const ledger = parts.ledger ?? createMemoryStore({ projectId, clock }).ledger
   const profiles = parts.agents?.length ? parts.agents : [{ id: 'main', policy: FULL_POLICY }]
   const redact = createRedactor(parts.secrets ?? [])
-  const facts = parts.facts ?? (await parts.sandbox?.facts())
-  if (!facts) {
-    throw new NexusError('INVALID_ARGUMENT', 'A runtime needs a target to gate against.', {
-      fix: 'Pass `sandbox`, or `facts` (hostFacts() gives those of this machine).',
+  const facts = await targetFacts(parts)
+  let view = await look(options.signal)
+
+  /** discover -> gate -> catalog */
+  async function look(signal?: AbortSignal): Promise<View> {
+    const found = await discover(parts.sources, signal ? { signal } : {})
+    const rooms = profiles.map((profile) => {
+      const gated = gate(found.skills, facts, gateRules(parts, profile))
+      const catalog = buildCatalog({ gated, rejected: found.rejected, diagnostics: found.diagnostics })
+      return [profile.id, furnish(parts, profile, catalog)] as const
     })
+    return { found, rooms: new Map(rooms) }
   }
 
-  let rooms = new Map<string, AgentRoom>()
-  let found: SourceResult = { skills: [], rejected: [], diagnostics: [] }
-
-  async function refresh(signal?: AbortSignal): Promise<void> {
-    const next = await discover(parts.sources, signal ? { signal } : {})
-    const nextRooms = new Map(profiles.map((profile) => [profile.id, furnish(profile, next, facts as TargetFacts)]))
-    found = next
-    rooms = nextRooms
-  }
-
-  function furnish(profile: AgentProfile, discovered: SourceResult, target: TargetFacts): AgentRoom {
-    const rules: GateRules = { ...(parts.gateRules ?? NO_RULES), ...(profile.skills && { allowList: profile.skills }) }
-    const gated = gate(discovered.skills, target, rules)
-    const catalog = buildCatalog({ gated, rejected: discovered.rejected, diagnostics: discovered.diagnostics })
-    const loader = createLoader({ catalog: () => rooms.get(profile.id)?.catalog ?? catalog, ...placing(parts.sandbox) })
-    const services = createServices()
-    services.register('loader', loader)
-    if (parts.sandbox) services.register('sandbox', parts.sandbox)
-    if (parts.workspace !== undefined) services.register('workspace', parts.workspace)
-    if (parts.execution) services.register('execution', parts.execution)
-    const registry = createRegistry(services)
-    registerBuiltins(registry)
-    parts.registerTools?.(registry, profile.id)
-    return { profile, catalog, loader, registry, wireNames: createWireNames(registry.names) }
-  }
-
-  function room(agentId: string | undefined): AgentRoom {
-    const id = agentId ?? (profiles[0] as AgentProfile).id
-    const known = rooms.get(id)
-    if (known) return known
-    throw new NexusError('INVALID_ARGUMENT', `There is no agent '${id}'.`, {
-      fix: `Known agents: ${[...rooms.keys()].join(', ')}. Add it under agents: in nexus.yaml.`,
-    })
-  }
-
-  function authorize(agent: AgentRoom, call: Call, skill: Skill | undefined): Decision {
-    const tool = agent.registry.get(call.tool)
-    return decide({ call, tool, policy: agent.profile.policy, knownTools: agent.registry.names, ...(skill && { skill }) })
-  }
-
-  async function settle(call: Call, decision: Decision, signal: AbortSignal): Promise<Decision> {
-    if (decision.type !== 'ask') return decision
-    if (!parts.approve) return { type: 'deny', rule: decision.rule, reason: `${decision.question} Nobody is there to ask.` }
-    const approved = await parts.approve(call, decision.question, signal)
-    if (approved) return { type: 'allow', rule: `${decision.rule}, approved` }
-    return { type: 'deny', rule: decision.rule, reason: 'A person said no.' }
-  }
-
+  /** authorize -> record -> (load ->) execute -> record */
   async function call(request: CallRequest, callOptions: CallOptions = {}): Promise<CallResult> {
-    const agent = room(request.agentId)
+    const agent = roomOf(view, request.agentId)
     const signal = callOptions.signal ?? new AbortController().signal
     const made = toCall(request, { projectId, agentId: agent.profile.id, id: request.callId ?? newId(clock.now()) })
     const skill = skillOf(agent, made)
-    const decision = await settle(made, authorize(agent, made, skill), signal)
-    await ledger.open(redactCall(made, redact), decision, skill && { name: skillAddress(skill) })
+    const decision = await settle(authorize(agent, made, skill), made, { approve: parts.approve, signal })
+    await ledger.open({ ...made, arguments: redact(made.arguments) }, decision, skill && { name: skillAddress(skill) })
     callOptions.onDecision?.(decision)
-    const outcome = redactOutcome(await run(agent, made, decision, { ...callOptions, signal }), redact)
+    const raw =
+      decision.type === 'allow' ? await execute(agent, made, { ...callOptions, signal }) : refused(made, decision)
+    const outcome = redact(raw as unknown as JsonObject) as unknown as Outcome
     const entry = await ledger.close(made.id, outcome)
     return { entry, decision, outcome }
   }
 
-  async function run(agent: AgentRoom, made: Call, decision: Decision, callOptions: CallOptions & { signal: AbortSignal }): Promise<Outcome> {
-    if (decision.type !== 'allow') return refused(made, decision)
+  async function execute(
+    agent: AgentRoom,
+    made: Call,
+    { signal, onOutput }: CallOptions & { signal: AbortSignal },
+  ): Promise<Outcome> {
     const tool = agent.registry.get(made.tool)
     if (!tool) return failed('NOT_FOUND', `There is no tool '${made.tool}'.`)
+    const { id: callId, agentId, sessionId, turnId } = made
     const context = {
-      callId: made.id,
-      projectId,
-      agentId: made.agentId,
-      signal: callOptions.signal,
-      services: agent.registry.services,
-      ...(made.sessionId !== undefined && { sessionId: made.sessionId }),
-      ...(made.turnId !== undefined && { turnId: made.turnId }),
-      ...(callOptions.onOutput && { onOutput: callOptions.onOutput }),
+      ...{ callId, projectId, agentId, signal, services: agent.registry.services },
+      ...(sessionId !== undefined && { sessionId }),
+      ...(turnId !== undefined && { turnId }),
+      ...(onOutput && { onOutput }),
     }
-    return executeTool(tool, made.arguments, context, parts.toolTimeoutMs === undefined ? {} : { timeoutMs: parts.toolTimeoutMs })
+    return executeTool(
+      tool,
+      made.arguments,
+      context,
+      parts.toolTimeoutMs === undefined ? {} : { timeoutMs: parts.toolTimeoutMs },
+    )
   }
 
   function index(agentId?: string): PromptIndex {
-    return renderIndex(room(agentId).catalog, { ...parts.prompt, loadTool: loadTool(room(agentId)) })
+    const agent = roomOf(view, agentId)
+    return renderIndex(agent.catalog, { ...parts.prompt, loadTool: loadToolOf(agent, parts), location: locator(parts) })
   }
 
-  function offered(agent: AgentRoom): OfferedTool[] {
-    const surface = parts.surface ?? DEFAULT_SURFACE
-    return agent.registry
-      .definitions('json')
-      .filter(({ name }) => !SKILL_TOOLS.includes(name) || surface.includes(name))
-      .filter(({ name }) => authorize(agent, toCall({ tool: name, arguments: {} }, { projectId, agentId: agent.profile.id, id: '' }), undefined).type !== 'deny')
-      .map((definition) => ({ ...definition, wireName: agent.wireNames.toWire(definition.name) }))
-  }
-
-  function loadTool(agent: AgentRoom): string {
-    const names = offered(agent).map((tool) => tool.wireName)
-    return names.find((name) => name === 'load_skill' || name === 'Skill') ?? 'load_skill'
-  }
-
-  await refresh(options.signal)
   return {
     projectId,
     facts,
     get diagnostics() {
-      return found.diagnostics
+      return view.found.diagnostics
     },
-    catalog: (agentId) => room(agentId).catalog,
+    catalog: (agentId) => roomOf(view, agentId).catalog,
     index,
     instructions: (agentId) => {
       const { text } = index(agentId)
-      return text === '' ? '' : `${skillRules({ loadTool: loadTool(room(agentId)) })}\n\n${text}`
+      return text === '' ? '' : `${skillRules({ loadTool: loadToolOf(roomOf(view, agentId), parts) })}\n\n${text}`
     },
-    definitions: (agentId) => offered(room(agentId)),
-    snapshot: (agentId) => toSnapshot(room(agentId).catalog),
-    refresh,
+    definitions: (agentId) => offered(roomOf(view, agentId), parts),
+    snapshot: (agentId) => toSnapshot(roomOf(view, agentId).catalog),
+    refresh: async (signal) => {
+      view = await look(signal)
+    },
     call,
     close: async () => {
       await parts.sandbox?.close()
@@ -270,18 +140,110 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   }
 }
 
-function placing(sandbox: Sandbox | undefined): { place?: Sandbox['place'] } {
-  return sandbox ? { place: (skill, signal) => sandbox.place(skill, signal) } : {}
+async function targetFacts({ facts, sandbox }: Parts): Promise<TargetFacts> {
+  const known = facts ?? (await sandbox?.facts())
+  if (known) return known
+  throw new NexusError('INVALID_ARGUMENT', 'A runtime needs a target to gate against.', {
+    fix: 'Pass `sandbox`, or `facts` that say what is true where commands would run.',
+  })
+}
+
+function gateRules({ gateRules: rules = NO_GATE_RULES }: Parts, { skills }: AgentProfile): typeof NO_GATE_RULES {
+  return skills ? { ...rules, allowList: skills } : rules
+}
+
+/** The tools and services of one agent over its catalog. */
+function furnish(parts: Parts, profile: AgentProfile, catalog: Catalog): AgentRoom {
+  const { sandbox, workspace, execution } = parts
+  const services = createServices()
+  services.register(
+    'loader',
+    createLoader({ catalog: () => catalog, ...(sandbox && { place: sandbox.place.bind(sandbox) }) }),
+  )
+  if (sandbox) services.register('sandbox', sandbox)
+  if (workspace !== undefined) services.register('workspace', workspace)
+  if (execution) services.register('execution', execution)
+  const registry = createRegistry(services)
+  registerBuiltins(registry)
+  parts.registerTools?.(registry, profile.id)
+  return { profile, catalog, registry, wireNames: createWireNames(registry.names) }
+}
+
+function roomOf({ rooms }: View, agentId: string | undefined): AgentRoom {
+  const [first] = rooms.values()
+  const room = agentId === undefined ? first : rooms.get(agentId)
+  if (room) return room
+  throw new NexusError('INVALID_ARGUMENT', `There is no agent '${agentId}'.`, {
+    fix: `Known agents: ${[...rooms.keys()].join(', ')}. Add it under agents: in nexus.yaml.`,
+  })
+}
+
+/** The one place where a call is decided. */
+function authorize(
+  agent: AgentRoom,
+  call: Pick<Call, 'tool' | 'arguments' | 'agentId' | 'origin'>,
+  skill: Skill | undefined,
+): Decision {
+  const { registry, profile } = agent
+  return decide({
+    call,
+    tool: registry.get(call.tool),
+    policy: profile.policy,
+    knownTools: registry.names,
+    ...(skill && { skill }),
+  })
+}
+
+/** Turns `ask` into allow or deny. Without anybody to ask it is a denial that says so. */
+async function settle(
+  decision: Decision,
+  call: Call,
+  { approve, signal }: { approve: Parts['approve']; signal: AbortSignal },
+): Promise<Decision> {
+  if (decision.type !== 'ask') return decision
+  if (!approve) return { type: 'deny', rule: decision.rule, reason: `${decision.question} Nobody is there to ask.` }
+  if (await approve(call, decision.question, signal)) return { type: 'allow', rule: `${decision.rule}, approved` }
+  return { type: 'deny', rule: decision.rule, reason: 'A person said no.' }
+}
+
+function refused(call: Call, decision: Exclude<Decision, { type: 'allow' }>): Outcome {
+  const reason = decision.type === 'deny' ? decision.reason : decision.question
+  return failed('PERMISSION_DENIED', `The call of '${call.tool}' was refused (${decision.rule}): ${reason}`)
+}
+
+/** What the model is told about: the chosen skill tools and all others, without those that policy denies. */
+function offered(agent: AgentRoom, { surface = DEFAULT_SURFACE }: Parts): OfferedTool[] {
+  return agent.registry
+    .definitions('json')
+    .filter(({ name }) => !SKILL_TOOLS.includes(name) || surface.includes(name))
+    .filter(
+      ({ name }) =>
+        authorize(agent, { tool: name, arguments: {}, agentId: agent.profile.id, origin: 'model' }, undefined).type !==
+        'deny',
+    )
+    .map((definition) => ({ ...definition, wireName: agent.wireNames.toWire(definition.name) }))
+}
+
+/** The tool that the index names for loading; false when the agent has none. */
+function loadToolOf(agent: AgentRoom, parts: Parts): string | false {
+  const names = offered(agent, parts).map((tool) => tool.wireName)
+  return names.find((name) => name === 'load_skill' || name === 'Skill') ?? false
+}
+
+/** A confined command cannot see the host's path of a skill, so the model is given its address instead. */
+function locator({ sandbox }: Parts): true | ((skill: Skill) => string) {
+  return sandbox && sandbox.kind !== 'none' ? (skill) => `skill://${skillAddress(skill)}/SKILL.md` : true
 }
 
 function toCall(request: CallRequest, ids: { projectId: string; agentId: string; id: string }): Call {
+  const { sessionId, turnId, origin = 'library', tool, arguments: args } = request
   return {
     ...ids,
-    ...(request.sessionId !== undefined && { sessionId: request.sessionId }),
-    ...(request.turnId !== undefined && { turnId: request.turnId }),
-    origin: request.origin ?? 'library',
-    tool: request.tool,
-    arguments: request.arguments,
+    ...(sessionId !== undefined && { sessionId }),
+    ...(turnId !== undefined && { turnId }),
+    origin,
+    tool,
+    arguments: args,
   }
 }
 
@@ -291,17 +253,4 @@ function skillOf(agent: AgentRoom, call: Call): Skill | undefined {
   if (argument === undefined || !Object.hasOwn(call.arguments, argument)) return undefined
   const name = call.arguments[argument]
   return typeof name === 'string' ? agent.catalog.find(name) : undefined
-}
-
-function refused(call: Call, decision: Exclude<Decision, { type: 'allow' }>): Outcome {
-  const reason = decision.type === 'deny' ? decision.reason : decision.question
-  return failed('PERMISSION_DENIED', `The call of '${call.tool}' was refused (${decision.rule}): ${reason}`)
-}
-
-function redactCall(call: Call, redact: ReturnType<typeof createRedactor>): Call {
-  return { ...call, arguments: redact(call.arguments) }
-}
-
-function redactOutcome(outcome: Outcome, redact: ReturnType<typeof createRedactor>): Outcome {
-  return redact(outcome as unknown as JsonObject) as unknown as Outcome
 }

@@ -17,7 +17,20 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['kernel', 'format', 'sources'],
   load: ['kernel', 'format', 'sources', 'catalog'],
   tools: ['kernel', 'load', 'sandbox', 'catalog'],
-  'runtime.ts': ['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
+  'parts.ts': ['kernel', 'gate', 'catalog', 'authorize', 'sandbox', 'sources', 'store', 'tools'],
+  'runtime.ts': [
+    'parts.ts',
+    'kernel',
+    'format',
+    'sources',
+    'gate',
+    'catalog',
+    'load',
+    'authorize',
+    'sandbox',
+    'store',
+    'tools',
+  ],
   'index.ts': [
     'kernel',
     'format',
@@ -29,17 +42,19 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'sandbox',
     'store',
     'tools',
+    'parts.ts',
     'runtime.ts',
   ],
   agents: ['kernel', 'runtime.ts', 'tools', 'store', 'catalog'],
   testing: ['kernel', 'sandbox', 'store'],
   'local.ts': [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
+    'parts.ts',
     'runtime.ts',
   ],
   cli: [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
-    ...['runtime.ts', 'local.ts', 'agents', 'testing'],
+    ...['parts.ts', 'runtime.ts', 'local.ts', 'agents', 'testing'],
   ],
 }
 

@@ -68,8 +68,13 @@ export function buildCatalog({ gated, rejected = [], diagnostics = [] }: Catalog
     get version() {
       return version()
     },
-    find: (nameOrAddress: string) => lookUp().get(toKey(nameOrAddress)),
+    find: (nameOrAddress: string) => lookUp().get(toKey(withoutScheme(nameOrAddress))),
   })
+}
+
+/** `skill://source/name/SKILL.md` is how the index gives an address; a model may hand it back. */
+function withoutScheme(text: string): string {
+  return text.startsWith('skill://') ? text.slice('skill://'.length).replace(/\/SKILL\.md$/, '') : text
 }
 
 function once<T>(make: () => T): () => T {

@@ -45,7 +45,11 @@ export function commandHelp(command: Command, paint: Terminal['paint']): string 
 /** The text of `nexus skills --help` and the like. */
 export function groupHelp(group: string, paint: Terminal['paint']): string {
   const members = COMMANDS.filter((command) => command.name.startsWith(`${group} `))
-  return [`${paint('bold', 'Usage:')} nexus ${group} <command>`, '', indent(formatTable(members.map((command) => [command.name, command.summary])))].join('\n')
+  return [
+    `${paint('bold', 'Usage:')} nexus ${group} <command>`,
+    '',
+    indent(formatTable(members.map((command) => [command.name, command.summary]))),
+  ].join('\n')
 }
 
 function indent(text: string): string {

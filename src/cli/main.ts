@@ -9,7 +9,10 @@ import { createTerminal, type Terminal } from './terminal.ts'
 /** Runs one command line (without `node` and the script) and resolves to the exit code. Never throws. */
 export async function main(argv: readonly string[], version: string): Promise<number> {
   const environment = readEnvironment()
-  const terminal = createTerminal({ noColor: environment.NO_COLOR !== undefined || environment.TERM === 'dumb', forceColor: environment.FORCE_COLOR !== undefined && environment.FORCE_COLOR !== '0' })
+  const terminal = createTerminal({
+    noColor: environment.NO_COLOR !== undefined || environment.TERM === 'dumb',
+    forceColor: environment.FORCE_COLOR !== undefined && environment.FORCE_COLOR !== '0',
+  })
   const cancel = new AbortController()
   const release = onInterrupt(cancel, terminal)
   let code: number
@@ -28,7 +31,8 @@ type Surroundings = Pick<Invocation, 'terminal' | 'environment' | 'signal'> & { 
 
 async function dispatch(argv: readonly string[], around: Surroundings): Promise<number> {
   const [first, second] = argv
-  if (first === undefined || first === '--help' || first === '-h' || first === 'help') return showHelp(argv.slice(1), around.terminal)
+  if (first === undefined || first === '--help' || first === '-h' || first === 'help')
+    return showHelp(argv.slice(1), around.terminal)
   if (first === '--version' || first === '-V') {
     around.terminal.line(around.version)
     return 0
@@ -57,7 +61,15 @@ function toInvocation(command: Command, args: readonly string[], around: Surroun
   try {
     const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true, strict: true })
     const { terminal, environment, signal } = around
-    return { flags: values, positionals, rest: split === -1 ? [] : args.slice(split + 1), terminal, environment, signal, cwd: process.cwd() }
+    return {
+      flags: values,
+      positionals,
+      rest: split === -1 ? [] : args.slice(split + 1),
+      terminal,
+      environment,
+      signal,
+      cwd: process.cwd(),
+    }
   } catch (error) {
     throw usageError(command, error as Error, Object.keys(options))
   }
@@ -68,7 +80,10 @@ function usageError(command: Command, error: Error, known: readonly string[]): N
   const guess = option === undefined ? undefined : nearest(option.slice(2), known)
   const message = error.message.split('. ')[0] ?? error.message
   return new NexusError('INVALID_ARGUMENT', `nexus ${command.name}: ${message}.`, {
-    fix: guess === undefined ? `See: nexus ${command.name} --help` : `Did you mean --${guess}? See: nexus ${command.name} --help`,
+    fix:
+      guess === undefined
+        ? `See: nexus ${command.name} --help`
+        : `Did you mean --${guess}? See: nexus ${command.name} --help`,
     cause: error,
   })
 }
@@ -111,7 +126,9 @@ function reportError(error: unknown, terminal: Terminal, signal: AbortSignal): n
     if (error.fix !== undefined) terminal.note(`  ${terminal.paintNote('cyan', 'fix:')} ${error.fix}`)
     return CODES[error.code].exit
   }
-  terminal.note(`${terminal.paintNote('red', 'error')} INTERNAL: a fault in Nexus itself. Please report it with the lines below.`)
+  terminal.note(
+    `${terminal.paintNote('red', 'error')} INTERNAL: a fault in Nexus itself. Please report it with the lines below.`,
+  )
   terminal.note(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return CODES.INTERNAL.exit
 }

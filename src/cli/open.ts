@@ -42,7 +42,9 @@ function sandboxFlag(invocation: Invocation): { sandbox?: 'local' | 'none' } {
   const kind = stringFlag(invocation, 'sandbox')
   if (kind === undefined) return {}
   if (kind === 'local' || kind === 'none') return { sandbox: kind }
-  throw new NexusError('INVALID_ARGUMENT', `--sandbox ${kind}: there is no such sandbox.`, { fix: 'Use --sandbox local or --sandbox none.' })
+  throw new NexusError('INVALID_ARGUMENT', `--sandbox ${kind}: there is no such sandbox.`, {
+    fix: 'Use --sandbox local or --sandbox none.',
+  })
 }
 
 /** Prints errors and warnings to stderr; information stays with `config check` and `skills check`. */
@@ -64,14 +66,21 @@ function holdsUntrusted(local: Local): boolean {
 async function trustOrStop(local: Local, invocation: Invocation): Promise<void> {
   const directory = local.workspace.directory
   const meaning = `${toSafeLine(directory)} is not trusted. Its skills may tell the model what to do and run commands in the sandbox; its nexus.yaml may change settings.`
-  const agreed = invocation.terminal.isInteractive && (await askYesNo(`${meaning}\nTrust this workspace from now on?`, invocation))
+  const agreed =
+    invocation.terminal.isInteractive && (await askYesNo(`${meaning}\nTrust this workspace from now on?`, invocation))
   if (!agreed) {
-    throw new NexusError('UNTRUSTED_WORKSPACE', meaning, { fix: `Look at it, then type: nexus trust ${directory}   (or add --trust for this run)` })
+    throw new NexusError('UNTRUSTED_WORKSPACE', meaning, {
+      fix: `Look at it, then type: nexus trust ${directory}   (or add --trust for this run)`,
+    })
   }
   await trustWorkspace({ nexusHome: local.loaded.nexusHome, directory })
 }
 
-async function approve(invocation: Invocation, call: Call, about: { question: string; signal: AbortSignal }): Promise<boolean> {
+async function approve(
+  invocation: Invocation,
+  call: Call,
+  about: { question: string; signal: AbortSignal },
+): Promise<boolean> {
   if (invocation.flags['yes'] === true) return true
   if (!invocation.terminal.isInteractive) return false
   const what = shorten(toSafeLine(JSON.stringify(call.arguments)), 300)

@@ -27,14 +27,21 @@ function replyTo(request: ModelRequest): Reply {
       return {
         type: 'tool-calls',
         text: 'Before I run the script I check its options.',
-        calls: [{ name: 'read_skill_file', arguments: { skill_name: 'csv-report', file_path: 'references/options.md' } }],
+        calls: [
+          { name: 'read_skill_file', arguments: { skill_name: 'csv-report', file_path: 'references/options.md' } },
+        ],
         usage,
       }
     case 2: {
       const script = /node "([^"]+\/scripts\/report\.mjs)"/.exec(results[0] ?? '')?.[1]
       if (script === undefined) return giveUp('the instructions did not say where the script is', usage)
       const command = `node "${script}" data/sales.csv --group region --value revenue --out report`
-      return { type: 'tool-calls', text: 'The defaults fit. I run the script on the file.', calls: [{ name: 'run_command', arguments: { command } }], usage }
+      return {
+        type: 'tool-calls',
+        text: 'The defaults fit. I run the script on the file.',
+        calls: [{ name: 'run_command', arguments: { command } }],
+        usage,
+      }
     }
     default: {
       const report = lastReport(results.at(-1) ?? '')

@@ -12,7 +12,10 @@ export interface TurnDisplay {
  * Shows a turn as it happens: the model's words through `say`, everything about tools through `note`.
  * Text of the model and of commands is made safe for a terminal first.
  */
-export function createTurnDisplay(terminal: Terminal, streams: { readonly say: (text: string) => void; readonly note: (text: string) => void }): TurnDisplay {
+export function createTurnDisplay(
+  terminal: Terminal,
+  streams: { readonly say: (text: string) => void; readonly note: (text: string) => void },
+): TurnDisplay {
   let midLine = false
   const note = (text: string): void => {
     if (midLine) streams.say('\n')
@@ -30,7 +33,9 @@ export function createTurnDisplay(terminal: Terminal, streams: { readonly say: (
           return
         }
         case 'tool-call':
-          note(`${terminal.paint('cyan', '→')} ${terminal.paint('bold', toSafeLine(event.tool))} ${describeArguments(event.arguments)}`)
+          note(
+            `${terminal.paint('cyan', '→')} ${terminal.paint('bold', toSafeLine(event.tool))} ${describeArguments(event.arguments)}`,
+          )
           return
         case 'tool-decision':
           if (event.decision.type !== 'allow') note(`  ${terminal.paint('red', describeDecision(event.decision))}`)
@@ -98,6 +103,8 @@ function summary(outcome: Exclude<Outcome, { type: 'failed' }>): string {
 }
 
 function describeArguments(args: JsonObject): string {
-  const parts = Object.entries(args).map(([key, value]) => `${key}=${shorten(typeof value === 'string' ? value : JSON.stringify(value), 140)}`)
+  const parts = Object.entries(args).map(
+    ([key, value]) => `${key}=${shorten(typeof value === 'string' ? value : JSON.stringify(value), 140)}`,
+  )
   return toSafeLine(parts.join(' '))
 }

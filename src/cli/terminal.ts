@@ -1,7 +1,14 @@
 import type { Diagnostic, JsonValue } from '../kernel/index.ts'
 import { toSafeLine, toSafeText } from '../kernel/index.ts'
 
-const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const
+const STYLES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const
 export type Style = keyof typeof STYLES
 
 /** The command line's two streams: data on stdout, messages on stderr; no colour into pipes. */
@@ -78,14 +85,27 @@ export function formatDiagnostic(diagnostic: Diagnostic, paint: Terminal['paint'
 export function formatTable(rows: readonly (readonly string[])[], gap = 2): string {
   const widths: number[] = []
   const width = (text: string): number => [...text].length
-  for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, width(cell))
+  for (const row of rows)
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, width(cell))
   const pad = (cell: string, index: number, row: readonly string[]): string =>
     index === row.length - 1 ? cell : cell + ' '.repeat((widths[index] ?? 0) - width(cell) + gap)
-  return rows.map((row) => row.map((cell, index) => pad(cell, index, row)).join('').trimEnd()).join('\n')
+  return rows
+    .map((row) =>
+      row
+        .map((cell, index) => pad(cell, index, row))
+        .join('')
+        .trimEnd(),
+    )
+    .join('\n')
 }
 
 /** Cut to a number of code points, with an ellipsis. */
 export function shorten(text: string, maxChars: number): string {
   const points = [...text]
-  return points.length <= maxChars ? text : `${points.slice(0, Math.max(1, maxChars - 1)).join('').trimEnd()}…`
+  return points.length <= maxChars
+    ? text
+    : `${points
+        .slice(0, Math.max(1, maxChars - 1))
+        .join('')
+        .trimEnd()}…`
 }

@@ -84,6 +84,7 @@ test('a held copy still hides the lower ones, so that the name always means the 
   assert.equal(catalog.shadowed[0]?.by, workspace)
   assert.equal(catalog.find('github'), undefined)
   assert.equal(catalog.find('bundled/github')?.origin.source, 'bundled')
+  assert.equal(catalog.find('skill://bundled/github/SKILL.md')?.origin.source, 'bundled')
 })
 
 test('an untrusted copy never hides a trusted one and stays listed as held', () => {

@@ -16,8 +16,11 @@ export async function checkConfig(invocation: Invocation): Promise<number> {
     return bad ? 1 : 0
   }
   for (const diagnostic of loaded.diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
-  const files = loaded.files.length === 0 ? 'No nexus.yaml was found; the defaults hold.' : `Read: ${loaded.files.join(', ')}`
+  const files =
+    loaded.files.length === 0 ? 'No nexus.yaml was found; the defaults hold.' : `Read: ${loaded.files.join(', ')}`
   terminal.line(`${bad ? terminal.paint('red', '✗') : terminal.paint('green', '✓')} ${files}`)
-  terminal.line(`  workspace ${loaded.workspace.directory} (${loaded.workspace.trusted ? 'trusted' : 'not trusted: nexus trust'})`)
+  terminal.line(
+    `  workspace ${loaded.workspace.directory} (${loaded.workspace.trusted ? 'trusted' : 'not trusted: nexus trust'})`,
+  )
   return bad ? 1 : 0
 }

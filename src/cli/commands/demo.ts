@@ -36,7 +36,9 @@ function makeWorkspace(keep: string | undefined): string {
   const directory = keep === undefined ? mkdtempSync(join(tmpdir(), 'nexus-demo-')) : resolve(keep)
   mkdirSync(directory, { recursive: true })
   if (readdirSync(directory).length > 0) {
-    throw new NexusError('CONFLICT', `${directory} is not empty.`, { fix: 'Name an empty or a new directory with --keep.' })
+    throw new NexusError('CONFLICT', `${directory} is not empty.`, {
+      fix: 'Name an empty or a new directory with --keep.',
+    })
   }
   mkdirSync(join(directory, 'data'))
   mkdirSync(join(directory, '.nexus'))
@@ -49,11 +51,21 @@ function showSkills(local: Local, { terminal }: Invocation): void {
   const index = local.runtime.index()
   terminal.line(terminal.paint('bold', 'Skills'))
   const rows = [
-    ...catalog.skills.map((skill) => [`  ${terminal.paint('green', '✓ ready')}`, toSafeLine(skill.name), terminal.paint('dim', shorten(toSafeLine(skill.description), 70))]),
-    ...catalog.held.map(({ skill, reasons }) => [`  ${terminal.paint('yellow', '◌ held')}`, toSafeLine(skill.name), terminal.paint('yellow', reasons.map((reason) => toSafeLine(reason.text)).join('; '))]),
+    ...catalog.skills.map((skill) => [
+      `  ${terminal.paint('green', '✓ ready')}`,
+      toSafeLine(skill.name),
+      terminal.paint('dim', shorten(toSafeLine(skill.description), 70)),
+    ]),
+    ...catalog.held.map(({ skill, reasons }) => [
+      `  ${terminal.paint('yellow', '◌ held')}`,
+      toSafeLine(skill.name),
+      terminal.paint('yellow', reasons.map((reason) => toSafeLine(reason.text)).join('; ')),
+    ]),
   ]
   terminal.line(`${formatTable(rows)}\n`)
-  terminal.line(`${terminal.paint('bold', 'What the model is told')}  ${index.characters} characters, about ${index.tokens} tokens`)
+  terminal.line(
+    `${terminal.paint('bold', 'What the model is told')}  ${index.characters} characters, about ${index.tokens} tokens`,
+  )
   terminal.line(index.text.trim().replace(/^/gm, terminal.paint('dim', '  │ ')))
   terminal.line()
 }
@@ -70,7 +82,9 @@ async function demoModel(local: Local, invocation: Invocation, cleanup: AsyncDis
   cleanup.defer(() => server.close())
   const recorded = await resolveModel({ spec: 'openai-compatible/recorded', baseUrl: server.url, environment: {} })
   if (!recorded) throw new NexusError('INTERNAL', 'The recorded model could not be opened.')
-  terminal.line(`${terminal.paint('bold', 'Model')}  ${terminal.paint('yellow', 'recorded')}: no model is configured, so a recording answers, over real HTTP from ${server.url}.`)
+  terminal.line(
+    `${terminal.paint('bold', 'Model')}  ${terminal.paint('yellow', 'recorded')}: no model is configured, so a recording answers, over real HTTP from ${server.url}.`,
+  )
   terminal.line('       Everything else is real: skills, decisions, sandbox, files, ledger.\n')
   return recorded
 }
@@ -90,14 +104,19 @@ function takeTurn(local: Local, model: ModelChoice, invocation: Invocation): Pro
   return agent.send(RECORDED_TASK, { signal: invocation.signal, onEvent })
 }
 
-function report(result: TurnResult, shown: { entries: readonly LedgerEntry[]; workspace: string; invocation: Invocation }): number {
+function report(
+  result: TurnResult,
+  shown: { entries: readonly LedgerEntry[]; workspace: string; invocation: Invocation },
+): number {
   const { entries, workspace, invocation } = shown
   const { terminal } = invocation
   terminal.line(`\n${terminal.paint('bold', 'Ledger')}  session ${result.sessionId}`)
   terminal.line(formatTrace(entries, terminal).replace(/^/gm, '  '))
   if (result.end === 'cancelled') return CODES.CANCELLED.exit
   if (result.end === 'failed') throw result.error ?? new NexusError('MODEL_FAILED', 'The turn failed.')
-  const artifacts = ['report/summary.md', 'report/chart.svg'].map((path) => join(workspace, path)).filter((path) => existsSync(path))
+  const artifacts = ['report/summary.md', 'report/chart.svg']
+    .map((path) => join(workspace, path))
+    .filter((path) => existsSync(path))
   if (artifacts.length === 0) {
     terminal.note('No artifact was written. The ledger above says what happened.')
     return 1
@@ -119,7 +138,9 @@ function report(result: TurnResult, shown: { entries: readonly LedgerEntry[]; wo
 
 /** Which user the script ran as, in the script's own words. */
 function uidLine(entries: readonly LedgerEntry[]): string {
-  const stdout = entries.map((entry) => (entry.outcome && entry.outcome.type !== 'failed' ? entry.outcome.data['stdout'] : undefined)).findLast((text) => typeof text === 'string')
+  const stdout = entries
+    .map((entry) => (entry.outcome && entry.outcome.type !== 'failed' ? entry.outcome.data['stdout'] : undefined))
+    .findLast((text) => typeof text === 'string')
   const uid = typeof stdout === 'string' ? /"uid":(\d+)/.exec(stdout)?.[1] : undefined
   return uid === undefined ? '' : `the script ran as uid ${uid}, Nexus runs as uid ${process.getuid?.() ?? '?'}`
 }

@@ -3,7 +3,7 @@ import { access, constants } from 'node:fs/promises'
 import { resolveModel } from '../../agents/index.ts'
 import { loadConfig } from '../../config/index.ts'
 import { type Diagnostic, hasErrors, isNexusError } from '../../kernel/index.ts'
-import { checkSandbox } from '../../sandbox/index.ts'
+import { checkSandbox, createSandbox } from '../../sandbox/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { sandboxOptions } from '../../local.ts'
@@ -28,15 +28,22 @@ export async function doctor(invocation: Invocation): Promise<number> {
   }
   const diagnostics = findings.flatMap((finding) => finding.diagnostics)
   if (invocation.flags['json'] === true) {
-    terminal.json(envelope('doctor', { findings: findings.map(({ subject, found }) => ({ subject, found })) }, diagnostics))
+    terminal.json(
+      envelope('doctor', { findings: findings.map(({ subject, found }) => ({ subject, found })) }, diagnostics),
+    )
   }
   return hasErrors(diagnostics) ? 1 : 0
 }
 
 function print({ subject, found, diagnostics }: Finding, { terminal }: Invocation): void {
-  const worst = hasErrors(diagnostics) ? terminal.paint('red', '✗') : diagnostics.some((diagnostic) => diagnostic.severity === 'warning') ? terminal.paint('yellow', '!') : terminal.paint('green', '✓')
+  const worst = hasErrors(diagnostics)
+    ? terminal.paint('red', '✗')
+    : diagnostics.some((diagnostic) => diagnostic.severity === 'warning')
+      ? terminal.paint('yellow', '!')
+      : terminal.paint('green', '✓')
   terminal.line(`${worst} ${terminal.paint('bold', subject.padEnd(9))} ${found}`)
-  for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal.paint).replace(/^/gm, '    '))
+  for (const diagnostic of diagnostics)
+    terminal.line(formatDiagnostic(diagnostic, terminal.paint).replace(/^/gm, '    '))
 }
 
 async function checkNode(): Promise<Finding> {
@@ -51,13 +58,29 @@ async function checkState({ environment }: Invocation): Promise<Finding> {
     return { subject: 'state', found: path, diagnostics: [] }
   } catch (error) {
     const message = `The state directory cannot be written: ${(error as Error).message}`
-    return { subject: 'state', found: path, diagnostics: [{ code: 'state-unwritable', severity: 'error', message, path, fix: 'Set NEXUS_STATE_DIR to a directory you may write.' }] }
+    return {
+      subject: 'state',
+      found: path,
+      diagnostics: [
+        {
+          code: 'state-unwritable',
+          severity: 'error',
+          message,
+          path,
+          fix: 'Set NEXUS_STATE_DIR to a directory you may write.',
+        },
+      ],
+    }
   }
 }
 
 async function checkConfiguration(invocation: Invocation): Promise<Finding> {
   const configPath = stringFlag(invocation, 'config')
-  const loaded = await loadConfig({ cwd: invocation.cwd, environment: invocation.environment, ...(configPath !== undefined && { configPath }) })
+  const loaded = await loadConfig({
+    cwd: invocation.cwd,
+    environment: invocation.environment,
+    ...(configPath !== undefined && { configPath }),
+  })
   const files = loaded.files.length === 0 ? 'no nexus.yaml, defaults hold' : loaded.files.join(', ')
   return {
     subject: 'config',
@@ -66,32 +89,29 @@ async function checkConfiguration(invocation: Invocation): Promise<Finding> {
   }
 }
 
-/** Looks at the parts, and when they are all there runs one real command in the sandbox. */
+/** Runs a trial command in the sandbox, as the first real command would. */
 async function checkCommands(invocation: Invocation): Promise<Finding> {
-  const local = await openFor({ ...invocation, flags: { ...invocation.flags, trust: false } }, { record: 'memory' })
-  try {
-    const diagnostics = await checkSandbox(sandboxOptions(local.loaded))
-    if (hasErrors(diagnostics)) return { subject: 'sandbox', found: 'commands cannot be confined here', diagnostics }
-    const { outcome } = await local.runtime.call({ tool: 'run_command', arguments: { command: 'id -u' }, origin: 'cli' }, { signal: invocation.signal })
-    if (outcome.type === 'failed') {
-      return { subject: 'sandbox', found: 'a trial command failed', diagnostics: [...diagnostics, { code: 'sandbox-trial', severity: 'error', message: outcome.message, path: 'sandbox' }] }
-    }
-    const uid = String(outcome.data['stdout']).trim()
-    return { subject: 'sandbox', found: `${local.runtime.facts.target}; a trial command ran as uid ${uid}`, diagnostics }
-  } catch (error) {
-    if (!isNexusError(error)) throw error
-    return { subject: 'sandbox', found: error.code, diagnostics: [{ code: error.code, severity: 'error', message: error.message, path: 'sandbox', ...(error.fix !== undefined && { fix: error.fix }) }] }
-  } finally {
-    await local.close()
-  }
+  const loaded = await loadConfig({ cwd: invocation.cwd, environment: invocation.environment })
+  const options = sandboxOptions(loaded)
+  const diagnostics = await checkSandbox(options)
+  if (hasErrors(diagnostics)) return { subject: 'sandbox', found: 'commands cannot be confined here', diagnostics }
+  const sandbox = await createSandbox(options)
+  const { target } = await sandbox.facts()
+  await sandbox.close()
+  return { subject: 'sandbox', found: `${target}; a trial command ran well`, diagnostics }
 }
 
 async function checkSkills(invocation: Invocation): Promise<Finding> {
-  const local = await openFor({ ...invocation, terminal: { ...invocation.terminal, note: () => undefined } }, { record: 'memory' })
+  const local = await openFor(
+    { ...invocation, terminal: { ...invocation.terminal, note: () => undefined } },
+    { record: 'memory' },
+  )
   try {
     const { skills, held, shadowed, rejected } = local.runtime.catalog()
     const found = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${rejected.length} broken`
-    const diagnostics: Diagnostic[] = rejected.flatMap((broken) => broken.diagnostics.slice(0, 1)).map((diagnostic) => ({ ...diagnostic, severity: 'warning' }))
+    const diagnostics: Diagnostic[] = rejected
+      .flatMap((broken) => broken.diagnostics.slice(0, 1))
+      .map((diagnostic) => ({ ...diagnostic, severity: 'warning' }))
     return { subject: 'skills', found, diagnostics }
   } finally {
     await local.close()
@@ -102,9 +122,27 @@ async function checkModel({ environment, cwd }: Invocation): Promise<Finding> {
   const loaded = await loadConfig({ cwd, environment })
   try {
     const model = await resolveModel({ environment, ...(loaded.config.model && { configured: loaded.config.model }) })
-    return { subject: 'model', found: model?.describe ?? 'none named; the demo uses a recorded one. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or model: in nexus.yaml', diagnostics: [] }
+    return {
+      subject: 'model',
+      found:
+        model?.describe ??
+        'none named; the demo uses a recorded one. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or model: in nexus.yaml',
+      diagnostics: [],
+    }
   } catch (error) {
     if (!isNexusError(error)) throw error
-    return { subject: 'model', found: 'named, but not usable', diagnostics: [{ code: error.code, severity: 'warning', message: error.message, path: 'model', ...(error.fix !== undefined && { fix: error.fix }) }] }
+    return {
+      subject: 'model',
+      found: 'named, but not usable',
+      diagnostics: [
+        {
+          code: error.code,
+          severity: 'warning',
+          message: error.message,
+          path: 'model',
+          ...(error.fix !== undefined && { fix: error.fix }),
+        },
+      ],
+    }
   }
 }

@@ -12,7 +12,16 @@ export async function showPrompt(invocation: Invocation): Promise<number> {
     const index = local.runtime.index(agentId)
     const tools = local.runtime.definitions(agentId).map((tool) => tool.wireName)
     if (invocation.flags['json'] === true) {
-      const data = { text, index: { characters: index.characters, tokens: index.tokens, budgetChars: local.config.skills.prompt.budgetChars, items: index.items.map((item) => ({ ...item })) }, tools }
+      const data = {
+        text,
+        index: {
+          characters: index.characters,
+          tokens: index.tokens,
+          budgetChars: local.config.skills.prompt.budgetChars,
+          items: index.items.map((item) => ({ ...item })),
+        },
+        tools,
+      }
       terminal.json(envelope('prompt', data, local.runtime.catalog(agentId).diagnostics))
       return 0
     }

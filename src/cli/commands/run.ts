@@ -1,4 +1,11 @@
-import { createAgent, processOwner, isOwnerAlive, resolveModel, type ModelChoice, type TurnResult } from '../../agents/index.ts'
+import {
+  createAgent,
+  processOwner,
+  isOwnerAlive,
+  resolveModel,
+  type ModelChoice,
+  type TurnResult,
+} from '../../agents/index.ts'
 import { CODES, type JsonValue, NexusError, newId } from '../../kernel/index.ts'
 import type { Local } from '../../local.ts'
 import type { Store } from '../../store/index.ts'
@@ -10,7 +17,9 @@ import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show-turn.t
 export async function runTask(invocation: Invocation): Promise<number> {
   const task = [...invocation.positionals, ...invocation.rest].join(' ').trim()
   if (task === '') {
-    throw new NexusError('INVALID_ARGUMENT', 'nexus run: the task is missing.', { fix: 'nexus run "Chart data/sales.csv by region"' })
+    throw new NexusError('INVALID_ARGUMENT', 'nexus run: the task is missing.', {
+      fix: 'nexus run "Chart data/sales.csv by region"',
+    })
   }
   const { terminal } = invocation
   const local = await openFor(invocation, { needsTrust: true })
@@ -19,7 +28,12 @@ export async function runTask(invocation: Invocation): Promise<number> {
     await store.recover(isOwnerAlive)
     const model = await chooseModel(local, invocation)
     warnUnconfined(local, invocation)
-    terminal.note(terminal.paintNote('dim', `model ${model.describe} · ${describeSkills(local, invocation)} · sandbox ${local.sandbox.kind}`))
+    terminal.note(
+      terminal.paintNote(
+        'dim',
+        `model ${model.describe} · ${describeSkills(local, invocation)} · sandbox ${local.sandbox.kind}`,
+      ),
+    )
     const json = invocation.flags['json'] === true
     const display = createTurnDisplay(
       { ...terminal, paint: terminal.paintNote },
@@ -55,7 +69,10 @@ async function takeTurn(
     sessions,
     sessionId,
     owner: processOwner(),
-    limits: { maxIterations: local.config.limits.maxIterations, maxConcurrentTools: local.config.limits.maxConcurrentTools },
+    limits: {
+      maxIterations: local.config.limits.maxIterations,
+      maxConcurrentTools: local.config.limits.maxConcurrentTools,
+    },
     ...(instructions !== undefined && { instructions }),
   })
   return agent.send(task, { signal: invocation.signal, onEvent })
@@ -71,7 +88,10 @@ export async function chooseModel(local: Pick<Local, 'config'>, invocation: Invo
 }
 
 /** As `chooseModel`, but undefined when nothing names a model. */
-export async function findModel(local: Pick<Local, 'config'>, invocation: Invocation): Promise<ModelChoice | undefined> {
+export async function findModel(
+  local: Pick<Local, 'config'>,
+  invocation: Invocation,
+): Promise<ModelChoice | undefined> {
   const { environment } = invocation
   const spec = stringFlag(invocation, 'model')
   const baseUrl = stringFlag(invocation, 'base-url')
@@ -86,7 +106,12 @@ export async function findModel(local: Pick<Local, 'config'>, invocation: Invoca
 /** `none` is never silent. */
 export function warnUnconfined(local: Local, { terminal }: Invocation): void {
   if (local.sandbox.kind !== 'none') return
-  terminal.note(terminal.paintNote('red', 'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills you wrote.'))
+  terminal.note(
+    terminal.paintNote(
+      'red',
+      'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills you wrote.',
+    ),
+  )
 }
 
 function describeSkills(local: Local, invocation: Invocation): string {
@@ -95,7 +120,12 @@ function describeSkills(local: Local, invocation: Invocation): string {
 }
 
 function finish(result: TurnResult, { terminal }: Invocation): number {
-  terminal.note(terminal.paintNote('dim', `session ${result.sessionId} · ${result.usage.totalTokens} tokens in ${result.usage.steps} steps`))
+  terminal.note(
+    terminal.paintNote(
+      'dim',
+      `session ${result.sessionId} · ${result.usage.totalTokens} tokens in ${result.usage.steps} steps`,
+    ),
+  )
   switch (result.end) {
     case 'done':
       return 0
@@ -111,5 +141,15 @@ function finish(result: TurnResult, { terminal }: Invocation): number {
 }
 
 function toJson(result: TurnResult): JsonValue {
-  return { nexus: 1, command: 'run', data: { session: result.sessionId, turn: result.turnId, end: result.end, text: result.text, usage: { ...result.usage } } }
+  return {
+    nexus: 1,
+    command: 'run',
+    data: {
+      session: result.sessionId,
+      turn: result.turnId,
+      end: result.end,
+      text: result.text,
+      usage: { ...result.usage },
+    },
+  }
 }

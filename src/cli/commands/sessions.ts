@@ -1,5 +1,12 @@
 import { isOwnerAlive } from '../../agents/index.ts'
-import { DEFAULT_PROJECT, isJsonObject, type JsonValue, NexusError, toSafeLine, toSafeText } from '../../kernel/index.ts'
+import {
+  DEFAULT_PROJECT,
+  isJsonObject,
+  type JsonValue,
+  NexusError,
+  toSafeLine,
+  toSafeText,
+} from '../../kernel/index.ts'
 import { openSqliteStore, type Store, type StoredMessage } from '../../store/index.ts'
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
@@ -13,11 +20,26 @@ export async function listSessions(invocation: Invocation): Promise<number> {
   return withStore(invocation, async (store) => {
     const sessions = await store.sessions.list({ limit: 100 })
     if (invocation.flags['json'] === true) {
-      terminal.json(envelope('sessions list', { sessions: sessions.map(({ snapshot: _snapshot, ...session }) => ({ ...session })) }))
+      terminal.json(
+        envelope('sessions list', {
+          sessions: sessions.map(({ snapshot: _snapshot, ...session }) => ({ ...session })),
+        }),
+      )
       return 0
     }
     if (sessions.length === 0) terminal.note('No session yet. Start one: nexus run "<task>"')
-    else terminal.line(formatTable(sessions.map((session) => [session.id, new Date(session.updatedAt).toISOString().slice(0, 16), session.state, `${session.messageCount} messages`, shorten(toSafeLine(session.title), 60)])))
+    else
+      terminal.line(
+        formatTable(
+          sessions.map((session) => [
+            session.id,
+            new Date(session.updatedAt).toISOString().slice(0, 16),
+            session.state,
+            `${session.messageCount} messages`,
+            shorten(toSafeLine(session.title), 60),
+          ]),
+        ),
+      )
     return 0
   })
 }
@@ -26,22 +48,36 @@ export async function listSessions(invocation: Invocation): Promise<number> {
 export async function showSession(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   const wanted = invocation.positionals[0]
-  if (wanted === undefined) throw new NexusError('INVALID_ARGUMENT', 'nexus sessions show: the id is missing.', { fix: 'nexus sessions list' })
+  if (wanted === undefined)
+    throw new NexusError('INVALID_ARGUMENT', 'nexus sessions show: the id is missing.', { fix: 'nexus sessions list' })
   return withStore(invocation, async (store) => {
     const sessions = await store.sessions.list({ limit: 10_000 })
     const matching = sessions.filter((session) => session.id.startsWith(wanted))
     const [session] = matching
     if (!session || matching.length > 1) {
-      throw new NexusError('FILE_NOT_FOUND', matching.length > 1 ? `${matching.length} sessions begin with '${toSafeLine(wanted)}'.` : `There is no session '${toSafeLine(wanted)}'.`, { fix: 'nexus sessions list' })
+      throw new NexusError(
+        'FILE_NOT_FOUND',
+        matching.length > 1
+          ? `${matching.length} sessions begin with '${toSafeLine(wanted)}'.`
+          : `There is no session '${toSafeLine(wanted)}'.`,
+        { fix: 'nexus sessions list' },
+      )
     }
     const messages = await store.sessions.messages(session.id)
     const entries = await store.ledger.list({ sessionId: session.id })
     if (invocation.flags['json'] === true) {
-      terminal.json(envelope('sessions show', { session: { ...session }, messages: [...messages], ledger: entries as unknown as JsonValue }))
+      terminal.json(
+        envelope('sessions show', {
+          session: { ...session },
+          messages: [...messages],
+          ledger: entries as unknown as JsonValue,
+        }),
+      )
       return 0
     }
     terminal.line(`${terminal.paint('bold', toSafeLine(session.title))}  ${session.state}  ${session.id}\n`)
-    for (const message of messages) terminal.line(`${terminal.paint('cyan', message.role)}: ${describeMessage(message)}\n`)
+    for (const message of messages)
+      terminal.line(`${terminal.paint('cyan', message.role)}: ${describeMessage(message)}\n`)
     if (entries.length > 0) terminal.line(formatTrace(entries, terminal))
     return 0
   })

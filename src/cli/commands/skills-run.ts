@@ -22,13 +22,26 @@ export async function runSkill(invocation: Invocation): Promise<number> {
     const json = invocation.flags['json'] === true
     const { terminal } = invocation
     const { outcome } = await local.runtime.call(
-      { tool: 'run_command', arguments: { command, ...(timeoutSec !== undefined && { timeout_sec: timeoutSec }) }, origin: 'cli', ...agentOf(invocation) },
+      {
+        tool: 'run_command',
+        arguments: { command, ...(timeoutSec !== undefined && { timeout_sec: timeoutSec }) },
+        origin: 'cli',
+        ...agentOf(invocation),
+      },
       {
         signal: invocation.signal,
-        ...(!json && { onOutput: ({ stream, text }) => (stream === 'stdout' ? terminal.write(text) : process.stderr.write(text)) }),
+        ...(!json && {
+          onOutput: ({ stream, text }) => (stream === 'stdout' ? terminal.write(text) : process.stderr.write(text)),
+        }),
       },
     )
-    if (json) terminal.json(envelope('skills run', outcome.type === 'failed' ? { ok: false, code: outcome.code, message: outcome.message } : outcome.data))
+    if (json)
+      terminal.json(
+        envelope(
+          'skills run',
+          outcome.type === 'failed' ? { ok: false, code: outcome.code, message: outcome.message } : outcome.data,
+        ),
+      )
     return exitCodeOf(outcome)
   } finally {
     await local.close()
@@ -42,7 +55,9 @@ async function place(local: Local, name: string, invocation: Invocation): Promis
     { signal: invocation.signal },
   )
   if (outcome.type === 'failed') {
-    throw new NexusError(outcome.code === 'NOT_FOUND' ? 'SKILL_NOT_FOUND' : 'CALL_DENIED', outcome.message, { fix: `nexus skills check ${name}` })
+    throw new NexusError(outcome.code === 'NOT_FOUND' ? 'SKILL_NOT_FOUND' : 'CALL_DENIED', outcome.message, {
+      fix: `nexus skills check ${name}`,
+    })
   }
   return String(outcome.data['base_dir'])
 }

@@ -10,10 +10,17 @@ export async function trust(invocation: Invocation): Promise<number> {
   const loaded = await loadConfig({ cwd: resolve(invocation.cwd, invocation.positionals[0] ?? '.'), environment })
   const { nexusHome } = loaded
   if (invocation.flags['list'] !== true) {
-    const directory = invocation.positionals[0] === undefined ? loaded.workspace.directory : resolve(invocation.cwd, invocation.positionals[0])
+    const directory =
+      invocation.positionals[0] === undefined
+        ? loaded.workspace.directory
+        : resolve(invocation.cwd, invocation.positionals[0])
     const change = invocation.flags['remove'] === true ? untrustWorkspace : trustWorkspace
     const realPath = await change({ nexusHome, directory })
-    terminal.note(invocation.flags['remove'] === true ? `No longer trusted: ${toSafeLine(realPath)}` : `Trusted: ${toSafeLine(realPath)}\nIts skills and its nexus.yaml take effect from now on.`)
+    terminal.note(
+      invocation.flags['remove'] === true
+        ? `No longer trusted: ${toSafeLine(realPath)}`
+        : `Trusted: ${toSafeLine(realPath)}\nIts skills and its nexus.yaml take effect from now on.`,
+    )
   }
   const { directories } = await listTrusted(nexusHome)
   if (invocation.flags['json'] === true) terminal.json(envelope('trust', { directories: [...directories] }))

@@ -1,0 +1,201 @@
+import type { Catalog, PromptIndex } from '../catalog/index.ts'
+import {
+  type Diagnostic,
+  type HeldSkill,
+  type JsonValue,
+  type RejectedSkill,
+  type Skill,
+  skillAddress,
+  toSafeLine,
+} from '../kernel/index.ts'
+import { formatDiagnostic, formatTable, shorten, type Terminal } from './terminal.ts'
+
+/** Where a copy stands, with every reason. */
+export interface SkillState {
+  readonly state: 'ready' | 'held' | 'shadowed'
+  readonly reasons: readonly { readonly code: string; readonly text: string; readonly fix?: string }[]
+}
+
+export function stateOf(catalog: Catalog, skill: Skill): SkillState {
+  const shadow = catalog.shadowed.find((shadowed) => shadowed.skill === skill)
+  if (shadow) {
+    const text =
+      shadow.why === 'identical'
+        ? `the same bytes as ${skillAddress(shadow.by)}`
+        : `shadowed by ${skillAddress(shadow.by)} (${shadow.by.file})`
+    return { state: 'shadowed', reasons: [{ code: shadow.why, text, fix: `address it as ${skillAddress(skill)}` }] }
+  }
+  const held = catalog.held.find((candidateHeld) => candidateHeld.skill === skill)
+  if (held) return { state: 'held', reasons: held.reasons.map((reason) => ({ ...reason })) }
+  return { state: 'ready', reasons: [] }
+}
+
+export function printReady(catalog: Catalog, index: PromptIndex, terminal: Terminal): void {
+  if (catalog.skills.length === 0) {
+    terminal.line('No skill is ready.')
+    return
+  }
+  const tokens = new Map(index.items.map((item) => [item.name, item.tokens]))
+  const rows = catalog.skills.map((skill) => [
+    `${terminal.paint('green', '✓')} ${terminal.paint('bold', shorten(toSafeLine(skill.name), 40))}`,
+    terminal.paint('dim', skill.origin.source),
+    terminal.paint('dim', `~${tokens.get(skill.name) ?? 0} tokens`),
+    shorten(toSafeLine(skill.description), Math.max(30, terminal.columns - 62)),
+  ])
+  terminal.line(formatTable(rows))
+}
+
+export function printOthers(catalog: Catalog, terminal: Terminal): void {
+  for (const held of catalog.held)
+    terminal.line(
+      `${terminal.paint('yellow', '◌')} ${terminal.paint('bold', toSafeLine(held.skill.name))}  ${heldLine(held)}`,
+    )
+  for (const { skill } of catalog.shadowed) {
+    terminal.line(
+      `${terminal.paint('dim', '≡')} ${toSafeLine(skillAddress(skill))}  ${stateOf(catalog, skill)
+        .reasons.map((reason) => reason.text)
+        .join('; ')}`,
+    )
+  }
+  for (const broken of catalog.rejected) {
+    terminal.line(
+      `${terminal.paint('red', '✗')} ${toSafeLine(broken.name)}  ${toSafeLine(broken.diagnostics[0]?.message ?? '')} ${terminal.paint('dim', broken.file)}`,
+    )
+  }
+}
+
+export function printHint(catalog: Catalog, terminal: Terminal): void {
+  const counts = [
+    catalog.held.length > 0 ? `${catalog.held.length} held back` : '',
+    catalog.shadowed.length > 0 ? `${catalog.shadowed.length} shadowed` : '',
+    catalog.rejected.length > 0 ? `${catalog.rejected.length} broken` : '',
+  ].filter((text) => text !== '')
+  if (counts.length > 0)
+    terminal.note(terminal.paintNote('dim', `${counts.join(', ')}: nexus skills list --all, nexus skills check`))
+}
+
+function heldLine(held: HeldSkill): string {
+  return held.reasons.map((reason) => toSafeLine(reason.text)).join('; ')
+}
+
+export function printSkill(skill: Skill, state: SkillState, terminal: Terminal): void {
+  const { metadata } = skill
+  const list = (label: string, values: readonly string[]): string[][] =>
+    values.length === 0 ? [] : [[label, toSafeLine(values.join(', '))]]
+  terminal.line(
+    `${metadata.emoji === undefined ? '' : `${metadata.emoji} `}${terminal.paint('bold', toSafeLine(skill.name))}  ${state.state}`,
+  )
+  for (const reason of state.reasons)
+    terminal.line(
+      `  ${terminal.paint('yellow', toSafeLine(reason.text))}${reason.fix === undefined ? '' : `  ${terminal.paint('dim', toSafeLine(reason.fix))}`}`,
+    )
+  terminal.line(`\n${toSafeLine(skill.description)}\n`)
+  terminal.line(
+    formatTable([
+      ['address', toSafeLine(skillAddress(skill))],
+      ['file', toSafeLine(skill.file)],
+      ['source', `${skill.origin.tier}${skill.origin.trusted ? '' : ', not trusted'}`],
+      ...list('license', skill.license === undefined ? [] : [skill.license]),
+      ...list('compatibility', skill.compatibility === undefined ? [] : [skill.compatibility]),
+      ...list('homepage', metadata.homepage === undefined ? [] : [metadata.homepage]),
+      ...list('os', metadata.os),
+      ...list('needs', metadata.requires.bins),
+      ...list('needs one of', metadata.requires.anyBins),
+      ...list('variables', metadata.requires.env),
+      ...list('config', metadata.requires.config),
+      ...list('allowed tools', skill.allowedTools),
+      ...list(
+        'install',
+        metadata.install.map((spec) => spec.label ?? `${spec.kind} ${spec.id}`),
+      ),
+      ['sha256', skill.fileDigest],
+    ]),
+  )
+  for (const diagnostic of skill.diagnostics) terminal.line(`\n${formatDiagnostic(diagnostic, terminal.paint)}`)
+}
+
+export function printCheck(skill: Skill, state: SkillState, terminal: Terminal): void {
+  const mark = {
+    ready: terminal.paint('green', '✓'),
+    held: terminal.paint('yellow', '◌'),
+    shadowed: terminal.paint('dim', '≡'),
+  }[state.state]
+  terminal.line(
+    `${mark} ${terminal.paint('bold', toSafeLine(skillAddress(skill)))}  ${state.state}  ${terminal.paint('dim', toSafeLine(skill.file))}`,
+  )
+  for (const reason of state.reasons) {
+    terminal.line(
+      `    ${toSafeLine(reason.text)}${reason.fix === undefined ? '' : `\n      ${terminal.paint('cyan', 'fix:')} ${toSafeLine(reason.fix)}`}`,
+    )
+  }
+  for (const diagnostic of skill.diagnostics)
+    terminal.line(formatDiagnostic(diagnostic, terminal.paint).replace(/^/gm, '    '))
+}
+
+export function printRejected(broken: RejectedSkill, terminal: Terminal): void {
+  terminal.line(
+    `${terminal.paint('red', '✗')} ${terminal.paint('bold', toSafeLine(broken.name))}  broken  ${terminal.paint('dim', toSafeLine(broken.file))}`,
+  )
+  for (const diagnostic of broken.diagnostics)
+    terminal.line(formatDiagnostic(diagnostic, terminal.paint).replace(/^/gm, '    '))
+}
+
+/** Diagnostics that belong to no single skill: roots, collisions, limits. */
+export function printLoose(catalog: Catalog, terminal: Terminal): void {
+  const told = new Set([...catalog.skills, ...catalog.rejected].flatMap((entry) => entry.diagnostics))
+  for (const diagnostic of catalog.diagnostics) {
+    if (!told.has(diagnostic) && diagnostic.severity !== 'info')
+      terminal.line(formatDiagnostic(diagnostic, terminal.paint))
+  }
+}
+
+export function listData(catalog: Catalog, index: PromptIndex, all: boolean): JsonValue {
+  const items = new Map(index.items.map((item) => [item.name, item]))
+  return {
+    skills: catalog.skills.map((skill) => ({
+      ...skillData(skill),
+      description: skill.description,
+      shown: items.get(skill.name)?.shown ?? 'omitted',
+      tokens: items.get(skill.name)?.tokens ?? 0,
+    })),
+    ...(all && {
+      held: catalog.held.map(({ skill, reasons }) => ({
+        ...skillData(skill),
+        reasons: reasons.map((reason) => ({ ...reason })),
+      })),
+      shadowed: catalog.shadowed.map(({ skill, by, why }) => ({ ...skillData(skill), by: skillAddress(by), why })),
+      rejected: catalog.rejected.map(rejectedData),
+    }),
+    counts: {
+      ready: catalog.skills.length,
+      held: catalog.held.length,
+      shadowed: catalog.shadowed.length,
+      rejected: catalog.rejected.length,
+    },
+  }
+}
+
+export function skillData(skill: Skill): { [key: string]: JsonValue } {
+  return {
+    name: skill.name,
+    address: skillAddress(skill),
+    tier: skill.origin.tier,
+    trusted: skill.origin.trusted,
+    file: skill.file,
+    sha256: skill.fileDigest,
+    diagnostics: skill.diagnostics.map(diagnosticData),
+  }
+}
+
+export function rejectedData(broken: RejectedSkill): JsonValue {
+  return {
+    name: broken.name,
+    file: broken.file,
+    tier: broken.origin.tier,
+    diagnostics: broken.diagnostics.map(diagnosticData),
+  }
+}
+
+function diagnosticData(diagnostic: Diagnostic): JsonValue {
+  return { ...diagnostic }
+}

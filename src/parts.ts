@@ -1,0 +1,113 @@
+/** What a runtime is made of, and what it offers. */
+import type { PolicyRules } from './authorize/index.ts'
+import type { Catalog, IndexStyle, PromptIndex } from './catalog/index.ts'
+import type { GateRules } from './gate/index.ts'
+import type {
+  Call,
+  Clock,
+  Decision,
+  Diagnostic,
+  JsonObject,
+  JsonSchema,
+  LedgerEntry,
+  Outcome,
+  TargetFacts,
+} from './kernel/index.ts'
+import type { Sandbox } from './sandbox/index.ts'
+import type { SkillSource } from './sources/index.ts'
+import type { Ledger } from './store/index.ts'
+import type { Registry } from './tools/index.ts'
+
+/** What one agent may see and do. */
+export interface AgentProfile {
+  readonly id: string
+  /** Names of the skills it may see; absent = all. */
+  readonly skills?: readonly string[]
+  readonly policy: PolicyRules
+}
+
+/** What a runtime is made of. Only `sources` and `facts` are needed; everything else has a light default. */
+export interface Parts {
+  readonly sources: readonly SkillSource[]
+  /** What gating may rely on; without it the sandbox is asked. */
+  readonly facts?: TargetFacts
+  /** Where commands run. Without one there is no tool that runs commands. */
+  readonly sandbox?: Sandbox
+  /** Absolute path of the directory that commands and file tools work in. */
+  readonly workspace?: string
+  /** Where calls are recorded; default: in memory, gone with the process. */
+  readonly ledger?: Ledger
+  /** The first is the default agent; default: one agent `main` that may call every tool. */
+  readonly agents?: readonly AgentProfile[]
+  /** Rules that configuration adds to gating, without the agent's allow-list. */
+  readonly gateRules?: Omit<GateRules, 'allowList'>
+  /** Adds tools to each agent's registry, after the built-in ones. */
+  readonly registerTools?: (registry: Registry, agentId: string) => void
+  /** Asks a person about a call that policy wants confirmed; without it such a call is denied. */
+  readonly approve?: (call: Call, question: string, signal: AbortSignal) => Promise<boolean>
+  /** Limits of one command. */
+  readonly execution?: { readonly timeoutMs?: number; readonly maxOutputBytes?: number }
+  /** Time limit of one tool call in milliseconds when the tool names none. */
+  readonly toolTimeoutMs?: number
+  /** Values that are blanked in the ledger and in outcomes. */
+  readonly secrets?: readonly string[]
+  /** Names of the skill tools that the model sees; default `load_skill` and `read_skill_file`. */
+  readonly surface?: readonly string[]
+  readonly prompt?: { readonly style?: IndexStyle; readonly budgetChars?: number }
+  readonly projectId?: string
+  readonly clock?: Clock
+}
+
+/** A call as its caller words it. */
+export interface CallRequest {
+  readonly tool: string
+  readonly arguments: JsonObject
+  readonly agentId?: string
+  readonly sessionId?: string
+  readonly turnId?: string
+  readonly callId?: string
+  readonly origin?: Call['origin']
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  /** Live output of a command; must not throw. */
+  readonly onOutput?: (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
+  /** Told the final decision before anything runs; must not throw. */
+  readonly onDecision?: (decision: Decision) => void
+}
+
+export interface CallResult {
+  readonly entry: LedgerEntry
+  readonly decision: Decision
+  readonly outcome: Outcome
+}
+
+/** A tool as a model is told about it. */
+export interface OfferedTool {
+  /** What the provider sees: letters, digits, `_` and `-`. */
+  readonly wireName: string
+  readonly name: string
+  readonly description: string
+  readonly parameters: JsonSchema
+}
+
+/** A running pipeline. All agents share what was discovered; each has its own catalog, tools and policy. */
+export interface Runtime {
+  readonly projectId: string
+  readonly diagnostics: readonly Diagnostic[]
+  readonly facts: TargetFacts
+  catalog(agentId?: string): Catalog
+  /** The prompt index of an agent within its budget. */
+  index(agentId?: string): PromptIndex
+  /** The skills section of a system prompt: rules and index; empty when the agent sees no skill. */
+  instructions(agentId?: string): string
+  /** The tools an agent may call; what policy denies is not shown. */
+  definitions(agentId?: string): readonly OfferedTool[]
+  snapshot(agentId?: string): JsonObject
+  /** Finds and gates again; every agent's catalog is swapped whole. */
+  refresh(signal?: AbortSignal): Promise<void>
+  /** Authorizes, records, runs and records one call. Refusals and failures are outcomes; it throws only when the ledger fails. */
+  call(request: CallRequest, options?: CallOptions): Promise<CallResult>
+  close(): Promise<void>
+}

@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('source-main.mjs', import.meta.url))
+const WORKSPACE = fileURLToPath(new URL('../fixtures/cli/workspace', import.meta.url))
+
+export interface Ran {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A place for one test: a copy of the fixture workspace and an empty Nexus home, both removed afterwards. */
+export class Place {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-cli-')))
+  readonly workspace = join(this.root, 'workspace')
+  readonly home = join(this.root, 'home')
+
+  constructor(t: { after: (fn: () => void) => void }) {
+    cpSync(WORKSPACE, this.workspace, { recursive: true })
+    t.after(() => rmSync(this.root, { recursive: true, force: true, maxRetries: 5 }))
+  }
+
+  /** Starts the real command line from source, with nothing of this process' environment but PATH. */
+  start(args: readonly string[], more: { cwd?: string; env?: Record<string, string> } = {}): ChildProcess {
+    const env = { PATH: process.env['PATH'] ?? '', HOME: this.root, NEXUS_HOME: this.home, ...more.env }
+    return spawn(process.execPath, [MAIN, ...args], {
+      cwd: more.cwd ?? this.workspace,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+  }
+
+  async run(args: readonly string[], more: { cwd?: string; env?: Record<string, string> } = {}): Promise<Ran> {
+    return ended(this.start(args, more))
+  }
+}
+
+/** Everything a process wrote, when it is gone. */
+export function ended(child: ChildProcess): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    let stdout = ''
+    let stderr = ''
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
+    child.on('error', reject)
+    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }))
+  })
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { type ModelScript, startModelServer } from '../../src/testing/index.ts'
+import { ended, Place } from './nexus.ts'
+
+const TOKEN = 'nexus-test-marker'
+
+async function model(t: { after: (fn: () => Promise<void>) => void }, script: ModelScript): Promise<string[]> {
+  const server = await startModelServer({ script })
+  t.after(() => server.close())
+  return ['--model', 'openai-compatible/scripted', '--base-url', server.url]
+}
+
+/** Processes whose command line holds the text. */
+function processesWith(text: string): string[] {
+  const own = String(process.pid)
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name) || name === own) return false
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(text)
+    } catch {
+      return false // gone meanwhile, or not ours to read
+    }
+  })
+}
+
+async function until(check: () => boolean): Promise<void> {
+  for (let round = 0; round < 200 && !check(); round++) await new Promise((resolve) => setTimeout(resolve, 50))
+}
+
+test('the demo ends with a chart on disk that a confined script made', async (t) => {
+  const place = new Place(t)
+  const { code, stdout, stderr } = await place.run(['demo', '--model', 'recorded'])
+  assert.equal(code, 0, stderr)
+  const [, chart] = /^ {2}(\/\S+chart\.svg)/m.exec(stdout) ?? []
+  assert.ok(chart !== undefined && existsSync(chart), stdout)
+  assert.match(readFileSync(chart, 'utf8'), /<svg .*North/s)
+  assert.match(stdout, /recorded.*: no model is configured/)
+  assert.match(stdout, /held +github +missing binary: gh/)
+  if (process.getuid?.() === 0) assert.match(stdout, /"uid":2\d{5}/)
+})
+
+test('a task runs a skill of the workspace, and its ledger is kept', async (t) => {
+  const place = new Place(t)
+  const flags = await model(t, [
+    { type: 'tool-calls', calls: [{ name: 'load_skill', arguments: { skill_name: 'greet' } }] },
+    { type: 'tool-calls', calls: [{ name: 'run_command', arguments: { command: 'echo made > made.txt && id -u' } }] },
+    { type: 'text', text: 'Done.' },
+  ])
+  const { code, stdout, stderr } = await place.run(['run', 'Say hello', '--trust', ...flags])
+  assert.equal(code, 0, stderr)
+  assert.equal(stdout, 'Done.\n')
+  assert.match(stderr, /load_skill +skill_name=greet +allowed/)
+  assert.equal(readFileSync(join(place.workspace, 'made.txt'), 'utf8'), 'made\n')
+  const sessions = JSON.parse((await place.run(['sessions', 'list', '--json'])).stdout) as {
+    data: { sessions: { state: string }[] }
+  }
+  assert.deepEqual(
+    sessions.data.sessions.map((session) => session.state),
+    ['idle'],
+  )
+})
+
+test('in an untrusted workspace a task is not begun, and the command to type is shown', async (t) => {
+  const { code, stderr } = await new Place(t).run([
+    'run',
+    'Say hello',
+    ...(await model(t, [{ type: 'text', text: 'hi' }])),
+  ])
+  assert.equal(code, 1)
+  assert.match(stderr, /nexus trust \//)
+})
+
+test('a model that fails ends with exit code 3 and one clear sentence', async (t) => {
+  const { code, stderr } = await new Place(t).run([
+    'run',
+    'Say hello',
+    '--trust',
+    ...(await model(t, () => ({ type: 'status', status: 401 }))),
+  ])
+  assert.equal(code, 3)
+  assert.match(stderr, /MODEL_FAILED/)
+  assert.doesNotMatch(stderr, /\n {4}at /)
+})
+
+test('without a model, run says which variables to set and ends with 2', async (t) => {
+  const { code, stderr } = await new Place(t).run(['run', 'Say hello', '--trust'])
+  assert.equal(code, 2)
+  assert.match(stderr, /OPENAI_API_KEY/)
+})
+
+test('sandbox none is never silent', async (t) => {
+  const { stderr, stdout, code } = await new Place(t).run([
+    'skills',
+    'run',
+    'greet',
+    '--trust',
+    '--sandbox',
+    'none',
+    '--',
+    'echo loud',
+  ])
+  assert.equal(code, 0, stderr)
+  assert.equal(stdout, 'loud\n')
+  assert.match(stderr, /WARNING: sandbox none/)
+})
+
+test("a skill's command runs confined, and its exit code is returned", async (t) => {
+  const place = new Place(t)
+  const { stdout, code, stderr } = await place.run([
+    'skills',
+    'run',
+    'greet',
+    '--trust',
+    '--',
+    'bash',
+    '{baseDir}/scripts/greet.sh',
+    'Ada Lovelace',
+  ])
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^hello Ada Lovelace from \d+\n$/)
+  assert.equal((await place.run(['skills', 'run', 'greet', '--trust', '--', 'exit 7'])).code, 7)
+})
+
+test('Ctrl-C cancels the turn and the command that is running, and ends with 130', async (t) => {
+  const place = new Place(t)
+  const mark = `${TOKEN}-${process.pid}-cancel`
+  const flags = await model(t, [
+    {
+      type: 'tool-calls',
+      calls: [{ name: 'run_command', arguments: { command: `exec -a ${mark} sleep 300`, timeout_sec: 200 } }],
+    },
+  ])
+  const child = place.start(['run', 'Wait', '--trust', ...flags])
+  const result = ended(child)
+  await until(() => processesWith(mark).length > 0)
+  child.kill('SIGINT')
+  const { code, stderr } = await result
+  assert.equal(code, 130, stderr)
+  await until(() => processesWith(mark).length === 0)
+  assert.deepEqual(processesWith(mark), [])
+})
+
+test('kill -9 in the middle of a turn leaves a readable session and no process', async (t) => {
+  const place = new Place(t)
+  const mark = `${TOKEN}-${process.pid}-kill`
+  const flags = await model(t, [
+    {
+      type: 'tool-calls',
+      calls: [{ name: 'run_command', arguments: { command: `exec -a ${mark} sleep 300`, timeout_sec: 200 } }],
+    },
+  ])
+  const child = place.start(['run', 'Wait', '--trust', ...flags])
+  await until(() => processesWith(mark).length > 0)
+  child.kill('SIGKILL')
+  await once(child, 'close')
+  await until(() => processesWith(mark).length === 0)
+  assert.deepEqual(processesWith(mark), [])
+  const { data } = JSON.parse((await place.run(['sessions', 'list', '--json'])).stdout) as {
+    data: { sessions: { id: string; state: string }[] }
+  }
+  const [session] = data.sessions
+  assert.equal(session?.state, 'idle')
+  const { stdout, code } = await place.run(['sessions', 'show', session?.id ?? ''])
+  assert.equal(code, 0)
+  assert.match(stdout, /user: Wait/)
+  assert.match(stdout, /INTERRUPTED|interrupted/)
+})
