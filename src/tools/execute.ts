@@ -75,11 +75,12 @@ async function runWatched(run: (signal: AbortSignal) => Promise<Outcome>, watche
   const stop = new AbortController()
   const settled = new AbortController()
   try {
-    const work = run(stop.signal)
+    // Listening begins before the tool does: it may be what leads to the abort.
     const limits = [
       aborted(context.signal, settled.signal),
       ...(timeoutMs > 0 ? [after(clock, timeoutMs, settled.signal)] : []),
     ]
+    const work = run(stop.signal)
     const ended = await Promise.race([work, ...limits])
     if (typeof ended === 'object') return ended
     const stopped = ended === 'aborted' ? cancelled(tool) : timedOut(tool, timeoutMs)

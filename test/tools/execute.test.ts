@@ -208,6 +208,16 @@ describe('executeTool', () => {
     assert.equal(ran, false)
   })
 
+  it('hears an abort that the tool itself brings about', async () => {
+    const stop = new AbortController()
+    const tool = toolThat((_args, { signal }) => {
+      stop.abort()
+      return untilAborted(signal).then(() => failed('CANCELLED', 'stopped'))
+    })
+    const outcome = await executeTool(tool, {}, contextOf({ signal: stop.signal }), { clock: createFakeClock() })
+    assert.deepEqual(outcome, failed('CANCELLED', 'stopped'))
+  })
+
   it('leaves no listener on the signal of the caller', async () => {
     const { signal } = new AbortController()
     let listening = 0

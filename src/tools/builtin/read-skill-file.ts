@@ -54,12 +54,12 @@ function toRead(
   asked: { readonly offset: number; readonly limit: number },
 ): Outcome {
   const more = { path, stats: { bytes: size } }
-  if (content === '') return succeeded(`The file ${toSafeLine(path)} is empty.`, { path, content }, more)
+  if (content === '') return succeeded(`The file ${toSafeLine(path)} is empty.`, { content }, more)
   const rest = fromLine(content, asked.offset)
   if (rest === undefined) return failed('INVALID_PARAM', `The file ${toSafeLine(path)} has no line ${asked.offset}.`)
   const limits: OutcomeLimits = { maxLines: Math.min(asked.limit, MAX_LINES), maxBytes: MAX_BYTES }
   const head = headOf(rest, limits)
-  const data: JsonObject = { path, content: head.text }
+  const data: JsonObject = { content: head.text }
   if (!head.isCut) return succeeded(head.text, data, more)
   const last = asked.offset + head.lines - 1
   const isWhole = head.text.endsWith('\n') || rest.startsWith('\n', head.text.length)
@@ -84,6 +84,6 @@ function fromLine(text: string, line: number): string | undefined {
 function toBinary({ path, content, size, mediaType }: SkillFile): Outcome {
   const what = `'${toSafeLine(path)}' is a binary file (${mediaType}, ${size} bytes)`
   if (content.length > MAX_BASE64_CHARS) return failed('BINARY_FILE', `${what} and cannot be read as text.`, { path })
-  const data = { path, encoding: 'base64', media_type: mediaType, content }
+  const data = { encoding: 'base64', media_type: mediaType, content }
   return succeeded(`${what}, in base64:\n${content}`, data, { path, stats: { bytes: size } })
 }

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { NexusError, type JsonObject, type Outcome, toSafeText } from '../../src/kernel/index.ts'
+import { createScriptedSandbox, type Script, type ScriptedSandbox } from '../../src/testing/scripted-sandbox.ts'
+import {
+  createRegistry,
+  createServices,
+  type ExecutionSettings,
+  executeTool,
+  registerBuiltins,
+  toModelText,
+} from '../../src/tools/index.ts'
+import { contextOf, messageOf } from './rig.ts'
+
+let workspace = ''
+before(async () => {
+  workspace = await realpath(await mkdtemp(join(tmpdir(), 'nexus-tools-')))
+  for (const name of ['data', '..data']) await mkdir(join(workspace, name))
+})
+after(() => rm(workspace, { recursive: true, force: true }))
+
+interface Ran {
+  readonly outcome: Outcome
+  readonly sandbox: ScriptedSandbox
+}
+
+async function run(
+  args: JsonObject,
+  more: { script?: Script; execution?: ExecutionSettings; signal?: AbortSignal } = {},
+): Promise<Ran> {
+  const sandbox = createScriptedSandbox(more.script ? { script: more.script } : {})
+  const services = createServices()
+  services.register('sandbox', sandbox)
+  services.register('workspace', workspace)
+  if (more.execution) services.register('execution', more.execution)
+  const registry = createRegistry(services)
+  registerBuiltins(registry)
+  const tool = registry.get('run_command')
+  assert.ok(tool)
+  const outcome = await executeTool(tool, args, contextOf({ services, ...(more.signal && { signal: more.signal }) }))
+  return { outcome, sandbox }
+}
+
+const codeOf = (outcome: Outcome): string => (outcome.type === 'failed' ? outcome.code : outcome.type)
+
+describe('run_command', () => {
+  it('runs in the workspace and gives exit code, stdout and stderr', async () => {
+    const { outcome, sandbox } = await run(
+      { command: 'echo hi' },
+      { script: () => ({ stdout: 'hi\n', stderr: 'well\n' }) },
+    )
+    assert.equal(outcome.type, 'success')
+    assert.deepEqual(outcome.data, { exit_code: 0, stdout: 'hi\n', stderr: 'well\n' })
+    assert.equal(toModelText(outcome), 'Exit code: 0\nstdout:\nhi\nstderr:\nwell')
+    const [request] = sandbox.requests
+    assert.deepEqual(
+      [request?.command, request?.workspace, request?.cwd, request?.timeoutMs],
+      ['echo hi', workspace, '.', 30_000],
+    )
+  })
+
+  it('calls another exit code a result and says so', async () => {
+    const { outcome } = await run({ command: 'false' }, { script: () => ({ exitCode: 3 }) })
+    assert.equal(outcome.type, 'success')
+    assert.equal(messageOf(outcome), 'Exit code: 3 (the command reports a failure)\n(no output)')
+  })
+
+  it('starts where it is told, inside the workspace only', async () => {
+    for (const cwd of ['data', './data/', join(workspace, 'data')]) {
+      assert.equal((await run({ command: 'ls', cwd })).sandbox.requests[0]?.cwd, 'data')
+    }
+    for (const cwd of ['..', `${workspace}-evil`, '/etc', 'data/../../x']) {
+      const { outcome, sandbox } = await run({ command: 'ls', cwd })
+      assert.equal(codeOf(outcome), 'ACCESS_DENIED')
+      assert.equal(sandbox.requests.length, 0)
+    }
+    assert.equal((await run({ command: 'ls', cwd: '..data' })).sandbox.requests[0]?.cwd, '..data')
+  })
+
+  it('fails with TIMEOUT at its own limit and keeps the output so far', async () => {
+    const { outcome } = await run(
+      { command: 'sleep 9', timeout_sec: 0.02 },
+      { script: () => ({ hang: true, stdout: 'so far\n' }) },
+    )
+    assert.deepEqual([codeOf(outcome), messageOf(outcome)], ['TIMEOUT', 'Command timed out after 0.02s'])
+    assert.match(toModelText(outcome), /stdout:\nso far/)
+  })
+
+  it('takes its limits from the service execution, and no longer time than allowed', async () => {
+    const { sandbox } = await run({ command: 'ls' }, { execution: { timeoutMs: 5000, maxOutputBytes: 100 } })
+    assert.deepEqual([sandbox.requests[0]?.timeoutMs, sandbox.requests[0]?.maxOutputBytes], [5000, 100])
+    const { outcome } = await run({ command: 'ls', timeout_sec: 601 })
+    assert.match(messageOf(outcome), /timeout_sec must be <= 600/)
+  })
+
+  it('is cancelled with the call', async () => {
+    const stop = new AbortController()
+    const ending = run({ command: 'sleep 9' }, { signal: stop.signal, script: () => (stop.abort(), { hang: true }) })
+    assert.equal(codeOf((await ending).outcome), 'CANCELLED')
+  })
+
+  it('says that something else ended the command', async () => {
+    const { outcome } = await run(
+      { command: ':' },
+      { script: () => ({ end: 'killed', exitCode: 137, notes: ['memory limit reached'] }) },
+    )
+    assert.equal(codeOf(outcome), 'EXECUTION_ERROR')
+    assert.match(messageOf(outcome), /killed by signal 9[\s\S]*Note: memory limit reached/)
+  })
+
+  it('cuts long output at 10,000 bytes each and says so', async () => {
+    const { outcome } = await run(
+      { command: 'yes' },
+      { script: () => ({ stdout: 'y\n'.repeat(300), stderr: 'e'.repeat(30_000) }) },
+    )
+    assert.equal(outcome.type, 'partial')
+    const { stdout, stderr, truncated } = outcome.data as JsonObject
+    assert.equal(stdout, 'y\n'.repeat(300))
+    assert.equal(stderr, `${'e'.repeat(10_000)}\n... (output truncated)`)
+    assert.equal(truncated, true)
+    assert.match(messageOf(outcome), /The output is cut: send it to a file/)
+  })
+
+  it('never passes the limits of an outcome, however much is configured', async () => {
+    const script: Script = () => ({ stdout: 'a\n'.repeat(90_000), stderr: 'b\n'.repeat(90_000) })
+    const { outcome } = await run({ command: 'yes' }, { script, execution: { maxOutputBytes: 204_800 } })
+    assert.equal((outcome.data as JsonObject).exit_code, 0)
+    assert.ok(Buffer.byteLength(toModelText(outcome)) < 52_000)
+  })
+
+  it('shows no escape sequences and tells nothing twice', async () => {
+    const stdout = '\u001b[31mred\u001b[0m \u202eevil\n'
+    const { outcome } = await run({ command: 'ls' }, { script: () => ({ stdout }) })
+    assert.equal(messageOf(outcome), `Exit code: 0\nstdout:\n${toSafeText(stdout).trimEnd()}`)
+    assert.equal(toModelText(outcome), messageOf(outcome))
+    assert.equal((outcome.data as JsonObject).stdout, stdout)
+  })
+
+  it('passes live output on', async () => {
+    const services = createServices()
+    services.register('sandbox', createScriptedSandbox({ script: () => ({ stdout: 'live' }) }))
+    services.register('workspace', workspace)
+    const registry = createRegistry(services)
+    registerBuiltins(registry)
+    const chunks: string[] = []
+    const tool = registry.get('run_command')
+    assert.ok(tool)
+    await executeTool(
+      tool,
+      { command: 'ls' },
+      { ...contextOf({ services }), onOutput: ({ text }) => chunks.push(text) },
+    )
+    assert.deepEqual(chunks, ['live'])
+  })
+
+  it('says why when nothing can be confined', async () => {
+    const { outcome } = await run(
+      { command: 'ls' },
+      {
+        script: () => {
+          throw new NexusError('SANDBOX_UNAVAILABLE', 'bubblewrap is missing.', { fix: 'apt-get install bubblewrap' })
+        },
+      },
+    )
+    assert.equal(messageOf(outcome), 'bubblewrap is missing. apt-get install bubblewrap')
+  })
+
+  it('declares network as a capability that policy may take away, and a watchdog longer than its longest command', () => {
+    const services = createServices()
+    services.register('sandbox', createScriptedSandbox())
+    const registry = createRegistry(services)
+    registerBuiltins(registry)
+    assert.deepEqual(registry.get('run_command')?.options, { timeoutMs: 610_000, capabilities: ['network'] })
+  })
+})
+
+describe('the courtesy list of run_command', () => {
+  const refused: readonly (readonly [string, string])[] = [
+    ['', 'Command is required'],
+    [' \n', 'Empty command'],
+    ['rm -rf x', `Command 'rm' is blocked for safety`],
+    ['ls;rm x', `Command 'rm' is blocked for safety`],
+    ['env A=1 rm x', `Command 'rm' is blocked for safety`],
+    ['ls && sudo id', `Command 'sudo' is blocked for safety`],
+    ['echo $(rm x)', `Command 'rm' is blocked for safety`],
+    ['echo `dd if=a`', `Command 'dd' is blocked for safety`],
+    ['find . | xargs rm', `Command 'rm' is blocked for safety`],
+    [`r''m x`, `Command 'rm' is blocked for safety`],
+    ['/bin/mv a b', `Command 'mv' is blocked for safety`],
+    ['if true; then chmod 777 x; fi', `Command 'chmod' is blocked for safety`],
+    ['cat x > /dev/sda', 'Command contains dangerous pattern: > /dev/'],
+    ['ls\u200b', 'Command contains the hidden character U+200B; leave it out.'],
+    ['echo ok\rrm x', 'Command contains the hidden character U+000D; leave it out.'],
+    ['ls \u0000', 'Command contains the hidden character U+0000; leave it out.'],
+    ['echo \u202e', 'Command contains the hidden character U+202E; leave it out.'],
+    ['x'.repeat(100_001), 'Command is longer than 100000 bytes; write it to a file and run that.'],
+  ]
+  for (const [command, message] of refused) {
+    it(`refuses ${JSON.stringify(command.slice(0, 40))}`, async () => {
+      const { outcome, sandbox } = await run({ command })
+      assert.equal(outcome.type, 'failed')
+      assert.equal(messageOf(outcome), message)
+      assert.equal(sandbox.requests.length, 0)
+    })
+  }
+
+  const passed = [
+    'ls > /dev/null 2>&1',
+    'echo "a; rm b"',
+    'git rm x',
+    'npm init -y',
+    `python3 - <<'EOF'\ndel x\nformat = 1\nEOF`,
+    'for f in *.csv; do node make.mjs "$f"; done',
+    'echo 👩‍💻 > x',
+    'printf "%s\\n" rm',
+    'cat a\t|\nsort',
+  ]
+  for (const command of passed) {
+    it(`lets ${JSON.stringify(command)} through`, async () => {
+      assert.equal((await run({ command })).outcome.type, 'success')
+    })
+  }
+
+  it('can be replaced, switched off, or turned into a list of what is allowed', async () => {
+    assert.equal((await run({ command: 'rm x' }, { execution: { blockedCommands: [] } })).outcome.type, 'success')
+    assert.match(
+      messageOf((await run({ command: 'curl x' }, { execution: { blockedCommands: ['curl'] } })).outcome),
+      /'curl' is blocked/,
+    )
+    const allowed = { allowedCommands: ['ls', 'rm'] }
+    assert.equal((await run({ command: 'ls | rm x' }, { execution: allowed })).outcome.type, 'success')
+    assert.equal(
+      messageOf((await run({ command: 'ls | cat' }, { execution: allowed })).outcome),
+      `Command 'cat' is not in the allowed list`,
+    )
+  })
+})
