@@ -8,7 +8,7 @@ import type { Mount } from '../runner/protocol.ts'
 import { removeTree } from '../runner/temp.ts'
 import { Mirror } from '../mirror/mirror.ts'
 import type { LocalSettings } from './options.ts'
-import { listProtected } from '../mirror/scan.ts'
+import { listProtected, type ProtectedFound } from '../mirror/scan.ts'
 import { identityDirectory, type ProjectState } from './state.ts'
 import { Tree } from '../mirror/tree.ts'
 
@@ -49,42 +49,51 @@ export function checkWorkspace(workspace: string, stateDir: string): void {
 
 /** Uses the workspace itself: what is protected and exists is read-only; what appears under a protected name is removed. */
 export async function enterDirectly(workspace: string, signal?: AbortSignal): Promise<Entered> {
-  const before = await lookAtProtected(workspace, signal)
+  const before = await withTree(workspace, (tree) => listProtected(tree, { maxEntries: MAX_LOOKED_AT, signal }))
   return {
     mount: { source: workspace, path: workspace },
     readOnly: before.found.map((path) => join(workspace, path)),
-    leave: async () => {
-      const tree = new Tree(workspace)
-      try {
-        const known = new Set(before.found)
-        const after = await listProtected(tree, { maxEntries: MAX_LOOKED_AT })
-        const appeared = before.isComplete ? after.found.filter((path) => !known.has(path)) : []
-        return shorten(appeared.map((path) => removeAppeared(tree, path)))
-      } finally {
-        tree.close()
-      }
-    },
+    leave: () => withTree(workspace, async (tree) => shorten(await removeAppeared(tree, before))),
   }
 }
 
-async function lookAtProtected(
-  workspace: string,
-  signal?: AbortSignal,
-): Promise<{ found: string[]; isComplete: boolean }> {
+async function withTree<T>(workspace: string, work: (tree: Tree) => Promise<T>): Promise<T> {
   const tree = new Tree(workspace)
   try {
-    return await listProtected(tree, { maxEntries: MAX_LOOKED_AT, signal })
+    return await work(tree)
   } finally {
     tree.close()
   }
 }
 
-function removeAppeared(tree: Tree, path: string): string {
+async function removeAppeared(tree: Tree, before: ProtectedFound): Promise<string[]> {
+  if (!before.isComplete)
+    return ['the workspace is too large to look for protected places that the command may have made']
+  const notes: string[] = []
+  for (;;) {
+    const after = await listProtected(tree, { maxEntries: MAX_LOOKED_AT })
+    for (const path of after.found) {
+      if (!before.found.includes(path))
+        notes.push(attempt(path, () => tree.removeAll(path), 'removed: it is protected and commands may not create it'))
+    }
+    // A command must not hide a protected place in a directory that it closes.
+    const closed = after.closed.filter((path) => !before.closed.includes(path))
+    const opened = closed.map((path) =>
+      attempt(path, () => tree.openUp(path), 'its mode is 700 now: the command had closed it'),
+    )
+    notes.push(...opened)
+    if (closed.length === 0 || opened.some((note) => note.includes(FAILED))) return notes
+  }
+}
+
+const FAILED = 'could not be put right'
+
+function attempt(path: string, work: () => void, done: string): string {
   try {
-    tree.removeAll(path)
-    return `${path}: removed: it is protected and commands may not create it`
+    work()
+    return `${path}: ${done}`
   } catch (error) {
-    return `${path}: is protected and appeared while the command ran, and could not be removed (${(error as Error).message}); look at it`
+    return `${path}: changed by the command in a place that is protected, and ${FAILED} (${(error as Error).message}): look at it`
   }
 }
 

@@ -31,7 +31,12 @@ export class Mirror {
     const host = new Tree(this.#options.workspace)
     const mirror = new Tree(this.directory)
     try {
-      const { entries, leftovers } = await listTree(host, { limits: this.#options.limits, signal })
+      const { entries, leftovers } = await listTree(host, {
+        limits: this.#options.limits,
+        signal,
+        // What we may not read, commands do not get.
+        onClosed: () => undefined,
+      })
       for (const path of leftovers) host.removeAll(path)
       this.#dropStale(mirror, entries)
       const pairs = new Map<string, Pair>()
@@ -54,7 +59,7 @@ export class Mirror {
     const host = new Tree(this.#options.workspace)
     const mirror = new Tree(this.directory)
     try {
-      const after = await listTree(mirror, { limits: { maxFiles: Infinity, maxBytes: Infinity }, mustBeReadable: true })
+      const after = await listTree(mirror, { limits: { maxFiles: Infinity, maxBytes: Infinity } })
       const notes = new Push({ ...this.#options, host, mirror, after, pairs: this.#pairs }).carry()
       return notes.map((note) => toSafeLine(note))
     } finally {

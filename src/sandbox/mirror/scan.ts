@@ -28,18 +28,18 @@ export interface Listing {
 export interface ListOptions {
   readonly limits: MirrorLimits
   readonly signal?: AbortSignal | undefined
-  /** A directory that cannot be read is an error instead of an empty one. */
-  readonly mustBeReadable?: boolean
+  /** Told of directories that may not be read, which count as empty; without it they are an error. */
+  readonly onClosed?: () => void
 }
 
 /** Lists everything. Throws LIMIT_EXCEEDED when there is more than the limits allow, and the signal's reason. */
 export async function listTree(tree: Tree, options: ListOptions): Promise<Listing> {
-  const { limits, signal, mustBeReadable = false } = options
+  const { limits, signal, onClosed } = options
   const listing = { entries: new Map<string, Entry>(), others: [] as string[], leftovers: [] as string[] }
   const waiting = ['']
   let bytes = 0
   for (let seen = 0, directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    for (const name of namesOf(tree, directory, mustBeReadable)) {
+    for (const name of namesOf(tree, directory, onClosed)) {
       if (++seen % SLICE === 0) {
         await setImmediate()
         signal?.throwIfAborted()
@@ -72,19 +72,31 @@ function take(
   return entry
 }
 
-/** Protected places that exist, outermost only. `maxEntries` bounds the look; what lies beyond is not found. */
+/** What a look for protected places found. */
+export interface ProtectedFound {
+  /** Outermost protected places. */
+  readonly found: string[]
+  /** Directories that could not be looked into. */
+  readonly closed: string[]
+  /** False when there was more to look at than allowed. */
+  readonly isComplete: boolean
+}
+
+/** Looks for protected places; at most `maxEntries` entries are looked at. */
 export async function listProtected(
   tree: Tree,
   options: { maxEntries: number; signal?: AbortSignal | undefined },
-): Promise<{ found: string[]; isComplete: boolean }> {
+): Promise<ProtectedFound> {
   const found: string[] = []
+  const closed: string[] = []
   const waiting = ['']
   let seen = 0
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    const names = namesOf(tree, directory)
-    const here = new Set(names.map((name) => posix.join(directory, name)))
+    const at = directory
+    const names = namesOf(tree, at, () => closed.push(at))
+    const here = new Set(names.map((name) => posix.join(at, name)))
     for (const path of here) {
-      if (++seen > options.maxEntries) return { found, isComplete: false }
+      if (++seen > options.maxEntries) return { found, closed, isComplete: false }
       if (seen % SLICE === 0) {
         await setImmediate()
         options.signal?.throwIfAborted()
@@ -95,17 +107,18 @@ export async function listProtected(
       else if (kind === 'directory') waiting.push(path)
     }
   }
-  return { found, isComplete: true }
+  return { found, closed, isComplete: true }
 }
 
-/** A directory that vanished or was closed to us since it was listed has nothing to offer. */
-function namesOf(tree: Tree, directory: string, mustBeReadable = false): string[] {
+/** A directory that vanished since it was listed has nothing to offer; for one that we may not read `onClosed` decides. */
+function namesOf(tree: Tree, directory: string, onClosed?: () => unknown): string[] {
   try {
     return tree.names(directory)
   } catch (error) {
-    const isClosed = (error as NodeJS.ErrnoException).code === 'EACCES' && !mustBeReadable
-    if (directory !== '' && (isAbsence(error) || isClosed)) return []
-    throw error
+    const isClosed = onClosed !== undefined && (error as NodeJS.ErrnoException).code === 'EACCES'
+    if (directory === '' || !(isAbsence(error) || isClosed)) throw error
+    if (isClosed) onClosed()
+    return []
   }
 }
 

@@ -1,13 +1,15 @@
 /** tree: reads and writes below one directory without ever following a link: every step is taken from an open directory. */
 import { randomBytes } from 'node:crypto'
 import {
-  closeSync, constants, fchmodSync, fchownSync, fstatSync, futimesSync, linkSync, lstatSync, mkdirSync, openSync, readdirSync,
+  chmodSync, closeSync, constants, fchmodSync, fchownSync, fstatSync, futimesSync, linkSync, lstatSync, mkdirSync, openSync, readdirSync,
   readlinkSync, readSync, renameSync, rmdirSync, symlinkSync, unlinkSync, writeSync,
 } from 'node:fs' // oxfmt-ignore
 import { posix } from 'node:path'
 import { isOwnerGone, ownerToken } from '../runner/process-tree.ts'
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+/** Of open(2) on x64 and arm64; node does not name it. */
+const O_PATH = 0o10000000
 const MAX_OPEN = 256
 const BLOCK_BYTES = 1024 * 1024
 
@@ -105,12 +107,23 @@ export class Tree {
     rmdirSync(this.#place(path))
   }
 
+  /** Gives a directory of ours the mode back that lets us in. */
+  openUp(directory: string): void {
+    // O_PATH needs no permission on the directory, and chmod through it cannot meet a link put there meanwhile.
+    const descriptor = openSync(this.#place(directory), O_PATH | O_DIRECTORY | O_NOFOLLOW)
+    try {
+      chmodSync(`/proc/self/fd/${descriptor}`, 0o700)
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
   /** Removes whatever lies at `path`, with all below it. */
   removeAll(path: string): void {
     const found = this.entry(path)
     if (!found) return
     if (found.kind === 'directory') {
-      if ((found.mode & 0o700) !== 0o700) this.#giveModeBack(path)
+      if ((found.mode & 0o700) !== 0o700) this.openUp(path)
       for (const name of this.names(path)) this.removeAll(posix.join(path, name))
     }
     this.remove(path, found.kind)
@@ -152,16 +165,6 @@ export class Tree {
     } catch (error) {
       unlinkSync(this.#place(part))
       throw error
-    }
-  }
-
-  #giveModeBack(directory: string): void {
-    // lchmod does not exist on Linux; a link put here since the look would make open fail, and chmod never happens.
-    const descriptor = openSync(this.#place(directory), O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-    try {
-      fchmodSync(descriptor, 0o700)
-    } finally {
-      closeSync(descriptor)
     }
   }
 
