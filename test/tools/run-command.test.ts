@@ -168,6 +168,17 @@ describe('run_command', () => {
     assert.equal(messageOf(outcome), 'bubblewrap is missing. apt-get install bubblewrap')
   })
 
+  it('runs nothing without a workspace', async () => {
+    const services = createServices()
+    services.register('sandbox', createScriptedSandbox())
+    const registry = createRegistry(services)
+    registerBuiltins(registry)
+    const tool = registry.get('run_command')
+    assert.ok(tool)
+    const outcome = await executeTool(tool, { command: 'ls' }, contextOf({ services }))
+    assert.equal(messageOf(outcome), 'No workspace is set, so no command can run.')
+  })
+
   it('declares network as a capability that policy may take away, and a watchdog longer than its longest command', () => {
     const services = createServices()
     services.register('sandbox', createScriptedSandbox())

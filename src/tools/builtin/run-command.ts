@@ -55,7 +55,8 @@ export function createRunCommandTool(services: Services): Tool {
       const command = String(args.command ?? '')
       const problem = commandProblem(command, settings)
       if (problem) return problem
-      const workspace = services.require<string>('workspace')
+      const workspace = services.get<string>('workspace')
+      if (workspace === undefined) return failed('EXECUTION_ERROR', 'No workspace is set, so no command can run.')
       const cwd = toCwd(workspace, String(args.cwd ?? '.'))
       if (cwd === undefined)
         return failed('ACCESS_DENIED', `cwd '${toSafeLine(String(args.cwd))}' is outside the workspace.`)
