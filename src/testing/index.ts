@@ -1,5 +1,14 @@
 // testing: public fakes and contract suites: clock, stores, sandbox, model server.
+export { createMemoryStore } from '../store/index.ts'
 export { createFakeClock, type FakeClock } from './fake-clock.ts'
 export type { ModelApi, ModelRequest, ModelScript, Reply, ReplyCall, ReplyUsage, SeenMessage } from './model-reply.ts'
 export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server.ts'
+export { type MakeSandbox, sandboxContract, type SandboxContractOptions } from './sandbox-contract.ts'
+export {
+  createScriptedSandbox,
+  type Script as SandboxScript,
+  type ScriptedResult,
+  type ScriptedSandbox,
+  type ScriptedSandboxOptions,
+} from './scripted-sandbox.ts'
 export { type MakeStore, storeContract } from './store-contract.ts'

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { build } from 'esbuild'
+import { createAgent } from '../../src/agents/index.ts'
+import { createRuntime } from '../../src/runtime.ts'
+import { createFolderSource } from '../../src/sources/index.ts'
+import { createMemoryStore } from '../../src/store/index.ts'
+import {
+  createScriptedSandbox,
+  type ModelServer,
+  type Reply,
+  type ScriptedSandboxOptions,
+  startModelServer,
+} from '../../src/testing/index.ts'
+import { isWhole, localModel } from './rig.ts'
+
+const SKILLS = join(import.meta.dirname, '../fixtures/agents/greeting')
+const call = (name: string, args: { readonly [key: string]: string }): Reply => ({
+  type: 'tool-calls',
+  calls: [{ name, arguments: args }],
+})
+const RUN = call('run_command', { command: 'greet.sh Ada' })
+
+/** An agent on the real runtime: folders, gate, catalog, policy, tools and ledger; only commands are scripted. */
+async function open(script: readonly Reply[], sandboxOptions: ScriptedSandboxOptions) {
+  const stack = new AsyncDisposableStack()
+  const workspace = await mkdtemp(join(tmpdir(), 'nexus-agent-'))
+  stack.defer(() => rm(workspace, { recursive: true, force: true }))
+  const server = stack.use(await startModelServer({ script }))
+  const store = createMemoryStore({ projectId: 'default' })
+  const sandbox = createScriptedSandbox(sandboxOptions)
+  const source = createFolderSource({ id: 'fixture', tier: 'workspace', rank: 0, path: SKILLS, trusted: true })
+  const runtime = await createRuntime({ sources: [source], sandbox, workspace, ledger: store.ledger })
+  stack.defer(() => runtime.close())
+  const agent = createAgent({ id: 'main', runtime, model: await localModel(server), sessions: store.sessions })
+  return { server, store, sandbox, agent, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+/** The last message of a request. */
+function lastWords(server: ModelServer, request: number): string {
+  return server.requests[request]?.messages.at(-1)?.text ?? ''
+}
+
+describe('an agent on the whole pipeline', () => {
+  it('finds a skill in its prompt, loads it, reads its file and runs its command', async () => {
+    const script: Reply[] = [
+      call('load_skill', { skill_name: 'greet' }),
+      call('read_skill_file', { skill_name: 'greet', file_path: 'references/styles.md' }),
+      RUN,
+      { type: 'text', text: 'HELLO ADA' },
+    ]
+    await using opened = await open(script, { script: () => ({ stdout: 'HELLO ADA\n' }) })
+    const { agent, server, store, sandbox } = opened
+    const result = await agent.send('Greet Ada')
+    assert.deepEqual([result.end, result.text], ['done', 'HELLO ADA'])
+    assert.match(server.requests[0]?.messages[0]?.text ?? '', /greet.*Greets a person by name/s)
+    assert.match(lastWords(server, 1), /scripts\/greet\.sh NAME/)
+    assert.match(lastWords(server, 2), /Always shout\./)
+    assert.match(lastWords(server, 3), /HELLO ADA/)
+    assert.deepEqual(
+      sandbox.requests.map(({ command }) => command),
+      ['greet.sh Ada'],
+    )
+    const entries = await store.ledger.list({ turnId: result.turnId })
+    assert.deepEqual(
+      entries.map(({ call: { tool }, state, outcome }) => [tool, state, outcome?.type]),
+      [
+        ['load_skill', 'closed', 'success'],
+        ['read_skill_file', 'closed', 'success'],
+        ['run_command', 'closed', 'success'],
+      ],
+    )
+  })
+
+  it('stops the running command when the turn is cancelled', async () => {
+    const stop = new AbortController()
+    await using opened = await open([RUN], {
+      script: () => {
+        setImmediate(() => stop.abort())
+        return { hang: true }
+      },
+    })
+    const { agent, store } = opened
+    const result = await agent.send('Greet Ada', { signal: stop.signal })
+    assert.equal(result.end, 'cancelled')
+    const [entry] = await store.ledger.list({ turnId: result.turnId })
+    assert.deepEqual([entry?.state, entry?.outcome?.type === 'failed' && entry.outcome.code], ['closed', 'CANCELLED'])
+    assert.ok(isWhole(await store.sessions.messages(agent.sessionId)))
+  })
+})
+
+describe('the door of the agents room', () => {
+  it('loads no library for models before the first turn', async () => {
+    const { metafile } = await build({
+      entryPoints: [join(import.meta.dirname, '../../src/agents/index.ts')],
+      outdir: 'unused',
+      bundle: true,
+      splitting: true,
+      write: false,
+      metafile: true,
+      format: 'esm',
+      platform: 'node',
+      packages: 'external',
+      logLevel: 'silent',
+    })
+    const door = Object.values(metafile.outputs).find((output) => output.entryPoint?.endsWith('agents/index.ts'))
+    const loaded =
+      door?.imports.filter((item) => item.external && item.kind === 'import-statement').map(({ path }) => path) ?? []
+    assert.ok(door && door.imports.some(({ path }) => path === 'ai'), 'the walk reaches the turn')
+    assert.deepEqual(
+      loaded.filter((path) => /^(ai|zod|@ai-sdk\/.*|node:(http|sqlite|child_process))$/.test(path)),
+      [],
+    )
+  })
+})
