@@ -25,6 +25,9 @@ export const DEFAULT_LIMITS: AgentLimits = {
   retryDelayMs: 2_000,
 }
 
+/** Timers of Node fire at once beyond this. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
 /** Fills in the defaults. Throws INVALID_ARGUMENT for a number that is no limit. */
 export function toLimits(given: Partial<AgentLimits> = {}): AgentLimits {
   const limits: { -readonly [name in keyof AgentLimits]: number } = { ...DEFAULT_LIMITS }
@@ -47,7 +50,7 @@ export function startTimer(clock: Clock, ms: number): { readonly signal: AbortSi
   const fired = new AbortController()
   const stopped = new AbortController()
   if (ms > 0) {
-    clock.sleep(ms, stopped.signal).then(
+    clock.sleep(Math.min(ms, MAX_TIMER_MS), stopped.signal).then(
       () => fired.abort(),
       () => {
         // Stopped in time: nothing to do.

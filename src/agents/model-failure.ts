@@ -16,8 +16,8 @@ interface Circumstances {
   readonly isStarted: boolean
 }
 
-/** A server that wants a longer pause is not waited for. */
-export const MAX_RETRY_AFTER_MS = 60_000
+/** Nobody waits longer before a repeat; a server that wants it is not waited for. */
+export const MAX_RETRY_PAUSE_MS = 60_000
 const MAX_DETAIL_CHARS = 300
 
 interface Sentence {
@@ -37,7 +37,7 @@ export function toModelFailure(thrown: unknown, circumstances: Circumstances): M
   const retryAfterMs = status === undefined ? undefined : readRetryAfter(error, circumstances.clock)
   return {
     error: new NexusError('MODEL_FAILED', what, { fix, cause: thrown }),
-    isRetryable: isRetryable && (retryAfterMs ?? 0) <= MAX_RETRY_AFTER_MS,
+    isRetryable: isRetryable && (retryAfterMs ?? 0) <= MAX_RETRY_PAUSE_MS,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   }
 }

@@ -12,7 +12,7 @@ import { type Clock, isJsonObject, type JsonObject, type JsonValue, newId, toSaf
 import type { StoredMessage } from '../store/index.ts'
 import type { AgentListener, StepUsage } from './events.ts'
 import { type AgentLimits, startTimer } from './limits.ts'
-import { type ModelFailure, stepTimedOut, toModelFailure } from './model-failure.ts'
+import { MAX_RETRY_PAUSE_MS, type ModelFailure, stepTimedOut, toModelFailure } from './model-failure.ts'
 import type { ModelChoice } from './open-model.ts'
 import type { AgentTool } from './runtime-seam.ts'
 
@@ -65,7 +65,7 @@ export async function askModel(request: StepRequest): Promise<StepAnswer> {
   for (let attempt = 0; ; attempt++) {
     const answer = await askOnce(request)
     if (answer.type !== 'failed' || !answer.failure.isRetryable || attempt >= limits.maxRetries) return answer
-    const pauseMs = answer.failure.retryAfterMs ?? limits.retryDelayMs * 2 ** attempt
+    const pauseMs = answer.failure.retryAfterMs ?? Math.min(limits.retryDelayMs * 2 ** attempt, MAX_RETRY_PAUSE_MS)
     const again = `Asking again in ${Math.ceil(pauseMs / 1000)} s (${attempt + 1} of ${limits.maxRetries}).`
     const code = answer.text === '' ? 'model-retry' : 'step-restarted'
     emit({ type: 'notice', code, text: `${answer.failure.error.message} ${again}` })
