@@ -61,14 +61,18 @@ test(
   },
 )
 
-test('placed files keep their x-bit, are readable for all and writable for none', { skip }, async (context) => {
-  const { sandbox } = await openRig(context)
-  const skill = makeSkill(context, 'modes')
-  chmodSync(join(skill.directory, 'SKILL.md'), 0o600)
-  const { baseDir } = await sandbox.place(skill)
-  const modeOf = (path: string): number => statSync(join(baseDir, path)).mode & 0o777
-  assert.deepEqual(['SKILL.md', 'scripts/run.sh', 'scripts', ''].map(modeOf), [0o444, 0o555, 0o555, 0o555])
-})
+test(
+  'placed files keep their x-bit, are readable for all and writable for none, and their owner can remove them',
+  { skip },
+  async (context) => {
+    const { sandbox } = await openRig(context)
+    const skill = makeSkill(context, 'modes')
+    chmodSync(join(skill.directory, 'SKILL.md'), 0o600)
+    const { baseDir } = await sandbox.place(skill)
+    const modeOf = (path: string): number => statSync(join(baseDir, path)).mode & 0o777
+    assert.deepEqual(['SKILL.md', 'scripts/run.sh', 'scripts', ''].map(modeOf), [0o444, 0o555, 0o755, 0o755])
+  },
+)
 
 test('a skill that is placed by one project is not seen by another', { skip }, async (context) => {
   const one = await openRig(context, { projectId: 'place-one' })

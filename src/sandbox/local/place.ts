@@ -29,7 +29,7 @@ export async function placeSkill(
         fix: 'try again when its files are at rest',
       })
     }
-    makeReadOnly(part)
+    openDirectories(part)
     renameSync(part, baseDir)
   } catch (error) {
     removeTree(part)
@@ -59,11 +59,12 @@ async function copy(
   }
 }
 
-function makeReadOnly(directory: string): void {
+/** The umask does not decide whether commands can enter. Only we can write: mounts keep commands out, whoever they are. */
+function openDirectories(directory: string): void {
+  chmodSync(directory, 0o755)
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    if (entry.isDirectory()) makeReadOnly(join(directory, entry.name))
+    if (entry.isDirectory()) openDirectories(join(directory, entry.name))
   }
-  chmodSync(directory, 0o555)
 }
 
 /** A name that is the same in a path, a shell word and a prompt. */
