@@ -36,8 +36,18 @@ export interface CodeRow {
  */
 export const CODES = {
   INVALID_ARGUMENT: { rpc: -32602, http: 400, exit: 2, means: 'a value given by the caller cannot be used' },
-  CONFIG_INVALID: { rpc: -32010, http: 500, exit: 2, means: 'the configuration has errors; each is listed with its place' },
-  UNTRUSTED_WORKSPACE: { rpc: -32011, http: 403, exit: 1, means: 'the workspace is not trusted, so nothing of it is run' },
+  CONFIG_INVALID: {
+    rpc: -32010,
+    http: 500,
+    exit: 2,
+    means: 'the configuration has errors; each is listed with its place',
+  },
+  UNTRUSTED_WORKSPACE: {
+    rpc: -32011,
+    http: 403,
+    exit: 1,
+    means: 'the workspace is not trusted, so nothing of it is run',
+  },
   SKILL_NOT_FOUND: { rpc: -32004, http: 404, exit: 4, means: 'no skill has that name' },
   SKILL_INVALID: { rpc: -32012, http: 422, exit: 1, means: 'the skill exists but cannot be read as a skill' },
   FILE_NOT_FOUND: { rpc: -32013, http: 404, exit: 4, means: 'a file or directory does not exist' },

@@ -1,11 +1,5 @@
 /** Any value that JSON text can hold. */
-export type JsonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue }
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
 /** A JSON object; look names from outside up with `Object.hasOwn`, never with `in`. */
 export type JsonObject = { readonly [key: string]: JsonValue }

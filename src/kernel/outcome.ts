@@ -54,7 +54,11 @@ export interface Failed {
 export type Outcome = Succeeded | PartlySucceeded | Failed
 
 /** Shorthand for a full success. */
-export function succeeded(text: string, data: JsonObject = {}, more: { stats?: OutcomeStats; path?: string } = {}): Succeeded {
+export function succeeded(
+  text: string,
+  data: JsonObject = {},
+  more: { stats?: OutcomeStats; path?: string } = {},
+): Succeeded {
   return { type: 'success', text, data, ...more }
 }
 

@@ -13,7 +13,8 @@ export function createRedactor(secrets: readonly string[]): <T extends JsonValue
     if (secret.length < MIN_SECRET_CHARS) continue
     const bytes = new TextEncoder().encode(secret)
     const base64 = btoa(String.fromCharCode(...bytes)).replace(/=+$/, '')
-    for (const form of [secret, encodeURIComponent(secret), base64, JSON.stringify(secret).slice(1, -1)]) forms.add(form)
+    for (const form of [secret, encodeURIComponent(secret), base64, JSON.stringify(secret).slice(1, -1)])
+      forms.add(form)
   }
   const longestFirst = [...forms].sort((a, b) => b.length - a.length)
   const inText = (text: string): string => {

@@ -3,7 +3,8 @@
  * Line breaks and tabs are treated apart by each function.
  */
 // oxlint-disable-next-line no-control-regex
-const HIDDEN = /[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu
+const HIDDEN =
+  /[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu
 const LINE_BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g
 const ESCAPE_SEQUENCE =
   // oxlint-disable-next-line no-control-regex

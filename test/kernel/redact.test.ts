@@ -8,7 +8,12 @@ const SECRET = 'sk-live/Zürich+42&x'
 test('a secret is blanked as written, URL-encoded, in base64 and inside JSON text', () => {
   const redact = createRedactor([SECRET])
   const base64 = Buffer.from(SECRET).toString('base64').replace(/=+$/, '')
-  const clean = redact({ plain: `key=${SECRET}`, url: encodeURIComponent(SECRET), base64, deep: [{ json: JSON.stringify({ SECRET }) }] })
+  const clean = redact({
+    plain: `key=${SECRET}`,
+    url: encodeURIComponent(SECRET),
+    base64,
+    deep: [{ json: JSON.stringify({ SECRET }) }],
+  })
   assert.doesNotMatch(JSON.stringify(clean), /Zürich|Z%C3%BCrich/)
   assert.ok(!JSON.stringify(clean).includes(base64))
 })

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { createFolderSource, createRuntime, defineTool, type Parts, parsePolicy, type Runtime, type TargetFacts } from '../../src/index.ts'
+import {
+  createFolderSource,
+  createRuntime,
+  defineTool,
+  type Parts,
+  parsePolicy,
+  type Runtime,
+  type TargetFacts,
+} from '../../src/index.ts'
 import { failed, succeeded } from '../../src/kernel/index.ts'
 import { createMemoryStore } from '../../src/store/index.ts'
 
@@ -56,7 +64,11 @@ test('a denied call is never run, and the ledger says which rule spoke', async (
   const runs: string[] = []
   const agents = [{ id: 'main', policy: policyOf({ profile: 'full', deny: ['count'] }) }]
   const { ledger } = createMemoryStore({ projectId: 'default' })
-  const runtime = await open(t, { agents, ledger, registerTools: (registry) => registry.register('count', () => counting('count', runs)) })
+  const runtime = await open(t, {
+    agents,
+    ledger,
+    registerTools: (registry) => registry.register('count', () => counting('count', runs)),
+  })
   const { outcome, entry } = await runtime.call({ tool: 'count', arguments: { text: 'x' } })
   assert.equal(outcome.type, 'failed')
   assert.deepEqual(runs, [])
@@ -137,7 +149,13 @@ test('an agent sees only the skills on its list', async (t) => {
 })
 
 test('a source that fails is reported, and the others still load', async (t) => {
-  const broken = { id: 'broken', tier: 'extra', rank: 0, trusted: true, discover: () => Promise.reject(new Error('no such disk')) } as const
+  const broken = {
+    id: 'broken',
+    tier: 'extra',
+    rank: 0,
+    trusted: true,
+    discover: () => Promise.reject(new Error('no such disk')),
+  } as const
   const runtime = await open(t, { sources: [broken, source()] })
   assert.equal(runtime.catalog().skills.length, 1)
   assert.ok(runtime.diagnostics.some((diagnostic) => diagnostic.message.includes('no such disk')))
@@ -147,7 +165,9 @@ test('an unknown tool and an unknown agent are answered with the nearest name or
   const runtime = await open(t)
   const { outcome } = await runtime.call({ tool: 'load_skil', arguments: {} })
   assert.match(outcome.type === 'failed' ? outcome.message : '', /load_skill/)
-  await assert.rejects(runtime.call({ tool: 'load_skill', agentId: 'nobody', arguments: {} }), { code: 'INVALID_ARGUMENT' })
+  await assert.rejects(runtime.call({ tool: 'load_skill', agentId: 'nobody', arguments: {} }), {
+    code: 'INVALID_ARGUMENT',
+  })
 })
 
 test('a runtime without sandbox and facts is refused with the fix', async () => {
