@@ -97,6 +97,18 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/skills-run.ts')).runSkill,
   },
   {
+    name: 'skills init',
+    summary: 'make a new skill from the template',
+    usage: '<name>',
+    options: {
+      path: { type: 'string', value: 'DIR', help: 'folder of skills to make it in (default ./skills)' },
+      description: { type: 'string', value: 'TEXT', help: 'what it does and when to use it' },
+      ...JSON_OPTION,
+    },
+    examples: ['nexus skills init csv-report', 'nexus skills init csv-report --path ~/.nexus/skills'],
+    load: async () => (await import('./commands/skills-init.ts')).initSkill,
+  },
+  {
     name: 'prompt',
     summary: 'exactly what the model would be told about skills, with its cost',
     options: { ...WHERE, ...JSON_OPTION },

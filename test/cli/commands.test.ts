@@ -101,3 +101,24 @@ test('ten thousand lines reach a pipe whole', async (t) => {
   assert.ok(stdout.length > 300_000)
   assert.ok((JSON.parse(stdout) as { data: { skills: unknown[] } }).data.skills.length >= 600)
 })
+
+test('init makes a skill that is valid as it stands, and never overwrites one', async (t) => {
+  const place = new Place(t)
+  const { code } = await place.run(['skills', 'init', 'my-report', '--description', 'Makes: reports. Use when asked.'])
+  assert.equal(code, 0)
+  const { data } = JSON.parse((await place.run(['skills', 'show', 'my-report', '--json', '--trust'])).stdout) as {
+    data: { state: string; description: string }
+  }
+  assert.equal(data.state, 'ready')
+  assert.equal(data.description, 'Makes: reports. Use when asked.')
+  assert.equal((await place.run(['skills', 'init', 'my-report'])).code, 1)
+})
+
+test('init refuses names that are paths, device names or not ASCII, and suggests one', async (t) => {
+  const place = new Place(t)
+  for (const name of ['../../x', 'con', 'Über-Report', 'a--b', 'x'.repeat(65)]) {
+    const { code, stderr } = await place.run(['skills', 'init', name])
+    assert.equal(code, 2, name)
+    assert.match(stderr, /fix: .*nexus skills init [a-z]/)
+  }
+})
