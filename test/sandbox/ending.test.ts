@@ -101,6 +101,14 @@ test('memory of a process is limited, and node works within it', { skip }, async
   assert.equal(stdout, 'started\nlimited\n')
 })
 
+test('output can be written through /dev/stdout and /dev/stderr', { skip }, async (context) => {
+  const { run } = await openRig(context)
+  const { stdout, stderr } = await run(
+    'echo one > /dev/stdout; echo two > /dev/stderr; echo three | tee -a /dev/stderr',
+  )
+  assert.deepEqual([stdout, stderr], ['one\nthree\n', 'two\nthree\n'])
+})
+
 test('a command can say that a signal ended it', { skip }, async (context) => {
   const { run } = await openRig(context)
   assert.equal((await run('kill -SEGV $$')).exitCode, 139)

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync, closeSync, constants, fchmodSync, fchownSync, fstatSync, futimesSync, linkSync, lstatSync, mkdirSync, openSync, readdirSync,
-  readlinkSync, readSync, renameSync, rmdirSync, symlinkSync, unlinkSync, writeSync,
+  readlinkSync, readSync, renameSync, rmdirSync, rmSync, symlinkSync, unlinkSync, writeSync,
 } from 'node:fs' // oxfmt-ignore
 import { posix } from 'node:path'
 import { isOwnerGone, ownerToken } from '../runner/process-tree.ts'
@@ -12,13 +12,14 @@ const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY
 const O_PATH = 0o10000000
 const MAX_OPEN = 256
 const BLOCK_BYTES = 1024 * 1024
+const OWNER = ownerToken()
 
 /** Names of files that are being written; they say which process writes them, and are renamed when whole. */
 const PART_NAME = /^\.nexus-part-(\d+-\d+-\d+)-[0-9a-f]{8}$/
 
 /** A new name for a file that is being written. */
 export function partName(): string {
-  return `.nexus-part-${ownerToken()}-${randomBytes(4).toString('hex')}`
+  return `.nexus-part-${OWNER}-${randomBytes(4).toString('hex')}`
 }
 
 /** Whether a name is that of a file being written: no, yes, or by a process that is gone. */
@@ -135,36 +136,18 @@ export class Tree {
     path: string,
     options: { to?: string; mode: number; owner: Owner | undefined; mustBeNew?: boolean },
   ): void {
-    const { to = path, mode, owner, mustBeNew = false } = options
-    const part = posix.join(posix.dirname(to), partName())
+    const { to = path, mustBeNew = false } = options
+    const part = this.#place(posix.join(posix.dirname(to), partName()))
     const input = openSync(source.#place(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     try {
-      const found = fstatSync(input)
-      if (!found.isFile()) throw new Error(`${path} is not a regular file`)
-      const output = openSync(this.#place(part), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-      try {
-        copyBytes(input, output)
-        if (owner) fchownSync(output, owner.uid, owner.gid)
-        fchmodSync(output, mode)
-        futimesSync(output, found.atimeMs / 1000, found.mtimeMs / 1000)
-      } finally {
-        closeSync(output)
-      }
-      this.#publish(part, to, mustBeNew)
+      writePart(part, input, options)
+      if (mustBeNew) moveToNew(part, this.#place(to))
+      else renameSync(part, this.#place(to))
+    } catch (error) {
+      rmSync(part, { force: true })
+      throw error
     } finally {
       closeSync(input)
-    }
-  }
-
-  #publish(part: string, to: string, mustBeNew: boolean): void {
-    try {
-      if (!mustBeNew) return renameSync(this.#place(part), this.#place(to))
-      // Unlike rename(2), link(2) never replaces what another writer has put there meanwhile.
-      linkSync(this.#place(part), this.#place(to))
-      unlinkSync(this.#place(part))
-    } catch (error) {
-      unlinkSync(this.#place(part))
-      throw error
     }
   }
 
@@ -200,9 +183,32 @@ export function isAbsence(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')
 }
 
-function copyBytes(input: number, output: number): void {
-  const block = Buffer.allocUnsafe(BLOCK_BYTES)
-  for (let got = readSync(input, block); got > 0; got = readSync(input, block)) {
-    for (let done = 0; done < got;) done += writeSync(output, block, done, got - done)
+function writePart(part: string, input: number, { mode, owner }: { mode: number; owner: Owner | undefined }): void {
+  const found = fstatSync(input)
+  if (!found.isFile()) throw new Error('not a regular file')
+  const output = openSync(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+  try {
+    const block = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, found.size + 1))
+    for (let got = readSync(input, block); got > 0; got = readSync(input, block)) {
+      for (let done = 0; done < got;) done += writeSync(output, block, done, got - done)
+    }
+    if (owner) fchownSync(output, owner.uid, owner.gid)
+    fchmodSync(output, mode)
+    futimesSync(output, found.atimeMs / 1000, found.mtimeMs / 1000)
+  } finally {
+    closeSync(output)
+  }
+}
+
+/** Unlike rename(2), link(2) never replaces what another writer has put there meanwhile. */
+function moveToNew(part: string, to: string): void {
+  try {
+    linkSync(part, to)
+    unlinkSync(part)
+  } catch (error) {
+    // Some file systems have no links; what is there by now must still not be replaced.
+    const hasLinks = !['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')
+    if (hasLinks || lstatSync(to, { throwIfNoEntry: false })) throw error
+    renameSync(part, to)
   }
 }

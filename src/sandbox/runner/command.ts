@@ -1,7 +1,9 @@
 /** command: starts one confined command, streams its bounded output, and ends it with everything below it. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import type { Duplex, Readable } from 'node:stream'
 import type { EndMessage, FromRunner, RunMessage } from './protocol.ts'
+import type { OutputPipes } from './pipes.ts'
 import { childrenOf, findCommand, signalProcess } from './process-tree.ts'
 
 /** After the first process is gone nothing may hold the pipes; this is only for a kernel that is slow to close them. */
@@ -19,25 +21,24 @@ export interface Running {
   kill(): void
 }
 
-/** Starts `bwrap` with `args` for the order `run`; `send` gets its output as it comes. */
-export function startCommand(
-  bwrap: string,
-  args: readonly string[],
-  options: { run: RunMessage; send: (message: FromRunner) => void },
-): Running {
-  const { run, send } = options
+/** What one command needs besides its arguments. */
+export interface StartOptions {
+  readonly run: RunMessage
+  /** Gets the output as it comes. */
+  readonly send: (message: FromRunner) => void
+  readonly pipes: OutputPipes
+}
+
+/** Starts `bwrap` with `args`. */
+export function startCommand(bwrap: string, args: readonly string[], { run, send, pipes }: StartOptions): Running {
   const startedAt = performance.now()
-  const child = spawn(bwrap, args, {
-    stdio: [run.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'],
-    // Bubblewrap and its shell get this; the command's own environment goes through descriptor 3.
-    env: { PATH: '/usr/bin:/bin' },
-  })
+  const child = startBwrap(bwrap, args, { run, pipes })
   let end: EndMessage['end'] | undefined
   let began = false
   let graceTimer: NodeJS.Timeout | undefined
 
-  const stdout = countOutput(child.stdout, { stream: 'stdout', run, send })
-  const stderr = countOutput(child.stderr, { stream: 'stderr', run, send })
+  const stdout = countOutput(pipes.stdout, { stream: 'stdout', run, send })
+  const stderr = countOutput(pipes.stderr, { stream: 'stderr', run, send })
   const order = child.stdio[3] as Duplex
   order.on('data', () => (began = true))
   ignoreBrokenPipe(order)
@@ -58,7 +59,7 @@ export function startCommand(
   }
   const timer = setTimeout(() => stop('timeout'), run.timeoutMs)
 
-  const done = ended(child).then(({ code, signal }): EndMessage => {
+  const done = ended(child, pipes).then(({ code, signal }): EndMessage => {
     clearTimeout(timer)
     clearTimeout(graceTimer)
     if (!began && !end) throw new Error(stderr.text().trim() || `bwrap ended with ${signal ?? code}`)
@@ -84,6 +85,25 @@ export function startCommand(
   }
 }
 
+function startBwrap(
+  bwrap: string,
+  args: readonly string[],
+  { run, pipes }: Pick<StartOptions, 'run' | 'pipes'>,
+): ChildProcess {
+  try {
+    return spawn(bwrap, args, {
+      stdio: [run.stdin === undefined ? 'ignore' : 'pipe', ...pipes.ends, 'pipe'],
+      // Bubblewrap and its shell get this; the command's own environment goes through descriptor 3.
+      env: { PATH: '/usr/bin:/bin' },
+    })
+  } catch (error) {
+    pipes.release(false)
+    throw error
+  } finally {
+    pipes.closeEnds()
+  }
+}
+
 /** Kills the first process of the namespace: the kernel then ends all others before it reports that one's end. */
 function killAll(child: ChildProcess): void {
   if (child.pid === undefined) return
@@ -94,19 +114,24 @@ function killAll(child: ChildProcess): void {
   setTimeout(() => child.exitCode === null && child.signalCode === null && child.kill('SIGKILL'), 500).unref()
 }
 
-function ended(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
-  return new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('exit', (code, signal) => {
-      const timer = setTimeout(() => {
-        for (const stream of child.stdio) stream?.destroy()
-      }, CLOSE_WAIT_MS)
-      child.on('close', () => {
-        clearTimeout(timer)
-        resolve({ code, signal })
-      })
-    })
-  })
+/** Resolves when the first process is gone and both pipes are closed. */
+async function ended(
+  child: ChildProcess,
+  pipes: OutputPipes,
+): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  const closed = Promise.all([once(pipes.stdout, 'close'), once(pipes.stderr, 'close')])
+  let isClean = false
+  try {
+    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+    const timer = setTimeout(() => pipes.release(false), CLOSE_WAIT_MS)
+    await closed
+    clearTimeout(timer)
+    isClean = pipes.stdout.readableEnded && pipes.stderr.readableEnded
+    return { code, signal }
+  } finally {
+    pipes.release(isClean)
+    for (const stream of child.stdio) stream?.destroy()
+  }
 }
 
 interface OutputOptions {
@@ -117,12 +142,12 @@ interface OutputOptions {
 
 /** Passes on the first bytes and counts the rest: memory stays flat however much comes. */
 function countOutput(
-  from: Readable | null,
+  from: Readable,
   { stream, run, send }: OutputOptions,
 ): { bytes: () => number; text: () => string } {
   let bytes = 0
   let head = ''
-  from?.on('data', (chunk: Buffer) => {
+  from.on('data', (chunk: Buffer) => {
     const room = run.maxOutputBytes - bytes
     bytes += chunk.length
     if (head.length < REASON_BYTES) head += chunk.toString('utf8', 0, REASON_BYTES)

@@ -29,7 +29,7 @@ export function isOwnerGone(token: string): boolean {
 }
 
 function pidNamespace(): number {
-  return statSync('/proc/self/ns/pid').ino
+  return statSync('/proc/self/ns/pid', { throwIfNoEntry: false })?.ino ?? 0
 }
 
 /** Start of a process in clock ticks since boot; -1 when there is none. */

@@ -1,5 +1,6 @@
 /** runner: keeps the policy, runs commands at the same time, and removes all of it in the end. */
 import { type Running, startCommand } from './command.ts'
+import { PipePool } from './pipes.ts'
 import { Profiles } from './profile.ts'
 import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from './protocol.ts'
 import { createTemp, removeTree } from './temp.ts'
@@ -8,7 +9,7 @@ import { createTemp, removeTree } from './temp.ts'
 export class Runner {
   readonly #running = new Map<number, Running>()
   readonly #cancelled = new Set<number>()
-  #policy: { readonly policy: Policy; readonly profiles: Profiles } | undefined
+  #policy: { readonly policy: Policy; readonly profiles: Profiles; readonly pipes: PipePool } | undefined
   #isClosing = false
 
   receive(message: ToRunner): void {
@@ -29,7 +30,7 @@ export class Runner {
 
   /** Takes the policy and proves it: a real command under the real profile must begin and end well. */
   async #configure(policy: Policy): Promise<void> {
-    this.#policy = { policy, profiles: new Profiles(policy) }
+    this.#policy = { policy, profiles: new Profiles(policy), pipes: new PipePool(policy.liveDirectory) }
     const workspace = createTemp(policy.liveDirectory)
     try {
       const end = await this.#confine(trial(workspace))
@@ -52,12 +53,13 @@ export class Runner {
 
   async #confine(run: RunMessage): Promise<EndMessage> {
     if (!this.#policy) throw new Error('the runner has no policy yet')
-    const { policy, profiles } = this.#policy
+    const { policy, profiles, pipes } = this.#policy
     const temp = createTemp(policy.liveDirectory)
     try {
       const args = await profiles.argumentsFor(run, temp)
+      const open = await pipes.open()
       if (this.#isClosing) throw new Error('the runner is ending')
-      const command = startCommand(policy.bwrap, args, { run, send })
+      const command = startCommand(policy.bwrap, args, { run, send, pipes: open })
       this.#running.set(run.id, command)
       if (this.#cancelled.has(run.id)) command.cancel()
       return await command.done
