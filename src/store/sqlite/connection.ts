@@ -50,7 +50,10 @@ export async function openConnection(file: string): Promise<Connection> {
   })
   const statements = new Map<string, StatementSync>()
   const prepare = (sql: string): StatementSync => {
-    if (!database.isOpen) throw new NexusError('STORE_FAILED', `The store over ${path} is closed.`)
+    if (!database.isOpen) {
+      const fix = 'Open a store of its own for work that goes on after close().'
+      throw new NexusError('STORE_FAILED', `The store over ${path} is closed.`, { fix })
+    }
     const statement = statements.get(sql) ?? database.prepare(sql)
     statements.set(sql, statement)
     return statement

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { LedgerEntry } from '../../src/kernel/index.ts'
+import { currentOwner, isOwnerAlive, openSqliteStore } from '../../src/store/index.ts'
+
+const FIXTURES = join(dirname(fileURLToPath(import.meta.url)), '../fixtures/store')
+
+let directory: string
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'nexus-store-'))
+})
+const children = new Set<ChildProcess>()
+after(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  await rm(directory, { recursive: true })
+})
+
+/** What a child acknowledged, line by line, as it comes. */
+function acknowledged(child: ChildProcess): string[] {
+  const lines: string[] = []
+  let rest = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (rest + text).split('\n')
+    rest = parts.pop() ?? ''
+    lines.push(...parts)
+    child.emit('acknowledged', lines.length)
+  })
+  return lines
+}
+
+async function waitFor(child: ChildProcess, lines: readonly string[], count: number): Promise<void> {
+  while (lines.length < count) {
+    const [event] = await Promise.race([once(child, 'acknowledged'), once(child, 'close').then(() => ['closed'])])
+    if (event === 'closed' && lines.length < count) throw new Error(`The child ended after ${lines.length} lines.`)
+  }
+}
+
+function start(script: string, ...args: string[]): ChildProcess {
+  const child = spawn(process.execPath, [join(FIXTURES, script), ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  children.add(child)
+  child.once('close', () => children.delete(child))
+  return child
+}
+
+async function readAll(path: string): Promise<Map<string, LedgerEntry>> {
+  const store = await openSqliteStore({ path, projectId: 'default' })
+  const entries = await store.ledger.list()
+  await store.close()
+  assert.equal(new Set(entries.map(({ call }) => call.id)).size, entries.length)
+  return new Map(entries.map((entry) => [entry.call.id, entry]))
+}
+
+function assertKept(lines: readonly string[], entries: ReadonlyMap<string, LedgerEntry>): void {
+  for (const line of lines) {
+    const [word, id = ''] = line.split(' ')
+    if (word === 'OPENED') assert.ok(entries.has(id), `${id} was acknowledged and is lost`)
+    if (word === 'CLOSED') assert.equal(entries.get(id)?.outcome?.type, 'success', `${id} was closed and is not`)
+  }
+}
+
+describe('a state file that several processes use', () => {
+  it('keeps everything a writer acknowledged before kill -9', async () => {
+    const path = join(directory, 'killed/nexus.db')
+    for (const [round, count] of [3, 40, 151, 400].entries()) {
+      const writer = start('append-calls.ts', path, `round${round}`)
+      const lines = acknowledged(writer)
+      await waitFor(writer, lines, count)
+      writer.kill('SIGKILL')
+      await once(writer, 'close')
+      assert.ok(lines.length >= count)
+      assertKept(lines, await readAll(path))
+    }
+    const database = new DatabaseSync(path)
+    assert.equal(database.prepare('pragma integrity_check').get()?.['integrity_check'], 'ok')
+    database.close()
+  })
+
+  it('closes the open calls of a killed process as interrupted, and leaves those of a living one', async () => {
+    const path = join(directory, 'recovered/nexus.db')
+    const dead = start('append-calls.ts', path, 'dead', '3')
+    const deadLines = acknowledged(dead)
+    await once(dead, 'close')
+    const living = start('append-calls.ts', path, 'living', '9', '0', 'stay')
+    const lines = acknowledged(living)
+    await waitFor(living, lines, 1 + 9 + 6 + 1)
+    const store = await openSqliteStore({ path, projectId: 'default' })
+    assert.equal(await store.recover(isOwnerAlive), 1)
+    assert.equal((await store.ledger.get('dead-2'))?.state, 'interrupted')
+    assert.equal((await store.ledger.get('living-2'))?.state, 'open')
+    living.kill('SIGKILL')
+    await once(living, 'close')
+    assert.equal(await store.recover(isOwnerAlive), 3)
+    assert.equal((await store.ledger.list()).filter(({ state }) => state === 'open').length, 0)
+    await store.close()
+    assertKept([...deadLines, ...lines], await readAll(path))
+  })
+
+  it('takes the rows of two writers at once, each in its own order', async () => {
+    const path = join(directory, 'shared/nexus.db')
+    const writers = ['one', 'two'].map((name) => start('append-calls.ts', path, name, '150'))
+    const lines = writers.map(acknowledged)
+    const codes = await Promise.all(writers.map(async (writer) => (await once(writer, 'close'))[0] as number))
+    assert.deepEqual(codes, [0, 0])
+    const entries = await readAll(path)
+    assert.equal(entries.size, 300)
+    assertKept(lines.flat(), entries)
+    for (const name of ['one', 'two']) {
+      const order = [...entries.keys()].filter((id) => id.startsWith(name))
+      assert.deepEqual(
+        order,
+        Array.from({ length: 150 }, (_, index) => `${name}-${index}`),
+      )
+    }
+  })
+
+  it('is made and migrated once when many processes arrive together', async () => {
+    const path = join(directory, 'together/nexus.db')
+    const openers = Array.from({ length: 4 }, () => start('open-store.ts', path))
+    const ends = openers.map(async (child) => (await once(child, 'close'))[0] as number)
+    for (const child of openers) child.stdin?.end()
+    assert.deepEqual(await Promise.all(ends), [0, 0, 0, 0])
+    const store = await openSqliteStore({ path, projectId: 'default' })
+    assert.equal((await store.sessions.list()).length, 4)
+    await store.close()
+    const database = new DatabaseSync(path)
+    assert.deepEqual(
+      database
+        .prepare('select version from migrations')
+        .all()
+        .map((row) => row['version']),
+      [1],
+    )
+    database.close()
+  })
+
+  it(
+    'keeps what was acknowledged when the disk is full, and says so',
+    { skip: process.platform === 'win32' },
+    async () => {
+      const path = join(directory, 'full/nexus.db')
+      // A file size limit stands for a full disk: writes beyond 400 blocks of 1 KiB fail.
+      const command = `trap '' XFSZ; ulimit -f 400; exec "$0" "$@"`
+      const script = join(FIXTURES, 'append-calls.ts')
+      const writer = spawn('bash', ['-c', command, process.execPath, script, path, 'full', '500', '20000'], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      const lines = acknowledged(writer)
+      let errors = ''
+      writer.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+      const [code] = (await once(writer, 'close')) as [number]
+      assert.notEqual(code, 0)
+      assert.match(errors, /STORE_FAILED/)
+      assert.match(errors, /full\/nexus\.db/)
+      assert.ok(lines.length > 3)
+      assertKept(lines, await readAll(path))
+    },
+  )
+})
+
+describe('the owner of a process', () => {
+  it('is alive for this process and not for one that ended, nor for a reused id', async () => {
+    assert.equal(isOwnerAlive(currentOwner()), true)
+    const child = spawn(process.execPath, ['-e', ''], { stdio: 'ignore' })
+    const pid = String(child.pid)
+    await once(child, 'close')
+    const own = currentOwner().split('@')
+    assert.equal(isOwnerAlive([pid, ...own.slice(1)].join('@')), false)
+    if (own[1] !== '-') assert.equal(isOwnerAlive([own[0], '1', own[2]].join('@')), false)
+    for (const text of ['', 'x', '-1@-@-', '0@-@-', '1@1@other-boot', `${process.pid}@@`])
+      assert.equal(isOwnerAlive(text), false)
+  })
+})
