@@ -1,5 +1,18 @@
 /** Copies what the sandbox needs of this repository, so that it can be run from another place or by another user. */
-import { chmodSync, constants, copyFileSync, cpSync, existsSync, linkSync, mkdirSync } from 'node:fs'
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -33,4 +46,14 @@ export function copyCheckout(to: string): string {
     chmodSync(node, 0o755)
   }
   return node
+}
+
+/** Turns every .ts file of a copy into the .js file that a build makes of it. */
+export function compileCheckout(checkout: string): void {
+  for (const file of globSync('{src,test}/**/*.ts', { cwd: checkout })) {
+    const path = join(checkout, file)
+    const text = stripTypeScriptTypes(readFileSync(path, 'utf8'))
+    writeFileSync(path.replace(/\.ts$/, '.js'), text.replaceAll(/(['"]\.{1,2}\/[^'"\n]*)\.ts(?=['"])/g, '$1.js'))
+    rmSync(path)
+  }
 }

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { copyCheckout } from './checkout.ts'
+import { compileCheckout, copyCheckout } from './checkout.ts'
 import { IS_ROOT, openDirectory, openRig, STATE_DIR, whySkipped } from './local-rig.ts'
 
 const skip = (await whySkipped()) ?? false
@@ -144,3 +144,14 @@ test(
     assert.equal(readFileSync(join(workspace, 'out'), 'utf8'), 'data')
   },
 )
+
+test('built files work as the sources do', { skip }, async (context) => {
+  const place = openPlace(context)
+  const checkout = join(place.root, 'checkout')
+  copyCheckout(checkout)
+  compileCheckout(checkout)
+  const output = await outputOf(startParent(place, 'echo fine', join(checkout, 'test/sandbox/parent.js')))
+  assert.match(output, /fine\n\nend exit 0/)
+  const stages = join(place.stateDir, 'stages')
+  assert.ok(readdirSync(join(stages, readdirSync(stages)[0] ?? '', 'runner')).every((name) => name.endsWith('.js')))
+})
