@@ -184,7 +184,7 @@ test('no capability is left and no new privilege can be had', { skip }, async (c
 test('a workspace that is a system directory, a home or the state directory is refused', { skip }, async (context) => {
   const { sandbox } = await openRig(context)
   mkdirSync(join(STATE_DIR, 'inside'), { recursive: true })
-  for (const workspace of ['/', '/etc', '/usr/lib', '/tmp', ...HOMES, join(STATE_DIR, 'inside')]) {
+  for (const workspace of ['/', '/etc', '/usr', '/usr/lib', '/tmp', ...HOMES, join(STATE_DIR, 'inside')]) {
     await assert.rejects(sandbox.run({ command: 'true', workspace }), { code: 'INVALID_ARGUMENT' }, workspace)
   }
 })

@@ -19,7 +19,11 @@ const MAX_LOOKED_AT = 200_000
 const MAX_NOTES = 20
 
 /** System places: a workspace there would hide or open what every command needs. */
-const SYSTEM_PLACES = ['/usr', '/etc', '/bin', '/sbin', '/lib', '/lib64', '/boot', '/dev', '/proc', '/sys', '/run']
+const SYSTEM_PLACES = [
+  ...['/usr/bin', '/usr/sbin', '/usr/lib', '/usr/lib64', '/usr/libexec', '/usr/share', '/usr/include'],
+  ...['/usr/local/bin', '/usr/local/sbin', '/usr/local/lib', '/etc', '/bin', '/sbin', '/lib', '/lib64'],
+  ...['/boot', '/dev', '/proc', '/sys', '/run'],
+]
 
 /** A workspace that a command can work in now. */
 export interface Entered {
@@ -33,7 +37,7 @@ export interface Entered {
 /** Throws INVALID_ARGUMENT for a directory that cannot be a workspace. */
 export function checkWorkspace(workspace: string, stateDir: string): void {
   const why =
-    workspace === '/' || workspace === '/tmp' || SYSTEM_PLACES.some((place) => contains(place, workspace))
+    workspace === '/tmp' || SYSTEM_PLACES.some((place) => contains(place, workspace) || contains(workspace, place))
       ? 'is a system directory'
       : contains(workspace, homedir())
         ? 'holds your whole home directory, with its keys and settings'
