@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { assertValid } from '../../src/config/index.ts'
+import { makePlace } from './place.ts'
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..')
+const PAGE = await readFile(join(ROOT, 'docs/config.md'), 'utf8')
+
+describe('docs/config.md', () => {
+  it('shows a nexus.yaml without a fault', async () => {
+    const example = /```yaml\n([\s\S]*?)```/.exec(PAGE)?.[1] ?? ''
+    await using place = await makePlace({ user: example })
+    await place.write('home/.secrets/github', 'token')
+    const loaded = await place.load()
+    assert.deepEqual(
+      loaded.diagnostics.map(({ code }) => code).filter((code) => code !== 'config-secret-open'),
+      [],
+    )
+    assert.equal(assertValid(loaded).model?.name, 'gpt-5.4-mini')
+  })
+
+  it('lists every diagnostic that the room can give, and no other', async () => {
+    const directories = ['src/config', 'src/config/document']
+    const codes = new Set<string>()
+    for (const directory of directories) {
+      for (const file of (await readdir(join(ROOT, directory))).filter((name) => name.endsWith('.ts'))) {
+        const text = await readFile(join(ROOT, directory, file), 'utf8')
+        for (const [, code = ''] of text.matchAll(/'((?:config|trust|environment)-[a-z-]+)'/g)) codes.add(code)
+      }
+    }
+    const table = PAGE.slice(PAGE.indexOf('## Diagnostics'))
+    const listed = new Set(
+      [...table.matchAll(/`((?:config|trust|environment)-[a-z-]+)`/g)].map((match) => match[1] ?? ''),
+    )
+    assert.deepEqual([...codes].toSorted(), [...listed].toSorted())
+  })
+
+  it('lists all that an untrusted workspace may set', async () => {
+    const source = await readFile(join(ROOT, 'src/config/restrict.ts'), 'utf8')
+    const allowed = [...source.matchAll(/path: '([^']+)', check/g)].map((match) => match[1] ?? '')
+    const section = PAGE.slice(PAGE.indexOf('## Trust'), PAGE.indexOf('## Diagnostics'))
+    const listed = [...section.matchAll(/`((?:skills|agents|execution|limits)\.[a-zA-Z_.*]+)`/g)].map(
+      (match) => match[1] ?? '',
+    )
+    assert.deepEqual(listed.toSorted(), allowed.filter((path) => path !== 'agents.*.id').toSorted())
+  })
+})
