@@ -11,7 +11,7 @@ const skip = ((await whySkipped()) ?? false) || (!IS_ROOT && 'we are a normal us
 
 test('as a normal user the workspace is used directly, under the same protection', { skip }, async (context) => {
   const root = openDirectory()
-  context.after(() => rmSync(root, { recursive: true, force: true }))
+  context.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }))
   const node = copyCheckout(join(root, 'checkout'))
   const child = spawn(node, ['--test', '--test-reporter=tap', 'test/sandbox/direct.test.ts'], {
     cwd: join(root, 'checkout'),

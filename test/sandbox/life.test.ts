@@ -21,7 +21,7 @@ function openPlace(context: TestContext): Place {
   const root = openDirectory()
   const workspace = join(root, 'work')
   mkdirSync(workspace)
-  context.after(() => rmSync(root, { recursive: true, force: true }))
+  context.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }))
   return { root, stateDir: join(root, 'state'), workspace }
 }
 
