@@ -127,7 +127,7 @@ function openLink(path: string, root: string): Found | Diagnostic {
       closeSync(opened.fd)
       return outside()
     }
-    const message = `${SKILL_FILE} is a link to ${JSON.stringify(real)}; the skill can be read, but not placed in a sandbox`
+    const message = `${SKILL_FILE} is a link to ${JSON.stringify(real)}; the skill is listed, but loading refuses links`
     return { ...opened, path: real, notes: [finding('link-followed', path, { message, fix })] }
   } catch (error) {
     const code: SourceCode =
