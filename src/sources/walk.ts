@@ -29,7 +29,7 @@ interface Walk extends WalkOptions {
   readonly counts: Map<SourceCode, number>
   readonly visited: Set<string>
   /** The next place is at the end. */
-  readonly todo: Place[]
+  readonly ahead: Place[]
 }
 
 /** Searches everything below a root (a real path), in slices, without ever waiting for a file. Rejects only when cancelled. */
@@ -41,10 +41,10 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<So
     diagnostics: [],
     counts: new Map(),
     visited: new Set(),
-    todo: [{ path: root, depth: 0 }],
+    ahead: [{ path: root, depth: 0 }],
   }
   const pace = createPace(options.signal)
-  for (let place = walk.todo.pop(); place; place = walk.todo.pop()) {
+  for (let place = walk.ahead.pop(); place; place = walk.ahead.pop()) {
     const pause = pace()
     if (pause) await pause
     if (walk.visited.has(place.path)) continue
@@ -139,7 +139,7 @@ function descend(walk: Walk, place: Place, entries: readonly Dirent[]): void {
     })
     return
   }
-  walk.todo.push(...below.reverse())
+  for (const next of below.reverse()) walk.ahead.push(next)
 }
 
 /** The directory a link leads to, when it stays inside the root. */
