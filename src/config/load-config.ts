@@ -4,8 +4,9 @@ import { dirname, join, resolve } from 'node:path'
 import { type Diagnostic, type JsonObject, NexusError } from '../kernel/index.ts'
 import type { LoadedConfig } from './config.ts'
 import { checkDocument } from './document/check-document.ts'
+import { collectFindings } from './document/findings.ts'
 import { copyValue } from './document/parts.ts'
-import { parseYaml, type YamlFile } from './document/read-yaml.ts'
+import { parseYaml, type PathKey, type YamlFile } from './document/read-yaml.ts'
 import { type Environment, expandHome } from './environment.ts'
 import { mergeDocuments } from './merge.ts'
 import { resolveReferences, type Unset } from './references.ts'
@@ -152,36 +153,31 @@ function addLayer(
 
 /** What the schema accepts and this version does not act on: said, so that nothing is silent. */
 function findUnused({ skills }: ConfigDocument, file: YamlFile): Diagnostic[] {
-  const parts: { keys: (string | number)[]; what: string }[] = []
-  for (const [index, { type }] of (skills?.sources ?? []).entries()) {
-    if (type !== 'local') parts.push({ keys: ['skills', 'sources', index], what: `fetch skills from a ${type} source` })
+  const findings = collectFindings(file)
+  const add = (keys: readonly PathKey[], what: string): void => {
+    const message = `This version does not ${what} yet; the setting has no effect.`
+    findings.add(keys, { code: 'config-not-used', severity: 'warning', message })
   }
-  if (skills?.builtin) parts.push({ keys: ['skills', 'builtin'], what: 'choose built-in tools by skills.builtin' })
-  if (skills?.custom) parts.push({ keys: ['skills', 'custom'], what: 'load tools from modules' })
-  return parts.map(({ keys, what }) => ({
-    code: 'config-not-used',
-    severity: 'warning',
-    message: `This version does not ${what} yet; the setting has no effect.`,
-    path: file.path,
-    ...file.locate(keys),
-  }))
+  for (const [index, { type }] of (skills?.sources ?? []).entries()) {
+    if (type !== 'local') add(['skills', 'sources', index], `fetch skills from a ${type} source`)
+  }
+  if (skills?.builtin) add(['skills', 'builtin'], 'choose built-in tools by skills.builtin')
+  if (skills?.custom) add(['skills', 'custom'], 'load tools from modules')
+  return findings.list()
 }
 
 /** Two agents of one name in one file: their rules are laid over each other, which nobody meant. */
 function findTwins({ agents = [] }: ConfigDocument, file: YamlFile): Diagnostic[] {
-  return agents.flatMap(({ id }, index): Diagnostic[] => {
-    if (agents.findIndex((agent) => agent.id === id) === index) return []
-    return [
-      {
-        code: 'config-duplicate-agent',
-        severity: 'error',
-        message: `There is already an agent "${id}" in this file.`,
-        path: file.path,
-        ...file.locate(['agents', index]),
-        fix: 'Give it another id, or put the settings together.',
-      },
-    ]
-  })
+  const findings = collectFindings(file)
+  const seen = new Set<string>()
+  for (const [index, { id }] of agents.entries()) {
+    const message = `There is already an agent "${id}" in this file.`
+    const fix = 'Give it another id, or put the settings together.'
+    if (seen.has(id))
+      findings.add(['agents', index], { code: 'config-duplicate-agent', severity: 'error', message, fix })
+    seen.add(id)
+  }
+  return findings.list()
 }
 
 async function readConfigFile(path: string, so: Layers, isRequired: boolean): Promise<YamlFile | undefined> {

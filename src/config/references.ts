@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
+import { collectFindings, type Finding, type Findings } from './document/findings.ts'
 import { copyValue, partAt, removeParts } from './document/parts.ts'
 import { nameOf } from './document/problems.ts'
 import type { PathKey, YamlFile } from './document/read-yaml.ts'
@@ -39,20 +40,20 @@ const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g
  * out with a warning, at most the entry or source around it. `$${` stands for `${`. Reads files that hold secrets.
  */
 export function resolveReferences(checked: ConfigDocument, place: Place): Resolved {
-  const found: Found = { diagnostics: [], secrets: new Set(), unset: [], remove: [] }
+  const found: Found = { findings: collectFindings(place.file), secrets: new Set(), unset: [], remove: [] }
   const root = copyValue(checked as JsonObject) as JsonObject
   const document = visit(root, [], { ...place, root, found }) as JsonObject
   removeParts(document, found.remove)
   return {
     document: document as ConfigDocument,
-    diagnostics: found.diagnostics,
+    diagnostics: found.findings.list(),
     secrets: [...found.secrets],
     unset: found.unset,
   }
 }
 
 interface Found {
-  readonly diagnostics: Diagnostic[]
+  readonly findings: Findings
   readonly secrets: Set<string>
   readonly unset: Unset[]
   readonly remove: (readonly PathKey[])[]
@@ -234,6 +235,6 @@ function unitOf(keys: readonly PathKey[]): readonly PathKey[] {
   return keys[0] === 'skills' && keys[1] === 'sources' ? keys.slice(0, 3) : keys
 }
 
-function report(keys: readonly PathKey[], { file, found }: Visit, diagnostic: Omit<Diagnostic, 'path'>): void {
-  found.diagnostics.push({ ...diagnostic, path: file.path, ...file.locate(keys) })
+function report(keys: readonly PathKey[], { found }: Visit, finding: Finding): void {
+  found.findings.add(keys, finding)
 }

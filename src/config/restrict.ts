@@ -1,5 +1,6 @@
 import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import { DEFAULTS } from './config.ts'
+import { collectFindings } from './document/findings.ts'
 import { copyValue, partAt } from './document/parts.ts'
 import { nameOf } from './document/problems.ts'
 import type { PathKey, YamlFile } from './document/read-yaml.ts'
@@ -57,19 +58,14 @@ export function restrictUntrusted(
   checked: ConfigDocument,
   { base, file }: { readonly base: ConfigDocument; readonly file: YamlFile },
 ): { document: ConfigDocument; diagnostics: readonly Diagnostic[] } {
-  const diagnostics: Diagnostic[] = []
+  const findings = collectFindings(file)
   const ignore = (keys: readonly PathKey[]): void => {
-    diagnostics.push({
-      code: 'config-untrusted',
-      severity: 'warning',
-      message: `${nameOf(keys)} is ignored: the workspace is not trusted, so its nexus.yaml may only tighten.`,
-      path: file.path,
-      ...file.locate(keys),
-      fix: 'Look at the file, then type: nexus trust',
-    })
+    const message = `${nameOf(keys)} is ignored: the workspace is not trusted, so its nexus.yaml may only tighten.`
+    const fix = 'Look at the file, then type: nexus trust'
+    findings.add(keys, { code: 'config-untrusted', severity: 'warning', message, fix })
   }
-  const walk: Walk = { ignore, base: base as JsonObject }
-  return { document: narrowMap(checked as JsonObject, [], walk) as ConfigDocument, diagnostics }
+  const document = narrowMap(checked as JsonObject, [], { ignore, base: base as JsonObject }) as ConfigDocument
+  return { document, diagnostics: findings.list() }
 }
 
 interface Walk {

@@ -94,6 +94,13 @@ describe('a bad nexus.yaml', () => {
     assert.deepEqual(findings(await place.load()), ['config-unreadable'])
   })
 
+  it('counts the findings that are too many to show', async () => {
+    await using place = await makePlace({ user: Array.from({ length: 2000 }, (_, index) => `k${index}: 1`).join('\n') })
+    const { diagnostics } = await place.load()
+    assert.equal(diagnostics.length, 51)
+    assert.match(diagnostics.at(-1)?.message ?? '', /1950 more findings/)
+  })
+
   it('keeps what is right beside what is wrong', async () => {
     const user =
       'limits: {maxIterations: 7, toolTimeoutMs: x}\nagents:\n  - {id: 5}\n  - {id: a, tools: {deny: [1, b]}}\n'

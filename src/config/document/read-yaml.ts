@@ -46,8 +46,10 @@ export function parseYaml(text: string, path: string): YamlFile {
   const lines = new LineCounter()
   const diagnostics: Diagnostic[] = []
   const report: Report = (code, offset, about) => {
-    if (diagnostics.length < MAX_PROBLEMS)
-      diagnostics.push({ code, severity: 'error', path, ...placeOf(lines, offset ?? 0), ...about })
+    const place = { path, ...placeOf(lines, offset ?? 0) }
+    if (diagnostics.length < MAX_PROBLEMS) diagnostics.push({ code, severity: 'error', ...place, ...about })
+    else if (diagnostics.length === MAX_PROBLEMS)
+      diagnostics.push({ code: 'config-more', severity: 'error', message: 'There are more from here on.', ...place })
   }
   const document = parseDocument(text, { ...YAML_OPTIONS, lineCounter: lines })
   checkSyntax(document, text, report)
