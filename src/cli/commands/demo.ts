@@ -123,16 +123,7 @@ function report(
   }
   terminal.line(`\n${terminal.paint('bold', 'Artifacts')}  ${terminal.paint('dim', uidLine(entries))}`)
   for (const path of artifacts) terminal.line(`  ${path}  ${terminal.paint('dim', `${statSync(path).size} bytes`)}`)
-  terminal.line(
-    [
-      `\n${terminal.paint('bold', 'Next')}`,
-      '  nexus skills list --all                what an agent would see here, and what is held back',
-      '  nexus skills check github              every reason, and what to do',
-      '  nexus run "…" --skills-dir ./skills    your own task, skills and model',
-      `  nexus sessions show ${result.sessionId.slice(0, 13)}`,
-      '  nexus doctor                           what works on this machine',
-    ].join('\n'),
-  )
+  terminal.line(`\n${terminal.paint('bold', 'Next')}\n${nextSteps(result.sessionId).replace(/^/gm, '  ')}`)
   return 0
 }
 
@@ -143,4 +134,16 @@ function uidLine(entries: readonly LedgerEntry[]): string {
     .findLast((text) => typeof text === 'string')
   const uid = typeof stdout === 'string' ? /"uid":(\d+)/.exec(stdout)?.[1] : undefined
   return uid === undefined ? '' : `the script ran as uid ${uid}, Nexus runs as uid ${process.getuid?.() ?? '?'}`
+}
+
+/** In a checkout the command is not on the PATH, but npx finds it. */
+function nextSteps(sessionId: string): string {
+  const nexus = existsSync(join(packageRoot(), '.git')) ? 'npx nexus' : 'nexus'
+  return formatTable([
+    [`${nexus} skills list --all`, 'what an agent would see here, and what is held back'],
+    [`${nexus} skills check github`, 'every reason, and what to do'],
+    [`${nexus} run "…" --skills-dir ./skills`, 'your own task, skills and model'],
+    [`${nexus} sessions show ${sessionId.slice(0, 13)}`, 'what was said and done in this turn'],
+    [`${nexus} doctor`, 'what works on this machine'],
+  ])
 }
