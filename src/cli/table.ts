@@ -156,4 +156,11 @@ export const COMMANDS: readonly Command[] = [
     examples: ['nexus doctor'],
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
+  {
+    name: 'completion',
+    summary: 'a completion script for bash, zsh or fish',
+    usage: 'bash|zsh|fish',
+    examples: ['source <(nexus completion bash)', 'nexus completion fish | source'],
+    load: async () => (await import('./commands/completion.ts')).completion,
+  },
 ]
