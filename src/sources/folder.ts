@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { type Diagnostic, nameKey, NexusError, type Skill, type SkillOrigin, type Tier } from '../kernel/index.ts'
 import { codeOf, finding, reasonOf } from './codes.ts'
 import { isInside } from './skill-file.ts'
-import { type SkillSource, SOURCE_LIMITS, type SourceLimits, type SourceResult } from './source.ts'
+import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits, type SourceResult } from './source.ts'
 import { walkFolder } from './walk.ts'
 
 export interface FolderSourceOptions {
@@ -31,7 +31,8 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
       fix: 'use 1 to 64 characters without slashes and blanks',
     })
   }
-  return { id, tier, rank, trusted, discover: (signal) => discoverFolder(options, signal) }
+  const folder: SourceFolder = { path: options.path, ...(options.within !== undefined && { within: options.within }) }
+  return { id, tier, rank, trusted, folder, discover: (signal) => discoverFolder(options, signal) }
 }
 
 async function discoverFolder(options: FolderSourceOptions, signal: AbortSignal | undefined): Promise<SourceResult> {

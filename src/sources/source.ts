@@ -9,6 +9,13 @@ export interface SourceResult {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+/** A directory that a source searches. */
+export interface SourceFolder {
+  readonly path: string
+  /** The real path of `path` must lie inside this directory, or it is neither searched nor watched. */
+  readonly within?: string
+}
+
 /** A place where skills come from. `id` has no slash: `id/name` is the address of a skill. */
 export interface SkillSource {
   readonly id: string
@@ -16,6 +23,8 @@ export interface SkillSource {
   /** Position among the sources of the same tier, from 0; the lower wins. */
   readonly rank: number
   readonly trusted: boolean
+  /** The directory whose changes are changes of this source; absent when it cannot be watched. */
+  readonly folder?: SourceFolder
   /** Rejects only with NexusError CANCELLED, or for a fault of the source as a whole. */
   discover(signal?: AbortSignal): Promise<SourceResult>
 }
