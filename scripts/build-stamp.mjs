@@ -6,7 +6,8 @@ import { ROOT } from './setup/process.mjs'
 
 const STAMP = 'dist/.stamp'
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
-const INPUTS = [...SETTINGS, 'scripts/build.mjs', 'scripts/bundle-plugins.mjs']
+const SCRIPTS = ['build', 'bundle-command', 'bundle-lazy', 'bundle-plugins'].map((name) => `scripts/${name}.mjs`)
+const INPUTS = [...SETTINGS, ...SCRIPTS]
 
 /** True when dist/ is there and up to date. */
 export function isBuildFresh() {

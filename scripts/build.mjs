@@ -1,19 +1,11 @@
 // Makes dist/ from src/: tsc for the library, esbuild for the `nexus` command. The new directory is made beside the
 // old one and swapped in whole, so nothing stale stays and nobody sees half a build.
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { inputHash, sourceFiles } from './build-stamp.mjs'
-import { readSources } from './bundle-plugins.mjs'
+import { bundleCommand } from './bundle-command.mjs'
 import { ROOT } from './setup/process.mjs'
 
 const DIST = join(ROOT, 'dist')
@@ -38,32 +30,6 @@ function copyOtherFiles(target) {
   }
 }
 
-/**
- * The command starts fastest from few files: everything it may need goes into dist/cli, what a command loads on demand
- * stays in chunks of its own, and packages stay outside.
- */
-async function bundleCommand(target) {
-  const bin = readFileSync(join(target, 'cli/bin.cjs'))
-  rmSync(join(target, 'cli'), { recursive: true })
-  const { build } = await import('esbuild')
-  await build({
-    absWorkingDir: ROOT,
-    entryPoints: ['src/cli/main.ts'],
-    outdir: join(target, 'cli'),
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    packages: 'external',
-    charset: 'utf8',
-    logLevel: 'warning',
-    plugins: [readSources],
-  })
-  writeFileSync(join(target, 'cli/bin.cjs'), bin)
-  chmodSync(join(target, 'cli/bin.cjs'), 0o755)
-}
-
 async function main() {
   const stamp = inputHash()
   const fresh = mkdtempSync(join(ROOT, '.dist-'))
@@ -72,13 +38,30 @@ async function main() {
     chmodSync(fresh, 0o755)
     compile(fresh)
     copyOtherFiles(fresh)
-    await bundleCommand(fresh)
+    await bundleCommand(join(fresh, 'cli'))
     writeFileSync(join(fresh, '.stamp'), stamp)
     renameIfThere(DIST, old)
     renameSync(fresh, DIST)
+    warmUp()
   } finally {
     rmSync(fresh, { recursive: true, force: true })
     rmSync(old, { recursive: true, force: true })
+  }
+}
+
+/** The first run keeps what V8 makes of the command in dist/.cache; let that be a run that uses most of it. */
+function warmUp() {
+  const home = mkdtempSync(join(tmpdir(), 'nexus-build-'))
+  try {
+    const env = { ...process.env, HOME: home, NEXUS_HOME: join(home, '.nexus') }
+    const { status, stderr } = spawnSync(process.execPath, [join(DIST, 'cli/bin.cjs'), 'skills', 'list', '--json'], {
+      cwd: home,
+      env,
+      encoding: 'utf8',
+    })
+    if (status !== 0) throw new Error(`the command that was built does not run\n${stderr}`)
+  } finally {
+    rmSync(home, { recursive: true, force: true })
   }
 }
 

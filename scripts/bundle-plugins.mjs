@@ -21,11 +21,11 @@ export const readSources = {
 function keepPlace(text, path) {
   if (!text.includes('import.meta.')) return text
   const place = relative(join(ROOT, 'src/cli'), path).replace(/\.ts$/, '.js').replaceAll('\\', '/')
-  const own = `const nexusModule = { url: new URL(${JSON.stringify(place)}, import.meta.url).href, resolve: import.meta.resolve };`
+  const own = `const nexusModule = { url: new URL(${JSON.stringify(place)}, import.meta.url).href };`
   const rest = text
     .replaceAll('import.meta.dirname', 'nexusPath(new URL(".", nexusModule.url)).slice(0, -1)')
     .replaceAll('import.meta.filename', 'nexusPath(nexusModule.url)')
-    .replaceAll(/import\.meta\.(?=url|resolve)/g, 'nexusModule.')
+    .replaceAll('import.meta.url', 'nexusModule.url')
   return `import { fileURLToPath as nexusPath } from 'node:url';${own}${rest}`
 }
 

@@ -1,5 +1,6 @@
 import type { Diagnostic, JsonValue } from '../kernel/index.ts'
 import { toSafeLine, toSafeText } from '../kernel/index.ts'
+import { createOutput, isCharacterDevice, type Output } from './output.ts'
 
 const STYLES = {
   bold: [1, 22],
@@ -37,35 +38,30 @@ export interface TerminalOptions {
 
 /** Makes the terminal over the process' own streams. A reader that went away (EPIPE) ends the output quietly. */
 export function createTerminal(options: TerminalOptions): Terminal {
-  const pending = new Set<Promise<void>>()
-  const send = (stream: NodeJS.WriteStream, text: string): void => {
-    const written = new Promise<void>((resolve) => {
-      stream.write(text, () => resolve())
-    })
-    pending.add(written)
-    void written.then(() => pending.delete(written))
-  }
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-    })
-  }
-  const colours = (stream: NodeJS.WriteStream): boolean => options.forceColor || (stream.isTTY && !options.noColor)
-  const paintFor = (stream: NodeJS.WriteStream) => (style: Style, text: string) => {
-    const [on, off] = STYLES[style]
-    return colours(stream) ? `\u001b[${on}m${text}\u001b[${off}m` : text
-  }
+  const stdout = createOutput(1, () => process.stdout)
+  const stderr = createOutput(2, () => process.stderr)
+  const paintFor =
+    (output: Output): Terminal['paint'] =>
+    (style, text) => {
+      if (!options.forceColor && (options.noColor || !output.isTerminal)) return text
+      const [on, off] = STYLES[style]
+      return `\u001b[${on}m${text}\u001b[${off}m`
+    }
   return {
-    write: (text) => send(process.stdout, text),
-    line: (text = '') => send(process.stdout, `${text}\n`),
-    note: (text) => send(process.stderr, `${text}\n`),
-    json: (value) => send(process.stdout, `${JSON.stringify(value, undefined, 2)}\n`),
-    paint: paintFor(process.stdout),
-    paintNote: paintFor(process.stderr),
-    isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
-    columns: process.stdout.columns ?? 100,
+    write: (text) => stdout.write(text),
+    line: (text = '') => stdout.write(`${text}\n`),
+    note: (text) => stderr.write(`${text}\n`),
+    json: (value) => stdout.write(`${JSON.stringify(value, undefined, 2)}\n`),
+    paint: paintFor(stdout),
+    paintNote: paintFor(stderr),
+    get isInteractive() {
+      return stderr.isTerminal && isCharacterDevice(0) && process.stdin.isTTY
+    },
+    get columns() {
+      return stdout.columns ?? 100
+    },
     drained: async () => {
-      await Promise.all(pending)
+      await Promise.all([stdout.drained(), stderr.drained()])
     },
   }
 }

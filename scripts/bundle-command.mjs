@@ -1,0 +1,133 @@
+// Bundles the `nexus` command into dist/cli. Start-up time is what counts here, and it goes with the bytes and files that
+// Node must read: `main.cjs` is one file with what nearly every command needs; everything else is loaded when it is used.
+//   bin.cjs       answers --version and turns old versions of Node away
+//   main.cjs      the command line, and the commands that only look: list, show, check, prompt, config
+//   <part>.js     what other commands add, with the chunks they share; they have their own copies of the rooms in main.cjs
+//   vendor/*.cjs  packages that a command may need
+// Two copies of a room are safe because rooms keep no state in modules and errors are known by a mark, not by their class.
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { build } from 'esbuild'
+import { lazyModules } from './bundle-lazy.mjs'
+import { readSources } from './bundle-plugins.mjs'
+import { ROOT } from './setup/process.mjs'
+
+const SRC = join(ROOT, 'src')
+/** What of the dynamically imported modules lies in main.cjs. */
+const IN_MAIN =
+  /^(?:local\.ts|(?:config|format|gate|catalog|sources)\/.*|cli\/(?:help|commands\/(?:skills|prompt|config))\.ts)$/
+/** Bundled, so that one file is read instead of many. All other packages stay outside. */
+const BUNDLED = ['valibot']
+const NODE = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  charset: 'utf8',
+  logLevel: 'warning',
+}
+const SMALL = { minifySyntax: true, minifyWhitespace: true }
+
+/** Replaces what tsc made in `directory` by the bundle. */
+export async function bundleCommand(directory) {
+  rmSync(directory, { recursive: true })
+  const parts = new Map()
+  const results = [
+    await build({
+      ...NODE,
+      entryPoints: ['src/cli/main.ts'],
+      outfile: join(directory, 'main.cjs'),
+      format: 'cjs',
+      ...SMALL,
+      metafile: true,
+      banner: { js: 'const nexusUrl=require("node:url").pathToFileURL(__filename).href;' },
+      define: { 'import.meta.url': 'nexusUrl' },
+      plugins: [collectParts(parts), outsidePackages, lazyModules('cjs'), readSources],
+    }),
+    await build({
+      ...NODE,
+      entryPoints: Object.fromEntries(parts),
+      outdir: directory,
+      format: 'esm',
+      splitting: true,
+      ...SMALL,
+      metafile: true,
+      plugins: [outsidePackages, lazyModules('esm'), readSources],
+    }),
+  ]
+  results.push(...(await lazyModules.bundlePackages(directory)))
+  await bundleBin(directory)
+  writeFileSync(join(directory, 'LICENSES.txt'), licences(results))
+}
+
+/** Turns dynamic imports of what is not in main.cjs into files of their own, and says which. */
+function collectParts(parts) {
+  return {
+    name: 'collect-parts',
+    setup(esbuild) {
+      esbuild.onResolve({ filter: /^\..*\.ts$/ }, ({ kind, path, resolveDir }) => {
+        const file = relative(SRC, resolve(resolveDir, path)).replaceAll('\\', '/')
+        if (kind !== 'dynamic-import' || IN_MAIN.test(file)) return undefined
+        const name = file.replace(/\.ts$/, '').replaceAll('/', '-')
+        parts.set(name, `src/${file}`)
+        return { path: `./${name}.js`, external: true }
+      })
+    },
+  }
+}
+
+const outsidePackages = {
+  name: 'outside-packages',
+  setup(esbuild) {
+    esbuild.onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
+      if (kind === 'entry-point' || BUNDLED.includes(path) || lazyModules.isLazy(path)) return undefined
+      return { path, external: true }
+    })
+  },
+}
+
+/** The first file must be read by any Node, so that it can say which one is needed. */
+async function bundleBin(directory) {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const outfile = join(directory, 'bin.cjs')
+  await build({
+    ...NODE,
+    entryPoints: ['src/cli/bin.cts'],
+    outfile,
+    format: 'cjs',
+    target: 'node12',
+    plugins: [
+      {
+        name: 'bin',
+        setup(esbuild) {
+          esbuild.onResolve({ filter: /main\.ts$/ }, () => ({ path: './main.cjs', external: true }))
+          esbuild.onLoad({ filter: /package\.json$/ }, () => ({
+            contents: JSON.stringify({ version }),
+            loader: 'json',
+          }))
+        },
+      },
+    ],
+  })
+  chmodSync(outfile, 0o755)
+}
+
+/** The licences of the packages whose code is in the bundle. */
+function licences(results) {
+  const directories = new Set()
+  for (const { metafile } of results)
+    for (const input of Object.keys(metafile.inputs)) {
+      const found = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)
+      if (found) directories.add(found[0])
+    }
+  return [...directories]
+    .sort()
+    .map((directory) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(ROOT, directory, 'package.json'), 'utf8'))
+      const file = ['LICENSE', 'LICENSE.md', 'license']
+        .map((each) => join(ROOT, directory, each))
+        .find((each) => existsSync(each))
+      return `${name} ${version} (${license})\n\n${file ? readFileSync(file, 'utf8').trim() : ''}\n`
+    })
+    .join(`\n${'-'.repeat(80)}\n\n`)
+}
