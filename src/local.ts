@@ -103,6 +103,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: loaded.secrets,
     surface: config.skills.surface,
+    refreshOnCall: config.skills.refreshOnCall,
     prompt: config.skills.prompt,
     ...(store && { ledger: store.ledger }),
     ...(options.approve && { approve: options.approve }),

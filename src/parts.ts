@@ -53,7 +53,10 @@ export interface Parts {
   readonly secrets?: readonly string[]
   /** Names of the skill tools that the model sees; default `load_skill` and `read_skill_file`. */
   readonly surface?: readonly string[]
+  /** With `Skill` on the surface the style is `list`: the index is part of that tool's prompt. */
   readonly prompt?: { readonly style?: IndexStyle; readonly budgetChars?: number }
+  /** Look at a skill's file at every call about it, so that an edit counts at once; a miss always looks again. Default true. */
+  readonly refreshOnCall?: boolean
   readonly projectId?: string
   readonly clock?: Clock
 }
@@ -100,7 +103,7 @@ export interface Runtime {
   catalog(agentId?: string): Catalog
   /** The prompt index of an agent within its budget. */
   index(agentId?: string): PromptIndex
-  /** The skills section of a system prompt: rules and index; empty when the agent sees no skill. */
+  /** The skills section of a system prompt: rules and index, or rules and the prompt of `Skill`; empty when the agent sees no skill. */
   instructions(agentId?: string): string
   /** The tools an agent may call; what policy denies is not shown. */
   definitions(agentId?: string): readonly OfferedTool[]

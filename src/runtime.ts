@@ -1,6 +1,7 @@
 /** The pipeline, top to bottom: discover -> gate -> catalog -> load -> authorize -> execute -> record. */
 import { decide, type PolicyRules } from './authorize/index.ts'
-import { buildCatalog, type Catalog, type PromptIndex, renderIndex, skillRules, toSnapshot } from './catalog/index.ts'
+import { type Briefing, createBriefing } from './briefing.ts'
+import { buildCatalog, type Catalog, createSkillSearch, toSnapshot } from './catalog/index.ts'
 import { gate, NO_GATE_RULES } from './gate/index.ts'
 import {
   type Call,
@@ -17,26 +18,18 @@ import {
   systemClock,
   type TargetFacts,
 } from './kernel/index.ts'
-import { createLoader } from './load/index.ts'
-import type { AgentProfile, CallOptions, CallRequest, CallResult, OfferedTool, Parts, Runtime } from './parts.ts'
+import { createFreshness, createLoader, createSkillStacks, type SkillStacks } from './load/index.ts'
+import type { AgentProfile, CallOptions, CallRequest, CallResult, Parts, Runtime } from './parts.ts'
 import { discover, type SourceResult } from './sources/index.ts'
 import { createMemoryStore } from './store/index.ts'
-import {
-  createRegistry,
-  createServices,
-  createWireNames,
-  executeTool,
-  registerBuiltins,
-  type Registry,
-  type WireNames,
-} from './tools/index.ts'
+import { createRegistry, createServices, executeTool, registerBuiltins, type Registry } from './tools/index.ts'
 
 /** What one agent has: its catalog, its tools, its policy. Made anew by every refresh. */
 interface AgentRoom {
   readonly profile: AgentProfile
   readonly catalog: Catalog
   readonly registry: Registry
-  readonly wireNames: WireNames
+  readonly briefing: Briefing
 }
 
 /** One look at the world: what was found, and each agent's share of it. */
@@ -46,8 +39,6 @@ interface View {
 }
 
 const FULL_POLICY: PolicyRules = { profile: 'full', allow: [], ask: [], deny: [], groups: new Map() }
-const SKILL_TOOLS = ['load_skill', 'read_skill_file', 'Skill']
-const DEFAULT_SURFACE = ['load_skill', 'read_skill_file']
 
 /**
  * Finds the skills of `parts.sources`, gates them against the target, and serves calls until closed.
@@ -60,7 +51,11 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const profiles = parts.agents?.length ? parts.agents : [{ id: 'main', policy: FULL_POLICY }]
   const redact = createRedactor(parts.secrets ?? [])
   const facts = await targetFacts(parts)
+  const stacks = createSkillStacks()
+  let looks = 0
+  let shown = 0
   let view = await look(options.signal)
+  const freshness = createFreshness({ refresh, everyCall: parts.refreshOnCall ?? true })
 
   /** discover -> gate -> catalog */
   async function look(signal?: AbortSignal): Promise<View> {
@@ -68,15 +63,31 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     const rooms = profiles.map((profile) => {
       const gated = gate(found.skills, facts, gateRules(parts, profile))
       const catalog = buildCatalog({ gated, rejected: found.rejected, diagnostics: found.diagnostics })
-      return [profile.id, furnish(parts, profile, catalog)] as const
+      return [profile.id, furnish(parts, { profile, catalog, stacks })] as const
     })
     return { found, rooms: new Map(rooms) }
   }
 
+  /** Swaps the view whole; of two looks at once the one that began later stays. */
+  async function refresh(signal?: AbortSignal): Promise<void> {
+    const number = ++looks
+    const next = await look(signal)
+    if (number < shown) return
+    shown = number
+    view = next
+  }
+
+  /** A skill that was edited or added a moment ago is met as it is now. Source: seed 003, "refresh_if_stale". */
+  async function ensureFresh(request: CallRequest, signal: AbortSignal): Promise<void> {
+    const agent = roomOf(view, request.agentId)
+    if (skillName(agent, request) !== undefined) await freshness.ensure(() => skillOf(agent, request), signal)
+  }
+
   /** authorize -> record -> (load ->) execute -> record */
   async function call(request: CallRequest, callOptions: CallOptions = {}): Promise<CallResult> {
-    const agent = roomOf(view, request.agentId)
     const signal = callOptions.signal ?? new AbortController().signal
+    await ensureFresh(request, signal)
+    const agent = roomOf(view, request.agentId)
     const made = toCall(request, { projectId, agentId: agent.profile.id, id: request.callId ?? newId(clock.now()) })
     const skill = skillOf(agent, made)
     const decision = await settle(authorize(agent, made, skill), made, { approve: parts.approve, signal })
@@ -111,11 +122,6 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     )
   }
 
-  function index(agentId?: string): PromptIndex {
-    const agent = roomOf(view, agentId)
-    return renderIndex(agent.catalog, { ...parts.prompt, loadTool: loadToolOf(agent, parts), location: locator(parts) })
-  }
-
   return {
     projectId,
     facts,
@@ -123,16 +129,11 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
       return view.found.diagnostics
     },
     catalog: (agentId) => roomOf(view, agentId).catalog,
-    index,
-    instructions: (agentId) => {
-      const { text } = index(agentId)
-      return text === '' ? '' : `${skillRules({ loadTool: loadToolOf(roomOf(view, agentId), parts) })}\n\n${text}`
-    },
-    definitions: (agentId) => offered(roomOf(view, agentId), parts),
+    index: (agentId) => roomOf(view, agentId).briefing.index(),
+    instructions: (agentId) => roomOf(view, agentId).briefing.instructions(),
+    definitions: (agentId) => roomOf(view, agentId).briefing.definitions(),
     snapshot: (agentId) => toSnapshot(roomOf(view, agentId).catalog),
-    refresh: async (signal) => {
-      view = await look(signal)
-    },
+    refresh,
     call,
     close: async () => {
       await parts.sandbox?.close()
@@ -153,20 +154,27 @@ function gateRules({ gateRules: rules = NO_GATE_RULES }: Parts, { skills }: Agen
 }
 
 /** The tools and services of one agent over its catalog. */
-function furnish(parts: Parts, profile: AgentProfile, catalog: Catalog): AgentRoom {
+function furnish(
+  parts: Parts,
+  { profile, catalog, stacks }: { profile: AgentProfile; catalog: Catalog; stacks: SkillStacks },
+): AgentRoom {
   const { sandbox, workspace, execution } = parts
   const services = createServices()
   services.register(
     'loader',
-    createLoader({ catalog: () => catalog, ...(sandbox && { place: sandbox.place.bind(sandbox) }) }),
+    createLoader({ catalog: () => catalog, stacks, ...(sandbox && { place: sandbox.place.bind(sandbox) }) }),
   )
+  services.register('skillSearch', createSkillSearch(catalog.skills.filter(({ invocation }) => invocation.model)))
   if (sandbox) services.register('sandbox', sandbox)
   if (workspace !== undefined) services.register('workspace', workspace)
   if (execution) services.register('execution', execution)
   const registry = createRegistry(services)
   registerBuiltins(registry)
   parts.registerTools?.(registry, profile.id)
-  return { profile, catalog, registry, wireNames: createWireNames(registry.names) }
+  const mayCall = (tool: string): boolean =>
+    authorize({ registry, profile }, { tool, arguments: {}, agentId: profile.id, origin: 'model' }, undefined).type !==
+    'deny'
+  return { profile, catalog, registry, briefing: createBriefing({ catalog, registry, mayCall }, parts) }
 }
 
 function roomOf({ rooms }: View, agentId: string | undefined): AgentRoom {
@@ -180,7 +188,7 @@ function roomOf({ rooms }: View, agentId: string | undefined): AgentRoom {
 
 /** The one place where a call is decided. */
 function authorize(
-  agent: AgentRoom,
+  agent: Pick<AgentRoom, 'registry' | 'profile'>,
   call: Pick<Call, 'tool' | 'arguments' | 'agentId' | 'origin'>,
   skill: Skill | undefined,
 ): Decision {
@@ -211,30 +219,6 @@ function refused(call: Call, decision: Exclude<Decision, { type: 'allow' }>): Ou
   return failed('PERMISSION_DENIED', `The call of '${call.tool}' was refused (${decision.rule}): ${reason}`)
 }
 
-/** What the model is told about: the chosen skill tools and all others, without those that policy denies. */
-function offered(agent: AgentRoom, { surface = DEFAULT_SURFACE }: Parts): OfferedTool[] {
-  return agent.registry
-    .definitions('json')
-    .filter(({ name }) => !SKILL_TOOLS.includes(name) || surface.includes(name))
-    .filter(
-      ({ name }) =>
-        authorize(agent, { tool: name, arguments: {}, agentId: agent.profile.id, origin: 'model' }, undefined).type !==
-        'deny',
-    )
-    .map((definition) => ({ ...definition, wireName: agent.wireNames.toWire(definition.name) }))
-}
-
-/** The tool that the index names for loading; false when the agent has none. */
-function loadToolOf(agent: AgentRoom, parts: Parts): string | false {
-  const names = offered(agent, parts).map((tool) => tool.wireName)
-  return names.find((name) => name === 'load_skill' || name === 'Skill') ?? false
-}
-
-/** A confined command cannot see the host's path of a skill, so the model is given its address instead. */
-function locator({ sandbox }: Parts): true | ((skill: Skill) => string) {
-  return sandbox && sandbox.kind !== 'none' ? (skill) => `skill://${skillAddress(skill)}/SKILL.md` : true
-}
-
 function toCall(request: CallRequest, ids: { projectId: string; agentId: string; id: string }): Call {
   const { sessionId, turnId, origin = 'library', tool, arguments: args } = request
   return {
@@ -248,9 +232,15 @@ function toCall(request: CallRequest, ids: { projectId: string; agentId: string;
 }
 
 /** The skill that a call names, when its tool says which argument does. */
-function skillOf(agent: AgentRoom, call: Call): Skill | undefined {
+function skillOf(agent: AgentRoom, call: Pick<Call, 'tool' | 'arguments'>): Skill | undefined {
+  const name = skillName(agent, call)
+  if (name === undefined) return undefined
+  return agent.catalog.find(name) ?? (name.startsWith('$') ? agent.catalog.find(name.slice(1)) : undefined)
+}
+
+function skillName(agent: AgentRoom, call: Pick<Call, 'tool' | 'arguments'>): string | undefined {
   const argument = agent.registry.get(call.tool)?.options?.skillArgument
   if (argument === undefined || !Object.hasOwn(call.arguments, argument)) return undefined
   const name = call.arguments[argument]
-  return typeof name === 'string' ? agent.catalog.find(name) : undefined
+  return typeof name === 'string' && name.trim() !== '' ? name.trim() : undefined
 }

@@ -18,8 +18,10 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   load: ['kernel', 'format', 'sources', 'catalog'],
   tools: ['kernel', 'load', 'sandbox', 'catalog'],
   'parts.ts': ['kernel', 'gate', 'catalog', 'authorize', 'sandbox', 'sources', 'store', 'tools'],
+  'briefing.ts': ['kernel', 'catalog', 'tools', 'parts.ts'],
   'runtime.ts': [
     'parts.ts',
+    'briefing.ts',
     'kernel',
     'format',
     'sources',

@@ -1,8 +1,22 @@
-/** catalog: which skills an agent sees, and what the model is told about them within a budget. Pure. */
+/** catalog: which skills an agent sees, what the model is told about them within a budget, and why. Pure. */
 export { buildCatalog, type CatalogParts } from './build-catalog.ts'
 export type { Catalog, PromptIndex, ShadowedSkill } from './catalog.ts'
-export { type IndexOptions, renderIndex } from './render-index.ts'
-export { estimateTokens, shownName } from './shown-text.ts'
-export { skillRules } from './skill-rules.ts'
-export { type CatalogSnapshot, fromSnapshot, type SnapshotSkill, toSnapshot } from './snapshot.ts'
-export type { IndexStyle } from './styles.ts'
+export { type Explanation, type ExplainParts, explainSkill } from './explain/explain-skill.ts'
+export type { Finding } from './explain/finding.ts'
+export type { SearchedRoot, StrayFile } from './explain/missing.ts'
+export { type MentionProblem, type Mentions, mentions } from './mentions.ts'
+export { type IndexOptions, renderIndex } from './prompt/render-index.ts'
+export { skillRules } from './prompt/skill-rules.ts'
+export type { IndexStyle } from './prompt/styles.ts'
+export { skillToolPrompt } from './prompt/tool-prompt.ts'
+export { estimateTokens, shownName, shownText } from './shown-text.ts'
+export { createSkillSearch, type SkillMatches, type SkillSearch } from './skill-search.ts'
+export {
+  type CatalogSnapshot,
+  describeDiff,
+  diffSnapshots,
+  fromSnapshot,
+  type SnapshotDiff,
+  type SnapshotSkill,
+  toSnapshot,
+} from './snapshot.ts'

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 
-import { isJsonObject, type JsonObject, type JsonValue, type Skill, skillAddress } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, nameKey, type Skill, skillAddress } from '../kernel/index.ts'
+import { compareBytes } from './precedence.ts'
+import { shownName } from './shown-text.ts'
 
 /** One skill as a session remembers it. */
 export interface SnapshotSkill {
@@ -57,6 +59,53 @@ export function fromSnapshot(json: unknown): CatalogSnapshot | undefined {
     skills.push(skill)
   }
   return versionOf(skills) === version ? { version, skills } : undefined
+}
+
+/** Names of skills by what became of them between two snapshots, each list in byte order. */
+export interface SnapshotDiff {
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  /** The name means another copy, or its SKILL.md has other bytes. */
+  readonly changed: readonly string[]
+}
+
+/** What changed for a session between two snapshots. All lists are empty exactly when the versions are equal. */
+export function diffSnapshots(
+  before: Pick<CatalogSnapshot, 'skills'>,
+  now: Pick<CatalogSnapshot, 'skills'>,
+): SnapshotDiff {
+  const [old, current] = [byName(before), byName(now)]
+  const namesOf = (skills: Iterable<SnapshotSkill>): string[] => [...skills].map(shownName).sort(compareBytes)
+  return {
+    added: namesOf([...current].flatMap(([key, skill]) => (old.has(key) ? [] : [skill]))),
+    removed: namesOf([...old].flatMap(([key, skill]) => (current.has(key) ? [] : [skill]))),
+    changed: namesOf([...current].flatMap(([key, skill]) => (isChanged(old.get(key), skill) ? [skill] : []))),
+  }
+}
+
+/** One line about a difference, such as `Skills changed: added a, b; removed c.`; empty when there is none. */
+export function describeDiff({ added, removed, changed }: SnapshotDiff): string {
+  const parts = [listed('added', added), listed('removed', removed), listed('changed', changed)]
+  const said = parts.filter((part) => part !== '')
+  return said.length === 0 ? '' : `Skills changed: ${said.join('; ')}.`
+}
+
+const MAX_LISTED = 10
+const MAX_SHOWN_CHARS = 80
+
+function listed(verb: string, names: readonly string[]): string {
+  if (names.length === 0) return ''
+  const shown = names.slice(0, MAX_LISTED).map((name) => name.slice(0, MAX_SHOWN_CHARS).toWellFormed())
+  const rest = names.length - shown.length
+  return `${verb} ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+function byName({ skills }: Pick<CatalogSnapshot, 'skills'>): ReadonlyMap<string, SnapshotSkill> {
+  return new Map(skills.map((skill) => [nameKey(shownName(skill)), skill]))
+}
+
+function isChanged(before: SnapshotSkill | undefined, now: SnapshotSkill): boolean {
+  return before !== undefined && (before.address !== now.address || before.fileDigest !== now.fileDigest)
 }
 
 /** Hex sha256 over addresses and file digests, in order: it changes exactly when what the model sees changes. */

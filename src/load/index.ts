@@ -1,4 +1,19 @@
 /** load: the full text of a skill on demand, with its arguments in place, and its files, contained in its directory. */
 export { expand, type ExpandOptions, splitArguments } from './expand.ts'
-export { createLoader, type LoadedFile, type LoadedSkill, type Loader, type LoaderParts } from './loader.ts'
+export { createFreshness, type Freshness, type FreshnessParts } from './freshness.ts'
+export {
+  createLoader,
+  type LoadedFile,
+  type LoadedSkill,
+  type Loader,
+  type LoaderParts,
+  type LoadOptions,
+} from './loader.ts'
 export type { SkillFile } from './skill-file.ts'
+export {
+  createSkillStacks,
+  type SkillEntry,
+  type SkillStacks,
+  type SkillTurn,
+  type StackedSkill,
+} from './skill-stacks.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 
-import { type Catalog, shownName } from '../catalog/index.ts'
+import { type Catalog, shownName, shownText } from '../catalog/index.ts'
 import { parseSkill } from '../format/index.ts'
 import {
   isNexusError,
@@ -16,6 +16,7 @@ import { readContained, readManifest } from '../sources/index.ts'
 import { expand } from './expand.ts'
 import { findSkill, invalidSkill } from './not-found.ts'
 import { readSkillFile, type SkillFile } from './skill-file.ts'
+import { createSkillStacks, type SkillStacks, type SkillTurn, type StackedSkill } from './skill-stacks.ts'
 
 /** What a loader needs. */
 export interface LoaderParts {
@@ -28,6 +29,17 @@ export interface LoaderParts {
   ) => Promise<{ readonly baseDir: string; readonly treeDigest: string }>
   /** Most bytes of one reference file; default 204,800. Source: contracts §5.6. */
   readonly maxFileBytes?: number
+  /** Which skill asked for which, over all loaders of a runtime; default of its own. */
+  readonly stacks?: SkillStacks
+}
+
+export interface LoadOptions {
+  readonly args?: string
+  readonly signal?: AbortSignal
+  /** Without one nothing is known of what was loaded before, and `calledBy` is refused. */
+  readonly turn?: SkillTurn
+  /** Name or address of the skill whose instructions ask for this one; it must have been loaded in this turn. */
+  readonly calledBy?: string
 }
 
 /** One file beside the SKILL.md. */
@@ -52,6 +64,8 @@ export interface LoadedSkill {
   readonly files: readonly LoadedFile[]
   /** True when the SKILL.md differs from the one that the catalog speaks of: the catalog should be refreshed. */
   readonly isStale: boolean
+  /** Names from the first skill to this one, as far as they called each other; only this one when none asked for it. */
+  readonly stack: readonly string[]
 }
 
 /** Loads skills of one catalog. Nothing is cached: each call reads the files as they are. */
@@ -60,9 +74,9 @@ export interface Loader {
   names(): readonly string[]
   /**
    * Reads a skill by name or `source/name`. Throws SKILL_NOT_FOUND, SKILL_INVALID, CONFLICT when it keeps changing meanwhile,
-   * LIMIT_EXCEEDED, PATH_OUTSIDE, CANCELLED, and what placing it throws.
+   * LIMIT_EXCEEDED, PATH_OUTSIDE, CANCELLED, INVALID_ARGUMENT for a bad `calledBy` or a circle, and what placing it throws.
    */
-  load(nameOrAddress: string, options?: { readonly args?: string; readonly signal?: AbortSignal }): Promise<LoadedSkill>
+  load(nameOrAddress: string, options?: LoadOptions): Promise<LoadedSkill>
   /** Reads a file of a skill by relative path or bare name. Throws as `load`, and FILE_NOT_FOUND with the files there are. */
   readFile(nameOrAddress: string, filePath: string, options?: { readonly signal?: AbortSignal }): Promise<SkillFile>
 }
@@ -72,20 +86,22 @@ const DEFAULT_MAX_FILE_BYTES = 204_800
 const MAX_SKILL_BYTES = 1_048_576
 /** A skill that is being edited or swapped settles within this many readings, or the call says so. */
 const MAX_READINGS = 3
+const MAX_CALLER_CHARS = 200
 
 /** Makes a loader over a catalog. It keeps no text, only where each skill was last placed. */
-export function createLoader({ catalog, place, maxFileBytes = DEFAULT_MAX_FILE_BYTES }: LoaderParts): Loader {
+export function createLoader(parts: LoaderParts): Loader {
+  const { catalog, place, maxFileBytes = DEFAULT_MAX_FILE_BYTES, stacks = createSkillStacks() } = parts
   const placedAt = new Map<string, string>()
 
-  async function load(
-    nameOrAddress: string,
-    options: { args?: string; signal?: AbortSignal } = {},
-  ): Promise<LoadedSkill> {
+  async function load(nameOrAddress: string, options: LoadOptions = {}): Promise<LoadedSkill> {
     const skill = findSkill(catalog(), nameOrAddress)
+    const { turn = { agentId: '' }, calledBy } = options
+    const entry = stacks.enter(turn, stacked(skill), callerIn(catalog(), calledBy))
     const { document, manifest, placed, fileDigest } = await readWhole(skill, place, options.signal)
     const baseDir = placed?.baseDir ?? skill.directory
     placedAt.set(skillAddress(skill), baseDir)
     const own = basename(skill.file)
+    entry.loaded()
     return {
       skill,
       baseDir,
@@ -95,6 +111,7 @@ export function createLoader({ catalog, place, maxFileBytes = DEFAULT_MAX_FILE_B
         .filter(({ path }) => path !== own && !/(?:^|\/)\./.test(path))
         .map(({ path, size, executable }) => ({ path, size, executable })),
       isStale: fileDigest !== skill.fileDigest,
+      stack: entry.stack,
     }
   }
 
@@ -112,6 +129,19 @@ export function createLoader({ catalog, place, maxFileBytes = DEFAULT_MAX_FILE_B
   }
 
   return { names: () => catalog().skills.map(shownName), load, readFile }
+}
+
+function stacked(skill: Skill): StackedSkill {
+  return { address: skillAddress(skill), name: shownName(skill) }
+}
+
+/** A caller that is gone by now is known by what it was called. */
+function callerIn(catalog: Catalog, calledBy: string | undefined): StackedSkill | undefined {
+  const wanted = calledBy?.trim().replace(/^\$/, '') ?? ''
+  if (wanted === '') return undefined
+  const skill = catalog.find(wanted)
+  const name = shownText(wanted).slice(0, MAX_CALLER_CHARS).toWellFormed()
+  return skill ? stacked(skill) : { address: name, name }
 }
 
 interface Whole {

@@ -3,6 +3,7 @@ export { checkArguments, type CheckedArguments, PARALLEL_ARGUMENT } from './argu
 export { type Answered, type BatchOptions, runBatch } from './batch.ts'
 export { boundOutcome, OUTCOME_LIMITS, type OutcomeLimits } from './bound.ts'
 export { registerBuiltins } from './builtin/builtins.ts'
+export { createFindSkillsTool } from './builtin/find-skills.ts'
 export { createLoadSkillTool } from './builtin/load-skill.ts'
 export { createReadSkillFileTool } from './builtin/read-skill-file.ts'
 export { createRunCommandTool, type ExecutionSettings } from './builtin/run-command.ts'

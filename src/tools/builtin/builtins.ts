@@ -1,5 +1,6 @@
 import type { Loader } from '../../load/index.ts'
 import type { Registry, ToolFactory } from '../registry.ts'
+import { createFindSkillsTool } from './find-skills.ts'
 import { createLoadSkillTool } from './load-skill.ts'
 import { createReadSkillFileTool } from './read-skill-file.ts'
 import { createRunCommandTool } from './run-command.ts'
@@ -7,12 +8,14 @@ import { createSkillTool } from './skill.ts'
 
 /**
  * Adds the tools that Nexus ships, as far as their services are there: the skill tools when the `loader` knows a skill,
- * `run_command` when there is a `sandbox`. A name that is registered already keeps its tool. Source: seed 002, seed 003.
+ * `find_skills` beside them when there is a `skillSearch`, `run_command` when there is a `sandbox`.
+ * A name that is registered already keeps its tool. Source: seed 002, seed 003.
  */
 export function registerBuiltins(registry: Registry): void {
   const { services } = registry
   const hasSkills = (services.get<Loader>('loader')?.names().length ?? 0) > 0
   if (hasSkills) add(registry, SKILL_TOOLS)
+  if (hasSkills && services.has('skillSearch')) add(registry, { find_skills: createFindSkillsTool })
   if (services.has('sandbox')) add(registry, COMMAND_TOOLS)
 }
 

@@ -11,8 +11,9 @@ import {
 import type { LoadedFile, LoadedSkill, Loader } from '../../load/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
+import { CALLED_BY, callingOptions, stackData } from './called-by.ts'
 
-/** `load_skill{skill_name*}`: the instructions of a skill and the list of its files. Source: seed 002; contracts §3.2. */
+/** `load_skill{skill_name*, called_by?}`: the instructions of a skill and the list of its files. Source: seed 002; contracts §3.2. */
 export function createLoadSkillTool(services: Services): Tool {
   return defineTool({
     name: 'load_skill',
@@ -20,15 +21,18 @@ export function createLoadSkillTool(services: Services): Tool {
       'Load the full instructions of a skill by its name, with the list of its files. Do this before working on a task that matches the description of a skill.',
     parameters: {
       type: 'object',
-      properties: { skill_name: { type: 'string', description: 'Name of the skill, as listed' } },
+      properties: {
+        skill_name: { type: 'string', description: 'Name of the skill, as listed' },
+        called_by: CALLED_BY,
+      },
       required: ['skill_name'],
     },
     options: { skillArgument: 'skill_name' },
-    execute: async (args, { signal }) => {
+    execute: async (args, context) => {
       const name = String(args.skill_name ?? '').trim()
       if (name === '')
         return failed('INVALID_PARAM', `Parameter 'skill_name' is required and must be a non-empty string.`)
-      return toLoaded(await services.require<Loader>('loader').load(name, { signal }))
+      return toLoaded(await services.require<Loader>('loader').load(name, callingOptions(args, context)))
     },
   })
 }
@@ -37,7 +41,7 @@ export function createLoadSkillTool(services: Services): Tool {
 const BODY_LIMITS: OutcomeLimits = { maxLines: 1700, maxBytes: 40_000 }
 const MAX_FILES = 100
 
-function toLoaded({ skill, baseDir, content, treeDigest, files }: LoadedSkill): Outcome {
+function toLoaded({ skill, baseDir, content, treeDigest, files, stack }: LoadedSkill): Outcome {
   const name = toSafeLine(skill.name)
   const head = headOf(content.trim(), BODY_LIMITS)
   const shown = files.slice(0, MAX_FILES)
@@ -58,7 +62,12 @@ function toLoaded({ skill, baseDir, content, treeDigest, files }: LoadedSkill): 
       ? [`\nUse read_skill_file with skill_name "${name}" and one of these paths as file_path to read a file.`]
       : []),
   ].join('\n')
-  const data: JsonObject = { name: skill.name, base_dir: baseDir, files: shown.map(({ path }) => toSafeLine(path)) }
+  const data: JsonObject = {
+    name: skill.name,
+    base_dir: baseDir,
+    files: shown.map(({ path }) => toSafeLine(path)),
+    ...stackData(stack),
+  }
   const more = {
     path: skill.file,
     stats: { files: files.length, tree_digest: treeDigest },

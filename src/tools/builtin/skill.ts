@@ -1,8 +1,9 @@
 import { failed, type Services, succeeded, type Tool, toSafeLine } from '../../kernel/index.ts'
 import type { Loader } from '../../load/index.ts'
 import { defineTool } from '../define.ts'
+import { CALLED_BY, callingOptions, stackData } from './called-by.ts'
 
-/** `Skill{name*, args?}`: the expanded instructions under their base directory. Source: seed 003; contracts §4.2. */
+/** `Skill{name*, args?, called_by?}`: the expanded instructions under their base directory. Source: seed 003; contracts §4.2. */
 export function createSkillTool(services: Services): Tool {
   return defineTool({
     name: 'Skill',
@@ -13,18 +14,24 @@ export function createSkillTool(services: Services): Tool {
       properties: {
         name: { type: 'string', description: 'Name of the skill' },
         args: { type: 'string', description: 'Arguments for the skill, put in the place of $ARGUMENTS', default: '' },
+        called_by: CALLED_BY,
       },
       required: ['name'],
     },
     options: { skillArgument: 'name' },
-    execute: async (args, { signal }) => {
+    execute: async (args, context) => {
       const name = String(args.name ?? '').trim()
       if (name === '') return failed('INVALID_PARAM', `Parameter 'name' is required and must be a non-empty string.`)
       const loader = services.require<Loader>('loader')
-      const { skill, baseDir, content: body } = await loader.load(name, { args: String(args.args ?? ''), signal })
+      const options = { ...callingOptions(args, context), args: String(args.args ?? '') }
+      const { skill, baseDir, content: body, stack } = await loader.load(name, options)
       const content = `Base directory for this skill: ${baseDir}\n\n${body.trim()}`
       const text = `Loaded skill '${toSafeLine(skill.name)}'.\n\n${content}`
-      return succeeded(text, { name: skill.name, base_dir: baseDir, content }, { path: skill.file })
+      return succeeded(
+        text,
+        { name: skill.name, base_dir: baseDir, content, ...stackData(stack) },
+        { path: skill.file },
+      )
     },
   })
 }

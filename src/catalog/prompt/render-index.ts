@@ -1,7 +1,7 @@
-import { NexusError, type Skill } from '../kernel/index.ts'
-import type { Catalog, PromptIndex } from './catalog.ts'
+import { NexusError, type Skill } from '../../kernel/index.ts'
+import type { Catalog, PromptIndex } from '../catalog.ts'
 import { climb, type Entry, type Rung } from './ladder.ts'
-import { countPoints, estimateTokens, shownName, shownText } from './shown-text.ts'
+import { countPoints, estimateTokens, shownName, shownText } from '../shown-text.ts'
 import { type IndexStyle, type Style, STYLES } from './styles.ts'
 
 /** How the index is written. */

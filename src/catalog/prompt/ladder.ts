@@ -1,4 +1,4 @@
-import { countPoints, cutPoints } from './shown-text.ts'
+import { countPoints, cutPoints } from '../shown-text.ts'
 
 /** One skill that can be shown in several lengths. Texts are made only when a rung of the ladder needs them. */
 export interface Entry {

@@ -1,4 +1,4 @@
-import { escapeXml } from '../kernel/index.ts'
+import { escapeXml } from '../../kernel/index.ts'
 
 /** How the index is written: seed 001's Markdown, agentskills' XML, seed 003's list, or names alone. */
 export type IndexStyle = 'markdown' | 'xml' | 'list' | 'names'

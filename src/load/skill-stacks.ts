@@ -1,0 +1,147 @@
+import { NexusError } from '../kernel/index.ts'
+
+/** In which turn of whom a skill is loaded. */
+export interface SkillTurn {
+  readonly agentId: string
+  readonly sessionId?: string
+  readonly turnId?: string
+}
+
+/** A skill within a turn: its address, and its name for messages. */
+export interface StackedSkill {
+  readonly address: string
+  readonly name: string
+}
+
+/** Remembers for each turn which skill's instructions asked for which. Bounded: the turns that rested longest are forgotten. */
+export interface SkillStacks {
+  /**
+   * Notes that `skill` is about to be loaded because `calledBy` asks for it.
+   * Throws INVALID_ARGUMENT when `calledBy` was not loaded in this turn, for a cycle, and beyond 5 skills.
+   */
+  enter(turn: SkillTurn, skill: StackedSkill, calledBy?: StackedSkill): SkillEntry
+}
+
+export interface SkillEntry {
+  /** Names from the first skill to this one. */
+  readonly stack: readonly string[]
+  /** To be called when it was loaded: from then on it may ask for others. */
+  readonly loaded: () => void
+}
+
+/** Source: decisions, "skill loads skill". */
+const MAX_DEPTH = 5
+const MAX_TURNS = 500
+const MAX_SKILLS_PER_TURN = 100
+const MAX_LISTED = 20
+
+interface Node extends StackedSkill {
+  /** The skills whose instructions asked for this one. */
+  readonly callers: Set<Node>
+  isLoaded: boolean
+}
+type Turn = Map<string, Node>
+
+/** Stacks for all turns of one runtime. */
+export function createSkillStacks(): SkillStacks {
+  const turns = new Map<string, Turn>()
+
+  /** The turn, moved to the end of the line of those that may be forgotten. */
+  function turnOf(key: string): Turn {
+    const turn: Turn = turns.get(key) ?? new Map()
+    turns.delete(key)
+    turns.set(key, turn)
+    const [oldest] = turns.keys()
+    if (turns.size > MAX_TURNS && oldest !== undefined) turns.delete(oldest)
+    return turn
+  }
+
+  return {
+    enter(turn, skill, calledBy) {
+      const key = keyOf(turn)
+      if (key === undefined) {
+        if (!calledBy) return { stack: [skill.name], loaded: () => {} }
+        throw refused(`Outside a turn '${calledBy.name}' cannot ask for '${skill.name}'.`, 'Leave called_by out.')
+      }
+      const nodes = turnOf(key)
+      const caller = calledBy && callerOf(nodes, calledBy)
+      const above = caller ? longestTo(caller) : []
+      if (caller) check(caller, skill, above)
+      const node = nodes.get(skill.address) ?? { ...skill, callers: new Set(), isLoaded: false }
+      if (nodes.size < MAX_SKILLS_PER_TURN) nodes.set(skill.address, node)
+      if (caller) node.callers.add(caller)
+      return {
+        stack: [...above, node].map(({ name }) => name),
+        loaded: () => {
+          node.isLoaded = true
+        },
+      }
+    },
+  }
+}
+
+/** A turn belongs to a session; a caller that has only one of the two is served all the same. */
+function keyOf({ agentId, sessionId, turnId }: SkillTurn): string | undefined {
+  if (sessionId === undefined && turnId === undefined) return undefined
+  return JSON.stringify([agentId, sessionId ?? null, turnId ?? null])
+}
+
+/** The copy that was loaded in this turn, also when its name has come to mean another one since. */
+function callerOf(nodes: Turn, { address, name }: StackedSkill): Node {
+  const loaded = [...nodes.values()].filter(({ isLoaded }) => isLoaded)
+  const caller = loaded.find((node) => node.address === address) ?? loaded.findLast((node) => node.name === name)
+  if (caller) return caller
+  const names = loaded.slice(-MAX_LISTED).map((node) => node.name)
+  throw refused(
+    `The skill '${name}' was not loaded in this turn; ${names.length === 0 ? 'none was' : `loaded were: ${names.join(', ')}`}.`,
+    'Leave called_by out when no skill asked for it.',
+  )
+}
+
+function check(caller: Node, skill: StackedSkill, above: readonly Node[]): void {
+  const circle = pathBetween(skill.address, caller)
+  if (circle) {
+    const path = [...circle.map(({ name }) => name), skill.name].join(' -> ')
+    throw refused(
+      `Skills that load each other in a circle: ${path}.`,
+      `Work with what '${skill.name}' has said already.`,
+    )
+  }
+  if (above.length < MAX_DEPTH) return
+  const path = [...above.map(({ name }) => name), skill.name].join(' -> ')
+  throw refused(`Skills may load skills ${MAX_DEPTH} deep at most: ${path}.`, 'Work with the skills loaded so far.')
+}
+
+/** From the skill with that address down to `end`, along who called whom; undefined when none leads there. */
+function pathBetween(address: string, end: Node): readonly Node[] | undefined {
+  const seen = new Set<Node>()
+  const visit = (node: Node): readonly Node[] | undefined => {
+    if (node.address === address) return [node]
+    if (seen.has(node)) return undefined
+    seen.add(node)
+    for (const caller of node.callers) {
+      const path = visit(caller)
+      if (path) return [...path, node]
+    }
+    return undefined
+  }
+  return visit(end)
+}
+
+/** The longest way from a skill that nobody asked for down to `end`. There are no circles, so it ends. */
+function longestTo(end: Node): readonly Node[] {
+  const known = new Map<Node, readonly Node[]>()
+  const visit = (node: Node): readonly Node[] => {
+    const before = known.get(node)
+    if (before) return before
+    const paths = [...node.callers].map(visit)
+    const longest = paths.reduce<readonly Node[]>((best, path) => (path.length > best.length ? path : best), [])
+    known.set(node, [...longest, node])
+    return [...longest, node]
+  }
+  return visit(end)
+}
+
+function refused(message: string, fix: string): NexusError {
+  return new NexusError('INVALID_ARGUMENT', message, { fix })
+}

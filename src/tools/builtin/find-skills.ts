@@ -1,0 +1,65 @@
+import { type SkillSearch, shownName, shownText } from '../../catalog/index.ts'
+import {
+  failed,
+  type Outcome,
+  type Services,
+  type Skill,
+  skillAddress,
+  succeeded,
+  type Tool,
+} from '../../kernel/index.ts'
+import { defineTool } from '../define.ts'
+
+/**
+ * `find_skills{query*, limit?}`: skills by words, for a catalog that does not fit into the prompt. It searches the service
+ * `skillSearch`, which holds what the model may start. Ours; see decisions, "prompt index".
+ */
+export function createFindSkillsTool(services: Services): Tool {
+  return defineTool({
+    name: 'find_skills',
+    description:
+      'Search the skills by words of their names, tags and descriptions. Use it when no listed skill fits the task, since the list may be cut; then load the best match.',
+    parameters: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', description: 'A few words about the task, such as "fill in pdf form"' },
+        limit: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'Most results' },
+      },
+      required: ['query'],
+    },
+    execute: async (args) => {
+      const query = String(args.query ?? '').trim()
+      if (query === '') return failed('INVALID_PARAM', `Parameter 'query' is required and must be a non-empty string.`)
+      const limit = Number(args.limit ?? DEFAULT_LIMIT)
+      const { skills, total } = await services.require<SkillSearch>('skillSearch').find(query, { limit })
+      return toFound(query, { skills, total })
+    },
+  })
+}
+
+const DEFAULT_LIMIT = 10
+const MAX_LIMIT = 50
+const MAX_DESCRIPTION_CHARS = 300
+const MAX_QUERY_CHARS = 100
+
+function toFound(query: string, { skills, total }: { skills: readonly Skill[]; total: number }): Outcome {
+  const asked = shownText(query).slice(0, MAX_QUERY_CHARS).toWellFormed()
+  const found = skills.map((skill) => ({
+    name: shownName(skill),
+    description: short(shownText(skill.description)),
+    address: shownText(skillAddress(skill)),
+  }))
+  const data = { skills: found, total }
+  if (found.length === 0) return succeeded(`No skill matches '${asked}'. Try fewer or other words.`, data)
+  const count =
+    total > found.length
+      ? `The best ${found.length} of ${total} skills`
+      : `${total} ${total === 1 ? 'skill' : 'skills'}`
+  const lines = found.map(({ name, description, address }) => `- ${name}: ${description} (${address})`)
+  const text = `${count} for '${asked}', best first. Load one by its name.\n${lines.join('\n')}`
+  return succeeded(text, data, { stats: { found: total } })
+}
+
+function short(text: string): string {
+  return text.length > MAX_DESCRIPTION_CHARS ? `${text.slice(0, MAX_DESCRIPTION_CHARS - 1).toWellFormed()}…` : text
+}
