@@ -36,21 +36,21 @@ export function createOutput(fd: 1 | 2, stream: () => NodeJS.WriteStream): Outpu
     pending.add(written)
     void written.then(() => pending.delete(written))
   }
-  const mayBeTerminal = isCharacterDevice(fd)
+  const isDevice = mayBeTerminal(fd)
 
   return {
     write(text) {
       if (isClosed) return
-      if (opened || mayBeTerminal) return queue(text)
+      if (opened || isDevice) return queue(text)
       const { rest, end } = writeWhole(fd, Buffer.from(text))
       if (end === 'closed') isClosed = true
       else if (end === 'full') queue(rest)
     },
     get isTerminal() {
-      return mayBeTerminal && open().isTTY
+      return isDevice && open().isTTY
     },
     get columns() {
-      return mayBeTerminal ? open().columns : undefined
+      return isDevice ? open().columns : undefined
     },
     drained: async () => {
       await Promise.all(pending)
@@ -58,10 +58,14 @@ export function createOutput(fd: 1 | 2, stream: () => NodeJS.WriteStream): Outpu
   }
 }
 
-/** False for pipes and files; true for terminals, and for devices such as /dev/null. */
-export function isCharacterDevice(fd: number): boolean {
+/** The number of /dev/null on Linux; writing to it needs no stream either. */
+const NULL_DEVICE = 0x103
+
+/** True for terminals and other devices; false for pipes, files and /dev/null. */
+export function mayBeTerminal(fd: number): boolean {
   try {
-    return fstatSync(fd).isCharacterDevice()
+    const stats = fstatSync(fd)
+    return stats.isCharacterDevice() && !(process.platform === 'linux' && stats.rdev === NULL_DEVICE)
   } catch {
     // Not open: Node's stream knows what to do about it.
     return true

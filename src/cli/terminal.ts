@@ -1,6 +1,6 @@
 import type { Diagnostic, JsonValue } from '../kernel/index.ts'
 import { toSafeLine, toSafeText } from '../kernel/index.ts'
-import { createOutput, isCharacterDevice, type Output } from './output.ts'
+import { createOutput, mayBeTerminal, type Output } from './output.ts'
 
 const STYLES = {
   bold: [1, 22],
@@ -55,7 +55,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
     paint: paintFor(stdout),
     paintNote: paintFor(stderr),
     get isInteractive() {
-      return stderr.isTerminal && isCharacterDevice(0) && process.stdin.isTTY
+      return stderr.isTerminal && mayBeTerminal(0) && process.stdin.isTTY
     },
     get columns() {
       return stdout.columns ?? 100
