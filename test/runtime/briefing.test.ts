@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { parsePolicy } from '../../src/index.ts'
+import { toModelText } from '../../src/tools/index.ts'
+import { codeOf, dataOf, wordsOf, workshop } from './rig.ts'
+
+test('find_skills is offered when the index leaves skills out, and its last line says so', async (t) => {
+  const shop = workshop(t)
+  for (let index = 0; index < 30; index++) shop.write(`skill-${index}`)
+  const small = await shop.open({ prompt: { budgetChars: 400 } })
+  assert.ok(small.definitions().some(({ name }) => name === 'find_skills'))
+  assert.match(small.index().text, /\d+ more: call find_skills\n<\/skills>$/)
+  const large = await shop.open()
+  assert.ok(!large.definitions().some(({ name }) => name === 'find_skills'))
+  assert.doesNotMatch(large.index().text, /find_skills/)
+})
+
+test('find_skills is offered when the index holds names only', async (t) => {
+  const shop = workshop(t)
+  shop.write('one')
+  const runtime = await shop.open({ prompt: { style: 'names' } })
+  assert.ok(runtime.definitions().some(({ name }) => name === 'find_skills'))
+})
+
+test('find_skills is callable even when it is not offered, and never where policy denies it', async (t) => {
+  const shop = workshop(t)
+  shop.write('pdf-forms', { description: 'Fill in forms.' })
+  const call = { tool: 'find_skills', arguments: { query: 'forms' } }
+  const { outcome } = await (await shop.open()).call(call)
+  assert.deepEqual(dataOf(outcome)['skills'], [
+    { name: 'pdf-forms', description: 'Fill in forms.', address: 'mine/pdf-forms' },
+  ])
+  assert.match(toModelText(outcome), /^1 skill for 'forms', best first\./)
+  const policy = parsePolicy({ profile: 'full', deny: ['find_skills'] }).rules
+  const denying = await shop.open({ agents: [{ id: 'main', policy }], prompt: { budgetChars: 60 } })
+  assert.equal(codeOf((await denying.call(call)).outcome), 'PERMISSION_DENIED')
+  assert.doesNotMatch(denying.index().text, /find_skills/)
+  assert.ok(!denying.definitions().some(({ name }) => name === 'find_skills'))
+})
+
+test('find_skills sees what a refresh brought, and not what only a person may start', async (t) => {
+  const shop = workshop(t)
+  shop.write('first')
+  const runtime = await shop.open()
+  shop.write('later-bird')
+  shop.write('later-secret', { description: 'x\ndisable-model-invocation: true' })
+  await runtime.refresh()
+  const { outcome } = await runtime.call({ tool: 'find_skills', arguments: { query: 'later' } })
+  assert.match(wordsOf(outcome), /later-bird/)
+  assert.doesNotMatch(wordsOf(outcome), /later-secret/)
+})
+
+test('with Skill on the surface the instructions hold its prompt with the list, within the budget', async (t) => {
+  const shop = workshop(t)
+  for (let index = 0; index < 40; index++) shop.write(`skill-${index}`, { description: 'Does things. '.repeat(20) })
+  const runtime = await shop.open({ surface: ['Skill'], prompt: { style: 'xml', budgetChars: 2000 } })
+  const { text, characters } = runtime.index()
+  assert.ok(characters <= 2000)
+  const instructions = runtime.instructions()
+  assert.ok(instructions.includes(`### Available skills\n\n${text}\n\n### Examples`))
+  assert.match(text, /^<skills>\nCall Skill with the name/)
+  for (const heading of ['Usage', 'Parameters', 'Response']) assert.match(instructions, new RegExp(`### ${heading}\n`))
+  assert.match(instructions, /load it with the Skill tool/)
+  assert.ok(runtime.definitions().some(({ name }) => name === 'Skill'))
+})
+
+test('the prompt of Skill names every parameter that the tool has', async (t) => {
+  const shop = workshop(t)
+  shop.write('one')
+  const runtime = await shop.open({ surface: ['Skill'] })
+  const tool = runtime.definitions().find(({ name }) => name === 'Skill')
+  for (const name of Object.keys(tool?.parameters['properties'] as object)) {
+    assert.ok(runtime.instructions().includes(`- \`${name}\` (`), name)
+  }
+})
+
+test('without Skill on the surface, or where policy denies it, its prompt is not there', async (t) => {
+  const shop = workshop(t)
+  shop.write('one')
+  assert.doesNotMatch((await shop.open()).instructions(), /## Tool: Skill/)
+  const policy = parsePolicy({ profile: 'full', deny: ['Skill'] }).rules
+  const denying = await shop.open({ surface: ['Skill', 'load_skill'], agents: [{ id: 'main', policy }] })
+  assert.doesNotMatch(denying.instructions(), /## Tool: Skill/)
+  assert.match(denying.instructions(), /load_skill/)
+})
