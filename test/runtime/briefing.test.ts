@@ -31,7 +31,7 @@ test('find_skills is callable even when it is not offered, and never where polic
   assert.deepEqual(dataOf(outcome)['skills'], [
     { name: 'pdf-forms', description: 'Fill in forms.', address: 'mine/pdf-forms' },
   ])
-  assert.match(toModelText(outcome), /^1 skill for 'forms', best first\./)
+  assert.match(toModelText(outcome), /^1 skill for 'forms' \(total: 1\), best first\./)
   const policy = parsePolicy({ profile: 'full', deny: ['find_skills'] }).rules
   const denying = await shop.open({ agents: [{ id: 'main', policy }], prompt: { budgetChars: 60 } })
   assert.equal(codeOf((await denying.call(call)).outcome), 'PERMISSION_DENIED')

@@ -50,13 +50,10 @@ function toFound(query: string, { skills, total }: { skills: readonly Skill[]; t
     address: shownText(skillAddress(skill)),
   }))
   const data = { skills: found, total }
-  if (found.length === 0) return succeeded(`No skill matches '${asked}'. Try fewer or other words.`, data)
-  const count =
-    total > found.length
-      ? `The best ${found.length} of ${total} skills`
-      : `${total} ${total === 1 ? 'skill' : 'skills'}`
+  if (found.length === 0) return succeeded(`No skill matches '${asked}' (total: 0). Try fewer or other words.`, data)
   const lines = found.map(({ name, description, address }) => `- ${name}: ${description} (${address})`)
-  const text = `${count} for '${asked}', best first. Load one by its name.\n${lines.join('\n')}`
+  const head = `${found.length} ${found.length === 1 ? 'skill' : 'skills'} for '${asked}' (total: ${total}), best first. Load one by its name.`
+  const text = [head, ...lines].join('\n')
   return succeeded(text, data, { stats: { found: total } })
 }
 

@@ -1,4 +1,11 @@
-import { type FailureCode, type JsonObject, type JsonValue, type Outcome, toSafeText } from '../../kernel/index.ts'
+import {
+  type FailureCode,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Outcome,
+  toSafeText,
+} from '../../kernel/index.ts'
 
 /**
  * The string the model gets for an outcome: the text, then whatever of the data the text does not hold already.
@@ -65,10 +72,22 @@ function isBlock(value: JsonValue): boolean {
 /** True when the text tells the value: strings as they are or made safe, other scalars only beside their name. */
 function holds(text: string, key: string, value: JsonValue): boolean {
   if (typeof value === 'string') return text.includes(value.trim()) || text.includes(toSafeText(value).trim())
-  if (Array.isArray(value))
-    return (value as readonly JsonValue[]).every((item) => typeof item === 'string' && holds(text, key, item))
+  if (Array.isArray(value)) return holdsAll(text, key, value)
   if (value !== null && typeof value === 'object')
     return Object.entries(value).every(([name, item]) => holds(text, name, item))
   const name = key.replace(/\W/g, '.').replaceAll('_', '[ _]')
   return new RegExp(`\\b${name}\\W{0,3}${String(value).replace(/\W/g, '\\$&')}(?!\\w|\\.\\d)`, 'i').test(text)
+}
+
+/** Longer lists are data, not prose. */
+const MAX_PROSE_ITEMS = 100
+
+/** An object in a list is told when one line tells all of it, so that what belongs together stands together. */
+function holdsAll(text: string, key: string, items: readonly JsonValue[]): boolean {
+  if (items.length > MAX_PROSE_ITEMS && items.some((item) => typeof item !== 'string')) return false
+  const lines = text.split('\n')
+  return items.every((item) => {
+    if (typeof item === 'string') return holds(text, key, item)
+    return isJsonObject(item) && lines.some((line) => holds(line, key, item))
+  })
 }
