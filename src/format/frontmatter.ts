@@ -45,14 +45,14 @@ export function readFrontmatter(yaml: string, firstLine: number, report: Report)
 /** Rounds of repairing single lines: one repair can uncover the next fault. */
 const REPAIR_ROUNDS = 3
 
-interface Lenient {
+export interface Lenient {
   readonly text: string
   readonly read: YamlRead
   readonly repairs: readonly Repair[]
 }
 
 /** The strict reading; when it fails, the reading of the text with quotes around the values that need them. */
-function readLeniently(yaml: string): Lenient {
+export function readLeniently(yaml: string): Lenient {
   const strict = readYaml(yaml)
   const hopeless = strict.problems.some(({ code }) => code === 'yaml-too-complex')
   if (hopeless || !strict.problems.some(isFatal)) return { text: yaml, read: strict, repairs: [] }

@@ -6,10 +6,10 @@ import type { Report } from '../report.ts'
 import { normalizeMetadata, own } from './gating.ts'
 
 /** Keys under `metadata` that clients use for gating, the most specific first. Source: decisions, "metadata forms". */
-const ALIASES = ['nexus', 'openclaw', 'clawdbot', 'clawdis', 'moltbot'] as const
+export const ALIASES = ['nexus', 'openclaw', 'clawdbot', 'clawdis', 'moltbot'] as const
 
 /** Top-level keys that corpora use for the same purpose. `always` and `skillKey` count only inside metadata. */
-const TOP_LEVEL = ['emoji', 'homepage', 'os', 'requires', 'anyBins', 'primaryEnv', 'install'] as const
+export const TOP_LEVEL = ['emoji', 'homepage', 'os', 'requires', 'anyBins', 'primaryEnv', 'install'] as const
 
 /** The gating part of a skill from every accepted place. For each field the first place that gives it counts. */
 export function readMetadata(front: Frontmatter, report: Report): SkillMetadata {
@@ -56,7 +56,7 @@ function asMapping(front: Frontmatter, report: Report): JsonObject {
 }
 
 /** A JSON5 object as plain data without prototypes, or undefined when the text is none. */
-function parseJson5(text: string): JsonObject | undefined {
+export function parseJson5(text: string): JsonObject | undefined {
   if (!text.trimStart().startsWith('{')) return undefined
   try {
     const value = plain(JSON5.parse(text), 0)
