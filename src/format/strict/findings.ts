@@ -1,0 +1,40 @@
+import type { Diagnostic, JsonObject, SkillDocument } from '../../kernel/index.ts'
+import { FORMAT_LIMITS } from '../limits.ts'
+import { type Profile, STRICT_CODES, type StrictCode } from './codes.ts'
+import type { KeyPath, Places } from './places.ts'
+
+/** Where a finding is: at a key of the frontmatter or at an offset of the body. */
+export type At = { readonly key: KeyPath; readonly fix: string } | { readonly body: number; readonly fix: string }
+
+/** What every rule gets: the document, and where to say what is wrong. */
+export interface Subject {
+  readonly document: SkillDocument
+  /** The frontmatter as parsed. */
+  readonly front: JsonObject
+  /** Paths of the skill's files, relative with forward slashes; undefined when nobody listed them. */
+  readonly files: readonly string[] | undefined
+  readonly profile: Profile
+  add(code: StrictCode, message: string, at: At): void
+}
+
+/** Collects findings with the severity of a profile, at most `maxFindings` of one code. */
+export function createCollector(
+  path: string,
+  profile: Profile,
+  places: Places,
+): { add: Subject['add']; found: Diagnostic[] } {
+  const found: Diagnostic[] = []
+  const counts = new Map<StrictCode, number>()
+  return {
+    found,
+    add(code, message, at) {
+      const severity = STRICT_CODES[code][profile]
+      const count = (counts.get(code) ?? 0) + 1
+      counts.set(code, count)
+      if (severity === 'off' || count > FORMAT_LIMITS.maxFindings) return
+      const last = count === FORMAT_LIMITS.maxFindings ? ' (further findings of this kind are not listed)' : ''
+      const place = 'key' in at ? places.key(at.key) : places.body(at.body)
+      found.push({ code, severity, message: message + last, path, ...place, fix: at.fix })
+    },
+  }
+}

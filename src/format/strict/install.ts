@@ -1,0 +1,144 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { own } from '../fields/gating.ts'
+import { shown } from '../fields/text.ts'
+import type { Subject } from './findings.ts'
+import type { KeyPath } from './places.ts'
+
+/** What names the package of each kind, and the texts an installer may be given: no option, no path upwards, nothing for a shell. */
+const KINDS: Readonly<Record<string, { field: string; pattern: RegExp; example: string }>> = {
+  brew: {
+    field: 'formula',
+    pattern: /^(?:[a-z0-9][\w.-]*\/[a-z0-9][\w.-]*\/)?[a-z0-9][\w.@+-]*$/i,
+    example: 'formula: gh',
+  },
+  node: { field: 'package', pattern: npmName(), example: 'package: "@scope/name@1.2.3"' },
+  npm: { field: 'package', pattern: npmName(), example: 'package: "@scope/name@1.2.3"' },
+  go: {
+    field: 'module',
+    pattern: /^[a-z0-9][\w.-]*(?:\/[\w.~-]+)*(?:@[\w.+-]+)?$/i,
+    example: 'module: github.com/owner/tool@latest',
+  },
+  uv: {
+    field: 'package',
+    pattern: /^[a-z0-9][\w.-]*(?:\[[\w,.-]+\])?(?:(?:==|@)[\w.+!-]+)?$/i,
+    example: 'package: ruff==0.14.0',
+  },
+  apt: { field: 'package', pattern: /^[a-z0-9][a-z0-9+.-]*$/, example: 'package: jq' },
+}
+const ARCHIVES = ['zip', 'tar.gz', 'tgz', 'tar.bz2', 'tbz2', 'tar.xz', 'txz', 'tar']
+const MAX_SPEC_CHARS = 214
+const BIN = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,63}$/
+
+function npmName(): RegExp {
+  return /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(?:@[\w.^~+-]+)?$/i
+}
+
+/** Checks every install entry by its kind. Source: contracts §2.3 (fields and kinds), §2.4 (no leading "-", no ".."). */
+export function checkInstall(subject: Subject, fields: JsonObject, path: KeyPath): void {
+  const inside = own(fields, 'requires')
+  const nested = isJsonObject(inside) ? own(inside, 'install') : undefined
+  const [value, place] =
+    nested !== undefined && own(fields, 'install') === undefined
+      ? [nested, [...path, 'requires', 'install']]
+      : [own(fields, 'install'), [...path, 'install']]
+  if (value === undefined || value === null) return
+  const entries: readonly JsonValue[] = Array.isArray(value) ? value : [value as JsonValue]
+  entries.forEach((entry, index) => {
+    if (isJsonObject(entry)) checkEntry(subject, entry, Array.isArray(value) ? [...place, index] : place)
+  })
+}
+
+function checkEntry(subject: Subject, entry: JsonObject, path: KeyPath): void {
+  const given = own(entry, 'kind')
+  // An entry without a kind is reported when the file is read.
+  if (typeof given !== 'string' || given.trim() === '') return
+  const kind = given.trim().toLowerCase()
+  if (kind === 'download') checkDownload(subject, entry, path)
+  else checkPackage(subject, entry, { kind, path })
+  const bins = own(entry, 'bins')
+  for (const bin of Array.isArray(bins) ? (bins as readonly JsonValue[]) : []) {
+    if (typeof bin === 'string' && BIN.test(bin)) continue
+    unsafe(subject, path, { key: 'bins', message: `bins names ${text(bin)}, which is no program`, fix: 'bins: [gh]' })
+  }
+}
+
+function checkPackage(subject: Subject, entry: JsonObject, { kind, path }: { kind: string; path: KeyPath }): void {
+  const rule = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
+  if (rule === undefined) {
+    subject.add('install-kind', `the kind ${shown(kind)} is no installer that clients know`, {
+      key: [...path, 'kind'],
+      fix: `use one of ${Object.keys(KINDS).join(', ')}, download`,
+    })
+    return
+  }
+  const { field, pattern, example } = rule
+  const value = own(entry, field)
+  if (value === undefined) {
+    unsafe(subject, path, { key: 'kind', message: `kind ${kind} needs ${field}`, fix: example })
+  } else if (typeof value !== 'string' || !isSafe(value, pattern)) {
+    const message = `${field} is ${text(value)}, which ${kind} may not be given`
+    unsafe(subject, path, { key: field, message, fix: example })
+  }
+}
+
+function checkDownload(subject: Subject, entry: JsonObject, path: KeyPath): void {
+  const url = own(entry, 'url')
+  if (typeof url !== 'string' || !isHttps(url)) {
+    const message = url === undefined ? 'a download needs url' : `url is ${text(url)}, not an address of https`
+    unsafe(subject, path, { key: 'url', message, fix: 'url: https://example.com/tool.tar.gz' })
+  }
+  const digest = own(entry, 'sha256')
+  if (digest === undefined) {
+    subject.add('install-digest', 'the download has no sha256, so nobody can verify it', {
+      key: [...path, 'kind'],
+      fix: 'write: sha256: <64 hex digits, as sha256sum prints them>',
+    })
+  } else if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/i.test(digest)) {
+    unsafe(subject, path, { key: 'sha256', message: 'sha256 is not 64 hex digits', fix: 'sha256: "<64 hex digits>"' })
+  }
+  const rules: readonly (readonly [key: string, ok: (value: JsonValue) => boolean, message: string, fix: string])[] = [
+    ['archive', isArchive, `archive is none of ${ARCHIVES.join(', ')}`, 'archive: tar.gz'],
+    ['extract', (value) => typeof value === 'boolean', 'extract is not true or false', 'extract: true'],
+    ['stripComponents', isCount, 'stripComponents is no small number', 'stripComponents: 1'],
+    ['targetDir', isTarget, 'targetDir leaves the directory of tools', 'targetDir: bin'],
+  ]
+  for (const [key, accepts, message, fix] of rules) {
+    const value = own(entry, key)
+    if (value !== undefined && value !== null && !accepts(value)) unsafe(subject, path, { key, message, fix })
+  }
+}
+
+function unsafe(
+  { add }: Subject,
+  path: KeyPath,
+  { key, message, fix }: { key: string; message: string; fix: string },
+): void {
+  add('install-unsafe', `${message} (in ${path.join('.')})`, { key: [...path, key], fix: `write: ${fix}` })
+}
+
+function isSafe(value: string, pattern: RegExp): boolean {
+  return value.length <= MAX_SPEC_CHARS && pattern.test(value) && !value.includes('..')
+}
+
+function isHttps(url: string): boolean {
+  return /^https:\/\/[^\s"'`$;|&<>\\]{1,2000}$/i.test(url) && URL.canParse(url) && new URL(url).username === ''
+}
+
+function isArchive(value: JsonValue): boolean {
+  return typeof value === 'string' && ARCHIVES.includes(value.toLowerCase())
+}
+
+function isCount(value: JsonValue): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 32
+}
+
+/** A relative path inside, or one below the home directory as OpenClaw writes it. */
+function isTarget(value: JsonValue): boolean {
+  return (
+    typeof value === 'string' && /^(?:~\/)?[\w.@][\w.@/-]{0,200}$/.test(value) && !/(?:^|\/)\.\.(?:\/|$)/.test(value)
+  )
+}
+
+function text(value: JsonValue): string {
+  return shown(typeof value === 'string' ? value : JSON.stringify(value))
+}
