@@ -5,7 +5,7 @@ import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { passThrough, ROOT } from './setup/process.mjs'
 
-const CODE = ['src', 'test', 'scripts', 'examples'].filter((directory) => existsSync(join(ROOT, directory)))
+const CODE = ['src', 'test', 'scripts', 'bench', 'examples'].filter((directory) => existsSync(join(ROOT, directory)))
 const STAGES = [
   { name: 'format', fix: 'npm run format', command: ['oxfmt', '--list-different'] },
   { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings', ...CODE] },

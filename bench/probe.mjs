@@ -1,0 +1,96 @@
+// One measurement in a process of its own: node probe.mjs VARIANT ROOT PROJECTS
+// Prints { first, later, count, rss } as JSON: the first call (what a command pays), the median of two later ones (what a
+// server pays), the number of skills, and the peak of memory in MiB.
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { median } from './measure.mjs'
+import { DISCOVERIES } from './peers.mjs'
+
+const DIST = new URL('../dist/', import.meta.url)
+const room = (name) => import(new URL(`${name}/index.js`, DIST))
+
+/** What gating is measured with: programs are looked for where a machine has them, two variables are set. */
+const FACTS = {
+  target: 'bench',
+  os: 'linux',
+  hasBin: (name) => ['/usr/local/bin', '/usr/bin', '/bin'].some((directory) => existsSync(`${directory}/${name}`)),
+  hasEnv: (name) => name === 'PATH' || name === 'HOME',
+}
+
+async function folderSource(root) {
+  const { createFolderSource, discover } = await room('sources')
+  const source = createFolderSource({ id: 'bench', tier: 'extra', rank: 0, trusted: true, path: root })
+  return () => discover([source])
+}
+
+const VARIANTS = {
+  /** The base of every ratio: a loop that only reads the same files. */
+  read: async (root) => () => {
+    let count = 0
+    for (const entry of readdirSync(root, { withFileTypes: true })) {
+      if (!entry.isDirectory()) continue
+      readFileSync(`${root}/${entry.name}/SKILL.md`, 'utf8')
+      count++
+    }
+    return count
+  },
+  /** The physical limit: only the first 4 KiB of each file. */
+  heads: async (root) => () => {
+    const head = Buffer.allocUnsafe(4_096)
+    let count = 0
+    for (const entry of readdirSync(root, { withFileTypes: true })) {
+      if (!entry.isDirectory()) continue
+      const fd = openSync(`${root}/${entry.name}/SKILL.md`, 'r')
+      readSync(fd, head, 0, head.length, 0)
+      closeSync(fd)
+      count++
+    }
+    return count
+  },
+  'nexus, discover': async (root) => {
+    const find = await folderSource(root)
+    return async () => (await find()).skills.length
+  },
+  'nexus, discover + gate': async (root) => {
+    const find = await folderSource(root)
+    const { gate, NO_GATE_RULES } = await room('gate')
+    return async () => {
+      const { ready, held } = gate((await find()).skills, FACTS, NO_GATE_RULES)
+      return ready.length + held.length
+    }
+  },
+  'nexus, discover + gate + catalog': async (root) => {
+    const find = await folderSource(root)
+    const { gate, NO_GATE_RULES } = await room('gate')
+    const { buildCatalog } = await room('catalog')
+    return async () => {
+      const found = await find()
+      const catalog = buildCatalog({ ...found, gated: gate(found.skills, FACTS, NO_GATE_RULES) })
+      return catalog.skills.length + catalog.held.length + catalog.shadowed.length
+    }
+  },
+  /** The strict validation when format/ has one, else the whole reading of every file. */
+  'nexus, validate': async (root) => {
+    const format = await room('format')
+    const check = format.validateSkill ?? format.parseSkill
+    return () => {
+      let count = 0
+      for (const name of readdirSync(root)) {
+        const path = `${root}/${name}/SKILL.md`
+        if (check(readFileSync(path), { path, directoryName: name })) count++
+      }
+      return count
+    }
+  },
+}
+
+const [variant, root, projects] = process.argv.slice(2)
+const run = await (VARIANTS[variant]?.(root) ?? DISCOVERIES[variant].open({ root, projects }))
+const times = []
+let count = 0
+for (let call = 0; call < 3; call++) {
+  const startedAt = performance.now()
+  count = await run()
+  times.push(performance.now() - startedAt)
+}
+const result = { first: times[0], later: median(times.slice(1)), count, rss: process.resourceUsage().maxRSS / 1024 }
+process.stdout.write(`\n${JSON.stringify(result)}\n`)

@@ -1,0 +1,75 @@
+// npm run bench -- [what…] [--sizes 100,1000,10000] [--runs 7]
+//   what: discovery  commands  prompt  rescan  watch  sandbox; default all of them
+//   npm run bench -- install [heavy]    installs the peers below bench/ (heavy: more than 2 GB)
+// Needs a build (npm run build). Everything is made in a temporary folder and removed again.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { lists, prepare, start } from './commands.mjs'
+import { checkValues, discovery } from './discovery.mjs'
+import { makeProjects, missingPeers } from './peers.mjs'
+import { makeTree } from './tree.mjs'
+
+const PARTS = ['discovery', 'commands', 'prompt', 'rescan', 'watch', 'sandbox']
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { sizes: { type: 'string', default: '100,1000,10000' }, runs: { type: 'string', default: '7' } },
+})
+
+function install(heavy) {
+  const folders = [import.meta.dirname, ...(heavy ? [join(import.meta.dirname, 'heavy')] : [])]
+  return folders.every(
+    (cwd) => spawnSync('npm', ['install', '--no-audit', '--no-fund'], { cwd, stdio: 'inherit' }).status === 0,
+  )
+    ? 0
+    : 1
+}
+
+function own(script, ...args) {
+  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, script), ...args], { stdio: 'inherit' })
+  if (status !== 0) process.exitCode = 1
+}
+
+async function bench(parts, { sizes, runs }) {
+  const work = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-bench-')))
+  try {
+    console.log(
+      `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}, load ${loadavg()[0].toFixed(1)}, ${new Date().toISOString()}, ${runs} pairs`,
+    )
+    if (missingPeers().length > 0)
+      console.log(`not installed, left out: ${missingPeers().join(', ')} (npm run bench -- install [heavy])`)
+    const places = prepare(join(work, 'places'))
+    if (parts.includes('commands')) start(places, { runs })
+    for (const count of sizes) {
+      const root = makeTree(join(work, String(count)), count)
+      const projects = join(work, 'projects', String(count))
+      mkdirSync(projects, { recursive: true })
+      makeProjects(root, projects)
+      await checkValues(root)
+      if (parts.includes('discovery')) discovery({ root, projects, count, runs })
+      if (parts.includes('commands')) lists(places, { root, projects, count, runs })
+      if (count === sizes.at(-1))
+        for (const part of ['prompt', 'rescan', 'watch']) if (parts.includes(part)) own('server.mjs', part, root)
+    }
+    if (parts.includes('sandbox')) own('sandbox.mjs')
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+const wrong = positionals.find((part) => part !== 'install' && part !== 'heavy' && !PARTS.includes(part))
+if (wrong !== undefined) {
+  console.error(`There is no part '${wrong}'. Parts: ${PARTS.join(', ')}`)
+  process.exitCode = 2
+} else if (positionals[0] === 'install') {
+  process.exitCode = install(positionals.includes('heavy'))
+} else if (!existsSync(join(import.meta.dirname, '../dist/cli/bin.cjs'))) {
+  console.error('There is no build: npm run build')
+  process.exitCode = 2
+} else {
+  const sizes = values.sizes.split(',').map(Number)
+  await bench(positionals.length > 0 ? positionals : PARTS, { sizes, runs: Number(values.runs) })
+}
