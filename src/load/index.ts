@@ -10,6 +10,7 @@ export {
   type LoadOptions,
 } from './loader.ts'
 export type { SkillFile } from './skill-file.ts'
+export { findStrays, type StrayOptions } from './strays.ts'
 export {
   createSkillStacks,
   type SkillEntry,

@@ -44,11 +44,14 @@ export function explainSkill(name: string, parts: ExplainParts): Explanation {
   const shown = shownText(name).slice(0, 120)
   const { offered, held, shadowed, rejected } = copies
   const state = stateOf(copies)
+  // Beside a copy that is offered, what became of the others is worth knowing, and no more.
+  const beside = (findings: Finding[]): Finding[] =>
+    offered.length === 0 ? findings : findings.map((each) => ({ ...each, severity: 'note' }))
   const findings: Finding[] = [
     ...offered.flatMap((skill) => aboutOffered(skill, parts)),
-    ...held.flatMap(({ skill, reasons }) => aboutHeld(skill, { reasons, parts })),
+    ...beside(held.flatMap(({ skill, reasons }) => aboutHeld(skill, { reasons, parts }))),
     ...rejected.flatMap((broken) => aboutRejected(broken)),
-    ...shadowed.flatMap((copy) => aboutShadowed(copy)),
+    ...beside(shadowed.flatMap((copy) => aboutShadowed(copy))),
     ...(state === 'missing' ? findMissing(shown, parts) : []),
     ...(copies.isDirectory ? named(copies, shown) : []),
     ...aboutFiles(catalog.diagnostics, copies),

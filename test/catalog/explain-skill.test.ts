@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+
+import {
+  buildCatalog,
+  type Catalog,
+  type ExplainParts,
+  explainSkill,
+  fromSnapshot,
+  renderIndex,
+  shownName,
+  toSnapshot,
+} from '../../src/catalog/index.ts'
+import type { Diagnostic, HeldReason, RejectedSkill, Skill } from '../../src/kernel/index.ts'
+import { catalogOf, copy, held } from './copies.ts'
+
+const codes = (name: string, parts: ExplainParts): readonly string[] =>
+  explainSkill(name, parts).findings.map(({ code }) => code)
+
+function told(catalog: Catalog, budgetChars = 12_000): ExplainParts {
+  return { catalog, index: renderIndex(catalog, { budgetChars }) }
+}
+
+function snapshotOf(skills: readonly Skill[]): NonNullable<ExplainParts['snapshot']> {
+  const snapshot = fromSnapshot(toSnapshot(catalogOf(skills)))
+  assert.ok(snapshot)
+  return snapshot
+}
+
+function rejectedAs(name: string, diagnostics: readonly Diagnostic[]): RejectedSkill {
+  const { origin, file } = copy(name)
+  return { name, file, origin, diagnostics }
+}
+
+test('a skill in the prompt is said to be there, with its cost and its file', () => {
+  const { state, findings } = explainSkill('pdf', told(catalogOf([copy('pdf')])))
+  assert.equal(state, 'offered')
+  const [first] = findings
+  assert.equal(findings.length, 1)
+  assert.match(first?.text ?? '', /^It is in the prompt with its whole description \(about \d+ tokens\)\.$/)
+  assert.deepEqual([first?.severity, first?.file], ['ok', '/local/pdf/SKILL.md'])
+})
+
+test('a skill over the budget is shortened, named only, or left out, and each is said', () => {
+  const catalog = catalogOf(
+    Array.from({ length: 40 }, (_, index) => copy(`s${index}`, { description: 'word '.repeat(60) })),
+  )
+  const last = catalog.skills.at(-1)?.name ?? ''
+  assert.deepEqual(codes('s0', told(catalog, 8000)), ['over-budget-shortened'])
+  assert.deepEqual(codes('s0', told(catalog, 1000)), ['over-budget-name'])
+  assert.deepEqual(codes(last, told(catalog, 300)), ['over-budget-omitted'])
+  assert.match(explainSkill(last, told(catalog, 300)).findings[0]?.fix ?? '', /SKILLS_PROMPT_CHAR_BUDGET/)
+})
+
+test('a skill that only a person may start is ready and not in the prompt', () => {
+  const catalog = catalogOf([copy('secret', { model: false })])
+  assert.deepEqual(codes('$secret', told(catalog)), ['person-only'])
+})
+
+test('every reason of a held skill is a finding with the fix of the gate', () => {
+  const reasons: HeldReason[] = [
+    { code: 'missing-description', text: 'missing description', fix: 'Add a description: line.' },
+    { code: 'disabled', text: 'disabled in config', fix: 'Set skills.entries.x.enabled to true, or remove it.' },
+    { code: 'not-allowed', text: 'not allowed for this agent', fix: "Add x to the agent's skills: list." },
+    { code: 'untrusted', text: 'its source is not trusted', fix: 'Look at the skill, then run: nexus trust' },
+    { code: 'bin', text: 'missing binary: jq', fix: 'Install jq.' },
+    { code: 'env', text: 'missing env: KEY', fix: 'Set it.' },
+    { code: 'os', text: 'requires OS [darwin], have linux', fix: 'Run it on darwin.' },
+  ]
+  const skill: Skill = {
+    ...copy('x'),
+    diagnostics: [
+      { code: 'missing-description', severity: 'warning', message: 'm', path: '/local/x/SKILL.md', line: 2 },
+    ],
+  }
+  const { state, findings } = explainSkill('x', { catalog: catalogOf([], [{ skill, reasons }]), agentId: 'bob' })
+  assert.equal(state, 'held')
+  assert.deepEqual(
+    findings.map(({ code }) => code),
+    reasons.map(({ code }) => code),
+  )
+  assert.equal(findings[0]?.line, 2)
+  assert.equal(findings[2]?.text, "Held back: not allowed for agent 'bob'.")
+  assert.ok(findings.every(({ fix, file }) => fix !== '' && file === '/local/x/SKILL.md'))
+})
+
+test('a file that cannot be read gives its diagnostics with line and fix', () => {
+  const { file } = copy('bad')
+  const broken = rejectedAs('bad', [
+    {
+      code: 'yaml-invalid',
+      severity: 'error',
+      message: 'a quote is not closed',
+      path: file,
+      line: 3,
+      fix: 'Close it.',
+    },
+  ])
+  const { state, findings } = explainSkill('bad', { catalog: catalogOf([], [], [broken]) })
+  assert.equal(state, 'rejected')
+  assert.deepEqual(findings, [
+    { code: 'yaml-invalid', severity: 'problem', text: 'a quote is not closed', file, line: 3, fix: 'Close it.' },
+  ])
+})
+
+test('a shadowed copy names the file above it, and an identical one is collapsed', () => {
+  const winner = copy('pdf', { source: 'workspace', tier: 'workspace', bytes: 'a' })
+  const catalog = catalogOf([
+    winner,
+    copy('pdf', { bytes: 'b' }),
+    copy('pdf', { source: 'bundled', tier: 'bundled', bytes: 'a' }),
+  ])
+  const { state, findings } = explainSkill('pdf', told(catalog))
+  assert.equal(state, 'offered')
+  assert.deepEqual(
+    findings.map(({ code }) => code),
+    ['in-prompt', 'shadowed', 'collapsed'],
+  )
+  assert.ok(!findings.some(({ severity }) => severity === 'problem'))
+  assert.match(findings[1]?.text ?? '', /shadowed by \/workspace\/pdf\/SKILL\.md/)
+  assert.deepEqual(
+    [explainSkill('local/pdf', told(catalog)).state, codes('/local/pdf/SKILL.md', told(catalog))],
+    ['shadowed', ['shadowed']],
+  )
+  assert.equal(explainSkill('local/pdf', told(catalog)).findings[0]?.severity, 'problem')
+})
+
+test('an untrusted copy beside a trusted one is worth a note', () => {
+  const untrusted = held(copy('pdf', { source: 'workspace', tier: 'workspace', trusted: false }), 'untrusted')
+  assert.deepEqual(
+    explainSkill('pdf', told(catalogOf([copy('pdf')], [untrusted]))).findings.map(({ code, severity }) => [
+      code,
+      severity,
+    ]),
+    [
+      ['in-prompt', 'ok'],
+      ['untrusted', 'note'],
+    ],
+  )
+})
+
+test('a name that nobody has names the roots, the nearest name, and what got in the way', () => {
+  const diagnostics: Diagnostic[] = [
+    { code: 'root-missing', severity: 'info', message: 'm', path: '/home/skills' },
+    { code: 'skill-limit', severity: 'error', message: 'more than 20000 skills', path: '/big', fix: 'split it' },
+    { code: 'root-unreadable', severity: 'error', message: 'permission denied', path: '/closed' },
+  ]
+  const catalog = buildCatalog({ gated: { ready: [copy('report')], held: [] }, diagnostics })
+  const roots = ['/home/skills', '/big', '/closed'].map((path) => ({ source: path, path }))
+  const { state, findings } = explainSkill('reprot', { ...told(catalog), roots })
+  assert.equal(state, 'missing')
+  assert.deepEqual(
+    findings.map(({ code }) => code),
+    ['not-found', 'limit', 'root-unreadable'],
+  )
+  assert.match(
+    findings[0]?.text ?? '',
+    /Looked in: \/home\/skills \(does not exist\), \/big, \/closed \(root-unreadable\)\./,
+  )
+  assert.equal(findings[0]?.fix, "Did you mean 'report'? Run: nexus skills why report")
+  assert.match(
+    explainSkill('zzz', { catalog, roots }).findings[0]?.fix ?? '',
+    /nexus skills init zzz, or put it at \/home\/skills\/zzz/,
+  )
+})
+
+test('a file in the wrong place is the answer, with where to move it', () => {
+  const strays = [{ file: '/ws/skills/a/inner/SKILL.md', why: 'below-skill' }] as const
+  const parts = { catalog: catalogOf([]), roots: [{ source: 'workspace', path: '/ws/skills' }], strays }
+  const { findings } = explainSkill('inner', parts)
+  assert.deepEqual([findings[0]?.code, findings[0]?.file], ['wrong-place', strays[0].file])
+  assert.match(findings[0]?.fix ?? '', /^Move \/ws\/skills\/a\/inner to \/ws\/skills\/inner\//)
+})
+
+test('a session that was told of other skills is stale', () => {
+  const catalog = catalogOf([copy('old', { bytes: '2' }), copy('new')], [held(copy('lost'))])
+  const snapshot = snapshotOf([copy('old', { bytes: '1' }), copy('lost'), copy('gone')])
+  for (const name of ['old', 'new', 'lost', 'gone'])
+    assert.ok(codes(name, { catalog, snapshot }).includes('stale-session'), name)
+  assert.deepEqual(codes('new', { catalog, snapshot: snapshotOf([copy('new')]) }), ['ready'])
+})
+
+test('an agent without a tool that loads skills is told so', () => {
+  assert.deepEqual(codes('pdf', { ...told(catalogOf([copy('pdf')])), loadTool: false }), ['in-prompt', 'no-loader'])
+})
+
+test('a directory whose frontmatter gives another name is found by its directory', () => {
+  const catalog = catalogOf([copy('pretty-name', { directory: '/local/plain-dir' })])
+  assert.deepEqual(codes('plain-dir', told(catalog)), ['in-prompt', 'other-name'])
+})
+
+test('whatever is asked there is an answer, each finding is one visible line with a fix, and the state fits the catalog', () => {
+  const name = fc.oneof(fc.constantFrom('a', 'b', 'c', 'local/a', '$a', '/local/a', ''), fc.string())
+  const skills = fc.uniqueArray(fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.string({ minLength: 1 })), { maxLength: 6 })
+  fc.assert(
+    fc.property(name, skills, fc.nat(600), (asked, names, budgetChars) => {
+      const [ready, rest] = [names.slice(0, 3), names.slice(3)]
+      const at = (label: string, index: number): Skill =>
+        copy(label, { directory: `/local/d${index}`, description: label })
+      const catalog = catalogOf(
+        ready.map(at),
+        rest.map((label, index) => held(at(label, index + 3))),
+      )
+      const parts = { ...told(catalog, budgetChars), snapshot: snapshotOf([]), roots: [{ source: 'x', path: '/x' }] }
+      const { state, findings } = explainSkill(asked, parts)
+      assert.ok(findings.length > 0)
+      for (const { text, fix } of findings) assert.ok(text !== '' && fix !== '' && !/[\n\u001b\u202e]/.test(text + fix))
+      assert.equal(state === 'offered', state === 'offered' && catalog.skills.length > 0)
+      for (const skill of catalog.skills) {
+        if (asked === shownName(skill)) assert.equal(state, 'offered')
+      }
+    }),
+  )
+})
