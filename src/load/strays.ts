@@ -43,7 +43,7 @@ export async function findStrays(name: string, options: StrayOptions): Promise<r
   const roots = new Set(open.filter(({ why }) => why === undefined).map(({ path }) => path))
   const strays: StrayFile[] = []
   for (let looked = 0; looked < MAX_DIRECTORIES && strays.length < MAX_STRAYS; looked++) {
-    if (signal?.aborted) throw new NexusError('CANCELLED', 'The search was cancelled.', { cause: signal.reason })
+    throwIfAborted(signal)
     // Hidden directories and node_modules may be huge, so they come last.
     const place = open.shift() ?? later.shift()
     if (!place) break
@@ -56,6 +56,10 @@ export async function findStrays(name: string, options: StrayOptions): Promise<r
     }
   }
   return strays
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new NexusError('CANCELLED', 'The search was cancelled.', { cause: signal.reason })
 }
 
 async function startsOf({ roots, workspace }: StrayOptions): Promise<Place[]> {
