@@ -44,6 +44,8 @@ export interface Local {
   readonly config: Config
   readonly loaded: LoadedConfig
   readonly sandbox: Sandbox
+  /** Where skills were looked for, in order of precedence. */
+  readonly sources: Parts['sources']
   /** Absent when nothing is recorded durably. */
   readonly store?: Store
   readonly workspace: LoadedConfig['workspace']
@@ -114,6 +116,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     config,
     loaded,
     sandbox,
+    sources: parts.sources,
     workspace,
     ...(store && { store }),
     diagnostics: [...loaded.diagnostics, ...policies.flatMap((policy) => policy.diagnostics)],

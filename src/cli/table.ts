@@ -84,6 +84,30 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/skills.ts')).checkSkills,
   },
   {
+    name: 'skills why',
+    summary: 'why a skill is, or is not, in the prompt, allowed, shadowed or held, and what to do',
+    usage: '<name>',
+    options: {
+      ...WHERE,
+      session: { type: 'string', value: 'ID', help: 'compare with what this session was told' },
+      ...JSON_OPTION,
+    },
+    examples: [
+      'nexus skills why github',
+      'nexus skills why workspace/github',
+      'nexus skills why ./skills/my-skill/SKILL.md',
+    ],
+    load: async () => (await import('./commands/why.ts')).whySkill,
+  },
+  {
+    name: 'skills search',
+    summary: 'the ready skills that fit some words best',
+    usage: '<words…>',
+    options: { ...WHERE, limit: { type: 'string', value: 'N', help: 'how many at most (default 10)' }, ...JSON_OPTION },
+    examples: ['nexus skills search csv chart', 'nexus skills search "pull request" --json'],
+    load: async () => (await import('./commands/search.ts')).searchSkills,
+  },
+  {
     name: 'skills run',
     summary: 'run a command of a skill in the sandbox',
     usage: '<name> -- <command…>',

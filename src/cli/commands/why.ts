@@ -1,0 +1,95 @@
+import { type Explanation, explainSkill, type Finding, fromSnapshot } from '../../catalog/index.ts'
+import { CODES, DEFAULT_PROJECT, NexusError, toSafeLine } from '../../kernel/index.ts'
+import { findStrays } from '../../load/index.ts'
+import { type Local, stateFile } from '../../local.ts'
+import { openSqliteStore } from '../../store/index.ts'
+import { type Invocation, stringFlag } from '../command.ts'
+import { envelope } from '../envelope.ts'
+import { agentFlag, openFor } from '../open.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** `nexus skills why <name>`: the one answer to why a skill is, or is not, there. Exit code 0 when it is offered, 1 when not, 4 when missing. */
+export async function whySkill(invocation: Invocation): Promise<number> {
+  const { terminal } = invocation
+  const [name] = invocation.positionals
+  if (name === undefined) {
+    throw new NexusError('INVALID_ARGUMENT', 'nexus skills why: the name of the skill is missing.', {
+      fix: 'nexus skills why csv-report',
+    })
+  }
+  const local = await openFor(invocation, { record: 'memory' })
+  try {
+    const explanation = await explain(name, local, invocation)
+    if (invocation.flags['json'] === true) {
+      const { state, findings } = explanation
+      terminal.json(
+        envelope('skills why', { name: explanation.name, state, findings: findings.map((found) => ({ ...found })) }),
+      )
+    } else print(explanation, terminal)
+    if (explanation.state === 'missing') return CODES.SKILL_NOT_FOUND.exit
+    return explanation.state === 'offered' ? 0 : 1
+  } finally {
+    await local.close()
+  }
+}
+
+async function explain(name: string, local: Local, invocation: Invocation): Promise<Explanation> {
+  const { runtime, sources, workspace } = local
+  const agentId = agentFlag(invocation)
+  const catalog = runtime.catalog(agentId)
+  const roots = sources.flatMap(({ id, folder }) => (folder ? [{ source: id, path: folder.path }] : []))
+  const snapshot = await pinned(invocation)
+  const canLoad = runtime.definitions(agentId).some((tool) => tool.name === 'load_skill' || tool.name === 'Skill')
+  const parts = {
+    ...{ catalog, roots, index: runtime.index(agentId) },
+    ...(snapshot && { snapshot }),
+    ...(agentId !== undefined && { agentId }),
+    ...(!canLoad && catalog.skills.length > 0 && { loadTool: false as const }),
+  }
+  const first = explainSkill(name, parts)
+  if (first.state !== 'missing') return first
+  const known = new Set([...catalog.skills, ...catalog.held.map(({ skill }) => skill)].map((skill) => skill.file))
+  const strays = await findStrays(name, {
+    roots: roots.map(({ path }) => path),
+    workspace: workspace.directory,
+    known,
+    signal: invocation.signal,
+  })
+  return explainSkill(name, { ...parts, strays })
+}
+
+/** What the session named by `--session` was told when its last turn began. */
+async function pinned(invocation: Invocation): Promise<ReturnType<typeof fromSnapshot>> {
+  const id = stringFlag(invocation, 'session')
+  if (id === undefined) return undefined
+  const store = await openSqliteStore({ path: stateFile(invocation.environment), projectId: DEFAULT_PROJECT })
+  try {
+    const session = await store.sessions.get(id)
+    if (!session)
+      throw new NexusError('FILE_NOT_FOUND', `There is no session '${toSafeLine(id)}'.`, { fix: 'nexus sessions list' })
+    return session.snapshot && fromSnapshot(session.snapshot)
+  } finally {
+    await store.close()
+  }
+}
+
+const HEADLINES = {
+  offered: 'is offered to the model',
+  held: 'is held back',
+  shadowed: 'is shadowed by another copy',
+  rejected: 'cannot be read as a skill',
+  missing: 'was not found',
+} as const
+
+function print({ name, state, findings }: Explanation, terminal: Terminal): void {
+  terminal.line(`${terminal.paint('bold', name)} ${HEADLINES[state]}.`)
+  for (const found of findings) terminal.line(`\n${formatFinding(found, terminal.paint)}`)
+}
+
+const MARKS = { ok: ['green', '✓'], note: ['dim', '·'], problem: ['red', '✗'] } as const
+
+function formatFinding({ severity, code, text, file, line, fix }: Finding, paint: Terminal['paint']): string {
+  const [style, mark] = MARKS[severity]
+  const place = file === undefined ? '' : `\n    ${paint('dim', line === undefined ? file : `${file}:${line}`)}`
+  return `${paint(style, mark)} ${text} ${paint('dim', `(${code})`)}${place}\n    ${paint('cyan', 'next:')} ${fix}`
+}
