@@ -4,17 +4,20 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-const PLACES = [
-  import.meta.dirname,
-  join(import.meta.dirname, 'heavy'),
-  ...(process.env.NEXUS_BENCH_PEERS ?? '').split(':'),
-]
+const LIGHT = Object.keys(JSON.parse(readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')).devDependencies)
+const GIVEN = (process.env.NEXUS_BENCH_PEERS ?? '').split(':').filter((place) => place !== '')
+const PLACES = [import.meta.dirname, join(import.meta.dirname, 'heavy'), ...GIVEN]
 
-/** A path inside an installed package, or undefined where it is not installed. */
+/** Which peers take part, in this process and those it starts: `all` that are installed, the `light` ones, or `none`. */
+export function choosePeers(which) {
+  process.env.NEXUS_BENCH_WHICH = which
+}
+
+/** A path inside an installed package, or undefined where it is not installed or takes no part. */
 export function locate(name, file = '') {
-  const place = PLACES.filter((each) => each !== '').find((each) =>
-    existsSync(join(each, 'node_modules', name, 'package.json')),
-  )
+  const which = process.env.NEXUS_BENCH_WHICH ?? 'all'
+  if (which === 'none' || (which === 'light' && !LIGHT.includes(name))) return undefined
+  const place = PLACES.find((each) => existsSync(join(each, 'node_modules', name, 'package.json')))
   return place === undefined ? undefined : join(place, 'node_modules', name, file)
 }
 

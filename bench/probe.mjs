@@ -68,15 +68,14 @@ const VARIANTS = {
       return catalog.skills.length + catalog.held.length + catalog.shadowed.length
     }
   },
-  /** The strict validation when format/ has one, else the whole reading of every file. */
+  /** Every file read whole, parsed and checked as strictly as the standard asks. */
   'nexus, validate': async (root) => {
-    const format = await room('format')
-    const check = format.validateSkill ?? format.parseSkill
+    const { checkStrict } = await room('format')
     return () => {
       let count = 0
       for (const name of readdirSync(root)) {
         const path = `${root}/${name}/SKILL.md`
-        if (check(readFileSync(path), { path, directoryName: name })) count++
+        if (checkStrict(readFileSync(path), { path, directoryName: name, profile: 'spec' })) count++
       }
       return count
     }

@@ -1,4 +1,4 @@
-// npm run bench -- [what…] [--sizes 100,1000,10000] [--runs 7]
+// npm run bench -- [what…] [--sizes 100,1000,10000] [--runs 7] [--peers all|light|none]
 //   what: discovery  commands  prompt  rescan  watch  sandbox; default all of them
 //   npm run bench -- install [heavy]    installs the peers below bench/ (heavy: more than 2 GB)
 // Needs a build (npm run build). Everything is made in a temporary folder and removed again.
@@ -9,14 +9,18 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { lists, prepare, start } from './commands.mjs'
 import { checkValues, discovery } from './discovery.mjs'
-import { makeProjects, missingPeers } from './peers.mjs'
+import { choosePeers, makeProjects, missingPeers } from './peers.mjs'
 import { makeTree } from './tree.mjs'
 
 const PARTS = ['discovery', 'commands', 'prompt', 'rescan', 'watch', 'sandbox']
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { sizes: { type: 'string', default: '100,1000,10000' }, runs: { type: 'string', default: '7' } },
+  options: {
+    sizes: { type: 'string', default: '100,1000,10000' },
+    runs: { type: 'string', default: '7' },
+    peers: { type: 'string', default: 'all' },
+  },
 })
 
 function install(heavy) {
@@ -70,6 +74,7 @@ if (wrong !== undefined) {
   console.error('There is no build: npm run build')
   process.exitCode = 2
 } else {
+  choosePeers(values.peers)
   const sizes = values.sizes.split(',').map(Number)
   await bench(positionals.length > 0 ? positionals : PARTS, { sizes, runs: Number(values.runs) })
 }
