@@ -20,6 +20,9 @@ export function checkBody(subject: Subject): void {
   }
 }
 
+/** No text of fewer bytes costs more than `maxBodyTokens`: three bytes are at most one token. */
+const MIN_BYTES_OF_MANY_TOKENS = STRICT_LIMITS.maxBodyTokens * 3
+
 function checkLength({ add }: Subject, body: string): void {
   const fix = 'move details into files under references/ and link to them'
   const { maxBodyLines, maxBodyTokens } = STRICT_LIMITS
@@ -27,7 +30,7 @@ function checkLength({ add }: Subject, body: string): void {
   if (lines > maxBodyLines) {
     add('body-long', `the instructions have ${lines} lines; ${maxBodyLines} are recommended`, { body: 0, fix })
   }
-  const tokens = body.length > maxBodyTokens ? estimateTokens(body) : 0
+  const tokens = Buffer.byteLength(body) > MIN_BYTES_OF_MANY_TOKENS ? estimateTokens(body) : 0
   if (tokens > maxBodyTokens) {
     add('body-tokens', `the instructions cost about ${tokens} tokens; ${maxBodyTokens} are recommended`, {
       body: 0,
@@ -46,8 +49,6 @@ function countLines(body: string): number {
 
 /** As the catalog estimates: 4 ASCII characters, 2 of other alphabets or 1 of CJK and emoji make a token. */
 function estimateTokens(text: string): number {
-  // oxlint-disable-next-line no-control-regex
-  if (!/[^\u0000-\u007f]/.test(text)) return Math.ceil(text.length / 4)
   let quarters = 0
   for (const character of text) {
     const point = character.codePointAt(0) ?? 0
@@ -60,16 +61,34 @@ function estimateTokens(text: string): number {
 const FILLED: ReadonlySet<string> = new Set(['{baseDir}', '${CLAUDE_SKILL_DIR}', '${NEXUS_SKILL_DIR}'])
 /** Filled in by Claude Code alone. Source: skill-ecosystem §2b. */
 const FILLED_BY_CLAUDE = /^\$\{CLAUDE_(?:SESSION_ID|EFFORT|SKILL_DIR|PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA)\}$/
-const LIKE_ONE = /\$?\{\{?[ \t]{0,4}(?:base|skill)[_-]?dir[ \t]{0,4}\}?\}|\$\{(?:CLAUDE|NEXUS)_[A-Z_]{1,40}\}/gi
+const LIKE_A_DIRECTORY = /^\{\{?[ \t]{0,4}(?:base|skill)[_-]?dir[ \t]{0,4}\}\}?/i
+const LIKE_A_VARIABLE = /^\{(?:CLAUDE|NEXUS)_[A-Z_]{1,40}\}/
 
 function checkPlaceholders({ add, profile }: Subject, body: string): void {
-  for (const { 0: found, index } of body.matchAll(LIKE_ONE)) {
-    if (FILLED.has(found) || (profile === 'claude' && FILLED_BY_CLAUDE.test(found))) continue
+  const said = new Set<string>()
+  for (let at = body.indexOf('{'); at >= 0; at = body.indexOf('{', at + 1)) {
+    const found = placeholderAt(body, at)
+    if (found === undefined || said.has(found) || FILLED.has(found)) continue
+    if (profile === 'claude' && FILLED_BY_CLAUDE.test(found)) continue
+    said.add(found)
     add('placeholder-unknown', `${found} is not filled in by Nexus`, {
-      body: index,
+      body: at,
       fix: FILLED_BY_CLAUDE.test(found)
         ? 'it works in Claude Code only; for files of the skill write {baseDir}'
         : 'for the directory of the skill write {baseDir}',
     })
   }
+}
+
+/** Letters after which a brace may open something like a placeholder; most braces of code are passed by here. */
+const FIRST_LETTERS = 'bBsSCN{ \t'
+
+function placeholderAt(body: string, at: number): string | undefined {
+  const next = body[at + 1]
+  if (next === undefined || !FIRST_LETTERS.includes(next) || body[at - 1] === '{') return undefined
+  const rest = body.slice(at, at + 60)
+  const dollar = body[at - 1] === '$' ? '$' : ''
+  const variable = dollar === '$' ? LIKE_A_VARIABLE.exec(rest)?.[0] : undefined
+  const found = variable ?? LIKE_A_DIRECTORY.exec(rest)?.[0]
+  return found === undefined ? undefined : dollar + found
 }

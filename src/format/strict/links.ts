@@ -13,19 +13,63 @@ const BASE_DIRECTORY = /^(?:\{baseDir\}|\$\{(?:CLAUDE|NEXUS)_SKILL_DIR\})\//
 
 /** Relative Markdown links outside code whose target is no file or directory of the skill. Linear in the body. */
 export function brokenLinks(body: string, files: readonly string[]): readonly BrokenLink[] {
-  const known = withDirectories(files)
+  let known: ReadonlySet<string> | undefined
   const broken: BrokenLink[] = []
   let looked = 0
-  for (const { target, offset } of links(body)) {
+  for (let at = body.indexOf(']('); at >= 0; at = body.indexOf('](', at + 2)) {
+    const target = targetAt(body, at + 2)
+    const path = target === undefined ? undefined : relativePath(target)
+    if (target === undefined || path === undefined) continue
     if (++looked > STRICT_LIMITS.maxLinks) break
-    const path = relativePath(target)
-    if (path === undefined) continue
     const resolved = resolve(path)
-    if (resolved === undefined) broken.push({ offset, message: `the link ${shown(target)} leads out of the skill` })
-    else if (!known.has(resolved))
-      broken.push({ offset, message: `the link ${shown(target)} leads to no file of the skill` })
+    known ??= withDirectories(files)
+    if (resolved !== undefined && known.has(resolved)) continue
+    const where = resolved === undefined ? 'leads out of the skill' : 'leads to no file of the skill'
+    broken.push({ offset: at + 2, message: `the link ${shown(target)} ${where}` })
   }
-  return broken
+  return broken.length === 0 ? broken : outsideCode(body, broken)
+}
+
+/** The target of an inline link: up to a blank or the closing parenthesis, or between angle brackets. */
+function targetAt(body: string, at: number): string | undefined {
+  const rest = body.slice(at, at + MAX_TARGET_CHARS)
+  const found = /^[ \t]*(?:<([^<>\n]+)>|((?:[^\s()<>]|\([^\s()<>]*\))+))/.exec(rest)
+  return found?.[1] ?? found?.[2]
+}
+
+/** Drops links in fenced blocks and in back quotes: they are examples. One pass over the lines. */
+function outsideCode(body: string, links: readonly BrokenLink[]): readonly BrokenLink[] {
+  const kept: BrokenLink[] = []
+  let fence: string | undefined
+  let index = 0
+  let start = 0
+  while (start < body.length && index < links.length) {
+    const next = body.indexOf('\n', start)
+    const end = next < 0 ? body.length : next
+    const first = index
+    while ((links[index]?.offset ?? Infinity) <= end) index++
+    const mark = FENCE.exec(body.slice(start, Math.min(end, start + 100)))?.[1]
+    if (fence === undefined && mark === undefined) kept.push(...outsideQuotes(body, start, links.slice(first, index)))
+    if (mark !== undefined) fence = fenceAfter(fence, mark)
+    start = end + 1
+  }
+  return kept
+}
+
+/** Links of one line with an even number of back quotes before them. */
+function outsideQuotes(body: string, start: number, links: readonly BrokenLink[]): readonly BrokenLink[] {
+  let ticks = 0
+  let at = start
+  return links.filter(({ offset }) => {
+    for (; at < offset; at++) if (body.charCodeAt(at) === 96) ticks++
+    return ticks % 2 === 0
+  })
+}
+
+/** The open fence after a line that has one: it ends with at least as many of its own marks. */
+function fenceAfter(open: string | undefined, mark: string): string | undefined {
+  if (open === undefined) return mark
+  return mark.startsWith(open) ? undefined : open
 }
 
 function withDirectories(files: readonly string[]): ReadonlySet<string> {
@@ -36,36 +80,6 @@ function withDirectories(files: readonly string[]): ReadonlySet<string> {
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) known.add(path.slice(0, at))
   }
   return known
-}
-
-function* links(body: string): Generator<{ target: string; offset: number }> {
-  let fence: string | undefined
-  let start = 0
-  while (start < body.length) {
-    const next = body.indexOf('\n', start)
-    const end = next < 0 ? body.length : next
-    const line = body.slice(start, end)
-    const mark = FENCE.exec(line)?.[1]
-    if (fence !== undefined) {
-      if (mark !== undefined && mark.startsWith(fence) && line.trim() === mark) fence = undefined
-    } else if (mark !== undefined) fence = mark
-    else yield* linksOfLine(line, start)
-    start = end + 1
-  }
-}
-
-function* linksOfLine(line: string, start: number): Generator<{ target: string; offset: number }> {
-  let ticks = 0
-  let counted = 0
-  for (let at = line.indexOf(']('); at >= 0; at = line.indexOf('](', at + 2)) {
-    for (; counted < at; counted++) if (line.charCodeAt(counted) === 96) ticks++
-    // An odd number of back quotes before it: the link is inside code.
-    if (ticks % 2 === 1) continue
-    const rest = line.slice(at + 2, at + 2 + MAX_TARGET_CHARS)
-    const target = /^[ \t]*(?:<([^<>]+)>|((?:[^\s()<>]|\([^\s()<>]*\))+))(?:[ \t]+["'(][^\n]*)?[ \t]*\)?/.exec(rest)
-    const found = target?.[1] ?? target?.[2]
-    if (found !== undefined) yield { target: found, offset: start + at + 2 }
-  }
 }
 
 /** The path of a relative link; undefined for addresses, anchors, absolute paths and placeholders. */

@@ -24,7 +24,7 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 const TEXT_FIELD = (value: JsonValue): boolean => typeof value === 'string' && value.trim() !== ''
 const FIELDS: Readonly<Record<string, { accepts: (value: JsonValue) => boolean; means: string; example: string }>> = {
   emoji: {
-    accepts: (value) => TEXT_FIELD(value) && String(value).length <= 16,
+    accepts: (value) => typeof value === 'string' && value.length <= 32,
     means: 'one emoji',
     example: 'emoji: "🔧"',
   },

@@ -21,24 +21,22 @@ export interface Places {
   body(offset: number): Spot
 }
 
-interface Layout {
-  readonly text: string
-  readonly yaml: string
+interface Head {
+  readonly lines: readonly string[]
   readonly firstLine: number
-  readonly bodyStart: number
 }
 
 export function createPlaces(input: string | Uint8Array): Places {
-  let layout: Layout | undefined
+  let head: Head | undefined
+  let body: { readonly text: string; readonly start: number } | undefined
   let tree: { readonly text: string; readonly root: ParsedNode | null | undefined } | undefined
-  const known = (): Layout => (layout ??= layOut(input))
   return {
     key(path) {
-      const { yaml, firstLine } = known()
-      const simple = path.length === 1 ? lineOfKey(yaml, String(path[0])) : undefined
-      if (simple !== undefined) return { line: firstLine + simple, column: 1 }
+      const { lines, firstLine } = (head ??= readHead(input))
+      const found = inBlockStyle(lines, path)
+      if (found !== undefined) return { line: firstLine + found.line, column: found.column }
       if (tree === undefined) {
-        const { text, read } = readLeniently(yaml)
+        const { text, read } = readLeniently(lines.join('\n'))
         tree = { text, root: read.root }
       }
       const offset = offsetOf(tree.root, path)
@@ -47,29 +45,77 @@ export function createPlaces(input: string | Uint8Array): Places {
       return { line: firstLine - 1 + place.line, column: place.column }
     },
     body(offset) {
-      const { text, bodyStart } = known()
-      return placeOf(text, bodyStart + offset)
+      body ??= readBody(input)
+      return placeOf(body.text, body.start + offset)
     },
   }
 }
 
-function layOut(input: string | Uint8Array): Layout {
-  const decoded =
+function decode(input: string | Uint8Array): string {
+  const text =
     typeof input === 'string' ? input.toWellFormed() : new TextDecoder('utf-8', { ignoreBOM: true }).decode(input)
-  const text = decoded.startsWith('\uFEFF') ? decoded.slice(1) : decoded
-  const split = splitFrontmatter(text)
-  if (split.kind !== 'found') return { text, yaml: '', firstLine: 1, bodyStart: text.length }
-  return { text, yaml: split.yaml, firstLine: split.firstLine, bodyStart: text.length - split.body.length }
+  return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
-/** Index of the line on which a top-level key of block style stands; lines of other values are indented. */
-function lineOfKey(yaml: string, key: string): number | undefined {
-  let index = 0
-  for (const line of yaml.split('\n')) {
-    if (line.startsWith(key) && /^[ \t]*:(?:[ \t]|$)/.test(line.slice(key.length, key.length + 40))) return index
-    index++
+const CLOSER = Buffer.from('\n---\n')
+
+/** The frontmatter alone; of bytes mostly without decoding the body. */
+function readHead(input: string | Uint8Array): Head {
+  const closer =
+    typeof input === 'string' ? -1 : Buffer.from(input.buffer, input.byteOffset, input.length).indexOf(CLOSER)
+  const part = closer < 0 || typeof input === 'string' ? input : input.subarray(0, closer + CLOSER.length)
+  const split = splitFrontmatter(decode(part))
+  return split.kind === 'found'
+    ? { lines: split.yaml.split('\n'), firstLine: split.firstLine }
+    : { lines: [], firstLine: 1 }
+}
+
+function readBody(input: string | Uint8Array): { text: string; start: number } {
+  const text = decode(input)
+  const split = splitFrontmatter(text)
+  return { text, start: split.kind === 'found' ? text.length - split.body.length : text.length }
+}
+
+/**
+ * The line (from 0) and column of a key in block style, without the YAML library: the lines of a value are indented deeper than
+ * its key, so a line at the depth of the keys is a key. Undefined for anything else.
+ */
+function inBlockStyle(lines: readonly string[], path: KeyPath): { line: number; column: number } | undefined {
+  let line = -1
+  let indent = -1
+  for (const step of path) {
+    if (typeof step === 'number') return undefined
+    const from = line + 1
+    const first = lines.findIndex((text, index) => index >= from && /^ *[^ #]/.test(text))
+    const depth = first < 0 ? 0 : indentOf(lines[first] ?? '')
+    if (first < 0 || depth <= indent) return undefined
+    line = findKey(lines, { from: first, depth, key: step })
+    if (line < 0) return undefined
+    indent = depth
   }
-  return undefined
+  return line < 0 ? undefined : { line, column: indent + 1 }
+}
+
+/** Index of the line that begins with a key at a depth, before the first line that is less deep; -1 when there is none. */
+function findKey(lines: readonly string[], { from, depth, key }: { from: number; depth: number; key: string }): number {
+  for (let index = from; index < lines.length; index++) {
+    const line = lines[index] ?? ''
+    const own = indentOf(line)
+    if (own < depth && own < line.length && line[own] !== '#') return -1
+    if (
+      own === depth &&
+      line.startsWith(key, own) &&
+      /^ *:(?:[ \t]|$)/.test(line.slice(own + key.length, own + key.length + 9))
+    )
+      return index
+  }
+  return -1
+}
+
+function indentOf(line: string): number {
+  let at = 0
+  while (line.charCodeAt(at) === 32) at++
+  return at
 }
 
 function offsetOf(root: ParsedNode | null | undefined, path: KeyPath): number | undefined {

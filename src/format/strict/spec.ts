@@ -38,6 +38,7 @@ function checkTools({ front, document, add }: Subject): void {
   const value = own(front, 'allowed-tools')
   if (value === undefined || value === null) return
   const text = document.allowedTools.join(' ')
+  if (value === text) return
   const isSpaced = typeof value === 'string' && value.trim().split(/\s+/).join(' ') === text
   if (isSpaced || (typeof value === 'string' && text === '')) return
   const form = typeof value === 'string' ? 'text with commas' : Array.isArray(value) ? 'a list' : 'not text'
