@@ -32,6 +32,11 @@ export const SOURCE_CODES = {
   'skill-file-unreadable': { severity: 'error', means: 'SKILL.md cannot be opened or read' },
   'file-too-large': { severity: 'error', means: 'SKILL.md is larger than the limit and was not read' },
   'duplicate-name': { severity: 'warning', means: 'two skills of one source have the same name; the last one counts' },
+  'watch-polling': {
+    severity: 'warning',
+    means: 'the system gives no events for a directory, so it is looked at again and again; changes are noticed later',
+  },
+  'watch-limit': { severity: 'warning', means: 'too many directories to look at; changes in the rest are not noticed' },
   'source-failed': { severity: 'error', means: 'a source failed as a whole; the others load' },
 } as const satisfies Record<string, { severity: Severity; means: string }>
 

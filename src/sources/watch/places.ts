@@ -1,0 +1,97 @@
+import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { isInside, SKILL_FILE } from '../skill-file.ts'
+
+/** Levels below a root that are watched. The scan ends earlier; this counts the folders inside a skill too. */
+export const MAX_DEPTH = 16
+
+/** A directory below another, by the name of its entry there. */
+export interface Below {
+  readonly name: string
+  /** Its real path. */
+  readonly path: string
+  readonly isLink: boolean
+}
+
+/** What one directory holds, as far as watching goes. */
+export interface Listing {
+  readonly isSkill: boolean
+  readonly below: readonly Below[]
+  readonly entries: readonly Dirent[]
+}
+
+export interface PlaceContext {
+  /** Real path of the root. */
+  readonly root: string
+  /** Links in a skill are not followed, because none of its files may be one. */
+  readonly isInSkill: boolean
+}
+
+/** Reads a directory; undefined when it is gone or closed to us. */
+export function listPlace(path: string, context: PlaceContext): Listing | undefined {
+  let entries: Dirent[]
+  try {
+    entries = readdirSync(path, { withFileTypes: true })
+  } catch {
+    // Gone again, or not ours to read: the scan says so, and its parent tells us when that changes.
+    return undefined
+  }
+  const isSkill = entries.some(({ name }) => name === SKILL_FILE)
+  const inner = { root: context.root, isInSkill: context.isInSkill || isSkill }
+  const below: Below[] = []
+  for (const entry of entries) {
+    if (entry.isFile()) continue
+    const found = asBelow(
+      path,
+      { name: entry.name, isLink: entry.isSymbolicLink(), isDirectory: entry.isDirectory() },
+      inner,
+    )
+    if (found) below.push(found)
+  }
+  return { isSkill, below, entries }
+}
+
+/** The directory that an entry is or leads to; undefined for anything else, and for places where no skills are searched. */
+export function lookBelow(path: string, name: string, context: PlaceContext): Below | undefined {
+  try {
+    const stats = lstatSync(entryPath(path, name))
+    return asBelow(path, { name, isLink: stats.isSymbolicLink(), isDirectory: stats.isDirectory() }, context)
+  } catch {
+    // Gone: then it is no directory either.
+    return undefined
+  }
+}
+
+/** True when there is a SKILL.md, of whatever kind. */
+export function holdsSkill(path: string): boolean {
+  try {
+    return lstatSync(entryPath(path, SKILL_FILE), { throwIfNoEntry: false }) !== undefined
+  } catch {
+    // Closed to us, so to the scan too.
+    return false
+  }
+}
+
+/** The path of an entry. Cheaper than `join`, whose work is done already. */
+export function entryPath(directory: string, name: string): string {
+  return directory === '/' ? `/${name}` : `${directory}/${name}`
+}
+
+interface Kind {
+  readonly name: string
+  readonly isLink: boolean
+  readonly isDirectory: boolean
+}
+
+function asBelow(parent: string, { name, isLink, isDirectory }: Kind, context: PlaceContext): Below | undefined {
+  if (name.startsWith('.') || name === 'node_modules') return undefined
+  const path = entryPath(parent, name)
+  if (isDirectory) return { name, path, isLink: false }
+  if (!isLink || context.isInSkill) return undefined
+  try {
+    const real = realpathSync.native(path)
+    return isInside(real, context.root) && statSync(real).isDirectory() ? { name, path: real, isLink } : undefined
+  } catch {
+    // A link to nowhere; when its target comes, the scan that follows any other change finds it.
+    return undefined
+  }
+}

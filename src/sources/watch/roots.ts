@@ -1,0 +1,80 @@
+import { lstatSync, readlinkSync, realpathSync, statfsSync, statSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
+import { isInside } from '../skill-file.ts'
+import type { SourceFolder } from '../source.ts'
+
+/** Where a root is now, and where one would notice that it comes, goes or is replaced. */
+export interface Location {
+  /** Real path; undefined while there is no such directory, or it leads out of where it must stay. */
+  readonly path: string | undefined
+  /** Another string means another directory. */
+  readonly identity: string
+  /** Directories, each with the names in them that lead to the root. */
+  readonly anchors: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/** Looks at the path of a source's folder. Never throws. */
+export function locate({ path, within }: SourceFolder): Location {
+  const asked = resolve(path)
+  const anchors = new Map<string, Set<string>>()
+  anchorsOf(asked, { anchors, linksLeft: 20 })
+  try {
+    const real = realpathSync.native(asked)
+    anchor(real, anchors)
+    const stats = statSync(real)
+    const isOurs = stats.isDirectory() && (within === undefined || isInside(real, realpathSync.native(within)))
+    const identity = `${real}\u0000${stats.dev}:${stats.ino}:${stats.birthtimeMs}`
+    if (isOurs) return { path: real, identity, anchors }
+  } catch {
+    // Not there, or closed to us: the scan says which; we wait for it.
+  }
+  return { path: undefined, identity: '', anchors }
+}
+
+/** Every part of a path that could be exchanged by an entry of a directory: the last part, links on the way, the first one missing. */
+function anchorsOf(path: string, search: { readonly anchors: Map<string, Set<string>>; linksLeft: number }): void {
+  for (let part = path, isLast = true; part !== dirname(part); part = dirname(part), isLast = false) {
+    const stats = statsOf(part)
+    if (isLast || stats === undefined || stats.isSymbolicLink()) anchor(part, search.anchors)
+    if (stats?.isSymbolicLink() && search.linksLeft-- > 0) anchorsOf(targetOf(part), search)
+  }
+}
+
+function anchor(path: string, anchors: Map<string, Set<string>>): void {
+  const directory = dirname(path)
+  if (directory === path) return
+  const names = anchors.get(directory) ?? new Set()
+  anchors.set(directory, names.add(basename(path)))
+}
+
+function statsOf(path: string): ReturnType<typeof lstatSync> {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    // A part of it is a file or closed to us: for us it is not there.
+    return undefined
+  }
+}
+
+function targetOf(link: string): string {
+  try {
+    return resolve(dirname(link), readlinkSync(link))
+  } catch {
+    // It changed under our hands; the root's own path is watched in any case.
+    return dirname(link)
+  }
+}
+
+/** Types of file systems whose content others change without the kernel here knowing: NFS, SMB, 9p, FUSE, Ceph, AFS. */
+const REMOTE = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546, 0x00c36400, 0x5346414f])
+
+/** True when the kernel does not give events for every change below a path. Linux only; elsewhere false. */
+export function isRemote(path: string): boolean {
+  if (process.platform !== 'linux') return false
+  try {
+    return REMOTE.has(statfsSync(path).type >>> 0)
+  } catch {
+    // Gone again: whoever watches it will notice.
+    return false
+  }
+}

@@ -1,0 +1,187 @@
+import type { FSWatcher } from 'node:fs'
+import { basename } from 'node:path'
+import { createPace } from '../pace.ts'
+import { SKILL_FILE } from '../skill-file.ts'
+import { type Below, entryPath, holdsSkill, listPlace, lookBelow, MAX_DEPTH } from './places.ts'
+
+/** What a tree of watches needs from outside. */
+export interface TreeHost {
+  /** Opens a watch; undefined when the directory is gone or closed to us. Throws when there are to be no more watches. */
+  readonly open: (path: string, listener: (event: string, name: string | null) => void) => FSWatcher | undefined
+  readonly close: (watcher: FSWatcher) => void
+  /** Called for every event. */
+  readonly counted: () => void
+  readonly changed: (directory: string) => void
+  /** The root itself may be gone or another one. */
+  readonly rootMoved: () => void
+  /** Something went wrong while new directories were taken in; the tree is of no more use. */
+  readonly failed: (error: unknown) => void
+  readonly signal: AbortSignal
+}
+
+/** Sees what changes at or below a root. */
+export interface Tree {
+  /** Resolves when every change from now on is told. */
+  start(): Promise<void>
+  close(): void
+}
+
+interface Node {
+  readonly path: string
+  readonly name: string
+  readonly depth: number
+  readonly parent: Node | undefined
+  readonly watcher: FSWatcher
+  readonly children: Map<string, Node>
+  isSkill: boolean
+  isClosed: boolean
+}
+
+interface Step extends Below {
+  readonly parent: Node | undefined
+  readonly depth: number
+  /** Taken in because something happened, so what is found there has to be told. */
+  readonly isNews: boolean
+}
+
+/**
+ * One watch per directory. A directory is watched before it is read, and told of after that: so a change is either seen in
+ * the reading or an event. Whenever a known name comes or goes its watch is closed and made anew, because inodes are
+ * watched and not names. Source: reference/performance §3.4.
+ */
+export function createTree(root: string, host: TreeHost): Tree {
+  const byPath = new Map<string, Node>()
+  let ahead: Step[] = []
+  let isWorking = false
+  let isClosed = false
+
+  /** Breadth first, so that when watches run out it is deep folders that want one. */
+  async function work(): Promise<void> {
+    isWorking = true
+    const pace = createPace(host.signal)
+    try {
+      for (let next = 0; next < ahead.length && !isClosed; next++) {
+        takeIn(ahead[next] as Step)
+        const pause = pace()
+        if (pause) await pause
+      }
+      ahead = []
+    } finally {
+      isWorking = false
+    }
+  }
+
+  function later(step: Step): void {
+    ahead.push(step)
+    if (isWorking) return
+    work().catch((error: unknown) => {
+      if (!isClosed && !host.signal.aborted) host.failed(error)
+    })
+  }
+
+  function takeIn(step: Step): void {
+    const { path, parent, isNews, isLink } = step
+    if (parent?.isClosed) return
+    const known = byPath.get(path)
+    // A link to a directory that is watched already, perhaps one of its own parents.
+    if (known && isLink) return
+    if (known) drop(known)
+    const node = openNode(step)
+    if (node) readNode(node, isNews)
+    // The parent has to be looked at: the scan says what is wrong.
+    else if (isNews && parent) host.changed(ownerOf(parent))
+  }
+
+  function readNode(node: Node, isNews: boolean): void {
+    const { path, parent, depth } = node
+    const listing = listPlace(path, { root, isInSkill: isInSkill(parent) })
+    node.isSkill = listing?.isSkill ?? false
+    if (isNews) host.changed(ownerOf(node))
+    if (!listing || depth >= MAX_DEPTH) return
+    for (const below of listing.below) ahead.push({ ...below, parent: node, depth: depth + 1, isNews })
+  }
+
+  function openNode({ path, name, parent, depth }: Step): Node | undefined {
+    const watcher = host.open(path, (event, entry) => {
+      host.counted()
+      if (!node.isClosed) happened(node, event, entry)
+    })
+    if (!watcher) return undefined
+    const node: Node = {
+      ...{ path, name, depth, parent, watcher },
+      children: new Map(),
+      isSkill: false,
+      isClosed: false,
+    }
+    watcher.on('error', () => replace(node))
+    byPath.set(path, node)
+    parent?.children.set(name, node)
+    return node
+  }
+
+  function happened(node: Node, event: string, name: string | null): void {
+    if (name === null) {
+      replace(node)
+      return
+    }
+    if (name === basename(node.path) && node.parent === undefined) host.rootMoved()
+    if (name === SKILL_FILE) {
+      node.isSkill = holdsSkill(node.path)
+      host.changed(node.path)
+    }
+    const known = node.children.get(name) ?? byPath.get(entryPath(node.path, name))
+    // Only the rights or times of a directory that is watched changed.
+    if (known && event === 'change') return
+    if (known) drop(known, { isNews: true })
+    const below = lookBelow(node.path, name, { root, isInSkill: isInSkill(node) })
+    if (below && node.depth < MAX_DEPTH) later({ ...below, parent: node, depth: node.depth + 1, isNews: true })
+    else if (!known) host.changed(ownerOf(node))
+  }
+
+  /** Its watch is of no use any more. */
+  function replace(node: Node): void {
+    if (node.isClosed) return
+    if (node.parent === undefined) {
+      host.rootMoved()
+      return
+    }
+    const { path, name, parent, depth } = node
+    drop(node, { isNews: true })
+    later({ path, name, parent, depth, isLink: false, isNews: true })
+  }
+
+  function drop(node: Node, { isNews = false } = {}): void {
+    if (isNews) host.changed(ownerOf(node))
+    for (const child of node.children.values()) drop(child, { isNews })
+    node.isClosed = true
+    host.close(node.watcher)
+    if (byPath.get(node.path) === node) byPath.delete(node.path)
+    if (node.parent?.children.get(node.name) === node) node.parent.children.delete(node.name)
+  }
+
+  return {
+    start() {
+      ahead.push({ path: root, name: '', parent: undefined, depth: 0, isLink: false, isNews: false })
+      return work()
+    },
+    close() {
+      isClosed = true
+      ahead = []
+      const top = byPath.get(root)
+      if (top) drop(top)
+      // Whatever was reached by a link whose own node is gone.
+      for (const node of [...byPath.values()]) drop(node)
+    },
+  }
+}
+
+/** The skill that a directory belongs to; the directory itself when it belongs to none. */
+function ownerOf(node: Node): string {
+  for (let place: Node | undefined = node; place; place = place.parent) if (place.isSkill) return place.path
+  return node.path
+}
+
+function isInSkill(node: Node | undefined): boolean {
+  for (let place = node; place; place = place.parent) if (place.isSkill) return true
+  return false
+}

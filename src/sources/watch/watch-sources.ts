@@ -1,0 +1,153 @@
+import { type Clock, type Diagnostic, NexusError, systemClock } from '../../kernel/index.ts'
+import { throwIfAborted } from '../pace.ts'
+import { type SkillSource, SOURCE_LIMITS, type SourceFolder } from '../source.ts'
+import { gatherChanges, type SourceChange } from './changes.ts'
+import { createPool, defaultMaxWatches } from './pool.ts'
+import { type RootHost, watchRoot } from './root-watch.ts'
+
+/** More events than this in one go, and the system may have dropped some: everything is taken in again. */
+const MOST_EVENTS = 4_096
+
+/** A sweep may take a tenth of the time, whatever `pollMs` says. */
+const REST_PER_WORK = 9
+
+export interface WatchOptions {
+  /** Told once for all that changed until it was quiet; never after closing. Must not throw. */
+  readonly onChange: (change: SourceChange) => void
+  /** Told of each diagnostic when it arises. Must not throw. */
+  readonly onDiagnostic?: (diagnostic: Diagnostic) => void
+  /** Quiet time before `onChange`, in milliseconds. Default 250. Source: seed 001, `watchDebounceMs`. */
+  readonly debounceMs?: number
+  /** Milliseconds between two looks at roots, and at everything where there are no events. Default 1,000. */
+  readonly pollMs?: number
+  /** Use no events even where there are some. Default false. */
+  readonly usePolling?: boolean
+  /** Watches of the system to use at most; beyond, a root is polled. Default: a quarter of what the kernel allows, at most 65,536. */
+  readonly maxWatches?: number
+  /** Directories below one root that polling looks at. Default 50,000. */
+  readonly maxDirectories?: number
+  /** Keeps the process alive while watching. Default false. */
+  readonly keepAlive?: boolean
+  readonly signal?: AbortSignal
+  readonly clock?: Clock
+}
+
+/** A watch on the folders of sources. It is ready when you have it: every change from then on is told. */
+export interface Watcher extends AsyncDisposable {
+  /** `polling` as soon as one root is polled; `diagnostics` say why. */
+  readonly mode: 'events' | 'polling'
+  readonly diagnostics: readonly Diagnostic[]
+  close(): Promise<void>
+}
+
+/**
+ * Watches the folders of sources, also those that do not exist yet; sources without a folder are left out.
+ * Where events run out it polls and says so. Throws CANCELLED when the signal aborts before it is ready, INVALID_ARGUMENT for bad numbers.
+ */
+export async function watchSources(
+  sources: readonly Pick<SkillSource, 'folder'>[],
+  options: WatchOptions,
+): Promise<Watcher> {
+  const { debounceMs = 250, pollMs = 1_000, keepAlive = false } = options
+  checkNumbers({ debounceMs, pollMs })
+  throwIfAborted(options.signal)
+  const closing = new AbortController()
+  const clock = options.clock ?? (keepAlive ? systemClock : idleClock)
+  const diagnostics: Diagnostic[] = []
+  let events = 0
+
+  const changes = gatherChanges({
+    ...{ debounceMs, clock, signal: closing.signal },
+    deliver: (change) => {
+      const isFlood = events > MOST_EVENTS
+      events = 0
+      options.onChange(change)
+      if (isFlood) for (const root of roots) void root.settle({ force: true })
+    },
+  })
+  const host: RootHost = {
+    pool: createPool({ maxWatches: options.maxWatches ?? defaultMaxWatches(), isPersistent: keepAlive }),
+    changes,
+    counted: () => void events++,
+    report: (diagnostic) => {
+      diagnostics.push(diagnostic)
+      options.onDiagnostic?.(diagnostic)
+    },
+    signal: closing.signal,
+    isPolling: options.usePolling ?? false,
+    maxDirectories: options.maxDirectories ?? SOURCE_LIMITS.maxDirectories,
+  }
+  const roots = foldersOf(sources).map((folder) => watchRoot(folder, host))
+
+  function close(): void {
+    options.signal?.removeEventListener('abort', close)
+    closing.abort()
+    for (const root of roots) root.close()
+  }
+
+  async function lookRegularly(): Promise<void> {
+    for (let restMs = pollMs; ;) {
+      await clock.sleep(restMs, closing.signal)
+      const begin = performance.now()
+      for (const root of roots) {
+        await root.settle()
+        await root.sweep()
+      }
+      restMs = Math.max(pollMs, (performance.now() - begin) * REST_PER_WORK)
+    }
+  }
+
+  options.signal?.addEventListener('abort', close)
+  try {
+    // In turn, so that the first roots get the watches when they are scarce.
+    for (const root of roots) await root.settle()
+    throwIfAborted(options.signal)
+  } catch (error) {
+    close()
+    throw error
+  }
+  lookRegularly().catch((error: unknown) => {
+    if (!closing.signal.aborted) throw error
+  })
+  return {
+    get mode() {
+      return roots.some((root) => root.isPolling) ? 'polling' : 'events'
+    },
+    diagnostics,
+    close: async () => close(),
+    [Symbol.asyncDispose]: async () => close(),
+  }
+}
+
+function foldersOf(sources: readonly Pick<SkillSource, 'folder'>[]): SourceFolder[] {
+  const folders = new Map<string, SourceFolder>()
+  for (const { folder } of sources) if (folder) folders.set(`${folder.path}\u0000${folder.within ?? ''}`, folder)
+  return [...folders.values()]
+}
+
+function checkNumbers(numbers: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(numbers)) {
+    if (Number.isFinite(value) && value >= 0) continue
+    throw new NexusError('INVALID_ARGUMENT', `${name} is ${value}, not a number of milliseconds.`, {
+      fix: `Leave ${name} out, or give a number from 0 up.`,
+    })
+  }
+}
+
+/** The real time, without keeping the process alive. */
+const idleClock: Clock = {
+  now: systemClock.now,
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        clearTimeout(timer)
+        reject(signal?.reason as Error)
+      }
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      }, ms).unref()
+      if (signal?.aborted) onAbort()
+      else signal?.addEventListener('abort', onAbort, { once: true })
+    }),
+}
