@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import test from 'node:test'
+import { startModelServer } from '../../src/testing/index.ts'
+import { Place } from './nexus.ts'
+
+interface Why {
+  readonly state: string
+  readonly findings: readonly { code: string; text: string; file?: string; line?: number; fix: string }[]
+}
+
+/** A skill in the workspace of a place, at `path` below it. */
+function put(place: Place, path: string, text: string): void {
+  const file = join(place.workspace, path, 'SKILL.md')
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
+
+const skill = (name: string, more = ''): string =>
+  `---\nname: ${name}\ndescription: Does ${name}. Use when asked.\n${more}---\n\n# ${name}\n`
+
+async function why(
+  place: Place,
+  name: string,
+  args: readonly string[] = ['--trust'],
+): Promise<Why & { code: number | null }> {
+  const { code, stdout, stderr } = await place.run(['skills', 'why', name, '--json', ...args])
+  assert.ok(stdout !== '', stderr)
+  return { code, ...(JSON.parse(stdout) as { data: Why }).data }
+}
+
+/** The finding with that code; each has something to do next. */
+function found({ findings }: Why, code: string): Why['findings'][number] {
+  assert.ok(findings.every((finding) => finding.fix !== ''))
+  const match = findings.find((finding) => finding.code === code)
+  assert.ok(match, `${code} is not among ${findings.map((finding) => finding.code).join(', ')}`)
+  return match
+}
+
+test('a skill that is not there is answered with the places that were searched, and 4', async (t) => {
+  const place = new Place(t)
+  const answer = await why(place, 'absent')
+  assert.equal(answer.code, 4)
+  assert.ok(answer.findings[0]?.text.includes(join(place.workspace, 'skills')))
+})
+
+test('a skill in a wrong place is named with the place', async (t) => {
+  const place = new Place(t)
+  put(place, 'skills/greet/inner/lost', skill('lost'))
+  const answer = await why(place, 'lost')
+  assert.equal(answer.state, 'missing')
+  assert.ok(answer.findings.some((finding) => finding.file?.endsWith('inner/lost/SKILL.md')))
+})
+
+test('a skill that cannot be read is answered with file and line', async (t) => {
+  const answer = await why(new Place(t), 'broken')
+  assert.equal(answer.state, 'rejected')
+  assert.ok(answer.findings.some((finding) => finding.file?.endsWith('broken/SKILL.md') && finding.line === 1))
+})
+
+test('a skill without description is held for it', async (t) => {
+  const place = new Place(t)
+  put(place, 'skills/mute', '---\nname: mute\n---\n\n# Mute\n')
+  found(await why(place, 'mute'), 'missing-description')
+})
+
+test('each unmet need is a finding of its own', async (t) => {
+  const answer = await why(new Place(t), 'image-gen')
+  assert.equal(answer.code, 1)
+  found(answer, 'bin')
+  found(answer, 'env')
+})
+
+test('an untrusted workspace is the answer, with the command to type', async (t) => {
+  const answer = await why(new Place(t), 'greet', [])
+  assert.match(found(answer, 'untrusted').fix, /nexus trust/)
+})
+
+test('a disabled skill and one not on the list of its agent are answered so', async (t) => {
+  const place = new Place(t)
+  const config = 'agents:\n  - { id: main, skills: [slow] }\nskills:\n  disabled_skills: [slow]\n'
+  writeFileSync(join(place.workspace, 'nexus.yaml'), config)
+  found(await why(place, 'slow'), 'disabled')
+  found(await why(place, 'greet'), 'not-allowed')
+})
+
+test('a shadowed copy is answered with the file that wins, an identical one as collapsed', async (t) => {
+  const place = new Place(t)
+  const extra = join(place.root, 'extra')
+  cpSync(join(place.workspace, 'skills', 'slow'), join(extra, 'slow'), { recursive: true })
+  mkdirSync(join(extra, 'greet'), { recursive: true })
+  writeFileSync(join(extra, 'greet', 'SKILL.md'), skill('greet'))
+  const flags = ['--trust', '--skills-dir', extra]
+  const shadowed = await why(place, 'extra:extra/greet', flags)
+  assert.ok(JSON.stringify(shadowed).includes(join(place.workspace, 'skills/greet/SKILL.md')))
+  assert.match(JSON.stringify(await why(place, 'extra:extra/slow', flags)), /identical|same/)
+})
+
+test('a skill that the budget shortened or left out is answered so', async (t) => {
+  const place = new Place(t)
+  for (let index = 0; index < 40; index++)
+    put(place, `skills/many-${index}`, skill(`many-${index}`, `license: ${'x'.repeat(20)}\n`))
+  writeFileSync(join(place.workspace, 'nexus.yaml'), 'skills:\n  prompt: { budgetChars: 900 }\n')
+  const codes = new Set<string>()
+  for (const name of ['many-0', 'slow'])
+    for (const finding of (await why(place, name)).findings) codes.add(finding.code)
+  assert.ok(
+    [...codes].some((code) => code.startsWith('over-budget')),
+    [...codes].join(', '),
+  )
+})
+
+test('a skill that came after the last turn of a session is answered as stale', async (t) => {
+  const place = new Place(t)
+  await using server = await startModelServer({ script: [{ type: 'text', text: 'ok' }] })
+  await place.run(['run', 'hello', '--trust', '--model', 'openai-compatible/scripted', '--base-url', server.url])
+  const { stdout } = await place.run(['sessions', 'list', '--json'])
+  const id = (JSON.parse(stdout) as { data: { sessions: { id: string }[] } }).data.sessions[0]?.id ?? ''
+  put(place, 'skills/newcomer', skill('newcomer'))
+  found(await why(place, 'newcomer', ['--trust', '--session', id]), 'stale-session')
+})
+
+test('in a terminal the answer comes first, each finding with what to do next', async (t) => {
+  const { stdout, code } = await new Place(t).run(['skills', 'why', 'github'])
+  assert.equal(code, 1)
+  assert.match(stdout, /^github is held back\.\n\n✗ .*missing binary: gh/)
+  assert.match(stdout, /next: Install gh/)
+})
+
+test('search finds a ready skill by its words, and ends with 4 when none fits', async (t) => {
+  const place = new Place(t)
+  assert.match((await place.run(['skills', 'search', 'spreadsheet', 'chart'])).stdout, /^csv-report/)
+  assert.equal((await place.run(['skills', 'search', 'quantum'])).code, 4)
+})
