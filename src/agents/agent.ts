@@ -1,10 +1,11 @@
-import { type Clock, isNexusError, newId, NexusError, systemClock } from '../kernel/index.ts'
+import { type Clock, isNexusError, type JsonObject, newId, NexusError, systemClock } from '../kernel/index.ts'
 import { currentOwner, isOwnerAlive, type SessionRecord, type Sessions, type StoredMessage } from '../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
 import { repairHistory, toTitle, userMessage } from './history.ts'
 import { type AgentLimits, toLimits } from './limits.ts'
-import type { ModelChoice } from './open-model.ts'
+import type { ModelChoice } from './model/open-model.ts'
 import type { AgentRuntime } from './runtime-seam.ts'
+import { skillsOfTurn } from './skills-of-turn.ts'
 import { runTurn } from './turn.ts'
 
 /** A model with tools, skills and a history. */
@@ -80,17 +81,20 @@ export function createAgent(options: AgentOptions): Agent {
 
   async function begin(
     content: string,
-    context: { signal: AbortSignal; emit: AgentListener },
-  ): Promise<StoredMessage[]> {
+    context: { signal: AbortSignal; emit: AgentListener; before: JsonObject | undefined },
+  ): Promise<{ messages: StoredMessage[]; instructions: string }> {
     const history = await sessions.messages(sessionId)
     const repair = repairHistory(history)
     if (repair.messages.length > 0)
       context.emit({ type: 'notice', code: 'interrupted-turn', text: describeRepair(repair.openCalls) })
     await runtime.refresh(context.signal)
-    await sessions.update(sessionId, { snapshot: runtime.snapshot(id) })
+    const snapshot = runtime.snapshot(id)
+    const about = skillsOfTurn(content, { catalog: runtime.catalog(id), before: context.before, now: snapshot })
+    for (const notice of about.notices) context.emit({ type: 'notice', ...notice })
+    await sessions.update(sessionId, { snapshot })
     const added = [...repair.messages, userMessage(content)]
     await sessions.append(sessionId, added)
-    return [...history, ...added]
+    return { messages: [...history, ...added], instructions: about.instructions }
   }
 
   async function takeTurn(
@@ -99,14 +103,15 @@ export function createAgent(options: AgentOptions): Agent {
   ): Promise<TurnResult> {
     const turnId = newId(clock.now())
     const emit = guard(onEvent)
-    await take(toTitle(content))
+    const { snapshot: before } = await take(toTitle(content))
     isHeld = true
     emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
-    const base = { agentId: id, sessionId, turnId, runtime, model, sessions, instructions, limits, clock, signal, emit }
+    const base = { agentId: id, sessionId, turnId, runtime, model, sessions, limits, clock, signal, emit }
     let result: TurnResult
     try {
-      const messages = await begin(content, { signal, emit })
-      result = await runTurn({ ...base, messages })
+      const begun = await begin(content, { signal, emit, before })
+      const told = [instructions, begun.instructions].filter((text) => text !== '').join('\n\n')
+      result = await runTurn({ ...base, messages: begun.messages, instructions: told })
     } catch (error) {
       result = notBegun({ turnId, sessionId, error, isCancelled: signal.aborted })
     }

@@ -36,6 +36,10 @@ export type NoticeCode =
   | 'repeated-call'
   /** The answer was cut at the output limit, filtered, or empty. */
   | 'incomplete-answer'
+  /** The skills are not those that the session was told of in its last turn. */
+  | 'skills-changed'
+  /** A `$skill-name` of the message cannot be used, or there are more than 8. */
+  | 'skill-mention'
   /** The provider does not support a setting. */
   | 'model-warning'
 

@@ -1,5 +1,5 @@
 import { type Clock, isJsonObject, NexusError, toSafeLine } from '../kernel/index.ts'
-import type { ModelChoice } from './open-model.ts'
+import type { ModelChoice } from './model/open-model.ts'
 
 /** Why the model did not answer, in words for people, and whether asking again may help. */
 export interface ModelFailure {

@@ -13,7 +13,7 @@ import type { StoredMessage } from '../store/index.ts'
 import type { AgentListener, StepUsage } from './events.ts'
 import { type AgentLimits, startTimer } from './limits.ts'
 import { MAX_RETRY_PAUSE_MS, type ModelFailure, stepTimedOut, toModelFailure } from './model-failure.ts'
-import type { ModelChoice } from './open-model.ts'
+import type { ModelChoice } from './model/open-model.ts'
 import type { AgentTool } from './runtime-seam.ts'
 
 /** A call as the model asked for it, before anybody looked at it. */

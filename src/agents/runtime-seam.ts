@@ -1,3 +1,4 @@
+import type { Catalog } from '../catalog/index.ts'
 import type { Decision, JsonObject, JsonSchema, LedgerEntry, Outcome } from '../kernel/index.ts'
 
 /** A tool as the model is told about it. `wireName` is what providers accept, `name` what policy and ledger say. */
@@ -11,6 +12,7 @@ export interface AgentTool {
 /** The part of the runtime that an agent needs; `Runtime` satisfies it. */
 export interface AgentRuntime {
   readonly projectId: string
+  catalog(agentId: string): Catalog
   /** The skills section of the system prompt; empty when the agent sees no skill. */
   instructions(agentId: string): string
   /** Only what the agent may call. */

@@ -4,7 +4,7 @@ import type { AgentListener, StepUsage, TurnResult, TurnUsage } from './events.t
 import { assistantMessage, CLOSING, toolMessage } from './history.ts'
 import { type AgentLimits, startTimer } from './limits.ts'
 import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
-import type { ModelChoice } from './open-model.ts'
+import type { ModelChoice } from './model/open-model.ts'
 import type { AgentRuntime } from './runtime-seam.ts'
 import { createRepeatWatch, runToolCalls, type ToolTurn } from './tool-calls.ts'
 

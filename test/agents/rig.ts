@@ -1,3 +1,4 @@
+import { buildCatalog } from '../../src/catalog/index.ts'
 import {
   type AgentEvent,
   type AgentOptions,
@@ -70,6 +71,7 @@ export function createTestRuntime(
 ): AgentRuntime {
   return {
     projectId: store.projectId,
+    catalog: () => buildCatalog({ gated: { ready: [], held: [] } }),
     instructions: () => instructions,
     definitions: () =>
       Object.keys(tools)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -25,14 +25,14 @@ const call = (name: string, args: { readonly [key: string]: string }): Reply => 
 const RUN = call('run_command', { command: 'greet.sh Ada' })
 
 /** An agent on the real runtime: folders, gate, catalog, policy, tools and ledger; only commands are scripted. */
-async function open(script: readonly Reply[], sandboxOptions: ScriptedSandboxOptions) {
+async function open(script: readonly Reply[], sandboxOptions: ScriptedSandboxOptions, skills = SKILLS) {
   const stack = new AsyncDisposableStack()
   const workspace = await mkdtemp(join(tmpdir(), 'nexus-agent-'))
   stack.defer(() => rm(workspace, { recursive: true, force: true }))
   const server = stack.use(await startModelServer({ script }))
   const store = createMemoryStore({ projectId: 'default' })
   const sandbox = createScriptedSandbox(sandboxOptions)
-  const source = createFolderSource({ id: 'fixture', tier: 'workspace', rank: 0, path: SKILLS, trusted: true })
+  const source = createFolderSource({ id: 'fixture', tier: 'workspace', rank: 0, path: skills, trusted: true })
   const runtime = await createRuntime({ sources: [source], sandbox, workspace, ledger: store.ledger })
   stack.defer(() => runtime.close())
   const agent = createAgent({ id: 'main', runtime, model: await localModel(server), sessions: store.sessions })
@@ -73,6 +73,39 @@ describe('an agent on the whole pipeline', () => {
         ['run_command', 'closed', 'success'],
       ],
     )
+  })
+
+  it('is told to load the skill that the message names as $skill-name', async () => {
+    await using opened = await open([{ type: 'text', text: 'ok' }], {})
+    await opened.agent.send('Use $greet for Ada, not $HOME')
+    assert.match(
+      opened.server.requests[0]?.messages[0]?.text ?? '',
+      /The user named these skills; load them first: greet\./,
+    )
+  })
+
+  it('says between turns which skills came or went', async () => {
+    const skills = await mkdtemp(join(tmpdir(), 'nexus-skills-'))
+    try {
+      await cp(join(SKILLS, 'greet'), join(skills, 'greet'), { recursive: true })
+      await using opened = await open(
+        [
+          { type: 'text', text: 'ok' },
+          { type: 'text', text: 'ok' },
+        ],
+        {},
+        skills,
+      )
+      await opened.agent.send('hello')
+      await rename(join(skills, 'greet'), join(skills, 'wave'))
+      const text = await readFile(join(skills, 'wave/SKILL.md'), 'utf8')
+      await writeFile(join(skills, 'wave/SKILL.md'), text.replace('name: greet', 'name: wave'))
+      const notices: string[] = []
+      await opened.agent.send('again', { onEvent: (event) => event.type === 'notice' && notices.push(event.text) })
+      assert.deepEqual(notices, ['Skills changed: added wave; removed greet.'])
+    } finally {
+      await rm(skills, { recursive: true, force: true })
+    }
   })
 
   it('stops the running command when the turn is cancelled', async () => {

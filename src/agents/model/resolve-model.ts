@@ -1,4 +1,4 @@
-import { NexusError, toSafeLine } from '../kernel/index.ts'
+import { NexusError, toSafeLine } from '../../kernel/index.ts'
 import {
   type Endpoint,
   isOwnAddress,

@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai'
-import { createRedactor, type JsonObject, toSafeLine } from '../kernel/index.ts'
+import { createRedactor, type JsonObject, toSafeLine } from '../../kernel/index.ts'
 
 /** The model providers that are built in. */
 export const PROVIDERS = ['openai', 'anthropic', 'openai-compatible'] as const
