@@ -89,7 +89,7 @@ function description({ random, words }) {
   const length = random() < 0.1 ? 120 : 15 + Math.floor(random() * 40)
   const text = `${words.sentence(length)} Use when ${words.sentence(8).toLowerCase()}`.slice(0, 1_000).trimEnd()
   const share = random()
-  if (share < 0.25) return `description: ${JSON.stringify(text)}`
+  if (share < 0.25 || !/^\p{L}/u.test(text)) return `description: ${JSON.stringify(text)}`
   if (share < 0.35) return `description: '${text.replaceAll("'", "''")}'`
   if (share < 0.55) return `description: >-\n${wrap(text)}`
   if (share < 0.62) return `description: |\n${wrap(text)}`
