@@ -28,9 +28,28 @@ export {
   type Tool,
   type ToolContext,
 } from './kernel/index.ts'
-export type { AgentProfile, CallOptions, CallRequest, CallResult, OfferedTool, Parts, Runtime } from './parts.ts'
+export type {
+  AgentProfile,
+  AgentReload,
+  CallOptions,
+  CallRequest,
+  CallResult,
+  OfferedTool,
+  Parts,
+  ReloadEvent,
+  ReloadOptions,
+  Runtime,
+} from './parts.ts'
 export { createRuntime } from './runtime.ts'
 export type { CommandRequest, CommandResult, Sandbox } from './sandbox/index.ts'
-export { createFolderSource, discover, type SkillSource } from './sources/index.ts'
+export {
+  createFolderSource,
+  discover,
+  type SkillSource,
+  type SourceChange,
+  type Watcher,
+  watchSources,
+  type WatchOptions,
+} from './sources/index.ts'
 export type { Ledger, Sessions, Store } from './store/index.ts'
 export { defineTool } from './tools/index.ts'

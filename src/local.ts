@@ -4,18 +4,21 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parsePolicy } from './authorize/index.ts'
 import {
+  assertValid,
   type Config,
   configTruthy,
   type Environment,
   loadConfig,
   type LoadedConfig,
+  openSecrets,
   readEnvironment,
+  type Secrets,
 } from './config/index.ts'
 import { type Call, DEFAULT_PROJECT, type Diagnostic } from './kernel/index.ts'
-import type { AgentProfile, Parts, Runtime } from './parts.ts'
+import type { AgentProfile, Parts, ReloadEvent, Runtime } from './parts.ts'
 import { createRuntime } from './runtime.ts'
-import { createSandbox, type Sandbox, type SandboxOptions } from './sandbox/index.ts'
-import { createStandardSources } from './sources/index.ts'
+import { createSandbox, runSecretCommand, type Sandbox, type SandboxOptions } from './sandbox/index.ts'
+import { createStandardSources, type Watcher } from './sources/index.ts'
 import { openSqliteStore, type Store } from './store/index.ts'
 
 export interface LocalOptions {
@@ -29,12 +32,21 @@ export interface LocalOptions {
   readonly skillsDirs?: readonly string[]
   /** Trust the workspace for this run. */
   readonly trusted?: boolean
+  /**
+   * Open although the configuration has errors, which are then in `diagnostics`. Only for programs that look and run
+   * nothing: a deny list that could not be read would mean "allowed". Default false.
+   */
+  readonly tolerateConfigErrors?: boolean
   /** Overrides `execution.sandbox`. */
   readonly sandbox?: 'local' | 'none'
   /** `sqlite` records durably under the Nexus home; `memory` forgets. Default `sqlite`. */
   readonly record?: 'sqlite' | 'memory'
   /** Asks a person about a call that policy wants confirmed. */
   readonly approve?: (call: Call, question: string, signal: AbortSignal) => Promise<boolean>
+  /** The program goes on for more than one task: with `skills.load.watch` it follows changes of skills. Default false. */
+  readonly isLongRunning?: boolean
+  /** Told of skills that changed while the program runs. Must not throw. */
+  readonly onReload?: (event: ReloadEvent) => void
   readonly signal?: AbortSignal
 }
 
@@ -43,11 +55,15 @@ export interface Local {
   readonly runtime: Runtime
   readonly config: Config
   readonly loaded: LoadedConfig
+  /** Keys of the configuration; commands that give one are run when it is asked for. */
+  readonly secrets: Secrets
   readonly sandbox: Sandbox
   /** Where skills were looked for, in order of precedence. */
   readonly sources: Parts['sources']
   /** Absent when nothing is recorded durably. */
   readonly store?: Store
+  /** Present when changes of skills are followed. */
+  readonly watcher?: Watcher
   readonly workspace: LoadedConfig['workspace']
   /** Of the configuration and of the policy; those of skills are in the catalog. */
   readonly diagnostics: readonly Diagnostic[]
@@ -56,7 +72,7 @@ export interface Local {
 
 /**
  * Reads the configuration and opens a runtime for a workspace on this machine. Nothing is started before the first command.
- * Throws CONFIG_INVALID when a nexus.yaml named by the caller cannot be read, STORE_FAILED when the state file cannot be opened.
+ * Throws CONFIG_INVALID when the configuration has errors or a nexus.yaml named by the caller cannot be read, STORE_FAILED when the state file cannot be opened.
  */
 export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   const environment = options.environment ?? readEnvironment()
@@ -67,7 +83,9 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     ...(options.trusted !== undefined && { trusted: options.trusted }),
     ...(options.sandbox !== undefined && { overrides: { execution: { sandbox: options.sandbox } } }),
   })
+  if (options.tolerateConfigErrors !== true) assertValid(loaded)
   const { config, workspace } = loaded
+  const secrets = openSecrets(loaded, { run: runSecretCommand, environment })
   const policies = config.agents.map((agent) => ({
     agent,
     ...parsePolicy({ ...agent.tools, groups: config.tools.groups }),
@@ -92,7 +110,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
         [...config.skills.entries].map(([key, entry]) => [
           key,
           {
-            hasApiKey: entry.apiKey !== undefined,
+            hasApiKey: entry.hasApiKey,
             env: new Set(Object.keys(entry.env)),
             ...(entry.enabled !== undefined && { enabled: entry.enabled }),
           },
@@ -103,7 +121,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     },
     execution: { timeoutMs: config.execution.timeoutMs, maxOutputBytes: config.execution.maxOutputBytes },
     toolTimeoutMs: config.limits.toolTimeoutMs,
-    secrets: loaded.secrets,
+    secrets: secrets.values,
     surface: config.skills.surface,
     refreshOnCall: config.skills.refreshOnCall,
     prompt: config.skills.prompt,
@@ -111,20 +129,37 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     ...(options.approve && { approve: options.approve }),
   }
   const runtime = await createRuntime(parts, options.signal ? { signal: options.signal } : {})
+  const watcher = await follow(runtime, config, options)
   return {
     runtime,
     config,
     loaded,
+    secrets,
     sandbox,
     sources: parts.sources,
     workspace,
     ...(store && { store }),
+    ...(watcher && { watcher }),
     diagnostics: [...loaded.diagnostics, ...policies.flatMap((policy) => policy.diagnostics)],
     close: async () => {
       await runtime.close()
       await store?.close()
     },
   }
+}
+
+/** Hot reload, when the program lasts long enough for it and the configuration wants it. */
+async function follow(
+  runtime: Runtime,
+  { skills }: Config,
+  { isLongRunning = false, onReload, signal }: LocalOptions,
+): Promise<Watcher | undefined> {
+  if (!isLongRunning || !skills.load.watch) return undefined
+  return runtime.watch({
+    debounceMs: skills.load.watchDebounceMs,
+    ...(onReload && { onReload }),
+    ...(signal && { signal }),
+  })
 }
 
 /** How the configuration wants commands run. */
@@ -155,7 +190,7 @@ function sourcesOf(loaded: LoadedConfig, environment: Environment, options: Loca
       ...config.skills.skillDirs,
       ...(options.skillsDirs ?? []).map((path) => resolve(path)),
     ],
-    localSources: config.skills.sources.flatMap((source) => (source.type === 'local' ? [source.path] : [])),
+    localSources: config.skills.sources.flatMap((source) => (source.type === 'local' ? [{ path: source.path, nested: source.nested ?? false }] : [])),
   })
 }
 

@@ -1,6 +1,6 @@
 /** What a runtime is made of, and what it offers. */
 import type { PolicyRules } from './authorize/index.ts'
-import type { Catalog, IndexStyle, PromptIndex } from './catalog/index.ts'
+import type { Catalog, IndexStyle, PromptIndex, SnapshotDiff } from './catalog/index.ts'
 import type { GateRules } from './gate/index.ts'
 import type {
   Call,
@@ -10,11 +10,12 @@ import type {
   JsonObject,
   JsonSchema,
   LedgerEntry,
+  NexusError,
   Outcome,
   TargetFacts,
 } from './kernel/index.ts'
 import type { Sandbox } from './sandbox/index.ts'
-import type { SkillSource } from './sources/index.ts'
+import type { SkillSource, Watcher, WatchOptions } from './sources/index.ts'
 import type { Ledger } from './store/index.ts'
 import type { Registry } from './tools/index.ts'
 
@@ -95,6 +96,24 @@ export interface OfferedTool {
   readonly parameters: JsonSchema
 }
 
+/** What became different for one agent. */
+export interface AgentReload extends SnapshotDiff {
+  readonly agentId: string
+  /** The catalog's new version. */
+  readonly version: string
+}
+
+/** `reloaded` only when what some agent's model is told changed; `failed` when the old catalogs stay; `notice` for polling and limits. */
+export type ReloadEvent =
+  | { readonly type: 'reloaded'; readonly agents: readonly AgentReload[] }
+  | { readonly type: 'failed'; readonly error: NexusError }
+  | { readonly type: 'notice'; readonly diagnostic: Diagnostic }
+
+export interface ReloadOptions extends Omit<WatchOptions, 'onChange' | 'onDiagnostic'> {
+  /** Must not throw. Never called after closing. */
+  readonly onReload?: (event: ReloadEvent) => void
+}
+
 /** A running pipeline. All agents share what was discovered; each has its own catalog, tools and policy. */
 export interface Runtime {
   readonly projectId: string
@@ -108,8 +127,10 @@ export interface Runtime {
   /** The tools an agent may call; what policy denies is not shown. */
   definitions(agentId?: string): readonly OfferedTool[]
   snapshot(agentId?: string): JsonObject
-  /** Finds and gates again; every agent's catalog is swapped whole. */
+  /** Finds and gates again; every agent's catalog is swapped whole. Calls at the same time share the work. */
   refresh(signal?: AbortSignal): Promise<void>
+  /** Refreshes by itself when the sources' folders change, until the watcher or the runtime is closed or the signal aborts. */
+  watch(options?: ReloadOptions): Promise<Watcher>
   /** Authorizes, records, runs and records one call. Refusals and failures are outcomes; it throws only when the ledger fails. */
   call(request: CallRequest, options?: CallOptions): Promise<CallResult>
   close(): Promise<void>

@@ -20,6 +20,7 @@ import {
 } from './kernel/index.ts'
 import { createFreshness, createLoader, createSkillStacks, type SkillStacks } from './load/index.ts'
 import type { AgentProfile, CallOptions, CallRequest, CallResult, Parts, Runtime } from './parts.ts'
+import { coalesce, reloadOnChange } from './reload.ts'
 import { discover, type SourceResult } from './sources/index.ts'
 import { createMemoryStore } from './store/index.ts'
 import { createRegistry, createServices, executeTool, registerBuiltins, type Registry } from './tools/index.ts'
@@ -52,9 +53,12 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const redact = createRedactor(parts.secrets ?? [])
   const facts = await targetFacts(parts)
   const stacks = createSkillStacks()
-  let looks = 0
-  let shown = 0
+  const closing = new AbortController()
   let view = await look(options.signal)
+  /** Swaps the view whole, or leaves it as it is when that fails. */
+  const refresh = coalesce(async () => {
+    view = await look(closing.signal)
+  })
   const freshness = createFreshness({ refresh, everyCall: parts.refreshOnCall ?? true })
 
   /** discover -> gate -> catalog */
@@ -66,15 +70,6 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
       return [profile.id, furnish(parts, { profile, catalog, stacks })] as const
     })
     return { found, rooms: new Map(rooms) }
-  }
-
-  /** Swaps the view whole; of two looks at once the one that began later stays. */
-  async function refresh(signal?: AbortSignal): Promise<void> {
-    const number = ++looks
-    const next = await look(signal)
-    if (number < shown) return
-    shown = number
-    view = next
   }
 
   /** A skill that was edited or added a moment ago is met as it is now. Source: seed 003, "refresh_if_stale". */
@@ -134,8 +129,17 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     definitions: (agentId) => roomOf(view, agentId).briefing.definitions(),
     snapshot: (agentId) => toSnapshot(roomOf(view, agentId).catalog),
     refresh,
+    watch: ({ signal, ...options } = {}) =>
+      reloadOnChange(
+        {
+          ...{ sources: parts.sources, refresh },
+          catalogs: () => new Map([...view.rooms].map(([id, { catalog }]) => [id, catalog])),
+        },
+        { ...options, signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal },
+      ),
     call,
     close: async () => {
+      closing.abort()
       await parts.sandbox?.close()
     },
   }

@@ -19,9 +19,11 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   tools: ['kernel', 'load', 'sandbox', 'catalog'],
   'parts.ts': ['kernel', 'gate', 'catalog', 'authorize', 'sandbox', 'sources', 'store', 'tools'],
   'briefing.ts': ['kernel', 'catalog', 'tools', 'parts.ts'],
+  'reload.ts': ['kernel', 'catalog', 'sources', 'parts.ts'],
   'runtime.ts': [
     'parts.ts',
     'briefing.ts',
+    'reload.ts',
     'kernel',
     'format',
     'sources',

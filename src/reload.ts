@@ -1,0 +1,109 @@
+/** Hot reload: changed folders lead to one refresh, and whoever wants to know is told what is different. */
+import { type Catalog, type CatalogSnapshot, diffSnapshots, fromSnapshot, toSnapshot } from './catalog/index.ts'
+import { isNexusError, NexusError } from './kernel/index.ts'
+import type { AgentReload, ReloadEvent, ReloadOptions } from './parts.ts'
+import { type SkillSource, type Watcher, watchSources } from './sources/index.ts'
+
+/**
+ * One run at a time and at most one waiting: everybody gets a run that began after they asked, and a crowd costs two.
+ * Whoever's signal aborts stops waiting with CANCELLED; the run goes on for the others.
+ */
+export function coalesce(work: () => Promise<void>): (signal?: AbortSignal) => Promise<void> {
+  let running: Promise<void> | undefined
+  let waiting: Promise<void> | undefined
+  const run = (): Promise<void> => {
+    waiting = undefined
+    const mine = work().finally(() => {
+      if (running === mine) running = undefined
+    })
+    running = mine
+    return mine
+  }
+  return (signal) => {
+    if (signal?.aborted) return Promise.reject(cancelled(signal))
+    const shared = running ? (waiting ??= running.then(run, run)) : run()
+    return signal ? untilAborted(shared, signal) : shared
+  }
+}
+
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(cancelled(signal))
+    signal.addEventListener('abort', onAbort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
+
+function cancelled(signal: AbortSignal): NexusError {
+  return new NexusError('CANCELLED', 'the caller cancelled', { cause: signal.reason })
+}
+
+export interface ReloadParts {
+  readonly sources: readonly SkillSource[]
+  readonly refresh: (signal?: AbortSignal) => Promise<void>
+  /** The catalog of each agent as it is at the moment. */
+  readonly catalogs: () => ReadonlyMap<string, Catalog>
+}
+
+/**
+ * Refreshes whenever the folders of the sources change, once at the start included. A refresh that fails keeps the old
+ * catalogs and is told. Throws CANCELLED when the signal aborts before it is ready.
+ */
+export async function reloadOnChange(
+  { sources, refresh, catalogs }: ReloadParts,
+  { onReload, signal, ...watching }: ReloadOptions & { readonly signal: AbortSignal },
+): Promise<Watcher> {
+  // Compared with what was told last: another refresh may have met the change first.
+  let told = snapshots(catalogs())
+  const tell = (event: ReloadEvent): void => {
+    if (!signal.aborted) onReload?.(event)
+  }
+
+  const reload = coalesce(async () => {
+    try {
+      await refresh(signal)
+    } catch (error) {
+      tell({ type: 'failed', error: toFault(error) })
+      return
+    }
+    const changed = changes(told, catalogs())
+    if (changed.length === 0) return
+    told = snapshots(catalogs())
+    tell({ type: 'reloaded', agents: changed })
+  })
+
+  const watcher = await watchSources(sources, {
+    ...watching,
+    signal,
+    onChange: () => void reload(),
+    onDiagnostic: (diagnostic) => tell({ type: 'notice', diagnostic }),
+  })
+  // What changed before there was a watch.
+  await reload()
+  return watcher
+}
+
+function snapshots(catalogs: ReadonlyMap<string, Catalog>): ReadonlyMap<string, CatalogSnapshot | undefined> {
+  return new Map([...catalogs].map(([id, catalog]) => [id, fromSnapshot(toSnapshot(catalog))]))
+}
+
+function changes(
+  told: ReadonlyMap<string, CatalogSnapshot | undefined>,
+  now: ReadonlyMap<string, Catalog>,
+): AgentReload[] {
+  const reloads: AgentReload[] = []
+  for (const [agentId, catalog] of now) {
+    const before = told.get(agentId)
+    if (before?.version === catalog.version) continue
+    const after = fromSnapshot(toSnapshot(catalog))
+    const diff = diffSnapshots(before ?? { skills: [] }, after ?? { skills: [] })
+    reloads.push({ agentId, version: catalog.version, ...diff })
+  }
+  return reloads
+}
+
+function toFault(error: unknown): NexusError {
+  return isNexusError(error)
+    ? error
+    : new NexusError('INTERNAL', 'The skills could not be found again; those known before stay.', { cause: error })
+}
