@@ -76,14 +76,7 @@ export interface Local {
  */
 export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   const environment = options.environment ?? readEnvironment()
-  const loaded = await loadConfig({
-    cwd: resolve(options.cwd ?? process.cwd()),
-    environment,
-    ...(options.configPath !== undefined && { configPath: options.configPath }),
-    ...(options.trusted !== undefined && { trusted: options.trusted }),
-    ...(options.sandbox !== undefined && { overrides: { execution: { sandbox: options.sandbox } } }),
-  })
-  if (options.tolerateConfigErrors !== true) assertValid(loaded)
+  const loaded = await loadFor(options, environment)
   const { config, workspace } = loaded
   const secrets = openSecrets(loaded, { run: runSecretCommand, environment })
   const policies = config.agents.map((agent) => ({
@@ -105,20 +98,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     sandbox,
     workspace: workspace.directory,
     agents: profiles,
-    gateRules: {
-      entries: new Map(
-        [...config.skills.entries].map(([key, entry]) => [
-          key,
-          {
-            hasApiKey: entry.hasApiKey,
-            env: new Set(Object.keys(entry.env)),
-            ...(entry.enabled !== undefined && { enabled: entry.enabled }),
-          },
-        ]),
-      ),
-      disabledSkills: config.skills.disabledSkills,
-      configTruthy: (path) => configTruthy(config, path),
-    },
+    gateRules: gateRulesOf(config),
     execution: { timeoutMs: config.execution.timeoutMs, maxOutputBytes: config.execution.maxOutputBytes },
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: secrets.values,
@@ -162,6 +142,32 @@ async function follow(
   })
 }
 
+async function loadFor(options: LocalOptions, environment: Environment): Promise<LoadedConfig> {
+  const loaded = await loadConfig({
+    cwd: resolve(options.cwd ?? process.cwd()),
+    environment,
+    ...(options.configPath !== undefined && { configPath: options.configPath }),
+    ...(options.trusted !== undefined && { trusted: options.trusted }),
+    ...(options.sandbox !== undefined && { overrides: { execution: { sandbox: options.sandbox } } }),
+  })
+  if (options.tolerateConfigErrors !== true) assertValid(loaded)
+  return loaded
+}
+
+/** What the configuration adds to the facts of the target. */
+function gateRulesOf(config: Config): NonNullable<Parts['gateRules']> {
+  return {
+    entries: new Map(
+      [...config.skills.entries].map(([key, { hasApiKey, env, enabled }]) => [
+        key,
+        { hasApiKey, env: new Set(Object.keys(env)), ...(enabled !== undefined && { enabled }) },
+      ]),
+    ),
+    disabledSkills: config.skills.disabledSkills,
+    configTruthy: (path) => configTruthy(config, path),
+  }
+}
+
 /** How the configuration wants commands run. */
 export function sandboxOptions({ config, nexusHome, stateDirectory }: LoadedConfig): SandboxOptions {
   const { sandbox: kind, uidBase, limits } = config.execution
@@ -190,7 +196,9 @@ function sourcesOf(loaded: LoadedConfig, environment: Environment, options: Loca
       ...config.skills.skillDirs,
       ...(options.skillsDirs ?? []).map((path) => resolve(path)),
     ],
-    localSources: config.skills.sources.flatMap((source) => (source.type === 'local' ? [{ path: source.path, nested: source.nested ?? false }] : [])),
+    localSources: config.skills.sources.flatMap((source) =>
+      source.type === 'local' ? [{ path: source.path, nested: source.nested ?? false }] : [],
+    ),
   })
 }
 

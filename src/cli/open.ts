@@ -1,21 +1,23 @@
 import { createInterface } from 'node:readline/promises'
 import { type Call, type Diagnostic, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { Local, LocalOptions } from '../local.ts'
-import { assertValid, trustWorkspace } from '../config/index.ts'
+import { trustWorkspace } from '../config/index.ts'
 import { type Invocation, listFlag, stringFlag } from './command.ts'
 import { formatDiagnostic, shorten, type Terminal } from './terminal.ts'
 
 /** How a command opens the runtime. */
 export interface OpenOptions extends Pick<LocalOptions, 'record' | 'trusted' | 'cwd'> {
-  /** The command runs skills: it asks, or stops, when the workspace holds untrusted ones, and stops when the configuration has errors. */
+  /** The command runs skills: it asks, or stops, when the workspace holds untrusted ones. */
   readonly needsTrust?: boolean
 }
 
-/** Opens the local runtime as the command's flags say, and prints what is wrong with the configuration to stderr. */
+/**
+ * Opens the local runtime as the command's flags say, and prints what is wrong with the configuration to stderr. Errors
+ * in it stop every command but those that merely look and record nothing (`record: 'memory'`).
+ */
 export async function openFor(invocation: Invocation, options: OpenOptions = {}): Promise<Local> {
   const { openLocal } = await import('../local.ts')
   const local = await openLocal(toLocalOptions(invocation, options))
-  if (options.needsTrust) assertValid(local.loaded)
   printDiagnostics(local.diagnostics, invocation.terminal)
   if (!options.needsTrust || local.workspace.trusted || !holdsUntrusted(local)) return local
   await local.close()
@@ -35,6 +37,7 @@ function toLocalOptions(invocation: Invocation, options: OpenOptions): LocalOpti
     ...(configPath !== undefined && { configPath }),
     ...((invocation.flags['trust'] === true || options.trusted === true) && { trusted: true }),
     ...(options.record !== undefined && { record: options.record }),
+    ...(options.record === 'memory' && options.needsTrust !== true && { tolerateConfigErrors: true }),
   }
 }
 

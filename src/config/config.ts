@@ -1,12 +1,16 @@
 import type { Diagnostic, JsonObject } from '../kernel/index.ts'
-import type { LOADERS, MODEL_PROVIDERS } from './schema.ts'
+import type { MODEL_PROVIDERS } from './schema/schema.ts'
+import type { LOADERS } from './schema/skills.ts'
 
 /** The model that the configuration names. Key variables and defaults are the model room's business. */
 export interface ModelConfig {
   readonly provider: (typeof MODEL_PROVIDERS)[number]
   readonly name: string
   readonly baseUrl?: string
+  /** Absent also when a command gives it: `openSecrets` reads either. */
   readonly apiKey?: string
+  /** Whether there is an `apiKey`, be it one that a command gives when it is needed. */
+  readonly hasApiKey: boolean
   readonly api?: 'chat' | 'responses'
 }
 
@@ -25,7 +29,10 @@ export type SourceConfig =
 /** Settings of one skill. They apply only to copies from trusted sources. */
 export interface SkillEntry {
   readonly enabled?: boolean
+  /** Absent also when a command gives it: `openSecrets` reads either. */
   readonly apiKey?: string
+  /** Whether there is an `apiKey`, be it one that a command gives when it is needed. */
+  readonly hasApiKey: boolean
   readonly env: Readonly<Record<string, string>>
   readonly config: JsonObject
   /** Variables that the entry refers to and that are not set; the values that needed them are left out. */
@@ -45,6 +52,8 @@ export interface SkillsConfig {
 
 export interface AgentConfig {
   readonly id: string
+  /** Preset of permissions; this version does not apply it and says so. */
+  readonly preset?: string
   /** Absent: all skills; a list: only these; empty: none. */
   readonly skills?: readonly string[]
   readonly instructions?: string
@@ -86,6 +95,20 @@ export interface Config {
   readonly values: JsonObject
 }
 
+/** A place in what was read: a file, `command line` or `environment`; without any of them the default holds. */
+export interface Origin {
+  readonly path: string
+  readonly line?: number
+  readonly column?: number
+}
+
+/** One file, checked, restricted and resolved, with the way back to its lines. */
+export interface Layer {
+  readonly path: string
+  readonly document: JsonObject
+  locate(keys: readonly (string | number)[]): { readonly line: number; readonly column: number } | undefined
+}
+
 /** Under this key a config carries its secrets for `maskConfig`, where no listing of its keys shows them. */
 export const SECRETS = Symbol('secrets')
 
@@ -104,8 +127,10 @@ export interface LoadedConfig {
   readonly stateDirectory: string
   /** The files that were read, in the order of their weight: later ones win. */
   readonly files: readonly string[]
-  /** Values that must never be shown: hand them to `createRedactor`. */
+  /** Values that must never be shown: hand them to `createRedactor`. Those of commands come from `openSecrets`. */
   readonly secrets: readonly string[]
+  /** What was laid over what, lightest first: for `explainConfig`. */
+  readonly layers: readonly Layer[]
 }
 
 /** The values that hold when nothing says otherwise. */
@@ -120,4 +145,6 @@ export const DEFAULTS = {
   toolTimeoutMs: 30_000,
   maxConcurrentTools: 10,
   agentId: 'main',
+  surface: ['load_skill', 'read_skill_file'],
+  refreshOnCall: true,
 } as const

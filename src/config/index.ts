@@ -5,12 +5,20 @@ export type {
   ExecutionConfig,
   LoadedConfig,
   ModelConfig,
+  Origin,
   SkillEntry,
   SkillsConfig,
   SourceConfig,
 } from './config.ts'
 export { type Environment, readEnvironment } from './environment.ts'
 export { assertValid, loadConfig, type LoadConfigOptions } from './load-config.ts'
-export { CONFIG_SCHEMA, type ConfigDocument } from './schema.ts'
-export { configTruthy, maskConfig } from './show.ts'
+export type { ConfigDocument } from './schema/schema.ts'
+export {
+  openSecrets,
+  type RunSecretCommand,
+  type SecretCommandRequest,
+  type SecretCommandResult,
+  type Secrets,
+} from './secrets/open-secrets.ts'
+export { configTruthy, explainConfig, type ExplainedConfig, maskConfig } from './show.ts'
 export { isTrusted, listTrusted, type TrustChange, type TrustList, trustWorkspace, untrustWorkspace } from './trust.ts'

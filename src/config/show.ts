@@ -1,8 +1,9 @@
 import { createRedactor, isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
-import { type Config, SECRETS } from './config.ts'
+import { type Config, type LoadedConfig, type Origin, SECRETS } from './config.ts'
+import type { PathKey } from './document/read-yaml.ts'
+import { asSecretCommand, isSecretText } from './secrets/places.ts'
 
 const MASK = '[secret]'
-const SECRET_KEYS = ['apiKey', 'auth']
 
 /**
  * Whether the dotted path leads to something true: not false, 0, null or blank text. Only own properties count.
@@ -25,23 +26,44 @@ export function maskConfig(config: Config): JsonObject {
     skills: { ...skills, entries: Object.fromEntries(skills.entries) },
     tools: { ...tools.settings, groups: Object.fromEntries(tools.groups) },
   } as unknown as JsonObject
+  return maskAll(plain, config)
+}
+
+/** The effective settings in the form of a file. */
+export interface ExplainedConfig {
+  /** All defaults filled in, secrets blanked, one name for each setting. */
+  readonly document: JsonObject
+  /** Where the value at these keys was written; undefined when the default holds. */
+  originOf(keys: readonly (string | number)[]): Origin | undefined
+}
+
+/** What holds, and which file and line said so. Never shows a secret, runs nothing. */
+export async function explainConfig(loaded: LoadedConfig): Promise<ExplainedConfig> {
+  const { explain } = await import('./layers/explain.ts')
+  const { document, originOf } = explain(loaded)
+  return { document: maskAll(document, loaded.config), originOf }
+}
+
+function maskAll(plain: JsonObject, config: Config): JsonObject {
   const secrets: string[] = [...((config as { [SECRETS]?: readonly string[] })[SECRETS] ?? [])]
   const masked = mask(plain, [], secrets) as JsonObject
   return createRedactor(secrets)(masked)
 }
 
-function mask(value: JsonValue, keys: readonly string[], secrets: string[]): JsonValue {
-  if (Array.isArray(value)) return value.map((item) => mask(item, keys, secrets))
+function mask(value: JsonValue, keys: readonly PathKey[], secrets: string[]): JsonValue {
+  if (Array.isArray(value)) return value.map((item, index) => mask(item, [...keys, index], secrets))
+  const command = isSecretText(keys) ? asSecretCommand(value) : undefined
+  // Arguments of a program may be secrets themselves.
+  if (command !== undefined) return `${MASK} from ${command.command[0] ?? 'a command'}`
   if (isJsonObject(value)) {
     return Object.fromEntries(
       Object.entries(value).map(([key, member]) => [key, mask(member, [...keys, key], secrets)]),
     )
   }
-  if (typeof value !== 'string') return value
-  if (SECRET_KEYS.includes(keys.at(-1) ?? '') || (keys[1] === 'entries' && keys[3] === 'env')) {
-    secrets.push(value)
+  if (isSecretText(keys) && value !== null) {
+    secrets.push(String(value))
     return MASK
   }
   // User and password in an address.
-  return value.replace(/\/\/[^/@\s]+@/g, `//${MASK}@`)
+  return typeof value === 'string' ? value.replace(/\/\/[^/@\s]+@/g, `//${MASK}@`) : value
 }

@@ -11,29 +11,23 @@ import {
   type SourceConfig,
 } from './config.ts'
 import { copyValue, partAt } from './document/parts.ts'
-import type { Unset } from './references.ts'
-import type { ConfigDocument } from './schema.ts'
-
-/** What the environment says where the files say nothing. */
-export interface EnvironmentSettings {
-  readonly budgetChars?: number
-  readonly refreshOnCall?: boolean
-}
+import { expandAgents } from './layers/merge.ts'
+import type { Unset } from './layers/references.ts'
+import type { ConfigDocument } from './schema/schema.ts'
 
 /** What goes along with a merged document. */
 export interface Findings {
   readonly unset: readonly Unset[]
   readonly secrets: readonly string[]
-  readonly settings: EnvironmentSettings
 }
 
 /** Fills in the defaults and freezes the result, maps included. `document` holds all files, merged and resolved. */
-export function toConfig(document: ConfigDocument, { unset, secrets, settings }: Findings): Config {
+export function toConfig(document: ConfigDocument, { unset, secrets }: Findings): Config {
   const { groups = {}, ...toolSettings } = document.tools ?? {}
   const model = toModel(document.model)
   const config: Config = {
     ...(model && { model }),
-    skills: toSkills(document, unset, settings),
+    skills: toSkills(document, unset),
     agents: toAgents(document.agents ?? []),
     tools: { groups: new LockedMap(Object.entries(groups)), settings: toolSettings as JsonObject },
     execution: toExecution(document.execution ?? {}),
@@ -52,7 +46,8 @@ function toModel(model: ConfigDocument['model']): ModelConfig | undefined {
   if (model === undefined) return undefined
   if (typeof model === 'string') {
     const slash = model.indexOf('/')
-    return { provider: model.slice(0, slash) as ModelConfig['provider'], name: model.slice(slash + 1) }
+    const provider = model.slice(0, slash) as ModelConfig['provider']
+    return { provider, name: model.slice(slash + 1), hasApiKey: false }
   }
   const { provider, name, baseUrl, apiKey, api } = model
   return {
@@ -60,15 +55,12 @@ function toModel(model: ConfigDocument['model']): ModelConfig | undefined {
     name,
     ...(baseUrl !== undefined && { baseUrl }),
     ...(typeof apiKey === 'string' && { apiKey }),
+    hasApiKey: apiKey !== undefined,
     ...(api !== undefined && { api }),
   }
 }
 
-function toSkills(
-  { skills = {} }: ConfigDocument,
-  unset: readonly Unset[],
-  settings: EnvironmentSettings,
-): SkillsConfig {
+function toSkills({ skills = {} }: ConfigDocument, unset: readonly Unset[]): SkillsConfig {
   const entries = Object.entries(skills.entries ?? {}).map(
     ([key, entry]) => [key, toEntry(entry, unsetOf(key, unset, skills))] as const,
   )
@@ -78,9 +70,9 @@ function toSkills(
     disabledSkills: skills.disabled_skills ?? [],
     sources: (skills.sources ?? []).map((source) => ({ ...source }) as SourceConfig),
     entries: new LockedMap(entries),
-    surface: skills.surface ?? ['load_skill', 'read_skill_file'],
-    prompt: toPrompt(skills.prompt ?? {}, settings),
-    refreshOnCall: skills.refreshOnCall ?? settings.refreshOnCall ?? true,
+    surface: skills.surface ?? DEFAULTS.surface,
+    prompt: toPrompt(skills.prompt ?? {}),
+    refreshOnCall: skills.refreshOnCall ?? DEFAULTS.refreshOnCall,
   }
 }
 
@@ -94,11 +86,8 @@ function toLoad({ extraDirs, watch, watchDebounceMs }: NonNullable<SkillsDocumen
   }
 }
 
-function toPrompt(
-  { budgetChars, style }: NonNullable<SkillsDocument['prompt']>,
-  settings: EnvironmentSettings,
-): SkillsConfig['prompt'] {
-  return { budgetChars: budgetChars ?? settings.budgetChars ?? DEFAULTS.budgetChars, style: style ?? 'markdown' }
+function toPrompt({ budgetChars, style }: NonNullable<SkillsDocument['prompt']>): SkillsConfig['prompt'] {
+  return { budgetChars: budgetChars ?? DEFAULTS.budgetChars, style: style ?? 'markdown' }
 }
 
 type EntryDocument = NonNullable<SkillsDocument['entries']>[string]
@@ -107,6 +96,7 @@ function toEntry({ enabled, apiKey, env, config }: EntryDocument, unset: readonl
   return {
     ...(enabled !== undefined && { enabled }),
     ...(typeof apiKey === 'string' && apiKey !== '' && { apiKey }),
+    hasApiKey: apiKey !== undefined && apiKey !== '',
     env: Object.fromEntries(Object.entries(env ?? {}).map(([name, value]) => [name, String(value)])),
     config: (config ?? {}) as JsonObject,
     unset,
@@ -123,8 +113,9 @@ function unsetOf(entry: string, unset: readonly Unset[], skills: object): string
 
 function toAgents(agents: NonNullable<ConfigDocument['agents']>): AgentConfig[] {
   const all = agents.length > 0 ? agents : [{ id: DEFAULTS.agentId }]
-  return all.map(({ id, skills, instructions, tools = {} }) => ({
+  return expandAgents(all).map(({ id, preset, skills, instructions, tools = {} }) => ({
     id,
+    ...(preset !== undefined && { preset }),
     ...(skills && { skills }),
     ...(instructions !== undefined && { instructions }),
     tools: { profile: tools.profile ?? 'full', allow: tools.allow ?? [], ask: tools.ask ?? [], deny: tools.deny ?? [] },
@@ -139,7 +130,8 @@ function toExecution({
   limits,
 }: NonNullable<ConfigDocument['execution']>): ExecutionConfig {
   return {
-    sandbox: sandbox ?? 'local',
+    // What this version cannot do is done in the local sandbox, never unconfined; it is said where it was read.
+    sandbox: sandbox === 'none' ? 'none' : 'local',
     timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
     maxOutputBytes: maxOutputBytes ?? DEFAULTS.maxOutputBytes,
     ...(uidBase !== undefined && { uidBase }),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { readFileSync, statSync } from 'node:fs'
+import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Diagnostic, isJsonObject, NexusError } from '../kernel/index.ts'
 
@@ -27,7 +28,7 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
     diagnostics: [{ code, severity: 'warning', message: `${message} Nothing is trusted.`, path, fix }],
   })
   try {
-    const { size, mode, uid } = await stat(path)
+    const { size, mode, uid } = statSync(path)
     if (isForeign({ mode, uid })) {
       return nothing(
         'trust-insecure',
@@ -35,7 +36,7 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
         `chmod 600 ${path}, after a look at what it holds.`,
       )
     }
-    const directories = size > MAX_BYTES ? undefined : parseList(await readFile(path, 'utf8'))
+    const directories = size > MAX_BYTES ? undefined : parseList(readFileSync(path, 'utf8'))
     return directories
       ? { directories, diagnostics: [] }
       : nothing(

@@ -4,6 +4,7 @@ import { isNexusError, NexusError } from '../kernel/index.ts'
 import type { LocalOptions } from './local/options.ts'
 import type { NoneOptions } from './none.ts'
 import type { Sandbox } from './sandbox.ts'
+import type { SecretCommandRequest, SecretCommandResult } from './secret-command.ts'
 
 export { checkEnvironment, refusedVariable } from './environment.ts'
 export type { LocalOptions } from './local/options.ts'
@@ -12,6 +13,7 @@ export type { NoneOptions } from './none.ts'
 export { type CheckedRequest, checkRequest } from './request.ts'
 export type { CommandLimits } from './runner/protocol.ts'
 export type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
+export type { SecretCommandRequest, SecretCommandResult } from './secret-command.ts'
 
 /** Shown and recorded whenever `none` is in use. */
 export const NONE_WARNING =
@@ -59,4 +61,12 @@ export async function checkSandbox(options: SandboxOptions): Promise<readonly Di
       },
     ]
   }
+}
+
+/**
+ * Runs a program that the operator named as the source of a secret: with their rights, without a shell, 5 s, 64 KiB.
+ * Never rejects but for an aborted signal.
+ */
+export async function runSecretCommand(request: SecretCommandRequest): Promise<SecretCommandResult> {
+  return (await import('./secret-command.ts')).run(request)
 }

@@ -23,7 +23,7 @@ describe('docs/config.md', () => {
   })
 
   it('lists every diagnostic that the room can give, and no other', async () => {
-    const directories = ['src/config', 'src/config/document']
+    const directories = ['', '/document', '/layers', '/schema', '/secrets'].map((name) => `src/config${name}`)
     const codes = new Set<string>()
     for (const directory of directories) {
       for (const file of (await readdir(join(ROOT, directory))).filter((name) => name.endsWith('.ts'))) {
@@ -39,7 +39,7 @@ describe('docs/config.md', () => {
   })
 
   it('lists all that an untrusted workspace may set', async () => {
-    const source = await readFile(join(ROOT, 'src/config/restrict.ts'), 'utf8')
+    const source = await readFile(join(ROOT, 'src/config/layers/restrict.ts'), 'utf8')
     const allowed = [...source.matchAll(/path: '([^']+)', check/g)].map((match) => match[1] ?? '')
     const section = PAGE.slice(PAGE.indexOf('## Trust'), PAGE.indexOf('## Diagnostics'))
     const listed = [...section.matchAll(/`((?:skills|agents|execution|limits)\.[a-zA-Z_.*]+)`/g)].map(

@@ -3,7 +3,8 @@ import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { toJsonSchema } from '@valibot/to-json-schema'
-import { assertValid, CONFIG_SCHEMA, configTruthy, maskConfig, readEnvironment } from '../../src/config/index.ts'
+import { assertValid, configTruthy, maskConfig, readEnvironment } from '../../src/config/index.ts'
+import { CONFIG_SCHEMA } from '../../src/config/schema/schema.ts'
 import { findings, makePlace } from './place.ts'
 
 /** Free settings have no prototype; their content is what counts here. */
@@ -71,6 +72,7 @@ tools:
     assert.deepEqual(plain(skills.entries.get('github')), {
       enabled: true,
       apiKey: 'ghp-secret',
+      hasApiKey: true,
       env: { GITHUB_TOKEN: 'ghp-secret' },
       config: { enterprise: true },
       unset: [],
@@ -150,7 +152,13 @@ limits: {maxIterations: 3}
     assert.equal(config.model, undefined)
     assert.deepEqual(config.skills.load.extraDirs, ['/base/b', join(place.home, 'c')])
     assert.deepEqual(config.skills.sources, [{ type: 'local', path: join(place.nexusHome, '${x}') }])
-    const entry = { enabled: false, env: { B: 'Bearer token-value' }, config: {}, unset: ['NOPE'] }
+    const entry = {
+      enabled: false,
+      hasApiKey: false,
+      env: { B: 'Bearer token-value' },
+      config: {},
+      unset: ['NOPE'],
+    }
     assert.deepEqual(plain(config.skills.entries.get('held')), entry)
     assert.equal(config.limits.maxIterations, 3)
     assert.deepEqual(loaded.secrets, ['token-value', 'Bearer token-value'])
@@ -163,18 +171,16 @@ limits: {maxIterations: 3}
     a: {apiKey: {file: key.txt}}
     b: {apiKey: {env: KEY}}
     c: {apiKey: {file: missing.txt}}
-    d: {apiKey: {command: [pass, show, key]}}
 `,
     })
     await chmod(await place.write('home/.nexus/key.txt', 'from-a-file\n'), 0o600)
     const loaded = await place.load({ variables: { KEY: 'from-a-variable' } })
-    assert.deepEqual(findings(loaded), ['5:9 config-secret-unreadable', '6:9 config-not-used'])
+    assert.deepEqual(findings(loaded), ['5:9 config-secret-unreadable'])
     const keys = [...loaded.config.skills.entries].map(([name, { apiKey }]) => [name, apiKey])
     assert.deepEqual(keys, [
       ['a', 'from-a-file'],
       ['b', 'from-a-variable'],
       ['c', undefined],
-      ['d', undefined],
     ])
     assert.deepEqual(loaded.secrets, ['from-a-file', 'from-a-variable'])
   })
@@ -264,9 +270,16 @@ tools: {search: {url: "https://host/?key=\${T}"}}`,
       'model',
       'skills',
       'agents',
+      'permissions',
       'tools',
       'execution',
       'limits',
+      'search',
+      'secrets',
+      'server',
+      'store',
+      'nats',
+      'mcp',
     ])
     assert.equal(schema.additionalProperties, false)
   })

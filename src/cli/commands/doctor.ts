@@ -121,12 +121,16 @@ async function checkSkills(invocation: Invocation): Promise<Finding> {
 async function checkModel({ environment, cwd }: Invocation): Promise<Finding> {
   const loaded = await loadConfig({ cwd, environment })
   try {
-    const model = await resolveModel({ environment, ...(loaded.config.model && { configured: loaded.config.model }) })
+    const { model: configured } = loaded.config
+    // A command that gives the key is not run only to look: something stands in for it.
+    const isFromCommand = configured?.hasApiKey === true && configured.apiKey === undefined
+    const shown = isFromCommand ? { ...configured, apiKey: 'not-asked-for' } : configured
+    const model = await resolveModel({ environment, ...(shown && { configured: shown }) })
+    const none =
+      'none named; the demo uses a recorded one. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or model: in nexus.yaml'
     return {
       subject: 'model',
-      found:
-        model?.describe ??
-        'none named; the demo uses a recorded one. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or model: in nexus.yaml',
+      found: `${model?.describe ?? none}${isFromCommand ? '; its key comes from a command, which was not run' : ''}`,
       diagnostics: [],
     }
   } catch (error) {

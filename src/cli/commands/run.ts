@@ -79,7 +79,10 @@ async function takeTurn(
 }
 
 /** The model that flags, configuration or key variables name; throws MODEL_NOT_CONFIGURED when none does. */
-export async function chooseModel(local: Pick<Local, 'config'>, invocation: Invocation): Promise<ModelChoice> {
+export async function chooseModel(
+  local: Pick<Local, 'config' | 'secrets'>,
+  invocation: Invocation,
+): Promise<ModelChoice> {
   const chosen = await findModel(local, invocation)
   if (chosen) return chosen
   throw new NexusError('MODEL_NOT_CONFIGURED', 'No model is named, and no key variable is set.', {
@@ -89,15 +92,18 @@ export async function chooseModel(local: Pick<Local, 'config'>, invocation: Invo
 
 /** As `chooseModel`, but undefined when nothing names a model. */
 export async function findModel(
-  local: Pick<Local, 'config'>,
+  local: Pick<Local, 'config' | 'secrets'>,
   invocation: Invocation,
 ): Promise<ModelChoice | undefined> {
   const { environment } = invocation
   const spec = stringFlag(invocation, 'model')
   const baseUrl = stringFlag(invocation, 'base-url')
+  // A key that a command gives is asked for only when it will be used.
+  const isUsed = spec === undefined || spec.startsWith(`${local.config.model?.provider}/`)
+  const configured = isUsed ? await local.secrets.model(invocation.signal) : undefined
   return resolveModel({
     environment,
-    ...(local.config.model && { configured: local.config.model }),
+    ...(configured && { configured }),
     ...(spec !== undefined && { spec }),
     ...(baseUrl !== undefined && { baseUrl }),
   })

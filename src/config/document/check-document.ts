@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Diagnostic, JsonObject } from '../../kernel/index.ts'
-import { CONFIG_SCHEMA, type ConfigDocument } from '../schema.ts'
+import { CONFIG_SCHEMA, type ConfigDocument } from '../schema/schema.ts'
 import { collectFindings } from './findings.ts'
 import { copyValue, removeParts } from './parts.ts'
 import { type Issue, misfitProblem, type Problem, toProblems } from './problems.ts'

@@ -1,5 +1,6 @@
 import type * as v from 'valibot'
-import { nearest, toSafeLine } from '../../kernel/index.ts'
+import { nearest } from '../../kernel/index.ts'
+import { nameOf, shown } from './name-of.ts'
 import { describe, type PathKey } from './read-yaml.ts'
 import { knownKeys, type Misfit } from './schema-walk.ts'
 
@@ -14,7 +15,6 @@ export interface Problem {
 /** What valibot found. */
 export type Issue = v.BaseIssue<unknown>
 
-const MAX_SHOWN = 60
 /** Below these keys nothing of a value is ever shown. */
 const SENSITIVE = new Set(['apiKey', 'auth', 'env', 'config', 'baseUrl', 'url'])
 
@@ -58,14 +58,6 @@ function wrongType(keys: readonly PathKey[], input: unknown, wanted: string): Pr
   }
 }
 
-/** A place in words: `agents[0].tools`. */
-export function nameOf(keys: readonly PathKey[]): string {
-  const parts = keys.map((key, index) =>
-    typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${shown(key)}`,
-  )
-  return parts.join('') || 'The file'
-}
-
 function toProblem(issue: Issue, keys: readonly PathKey[]): Problem {
   const last = issue.path?.at(-1)
   const isKey = last !== undefined && 'origin' in last && last.origin === 'key'
@@ -90,13 +82,19 @@ function missing(issue: Issue, keys: readonly PathKey[]): Problem {
 function unknownKey(keys: readonly PathKey[], root: unknown): Problem {
   const [name, parent] = [String(keys.at(-1)), keys.slice(0, -1)]
   const candidates = knownKeys(root, parent)
-  const hint = nearest(name, candidates)
+  const hint = nearest(name, candidates) ?? longer(name, candidates)
   return {
     keys,
     code: 'config-unknown-key',
     message: `There is no setting "${shown(name)}"${parent.length === 0 ? '' : ` in ${nameOf(parent)}`}.`,
     fix: hint ? `Did you mean "${hint}"?` : `Allowed here: ${candidates.join(', ')}.`,
   }
+}
+
+/** The only setting that goes on where this one ends: "disabled" for "disabled_skills". */
+function longer(name: string, candidates: readonly string[]): string | undefined {
+  const [first, ...more] = candidates.filter((key) => key.toLowerCase().startsWith(name.toLowerCase()))
+  return more.length === 0 ? first : undefined
 }
 
 function badName(keys: readonly PathKey[]): Problem {
@@ -166,9 +164,4 @@ const FORMS: Readonly<Record<string, string>> = {
 
 function quoted(expected: string | null): string[] {
   return [...(expected ?? '').matchAll(/"([^"]*)"/g)].map((match) => match[1] ?? '')
-}
-
-function shown(text: string): string {
-  const line = toSafeLine(text)
-  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line
 }

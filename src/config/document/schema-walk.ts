@@ -1,4 +1,4 @@
-import { CONFIG_SCHEMA } from '../schema.ts'
+import { CONFIG_SCHEMA } from '../schema/schema.ts'
 import type { PathKey } from './read-yaml.ts'
 
 /** The parts of a valibot schema that are looked into here. */
@@ -10,6 +10,7 @@ export interface Schema {
   readonly value?: Schema
   readonly wrapped?: Schema
   readonly literal?: unknown
+  readonly default?: unknown
 }
 
 const ROOT: Schema = CONFIG_SCHEMA
@@ -25,7 +26,7 @@ const RESERVED = ['__proto__', 'constructor', 'prototype']
 /** Finds every misfit of a value. */
 export function findMisfits(value: unknown, keys: readonly PathKey[] = [], schema = ROOT): Misfit[] {
   if (typeof value !== 'object' || value === null) return []
-  const inner = unwrap(schema, value)
+  const inner = schemaFor(schema, value)
   if (Array.isArray(value)) {
     if (isMap(inner))
       return [{ keys, type: behindOptional(schema).type === 'union' ? 'list-for-text-or-map' : 'list-for-map' }]
@@ -64,13 +65,13 @@ export function partToRemove(value: unknown, keys: readonly PathKey[]): readonly
 /** The schema of each value on the way, the root's first; shorter when the schema knows no further. */
 function trace(value: unknown, keys: readonly PathKey[]): { schema: Schema }[] {
   let current = value
-  let schema: Schema | undefined = unwrap(ROOT, value)
+  let schema: Schema | undefined = schemaFor(ROOT, value)
   const steps = [{ schema }]
   for (const key of keys) {
     const next: Schema | undefined = step(schema, key)
     if (!next) break
     current = memberOf(current, key)
-    schema = unwrap(next, current)
+    schema = schemaFor(next, current)
     steps.push({ schema })
   }
   return steps
@@ -91,7 +92,7 @@ function isMap({ type }: Schema): boolean {
 }
 
 /** The schema that applies to a value: behind `optional`, and the fitting member of a union or variant. */
-function unwrap(outer: Schema, value: unknown): Schema {
+export function schemaFor(outer: Schema, value: unknown): Schema {
   const schema = behindOptional(outer)
   const options = (schema.options ?? []).filter((option) => typeof option === 'object')
   if (schema.type === 'union' && typeof value === 'object') return options.find(isMap) ?? schema

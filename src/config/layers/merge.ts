@@ -1,11 +1,22 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
-import { copyValue } from './document/parts.ts'
-import type { ConfigDocument } from './schema.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { copyValue } from '../document/parts.ts'
+import type { ConfigDocument } from '../schema/schema.ts'
+import { SECRET_PLACES } from '../secrets/places.ts'
+import { fits } from './pattern.ts'
 
 /** How two values of one key become one. `*` in a path stands for any one key. */
 const RULES: readonly { readonly path: string; readonly rule: 'replace' | 'add' | 'add-before' | 'by-id' }[] = [
   // Whole, so that a key never travels to another file's address.
-  { path: 'model', rule: 'replace' },
+  ...[
+    'model',
+    'search',
+    'store',
+    'nats',
+    'execution.e2b',
+    'mcp.servers.*',
+    'secrets.providers.*',
+    ...SECRET_PLACES,
+  ].map((path) => ({ path, rule: 'replace' as const })),
   // The file that weighs more comes first in the search.
   { path: 'skills.load.extraDirs', rule: 'add-before' },
   { path: 'skills.skill_dirs', rule: 'add-before' },
@@ -17,11 +28,39 @@ const RULES: readonly { readonly path: string; readonly rule: 'replace' | 'add' 
   { path: 'agents.*.tools.allow', rule: 'add' },
   { path: 'agents.*.tools.ask', rule: 'add' },
   { path: 'agents.*.tools.deny', rule: 'add' },
+  { path: 'agents.*.permissions.disableTools', rule: 'add' },
+  { path: 'agents.*.permissions.addBlockedPaths', rule: 'add' },
+  { path: 'permissions.presets.*.blockedPaths', rule: 'add' },
+  { path: 'permissions.presets.*.disableTools', rule: 'add' },
+  { path: 'permissions.destructiveTools', rule: 'add' },
+  { path: 'execution.network.deniedDomains', rule: 'add' },
+  { path: 'execution.filesystem.denyRead', rule: 'add' },
+  { path: 'execution.filesystem.denyWrite', rule: 'add' },
 ]
 
 /** Lays `next` over `base`: maps by key, lists by the rules above, everything else is replaced. Neither is changed. */
 export function mergeDocuments(base: ConfigDocument, next: ConfigDocument): ConfigDocument {
   return mergeValues(base as JsonObject, next as JsonObject, []) as ConfigDocument
+}
+
+/** How many agents or presets may extend one another in a row. */
+export const MAX_CHAIN = 16
+
+export type AgentDocument = NonNullable<ConfigDocument['agents']>[number]
+
+/**
+ * Each agent laid over the one it extends, by the rules for two files. An `extends` that leads nowhere or round in a
+ * circle adds nothing; it is an error elsewhere.
+ */
+export function expandAgents(agents: readonly AgentDocument[]): AgentDocument[] {
+  const byId = new Map(agents.map((agent) => [agent.id, agent]))
+  const expand = (agent: AgentDocument, seen: readonly string[]): AgentDocument => {
+    const base = agent.extends === undefined ? undefined : byId.get(agent.extends)
+    if (base === undefined || seen.length > MAX_CHAIN || seen.includes(base.id)) return agent
+    const { extends: _, ...inherited } = expand(base, [...seen, base.id])
+    return mergeValues(inherited as JsonObject, agent as JsonObject, ['agents', '*']) as AgentDocument
+  }
+  return agents.map((agent) => expand(agent, [agent.id]))
 }
 
 function mergeValues(base: JsonValue | undefined, next: JsonValue, keys: readonly string[]): JsonValue {
@@ -62,8 +101,7 @@ function idOf(value: JsonValue): JsonValue | undefined {
 }
 
 function ruleFor(keys: readonly string[]): (typeof RULES)[number]['rule'] | undefined {
-  const path = keys.join('.')
-  return RULES.find((row) => row.path === path)?.rule
+  return RULES.find((row) => fits(row.path, keys))?.rule
 }
 
 function union(values: readonly JsonValue[]): JsonValue[] {

@@ -1,12 +1,15 @@
-import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
-import { collectFindings, type Finding, type Findings } from './document/findings.ts'
-import { copyValue, partAt, removeParts } from './document/parts.ts'
-import { nameOf } from './document/problems.ts'
-import type { PathKey, YamlFile } from './document/read-yaml.ts'
-import { type Environment, expandHome } from './environment.ts'
-import type { ConfigDocument } from './schema.ts'
+import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { collectFindings, type Finding, type Findings } from '../document/findings.ts'
+import { copyValue, partAt, removeParts } from '../document/parts.ts'
+import { nameOf } from '../document/name-of.ts'
+import type { PathKey, YamlFile } from '../document/read-yaml.ts'
+import { type Environment, expandHome } from '../environment.ts'
+import type { ConfigDocument } from '../schema/schema.ts'
+import { isSecretPlace, isSecretText } from '../secrets/places.ts'
+import { readSecretFile } from '../secrets/read-file.ts'
+import { type Providers, readReference } from '../secrets/reference.ts'
+import { fits, isWithin } from './pattern.ts'
 
 /** A value that was left out because a variable is not set. */
 export interface Unset {
@@ -27,12 +30,13 @@ interface Place {
   /** What relative paths start from. */
   readonly directory: string
   readonly environment: Environment
+  /** `secrets.providers` of the files before this one. */
+  readonly providers?: Providers
 }
 
 /** How a text at some place is read. `literal` may hold `${` as it likes; `plain` may not hold references. */
-type Use = 'literal' | 'plain' | 'value' | 'secret' | 'path'
+type Use = 'literal' | 'plain' | 'value' | 'secret' | 'path' | 'module'
 
-const MAX_SECRET_BYTES = 64 * 1024
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g
 
 /**
@@ -42,7 +46,10 @@ const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g
 export function resolveReferences(checked: ConfigDocument, place: Place): Resolved {
   const found: Found = { findings: collectFindings(place.file), secrets: new Set(), unset: [], remove: [] }
   const root = copyValue(checked as JsonObject) as JsonObject
-  const document = visit(root, [], { ...place, root, found }) as JsonObject
+  const written = (partAt(root, ['secrets', 'providers']) ?? {}) as JsonValue
+  const own = visit(written, ['secrets', 'providers'], { ...place, root, found })
+  const providers = { ...place.providers, ...(own as Providers) }
+  const document = visit(root, [], { ...place, root, found, providers }) as JsonObject
   removeParts(document, found.remove)
   return {
     document: document as ConfigDocument,
@@ -73,7 +80,7 @@ function visit(value: JsonValue, keys: readonly PathKey[], at: Visit): JsonValue
     return map
   }
   if (typeof value === 'string') return visitText(value, keys, at)
-  if (isEntryVariable(keys)) at.found.secrets.add(String(value))
+  if (isSecretText(keys)) at.found.secrets.add(String(value))
   return value
 }
 
@@ -92,8 +99,9 @@ function visitText(text: string, keys: readonly PathKey[], at: Visit): JsonValue
   }
   const expanded = expand(text, keys, at)
   if (expanded === undefined) return text
-  if (isSecretPlace(keys) || isEntryVariable(keys)) at.found.secrets.add(expanded)
-  return use === 'path' ? resolve(at.directory, expandHome(expanded, at.environment.home)) : expanded
+  if (isSecretText(keys)) at.found.secrets.add(expanded)
+  const isPath = use === 'path' || (use === 'module' && /^(?:\.{1,2}|~)?\//.test(expanded))
+  return isPath ? resolve(at.directory, expandHome(expanded, at.environment.home)) : expanded
 }
 
 /** The text with its variables; undefined when it cannot be had, which is then reported and the part is left out. */
@@ -138,101 +146,100 @@ function leaveOut(variable: string, keys: readonly PathKey[], at: Visit): undefi
   return undefined
 }
 
+/** Files are read at once, commands only when the secret is needed: what is left of them is the command in one form. */
 function readSecret(value: JsonObject, keys: readonly PathKey[], at: Visit): JsonValue {
-  const [form, ...more] = Object.keys(value)
-  const target = form === undefined ? undefined : value[form]
-  if (form === undefined || more.length > 0) {
-    at.found.remove.push(unitOf(keys))
-    report(keys, at, {
-      code: 'config-wrong-value',
-      severity: 'error',
-      message: `${nameOf(keys)} needs exactly one of env, file, command.`,
-    })
-    return ''
+  const reference = readReference(value, at.providers ?? {})
+  switch (reference.type) {
+    case 'wrong': {
+      at.found.remove.push(unitOf(keys))
+      const message = `${nameOf(keys)} ${reference.why}.`
+      const fix = reference.fix === undefined ? {} : { fix: reference.fix }
+      report(keys, at, { code: 'config-wrong-value', severity: 'error', message, ...fix })
+      return ''
+    }
+    case 'command': {
+      const [program = '', ...rest] = reference.command.command
+      const command = [expandHome(program, at.environment.home), ...rest]
+      return { ...reference.command, command } as unknown as JsonObject
+    }
+    case 'env':
+      return keep(at.environment.get(reference.name) ?? leaveOut(reference.name, keys, at), at)
+    case 'file':
+      return keep(fromFile(reference, keys, at), at)
   }
-  if (form === 'command') {
-    at.found.remove.push(unitOf(keys))
-    report(keys, at, {
-      code: 'config-not-used',
-      severity: 'warning',
-      message: `${nameOf(keys)}: this version does not run commands for secrets; ${nameOf(unitOf(keys))} is left out.`,
-      fix: 'Use a variable or a file.',
-    })
-    return ''
-  }
-  const secret =
-    form === 'env'
-      ? (at.environment.get(String(target)) ?? leaveOut(String(target), keys, at))
-      : readSecretFile(String(target), keys, at)
-  if (secret !== undefined) at.found.secrets.add(secret)
+}
+
+function keep(secret: string | undefined, { found }: Visit): string {
+  if (secret !== undefined) found.secrets.add(secret)
   return secret ?? ''
 }
 
-function readSecretFile(written: string, keys: readonly PathKey[], at: Visit): string | undefined {
-  const path = resolve(at.directory, expandHome(written, at.environment.home))
-  const refuse = (why: string): undefined => {
+function fromFile(
+  written: { readonly path: string; readonly pointer?: string },
+  keys: readonly PathKey[],
+  at: Visit,
+): string | undefined {
+  const path = resolve(at.directory, expandHome(written.path, at.environment.home))
+  const read = readSecretFile(path, written.pointer)
+  if (read.type === 'refused') {
     at.found.remove.push(unitOf(keys))
-    report(keys, at, {
-      code: 'config-secret-unreadable',
-      severity: 'warning',
-      message: `${nameOf(keys)}: the file ${path} ${why}; ${nameOf(unitOf(keys))} is left out.`,
-      fix: 'Write the secret into the file, readable by you.',
-    })
+    const message = `${nameOf(keys)}: the file ${path} ${read.why}; ${nameOf(unitOf(keys))} is left out.`
+    const fix = 'Write the secret into the file, readable by you.'
+    report(keys, at, { code: 'config-secret-unreadable', severity: 'warning', message, fix })
+    return undefined
   }
-  try {
-    const { size, mode } = statSync(path)
-    if (size > MAX_SECRET_BYTES || (mode & 0o170000) !== 0o100000) return refuse('is not a small regular file')
-    const secret = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
-    if (secret === '') return refuse('is empty')
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-      report(keys, at, {
-        code: 'config-secret-open',
-        severity: 'warning',
-        message: `Other users may read ${path}.`,
-        fix: `chmod 600 ${path}`,
-      })
-    return secret
-  } catch (error) {
-    return refuse(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)
+  if (read.isOpen) {
+    const message = `Other users may read ${path}.`
+    report(keys, at, { code: 'config-secret-open', severity: 'warning', message, fix: `chmod 600 ${path}` })
   }
+  return read.secret
 }
 
-function isEntryVariable(keys: readonly PathKey[]): boolean {
-  return keys[0] === 'skills' && keys[1] === 'entries' && keys[3] === 'env'
-}
-
-function isSecretPlace(keys: readonly PathKey[]): boolean {
-  const last = keys.at(-1)
-  if (keys[0] === 'model') return keys.length === 2 && last === 'apiKey'
-  if (keys[0] !== 'skills' || keys.length !== 4) return false
-  return (keys[1] === 'entries' && last === 'apiKey') || (keys[1] === 'sources' && last === 'auth')
-}
-
-/** How texts are read, by the beginning of their path; the first row that fits counts, anything else is `plain`. */
-const USES: readonly { readonly path: readonly string[]; readonly use: Use }[] = [
-  { path: ['model'], use: 'value' },
-  { path: ['agents', '*', 'instructions'], use: 'literal' },
-  { path: ['tools', 'groups'], use: 'plain' },
-  { path: ['tools'], use: 'secret' },
-  { path: ['skills', 'entries'], use: 'secret' },
-  { path: ['skills', 'sources'], use: 'value' },
-  { path: ['skills', 'skill_dirs'], use: 'path' },
-  { path: ['skills', 'load', 'extraDirs'], use: 'path' },
+/** How texts are read at and below a place; the first row that fits counts, anything else is `plain`. */
+const USES: readonly (readonly [pattern: string, use: Use])[] = [
+  ['agents.*.instructions', 'literal'],
+  ['agents.*.permissions.allowedPaths', 'path'],
+  ['agents.*.permissions.addBlockedPaths', 'path'],
+  ['agents.*.permissions.toolOverrides.*.allowedPaths', 'path'],
+  ['permissions.presets.*.allowedPaths', 'path'],
+  ['permissions.presets.*.blockedPaths', 'path'],
+  ['permissions.presets.*.tools.*.allowedPaths', 'path'],
+  ['model', 'value'],
+  ['tools.groups', 'plain'],
+  ['tools', 'secret'],
+  ['skills.entries', 'secret'],
+  ['skills.sources', 'value'],
+  ['skills.skill_dirs', 'path'],
+  ['skills.load.extraDirs', 'path'],
+  ['skills.custom', 'module'],
+  ['search', 'value'],
+  ['execution.e2b', 'value'],
+  ['execution.filesystem', 'path'],
+  ['store.path', 'path'],
+  ['store.blobs.path', 'path'],
+  ['store', 'value'],
+  ['nats', 'value'],
+  ['server', 'value'],
+  ['mcp.servers.*.cwd', 'path'],
+  ['mcp.servers', 'secret'],
+  ['secrets.providers.*.path', 'path'],
+  ['secrets.providers.*.args', 'literal'],
 ]
 
 function useOf(keys: readonly PathKey[], root: JsonObject): Use {
   if (isLocalSource(keys, root) && keys[3] === 'path') return 'path'
-  return USES.find(({ path }) => path.every((part, index) => part === '*' || part === keys[index]))?.use ?? 'plain'
+  return USES.find(([pattern]) => isWithin(pattern, keys))?.[1] ?? 'plain'
 }
 
 function isLocalSource(keys: readonly PathKey[], root: JsonObject): boolean {
   return keys[1] === 'sources' && partAt(root, [...keys.slice(0, 3), 'type']) === 'local'
 }
 
-/** What is left out when the text at `keys` cannot be had: a source and a model are nothing without a part of them. */
+/** What is left out when the text at `keys` cannot be had: a source, a model and a server are nothing without a part of them. */
 function unitOf(keys: readonly PathKey[]): readonly PathKey[] {
-  if (keys[0] === 'model') return keys[1] === 'apiKey' ? keys : ['model']
-  return keys[0] === 'skills' && keys[1] === 'sources' ? keys.slice(0, 3) : keys
+  if (fits('model.apiKey', keys)) return keys
+  if (keys[0] === 'model') return ['model']
+  return isWithin('skills.sources.*', keys) || isWithin('mcp.servers.*', keys) ? keys.slice(0, 3) : keys
 }
 
 function report(keys: readonly PathKey[], { found }: Visit, finding: Finding): void {

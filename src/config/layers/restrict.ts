@@ -1,10 +1,12 @@
-import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
-import { DEFAULTS } from './config.ts'
-import { collectFindings } from './document/findings.ts'
-import { copyValue, partAt } from './document/parts.ts'
-import { nameOf } from './document/problems.ts'
-import type { PathKey, YamlFile } from './document/read-yaml.ts'
-import type { ConfigDocument } from './schema.ts'
+import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { DEFAULTS } from '../config.ts'
+import { collectFindings } from '../document/findings.ts'
+import { copyValue, partAt } from '../document/parts.ts'
+import { nameOf } from '../document/name-of.ts'
+import type { PathKey, YamlFile } from '../document/read-yaml.ts'
+import type { ConfigDocument } from '../schema/schema.ts'
+import { expandAgents } from './merge.ts'
+import { fits, leadsTo } from './pattern.ts'
 
 /** Whether a part of an untrusted file only narrows what is allowed so far; a value means "narrowed to this". */
 type Check = (value: JsonValue, now: unknown) => boolean | { readonly narrowed: JsonValue }
@@ -30,11 +32,14 @@ const shorter: Check = (value, now) => {
 const narrowerProfile: Check = (value, now = 'full') =>
   value === now || now === 'full' || (value === 'minimal' && now === 'messaging')
 
+/** Confined here instead of unconfined here; but whoever chose another machine wants nothing run on this one. */
+const onThisMachine: Check = (value, now) => value === 'local' && now !== 'e2b'
+
 /**
  * All that the nexus.yaml of an untrusted workspace may set; `*` stands for any one key or agent. Everything else is
  * ignored. Source: decisions, "Trust": it may tighten but not widen.
  */
-const MAY_TIGHTEN: readonly { readonly path: string; readonly check: Check }[] = [
+const MAY_TIGHTEN: readonly { readonly path: string; readonly check: Check; readonly reads?: string }[] = [
   { path: 'skills.disabled_skills', check: accumulates },
   { path: 'skills.entries.*.enabled', check: (value) => value === false },
   { path: 'agents.*.id', check: accumulates },
@@ -42,7 +47,9 @@ const MAY_TIGHTEN: readonly { readonly path: string; readonly check: Check }[] =
   { path: 'agents.*.tools.deny', check: accumulates },
   { path: 'agents.*.tools.ask', check: accumulates },
   { path: 'agents.*.tools.profile', check: narrowerProfile },
-  { path: 'execution.sandbox', check: (value) => value === 'local' },
+  { path: 'execution.sandbox', check: onThisMachine },
+  { path: 'execution.mode', check: onThisMachine, reads: 'execution.sandbox' },
+  { path: 'skills.mode', check: onThisMachine, reads: 'execution.sandbox' },
   { path: 'execution.timeoutMs', check: lower(DEFAULTS.timeoutMs) },
   { path: 'execution.maxOutputBytes', check: lower(DEFAULTS.maxOutputBytes) },
   { path: 'limits.maxIterations', check: lower(DEFAULTS.maxIterations) },
@@ -64,7 +71,8 @@ export function restrictUntrusted(
     const fix = 'Look at the file, then type: nexus trust'
     findings.add(keys, { code: 'config-untrusted', severity: 'warning', message, fix })
   }
-  const document = narrowMap(checked as JsonObject, [], { ignore, base: base as JsonObject }) as ConfigDocument
+  const expanded = { ...base, ...(base.agents && { agents: expandAgents(base.agents) }) } as JsonObject
+  const document = narrowMap(checked as JsonObject, [], { ignore, base: expanded }) as ConfigDocument
   return { document, diagnostics: findings.list() }
 }
 
@@ -90,16 +98,16 @@ function isEmptyMap(value: JsonValue): boolean {
 }
 
 function narrow(value: JsonValue, keys: readonly PathKey[], walk: Walk): JsonValue | undefined {
-  const pattern = patternOf(keys)
-  const row = MAY_TIGHTEN.find(({ path }) => path === pattern)
+  const row = MAY_TIGHTEN.find(({ path }) => fits(path, keys))
   if (row) {
-    const verdict = row.check(value, partAt(walk.base, inBase(keys, walk)))
+    const now = partAt(walk.base, row.reads?.split('.') ?? inBase(keys, walk))
+    const verdict = row.check(value, now)
     if (verdict === true) return copyValue(value)
     walk.ignore(keys)
     return verdict === false ? undefined : verdict.narrowed
   }
-  const leadsOn = MAY_TIGHTEN.some(({ path }) => path.startsWith(`${pattern}.`))
-  if (pattern === 'agents' && Array.isArray(value)) return narrowAgents(value, walk)
+  const leadsOn = MAY_TIGHTEN.some(({ path }) => leadsTo(path, keys))
+  if (fits('agents', keys) && Array.isArray(value)) return narrowAgents(value, walk)
   if (leadsOn && isJsonObject(value)) return narrowMap(value, keys, walk)
   walk.ignore(keys)
   return undefined
@@ -121,13 +129,6 @@ function knownIds({ base }: Walk): string[] {
   const agents = partAt(base, ['agents'])
   const ids = Array.isArray(agents) ? agents.map((agent) => (agent as { id: string }).id) : []
   return ids.length > 0 ? ids : [DEFAULTS.agentId]
-}
-
-/** `*` for the index of an agent and for the key of an entry. */
-function patternOf(keys: readonly PathKey[]): string {
-  return keys
-    .map((key, index) => (typeof key === 'number' || (index === 2 && keys[1] === 'entries') ? '*' : key))
-    .join('.')
 }
 
 /** The same place in the configuration so far, where the agent may stand at another position. */

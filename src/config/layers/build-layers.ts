@@ -1,0 +1,108 @@
+import type { Diagnostic, JsonObject, JsonValue } from '../../kernel/index.ts'
+import type { Layer } from '../config.ts'
+import { checkDocument } from '../document/check-document.ts'
+import { collectFindings } from '../document/findings.ts'
+import { copyValue } from '../document/parts.ts'
+import { nameOf } from '../document/name-of.ts'
+import { parseYaml, type YamlFile } from '../document/read-yaml.ts'
+import type { Environment } from '../environment.ts'
+import type { ConfigDocument } from '../schema/schema.ts'
+import { toCanonical } from './canonical.ts'
+import { crossCheck } from './cross-check.ts'
+import { mergeDocuments } from './merge.ts'
+import { resolveReferences, type Unset } from './references.ts'
+import { restrictUntrusted } from './restrict.ts'
+import { findUnused } from './unused.ts'
+
+/** The text of a file, or settings in the form of one. */
+export interface Input {
+  readonly path: string
+  readonly content: string | ConfigDocument
+  /** What relative paths start from. */
+  readonly directory: string
+  readonly isTrusted: boolean
+}
+
+/** All files laid over each other. */
+export interface Built {
+  readonly document: ConfigDocument
+  readonly layers: readonly Layer[]
+  readonly diagnostics: readonly Diagnostic[]
+  readonly secrets: ReadonlySet<string>
+  readonly unset: readonly Unset[]
+}
+
+/** Checks each input, takes from untrusted ones what they may not say, replaces references, and merges. Never throws. */
+export function buildLayers(
+  inputs: readonly Input[],
+  { environment, settings }: { readonly environment: Environment; readonly settings: ConfigDocument },
+): Built {
+  const base: Layer = { path: 'environment', document: settings as JsonObject, locate: () => undefined }
+  const so: Growing = { document: settings, layers: [base], diagnostics: [], secrets: new Set(), unset: [] }
+  for (const input of inputs) addLayer(so, input, environment)
+  so.diagnostics.push(...crossCheck(so.document, so.layers))
+  return so
+}
+
+interface Growing extends Built {
+  document: ConfigDocument
+  readonly layers: Layer[]
+  readonly diagnostics: Diagnostic[]
+  readonly secrets: Set<string>
+  readonly unset: Unset[]
+}
+
+function addLayer(so: Growing, input: Input, environment: Environment): void {
+  const file = toFile(input)
+  const checked = checkDocument(file)
+  so.diagnostics.push(...file.diagnostics, ...checked.diagnostics)
+  const allowed = input.isTrusted
+    ? { document: checked.document, diagnostics: [] }
+    : restrictUntrusted(checked.document, { base: so.document, file })
+  const resolved = resolveReferences(allowed.document, {
+    file,
+    directory: input.directory,
+    environment,
+    providers: so.document.secrets?.providers ?? {},
+  })
+  const { document, locate, conflicts } = toCanonical(resolved.document, file.locate)
+  so.diagnostics.push(
+    ...allowed.diagnostics,
+    ...resolved.diagnostics,
+    ...findUnused(document, { path: file.path, locate }),
+    ...findTwins(checked.document, file),
+    ...describeConflicts(conflicts, file),
+  )
+  for (const secret of resolved.secrets) so.secrets.add(secret)
+  so.unset.push(...resolved.unset)
+  so.layers.push({ path: file.path, document: document as JsonObject, locate })
+  so.document = mergeDocuments(so.document, document)
+}
+
+function toFile({ path, content }: Input): YamlFile {
+  if (typeof content === 'string') return parseYaml(content, path)
+  return { path, value: copyValue(content as JsonValue) as JsonObject, diagnostics: [], locate: () => undefined }
+}
+
+/** Two agents of one name in one file: their rules are laid over each other, which nobody meant. */
+function findTwins({ agents = [] }: ConfigDocument, file: YamlFile): Diagnostic[] {
+  const findings = collectFindings(file)
+  const seen = new Set<string>()
+  for (const [index, { id }] of agents.entries()) {
+    const message = `There is already an agent "${id}" in this file.`
+    const fix = 'Give it another id, or put the settings together.'
+    if (seen.has(id))
+      findings.add(['agents', index], { code: 'config-duplicate-agent', severity: 'error', message, fix })
+    seen.add(id)
+  }
+  return findings.list()
+}
+
+function describeConflicts(conflicts: readonly (readonly (string | number)[])[], file: YamlFile): Diagnostic[] {
+  const findings = collectFindings(file)
+  for (const keys of conflicts) {
+    const message = `${nameOf(keys)} is another name of execution.sandbox, and the two do not say the same.`
+    findings.add(keys, { code: 'config-wrong-value', severity: 'error', message, fix: 'Keep one of them.' })
+  }
+  return findings.list()
+}

@@ -1,0 +1,83 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { DEFAULTS, type LoadedConfig, type Origin } from '../config.ts'
+import { copyValue, partAt } from '../document/parts.ts'
+import type { PathKey } from '../document/read-yaml.ts'
+import { type Schema, schemaFor } from '../document/schema-walk.ts'
+import { CONFIG_SCHEMA } from '../schema/schema.ts'
+import { type AgentDocument, expandAgents, MAX_CHAIN } from './merge.ts'
+import { originOf } from './origins.ts'
+import { fits } from './pattern.ts'
+import { UNUSED } from './unused.ts'
+
+/** The effective settings in the form of a file, and where each was written. Secrets are in it: mask before showing. */
+export interface Explained {
+  readonly document: JsonObject
+  /** Undefined when the default holds. */
+  originOf(keys: readonly PathKey[]): Origin | undefined
+}
+
+/** Puts the defaults of the schema under what the files say; sections that this version does not use get none. */
+export function explain({ config, layers }: Pick<LoadedConfig, 'config' | 'layers'>): Explained {
+  const written = copyValue(config.values) as Record<string, JsonValue>
+  const agents = (written['agents'] ?? []) as readonly JsonValue[] as readonly AgentDocument[]
+  written['agents'] = (agents.length > 0
+    ? expandAgents(agents)
+    : [{ id: DEFAULTS.agentId }]) as readonly object[] as JsonValue
+  const document = fill(written, [], CONFIG_SCHEMA) as JsonObject
+  return { document, originOf: (keys) => firstOrigin({ document, keys, layers, agents }) }
+}
+
+interface Sought {
+  readonly document: JsonObject
+  readonly keys: readonly PathKey[]
+  readonly layers: LoadedConfig['layers']
+  readonly agents: readonly AgentDocument[]
+}
+
+/** Where the setting was written: for an agent, else for the agent that it extends, and so on. */
+function firstOrigin({ document, keys, layers, agents }: Sought): Origin | undefined {
+  const [section, index] = keys
+  let id = section === 'agents' ? (partAt(document, ['agents', index ?? 0, 'id']) as string) : undefined
+  for (let steps = 0; steps <= MAX_CHAIN; steps++) {
+    const as = id === undefined ? document : { ...document, agents: renamed(document['agents'], index, id) }
+    const origin = originOf(as, keys, layers)
+    const next = agents.find((agent) => agent.id === id)?.extends
+    if (origin !== undefined || next === undefined || keys.length < 3) return origin
+    id = next
+  }
+  return undefined
+}
+
+/** The agents, one of them under another id: that is how its part in a file is found. */
+function renamed(agents: JsonValue | undefined, index: PathKey | undefined, id: string): JsonValue {
+  const list = (agents ?? []) as readonly JsonObject[]
+  return list.map((agent, position) => (position === index ? { ...agent, id } : agent))
+}
+
+function fill(value: JsonValue, keys: readonly PathKey[], schema: Schema): JsonValue {
+  const inner = schemaFor(schema, value)
+  if (Array.isArray(value)) {
+    const { item } = inner
+    return item ? value.map((member, index) => fill(member, [...keys, index], item)) : value
+  }
+  if (!isJsonObject(value)) return value
+  const filled: Record<string, JsonValue> = {}
+  for (const [key, member] of Object.entries(inner.entries ?? {})) {
+    const here = [...keys, key]
+    const found = Object.hasOwn(value, key) ? fill(value[key] as JsonValue, here, member) : defaultOf(member, here)
+    if (found !== undefined) filled[key] = found
+  }
+  for (const [key, member] of Object.entries(value)) {
+    if (Object.hasOwn(filled, key)) continue
+    filled[key] = inner.type === 'record' && inner.value ? fill(member, [...keys, key], inner.value) : member
+  }
+  return filled
+}
+
+function defaultOf(schema: Schema, keys: readonly PathKey[]): JsonValue | undefined {
+  if (UNUSED.some(({ path, value }) => value === undefined && fits(path, keys))) return undefined
+  if (schema.default !== undefined) return schema.default as JsonValue
+  if (schemaFor(schema, {}).type !== 'strict_object') return undefined
+  const filled = fill({}, keys, schema) as JsonObject
+  return Object.keys(filled).length > 0 ? filled : undefined
+}

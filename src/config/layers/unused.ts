@@ -1,0 +1,92 @@
+import { type Diagnostic, isJsonObject, type JsonValue } from '../../kernel/index.ts'
+import { collectFindings } from '../document/findings.ts'
+import { partAt } from '../document/parts.ts'
+import type { PathKey, YamlFile } from '../document/read-yaml.ts'
+import type { ConfigDocument } from '../schema/schema.ts'
+
+/** A part of the configuration that is checked and that this version does not act on. */
+interface Unused {
+  readonly path: string
+  /** Completes "This version does not …". */
+  readonly what: string
+  /** `warning` where somebody could rely on it, `info` where it merely waits for its command. */
+  readonly severity: 'warning' | 'info'
+  /** Only this value; default any. */
+  readonly value?: string
+  readonly instead?: string
+}
+
+const LIMITED = 'only skills, tools.profile, allow, ask and deny limit an agent'
+
+/** Nothing of this is silent. A row goes when its feature comes. */
+export const UNUSED: readonly Unused[] = [
+  { path: 'skills.builtin', what: 'choose built-in tools by skills.builtin', severity: 'warning' },
+  { path: 'skills.custom', what: 'load tools from modules', severity: 'warning' },
+  { path: 'skills.sources.*.type', value: 'git', what: 'fetch skills from git', severity: 'warning' },
+  { path: 'skills.sources.*.type', value: 'registry', what: 'fetch skills from a registry', severity: 'warning' },
+  { path: 'agents.*.preset', what: 'apply presets', severity: 'warning', instead: LIMITED },
+  { path: 'agents.*.permissions', what: 'apply permissions', severity: 'warning', instead: LIMITED },
+  { path: 'agents.*.budget', what: 'hold agents to budgets', severity: 'warning' },
+  { path: 'agents.*.context', what: 'shorten histories by agents[].context', severity: 'info' },
+  { path: 'permissions', what: 'apply permissions', severity: 'warning', instead: LIMITED },
+  {
+    path: 'execution.sandbox',
+    value: 'e2b',
+    what: 'run commands in E2B sandboxes',
+    severity: 'warning',
+    instead: 'they run in the local sandbox of this machine',
+  },
+  { path: 'execution.e2b', what: 'run commands in E2B sandboxes', severity: 'info' },
+  {
+    path: 'execution.network',
+    what: 'open the network to commands',
+    severity: 'warning',
+    instead: 'the local sandbox reaches none',
+  },
+  { path: 'execution.filesystem', what: 'add paths to the sandbox or take them away', severity: 'warning' },
+  { path: 'execution.files', what: 'limit inputs and artifacts of runs', severity: 'info' },
+  { path: 'execution.reaper', what: 'run a reaper', severity: 'info' },
+  { path: 'search', what: 'search the web', severity: 'info' },
+  { path: 'server', what: 'have a server', severity: 'info' },
+  { path: 'store', what: 'choose where state is kept by store', severity: 'warning', instead: 'it is kept in SQLite' },
+  { path: 'nats', what: 'speak NATS', severity: 'info' },
+  { path: 'mcp', what: 'use MCP servers', severity: 'info' },
+]
+
+/** Source: seed 002, "Built-in Skills". */
+const BUILTINS = ['web_search', 'file_ops', 'shell']
+
+/** What a file sets and this version does not act on: one finding a section. */
+export function findUnused(document: ConfigDocument, file: Pick<YamlFile, 'path' | 'locate'>): Diagnostic[] {
+  const findings = collectFindings(file)
+  for (const { path, value, what, severity, instead } of UNUSED) {
+    const keys = firstAt(document as JsonValue, path.split('.'), value)
+    if (keys === undefined) continue
+    const effect = instead === undefined ? 'the setting has no effect' : `${instead}`
+    const message = `This version does not ${what} yet; ${effect}.`
+    findings.add(keys, { code: 'config-not-used', severity, message })
+  }
+  for (const [index, name] of (document.skills?.builtin ?? []).entries()) {
+    if (BUILTINS.includes(name)) continue
+    const message = `Unknown built-in skill: ${name}. Available: [${BUILTINS.join(', ')}]`
+    findings.add(['skills', 'builtin', index], { code: 'config-unknown-builtin', severity: 'warning', message })
+  }
+  return findings.list()
+}
+
+/** The first place that fits the pattern, and holds the value if one is asked for. */
+function firstAt(value: JsonValue, pattern: readonly string[], wanted?: string): PathKey[] | undefined {
+  const [part, ...rest] = pattern
+  if (part === undefined) return wanted === undefined || value === wanted ? [] : undefined
+  for (const key of part === '*' ? keysOf(value) : [part]) {
+    const member = partAt(value, [key])
+    const found = member === undefined ? undefined : firstAt(member as JsonValue, rest, wanted)
+    if (found !== undefined) return [key, ...found]
+  }
+  return undefined
+}
+
+function keysOf(value: JsonValue): PathKey[] {
+  if (Array.isArray(value)) return [...value.keys()]
+  return isJsonObject(value) ? Object.keys(value) : []
+}

@@ -1,0 +1,61 @@
+import * as v from 'valibot'
+import { agent, permissions } from './agents.ts'
+import { execution, limits, store } from './execution.ts'
+import { about, secret, text, texts, url } from './parts.ts'
+import { mcp, nats, search, secrets, server } from './services.ts'
+import { skills } from './skills.ts'
+
+/** The model providers that `model:` may name. */
+export const MODEL_PROVIDERS = ['openai', 'anthropic', 'openai-compatible'] as const
+
+const modelMap = v.strictObject({
+  provider: v.picklist(MODEL_PROVIDERS),
+  name: v.pipe(text, about('The model as its provider calls it.')),
+  baseUrl: v.optional(
+    v.pipe(url, about('Address of the API; required for openai-compatible unless OPENAI_BASE_URL is set.')),
+  ),
+  apiKey: v.optional(v.pipe(secret, about('Default: the provider’s usual key variable.'))),
+  api: v.optional(v.pipe(v.picklist(['chat', 'responses']), about('Which interface of OpenAI is spoken.'))),
+})
+
+const modelText = v.pipe(v.string(), v.regex(/^(openai|anthropic|openai-compatible)\/.+$/))
+
+const groupName = v.pipe(v.string(), v.regex(/^group:\S+$/))
+
+/** The whole of nexus.yaml: the one source of checks, types, defaults and the published JSON Schema. Nothing in it transforms. */
+export const CONFIG_SCHEMA = v.pipe(
+  v.strictObject({
+    model: v.optional(v.pipe(v.union([modelText, modelMap]), about('"provider/name", or a map.'))),
+    skills: v.optional(skills),
+    agents: v.optional(v.pipe(v.array(agent), about('Agents, by id. Without any there is one, main, with all tools.'))),
+    permissions: v.optional(permissions),
+    tools: v.optional(
+      v.pipe(
+        v.objectWithRest(
+          {
+            groups: v.optional(
+              v.pipe(v.record(groupName, texts), about('Names for several tools, used in allow, ask and deny.')),
+            ),
+          },
+          v.unknown(),
+        ),
+        about('Groups of tools, and free settings per tool that skills may ask for.'),
+      ),
+    ),
+    execution: v.optional(execution),
+    limits: v.optional(limits),
+    search: v.optional(search),
+    secrets: v.optional(secrets),
+    server: v.optional(server),
+    store: v.optional(store),
+    nats: v.optional(nats),
+    mcp: v.optional(mcp),
+  }),
+  v.title('nexus.yaml'),
+  about('Settings of Nexus.'),
+)
+
+/** A configuration file after checking; also the form of `overrides`. */
+export type ConfigDocument = v.InferInput<typeof CONFIG_SCHEMA>
+/** A secret as written: its text, or where it is. */
+export type SecretInput = v.InferInput<typeof secret>

@@ -1,0 +1,125 @@
+import { NexusError } from '../../kernel/index.ts'
+import type { LoadedConfig, ModelConfig } from '../config.ts'
+import { partAt } from '../document/parts.ts'
+import { nameOf } from '../document/name-of.ts'
+import { originOf } from '../layers/origins.ts'
+import type { Environment } from '../environment.ts'
+import { asSecretCommand, type SecretCommand } from './places.ts'
+import { textAt } from './read-file.ts'
+
+/** One program to run for a secret. No shell is between. */
+export interface SecretCommandRequest {
+  /** The program, by absolute path or by a name in the system's directories, and its arguments. */
+  readonly command: readonly string[]
+  /** All the variables it gets. */
+  readonly environment: Readonly<Record<string, string>>
+  /** What it reads from stdin; default nothing. */
+  readonly input?: string
+  readonly signal?: AbortSignal
+}
+
+/** `why` completes the sentence "the command …". */
+export type SecretCommandResult =
+  | { readonly type: 'done'; readonly output: string }
+  | { readonly type: 'failed'; readonly why: string }
+
+/** Runs a program; given by whoever may start processes. Never rejects but for an aborted signal. */
+export type RunSecretCommand = (request: SecretCommandRequest) => Promise<SecretCommandResult>
+
+/** The secrets of a configuration, those of commands among them. */
+export interface Secrets {
+  /**
+   * The secret at a place such as `['model', 'apiKey']`; undefined when there is none. A command is run at the first call,
+   * and once. Throws CONFIG_INVALID, with the place, when the command gives none.
+   */
+  read(keys: readonly (string | number)[], signal?: AbortSignal): Promise<string | undefined>
+  /** The configured model with its key. Throws as `read` does. */
+  model(signal?: AbortSignal): Promise<ModelConfig | undefined>
+  /** Every value known so far that must never be shown: the same list always, and it grows. */
+  readonly values: readonly string[]
+}
+
+/** What a program may need to find its user's store; nothing else of the environment reaches it. */
+const PASSED = ['HOME', 'USER', 'LOGNAME', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']
+
+/** Opens the secrets of a configuration; nothing is run before it is asked for. */
+export function openSecrets(
+  loaded: LoadedConfig,
+  { run, environment }: { readonly run: RunSecretCommand; readonly environment: Environment },
+): Secrets {
+  const values = [...loaded.secrets]
+  const running = new Map<string, Promise<string>>()
+
+  async function obtain(
+    keys: readonly (string | number)[],
+    wanted: SecretCommand,
+    signal?: AbortSignal,
+  ): Promise<string> {
+    const result = await run(toRequest(wanted, environment, signal))
+    const secret = result.type === 'done' ? secretIn(result.output, wanted) : undefined
+    if (secret === undefined)
+      throw new NexusError('CONFIG_INVALID', failure(keys, wanted, { result, loaded }), {
+        fix: 'Run the command yourself and see what it says.',
+      })
+    values.push(secret)
+    return secret
+  }
+
+  async function read(keys: readonly (string | number)[], signal?: AbortSignal): Promise<string | undefined> {
+    const value = partAt(loaded.config.values, keys)
+    const wanted = asSecretCommand(value)
+    if (wanted === undefined) return typeof value === 'string' && value !== '' ? value : undefined
+    const key = JSON.stringify(keys)
+    const known = running.get(key) ?? obtain(keys, wanted, signal)
+    running.set(key, known)
+    // A failed attempt says nothing about the next one.
+    known.catch(() => running.delete(key))
+    return known
+  }
+
+  return {
+    read,
+    async model(signal) {
+      const { model } = loaded.config
+      const apiKey = model && (await read(['model', 'apiKey'], signal))
+      return model && { ...model, ...(apiKey !== undefined && { apiKey }) }
+    },
+    values,
+  }
+}
+
+/** What went wrong, without a word of what the program wrote. */
+function failure(
+  keys: readonly (string | number)[],
+  { command }: SecretCommand,
+  { result, loaded }: { readonly result: SecretCommandResult; readonly loaded: LoadedConfig },
+): string {
+  const { path, line, column } = originOf(loaded.config.values, keys, loaded.layers) ?? { path: 'nexus.yaml' }
+  const place = line === undefined ? path : `${path}:${line}:${column}`
+  return `${place} ${nameOf(keys)}: the command ${command[0] ?? ''} ${result.type === 'failed' ? result.why : 'gave no secret'}.`
+}
+
+function toRequest(wanted: SecretCommand, environment: Environment, signal?: AbortSignal): SecretCommandRequest {
+  const names = [...PASSED, ...(wanted.passEnv ?? [])]
+  const known = names
+    .map((name) => [name, environment.get(name)])
+    .filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const { request } = wanted
+  return {
+    command: wanted.command,
+    environment: Object.fromEntries(known),
+    ...(request && {
+      input: `${JSON.stringify({ protocolVersion: 1, provider: request.provider, ids: [request.id] })}\n`,
+    }),
+    ...(signal && { signal }),
+  }
+}
+
+/** The output without its last line break; with OpenClaw's protocol the value under the id. */
+function secretIn(output: string, { request, jsonOnly }: SecretCommand): string | undefined {
+  const text = output.replace(/\r?\n$/, '')
+  const escaped = request?.id.replaceAll('~', '~0').replaceAll('/', '~1')
+  const answered = escaped === undefined ? undefined : textAt(text, `/values/${escaped}`)
+  const secret = request === undefined || (answered === undefined && jsonOnly === false) ? text : answered
+  return secret === '' ? undefined : secret
+}

@@ -1,0 +1,50 @@
+import { readFileSync, statSync } from 'node:fs'
+import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
+
+/** The size limit of a file that holds a secret. */
+const MAX_BYTES = 64 * 1024
+
+export type SecretFile =
+  | { readonly type: 'read'; readonly secret: string; readonly isOpen: boolean }
+  /** `why` completes the sentence "the file …". */
+  | { readonly type: 'refused'; readonly why: string }
+
+/** Reads a secret from a small regular file: all of it but the last line break, or the text at a JSON pointer. */
+export function readSecretFile(path: string, pointer?: string): SecretFile {
+  try {
+    const { size, mode } = statSync(path)
+    if (size > MAX_BYTES || (mode & 0o170000) !== 0o100000) return refused('is not a small regular file')
+    const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+    const secret = pointer === undefined ? text : textAt(text, pointer)
+    if (secret === undefined) return refused('is not JSON with a text at that place')
+    if (secret === '') return refused('is empty')
+    return { type: 'read', secret, isOpen: process.platform !== 'win32' && (mode & 0o077) !== 0 }
+  } catch (error) {
+    return refused(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)
+  }
+}
+
+/** The text at a JSON pointer (RFC 6901); undefined when there is none. Only own properties count. */
+export function textAt(json: string, pointer: string): string | undefined {
+  let value: JsonValue | undefined = parse(json)
+  const steps = pointer === '' ? [] : pointer.replace(/^\//, '').split('/')
+  for (const step of steps) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (Array.isArray(value)) value = value[Number(key)]
+    else value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  }
+  return typeof value === 'string' ? value : undefined
+}
+
+function parse(json: string): JsonValue | undefined {
+  try {
+    return JSON.parse(json) as JsonValue
+  } catch {
+    // Not JSON: the caller says that the file does not hold what was asked for.
+    return undefined
+  }
+}
+
+function refused(why: string): SecretFile {
+  return { type: 'refused', why }
+}

@@ -1,0 +1,101 @@
+import { type JsonObject, nearest } from '../../kernel/index.ts'
+import type { ConfigDocument } from '../schema/schema.ts'
+import type { SecretCommand } from './places.ts'
+
+/** Where a secret is, whatever the form it was written in. */
+export type SecretReference =
+  | { readonly type: 'env'; readonly name: string }
+  /** `pointer`: the file is JSON, and this is the place in it. */
+  | { readonly type: 'file'; readonly path: string; readonly pointer?: string }
+  | { readonly type: 'command'; readonly command: SecretCommand }
+  | { readonly type: 'wrong'; readonly why: string; readonly fix?: string }
+
+export type Providers = NonNullable<NonNullable<ConfigDocument['secrets']>['providers']>
+
+const FORMS = 'Write { env: NAME }, { file: path } or { command: [program, argument] }.'
+
+/** Reads `{ env }`, `{ file }`, `{ command }` and OpenClaw's `{ source, provider, id }`. Nothing is opened or run. */
+export function readReference(value: JsonObject, providers: Providers): SecretReference {
+  const { source, ...rest } = value
+  if (typeof source === 'string') return readSourced(source, rest, providers)
+  const [form, ...more] = Object.keys(rest).filter((key) => key !== 'args')
+  const written = form === undefined ? undefined : rest[form]
+  if (form === undefined || more.length > 0 || !['env', 'file', 'command'].includes(form))
+    return wrong('needs exactly one of env, file, command', FORMS)
+  if (form === 'env') return { type: 'env', name: String(written) }
+  if (form === 'file') return { type: 'file', path: String(written) }
+  return commandOf(rest)
+}
+
+/** Source: OpenClaw, "SecretRef contract". Without a provider the place is written in the reference itself. */
+function readSourced(source: string, value: JsonObject, providers: Providers): SecretReference {
+  const { provider, id } = value
+  const isNamed = typeof provider === 'string' && (Object.hasOwn(providers, provider) || provider !== 'default')
+  if (isNamed) return readProvided(source, { provider, id: typeof id === 'string' ? id : '' }, providers)
+  if (source === 'env')
+    return typeof id === 'string' ? { type: 'env', name: id } : wrong('needs id, the name of a variable')
+  if (source === 'file') {
+    const path = value['path'] ?? value['file']
+    if (typeof path !== 'string') return wrong('needs path, or a provider', FORMS)
+    return { type: 'file', path, ...(typeof id === 'string' && id !== 'value' && { pointer: id }) }
+  }
+  return commandOf(value)
+}
+
+function readProvided(
+  source: string,
+  { provider, id }: { readonly provider: string; readonly id: string },
+  providers: Providers,
+): SecretReference {
+  const found = Object.hasOwn(providers, provider) ? providers[provider] : undefined
+  if (found === undefined) {
+    const guess = nearest(provider, Object.keys(providers))
+    return wrong(
+      `names the provider "${provider}", which is not in secrets.providers`,
+      guess === undefined ? 'Add it under secrets.providers.' : `Did you mean "${guess}"?`,
+    )
+  }
+  if (found.source !== source) return wrong(`says source ${source}, but the provider "${provider}" is ${found.source}`)
+  return id === '' ? wrong('needs id') : fromProvider(found, { provider, id })
+}
+
+function fromProvider(
+  found: Providers[string],
+  { provider, id }: { readonly provider: string; readonly id: string },
+): SecretReference {
+  switch (found.source) {
+    case 'env':
+      return found.allowlist === undefined || found.allowlist.includes(id)
+        ? { type: 'env', name: id }
+        : wrong(`asks for a variable that is not in the allowlist of "${provider}"`)
+    case 'file':
+      return { type: 'file', path: found.path, ...(found.mode !== 'singleValue' && { pointer: id }) }
+    case 'exec': {
+      const { command, args = [], jsonOnly, passEnv } = found
+      const more = { ...(jsonOnly !== undefined && { jsonOnly }), ...(passEnv && { passEnv }) }
+      return checked({ command: [command, ...args], request: { provider, id }, ...more })
+    }
+  }
+}
+
+function commandOf({ command, args }: JsonObject): SecretReference {
+  const more = Array.isArray(args) ? args : []
+  if (Array.isArray(command)) return checked({ command: [...command, ...more].map(String) })
+  if (typeof command !== 'string') return wrong('needs command', FORMS)
+  if (/\s/.test(command) && more.length === 0)
+    return wrong('has a command with spaces', 'There is no shell: write a list, command: [program, argument].')
+  return checked({ command: [command, ...more.map(String)] })
+}
+
+/** A relative path would depend on where Nexus was started. */
+function checked(command: SecretCommand): SecretReference {
+  const [program = ''] = command.command
+  if (program === '') return wrong('has an empty command', FORMS)
+  if (program.includes('/') && !program.startsWith('/') && !program.startsWith('~/'))
+    return wrong('has a command with a relative path', 'Write the absolute path of the program.')
+  return { type: 'command', command }
+}
+
+function wrong(why: string, fix?: string): SecretReference {
+  return { type: 'wrong', why, ...(fix !== undefined && { fix }) }
+}
