@@ -1,0 +1,136 @@
+import type { Diagnostic, SkillDocument } from '../../kernel/index.ts'
+import { nameBreaches } from '../fields/name.ts'
+import { readLeniently } from '../frontmatter.ts'
+import { parseSkill } from '../parse.ts'
+import { applyEdits, asChanges, type Change, type Edit, joinLayout, type Layout, layOut, yamlOf } from './layout.ts'
+import { readBack, type Rewritten, type RewriteOptions, unchanged } from './rewritten.ts'
+
+export interface FixOptions extends RewriteOptions {
+  /** Also remove a byte order mark and turn lone CR line ends into LF, in the body too. Default false. */
+  readonly encoding?: boolean
+}
+
+/**
+ * Writes those fixes that need no author: quotes around repaired values, the spelling of known keys, a missing name (the directory's),
+ * no blank lines before the frontmatter, --- at its end. Every other byte stays. Twice does nothing more. Never throws.
+ * A text that cannot be read is returned as it is, with its diagnostics.
+ */
+export function fixSkill(text: string, options: FixOptions): Rewritten {
+  const encoded = options.encoding === true ? fixEncoding(text) : { text, changes: [] }
+  const parsed = parseSkill(encoded.text, options)
+  const layout = layOut(encoded.text)
+  if (parsed.document === undefined || layout === undefined || !text.isWellFormed()) {
+    return unchanged(text, parsed.diagnostics)
+  }
+  const fixed = fixLayout(layout, { document: parsed.document, diagnostics: parsed.diagnostics, options })
+  if (fixed === undefined) return { ...encoded, diagnostics: parsed.diagnostics }
+  return { ...fixed, changes: [...encoded.changes, ...fixed.changes] }
+}
+
+interface Read {
+  readonly document: SkillDocument
+  readonly diagnostics: readonly Diagnostic[]
+  readonly options: RewriteOptions
+}
+
+/** The layout mended; undefined when there is nothing to mend, or mending would change what is read. */
+function fixLayout(layout: Layout, read: Read): Rewritten | undefined {
+  const renamed = read.diagnostics.filter(({ code }) => code === 'key-spelling')
+  const keys = ['name', ...renamed.flatMap(({ message }) => message.match(/[a-z_-]+/g) ?? [])]
+  const frame = fixFrame(layout)
+  for (const quotes of ['double', 'single'] as const) {
+    const edits = [...quoteEdits(layout, quotes), ...renameEdits(layout, renamed), ...nameEdits(layout, read)]
+    const changes = [...frame.blank, ...asChanges(layout, edits), ...frame.closer]
+    if (changes.length === 0) return undefined
+    const text = joinLayout(applyEdits(frame.layout, edits))
+    const name = edits.some(({ why }) => why === WHY_NAME) ? read.options.directoryName : read.document.name
+    const result = readBack(text, { ...read.document, name }, { options: read.options, except: keys })
+    if (result !== undefined) return { text, changes, diagnostics: result.diagnostics }
+  }
+  return undefined
+}
+
+/** Everything about the two markers. */
+function fixFrame(layout: Layout): { layout: Layout; blank: Change[]; closer: Change[] } {
+  const dots = layout.closer.text.startsWith('.')
+  const closerLine = layout.blank.length + layout.lines.length + 2
+  return {
+    layout: { ...layout, blank: [], closer: dots ? { ...layout.closer, text: '---' } : layout.closer },
+    blank: layout.blank.map(({ text }, index) => ({
+      line: index + 1,
+      was: text,
+      now: undefined,
+      why: 'other clients find the frontmatter in the first line only',
+    })),
+    closer: dots
+      ? [{ line: closerLine, was: layout.closer.text, now: '---', why: 'other clients want --- at the end' }]
+      : [],
+  }
+}
+
+const WHY_QUOTES = 'the value is not YAML as it stands; in quotes it is the text that was read'
+
+/** Lines that reading repaired. Values of one line get double quotes, as the diagnostic says, the others single ones. */
+function quoteEdits(layout: Layout, quotes: 'double' | 'single'): Edit[] {
+  const { text, repairs } = readLeniently(yamlOf(layout))
+  if (repairs.length === 0) return []
+  const repaired = text.split('\n')
+  const edits: Edit[] = []
+  for (let from = 0; from < layout.lines.length; from++) {
+    let to = from
+    while (to < layout.lines.length && repaired[to] !== layout.lines[to]?.text) to++
+    if (to === from) continue
+    const now = repaired.slice(from, to)
+    edits.push({ from, to, now: quotes === 'double' ? now.map(inDoubleQuotes) : now, why: WHY_QUOTES })
+    from = to
+  }
+  return edits
+}
+
+const SINGLE_QUOTED = /^((?:[ ]|- )*(?:[\w.-]+|"[^"]*"|'[^']*')?[ \t]*:?[ \t]+)'((?:[^']|'')*)'$/
+
+function inDoubleQuotes(line: string): string {
+  const [, head, value] = SINGLE_QUOTED.exec(line) ?? []
+  return head === undefined || value === undefined ? line : head + JSON.stringify(value.replaceAll("''", "'"))
+}
+
+/** `user_invocable: …` becomes `user-invocable: …`. */
+function renameEdits(layout: Layout, renamed: readonly Diagnostic[]): Edit[] {
+  return renamed.flatMap(({ line = 0, column = 1 }) => {
+    const from = line - layout.blank.length - 2
+    const text = layout.lines[from]?.text ?? ''
+    const key = /^["']?([a-z]+(?:_[a-z]+)+)/.exec(text.slice(column - 1))?.[1]
+    if (key === undefined) return []
+    const start = text.indexOf(key, column - 1)
+    const now = text.slice(0, start) + key.replaceAll('_', '-') + text.slice(start + key.length)
+    return [{ from, to: from + 1, now: [now], why: 'this is how the key is spelled' }]
+  })
+}
+
+const WHY_NAME = "the specification wants a name; the directory's name is the one that was used"
+
+/** A name where there is none, when the directory's name keeps the rule. */
+function nameEdits(layout: Layout, { diagnostics, options }: Read): Edit[] {
+  const name = options.directoryName
+  if (name === undefined || nameBreaches(name).length > 0 || /["'#:\\]/.test(name)) return []
+  if (!diagnostics.some(({ code }) => code === 'name-missing')) return []
+  if (layout.lines.find(({ text }) => /^[^\s#]/.test(text))?.text.startsWith('{') === true) return []
+  const at = layout.lines.findIndex(({ text }) => /^["']?name["']?[ \t]*:/.test(text))
+  if (at < 0) return [{ from: 0, to: 0, now: [`name: ${name}`], why: WHY_NAME }]
+  const isEmpty = /^name[ \t]*:[ \t]*(?:""|''|~)?[ \t]*$/.test(layout.lines[at]?.text ?? '')
+  return isEmpty ? [{ from: at, to: at + 1, now: [`name: ${name}`], why: WHY_NAME }] : []
+}
+
+function fixEncoding(given: string): { text: string; changes: Change[] } {
+  const changes: Change[] = []
+  let text = given
+  if (text.startsWith('\uFEFF')) {
+    text = text.slice(1)
+    changes.push({ line: 1, was: 'a byte order mark', now: undefined, why: 'other clients do not skip it' })
+  }
+  if (/\r(?!\n)/.test(text)) {
+    text = text.replace(/\r(?!\n)/g, '\n')
+    changes.push({ line: 1, was: 'line ends CR', now: 'line ends LF', why: 'most programs do not know CR alone' })
+  }
+  return { text, changes }
+}
