@@ -1,22 +1,12 @@
-import { isMap, isScalar, type Pair, type ParsedNode, type YAMLMap } from 'yaml'
+import { isMap, isScalar, type Pair, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
 import type { JsonObject } from '../kernel/index.ts'
+import type { Frontmatter, Written } from './front.ts'
 import type { FormatCode, Report } from './report.ts'
 import { placeOf } from './text.ts'
 import type { YamlProblem } from './yaml/inspect.ts'
 import { isFatal, readYaml, type YamlRead } from './yaml/read.ts'
 import { type Repair, repairLines, repairYaml } from './yaml/repair.ts'
-import { keyText, mapToJson } from './yaml/values.ts'
-
-/** The frontmatter as data, with what only the syntax knows: places, and how a value was written. */
-export interface Frontmatter {
-  readonly values: JsonObject
-  /** Line and column of a top-level key, or of the opening --- when the key is absent; to spread into a finding. */
-  place(key: string): { readonly line: number; readonly column: number }
-  /** The syntax node of a top-level value; undefined when the key is absent. */
-  node(key: string): ParsedNode | null | undefined
-  /** The characters of a top-level value as they stand in the file, line breaks as spaces. */
-  source(key: string): string
-}
+import { keyText, mapToJson, writtenText } from './yaml/values.ts'
 
 /** Parses and, where it must and can, repairs a frontmatter. `firstLine` is the line of the file on which the text begins. */
 export function readFrontmatter(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
@@ -110,16 +100,27 @@ function lookUp(map: YAMLMap | undefined, { text, at, firstLine }: Source): Fron
   const pairs = new Map<string, Pair>()
   for (const pair of map?.items ?? []) pairs.set(keyText(pair.key) ?? '', pair)
   const node = (key: string): ParsedNode | null | undefined => pairs.get(key)?.value as ParsedNode | null | undefined
+  const values = map ? mapToJson(map) : (Object.create(null) as JsonObject)
   return {
-    values: map ? mapToJson(map) : (Object.create(null) as JsonObject),
+    values,
+    keys: () => Object.keys(values),
+    value: (key) => values[key],
     place(key) {
       const range = (pairs.get(key)?.key as ParsedNode | null | undefined)?.range
       return range ? at(range[0]) : { line: firstLine - 1, column: 1 }
     },
-    node,
+    written: (key) => writtenAs(node(key)),
     source(key) {
       const range = node(key)?.range
       return range ? text.slice(range[0], range[1]).replace(/\s*\n\s*/g, ' ') : ''
     },
   }
+}
+
+function writtenAs(node: ParsedNode | null | undefined): Written | 'collection' | undefined {
+  if (node === undefined || node === null) return undefined
+  if (!isScalar(node)) return 'collection'
+  const { value, type, comment } = node
+  const written = { text: writtenText(node), isNull: value === null, isText: typeof value === 'string' }
+  return type === Scalar.PLAIN && comment ? { ...written, comment } : written
 }

@@ -1,12 +1,10 @@
-import { type Diagnostic, hasErrors, type JsonObject, type JsonValue, type SkillDocument } from '../kernel/index.ts'
-import { readDescription } from './fields/description.ts'
-import { readFlag } from './fields/flags.ts'
-import { readAllowedTools, readArguments } from './fields/lists.ts'
-import { readMetadata } from './fields/metadata.ts'
-import { readName } from './fields/name.ts'
-import { readCompatibility, readTextField } from './fields/text.ts'
-import { type Frontmatter, readFrontmatter } from './frontmatter.ts'
+import { type Diagnostic, hasErrors, type SkillDocument } from '../kernel/index.ts'
+import { readHead } from './document.ts'
+import type { Frontmatter } from './front.ts'
+import { readFrontmatter } from './frontmatter.ts'
 import { FORMAT_LIMITS } from './limits.ts'
+import { scannedFrontmatter } from './quick/front.ts'
+import { Scanner } from './quick/scan.ts'
 import { createReport, type Report } from './report.ts'
 import { splitFrontmatter } from './split.ts'
 import { readText } from './text.ts'
@@ -78,11 +76,13 @@ function parse(input: string | Uint8Array, options: ParseOptions, report: Report
   }
   if (split.loneCr)
     report.add('line-ends-cr', 'lines end in a lone CR', { line: 1, column: 1, fix: 'save the file with LF line ends' })
-  const bytes = new TextEncoder().encode(yaml)
-  if (bytes.length > FORMAT_LIMITS.maxFrontmatterBytes) {
+  // With a NUL at the end, which the scanner wants.
+  const bytes = Buffer.from(`${yaml}\0`, 'utf8')
+  const size = bytes.length - 1
+  if (size > FORMAT_LIMITS.maxFrontmatterBytes) {
     report.add(
       'frontmatter-too-large',
-      `the frontmatter has ${bytes.length} bytes, the limit is ${FORMAT_LIMITS.maxFrontmatterBytes}`,
+      `the frontmatter has ${size} bytes, the limit is ${FORMAT_LIMITS.maxFrontmatterBytes}`,
       {
         line: firstLine,
         column: 1,
@@ -91,41 +91,18 @@ function parse(input: string | Uint8Array, options: ParseOptions, report: Report
     )
     return undefined
   }
+  const front = readQuickly(bytes, firstLine) ?? readWhole(bytes, firstLine, report)
+  return front && { ...readHead(front, { directoryName: options.directoryName, report }), body }
+}
+
+/** The reading without the YAML library, for what it can read the same way; see `quick/scan.ts`. */
+function readQuickly(bytes: Buffer, firstLine: number): Frontmatter | undefined {
+  const scanner = new Scanner()
+  const isRead = scanner.scan(bytes, { start: 0, end: bytes.length - 1, until: 'end', isWhole: true })
+  return isRead ? scannedFrontmatter(scanner, { start: 0, firstLine }) : undefined
+}
+
+function readWhole(bytes: Buffer, firstLine: number, report: Report): Frontmatter | undefined {
   // A copy: substrings of the whole text would keep the body in memory for as long as a name lives.
-  const front = readFrontmatter(new TextDecoder().decode(bytes), firstLine, report)
-  return front && toDocument(front, body, { report, options })
-}
-
-function toDocument(
-  front: Frontmatter,
-  body: string,
-  { report, options }: { report: Report; options: ParseOptions },
-): SkillDocument {
-  const name = readName(front, options.directoryName, report)
-  const description = readDescription(front, report)
-  const license = readTextField(front, 'license', report)
-  const compatibility = readCompatibility(front, report)
-  return {
-    name,
-    description,
-    ...(license === undefined ? {} : { license }),
-    ...(compatibility === undefined ? {} : { compatibility }),
-    allowedTools: readAllowedTools(front, report),
-    arguments: readArguments(front, report),
-    invocation: {
-      model: !readFlag(front, 'disable-model-invocation', { fallback: false, report }),
-      user: readFlag(front, 'user-invocable', { fallback: true, report }),
-    },
-    metadata: readMetadata(front, report),
-    frontmatter: asFrontmatter(front),
-    body,
-  }
-}
-
-/** All keys as parsed; `argument-hint: [issue]` is a list to YAML, but a hint to people: it stays as written. */
-function asFrontmatter(front: Frontmatter): JsonObject {
-  if (typeof front.values['argument-hint'] !== 'object' || front.values['argument-hint'] === null) return front.values
-  const copy = Object.assign(Object.create(null) as Record<string, JsonValue>, front.values)
-  copy['argument-hint'] = front.source('argument-hint')
-  return copy
+  return readFrontmatter(bytes.toString('utf8', 0, bytes.length - 1), firstLine, report)
 }

@@ -1,23 +1,21 @@
-import { isScalar, Scalar } from 'yaml'
 import { toSafeText } from '../../kernel/index.ts'
-import type { Frontmatter } from '../frontmatter.ts'
+import type { Frontmatter, Written } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
-import { writtenText } from '../yaml/values.ts'
 import { countCharacters, shown, trimText } from './text.ts'
 
 /** The description, or undefined when there is none: such a skill is held by the gate, not rejected. */
 export function readDescription(front: Frontmatter, report: Report): string | undefined {
-  const node = front.node('description') ?? undefined
+  const written = front.written('description')
   const place = front.place('description')
   const fix = 'write: description: "What it does. Use when …"'
-  if (node !== undefined && !isScalar(node)) {
+  if (written === 'collection') {
     report.add('description-not-text', 'the description is a list or a mapping; the skill is held', { ...place, fix })
     return undefined
   }
   // The word null is no description, although the same word is a name.
-  const text = node === undefined || node.value === null ? '' : trimText(writtenText(node) ?? '')
-  if (node === undefined || text === '') {
+  const text = written === undefined || written.isNull ? '' : trimText(written.text ?? '')
+  if (written === undefined || text === '') {
     const similar = similarKey(front, 'description')
     const found =
       similar === undefined
@@ -26,7 +24,7 @@ export function readDescription(front: Frontmatter, report: Report): string | un
     report.add('description-missing', 'no description is given; the skill is held', found)
     return undefined
   }
-  warnWriting(node, text, { place, report })
+  warnWriting(written, text, { place, report })
   warnLength(text, { place, report })
   warnHidden(text, { place, report })
   return text
@@ -38,16 +36,16 @@ interface Notes {
 }
 
 /** Warns when YAML reads the text as something else than what people see. */
-function warnWriting(node: Scalar.Parsed, text: string, { place, report }: Notes): void {
-  if (typeof node.value !== 'string') {
+function warnWriting({ isText, comment: dropped }: Written, text: string, { place, report }: Notes): void {
+  if (!isText) {
     const fix = `write: description: "${text}"`
     report.add('description-not-text', `the description ${shown(text)} is no text in YAML; it is read as written`, {
       ...place,
       fix,
     })
   }
-  if (node.type !== Scalar.PLAIN || !node.comment) return
-  const comment = shown(`#${node.comment}`)
+  if (dropped === undefined) return
+  const comment = shown(`#${dropped}`)
   report.add('comment-in-value', `${comment} is a YAML comment and was dropped from the description`, {
     ...place,
     fix: 'put quotes around the whole value when the text belongs to it',
@@ -55,8 +53,9 @@ function warnWriting(node: Scalar.Parsed, text: string, { place, report }: Notes
 }
 
 function warnLength(text: string, { place, report }: Notes): void {
-  const length = countCharacters(text)
   const limit = FORMAT_LIMITS.maxDescriptionLength
+  if (text.length <= limit) return
+  const length = countCharacters(text)
   if (length <= limit) return
   report.add('description-long', `the description has ${length} characters, the specification allows ${limit}`, {
     ...place,
@@ -68,8 +67,19 @@ function warnLength(text: string, { place, report }: Notes): void {
 const EMOJI_PARTS =
   /(?<=\p{Extended_Pictographic}|[#*0-9])\ufe0f|(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d/gu
 
+/** What a text must have before anything in it can be hidden: a control or format character, or something outside the BMP. */
+const MAYBE_HIDDEN =
+  // oxlint-disable-next-line no-control-regex
+  /[\0-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\ud800-\udfff]/
+
+/** False when a text surely hides nothing; cheap. */
+export function mayHide(text: string): boolean {
+  return MAYBE_HIDDEN.test(text)
+}
+
 /** Warns about characters that people do not see. */
 function warnHidden(text: string, { place, report }: Notes): void {
+  if (!mayHide(text)) return
   const plain = text.normalize('NFC').replace(EMOJI_PARTS, '')
   const breaks = plain.replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
   if (toSafeText(breaks) === breaks) return
@@ -81,7 +91,7 @@ function warnHidden(text: string, { place, report }: Notes): void {
 
 /** A key that was probably meant to be `key`: other case, or one letter wrong. */
 function similarKey(front: Frontmatter, key: string): string | undefined {
-  return Object.keys(front.values).find((other) => other !== key && isNear(other.toLowerCase(), key))
+  return front.keys().find((other) => other !== key && isNear(other.toLowerCase(), key))
 }
 
 /** At most one letter added, dropped, changed or swapped with its neighbour. */

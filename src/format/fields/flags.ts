@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../kernel/index.ts'
-import type { Frontmatter } from '../frontmatter.ts'
+import type { Frontmatter } from '../front.ts'
 import type { Report } from '../report.ts'
 
 const TRUE: ReadonlySet<string> = new Set(['true', 'yes', 'on', '1'])
@@ -19,7 +19,7 @@ export function readFlag(
   { fallback, report }: { fallback: boolean; report: Report },
 ): boolean {
   const found = spelledKey(front, key, report)
-  const value = front.values[found]
+  const value = front.value(found)
   if (value === undefined || value === null) return fallback
   const flag = asBoolean(value)
   if (flag !== undefined) return flag
@@ -33,7 +33,7 @@ export function readFlag(
 /** The key that is there: itself, or its spelling with underscores, which is reported. */
 export function spelledKey(front: Frontmatter, key: string, report: Report): string {
   const other = key.replaceAll('-', '_')
-  if (other === key || Object.hasOwn(front.values, key) || !Object.hasOwn(front.values, other)) return key
+  if (other === key || front.value(key) !== undefined || front.value(other) === undefined) return key
   report.add('key-spelling', `${other} is read as ${key}`, { ...front.place(other), fix: `write: ${key}:` })
   return other
 }

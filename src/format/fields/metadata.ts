@@ -1,6 +1,6 @@
 import JSON5 from 'json5'
 import { isJsonObject, type JsonObject, type JsonValue, type SkillMetadata } from '../../kernel/index.ts'
-import type { Frontmatter } from '../frontmatter.ts'
+import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
 import { normalizeMetadata, own } from './gating.ts'
@@ -23,7 +23,7 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
   containers.push(metadata)
   const top = Object.create(null) as Record<string, JsonValue>
   for (const key of TOP_LEVEL) {
-    const value = own(front.values, key)
+    const value = front.value(key)
     // A top-level `requires` also names other skills or servers in corpora; only the gating form is ours.
     const gating = key === 'requires' || key === 'install' ? isGating(key, value) : value !== undefined
     if (gating && value !== undefined) top[key] = value
@@ -42,7 +42,7 @@ function isGating(key: string, value: JsonValue | undefined): boolean {
 
 /** `metadata` as a mapping: YAML, or JSON5 in a string. Anything else is reported and left out. */
 function asMapping(front: Frontmatter, report: Report): JsonObject {
-  const value = own(front.values, 'metadata')
+  const value = front.value('metadata')
   const empty = Object.create(null) as JsonObject
   if (value === undefined || value === null || value === '') return empty
   const parsed = typeof value === 'string' ? parseJson5(value) : value

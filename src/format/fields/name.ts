@@ -1,30 +1,32 @@
-import { isScalar } from 'yaml'
-import type { Frontmatter } from '../frontmatter.ts'
+import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
-import { writtenText } from '../yaml/values.ts'
 import { countCharacters, shown, trimText } from './text.ts'
 
 /** The label, checked against the published naming rule; breaches are warnings. Source: decisions, "names". */
 export function readName(front: Frontmatter, directoryName: string | undefined, report: Report): string | undefined {
-  const node = front.node('name')
+  const written = front.written('name')
   const place = front.place('name')
-  const name = node ? trimText(writtenText(node) ?? '') : ''
+  const name = written === undefined || written === 'collection' ? '' : trimText(written.text ?? '')
   if (name === '') {
-    const collection = node !== undefined && node !== null && !isScalar(node)
     const fix = `write: name: ${directoryName === undefined ? 'my-skill' : suggestName(directoryName)}`
-    if (collection) report.add('name-not-text', "the name is not text; the directory's name is used", { ...place, fix })
+    if (written === 'collection')
+      report.add('name-not-text', "the name is not text; the directory's name is used", { ...place, fix })
     else report.add('name-missing', "no name is given; the directory's name is used", { ...place, fix })
     return undefined
   }
-  const breaches = nameBreaches(name)
+  const breaches = isCleanName(name) ? [] : nameBreaches(name)
   if (breaches.length > 0) {
     report.add('name-invalid', `the name ${shown(name)} ${breaches.join(', ')}; it is used as a label only`, {
       ...place,
       fix: `write: name: ${suggestName(name)}`,
     })
   }
-  if (directoryName !== undefined && name.normalize('NFKC') !== directoryName.normalize('NFKC')) {
+  if (
+    directoryName !== undefined &&
+    name !== directoryName &&
+    name.normalize('NFKC') !== directoryName.normalize('NFKC')
+  ) {
     report.add(
       'name-differs',
       `the name ${shown(name)} differs from the directory ${shown(directoryName)}; the name counts`,
@@ -35,6 +37,13 @@ export function readName(front: Frontmatter, directoryName: string | undefined, 
     )
   }
   return name
+}
+
+const CLEAN_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+/** True for a name of plain ASCII that keeps the rule, which needs no closer look. */
+export function isCleanName(name: string): boolean {
+  return name.length <= FORMAT_LIMITS.maxNameLength && CLEAN_NAME.test(name)
 }
 
 /** What a name does against the rule: 1 to 64 lower-case letters, digits and single hyphens inside. Empty when it keeps it. */

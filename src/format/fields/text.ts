@@ -1,8 +1,6 @@
-import { isScalar } from 'yaml'
-import type { Frontmatter } from '../frontmatter.ts'
+import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
-import { writtenText } from '../yaml/values.ts'
 
 /** White space that YAML itself does not count as text; a no-break space stays. */
 export function trimText(text: string): string {
@@ -18,22 +16,23 @@ export function countCharacters(text: string): number {
 
 /** The text of a known key; a list or a mapping is reported and ignored, a number is read as written. */
 export function readTextField(front: Frontmatter, key: string, report: Report): string | undefined {
-  const node = front.node(key)
-  if (node === undefined || node === null) return undefined
-  if (!isScalar(node)) {
+  const written = front.written(key)
+  if (written === undefined) return undefined
+  if (written === 'collection') {
     report.add('field-type', `${key} must be text`, { ...front.place(key), fix: `write: ${key}: "some text"` })
     return undefined
   }
-  return node.value === null ? undefined : trimText(writtenText(node) ?? '')
+  return written.isNull ? undefined : trimText(written.text ?? '')
 }
 
 /** Checks `compatibility` against its length and returns it. */
 export function readCompatibility(front: Frontmatter, report: Report): string | undefined {
   const text = readTextField(front, 'compatibility', report)
-  if (text !== undefined && countCharacters(text) > FORMAT_LIMITS.maxCompatibilityLength) {
+  const limit = FORMAT_LIMITS.maxCompatibilityLength
+  if (text !== undefined && text.length > limit && countCharacters(text) > limit) {
     report.add(
       'compatibility-long',
-      `compatibility has ${countCharacters(text)} characters, the specification allows ${FORMAT_LIMITS.maxCompatibilityLength}`,
+      `compatibility has ${countCharacters(text)} characters, the specification allows ${limit}`,
       {
         ...front.place('compatibility'),
         fix: 'shorten it; details belong into the instructions',

@@ -1,0 +1,46 @@
+import type { JsonObject, JsonValue, SkillDocument } from '../kernel/index.ts'
+import { readDescription } from './fields/description.ts'
+import { readFlag } from './fields/flags.ts'
+import { readAllowedTools, readArguments } from './fields/lists.ts'
+import { readMetadata } from './fields/metadata.ts'
+import { readName } from './fields/name.ts'
+import { readCompatibility, readTextField } from './fields/text.ts'
+import type { Frontmatter } from './front.ts'
+import type { Report } from './report.ts'
+
+/** What a frontmatter says; the body is not its matter. */
+export type DocumentHead = Omit<SkillDocument, 'body'>
+
+/** Reads every field and reports what is odd about it. The same for both parsers. */
+export function readHead(
+  front: Frontmatter,
+  { directoryName, report }: { readonly directoryName: string | undefined; readonly report: Report },
+): DocumentHead {
+  const name = readName(front, directoryName, report)
+  const description = readDescription(front, report)
+  const license = readTextField(front, 'license', report)
+  const compatibility = readCompatibility(front, report)
+  return {
+    name,
+    description,
+    ...(license === undefined ? {} : { license }),
+    ...(compatibility === undefined ? {} : { compatibility }),
+    allowedTools: readAllowedTools(front, report),
+    arguments: readArguments(front, report),
+    invocation: {
+      model: !readFlag(front, 'disable-model-invocation', { fallback: false, report }),
+      user: readFlag(front, 'user-invocable', { fallback: true, report }),
+    },
+    metadata: readMetadata(front, report),
+    frontmatter: asFrontmatter(front),
+  }
+}
+
+/** All keys as parsed; `argument-hint: [issue]` is a list to YAML, but a hint to people: it stays as written. */
+function asFrontmatter(front: Frontmatter): JsonObject {
+  const { values } = front
+  if (typeof values['argument-hint'] !== 'object' || values['argument-hint'] === null) return values
+  const copy = Object.assign(Object.create(null) as Record<string, JsonValue>, values)
+  copy['argument-hint'] = front.source('argument-hint')
+  return copy
+}

@@ -1,0 +1,27 @@
+import type { JsonObject, JsonValue } from '../kernel/index.ts'
+
+/** A scalar as it was written, which its value alone does not tell. */
+export interface Written {
+  /** Strings by value, plain numbers, booleans and the word null as written; undefined for `~` and nothing. */
+  readonly text: string | undefined
+  readonly isNull: boolean
+  /** False for numbers, booleans and null. */
+  readonly isText: boolean
+  /** The comment on the line of a plain value, without its number sign. */
+  readonly comment?: string
+}
+
+/** The frontmatter as data, with what only the syntax knows: places, and how a value was written. */
+export interface Frontmatter {
+  /** Everything, in the order of the text; without a prototype. */
+  readonly values: JsonObject
+  keys(): readonly string[]
+  /** One top-level value; undefined when the key is absent. */
+  value(key: string): JsonValue | undefined
+  /** Line and column of a top-level key, or of the opening --- when the key is absent; to spread into a finding. */
+  place(key: string): { readonly line: number; readonly column: number }
+  /** How a top-level value was written: undefined when the key is absent. */
+  written(key: string): Written | 'collection' | undefined
+  /** The characters of a top-level value as they stand in the file, line breaks as spaces. */
+  source(key: string): string
+}

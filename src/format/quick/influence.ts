@@ -1,0 +1,102 @@
+import { FORMAT_LIMITS } from '../limits.ts'
+import { ALIASES, TOP_LEVEL } from '../fields/metadata.ts'
+import { KIND } from './nodes.ts'
+import type { Scanner } from './scan.ts'
+
+/** What a top-level key can change. */
+export const INFLUENCE = {
+  /** Who may run the skill, and where. */
+  gates: 1,
+  /** There may be something to report. */
+  findings: 2,
+  name: 4,
+  description: 8,
+} as const
+
+type Reader = (scanner: Scanner, node: number) => number
+
+const GATE = INFLUENCE.gates | INFLUENCE.findings
+const gates: Reader = () => GATE
+const findings: Reader = () => INFLUENCE.findings
+
+/** Keys that are read, by hash. A key that is not here is kept and changes nothing; a chance equality only costs a second look. */
+const READERS: ReadonlyMap<number, Reader> = new Map<number, Reader>([
+  [hashOf('name'), exactly('name', INFLUENCE.name)],
+  [hashOf('description'), exactly('description', INFLUENCE.description)],
+  [hashOf('license'), (scanner, node) => (isText(scanner, node) ? 0 : INFLUENCE.findings)],
+  [hashOf('compatibility'), compatibility],
+  [hashOf('allowed-tools'), tools],
+  [hashOf('metadata'), metadata],
+  ...['allowed_tools', 'arguments'].map((key) => [hashOf(key), findings] as const),
+  ...['disable-model-invocation', 'disable_model_invocation', 'user-invocable', 'user_invocable', ...TOP_LEVEL].map(
+    (key) => [hashOf(key), gates] as const,
+  ),
+])
+
+/** Keys of metadata that are read: those of the gating part, and the places where it may be. */
+const IN_METADATA: ReadonlySet<number> = new Set(
+  [...ALIASES, ...TOP_LEVEL, 'always', 'skillKey'].map((key) => hashOf(key)),
+)
+
+/** What a top-level entry can change, as bits of `INFLUENCE`. */
+export function influenceOf(scanner: Scanner, node: number): number {
+  const reader = READERS.get(scanner.nodes.keyHash(node))
+  return reader === undefined ? 0 : reader(scanner, node)
+}
+
+/** True for kinds that are text whatever they say. */
+export function hasOnlyText(kind: number): boolean {
+  return kind === KIND.plain || (kind >= KIND.double && kind <= KIND.foldedStripped)
+}
+
+/** The hash that the scanner gives to a key. */
+function hashOf(key: string): number {
+  let hash = 0
+  for (let at = 0; at < key.length; at++) hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0
+  return hash
+}
+
+/** For keys whose value is used: the hash alone does not prove that it is this key. */
+function exactly(key: string, influence: number): Reader {
+  return ({ bytes, nodes }, node) => {
+    const start = nodes.keyStart(node)
+    if (nodes.keyEnd(node) - start !== key.length) return 0
+    for (let at = 0; at < key.length; at++) if (bytes[start + at] !== key.charCodeAt(at)) return 0
+    return influence
+  }
+}
+
+function isText({ nodes }: Scanner, node: number): boolean {
+  return hasOnlyText(nodes.kind(node))
+}
+
+function compatibility(scanner: Scanner, node: number): number {
+  const { nodes } = scanner
+  const isShort = nodes.valueEnd(node) - nodes.valueStart(node) <= FORMAT_LIMITS.maxCompatibilityLength
+  return isShort && isText(scanner, node) ? 0 : INFLUENCE.findings
+}
+
+const OPEN = 40
+const CLOSE = 41
+
+/** Text whose parentheses are closed, or a list of texts without any. */
+function tools(scanner: Scanner, node: number): number {
+  const { bytes, nodes } = scanner
+  if (!isText(scanner, node)) return INFLUENCE.findings
+  let depth = 0
+  for (let at = nodes.valueStart(node); at < nodes.valueEnd(node); at++) {
+    if (bytes[at] === OPEN) depth++
+    if (bytes[at] === CLOSE && depth > 0) depth--
+  }
+  return depth === 0 ? 0 : INFLUENCE.findings
+}
+
+function metadata({ nodes }: Scanner, node: number): number {
+  const kind = nodes.kind(node)
+  if (kind === KIND.nothing) return 0
+  if (kind !== KIND.map) return GATE
+  for (let child = node + 1; child < nodes.next(node); child = nodes.next(child)) {
+    if (IN_METADATA.has(nodes.keyHash(child))) return GATE
+  }
+  return 0
+}
