@@ -34,12 +34,13 @@ export function gatherChanges({ debounceMs, clock, signal, deliver }: ChangesOpt
   let isWaiting = false
 
   async function quiet(): Promise<void> {
-    const end = clock.now() + debounceMs * LONGEST
-    for (let leftMs = debounceMs; ;) {
-      // A clock that is set back must not make us wait for hours.
-      await clock.sleep(Math.min(leftMs, debounceMs), signal)
-      leftMs = Math.min(latest + debounceMs, end) - clock.now()
-      if (leftMs <= 0) return
+    const begin = clock.now()
+    for (let leftMs = debounceMs; leftMs > 0;) {
+      await clock.sleep(leftMs, signal)
+      const now = clock.now()
+      // The clock was set back, perhaps by hours: no reason to wait for them.
+      if (now < latest) return
+      leftMs = Math.min(latest + debounceMs, begin + debounceMs * LONGEST) - now
     }
   }
 
