@@ -162,6 +162,20 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/config.ts')).checkConfig,
   },
   {
+    name: 'config show',
+    summary: 'the settings that hold, each with the file and line that says so',
+    usage: '[section]',
+    options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
+    examples: ['nexus config show', 'nexus config show skills.prompt', 'nexus config show --json | jq .data.values'],
+    load: async () => (await import('./commands/config.ts')).showConfig,
+  },
+  {
+    name: 'config schema',
+    summary: 'the JSON Schema of nexus.yaml, for editors and CI',
+    examples: ['nexus config schema > nexus.schema.json'],
+    load: async () => (await import('./commands/config.ts')).showSchema,
+  },
+  {
     name: 'trust',
     summary: 'let the skills and the nexus.yaml of a workspace take effect',
     usage: '[directory]',

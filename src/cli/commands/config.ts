@@ -1,14 +1,25 @@
-import { loadConfig, maskConfig } from '../../config/index.ts'
-import { hasErrors } from '../../kernel/index.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { explainConfig, loadConfig, type LoadedConfig, maskConfig, type Origin } from '../../config/index.ts'
+import {
+  hasErrors,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  NexusError,
+  nearest,
+  toSafeLine,
+} from '../../kernel/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { printDiagnostics } from '../open.ts'
+import { type Setting, settingsIn, settingsText } from '../settings/settings-text.ts'
 import { formatDiagnostic } from '../terminal.ts'
 
 /** `nexus config check`: exit code 1 when a file has an error. */
 export async function checkConfig(invocation: Invocation): Promise<number> {
-  const { terminal, environment, cwd } = invocation
-  const configPath = stringFlag(invocation, 'config')
-  const loaded = await loadConfig({ cwd, environment, ...(configPath !== undefined && { configPath }) })
+  const { terminal } = invocation
+  const loaded = await load(invocation)
   const bad = hasErrors(loaded.diagnostics)
   if (invocation.flags['json'] === true) {
     const data = { files: [...loaded.files], workspace: { ...loaded.workspace }, config: maskConfig(loaded.config) }
@@ -18,9 +29,77 @@ export async function checkConfig(invocation: Invocation): Promise<number> {
   for (const diagnostic of loaded.diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
   const files =
     loaded.files.length === 0 ? 'No nexus.yaml was found; the defaults hold.' : `Read: ${loaded.files.join(', ')}`
-  terminal.line(`${bad ? terminal.paint('red', '✗') : terminal.paint('green', '✓')} ${files}`)
+  terminal.line(`${bad ? terminal.paint('red', '✗') : terminal.paint('green', '✓')} ${toSafeLine(files)}`)
   terminal.line(
-    `  workspace ${loaded.workspace.directory} (${loaded.workspace.trusted ? 'trusted' : 'not trusted: nexus trust'})`,
+    `  workspace ${toSafeLine(loaded.workspace.directory)} (${loaded.workspace.trusted ? 'trusted' : 'not trusted: nexus trust'})`,
   )
   return bad ? 1 : 0
+}
+
+/** `nexus config show [section]`: what holds and which line said so, secrets blanked. Exit code 1 when a file has an error. */
+export async function showConfig(invocation: Invocation): Promise<number> {
+  const { terminal } = invocation
+  const loaded = await load(invocation)
+  const { document, originOf } = await explainConfig(loaded)
+  const part = sectionOf(document, invocation.positionals[0])
+  const bad = hasErrors(loaded.diagnostics)
+  if (invocation.flags['json'] === true) {
+    const values = settingsIn(part.document, []).map(({ keys, value }) => ({
+      key: keyText(keys),
+      value,
+      from: { ...(originOf(keys) ?? { path: 'default' }) },
+    }))
+    const data = { files: [...loaded.files], workspace: { ...loaded.workspace }, document: part.document, values }
+    terminal.json(envelope('config show', data, loaded.diagnostics))
+    return bad ? 1 : 0
+  }
+  printDiagnostics(loaded.diagnostics, terminal)
+  const comment = ({ keys }: Setting): string => terminal.paint('dim', `# ${describe(originOf(keys), invocation)}`)
+  terminal.line(settingsText(part.document, comment))
+  return bad ? 1 : 0
+}
+
+/** `nexus config schema`: the JSON Schema of nexus.yaml, for editors and CI. */
+export async function showSchema({ terminal }: Invocation): Promise<number> {
+  const { packageRoot } = await import('../../local.ts')
+  terminal.write(readFileSync(join(packageRoot(), 'schema/nexus.schema.json'), 'utf8'))
+  return 0
+}
+
+function load(invocation: Invocation): Promise<LoadedConfig> {
+  const { environment, cwd } = invocation
+  const configPath = stringFlag(invocation, 'config')
+  return loadConfig({ cwd, environment, ...(configPath !== undefined && { configPath }) })
+}
+
+/** The document with nothing in it but the part at a dotted path. Throws INVALID_ARGUMENT when there is none. */
+function sectionOf(document: JsonObject, path: string | undefined): { document: JsonObject } {
+  if (path === undefined) return { document }
+  const keys = path.split('.')
+  let part: JsonValue = document
+  for (const [index, key] of keys.entries()) {
+    const known = isJsonObject(part) ? Object.keys(part) : []
+    if (!isJsonObject(part) || !known.includes(key)) throw noSection(keys.slice(0, index), key, known)
+    part = part[key] as JsonValue
+  }
+  return { document: keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), part) as JsonObject }
+}
+
+function noSection(parents: readonly string[], key: string, known: readonly string[]): NexusError {
+  const guess = nearest(key, known)
+  const inside = parents.length === 0 ? '' : ` in ${parents.join('.')}`
+  return new NexusError('INVALID_ARGUMENT', `Nothing is set under "${toSafeLine(key)}"${inside}.`, {
+    fix: guess === undefined ? `There is: ${known.join(', ')}` : `Did you mean ${[...parents, guess].join('.')}?`,
+  })
+}
+
+function keyText(keys: Setting['keys']): string {
+  return keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${key}`)).join('')
+}
+
+function describe(origin: Origin | undefined, { environment }: Invocation): string {
+  if (origin === undefined) return 'default'
+  const { path, line } = origin
+  const short = path.startsWith(`${environment.home}/`) ? `~${path.slice(environment.home.length)}` : path
+  return toSafeLine(line === undefined ? short : `${short}:${line}`)
 }

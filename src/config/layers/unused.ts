@@ -1,5 +1,6 @@
 import { type Diagnostic, isJsonObject, type JsonValue } from '../../kernel/index.ts'
 import { collectFindings } from '../document/findings.ts'
+import { nameOf } from '../document/name-of.ts'
 import { partAt } from '../document/parts.ts'
 import type { PathKey, YamlFile } from '../document/read-yaml.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
@@ -62,8 +63,8 @@ export function findUnused(document: ConfigDocument, file: Pick<YamlFile, 'path'
   for (const { path, value, what, severity, instead } of UNUSED) {
     const keys = firstAt(document as JsonValue, path.split('.'), value)
     if (keys === undefined) continue
-    const effect = instead === undefined ? 'the setting has no effect' : `${instead}`
-    const message = `This version does not ${what} yet; ${effect}.`
+    const effect = instead ?? 'the setting has no effect'
+    const message = `${nameOf(keys)}: this version does not ${what} yet; ${effect}.`
     findings.add(keys, { code: 'config-not-used', severity, message })
   }
   for (const [index, name] of (document.skills?.builtin ?? []).entries()) {
