@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+
+import { readEnvironment } from '../../src/config/index.ts'
+import { openLocal } from '../../src/local.ts'
+import type { ReloadEvent } from '../../src/index.ts'
+
+/** A workspace whose nexus.yaml of the user says what to do about changes. */
+async function open(
+  t: TestContext,
+  { watch, ...options }: { watch: boolean; isLongRunning?: boolean; onReload?: (event: ReloadEvent) => void },
+) {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-reload-')))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const [cwd, nexusHome] = [join(directory, 'work'), join(directory, 'home')]
+  mkdirSync(cwd)
+  mkdirSync(nexusHome)
+  writeFileSync(join(nexusHome, 'nexus.yaml'), `skills:\n  load: { watch: ${watch}, watchDebounceMs: 20 }\n`)
+  const environment = readEnvironment({ HOME: directory, NEXUS_HOME: nexusHome, PATH: '' })
+  const local = await openLocal({ cwd, environment, sandbox: 'none', record: 'memory', ...options })
+  t.after(() => local.close())
+  return {
+    local,
+    write: (name: string) => {
+      const skill = join(nexusHome, 'skills', name)
+      mkdirSync(skill, { recursive: true })
+      writeFileSync(join(skill, 'SKILL.md'), `---\nname: ${name}\ndescription: Does ${name}.\n---\nDo it.\n`)
+    },
+  }
+}
+
+test('a long-running program follows changes when skills.load.watch says so', { timeout: 30_000 }, async (t) => {
+  const reloaded = Promise.withResolvers<ReloadEvent>()
+  const { local, write } = await open(t, { watch: true, isLongRunning: true, onReload: reloaded.resolve })
+  // What is awaited here keeps no process alive by itself.
+  const alive = setInterval(() => undefined, 1_000)
+  t.after(() => clearInterval(alive))
+  assert.ok(local.watcher)
+  write('fresh')
+  const event = await reloaded.promise
+  assert.equal(event.type, 'reloaded')
+  assert.deepEqual(event.agents[0]?.added, ['fresh'])
+  assert.ok(local.runtime.catalog().find('fresh'))
+})
+
+test('a command that ends soon does not watch, and neither does a program whose configuration does not say so', async (t) => {
+  assert.equal((await open(t, { watch: true })).local.watcher, undefined)
+  assert.equal((await open(t, { watch: false, isLongRunning: true })).local.watcher, undefined)
+})
