@@ -41,8 +41,8 @@ export interface SkillDocument {
   /** The label as written, or undefined when it is missing. Never part of a path or a shell word. */
   readonly name: string | undefined
   readonly description: string | undefined
-  readonly license?: string
-  readonly compatibility?: string
+  readonly license?: string | undefined
+  readonly compatibility?: string | undefined
   /** Tool names or patterns such as `Bash(git add:*)`, from any accepted form. They never widen power. */
   readonly allowedTools: readonly string[]
   /** Names of positional arguments, when the skill declares `arguments:`. */
@@ -84,7 +84,7 @@ export interface Skill extends Omit<SkillDocument, 'body' | 'name' | 'descriptio
   readonly directory: string
   /** Path of its SKILL.md inside `directory`. */
   readonly file: string
-  /** sha256 (hex) of the SKILL.md's bytes. */
+  /** sha256 (hex) of the SKILL.md's bytes. A folder reads the file for it on first use: empty when the file is gone or closed by then. */
   readonly fileDigest: string
   readonly stamp: FileStamp
   readonly diagnostics: readonly Diagnostic[]

@@ -1,7 +1,9 @@
 import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { createHeadReader } from '../format/index.ts'
 import { type Diagnostic, nameKey, NexusError, type Skill, type SkillOrigin, type Tier } from '../kernel/index.ts'
 import { codeOf, finding, reasonOf } from './codes.ts'
+import { createHeadBuffer } from './found/head-buffer.ts'
 import { isInside } from './skill-file.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits, type SourceResult } from './source.ts'
 import { walkFolder } from './walk.ts'
@@ -48,7 +50,14 @@ async function discoverFolder(options: FolderSourceOptions, signal: AbortSignal 
   const result = await walkFolder(root, {
     nested: options.nested ?? false,
     limits,
-    context: { origin, root, maxFileBytes: limits.maxFileBytes, buffer: { bytes: new Uint8Array(65_536) } },
+    context: {
+      origin,
+      root,
+      maxFileBytes: limits.maxFileBytes,
+      heads: createHeadBuffer(),
+      reader: createHeadReader(),
+      buffer: { bytes: new Uint8Array(65_536) },
+    },
     ...(signal ? { signal } : {}),
   })
   return { ...result, diagnostics: [...result.diagnostics, ...duplicates(result.skills)] }
@@ -102,9 +111,14 @@ function duplicates(skills: readonly Skill[]): Diagnostic[] {
     const key = nameKey(skill.name)
     const earlier = last.get(key)
     last.set(key, skill)
-    if (earlier === undefined || earlier.fileDigest === skill.fileDigest) continue
+    if (earlier === undefined || hasSameText(earlier, skill)) continue
     const message = `${JSON.stringify(earlier.file)} and ${JSON.stringify(skill.file)} both have the name ${JSON.stringify(skill.name)}; the last one counts`
     diagnostics.push(finding('duplicate-name', skill.file, { message, fix: 'rename one of them' }))
   }
   return diagnostics
+}
+
+/** The sizes are known, the digests cost a reading each. */
+function hasSameText(a: Skill, b: Skill): boolean {
+  return a.stamp.size === b.stamp.size && a.fileDigest !== '' && a.fileDigest === b.fileDigest
 }

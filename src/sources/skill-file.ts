@@ -1,20 +1,24 @@
-import { hash } from 'node:crypto'
 import { closeSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename } from 'node:path'
-import { parseSkill } from '../format/index.ts'
-import type { Diagnostic, RejectedSkill, Skill, SkillDocument, SkillOrigin } from '../kernel/index.ts'
+import { FORMAT_LIMITS, type HeadReader, parseSkill } from '../format/index.ts'
+import type { Diagnostic, RejectedSkill, Skill, SkillOrigin } from '../kernel/index.ts'
 import { codeOf, finding, reasonOf, type SourceCode } from './codes.ts'
 import { kindOf, type OpenedFile, openWithoutWaiting, readInto, stampOf } from './files/open.ts'
+import { FoundSkill, type FoundPlace } from './found/found-skill.ts'
+import { type HeadBuffer, isText } from './found/head-buffer.ts'
 
 /** The exact name; on a file system that ignores case the true name is compared. */
 export const SKILL_FILE = 'SKILL.md'
 
-/** What every candidate of one scan shares. The buffer is reused: nothing may be awaited between reading and parsing. */
+/** What every candidate of one scan shares. The buffers are reused: nothing may be awaited between reading and parsing. */
 export interface CandidateContext {
   readonly origin: SkillOrigin
   /** Real path of the root; a link may not leave it. */
   readonly root: string
   readonly maxFileBytes: number
+  readonly heads: HeadBuffer
+  readonly reader: HeadReader
+  /** For files that must be read whole. */
   readonly buffer: { bytes: Uint8Array }
 }
 
@@ -23,6 +27,8 @@ export type Candidate =
   | { readonly type: 'skill'; readonly skill: Skill }
   | { readonly type: 'rejected'; readonly rejected: RejectedSkill }
   | { readonly type: 'absent' | 'blocked' }
+
+const NO_NOTES: readonly Diagnostic[] = Object.freeze([])
 
 interface Found extends OpenedFile {
   readonly path: string
@@ -64,7 +70,9 @@ function isError(diagnostic: Diagnostic): boolean {
 
 function openSkillFile(path: string, root: string): Found | Diagnostic | 'absent' | 'blocked' {
   try {
-    return hasExactName(path) ? { ...openWithoutWaiting(path), path, notes: [] } : 'absent'
+    if (!hasExactName(path)) return 'absent'
+    const { fd, stats } = openWithoutWaiting(path)
+    return { fd, stats, path, notes: NO_NOTES }
   } catch (error) {
     switch (codeOf(error)) {
       case 'ENOENT':
@@ -152,21 +160,54 @@ export function isInside(path: string, root: string): boolean {
 }
 
 function readFound(directory: string, found: Found, context: CandidateContext): Candidate {
-  const path = `${directory}/${SKILL_FILE}`
+  const { stats } = found
+  if (!stats.isFile()) {
+    const path = `${directory}/${SKILL_FILE}`
+    return rejected(directory, path, { context, diagnostics: [notRegular(path, kindOf(stats))] })
+  }
+  const place: FoundPlace = {
+    origin: context.origin,
+    directory,
+    label: directory.slice(directory.lastIndexOf('/') + 1),
+    file: found.path,
+    stamp: stampOf(stats),
+    notes: found.notes,
+    maxFileBytes: context.maxFileBytes,
+  }
+  const skill = glance(place, found, context)
+  return skill ? { type: 'skill', skill } : readWhole(place, found, context)
+}
+
+/** The skill, when the first bytes of its file are enough and hold nothing odd. */
+function glance(
+  place: FoundPlace,
+  { fd, stats }: Found,
+  { heads, reader, maxFileBytes }: CandidateContext,
+): Skill | undefined {
+  if (stats.size > maxFileBytes || stats.size > FORMAT_LIMITS.largeFileBytes) return undefined
+  const head = heads.read(fd)
+  const isWhole = head.end - head.start === stats.size
+  const quick = reader.glance(head.bytes, { start: head.start, end: head.end, isWhole }, place.label)
+  if (quick === undefined || !isText(head, isWhole)) return undefined
+  heads.keep(quick.to)
+  return new FoundSkill(place, { quick, bytes: head.bytes, reader })
+}
+
+/** The file from its first to its last byte, through the parser that reports. */
+function readWhole(place: FoundPlace, found: Found, context: CandidateContext): Candidate {
+  const { directory, label } = place
   const { stats, notes } = found
-  const reject = (diagnostics: readonly Diagnostic[]): Candidate => rejected(directory, path, { context, diagnostics })
-  if (!stats.isFile()) return reject([notRegular(path, kindOf(stats))])
+  const path = `${directory}/${SKILL_FILE}`
   const bytes = stats.size > context.maxFileBytes ? undefined : readBytes(found, context)
   if (bytes === undefined) {
     const message = `${SKILL_FILE} has ${stats.size} bytes, the limit is ${context.maxFileBytes}`
-    return reject([
-      finding('file-too-large', path, { message, fix: 'move long material into files under references/' }),
-    ])
+    const fix = 'move long material into files under references/'
+    return rejected(directory, path, { context, diagnostics: [finding('file-too-large', path, { message, fix })] })
   }
-  const parsed = parseSkill(bytes, { path, directoryName: basename(directory), maxBytes: context.maxFileBytes })
-  const diagnostics = [...notes, ...parsed.diagnostics]
-  if (parsed.document === undefined) return reject(diagnostics)
-  return { type: 'skill', skill: toSkill(parsed.document, bytes, { directory, found, diagnostics, context }) }
+  const { document, diagnostics } = parseSkill(bytes, { path, directoryName: label, maxBytes: context.maxFileBytes })
+  if (document === undefined) return rejected(directory, path, { context, diagnostics: [...notes, ...diagnostics] })
+  const { body: _, ...head } = document
+  return { type: 'skill', skill: new FoundSkill(place, { head, diagnostics }) }
 }
 
 /** The whole file in the shared buffer, or undefined when it is larger than the limit. */
@@ -182,36 +223,4 @@ function readBytes({ fd, stats }: Found, { buffer, maxFileBytes }: CandidateCont
     length += readInto(fd, larger.subarray(length), length)
   }
   return length > maxFileBytes ? undefined : buffer.bytes.subarray(0, length)
-}
-
-interface SkillParts {
-  readonly directory: string
-  readonly found: Found
-  readonly diagnostics: readonly Diagnostic[]
-  readonly context: CandidateContext
-}
-
-function toSkill(
-  document: SkillDocument,
-  bytes: Uint8Array,
-  { directory, found, diagnostics, context }: SkillParts,
-): Skill {
-  const { name, description, license, compatibility } = document
-  return {
-    name: name ?? basename(directory),
-    description: description ?? '',
-    ...(license === undefined ? {} : { license }),
-    ...(compatibility === undefined ? {} : { compatibility }),
-    allowedTools: document.allowedTools,
-    arguments: document.arguments,
-    invocation: document.invocation,
-    metadata: document.metadata,
-    frontmatter: document.frontmatter,
-    origin: context.origin,
-    directory,
-    file: found.path,
-    fileDigest: hash('sha256', bytes, 'hex'),
-    stamp: stampOf(found.stats),
-    diagnostics,
-  }
 }

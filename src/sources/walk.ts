@@ -82,13 +82,21 @@ function visit(walk: Walk, place: Place): boolean {
 
 function list(walk: Walk, { path, depth }: Place): Dirent[] | undefined {
   try {
-    return readdirSync(path, { withFileTypes: true }).sort((a, b) => compareUtf8(a.name, b.name))
+    return inByteOrder(readdirSync(path, { withFileTypes: true }))
   } catch (error) {
     const vanished = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
     if (vanished) note(walk, 'directory-vanished', { path, message: 'the directory disappeared while it was searched' })
     else noteUnreadable(walk, { path, depth }, reasonOf(error))
     return undefined
   }
+}
+
+const SURROGATE = /[\ud800-\udfff]/
+
+/** Only names with characters above U+FFFF sort otherwise as UTF-16 than as bytes. */
+function inByteOrder(entries: Dirent[]): Dirent[] {
+  if (entries.some(({ name }) => SURROGATE.test(name))) return entries.sort((a, b) => compareUtf8(a.name, b.name))
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function noteUnreadable(walk: Walk, { path, depth }: Place, reason: string): void {
