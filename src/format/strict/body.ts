@@ -72,7 +72,7 @@ function checkPlaceholders({ add, profile }: Subject, body: string): void {
     if (profile === 'claude' && FILLED_BY_CLAUDE.test(found)) continue
     said.add(found)
     add('placeholder-unknown', `${found} is not filled in by Nexus`, {
-      body: at,
+      body: found.startsWith('$') ? at - 1 : at,
       fix: FILLED_BY_CLAUDE.test(found)
         ? 'it works in Claude Code only; for files of the skill write {baseDir}'
         : 'for the directory of the skill write {baseDir}',

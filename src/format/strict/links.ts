@@ -34,7 +34,8 @@ export function brokenLinks(body: string, files: readonly string[]): readonly Br
 function targetAt(body: string, at: number): string | undefined {
   const rest = body.slice(at, at + MAX_TARGET_CHARS)
   const found = /^[ \t]*(?:<([^<>\n]+)>|((?:[^\s()<>]|\([^\s()<>]*\))+))/.exec(rest)
-  return found?.[1] ?? found?.[2]
+  // `<name>` alone is a word to fill in, as in a template.
+  return found?.[1] !== undefined && /^[\w-]+$/.test(found[1]) ? undefined : (found?.[1] ?? found?.[2])
 }
 
 /** Drops links in fenced blocks and in back quotes: they are examples. One pass over the lines. */

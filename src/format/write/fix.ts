@@ -39,7 +39,8 @@ function fixLayout(layout: Layout, read: Read): Rewritten | undefined {
   const keys = ['name', ...renamed.flatMap(({ message }) => message.match(/[a-z_-]+/g) ?? [])]
   const frame = fixFrame(layout)
   for (const quotes of ['double', 'single'] as const) {
-    const edits = [...quoteEdits(layout, quotes), ...renameEdits(layout, renamed), ...nameEdits(layout, read)]
+    const quoted = quoteEdits(layout, quotes)
+    const edits = [...renameEdits(layout, { quoted, renamed }), ...nameEdits(layout, read)]
     const changes = [...frame.blank, ...asChanges(layout, edits), ...frame.closer]
     if (changes.length === 0) return undefined
     const text = joinLayout(applyEdits(frame.layout, edits))
@@ -94,17 +95,32 @@ function inDoubleQuotes(line: string): string {
   return head === undefined || value === undefined ? line : head + JSON.stringify(value.replaceAll("''", "'"))
 }
 
-/** `user_invocable: …` becomes `user-invocable: …`. */
-function renameEdits(layout: Layout, renamed: readonly Diagnostic[]): Edit[] {
-  return renamed.flatMap(({ line = 0, column = 1 }) => {
-    const from = line - layout.blank.length - 2
-    const text = layout.lines[from]?.text ?? ''
-    const key = /^["']?([a-z]+(?:_[a-z]+)+)/.exec(text.slice(column - 1))?.[1]
-    if (key === undefined) return []
-    const start = text.indexOf(key, column - 1)
-    const now = text.slice(0, start) + key.replaceAll('_', '-') + text.slice(start + key.length)
-    return [{ from, to: from + 1, now: [now], why: 'this is how the key is spelled' }]
-  })
+/** `user_invocable: …` becomes `user-invocable: …`, also on lines that were quoted; quoting keeps the number of lines. */
+function renameEdits(
+  layout: Layout,
+  { quoted, renamed }: { quoted: readonly Edit[]; renamed: readonly Diagnostic[] },
+): Edit[] {
+  const edits = [...quoted]
+  for (const { line = 0, column = 1 } of renamed) {
+    const at = line - layout.blank.length - 2
+    const index = edits.findIndex(({ from, to }) => from <= at && at < to)
+    const text = layout.lines[at]?.text
+    const edit = edits[index] ?? { from: at, to: at + 1, now: text === undefined ? [] : [text], why: WHY_SPELLING }
+    const now = edit.now.map((current, offset) => (edit.from + offset === at ? respell(current, column - 1) : current))
+    if (index >= 0) edits[index] = { ...edit, now }
+    else if (text !== undefined) edits.push({ ...edit, now })
+  }
+  return edits
+}
+
+const WHY_SPELLING = 'this is how the key is spelled'
+
+function respell(line: string, column: number): string {
+  return line.slice(0, column) + line.slice(column).replace(/^(["']?)([a-z]+(?:_[a-z]+)+)/, spelledWithHyphens)
+}
+
+function spelledWithHyphens(_: string, quote: string, key: string): string {
+  return quote + key.replaceAll('_', '-')
 }
 
 const WHY_NAME = "the specification wants a name; the directory's name is the one that was used"
