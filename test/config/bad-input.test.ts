@@ -30,11 +30,7 @@ const BAD: readonly (readonly [text: string, found: readonly string[], words: Re
   ['limits: {maxIterations: .inf}', ['1:25 config-yaml-refused'], /number/],
   [`tools: {a: ${'['.repeat(40)}${']'.repeat(40)}}`, ['1:43 config-yaml-refused'], /nested more than 32 deep/],
   ['lmits: {}', ['1:1 config-unknown-key'], /Did you mean "limits"\?/],
-  [
-    'skills:\n  disabled: []',
-    ['2:3 config-unknown-key'],
-    /Did you mean "disabled_skills"\?/,
-  ],
+  ['skills:\n  disabled: []', ['2:3 config-unknown-key'], /Did you mean "disabled_skills"\?/],
   [
     'limits:\n  a: 1\n  b: 2\n  toString: 3',
     ['2:3 config-unknown-key', '3:3 config-unknown-key', '4:3 config-unknown-key'],

@@ -38,6 +38,20 @@ describe('docs/config.md', () => {
     assert.deepEqual([...codes].toSorted(), [...listed].toSorted())
   })
 
+  it('names every setting of the schema', async () => {
+    const schema = await readFile(join(ROOT, 'schema/nexus.schema.json'), 'utf8')
+    const names = new Set<string>()
+    JSON.parse(schema, (key, value: unknown) => {
+      if (key === 'properties') for (const name of Object.keys(value as object)) names.add(name)
+      return value
+    })
+    const obvious = ['maxConnections', 'connectTimeoutMs', 'statementTimeoutMs', 'idleTimeoutMs', 'prefix', 'region']
+    const others = [...obvious, 'bucket', 'endpoint', 'accessKeyId', 'secretAccessKey']
+    const missing = [...names].filter((name) => !others.includes(name) && !new RegExp(`\\b${name}\\b`).test(PAGE))
+    assert.ok(names.size > 100)
+    assert.deepEqual(missing, [])
+  })
+
   it('lists all that an untrusted workspace may set', async () => {
     const source = await readFile(join(ROOT, 'src/config/layers/restrict.ts'), 'utf8')
     const allowed = [...source.matchAll(/path: '([^']+)', check/g)].map((match) => match[1] ?? '')

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { toJsonSchema } from '@valibot/to-json-schema'
-import { assertValid, configTruthy, maskConfig, readEnvironment } from '../../src/config/index.ts'
-import { CONFIG_SCHEMA } from '../../src/config/schema/schema.ts'
+import { assertValid, readEnvironment } from '../../src/config/index.ts'
 import { findings, makePlace } from './place.ts'
 
 /** Free settings have no prototype; their content is what counts here. */
@@ -233,55 +231,6 @@ limits: {maxIterations: 3}
     assert.throws(() => (config.skills.entries as Map<string, unknown>).delete('x'), TypeError)
     assert.throws(() => (config.tools.groups as Map<string, unknown>).set('group:y', []), TypeError)
     assert.throws(() => Object.assign(config.values, { a: 1 }), TypeError)
-  })
-})
-
-describe('what is shown and asked of a config', () => {
-  it('masks keys, variables, and values that came from variables wherever they stand', async () => {
-    await using place = await makePlace({
-      user: `model: {provider: openai, name: m, apiKey: literal-key}
-skills: {entries: {x: {apiKey: "\${T}", env: {A: plain-value}}}, sources: [{type: git, url: "https://me:pw@host/x"}]}
-tools: {search: {url: "https://host/?key=\${T}"}}`,
-    })
-    const { config } = await place.load({ variables: { T: 'token-value' } })
-    const text = JSON.stringify(maskConfig(config))
-    assert.doesNotMatch(text, /literal-key|token-value|plain-value|me:pw/)
-    assert.match(text, /"search"/)
-    assert.doesNotMatch(JSON.stringify(Object.keys(config)), /secret/)
-  })
-
-  it('finds true values by dotted path and own keys only', async () => {
-    await using place = await makePlace({
-      user: 'tools: {a: {yes: true, no: false, text: x, blank: " ", zero: 0, none: ~}}',
-    })
-    const { config } = await place.load()
-    const truthy = (path: string): boolean => configTruthy(config, path)
-    assert.deepEqual(['tools.a.yes', 'tools.a.text', 'tools.a', 'tools'].map(truthy), [true, true, true, true])
-    const untrue = ['tools.a.no', 'tools.a.blank', 'tools.a.zero', 'tools.a.none', 'tools.b', '', 'tools.a.yes.more']
-    assert.deepEqual(
-      [...untrue, 'tools.a.constructor', 'toString', '__proto__', 'tools.a.text.length'].map(truthy),
-      Array(11).fill(false),
-    )
-  })
-
-  it('has a schema from which JSON Schema is made', () => {
-    const schema = toJsonSchema(CONFIG_SCHEMA)
-    assert.deepEqual(Object.keys(schema.properties ?? {}), [
-      'model',
-      'skills',
-      'agents',
-      'permissions',
-      'tools',
-      'execution',
-      'limits',
-      'search',
-      'secrets',
-      'server',
-      'store',
-      'nats',
-      'mcp',
-    ])
-    assert.equal(schema.additionalProperties, false)
   })
 })
 

@@ -22,6 +22,14 @@ test('a secret used as a key of an object is blanked too', () => {
   assert.deepEqual(createRedactor([SECRET])({ [SECRET]: 1 }), { '[redacted]': 1 })
 })
 
+test('a secret that is added to the list later is blanked from then on', () => {
+  const secrets: string[] = []
+  const redact = createRedactor(secrets)
+  assert.equal(redact(SECRET), SECRET)
+  secrets.push(SECRET)
+  assert.equal(redact(SECRET), '[redacted]')
+})
+
 test('short values are left alone, so that ordinary words survive', () => {
   assert.equal(createRedactor(['on'])('turn it on'), 'turn it on')
 })

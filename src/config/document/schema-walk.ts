@@ -10,6 +10,8 @@ export interface Schema {
   readonly value?: Schema
   readonly wrapped?: Schema
   readonly literal?: unknown
+  /** Of a variant: the key that tells which option is meant. */
+  readonly key?: unknown
   readonly default?: unknown
 }
 
@@ -96,9 +98,10 @@ export function schemaFor(outer: Schema, value: unknown): Schema {
   const schema = behindOptional(outer)
   const options = (schema.options ?? []).filter((option) => typeof option === 'object')
   if (schema.type === 'union' && typeof value === 'object') return options.find(isMap) ?? schema
-  if (schema.type !== 'variant') return schema
-  const type = memberOf(value, 'type')
-  return options.find((option) => option.entries?.['type']?.literal === type) ?? schema
+  if (schema.type !== 'variant' || typeof schema.key !== 'string') return schema
+  const { key } = schema
+  const kind = memberOf(value, key)
+  return options.find((option) => option.entries?.[key]?.literal === kind) ?? schema
 }
 
 function behindOptional(schema: Schema): Schema {
