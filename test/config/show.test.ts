@@ -61,7 +61,7 @@ agents:
       [['execution', 'sandbox'], `${local}:1:32`],
       [['agents', 0, 'tools', 'deny', 1], `${local}:2:36`],
       [['agents', 1, 'id'], `${user}:7:6`],
-      [['agents', 1, 'tools', 'deny', 0], `${user}:6:29`],
+      [['agents', 1, 'tools', 'deny', 0], `${user}:6:31`],
       [['agents', 1, 'tools', 'deny', 1], `${local}:2:36`],
       [['agents', 1, 'tools', 'profile'], 'default'],
     ]
