@@ -9,6 +9,7 @@ import type {
   Diagnostic,
   JsonObject,
   JsonSchema,
+  JsonValue,
   LedgerEntry,
   NexusError,
   Outcome,
@@ -127,6 +128,8 @@ export interface Runtime {
   /** The tools an agent may call; what policy denies is not shown. */
   definitions(agentId?: string): readonly OfferedTool[]
   snapshot(agentId?: string): JsonObject
+  /** Blanks the secrets that the runtime knows, in any JSON value. */
+  redact<T extends JsonValue>(value: T): T
   /** Finds and gates again; every agent's catalog is swapped whole. Calls at the same time share the work. */
   refresh(signal?: AbortSignal): Promise<void>
   /** Refreshes by itself when the sources' folders change, until the watcher or the runtime is closed or the signal aborts. */

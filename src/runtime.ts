@@ -6,6 +6,7 @@ import { gate, NO_GATE_RULES } from './gate/index.ts'
 import {
   type Call,
   createRedactor,
+  redactOutput,
   type Decision,
   DEFAULT_PROJECT,
   failed,
@@ -23,7 +24,14 @@ import type { AgentProfile, CallOptions, CallRequest, CallResult, Parts, Runtime
 import { coalesce, reloadOnChange } from './reload.ts'
 import { discover, type SourceResult } from './sources/index.ts'
 import { createMemoryStore } from './store/index.ts'
-import { createRegistry, createServices, executeTool, registerBuiltins, type Registry } from './tools/index.ts'
+import {
+  argumentsProblem,
+  createRegistry,
+  createServices,
+  executeTool,
+  registerBuiltins,
+  type Registry,
+} from './tools/index.ts'
 
 /** What one agent has: its catalog, its tools, its policy. Made anew by every refresh. */
 interface AgentRoom {
@@ -81,24 +89,40 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   /** authorize -> record -> (load ->) execute -> record */
   async function call(request: CallRequest, callOptions: CallOptions = {}): Promise<CallResult> {
     const signal = callOptions.signal ?? new AbortController().signal
-    await ensureFresh(request, signal)
-    const agent = roomOf(view, request.agentId)
-    const made = toCall(request, { projectId, agentId: agent.profile.id, id: request.callId ?? newId(clock.now()) })
+    const problem = argumentsProblem(request.arguments)
+    const sound = problem === undefined ? request : { ...request, arguments: {} }
+    await ensureFresh(sound, signal)
+    const agent = roomOf(view, sound.agentId)
+    const made = toCall(sound, { projectId, agentId: agent.profile.id, id: sound.callId ?? newId(clock.now()) })
     const skill = skillOf(agent, made)
-    const decision = await settle(authorize(agent, made, skill), made, { approve: parts.approve, signal })
-    await ledger.open({ ...made, arguments: redact(made.arguments) }, decision, skill && { name: skillAddress(skill) })
+    const shown = { ...made, arguments: redact(made.arguments) }
+    const decision = await settle(authorize(agent, made, skill), shown, { approve: parts.approve, signal })
+    await ledger.open(shown, decision, skill && { name: skillAddress(skill) })
     callOptions.onDecision?.(decision)
-    const raw =
-      decision.type === 'allow' ? await execute(agent, made, { ...callOptions, signal }) : refused(made, decision)
+    const raw = await outcomeOf(agent, made, { ...callOptions, ...{ decision, problem, signal } })
     const outcome = redact(raw as unknown as JsonObject) as unknown as Outcome
     const entry = await ledger.close(made.id, outcome)
     return { entry, decision, outcome }
   }
 
+  async function outcomeOf(
+    agent: AgentRoom,
+    made: Call,
+    how: CallOptions & { decision: Decision; problem: string | undefined; signal: AbortSignal },
+  ): Promise<Outcome> {
+    const { decision, problem, signal } = how
+    if (decision.type !== 'allow') return refused(made, decision, signal)
+    if (problem !== undefined) return failed('INVALID_PARAM', problem, { error: 'INVALID_ARGUMENT' })
+    const output = how.onOutput && redactOutput(how.onOutput, parts.secrets ?? [])
+    const outcome = await execute(agent, made, { signal, ...(output && { onOutput: output.onOutput }) })
+    output?.end()
+    return outcome
+  }
+
   async function execute(
     agent: AgentRoom,
     made: Call,
-    { signal, onOutput }: CallOptions & { signal: AbortSignal },
+    { signal, onOutput }: Pick<CallOptions, 'onOutput'> & { signal: AbortSignal },
   ): Promise<Outcome> {
     const tool = agent.registry.get(made.tool)
     if (!tool) return failed('NOT_FOUND', `There is no tool '${made.tool}'.`)
@@ -127,6 +151,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     index: (agentId) => roomOf(view, agentId).briefing.index(),
     instructions: (agentId) => roomOf(view, agentId).briefing.instructions(),
     definitions: (agentId) => roomOf(view, agentId).briefing.definitions(),
+    redact,
     snapshot: (agentId) => toSnapshot(roomOf(view, agentId).catalog),
     refresh,
     watch: ({ signal, ...options } = {}) =>
@@ -214,13 +239,25 @@ async function settle(
 ): Promise<Decision> {
   if (decision.type !== 'ask') return decision
   if (!approve) return { type: 'deny', rule: decision.rule, reason: `${decision.question} Nobody is there to ask.` }
-  if (await approve(call, decision.question, signal)) return { type: 'allow', rule: `${decision.rule}, approved` }
-  return { type: 'deny', rule: decision.rule, reason: 'A person said no.' }
+  const { rule } = decision
+  try {
+    if (await approve(call, decision.question, signal)) return { type: 'allow', rule: `${rule}, approved` }
+    return { type: 'deny', rule, reason: 'A person said no.' }
+  } catch (error) {
+    // Whoever asks may fail or be cancelled: without an answer nothing runs.
+    const why = signal.aborted
+      ? 'cancelled while a person was asked'
+      : `nobody could be asked: ${(error as Error).message}`
+    return { type: 'deny', rule, reason: `${decision.question} There was no answer (${why}).` }
+  }
 }
 
-function refused(call: Call, decision: Exclude<Decision, { type: 'allow' }>): Outcome {
+function refused(call: Call, decision: Exclude<Decision, { type: 'allow' }>, signal: AbortSignal): Outcome {
+  if (signal.aborted)
+    return failed('CANCELLED', `The call of '${call.tool}' was cancelled before it began.`, { error: 'CANCELLED' })
   const reason = decision.type === 'deny' ? decision.reason : decision.question
-  return failed('PERMISSION_DENIED', `The call of '${call.tool}' was refused (${decision.rule}): ${reason}`)
+  const message = `The call of '${call.tool}' was refused (${decision.rule}): ${reason}`
+  return failed('PERMISSION_DENIED', message, { error: 'CALL_DENIED' })
 }
 
 function toCall(request: CallRequest, ids: { projectId: string; agentId: string; id: string }): Call {

@@ -92,7 +92,7 @@ export function createAgent(options: AgentOptions): Agent {
     const about = skillsOfTurn(content, { catalog: runtime.catalog(id), before: context.before, now: snapshot })
     for (const notice of about.notices) context.emit({ type: 'notice', ...notice })
     await sessions.update(sessionId, { snapshot })
-    const added = [...repair.messages, userMessage(content)]
+    const added = [...repair.messages, runtime.redact(userMessage(content))]
     await sessions.append(sessionId, added)
     return { messages: [...history, ...added], instructions: about.instructions }
   }
@@ -103,7 +103,7 @@ export function createAgent(options: AgentOptions): Agent {
   ): Promise<TurnResult> {
     const turnId = newId(clock.now())
     const emit = guard(onEvent)
-    const { snapshot: before } = await take(toTitle(content))
+    const { snapshot: before } = await take(runtime.redact(toTitle(content)))
     isHeld = true
     emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
     const base = { agentId: id, sessionId, turnId, runtime, model, sessions, limits, clock, signal, emit }

@@ -158,7 +158,7 @@ async function startStream(request: StepRequest, abortSignal: AbortSignal) {
 }
 
 /**
- * Takes the provider's warnings out of the stream. The SDK would print them, and its switch for that is a global that
+ * Takes the provider's warnings out of the stream, and cuts arguments that are nested too deeply. The SDK would print them, and its switch for that is a global that
  * belongs to the program we run in.
  */
 function takeWarnings(into: string[]): LanguageModelMiddleware {
@@ -167,6 +167,7 @@ function takeWarnings(into: string[]): LanguageModelMiddleware {
       const { stream, ...rest } = await doStream()
       const quiet = new TransformStream<StreamPart, StreamPart>({
         transform(part, controller) {
+          if (part.type === 'tool-call') return controller.enqueue({ ...part, input: shallow(part.input) })
           if (part.type !== 'stream-start') return controller.enqueue(part)
           into.push(...part.warnings.map(describeWarning))
           controller.enqueue({ ...part, warnings: [] })
@@ -175,6 +176,23 @@ function takeWarnings(into: string[]): LanguageModelMiddleware {
       return { ...rest, stream: stream.pipeThrough(quiet) }
     },
   }
+}
+
+/** Deeper arguments exhaust the stack of the SDK; cut, they are no JSON any more and are answered as unreadable. */
+const MAX_DEPTH = 100
+
+function shallow(json: string): string {
+  let depth = 0
+  let isText = false
+  for (let index = 0; index < json.length; index++) {
+    const character = json[index]
+    if (character === '"') isText = !isText
+    else if (isText) index += character === '\\' ? 1 : 0
+    else if (character === '{' || character === '[') depth++
+    else if (character === '}' || character === ']') depth--
+    if (depth > MAX_DEPTH) return json.slice(0, Math.min(index, 200))
+  }
+  return json
 }
 
 function describeWarning(warning: Extract<StreamPart, { type: 'stream-start' }>['warnings'][number]): string {

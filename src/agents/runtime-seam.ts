@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/index.ts'
-import type { Decision, JsonObject, JsonSchema, LedgerEntry, Outcome } from '../kernel/index.ts'
+import type { Decision, JsonObject, JsonSchema, JsonValue, LedgerEntry, Outcome } from '../kernel/index.ts'
 
 /** A tool as the model is told about it. `wireName` is what providers accept, `name` what policy and ledger say. */
 export interface AgentTool {
@@ -20,6 +20,8 @@ export interface AgentRuntime {
   /** Between turns: picks up changed skills. */
   refresh(signal?: AbortSignal): Promise<void>
   snapshot(agentId: string): JsonObject
+  /** Blanks secrets: what is stored and shown goes through it. */
+  redact<T extends JsonValue>(value: T): T
   /** Decides, records, runs and records one call. Rejects only when the record cannot be kept. */
   call(
     request: {

@@ -123,8 +123,8 @@ function announce(call: NumberedCall, turn: ToolTurn): number {
     type: 'tool-call',
     callId,
     tool,
-    arguments: call.arguments,
-    ...(unreadable !== undefined && { unreadableArguments: unreadable }),
+    arguments: turn.runtime.redact(call.arguments),
+    ...(unreadable !== undefined && { unreadableArguments: turn.runtime.redact(unreadable) }),
   })
   return turn.clock.now()
 }

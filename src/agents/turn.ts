@@ -52,8 +52,9 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
   const { runtime, agentId, limits, emit, signal } = parts
   const messages = [...parts.messages]
   const keep = async (message: StoredMessage): Promise<void> => {
-    messages.push(message)
-    await parts.sessions.append(parts.sessionId, [message])
+    const clean = runtime.redact(message)
+    messages.push(clean)
+    await parts.sessions.append(parts.sessionId, [clean])
   }
   const tools = runtime.definitions(agentId)
   const instructions = [parts.instructions, runtime.instructions(agentId)].filter((text) => text !== '').join('\n\n')
@@ -79,12 +80,12 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
 }
 
 /** Writes the end of the turn into the history. When even that fails, the next turn finds the history cut off and repairs it. */
-async function close(ending: Ending, { sessions, sessionId }: TurnParts): Promise<Ending> {
+async function close(ending: Ending, { sessions, sessionId, runtime }: TurnParts): Promise<Ending> {
   const { closing, ...result } = ending
   if (closing === undefined) return result
   const said = result.end === 'max-iterations' || result.text === '' ? closing : `${result.text}\n\n${closing}`
   try {
-    await sessions.append(sessionId, [assistantMessage(said)])
+    await sessions.append(sessionId, [runtime.redact(assistantMessage(said))])
     return result
   } catch (error) {
     return result.error ? result : { ...toEnding(error), text: result.text }

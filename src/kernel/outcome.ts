@@ -1,3 +1,4 @@
+import type { ErrorCode } from './failures.ts'
 import type { JsonObject } from './json.ts'
 
 /** Why a call failed, in the words of the tool response protocol. Source: contracts §4.1. */
@@ -39,11 +40,15 @@ export interface PartlySucceeded {
   readonly path?: string
 }
 
-/** No usable result. `message` names the thing, the place and what to do next. */
+/** No usable result. `message` names the thing and the place. */
 export interface Failed {
   readonly type: 'failed'
   readonly code: FailureCode
   readonly message: string
+  /** What to do next, when it is known better than the code says. */
+  readonly fix?: string
+  /** The caller's error behind it, for fronts that end with a code of their own. */
+  readonly error?: ErrorCode
   /** What is known all the same, such as the output until a timeout. */
   readonly data?: JsonObject
   readonly stats?: OutcomeStats
@@ -66,7 +71,7 @@ export function succeeded(
 export function failed(
   code: FailureCode,
   message: string,
-  more: { data?: JsonObject; stats?: OutcomeStats; path?: string } = {},
+  more: Omit<Partial<Failed>, 'type' | 'code' | 'message'> = {},
 ): Failed {
   return { type: 'failed', code, message, ...more }
 }

@@ -108,3 +108,17 @@ function toPath(pointer: string): string {
   const names = parts.map((part) => toSafeLine(part.replaceAll('~1', '/').replaceAll('~0', '~')).slice(0, 80))
   return names.map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : `${index > 0 ? '.' : ''}${part}`)).join('')
 }
+
+/** Deeper arguments are no honest call: they exhaust the stack of whoever walks them. */
+const MAX_DEPTH = 64
+
+/** What keeps a value from being the arguments of a call, before any schema: it is no object, or nested too deeply. */
+export function argumentsProblem(value: unknown): string | undefined {
+  if (!isJsonObject(value)) return 'The arguments must be a JSON object.'
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return `The arguments are nested more than ${MAX_DEPTH} levels deep.`
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+  }
+  return undefined
+}

@@ -92,7 +92,12 @@ function cut(outcome: Outcome, head: Head, limits: OutcomeLimits): Outcome {
   }
   if (outcome.type === 'failed') {
     const message = headOf(outcome.message, MAX_MESSAGE)
-    return failed(outcome.code, message.isCut ? `${message.text}… (cut)` : message.text, { data, ...more })
+    const { fix, error } = outcome
+    return failed(outcome.code, message.isCut ? `${message.text}… (cut)` : message.text, {
+      ...{ data, ...more },
+      ...(fix !== undefined && { fix }),
+      ...(error !== undefined && { error }),
+    })
   }
   const text = `Output cut: the first ${head.lines} of ${head.originalLines} lines (${head.bytes} of ${head.originalBytes} bytes) follow. To see the rest, ask for less at once: a narrower request, or a part of the file or output.`
   return { type: 'partial', text, data, ...more }

@@ -5,8 +5,10 @@ import { type ErrorCode, type Failed, failed, type FailureCode, isNexusError } f
  * Source: contracts §1.9 ("Skill execution error: …"), §4.2.
  */
 export function toFailure(error: unknown): Failed {
-  if (isNexusError(error))
-    return failed(FAILURES[error.code], short([error.message, error.fix].filter(Boolean).join(' ')))
+  if (isNexusError(error)) {
+    const fix = error.fix === undefined ? {} : { fix: short(error.fix) }
+    return failed(FAILURES[error.code], short(error.message), { error: error.code, ...fix })
+  }
   if (!(error instanceof Error)) return failed('EXECUTION_ERROR', `Tool execution error: ${short(describe(error))}`)
   const code = codeOf(error)
   return failed(

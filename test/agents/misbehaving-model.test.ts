@@ -54,6 +54,15 @@ describe('a model that misbehaves', () => {
     assert.equal(requests.length, 5)
   })
 
+  it('is told so when its arguments are nested too deeply, and brackets inside text do not count', async () => {
+    const deep = `{"a": ${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+    const { result, history } = await turn([call('add', deep), call('add', { a: '['.repeat(500) }), DONE])
+    assert.equal(result.end, 'done')
+    const answers = toolAnswers(history).map(({ text }) => text)
+    assert.match(answers[0] ?? '', /Invalid arguments for add/)
+    assert.match(answers[1] ?? '', /5/)
+  })
+
   it('gets answers that are matched even when it repeats the ids of its calls', async () => {
     const twice: Reply = {
       type: 'tool-calls',

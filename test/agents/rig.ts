@@ -72,6 +72,7 @@ export function createTestRuntime(
   return {
     projectId: store.projectId,
     catalog: () => buildCatalog({ gated: { ready: [], held: [] } }),
+    redact: (value) => value,
     instructions: () => instructions,
     definitions: () =>
       Object.keys(tools)

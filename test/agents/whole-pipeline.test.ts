@@ -25,7 +25,11 @@ const call = (name: string, args: { readonly [key: string]: string }): Reply => 
 const RUN = call('run_command', { command: 'greet.sh Ada' })
 
 /** An agent on the real runtime: folders, gate, catalog, policy, tools and ledger; only commands are scripted. */
-async function open(script: readonly Reply[], sandboxOptions: ScriptedSandboxOptions, skills = SKILLS) {
+async function open(
+  script: readonly Reply[],
+  sandboxOptions: ScriptedSandboxOptions,
+  { skills = SKILLS, secrets = [] }: { skills?: string; secrets?: string[] } = {},
+) {
   const stack = new AsyncDisposableStack()
   const workspace = await mkdtemp(join(tmpdir(), 'nexus-agent-'))
   stack.defer(() => rm(workspace, { recursive: true, force: true }))
@@ -33,7 +37,7 @@ async function open(script: readonly Reply[], sandboxOptions: ScriptedSandboxOpt
   const store = createMemoryStore({ projectId: 'default' })
   const sandbox = createScriptedSandbox(sandboxOptions)
   const source = createFolderSource({ id: 'fixture', tier: 'workspace', rank: 0, path: skills, trusted: true })
-  const runtime = await createRuntime({ sources: [source], sandbox, workspace, ledger: store.ledger })
+  const runtime = await createRuntime({ sources: [source], sandbox, workspace, ledger: store.ledger, secrets })
   stack.defer(() => runtime.close())
   const agent = createAgent({ id: 'main', runtime, model: await localModel(server), sessions: store.sessions })
   return { server, store, sandbox, agent, [Symbol.asyncDispose]: () => stack.disposeAsync() }
@@ -106,6 +110,22 @@ describe('an agent on the whole pipeline', () => {
     } finally {
       await rm(skills, { recursive: true, force: true })
     }
+  })
+
+  it('stores and shows no secret, whoever said it', async () => {
+    const script: Reply[] = [call('run_command', { command: 'echo hunter2-hunter2' }), { type: 'text', text: 'ok' }]
+    await using opened = await open(script, { script: () => ({ stdout: 'hunter2-hunter2\n' }) }, SKILLS, [
+      'hunter2-hunter2',
+    ])
+    const { agent, store, server } = opened
+    const events: unknown[] = []
+    await agent.send('use hunter2-hunter2', { onEvent: (event) => events.push(event) })
+    const kept = [
+      await store.sessions.messages(agent.sessionId),
+      await store.sessions.get(agent.sessionId),
+      await store.ledger.list(),
+    ]
+    assert.doesNotMatch(JSON.stringify([kept, events, server.requests]), /hunter2/)
   })
 
   it('stops the running command when the turn is cancelled', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { createRedactor } from '../../src/kernel/index.ts'
+import { createRedactor, createStreamRedactor } from '../../src/kernel/index.ts'
 
 const SECRET = 'sk-live/Zürich+42&x'
 
@@ -41,5 +41,18 @@ test('whatever surrounds a secret, the secret does not survive', () => {
       const clean: string = createRedactor([secret])(`${before}${secret}${after}`)
       assert.ok(!clean.includes(secret) || `${before}[redacted]${after}`.includes(secret))
     }),
+  )
+})
+
+test('a secret cut into pieces does not get through a stream, and nothing else is lost', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('hunter2-', 'hunter2', '-hun', 'ter2', ' ', 'x', 'hunter2-hunter2')),
+      (pieces) => {
+        const stream = createStreamRedactor(['hunter2-hunter2'])
+        const shown = pieces.map((piece) => stream.push(piece)).join('') + stream.end()
+        assert.equal(shown, createRedactor(['hunter2-hunter2'])(pieces.join('')))
+      },
+    ),
   )
 })

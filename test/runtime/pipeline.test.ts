@@ -10,7 +10,7 @@ import {
   type Runtime,
   type TargetFacts,
 } from '../../src/index.ts'
-import { failed, succeeded } from '../../src/kernel/index.ts'
+import { failed, type JsonObject, succeeded } from '../../src/kernel/index.ts'
 import { createMemoryStore } from '../../src/store/index.ts'
 
 const SKILLS = fileURLToPath(new URL('../fixtures/runtime/skills', import.meta.url))
@@ -172,4 +172,51 @@ test('an unknown tool and an unknown agent are answered with the nearest name or
 
 test('a runtime without sandbox and facts is refused with the fix', async () => {
   await assert.rejects(createRuntime({ sources: [source()] }), { code: 'INVALID_ARGUMENT' })
+})
+
+test('live output holds no secret, also when it is cut between two chunks', async (t) => {
+  const shown: string[] = []
+  const loud = defineTool({
+    name: 'loud',
+    description: 'Prints.',
+    parameters: { type: 'object' },
+    execute: async (_args, context) => {
+      for (const text of ['key hunter2-', 'hunter2 and', ' more']) context.onOutput?.({ stream: 'stdout', text })
+      return succeeded('printed')
+    },
+  })
+  const runtime = await open(t, {
+    secrets: ['hunter2-hunter2'],
+    registerTools: (registry) => registry.register('loud', () => loud),
+  })
+  await runtime.call({ tool: 'loud', arguments: {} }, { onOutput: ({ text }) => shown.push(text) })
+  assert.equal(shown.join(''), 'key [redacted] and more')
+})
+
+test('a question that fails or is cancelled is recorded as a refusal, and nothing runs', async (t) => {
+  const runs: string[] = []
+  const agents = [{ id: 'main', policy: policyOf({ profile: 'full', ask: ['count'] }) }]
+  const registerTools: Parts['registerTools'] = (registry) => registry.register('count', () => counting('count', runs))
+  const approve = () => Promise.reject(new Error('the terminal is gone'))
+  const runtime = await open(t, { agents, registerTools, approve })
+  const { entry, outcome } = await runtime.call({ tool: 'count', arguments: {} })
+  assert.match(entry.decision.type === 'deny' ? entry.decision.reason : '', /the terminal is gone/)
+  assert.equal(outcome.type === 'failed' && outcome.error, 'CALL_DENIED')
+  const stopped = await runtime.call({ tool: 'count', arguments: {} }, { signal: AbortSignal.abort() })
+  assert.equal(stopped.outcome.type === 'failed' && stopped.outcome.code, 'CANCELLED')
+  assert.deepEqual(runs, [])
+})
+
+test('arguments that are no object or nested too deeply are answered and recorded, not thrown', async (t) => {
+  const runs: string[] = []
+  const registerTools: Parts['registerTools'] = (registry) => registry.register('count', () => counting('count', runs))
+  const runtime = await open(t, { registerTools, secrets: ['hunter2-hunter2'] })
+  let deep: JsonObject = {}
+  for (let level = 0; level < 50_000; level++) deep = { deep }
+  for (const bad of [null, [], 'x', deep] as JsonObject[]) {
+    const { outcome, entry } = await runtime.call({ tool: 'count', arguments: bad })
+    assert.equal(outcome.type === 'failed' && outcome.code, 'INVALID_PARAM')
+    assert.equal(entry.state, 'closed')
+  }
+  assert.deepEqual(runs, [])
 })

@@ -11,7 +11,7 @@ import {
   type Tool,
 } from '../../src/kernel/index.ts'
 import { createFakeClock } from '../../src/testing/index.ts'
-import { executeTool, toFailure } from '../../src/tools/index.ts'
+import { executeTool, toFailure, toModelText } from '../../src/tools/index.ts'
 import { contextOf, DONE, messageOf, toolThat } from './rig.ts'
 
 const run = (execute: Tool['execute']): Promise<Outcome> => executeTool(toolThat(execute), {}, contextOf())
@@ -96,7 +96,8 @@ describe('executeTool', () => {
     const outcome = await run(async () => {
       throw new NexusError('FILE_NOT_FOUND', 'No such file: a.', { fix: 'Use b.' })
     })
-    assert.deepEqual(outcome, failed('NOT_FOUND', 'No such file: a. Use b.'))
+    assert.deepEqual(outcome, failed('NOT_FOUND', 'No such file: a.', { error: 'FILE_NOT_FOUND', fix: 'Use b.' }))
+    assert.equal(toModelText(outcome), 'Error (NOT_FOUND): No such file: a.\nUse b.')
   })
 
   it('has a failure for every code of the error table', () => {

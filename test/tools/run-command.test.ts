@@ -165,7 +165,11 @@ describe('run_command', () => {
         },
       },
     )
-    assert.equal(messageOf(outcome), 'bubblewrap is missing. apt-get install bubblewrap')
+    assert.equal(messageOf(outcome), 'bubblewrap is missing.')
+    assert.deepEqual(outcome.type === 'failed' && [outcome.error, outcome.fix], [
+      'SANDBOX_UNAVAILABLE',
+      'apt-get install bubblewrap',
+    ])
   })
 
   it('runs nothing without a workspace', async () => {

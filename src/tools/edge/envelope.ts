@@ -1,6 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import type { FailureCode, JsonObject, Outcome } from '../../kernel/index.ts'
-import { nextStep, orNone } from './model-text.ts'
+import { orNone, toErrorText } from './model-text.ts'
 
 /** The universal tool response of seed 003: exactly these keys. Source: contracts §4.1. */
 export interface Envelope {
@@ -34,7 +34,7 @@ export function toEnvelope(outcome: Outcome, { timeMs, cwd, input, root }: Envel
   }
   if (outcome.type === 'failed') {
     const { code, message } = outcome
-    return { status: 'error', text: `${message} ${nextStep(code)}`, error: { code, message }, ...shared }
+    return { status: 'error', text: toErrorText(outcome), error: { code, message }, ...shared }
   }
   return { status: outcome.type, text: orNone(outcome.text), ...shared }
 }

@@ -1,4 +1,5 @@
 import {
+  type Failed,
   type FailureCode,
   isJsonObject,
   type JsonObject,
@@ -13,7 +14,7 @@ import {
  */
 export function toModelText(outcome: Outcome): string {
   if (outcome.type === 'failed') {
-    const head = `Error (${outcome.code}): ${outcome.message}\n${nextStep(outcome.code)}`
+    const head = `Error (${outcome.code}): ${outcome.message}\n${nextStep(outcome)}`
     return withData(head, outcome.data ?? {})
   }
   return orNone(withData(outcome.text, outcome.data))
@@ -24,9 +25,14 @@ export function orNone(text: string): string {
   return text.trim() === '' ? '(no output)' : text
 }
 
-/** What a model should do after a failure of that kind. */
-export function nextStep(code: FailureCode): string {
-  return NEXT_STEPS[code]
+/** A failure in one line: what happened, then what to do. */
+export function toErrorText(failure: Failed): string {
+  return `${failure.message}${/[.!?…)]$/.test(failure.message) ? '' : '.'} ${nextStep(failure)}`
+}
+
+/** What a model should do after a failure: its own fix, else what fits every failure of that kind. */
+function nextStep({ code, fix }: Pick<Failed, 'code' | 'fix'>): string {
+  return fix ?? NEXT_STEPS[code]
 }
 
 const NEXT_STEPS: Readonly<Record<FailureCode, string>> = {

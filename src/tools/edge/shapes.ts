@@ -7,7 +7,7 @@ import {
   type Outcome,
   succeeded,
 } from '../../kernel/index.ts'
-import { nextStep, toModelText } from './model-text.ts'
+import { toErrorText, toModelText } from './model-text.ts'
 
 /** Seed 000's result of a tool: exactly one of the two. */
 export type OutputOrError = { readonly output: string } | { readonly error: string }
@@ -52,16 +52,17 @@ export function toStatusResult(outcome: Outcome, { source = 'tool' }: { readonly
   }
   const { code, http } = SERVICE_CODES[outcome.code]
   const retryable = http >= 503
+  const message = outcome.fix === undefined ? outcome.message : toErrorText(outcome)
   const status = outcome.code === 'CANCELLED' ? 'canceled' : outcome.code === 'TIMEOUT' ? 'timeout' : 'failed'
   return {
     status,
     result: {
       error_code: code,
-      error_message: outcome.message,
-      error: outcome.message,
+      error_message: message,
+      error: message,
       error_detail: outcome.data ?? null,
     },
-    error: { code, message: outcome.message, source, http_status: http, retryable },
+    error: { code, message, source, http_status: http, retryable },
   }
 }
 
@@ -100,10 +101,6 @@ const SERVICE_CODES: Readonly<Record<FailureCode, { readonly code: string; reado
   BINARY_FILE: { code: 'bad_request', http: 400 },
   CIRCUIT_OPEN: { code: 'upstream_unavailable', http: 503 },
   INTERRUPTED: { code: 'internal_error', http: 500 },
-}
-
-function toErrorText(outcome: Extract<Outcome, { type: 'failed' }>): string {
-  return `${outcome.message} ${nextStep(outcome.code)}`
 }
 
 function isOutcome(value: unknown): value is Outcome {
