@@ -98,7 +98,7 @@ describe('an agent on the whole pipeline', () => {
           { type: 'text', text: 'ok' },
         ],
         {},
-        skills,
+        { skills },
       )
       await opened.agent.send('hello')
       await rename(join(skills, 'greet'), join(skills, 'wave'))
@@ -114,9 +114,11 @@ describe('an agent on the whole pipeline', () => {
 
   it('stores and shows no secret, whoever said it', async () => {
     const script: Reply[] = [call('run_command', { command: 'echo hunter2-hunter2' }), { type: 'text', text: 'ok' }]
-    await using opened = await open(script, { script: () => ({ stdout: 'hunter2-hunter2\n' }) }, SKILLS, [
-      'hunter2-hunter2',
-    ])
+    await using opened = await open(
+      script,
+      { script: () => ({ stdout: 'hunter2-hunter2\n' }) },
+      { secrets: ['hunter2-hunter2'] },
+    )
     const { agent, store, server } = opened
     const events: unknown[] = []
     await agent.send('use hunter2-hunter2', { onEvent: (event) => events.push(event) })
