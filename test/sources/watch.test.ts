@@ -122,6 +122,29 @@ function contract(mode: Mode): void {
     }
   })
 
+  test(`${by} what changes deep down in the moment of being ready is seen`, TIMED, async (t) => {
+    const [root, aside] = [temporaryDirectory(t), temporaryDirectory(t)]
+    const names = Array.from({ length: 300 }, (_, index) => `s${index}`)
+    for (const name of names) {
+      writeFiles(root, { [`${name}/SKILL.md`]: skillText(name), [`${name}/scripts/deep/run.sh`]: 'true\n' })
+    }
+    writeFiles(root, { 'group/inner/x/SKILL.md': skillText('x') })
+    writeFiles(aside, { 'inner/x/SKILL.md': skillText('x', 'Another.') })
+    await aged()
+    const seen = await watching(t, [root], { mode })
+    for (const name of names) {
+      const file = join(root, name, 'scripts/deep/run.sh')
+      const change = Number(name.slice(1)) % 3
+      if (change === 0) appendFileSync(file, '#\n')
+      else if (change === 1) unlinkSync(file)
+      else rmSync(join(root, name, 'scripts'), { recursive: true })
+    }
+    renameSync(join(root, 'group/inner'), join(aside, 'old'))
+    renameSync(join(aside, 'inner'), join(root, 'group/inner'))
+    for (const name of names) await seen.told(join(root, name))
+    await seen.told(join(root, 'group/inner/x'))
+  })
+
   test(`${by} of a burst of 100 writes none is lost`, TIMED, async (t) => {
     const root = temporaryDirectory(t)
     const names = Array.from({ length: 100 }, (_, index) => `skill-${index}`)

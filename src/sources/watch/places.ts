@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { isInside, SKILL_FILE } from '../skill-file.ts'
 
 /** Levels below a root that are watched. The scan ends earlier; this counts the folders inside a skill too. */
@@ -63,11 +63,31 @@ export function lookBelow(path: string, name: string, context: PlaceContext): Be
 
 /** True when there is a SKILL.md, of whatever kind. */
 export function holdsSkill(path: string): boolean {
+  return statsOf(entryPath(path, SKILL_FILE)) !== undefined
+}
+
+/** True when the directory or a file in it changed after a moment (epoch milliseconds), as far as clocks can tell. */
+export function isYoung(path: string, { entries }: Listing, since: number): boolean {
+  return (
+    changedSince(path, since) ||
+    entries.some((entry) => !entry.isDirectory() && changedSince(entryPath(path, entry.name), since))
+  )
+}
+
+function changedSince(path: string, since: number): boolean {
+  const stats = statsOf(path)
+  if (!stats) return false
+  const at = Math.max(stats.ctimeMs, stats.mtimeMs)
+  // The kernel's clock goes in steps, and some file systems keep every other second only.
+  return at + (at % 1_000 === 0 ? 2_000 : 50) >= since
+}
+
+function statsOf(path: string): Stats | undefined {
   try {
-    return lstatSync(entryPath(path, SKILL_FILE), { throwIfNoEntry: false }) !== undefined
+    return lstatSync(path, { throwIfNoEntry: false })
   } catch {
     // Closed to us, so to the scan too.
-    return false
+    return undefined
   }
 }
 

@@ -2,7 +2,7 @@ import type { FSWatcher } from 'node:fs'
 import { basename } from 'node:path'
 import { createPace } from '../pace.ts'
 import { SKILL_FILE } from '../skill-file.ts'
-import { type Below, entryPath, holdsSkill, listPlace, lookBelow, MAX_DEPTH } from './places.ts'
+import { type Below, entryPath, holdsSkill, isYoung, listPlace, lookBelow, MAX_DEPTH } from './places.ts'
 
 /** What a tree of watches needs from outside. */
 export interface TreeHost {
@@ -45,13 +45,18 @@ interface Step extends Below {
 }
 
 /**
- * One watch per directory. A directory is watched before it is read, and told of after that: so a change is either seen in
+ * One watch per directory. It is ready when the root and the directories in it have theirs; those further down get them in
+ * the next moments, and the times of their files tell what changed meanwhile. A directory is watched before it is read, and told of after that: so a change is either seen in
  * the reading or an event. Whenever a known name comes or goes its watch is closed and made anew, because inodes are
  * watched and not names. Source: reference/performance §3.4.
  */
 export function createTree(root: string, host: TreeHost): Tree {
   const byPath = new Map<string, Node>()
-  let ahead: Step[] = []
+  /** Directories to take in, and nodes that have a watch and are still to be read. */
+  let ahead: (Step | Node)[] = []
+  let unread: Node[] = []
+  let isStarting = true
+  let readySince = 0
   let isWorking = false
   let isClosed = false
 
@@ -61,7 +66,9 @@ export function createTree(root: string, host: TreeHost): Tree {
     const pace = createPace(host.signal)
     try {
       for (let next = 0; next < ahead.length && !isClosed; next++) {
-        takeIn(ahead[next] as Step)
+        const item = ahead[next] as Step | Node
+        if (!('watcher' in item)) takeIn(item)
+        else if (!item.isClosed) readNode(item, false)
         const pause = pace()
         if (pause) await pause
       }
@@ -71,8 +78,8 @@ export function createTree(root: string, host: TreeHost): Tree {
     }
   }
 
-  function later(step: Step): void {
-    ahead.push(step)
+  function later(items: readonly (Step | Node)[]): void {
+    for (const item of items) ahead.push(item)
     if (isWorking) return
     work().catch((error: unknown) => {
       if (!isClosed && !host.signal.aborted) host.failed(error)
@@ -80,25 +87,34 @@ export function createTree(root: string, host: TreeHost): Tree {
   }
 
   function takeIn(step: Step): void {
-    const { path, parent, isNews, isLink } = step
-    if (parent?.isClosed) return
-    const known = byPath.get(path)
-    // A link to a directory that is watched already, perhaps one of its own parents.
-    if (known && isLink) return
-    if (known) drop(known)
+    const { parent, isNews } = step
+    if (parent?.isClosed || isTakenIn(step)) return
     const node = openNode(step)
-    if (node) readNode(node, isNews)
+    if (node && isStarting && !isNews && parent) unread.push(node)
+    else if (node) readNode(node, isNews)
     // The parent has to be looked at: the scan says what is wrong.
     else if (isNews && parent) host.changed(ownerOf(parent))
+  }
+
+  /** True when the directory keeps the watch that it has. One that it is not to keep is closed. */
+  function isTakenIn({ path, parent, isNews, isLink }: Step): boolean {
+    const known = byPath.get(path)
+    if (!known) return false
+    // A link to a directory that is watched already, perhaps one of its own parents; or an event came before the reading.
+    if (isLink || (!isNews && known.parent === parent)) return true
+    drop(known)
+    return false
   }
 
   function readNode(node: Node, isNews: boolean): void {
     const { path, parent, depth } = node
     const listing = listPlace(path, { root, isInSkill: isInSkill(parent) })
     node.isSkill = listing?.isSkill ?? false
-    if (isNews) host.changed(ownerOf(node))
+    // Those further down got their watch when we were said to be ready.
+    const isTold = isNews || (depth > 1 && listing !== undefined && isYoung(path, listing, readySince))
+    if (isTold) host.changed(ownerOf(node))
     if (!listing || depth >= MAX_DEPTH) return
-    for (const below of listing.below) ahead.push({ ...below, parent: node, depth: depth + 1, isNews })
+    for (const below of listing.below) ahead.push({ ...below, parent: node, depth: depth + 1, isNews: isTold })
   }
 
   function openNode({ path, name, parent, depth }: Step): Node | undefined {
@@ -134,7 +150,7 @@ export function createTree(root: string, host: TreeHost): Tree {
     if (known && event === 'change') return
     if (known) drop(known, { isNews: true })
     const below = lookBelow(node.path, name, { root, isInSkill: isInSkill(node) })
-    if (below && node.depth < MAX_DEPTH) later({ ...below, parent: node, depth: node.depth + 1, isNews: true })
+    if (below && node.depth < MAX_DEPTH) later([{ ...below, parent: node, depth: node.depth + 1, isNews: true }])
     else if (!known) host.changed(ownerOf(node))
   }
 
@@ -147,7 +163,7 @@ export function createTree(root: string, host: TreeHost): Tree {
     }
     const { path, name, parent, depth } = node
     drop(node, { isNews: true })
-    later({ path, name, parent, depth, isLink: false, isNews: true })
+    later([{ path, name, parent, depth, isLink: false, isNews: true }])
   }
 
   function drop(node: Node, { isNews = false } = {}): void {
@@ -160,9 +176,13 @@ export function createTree(root: string, host: TreeHost): Tree {
   }
 
   return {
-    start() {
+    async start() {
       ahead.push({ path: root, name: '', parent: undefined, depth: 0, isLink: false, isNews: false })
-      return work()
+      await work()
+      isStarting = false
+      readySince = Date.now()
+      later(unread)
+      unread = []
     },
     close() {
       isClosed = true
