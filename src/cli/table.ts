@@ -133,6 +133,37 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/skills-init.ts')).initSkill,
   },
   {
+    name: 'skills validate',
+    summary: 'check SKILL.md files: every fault with its line and a fix',
+    usage: '<path…>',
+    options: {
+      strict: { type: 'boolean', help: 'breaches of the specification are errors' },
+      profile: { type: 'string', value: 'NAME', help: 'strict by the rules of spec (default), claude or openclaw' },
+      fix: { type: 'boolean', help: 'write the fixes that need no author: quotes, spellings, markers' },
+      'fix-encoding': { type: 'boolean', help: 'also remove byte order marks and CR line ends' },
+      format: { type: 'string', value: 'KIND', help: 'text (default), json, sarif or github' },
+      ...JSON_OPTION,
+    },
+    examples: [
+      'nexus skills validate ./skills/csv-report',
+      'nexus skills validate ./skills --strict --fix',
+      'nexus skills validate ./skills --profile claude --format github',
+    ],
+    load: async () => (await import('./validation/validate.ts')).validateSkills,
+  },
+  {
+    name: 'skills migrate',
+    summary: 'turn metadata of OpenClaw and Clawdbot into ours, or into plain texts',
+    usage: '<path…>',
+    options: {
+      'dry-run': { type: 'boolean', help: 'show what would change, write nothing' },
+      to: { type: 'string', value: 'FORM', help: 'nexus (default), or flat for clients that accept only texts' },
+      ...JSON_OPTION,
+    },
+    examples: ['nexus skills migrate ./skills --dry-run', 'nexus skills migrate ./skills/github --to flat'],
+    load: async () => (await import('./validation/migrate.ts')).migrateSkills,
+  },
+  {
     name: 'prompt',
     summary: 'exactly what the model would be told about skills, with its cost',
     options: { ...WHERE, ...JSON_OPTION },

@@ -1,0 +1,91 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { exportFlat, migrateSkill } from '../../format/index.ts'
+import { type Diagnostic, hasErrors, NexusError, toSafeLine } from '../../kernel/index.ts'
+import { type Invocation, stringFlag } from '../command.ts'
+import { envelope } from '../envelope.ts'
+import { formatDiagnostic } from '../terminal.ts'
+import { type FileRewrite, printChanges, rewriteFile } from './rewrite-file.ts'
+import { findTargets, readTarget, type Target } from './targets.ts'
+
+interface Migrated {
+  readonly target: Target
+  readonly changes: FileRewrite['changes']
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** `nexus skills migrate`: exit code 0 also when nothing was to do, 1 when a file cannot be read or written, 4 when a path does not exist. */
+export async function migrateSkills(invocation: Invocation): Promise<number> {
+  const { cwd, signal, terminal, flags, positionals } = invocation
+  const to = readTo(invocation)
+  if (positionals.length === 0) {
+    throw new NexusError('INVALID_ARGUMENT', 'nexus skills migrate: name at least one path.', {
+      fix: 'nexus skills migrate ./skills --dry-run',
+    })
+  }
+  const write = flags['dry-run'] !== true
+  const found = await findTargets(positionals, { cwd, signal })
+  const results: Migrated[] = []
+  for (const [index, target] of found.targets.entries()) {
+    if (index % 32 === 31) await nextTurn(undefined, { signal })
+    results.push(await migrate(target, { to, write, signal }))
+  }
+  const all = [...found.diagnostics, ...results.flatMap(({ diagnostics }) => diagnostics)]
+  const changed = results.filter(({ changes }) => changes.length > 0)
+  if (flags['json'] === true) {
+    const skills = results.map(({ target, changes }) => ({
+      file: target.shown,
+      changed: changes.length > 0,
+      changes: changes.map(({ line, was, now, why }) => ({ line, was, now: now ?? null, why })),
+    }))
+    const summary = { skills: results.length, changed: changed.length }
+    terminal.json(envelope('skills migrate', { to, dryRun: !write, skills, summary }, all))
+  } else {
+    for (const { target, changes } of changed) printChanges(target.shown, changes, terminal)
+    for (const diagnostic of all) terminal.note(formatDiagnostic(diagnostic, terminal.paintNote))
+    const verb = write ? 'changed' : 'would change'
+    terminal.line(`${changed.length} of ${results.length} ${results.length === 1 ? 'skill' : 'skills'} ${verb}`)
+  }
+  return found.isMissing ? 4 : hasErrors(all) ? 1 : 0
+}
+
+function readTo(invocation: Invocation): 'nexus' | 'flat' {
+  const to = stringFlag(invocation, 'to') ?? 'nexus'
+  if (to === 'nexus' || to === 'flat') return to
+  throw new NexusError('INVALID_ARGUMENT', `--to ${toSafeLine(to)}: it is nexus or flat.`, { fix: '--to nexus' })
+}
+
+interface Wishes {
+  readonly to: 'nexus' | 'flat'
+  readonly write: boolean
+  readonly signal: AbortSignal
+}
+
+async function migrate(target: Target, { to, write, signal }: Wishes): Promise<Migrated> {
+  const options = { path: target.shown }
+  const result = await rewriteFile(
+    target,
+    (text) => (to === 'flat' ? exportFlat(text, options) : migrateSkill(text, options)),
+    { write, signal },
+  )
+  if (result !== undefined) {
+    // Warnings about the text itself are for `validate`; here count what stands in the way and what the rewrite says.
+    const diagnostics = result.diagnostics.filter(
+      ({ code, severity }) => severity === 'error' || code.startsWith('migrate-'),
+    )
+    return { target, changes: result.changes, diagnostics: [...target.diagnostics, ...diagnostics] }
+  }
+  const bytes = await readTarget(target, signal)
+  const why: readonly Diagnostic[] =
+    bytes instanceof Uint8Array
+      ? [
+          {
+            code: 'encoding-invalid',
+            severity: 'error',
+            message: 'the file is not UTF-8, or a link; it was not changed',
+            path: target.shown,
+            fix: 'save it as UTF-8',
+          },
+        ]
+      : bytes
+  return { target, changes: [], diagnostics: [...target.diagnostics, ...why] }
+}

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type Change, type Rewritten } from '../../format/index.ts'
+import { type Diagnostic, toSafeLine, toSafeText } from '../../kernel/index.ts'
+import type { Terminal } from '../terminal.ts'
+import { readTarget, type Target } from './targets.ts'
+
+/** What a rewrite did to one file. */
+export interface FileRewrite {
+  readonly changes: readonly Change[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** The text that is in the file now, or would be. */
+  readonly text: string
+}
+
+/**
+ * Rewrites a target's file: whole or not at all, in its own directory, never through a link, with its mode kept, and only when the file
+ * is still the one that was read. `write: false` only says what would change. Undefined when the file cannot be read as UTF-8 text.
+ */
+export async function rewriteFile(
+  target: Target,
+  rewrite: (text: string) => Rewritten,
+  { write, signal }: { write: boolean; signal: AbortSignal },
+): Promise<FileRewrite | undefined> {
+  const path = join(target.directory, target.file)
+  const before = lstat(path)
+  const bytes = await readTarget(target, signal)
+  const text = bytes instanceof Uint8Array ? asText(bytes) : undefined
+  if (text === undefined || before?.isFile() !== true) return undefined
+  const { text: now, changes, diagnostics } = rewrite(text)
+  if (changes.length === 0 || !write) return { text: now, changes, diagnostics }
+  const failure = replaceFile(path, now, before)
+  if (failure === undefined) return { text: now, changes, diagnostics }
+  const problem: Diagnostic = {
+    code: 'write-failed',
+    severity: 'error',
+    message: `the file was not written: ${failure}`,
+    path: target.shown,
+    fix: 'check the rights of the directory, and run the command again',
+  }
+  return { text, changes: [], diagnostics: [...diagnostics, problem] }
+}
+
+/** UTF-8 text with its byte order mark, or undefined: other bytes would not survive being written. */
+function asText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    // Not UTF-8; the check reports it.
+    return undefined
+  }
+}
+
+function lstat(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })
+}
+
+/** Writes beside the file and renames; the reason when it could not be done. */
+function replaceFile(path: string, text: string, before: Stats): string | undefined {
+  const part = `${path}.${randomBytes(6).toString('hex')}.part`
+  try {
+    writeWhole(part, text, before.mode & 0o777)
+    const now = lstat(path)
+    const isSame =
+      now?.isFile() === true && now.ino === before.ino && now.mtimeMs === before.mtimeMs && now.size === before.size
+    if (!isSame) throw new Error('it was changed by someone else meanwhile')
+    renameSync(part, path)
+    return undefined
+  } catch (error) {
+    rmSync(part, { force: true })
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function writeWhole(path: string, text: string, mode: number): void {
+  const file = openSync(path, 'wx', mode)
+  try {
+    const bytes = Buffer.from(text)
+    for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at)
+    fchmodSync(file, mode)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The changes of a file as people read a diff: what was, what is, and why. */
+export function printChanges(shown: string, changes: readonly Change[], terminal: Terminal): void {
+  terminal.line(terminal.paint('bold', toSafeLine(shown)))
+  for (const { line, was, now, why } of changes) {
+    was
+      .split('\n')
+      .forEach((text, index) => terminal.line(terminal.paint('red', `  - ${line + index} | ${visible(text)}`)))
+    now
+      ?.split('\n')
+      .forEach((text, index) => terminal.line(terminal.paint('green', `  + ${line + index} | ${visible(text)}`)))
+    terminal.line(terminal.paint('dim', `    ${why}`))
+  }
+}
+
+/** A line as it stands, with its blanks, but nothing that hides or moves text. */
+function visible(line: string): string {
+  return toSafeText(line).replace(/[\n\t]/g, '  ')
+}

@@ -1,0 +1,81 @@
+import { isAbsolute, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { FORMAT_CODES, STRICT_CODES, WRITE_CODES } from '../../format/index.ts'
+import { type Diagnostic, type JsonValue, type Severity, toSafeText } from '../../kernel/index.ts'
+import { SOURCE_CODES } from '../../sources/index.ts'
+import { TARGET_CODES } from './targets.ts'
+
+const LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' }
+
+const MEANINGS: Readonly<Record<string, { readonly means: string }>> = {
+  ...SOURCE_CODES,
+  ...FORMAT_CODES,
+  ...STRICT_CODES,
+  ...WRITE_CODES,
+  ...TARGET_CODES,
+}
+
+/** Findings as a SARIF 2.1.0 log with one run; paths that are relative stay so, for code scanning. */
+export function toSarif(diagnostics: readonly Diagnostic[]): JsonValue {
+  const ids = [...new Set(diagnostics.map(({ code }) => code))].sort()
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: 'nexus',
+            rules: ids.map((id) => ({ id, shortDescription: { text: meaningOf(id) } })),
+          },
+        },
+        columnKind: 'utf16CodeUnits',
+        results: diagnostics.map((diagnostic) => toResult(diagnostic, ids.indexOf(diagnostic.code))),
+      },
+    ],
+  }
+}
+
+function toResult({ code, severity, message, path, line, column, fix }: Diagnostic, ruleIndex: number): JsonValue {
+  const text = toSafeText(fix === undefined ? message : `${message}\nFix: ${fix}`)
+  const region =
+    line === undefined ? {} : { region: { startLine: line, ...(column !== undefined && { startColumn: column }) } }
+  return {
+    ruleId: code,
+    ruleIndex,
+    level: LEVELS[severity],
+    message: { text },
+    locations: [{ physicalLocation: { artifactLocation: { uri: toUri(path) }, ...region } }],
+  }
+}
+
+function toUri(path: string): string {
+  if (isAbsolute(path)) return pathToFileURL(path).href
+  return path.toWellFormed().split(sep).map(encodeURIComponent).join('/')
+}
+
+function meaningOf(code: string): string {
+  return Object.hasOwn(MEANINGS, code) ? (MEANINGS[code]?.means ?? code) : code
+}
+
+const COMMANDS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'notice' }
+
+/** One finding as a workflow command of GitHub Actions, which shows it beside the line. */
+export function toAnnotation({ code, severity, message, path, line, column, fix }: Diagnostic): string {
+  const place = [
+    ['file', path.split(sep).join('/')],
+    ['line', line],
+    ['col', column],
+    ['title', code],
+  ].flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${escapeProperty(String(value))}`]))
+  const text = toSafeText(fix === undefined ? message : `${message}\nFix: ${fix}`)
+  return `::${COMMANDS[severity]} ${place.join(',')}::${escapeData(text)}`
+}
+
+function escapeData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(toSafeText(text)).replaceAll(':', '%3A').replaceAll(',', '%2C')
+}

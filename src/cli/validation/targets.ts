@@ -1,0 +1,201 @@
+import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { type Diagnostic, isNexusError, type RejectedSkill } from '../../kernel/index.ts'
+import { createFolderSource, readContained, SOURCE_CODES, SOURCE_LIMITS } from '../../sources/index.ts'
+
+/** One SKILL.md that a path stands for. */
+export interface Target {
+  /** As it is shown: relative to the working directory when it lies below. */
+  readonly shown: string
+  /** Real path of the skill's directory; its name is what the skill's name must equal. */
+  readonly directory: string
+  /** Name of the file in it. */
+  readonly file: string
+  /** Found while looking for it; an error means that the file cannot be read. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** What the paths of a command line stand for. */
+export interface Targets {
+  readonly targets: readonly Target[]
+  /** Findings about paths and folders as such. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** True when a path does not exist. */
+  readonly isMissing: boolean
+}
+
+/** Codes of this module. */
+export const TARGET_CODES = {
+  'path-missing': { severity: 'error', means: 'the path does not exist' },
+  'path-kind': { severity: 'error', means: 'the path is neither a directory nor a regular file' },
+  'skill-missing': { severity: 'error', means: 'the directory holds no SKILL.md, and none lies below it' },
+} as const
+
+/** Finds the skills of paths: a SKILL.md, a skill's folder, or a folder of skills. Throws only CANCELLED. */
+export async function findTargets(
+  paths: readonly string[],
+  { cwd, signal }: { cwd: string; signal: AbortSignal },
+): Promise<Targets> {
+  const found = new Map<string, Target>()
+  const diagnostics: Diagnostic[] = []
+  let isMissing = false
+  for (const path of paths) {
+    const absolute = resolve(cwd, path)
+    const result = await lookAt(absolute, { cwd, signal })
+    for (const target of result.targets) found.set(join(target.directory, target.file), target)
+    diagnostics.push(...result.diagnostics)
+    isMissing ||= result.isMissing
+  }
+  return { targets: [...found.values()], diagnostics, isMissing }
+}
+
+interface Where {
+  readonly cwd: string
+  readonly signal: AbortSignal
+}
+
+async function lookAt(absolute: string, where: Where): Promise<Targets> {
+  const shown = shownPath(absolute, where.cwd)
+  const kind = kindOf(absolute)
+  if (kind === 'directory') return lookInto(absolute, where)
+  if (kind === 'file') return { targets: [fileTarget(absolute, where)], diagnostics: [], isMissing: false }
+  const isMissing = kind === 'missing'
+  const diagnostic: Diagnostic = isMissing
+    ? {
+        code: 'path-missing',
+        severity: 'error',
+        message: `${shown} does not exist`,
+        path: shown,
+        fix: 'name a skill folder, a SKILL.md or a folder of skills',
+      }
+    : {
+        code: 'path-kind',
+        severity: 'error',
+        message: `${shown} is neither a directory nor a regular file`,
+        path: shown,
+        fix: 'name a skill folder, a SKILL.md or a folder of skills',
+      }
+  return { targets: [], diagnostics: [diagnostic], isMissing }
+}
+
+function kindOf(path: string): 'directory' | 'file' | 'missing' | 'other' {
+  try {
+    const stats = statSync(path)
+    // A link to a file is looked at as a link, so that the reading refuses it.
+    return stats.isDirectory() ? 'directory' : stats.isFile() || lstatSync(path).isSymbolicLink() ? 'file' : 'other'
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP' ? 'missing' : 'other'
+  }
+}
+
+function fileTarget(absolute: string, { cwd }: Where): Target {
+  const directory = realpathSync.native(dirname(absolute))
+  const file = basename(absolute)
+  const shown = shownPath(join(directory, file), cwd)
+  const misnamed: Diagnostic = {
+    code: 'skill-file-name',
+    severity: 'error',
+    message: `the file is named ${file}; only SKILL.md is read`,
+    path: shown,
+    line: 1,
+    column: 1,
+    fix: 'rename it to SKILL.md',
+  }
+  return { shown, directory, file, diagnostics: file === 'SKILL.md' ? [] : [misnamed] }
+}
+
+async function lookInto(absolute: string, { cwd, signal }: Where): Promise<Targets> {
+  const source = createFolderSource({ id: 'path', tier: 'extra', rank: 0, path: absolute, trusted: false })
+  const { skills, rejected, diagnostics } = await source.discover(signal)
+  const targets = [
+    ...skills.map(({ directory, diagnostics: all }) =>
+      targetIn(join(directory, 'SKILL.md'), all.filter(isOfSource), cwd),
+    ),
+    ...rejected.map((skill) => rejectedTarget(skill, cwd)),
+  ].sort((a, b) => (a.shown < b.shown ? -1 : 1))
+  const shown = shownPath(absolute, cwd)
+  const none: Diagnostic = {
+    code: 'skill-missing',
+    severity: 'error',
+    message: `${shown} holds no SKILL.md, and none lies below it`,
+    path: shown,
+    fix: 'name a folder with a SKILL.md in it, or make one: nexus skills init my-skill',
+  }
+  const loose = diagnostics.map((diagnostic) => ({ ...diagnostic, path: shownPath(diagnostic.path, cwd) }))
+  return { targets, diagnostics: targets.length === 0 ? [...loose, none] : loose, isMissing: false }
+}
+
+function rejectedTarget({ file, diagnostics }: RejectedSkill, cwd: string): Target {
+  return targetIn(file, diagnostics.filter(isOfSource), cwd)
+}
+
+function targetIn(path: string, diagnostics: readonly Diagnostic[], cwd: string): Target {
+  return {
+    shown: shownPath(path, cwd),
+    directory: dirname(path),
+    file: basename(path),
+    diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic, path: shownPath(diagnostic.path, cwd) })),
+  }
+}
+
+/** Findings of looking and reading; what the text says is found again by the check. */
+function isOfSource({ code }: Diagnostic): boolean {
+  return Object.hasOwn(SOURCE_CODES, code)
+}
+
+/** The bytes of a target, or why they cannot be had. Links are not followed. */
+export async function readTarget(target: Target, signal: AbortSignal): Promise<Uint8Array | readonly Diagnostic[]> {
+  if (target.diagnostics.some(({ severity, code }) => severity === 'error' && code !== 'skill-file-name')) return []
+  try {
+    const { bytes } = await readContained(target.directory, target.file, {
+      maxBytes: SOURCE_LIMITS.maxFileBytes,
+      signal,
+    })
+    return bytes
+  } catch (error) {
+    if (!isNexusError(error) || error.code === 'CANCELLED') throw error
+    const isLink = error.code === 'PATH_OUTSIDE'
+    const fix = isLink ? 'replace the link by the file itself' : 'make it a text file that you may read'
+    return [
+      {
+        code: 'skill-file-unreadable',
+        severity: 'error',
+        message: error.message,
+        path: target.shown,
+        line: 1,
+        column: 1,
+        fix,
+      },
+    ]
+  }
+}
+
+/** Files of a skill that are listed for the check of links; with more, links are not checked. */
+const MAX_FILES = 5_000
+
+/** Paths of a skill's files, relative with forward slashes; undefined when there are too many or they cannot be listed. */
+export function listFiles(directory: string): readonly string[] | undefined {
+  const files: string[] = []
+  const ahead = ['']
+  for (let prefix = ahead.pop(); prefix !== undefined; prefix = ahead.pop()) {
+    try {
+      for (const entry of readdirSync(join(directory, prefix), { withFileTypes: true })) {
+        if (entry.name === '.git' || entry.name === 'node_modules') continue
+        if (entry.isDirectory()) ahead.push(`${prefix}${entry.name}/`)
+        files.push(prefix + entry.name)
+      }
+    } catch {
+      // A directory that is closed to us or gone: nobody can say which links are broken.
+      return undefined
+    }
+    if (files.length > MAX_FILES) return undefined
+  }
+  return files
+}
+
+/** A path for people: relative when it lies below the working directory. */
+export function shownPath(absolute: string, cwd: string): string {
+  const path = relative(cwd, absolute)
+  return path === '' ? '.' : path === '..' || path.startsWith('../') || path.startsWith('..\\') ? absolute : path
+}

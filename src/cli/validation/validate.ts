@@ -1,0 +1,250 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Change, checkLenient, checkStrict, fixSkill, type Profile, PROFILES } from '../../format/index.ts'
+import {
+  type Diagnostic,
+  hasErrors,
+  type JsonValue,
+  nearest,
+  NexusError,
+  toSafeLine,
+  toSafeText,
+} from '../../kernel/index.ts'
+import { type Invocation, stringFlag } from '../command.ts'
+import { envelope } from '../envelope.ts'
+import { formatDiagnostic, type Terminal } from '../terminal.ts'
+import { codeFrame, linesOf } from './code-frame.ts'
+import { printChanges, rewriteFile } from './rewrite-file.ts'
+import { toAnnotation, toSarif } from './sarif.ts'
+import { findTargets, listFiles, readTarget, type Target } from './targets.ts'
+
+const FORMATS = ['text', 'json', 'sarif', 'github'] as const
+type Format = (typeof FORMATS)[number]
+
+interface Wishes {
+  readonly format: Format
+  /** Undefined: the lenient verdict. */
+  readonly profile: Profile | undefined
+  readonly fix: boolean
+  readonly encoding: boolean
+}
+
+/** The verdict on one file. */
+interface Verdict {
+  readonly target: Target
+  readonly diagnostics: readonly Diagnostic[]
+  readonly changes: readonly Change[]
+  readonly name: string | undefined
+  readonly text: string
+}
+
+/** `nexus skills validate`: exit code 0 when every skill is valid, 1 when one is not, 4 when a path does not exist. */
+export async function validateSkills(invocation: Invocation): Promise<number> {
+  const wishes = readWishes(invocation)
+  const { cwd, signal, terminal } = invocation
+  const found = await findTargets(pathsOf(invocation), { cwd, signal })
+  const verdicts: Verdict[] = []
+  const total: Total = { skills: 0, invalid: 0, errors: 0, warnings: 0, infos: 0, fixed: 0 }
+  const progress = createProgress(terminal, found.targets.length)
+  for (const [index, target] of found.targets.entries()) {
+    if (index % 32 === 31) await nextTurn(undefined, { signal })
+    progress(index)
+    const verdict = await judge(target, wishes, signal)
+    count(total, verdict)
+    if (wishes.format === 'text') printVerdict(verdict, found.targets.length, terminal)
+    verdicts.push({ ...verdict, text: '' })
+  }
+  for (const diagnostic of found.diagnostics) addTo(total, diagnostic)
+  report({ wishes, verdicts, loose: found.diagnostics, total }, invocation)
+  return found.isMissing ? 4 : total.errors > 0 ? 1 : 0
+}
+
+function pathsOf({ positionals }: Invocation): readonly string[] {
+  if (positionals.length > 0) return positionals
+  throw new NexusError('INVALID_ARGUMENT', 'nexus skills validate: name at least one path.', {
+    fix: 'nexus skills validate ./skills',
+  })
+}
+
+function readWishes(invocation: Invocation): Wishes {
+  const profile = choice(invocation, 'profile', PROFILES)
+  const format = choice(invocation, 'format', FORMATS)
+  const json = invocation.flags['json'] === true
+  if (json && format !== undefined && format !== 'json') {
+    throw new NexusError(
+      'INVALID_ARGUMENT',
+      `nexus skills validate: --json and --format ${format} exclude each other.`,
+      {
+        fix: 'leave one of them out',
+      },
+    )
+  }
+  const fix = invocation.flags['fix'] === true
+  const encoding = invocation.flags['fix-encoding'] === true
+  return {
+    format: json ? 'json' : (format ?? 'text'),
+    // A profile is a kind of strictness, so naming one asks for it.
+    profile: profile ?? (invocation.flags['strict'] === true ? 'spec' : undefined),
+    fix: fix || encoding,
+    encoding,
+  }
+}
+
+function choice<Word extends string>(invocation: Invocation, flag: string, words: readonly Word[]): Word | undefined {
+  const given = stringFlag(invocation, flag)
+  const word = words.find((known) => known === given)
+  if (given === undefined || word !== undefined) return word
+  const guess = nearest(given, words)
+  throw new NexusError('INVALID_ARGUMENT', `--${flag} ${toSafeLine(given)}: it is one of ${words.join(', ')}.`, {
+    fix: `--${flag} ${guess ?? words[0]}`,
+  })
+}
+
+async function judge(target: Target, wishes: Wishes, signal: AbortSignal): Promise<Verdict> {
+  const fixed = wishes.fix
+    ? await rewriteFile(
+        target,
+        (text) => fixSkill(text, { path: target.shown, directoryName: nameOf(target), encoding: wishes.encoding }),
+        { write: true, signal },
+      )
+    : undefined
+  const bytes = await readTarget(target, signal)
+  if (!(bytes instanceof Uint8Array))
+    return { target, diagnostics: [...target.diagnostics, ...bytes], changes: [], name: undefined, text: '' }
+  const files = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('](')
+    ? listFiles(target.directory)
+    : []
+  const options = { path: target.shown, directoryName: nameOf(target), ...(files && { files }) }
+  const { profile } = wishes
+  const checked = profile === undefined ? checkLenient(bytes, options) : checkStrict(bytes, { ...options, profile })
+  const failed = fixed?.diagnostics.filter(({ code }) => code === 'write-failed') ?? []
+  return {
+    target,
+    diagnostics: [...target.diagnostics, ...failed, ...inOrder(checked.diagnostics)],
+    changes: fixed?.changes ?? [],
+    name: checked.document?.name,
+    text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
+  }
+}
+
+function nameOf({ directory }: Target): string {
+  return directory.slice(Math.max(directory.lastIndexOf('/'), directory.lastIndexOf('\\')) + 1)
+}
+
+/** By place in the file, so that a report reads as the file does. */
+function inOrder(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return [...diagnostics].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
+}
+
+interface Total {
+  skills: number
+  invalid: number
+  errors: number
+  warnings: number
+  infos: number
+  fixed: number
+}
+
+function count(total: Total, verdict: Verdict): void {
+  total.skills++
+  if (hasErrors(verdict.diagnostics)) total.invalid++
+  if (verdict.changes.length > 0) total.fixed++
+  for (const diagnostic of verdict.diagnostics) addTo(total, diagnostic)
+}
+
+function addTo(total: Total, { severity }: Diagnostic): void {
+  if (severity === 'error') total.errors++
+  else if (severity === 'warning') total.warnings++
+  else total.infos++
+}
+
+/** Valid skills are named one by one only when there are few. */
+const MOST_NAMED = 20
+
+function printVerdict({ target, diagnostics, changes, text }: Verdict, among: number, terminal: Terminal): void {
+  const { paint } = terminal
+  if (changes.length > 0) {
+    terminal.line(paint('green', 'fixed'))
+    printChanges(target.shown, changes, terminal)
+    terminal.line()
+  }
+  if (diagnostics.length === 0) {
+    if (among <= MOST_NAMED) terminal.line(`${paint('green', 'valid')} ${toSafeLine(target.shown)}`)
+    return
+  }
+  const lines = linesOf(text)
+  for (const diagnostic of diagnostics) {
+    const { line, column, fix, ...rest } = diagnostic
+    terminal.line(formatDiagnostic({ ...rest, ...(line && { line }), ...(column && { column }) }, paint))
+    const frame = line === undefined ? '' : codeFrame(lines, { line, column }, paint)
+    if (frame !== '') terminal.line(frame.replace(/^/gm, '      '))
+    if (fix !== undefined) terminal.line(`    ${paint('cyan', 'fix:')} ${toSafeText(fix).replaceAll('\n', '\n    ')}`)
+  }
+  terminal.line()
+}
+
+interface Outcome {
+  readonly wishes: Wishes
+  readonly verdicts: readonly Verdict[]
+  readonly loose: readonly Diagnostic[]
+  readonly total: Total
+}
+
+function report({ wishes, verdicts, loose, total }: Outcome, { terminal }: Invocation): void {
+  const all = [...loose, ...verdicts.flatMap(({ diagnostics }) => diagnostics)]
+  switch (wishes.format) {
+    case 'json':
+      terminal.json(envelope('skills validate', jsonData(wishes, verdicts, total), all))
+      return
+    case 'sarif':
+      terminal.json(toSarif(all))
+      break
+    case 'github':
+      for (const diagnostic of all) terminal.line(toAnnotation(diagnostic))
+      break
+    case 'text':
+      for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
+  }
+  const summary = summaryOf(total)
+  if (wishes.format === 'text') terminal.line(summary)
+  else terminal.note(summary)
+  if (!wishes.fix && all.some(({ code }) => FIXABLE.has(code)))
+    terminal.note('Some of it can be written for you: the same command with --fix')
+}
+
+/** Findings that `--fix` mends, nearly always. */
+const FIXABLE: ReadonlySet<string> = new Set([
+  ...['yaml-repaired', 'key-spelling', 'leading-blank-lines', 'frontmatter-closed-by-dots', 'name-missing'],
+])
+
+function jsonData({ profile }: Wishes, verdicts: readonly Verdict[], total: Total): JsonValue {
+  return {
+    strict: profile !== undefined,
+    profile: profile ?? null,
+    skills: verdicts.map(({ target, name, diagnostics, changes }) => ({
+      file: target.shown,
+      name: name ?? null,
+      valid: !hasErrors(diagnostics),
+      changes: changes.map(({ line, was, now, why }) => ({ line, was, now: now ?? null, why })),
+    })),
+    summary: { ...total },
+  }
+}
+
+function summaryOf({ skills, invalid, errors, warnings, infos, fixed }: Total): string {
+  const many = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`
+  const findings = [many(errors, 'error'), many(warnings, 'warning'), many(infos, 'note')].join(', ')
+  const valid = `${skills - invalid} valid, ${invalid} invalid`
+  return `${many(skills, 'skill')}: ${valid}; ${findings}${fixed > 0 ? `; ${many(fixed, 'file')} fixed` : ''}`
+}
+
+const PROGRESS_EVERY_MS = 1_000
+
+/** Says how far it is, once a second, when a person is watching. */
+function createProgress(terminal: Terminal, all: number): (done: number) => void {
+  let next = Date.now() + PROGRESS_EVERY_MS
+  return (done) => {
+    if (!terminal.isInteractive || Date.now() < next) return
+    next = Date.now() + PROGRESS_EVERY_MS
+    terminal.note(`${done} of ${all} …`)
+  }
+}
