@@ -49,11 +49,23 @@ async function main() {
   }
 }
 
+const WARM_UP = `skills:
+  disabled_skills: [none] # flow and block, plain and quoted, comments
+  entries: { none: { enabled: true, env: { "A": 'b' }, config: { c: 1.5 } } }
+agents:
+  - id: main
+    tools: { profile: full, deny: ["x"] }
+limits: { maxIterations: 50 }
+`
+
 /** The first run keeps what V8 makes of the command in dist/.cache; let that be a run that uses most of it. */
 function warmUp() {
   const home = mkdtempSync(join(tmpdir(), 'nexus-build-'))
   try {
     const env = { ...process.env, HOME: home, NEXUS_HOME: join(home, '.nexus') }
+    // With a configuration, so that what reads YAML and checks it is kept too.
+    mkdirSync(join(home, '.nexus'))
+    writeFileSync(join(home, '.nexus/nexus.yaml'), WARM_UP)
     const { status, stderr } = spawnSync(process.execPath, [join(DIST, 'cli/bin.cjs'), 'skills', 'list', '--json'], {
       cwd: home,
       env,

@@ -56,11 +56,15 @@ function standIn(path, format) {
     .map((name) => `export const ${name} = /* @__PURE__ */ lazy('${name}')`)
   return `${isBuiltin || format === 'cjs' ? '' : `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`}
 const load = () => ${isBuiltin ? `process.getBuiltinModule('${path}')` : `require('./vendor/${path}.cjs')`}
-const lazy = (name) => new Proxy(function () {}, {
-  apply: (_, self, args) => Reflect.apply(load()[name], self, args),
-  construct: (_, args) => Reflect.construct(load()[name], args),
-  get: (_, key) => load()[name][key],
-})
+const lazy = (name) => {
+  let real
+  const it = () => (real ??= load()[name])
+  return new Proxy(function () {}, {
+    apply: (_, self, args) => Reflect.apply(it(), self, args),
+    construct: (_, args) => Reflect.construct(it(), args),
+    get: (_, key) => it()[key],
+  })
+}
 ${own.join('\n')}
 ${isBuiltin ? '' : `export default /* @__PURE__ */ lazy('default')`}
 `

@@ -57,7 +57,7 @@ function once(candidates: readonly FileToRead[]): FileToRead[] {
 
 function realPathOf(path: string): string {
   try {
-    return realpathSync(path)
+    return realpathSync.native(path)
   } catch {
     // Not there: the path as written stands for itself.
     return path

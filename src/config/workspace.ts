@@ -54,7 +54,7 @@ function isDirectory(entry: Dirent): boolean {
 
 function realPath(path: string): string {
   try {
-    return realpathSync(path)
+    return realpathSync.native(path)
   } catch {
     // Not there: the path as written stands for itself.
     return path

@@ -123,7 +123,8 @@ model: {provider: openai-compatible, name: second, baseUrl: http://127.0.0.1:1/v
       ],
     )
     assert.deepEqual(plain(config.tools.settings), { github: { enabled: false, url: 'https://one' } })
-    assert.deepEqual(config.model, { provider: 'openai-compatible', name: 'second', baseUrl: 'http://127.0.0.1:1/v1' })
+    const model = { provider: 'openai-compatible', name: 'second', baseUrl: 'http://127.0.0.1:1/v1', hasApiKey: false }
+    assert.deepEqual(config.model, model)
     assert.deepEqual(loaded.files, [join(place.nexusHome, 'nexus.yaml'), join(place.workspace, 'nexus.yaml'), named])
   })
 

@@ -18,7 +18,6 @@ export function checkDocument(file: YamlFile): { document: ConfigDocument; diagn
   const root = copyValue(file.value) as JsonObject
   // The first round finds everything; the others only make sure that what is left fits.
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    fillEmptySections(root)
     const problems = findProblems(root)
     if (problems.length === 0)
       return { document: root as ConfigDocument, diagnostics: findings.list().toSorted(byPlace) }
@@ -39,21 +38,26 @@ function byPlace(a: Diagnostic, b: Diagnostic): number {
 }
 
 function findProblems(root: JsonObject): Problem[] {
+  let issues = issuesOf(root)
+  if (fillEmptySections(issues)) issues = issuesOf(root)
   const misfits = findMisfits(root)
-  const result = v.safeParse(CONFIG_SCHEMA, root)
-  const problems = result.success ? [] : result.issues.flatMap((issue) => toProblems(issue))
+  const problems = issues.flatMap((issue) => toProblems(issue))
   const covered = new Set(misfits.map(({ keys }) => JSON.stringify(keys)))
   const isCovered = ({ keys }: Problem): boolean =>
     keys.some((_, index) => covered.has(JSON.stringify(keys.slice(0, index + 1))))
   return [...misfits.map((misfit) => misfitProblem(misfit, root)), ...problems.filter((problem) => !isCovered(problem))]
 }
 
-/** `skills:` with nothing below it holds null; where only a map can stand that means an empty map. */
-function fillEmptySections(root: JsonObject): void {
-  const result = v.safeParse(CONFIG_SCHEMA, root)
-  const empty = (result.issues ?? []).filter((issue: Issue) => issue.input === null && issue.expected === 'Object')
+function issuesOf(root: JsonObject): readonly Issue[] {
+  return v.safeParse(CONFIG_SCHEMA, root).issues ?? []
+}
+
+/** `skills:` with nothing below it holds null; where only a map can stand that means an empty map. Whether there was one. */
+function fillEmptySections(issues: readonly Issue[]): boolean {
+  const empty = issues.filter((issue) => issue.input === null && issue.expected === 'Object')
   for (const issue of empty) {
     const last = issue.path?.at(-1)
     if (last?.type === 'object') (last.input as Record<string, unknown>)[String(last.key)] = Object.create(null)
   }
+  return empty.length > 0
 }

@@ -2,14 +2,21 @@ import type { PathKey } from '../document/read-yaml.ts'
 
 /** Whether `keys` are the place that the dotted pattern names; `*` stands for any one key or position in a list. */
 export function fits(pattern: string, keys: readonly PathKey[]): boolean {
+  if (!beginsAlike(pattern, keys)) return false
   const parts = pattern.split('.')
   return parts.length === keys.length && startsAs(parts, keys)
 }
 
 /** Whether `keys` are at or below the place that the dotted pattern names. */
 export function isWithin(pattern: string, keys: readonly PathKey[]): boolean {
+  if (!beginsAlike(pattern, keys)) return false
   const parts = pattern.split('.')
   return parts.length <= keys.length && startsAs(parts, keys)
+}
+
+/** A quick look that spares most comparisons. */
+function beginsAlike(pattern: string, [first]: readonly PathKey[]): boolean {
+  return typeof first === 'string' && pattern.startsWith(first)
 }
 
 function startsAs(parts: readonly string[], keys: readonly PathKey[]): boolean {
