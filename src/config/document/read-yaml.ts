@@ -12,6 +12,8 @@ import {
 } from 'yaml'
 import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 
+import { type Placed, readQuickYaml } from './quick-yaml.ts'
+
 export type PathKey = string | number
 
 /** A file as plain data, with the place of each part. Objects have no prototype. */
@@ -43,6 +45,35 @@ const LEADING_DIRECTIVE = /^(?:[ \t]*(?:#[^\n]*)?\r?\n)*%/
  * keys, directives, several documents), are errors; then `value` is empty: half a file would not mean what it says.
  */
 export function parseYaml(text: string, path: string): YamlFile {
+  const quick = readQuickYaml(text)
+  return quick === undefined || !isJsonObject(quick.value) ? parseWhole(text, path) : fromQuick(quick, { text, path })
+}
+
+/** The library's parser costs as much as half an empty process when it is cold; most settings do not need it. */
+function fromQuick(root: Placed, { text, path }: { text: string; path: string }): YamlFile {
+  const offsetAt = (keys: readonly PathKey[]): number => {
+    let offset = root.offset
+    let place: Placed | undefined = root
+    for (const key of keys) {
+      const member: { at: number; of: Placed } | undefined = place.members?.get(
+        Array.isArray(place.value) ? Number(key) : String(key),
+      )
+      if (member === undefined) break
+      offset = member.at
+      place = member.of
+    }
+    return offset
+  }
+  return { path, value: root.value as JsonObject, diagnostics: [], locate: (keys) => placeIn(text, offsetAt(keys)) }
+}
+
+function placeIn(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset)
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
+}
+
+/** What `parseYaml` does without the quick way. */
+export function parseWhole(text: string, path: string): YamlFile {
   const lines = new LineCounter()
   const diagnostics: Diagnostic[] = []
   const report: Report = (code, offset, about) => {
