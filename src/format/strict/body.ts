@@ -30,7 +30,9 @@ function checkLength({ add }: Subject, body: string): void {
   if (lines > maxBodyLines) {
     add('body-long', `the instructions have ${lines} lines; ${maxBodyLines} are recommended`, { body: 0, fix })
   }
-  const tokens = Buffer.byteLength(body) > MIN_BYTES_OF_MANY_TOKENS ? estimateTokens(body) : 0
+  // Cheapest first: no UTF-16 unit costs more than one token.
+  const isLong = body.length > maxBodyTokens && Buffer.byteLength(body) > MIN_BYTES_OF_MANY_TOKENS
+  const tokens = isLong ? estimateTokens(body) : 0
   if (tokens > maxBodyTokens) {
     add('body-tokens', `the instructions cost about ${tokens} tokens; ${maxBodyTokens} are recommended`, {
       body: 0,

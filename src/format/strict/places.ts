@@ -52,22 +52,35 @@ export function createPlaces(input: string | Uint8Array): Places {
 }
 
 function decode(input: string | Uint8Array): string {
-  const text =
-    typeof input === 'string' ? input.toWellFormed() : new TextDecoder('utf-8', { ignoreBOM: true }).decode(input)
+  const text = typeof input === 'string' ? input.toWellFormed() : asBuffer(input).toString('utf8')
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
-const CLOSER = Buffer.from('\n---\n')
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+const CLOSER = '\n---\n'
 
 /** The frontmatter alone; of bytes mostly without decoding the body. */
 function readHead(input: string | Uint8Array): Head {
-  const closer =
-    typeof input === 'string' ? -1 : Buffer.from(input.buffer, input.byteOffset, input.length).indexOf(CLOSER)
-  const part = closer < 0 || typeof input === 'string' ? input : input.subarray(0, closer + CLOSER.length)
-  const split = splitFrontmatter(decode(part))
+  const closer = typeof input === 'string' ? input.indexOf(CLOSER) : asBuffer(input).indexOf(CLOSER, 0, 'latin1')
+  const end = closer + CLOSER.length
+  const part = closer < 0 ? input : typeof input === 'string' ? input.slice(0, end) : input.subarray(0, end)
+  const text = decode(part)
+  const plain = closer < 0 ? undefined : plainLines(text)
+  if (plain !== undefined) return { lines: plain, firstLine: 2 }
+  const split = splitFrontmatter(text)
   return split.kind === 'found'
     ? { lines: split.yaml.split('\n'), firstLine: split.firstLine }
     : { lines: [], firstLine: 1 }
+}
+
+/** The lines between the markers when both are plain and LF ends every line, as nearly always. */
+function plainLines(text: string): readonly string[] | undefined {
+  if (!text.startsWith('---\n') || text.includes('\r')) return undefined
+  const lines = text.slice(4, -CLOSER.length).split('\n')
+  return lines.some((line) => line.startsWith('---') || line.startsWith('...')) ? undefined : lines
 }
 
 function readBody(input: string | Uint8Array): { text: string; start: number } {

@@ -59,8 +59,9 @@ function checkMetadata({ front, add }: Subject): void {
     add('metadata-text', 'metadata is text, not keys with values', { key: ['metadata'], fix })
   }
   if (!isJsonObject(metadata)) return
-  for (const [key, value] of Object.entries(metadata)) {
-    if (typeof value === 'string') continue
+  for (const key of Object.keys(metadata)) {
+    const value = metadata[key]
+    if (typeof value === 'string' || value === undefined) continue
     const what = value === null ? 'empty' : typeof value === 'object' ? 'nested' : `a ${typeof value}`
     const message = `metadata.${key} is ${what}; the specification maps text to text`
     const quoted = typeof value === 'object' ? fix : `write: ${key}: ${JSON.stringify(String(value))}`
