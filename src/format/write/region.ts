@@ -1,4 +1,4 @@
-import { CST, isMap, isScalar, Lexer, type Pair, type ParsedNode, type YAMLMap } from 'yaml'
+import { isMap, isScalar, Lexer, type Pair, type ParsedNode, type YAMLMap } from 'yaml'
 import { readLeniently } from '../frontmatter.ts'
 import { keyText } from '../yaml/values.ts'
 import { type Layout, yamlOf } from './layout.ts'
@@ -55,8 +55,14 @@ export function regionOf({ text }: Tree, pair: Pair): Region | undefined {
   }
 }
 
+/** What the lexer puts before a scalar, whose text may begin with # too. */
+const SCALAR_MARK = '\u001f'
+
 /** Comments of a piece of YAML, without the white space around them. */
 export function commentsIn(yaml: string): string[] {
   if (!yaml.includes('#')) return []
-  return [...new Lexer().lex(yaml)].filter((lexeme) => CST.tokenType(lexeme) === 'comment').map((text) => text.trim())
+  const lexemes = [...new Lexer().lex(yaml)]
+  return lexemes
+    .filter((lexeme, index) => lexeme.startsWith('#') && lexemes[index - 1] !== SCALAR_MARK)
+    .map((comment) => comment.trim())
 }
