@@ -78,6 +78,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal
   /** Live output of a command; must not throw. */
   readonly onOutput?: (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
+  /** Most bytes of each stream given to `onOutput`; default `execution.maxOutputBytes`. They are passed on, not kept. */
+  readonly maxLiveBytes?: number
   /** Told the final decision before anything runs; must not throw. */
   readonly onDecision?: (decision: Decision) => void
 }

@@ -114,7 +114,11 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     if (decision.type !== 'allow') return refused(made, decision, signal)
     if (problem !== undefined) return failed('INVALID_PARAM', problem, { error: 'INVALID_ARGUMENT' })
     const output = how.onOutput && redactOutput(how.onOutput, parts.secrets ?? [])
-    const outcome = await execute(agent, made, { signal, ...(output && { onOutput: output.onOutput }) })
+    const outcome = await execute(agent, made, {
+      signal,
+      ...(output && { onOutput: output.onOutput }),
+      ...(how.maxLiveBytes !== undefined && { maxLiveBytes: how.maxLiveBytes }),
+    })
     output?.end()
     return outcome
   }
@@ -122,7 +126,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   async function execute(
     agent: AgentRoom,
     made: Call,
-    { signal, onOutput }: Pick<CallOptions, 'onOutput'> & { signal: AbortSignal },
+    { signal, onOutput, maxLiveBytes }: Pick<CallOptions, 'onOutput' | 'maxLiveBytes'> & { signal: AbortSignal },
   ): Promise<Outcome> {
     const tool = agent.registry.get(made.tool)
     if (!tool) return failed('NOT_FOUND', `There is no tool '${made.tool}'.`)
@@ -132,6 +136,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
       ...(sessionId !== undefined && { sessionId }),
       ...(turnId !== undefined && { turnId }),
       ...(onOutput && { onOutput }),
+      ...(maxLiveBytes !== undefined && { maxLiveBytes }),
     }
     return executeTool(
       tool,

@@ -28,6 +28,8 @@ export interface ToolContext {
   readonly services: Services
   /** Live output of a command, for display only; it must not throw. */
   readonly onOutput?: (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
+  /** Most bytes of each stream given to `onOutput`; default what is kept for the outcome. */
+  readonly maxLiveBytes?: number
 }
 
 /** How a tool is treated by the runtime. */

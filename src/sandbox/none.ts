@@ -106,7 +106,6 @@ async function execute(
   options: { env: Record<string, string>; mark: string; signal: AbortSignal },
 ): Promise<CommandResult> {
   const { mark, signal } = options
-  const { maxOutputBytes, onOutput } = checked
   const startedAt = performance.now()
   const child = spawn('bash', ['--noprofile', '--norc', '-c', checked.command], {
     cwd: join(checked.workspace, checked.cwd),
@@ -114,8 +113,8 @@ async function execute(
     detached: true,
     stdio: [checked.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
-  const stdout = new OutputText('stdout', { maxBytes: maxOutputBytes, onOutput })
-  const stderr = new OutputText('stderr', { maxBytes: maxOutputBytes, onOutput })
+  const stdout = new OutputText('stdout', checked)
+  const stderr = new OutputText('stderr', checked)
   child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk))
   child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk))
   // The command may end before it has read its input; that is not a fault.

@@ -24,23 +24,29 @@ export interface CheckedRequest {
   readonly env: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly maxOutputBytes: number
+  /** At least `maxOutputBytes`. */
+  readonly maxLiveBytes: number
   readonly stdin: string | undefined
   readonly onOutput: CommandRequest['onOutput']
 }
 
 /** Throws INVALID_ARGUMENT, FILE_NOT_FOUND or PATH_OUTSIDE for a request that cannot be carried out. */
 export function checkRequest(request: CommandRequest): CheckedRequest {
-  const { command, env = {}, timeoutMs = 30_000, maxOutputBytes = 204_800, stdin, onOutput } = request
+  const { command, env = {}, timeoutMs = 30_000, maxOutputBytes = 204_800, maxLiveBytes = 0, stdin, onOutput } = request
   checkCommand(command)
   checkEnvironment(env)
   checkNumber('timeoutMs', timeoutMs, { least: 1, most: MAX_TIMEOUT_MS })
   checkNumber('maxOutputBytes', maxOutputBytes, { least: 0, most: MAX_OUTPUT_BYTES })
+  checkNumber('maxLiveBytes', maxLiveBytes, { least: 0, most: Number.MAX_SAFE_INTEGER })
   if (stdin !== undefined && Buffer.byteLength(stdin) > MAX_STDIN_BYTES) {
     throw invalid(`stdin has more than ${MAX_STDIN_BYTES} bytes`, 'write the data to a file in the workspace')
   }
   const workspace = realDirectory('workspace', request.workspace)
   const cwd = checkStart(workspace, request.cwd ?? '.')
-  return { command, workspace, cwd, env, timeoutMs, maxOutputBytes, stdin, onOutput }
+  return {
+    ...{ command, workspace, cwd, env, timeoutMs, maxOutputBytes, stdin, onOutput },
+    maxLiveBytes: Math.max(maxLiveBytes, maxOutputBytes),
+  }
 }
 
 function checkCommand(command: string): void {

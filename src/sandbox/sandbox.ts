@@ -1,4 +1,4 @@
-import type { Skill, TargetFacts } from '../kernel/index.ts'
+import type { Diagnostic, Skill, TargetFacts } from '../kernel/index.ts'
 
 /** What a command is given. Nothing of the host's environment is added to `env`. */
 export interface CommandRequest {
@@ -14,9 +14,11 @@ export interface CommandRequest {
   readonly timeoutMs?: number
   /** Most bytes kept of stdout and of stderr, each; default 204,800. The rest is counted and dropped. */
   readonly maxOutputBytes?: number
+  /** Most bytes of each stream given to `onOutput`; default, and at least, `maxOutputBytes`. They are passed on, not kept. */
+  readonly maxLiveBytes?: number
   /** Bytes given to the command's standard input; without them it is empty. */
   readonly stdin?: string
-  /** Live output as it comes, up to the limit; must not throw. */
+  /** Live output as it comes, up to `maxLiveBytes`; must not throw. While it blocks, the command's writing waits. */
   readonly onOutput?: (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
 }
 
@@ -49,7 +51,9 @@ export interface PlacedSkill {
 /** Where commands run. One instance serves one project. */
 export interface Sandbox {
   readonly kind: 'local' | 'none' | 'e2b' | 'scripted'
-  /** What gating may rely on. Never starts a command. */
+  /** What was found and put right when the sandbox was made: commands of an earlier process that was killed. */
+  readonly diagnostics?: readonly Diagnostic[]
+  /** What gating may rely on. Never starts a command, and works where commands cannot be confined. */
   facts(): Promise<TargetFacts>
   /** Makes a skill's files visible to commands; the same content is placed once. */
   place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill>

@@ -95,11 +95,7 @@ class LocalSandbox implements Sandbox {
     options: { checked: CheckedRequest; entered: Entered; signal: AbortSignal },
   ): Promise<CommandResult> {
     const { checked, entered, signal } = options
-    const { maxOutputBytes, onOutput } = checked
-    const texts = {
-      stdout: new OutputText('stdout', { maxBytes: maxOutputBytes, onOutput }),
-      stderr: new OutputText('stderr', { maxBytes: maxOutputBytes, onOutput }),
-    }
+    const texts = { stdout: new OutputText('stdout', checked), stderr: new OutputText('stderr', checked) }
     let end: EndMessage
     let notes: string[] = []
     try {
@@ -116,7 +112,7 @@ class LocalSandbox implements Sandbox {
           ...(checked.stdin === undefined ? {} : { stdin: checked.stdin }),
           timeoutMs: checked.timeoutMs,
           graceMs: GRACE_MS,
-          maxOutputBytes,
+          maxOutputBytes: checked.onOutput ? checked.maxLiveBytes : checked.maxOutputBytes,
         },
         { signal, onBytes: (stream, bytes) => texts[stream].add(bytes) },
       )

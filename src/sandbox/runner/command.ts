@@ -8,6 +8,8 @@ import { childrenOf, findCommand, signalProcess } from './process-tree.ts'
 
 /** After the first process is gone nothing may hold the pipes; this is only for a kernel that is slow to close them. */
 const CLOSE_WAIT_MS = 1000
+/** With so many bytes on their way to a parent that is slow, the command has to wait with its writing. */
+const MOST_WAITING_BYTES = 1024 * 1024
 /** Most bytes of bubblewrap's own words kept for the error when the command did not begin. */
 const REASON_BYTES = 2000
 
@@ -21,11 +23,14 @@ export interface Running {
   kill(): void
 }
 
+/** `sent` is called when the message has left this process, or never will. */
+export type Send = (message: FromRunner, sent?: () => void) => void
+
 /** What one command needs besides its arguments. */
 export interface StartOptions {
   readonly run: RunMessage
   /** Gets the output as it comes. */
-  readonly send: (message: FromRunner) => void
+  readonly send: Send
   readonly pipes: OutputPipes
 }
 
@@ -59,7 +64,8 @@ export function startCommand(bwrap: string, args: readonly string[], { run, send
   }
   const timer = setTimeout(() => stop('timeout'), run.timeoutMs)
 
-  const done = ended(child, pipes).then(({ code, signal }): EndMessage => {
+  const isHeld = (): boolean => stdout.isHeld() || stderr.isHeld()
+  const done = ended(child, pipes, isHeld).then(({ code, signal }): EndMessage => {
     clearTimeout(timer)
     clearTimeout(graceTimer)
     if (!began && !end) throw new Error(stderr.text().trim() || `bwrap ended with ${signal ?? code}`)
@@ -81,7 +87,11 @@ export function startCommand(bwrap: string, args: readonly string[], { run, send
       clearTimeout(graceTimer)
     }),
     cancel: () => stop('cancelled'),
-    kill: () => killAll(child),
+    kill: () => {
+      stdout.drop()
+      stderr.drop()
+      killAll(child)
+    },
   }
 }
 
@@ -114,18 +124,18 @@ function killAll(child: ChildProcess): void {
   setTimeout(() => child.exitCode === null && child.signalCode === null && child.kill('SIGKILL'), 500).unref()
 }
 
-/** Resolves when the first process is gone and both pipes are closed. */
+/** Resolves when the first process is gone and both pipes are closed. `isHeld` says that we do not read on at present. */
 async function ended(
   child: ChildProcess,
   pipes: OutputPipes,
+  isHeld: () => boolean,
 ): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   const closed = Promise.all([once(pipes.stdout, 'close'), once(pipes.stderr, 'close')])
   let isClean = false
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
-    const timer = setTimeout(() => pipes.release(false), CLOSE_WAIT_MS)
-    await closed
-    clearTimeout(timer)
+    const timer = setInterval(() => isHeld() || pipes.release(false), CLOSE_WAIT_MS)
+    await closed.finally(() => clearInterval(timer))
     isClean = pipes.stdout.readableEnded && pipes.stderr.readableEnded
     return { code, signal }
   } finally {
@@ -137,23 +147,48 @@ async function ended(
 interface OutputOptions {
   readonly stream: 'stdout' | 'stderr'
   readonly run: RunMessage
-  readonly send: (message: FromRunner) => void
+  readonly send: Send
 }
 
-/** Passes on the first bytes and counts the rest: memory stays flat however much comes. */
-function countOutput(
-  from: Readable,
-  { stream, run, send }: OutputOptions,
-): { bytes: () => number; text: () => string } {
+interface Counted {
+  bytes(): number
+  /** The first words. */
+  text(): string
+  /** True while the parent has to catch up. */
+  isHeld(): boolean
+  /** The parent is gone: from now on nothing is sent and nothing waits. */
+  drop(): void
+}
+
+/** Passes on the first bytes and counts the rest: memory stays flat however much comes and however slow the parent is. */
+function countOutput(from: Readable, { stream, run, send }: OutputOptions): Counted {
   let bytes = 0
   let head = ''
+  let waiting = 0
+  let isDropping = false
+  const sent = (count: number): void => {
+    waiting -= count
+    if (from.isPaused() && waiting < MOST_WAITING_BYTES / 2) from.resume()
+  }
   from.on('data', (chunk: Buffer) => {
     const room = run.maxOutputBytes - bytes
     bytes += chunk.length
     if (head.length < REASON_BYTES) head += chunk.toString('utf8', 0, REASON_BYTES)
-    if (room > 0) send({ type: 'output', id: run.id, stream, bytes: chunk.subarray(0, room) })
+    if (room <= 0 || isDropping) return
+    const part = chunk.subarray(0, room)
+    waiting += part.length
+    if (waiting >= MOST_WAITING_BYTES) from.pause()
+    send({ type: 'output', id: run.id, stream, bytes: part }, () => sent(part.length))
   })
-  return { bytes: () => bytes, text: () => head }
+  return {
+    bytes: () => bytes,
+    text: () => head,
+    isHeld: () => from.isPaused(),
+    drop: () => {
+      isDropping = true
+      from.resume()
+    },
+  }
 }
 
 /** The command may end or close its input before it has read it all; that is its right and not a fault. */

@@ -69,6 +69,7 @@ export function createRunCommandTool(services: Services): Tool {
           timeoutMs,
           ...(settings.maxOutputBytes !== undefined && { maxOutputBytes: settings.maxOutputBytes }),
           ...(context.onOutput && { onOutput: context.onOutput }),
+          ...(context.maxLiveBytes !== undefined && { maxLiveBytes: context.maxLiveBytes }),
         },
         context.signal,
       )
@@ -107,13 +108,14 @@ function toRan(result: CommandResult, { timeoutMs, limits }: { timeoutMs: number
     stderr: isErrorCut ? stderr.text + CUT : stderr.text,
   }
   const cut = isOutCut || isErrorCut ? { truncated: true, truncation: truncationOf(result, limits) } : {}
-  const data: JsonObject = { exit_code: result.exitCode, ...output, ...cut }
+  const told = result.notes.map(toSafeLine)
+  const data: JsonObject = { exit_code: result.exitCode, ...output, ...(told.length > 0 && { notes: told }), ...cut }
   const stats = {
     duration_ms: Math.round(result.durationMs),
     stdout_bytes: result.stdoutBytes,
     stderr_bytes: result.stderrBytes,
   }
-  const notes = result.notes.map((note) => `Note: ${toSafeLine(note)}`)
+  const notes = told.map((note) => `Note: ${note}`)
   if (result.end !== 'exit') return failed(...ending(result, timeoutMs, notes), { data, stats })
   const more = cut.truncated ? ['The output is cut: send it to a file and read parts of it (head, tail, grep).'] : []
   const text = [
