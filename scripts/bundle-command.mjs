@@ -15,7 +15,7 @@ import { ROOT } from './setup/process.mjs'
 const SRC = join(ROOT, 'src')
 /** What of the dynamically imported modules lies in main.cjs. */
 const IN_MAIN =
-  /^(?:local\.ts|(?:config|format|gate|catalog|sources)\/.*|cli\/(?:help|commands\/(?:skills|prompt|config))\.ts)$/
+  /^(?:local\.ts|(?:config|format|gate|catalog|sources)\/.*|cli\/(?:help|commands\/(?:skills\/catalog|prompt|config))\.ts)$/
 /** Bundled, so that one file is read instead of many. All other packages stay outside. */
 const BUNDLED = ['valibot']
 const NODE = {

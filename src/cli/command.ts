@@ -13,6 +13,8 @@ export interface OptionSpec {
 
 /** What a command was called with. */
 export interface Invocation {
+  /** The name of the command, such as `skills list`. */
+  readonly command: string
   readonly flags: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
   readonly positionals: readonly string[]
   /** Everything after a bare `--`, as given. */
@@ -22,6 +24,8 @@ export interface Invocation {
   readonly cwd: string
   /** Aborts on Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal
+  /** What Ctrl-C does: aborts `signal`. */
+  cancel(): void
 }
 
 /** A command as the table lists it; its code is loaded only when it runs. */

@@ -1,15 +1,36 @@
 import { type Diagnostic, hasErrors, type JsonValue } from '../kernel/index.ts'
 
+/** Why a command could not do its work; `code` is a row of the error table. */
+export interface ErrorMember {
+  readonly code: string
+  readonly message: string
+  readonly fix?: string
+}
+
+export interface EnvelopeParts {
+  readonly diagnostics?: readonly Diagnostic[]
+  readonly error?: ErrorMember
+  /** The exit code that follows; default 1 with an error or a diagnostic that is one, else 0. */
+  readonly exit?: number
+}
+
 /**
- * The one shape of `--json`: `{ nexus: 1, command, ok, data, diagnostics }`.
- * `nexus` is the version of this shape; `ok` is false when a diagnostic is an error.
+ * The one shape of `--json`: `{ nexus: 1, command, ok, data, diagnostics, error? }`. `nexus` is the version of this shape;
+ * `ok` is true exactly when the exit code is 0. The same is published as `schema/output.schema.json`.
  */
-export function envelope(command: string, data: JsonValue, diagnostics: readonly Diagnostic[] = []): JsonValue {
+export function envelope(
+  command: string,
+  data: JsonValue,
+  about: readonly Diagnostic[] | EnvelopeParts = {},
+): JsonValue {
+  const { diagnostics = [], error, exit } = 'length' in about ? { diagnostics: about } : about
+  const isFine = exit === undefined ? error === undefined && !hasErrors(diagnostics) : exit === 0
   return {
     nexus: 1,
     command,
-    ok: !hasErrors(diagnostics),
+    ok: isFine,
     data,
     diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })),
+    ...(error && { error: { ...error } }),
   }
 }

@@ -1,8 +1,11 @@
 /** cli: the `nexus` command; finds the command in the table, loads it, and turns errors into words and exit codes. */
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { readEnvironment } from '../config/index.ts'
-import { CODES, isNexusError, nearest, NexusError } from '../kernel/index.ts'
+import { CODES, nearest, NexusError } from '../kernel/index.ts'
 import type { Command, Invocation } from './command.ts'
+import { envelope } from './envelope.ts'
+import { errorMember, printFailure, toFailure } from './failure.ts'
+import type { WriteFailure } from './output.ts'
 import { COMMANDS } from './table.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
@@ -11,23 +14,32 @@ export async function main(argv: readonly string[], version: string): Promise<nu
   const environment = readEnvironment()
   const terminal = createTerminal({
     noColor: environment.NO_COLOR !== undefined || environment.TERM === 'dumb',
+    isDumb: environment.TERM === 'dumb',
     forceColor: environment.FORCE_COLOR !== undefined && environment.FORCE_COLOR !== '0',
   })
   const cancel = new AbortController()
-  const release = onInterrupt(cancel, terminal)
+  const { interrupt, release } = onInterrupt(cancel, terminal)
   let code: number
   try {
-    code = await dispatch(argv, { version, terminal, environment, signal: cancel.signal })
+    code = await dispatch(argv, { version, terminal, environment, signal: cancel.signal, cancel: interrupt })
   } catch (error) {
-    code = reportError(error, terminal, cancel.signal)
+    code = reportError(error, { argv, terminal, signal: cancel.signal })
   } finally {
     release()
   }
   await terminal.drained()
-  return code
+  return unwritten(terminal) ?? code
 }
 
-type Surroundings = Pick<Invocation, 'terminal' | 'environment' | 'signal'> & { readonly version: string }
+/** Data that did not arrive is a failure, whatever the command says. A reader that went away wanted no more. */
+function unwritten({ outputEnd, note }: Terminal): number | undefined {
+  const { why } = outputEnd.aborted ? (outputEnd.reason as WriteFailure) : { why: 'gone' as const }
+  if (why === 'gone') return undefined
+  note(`error: the output could not be written: ${why.message}`)
+  return CODES.INTERNAL.exit
+}
+
+type Surroundings = Pick<Invocation, 'terminal' | 'environment' | 'signal' | 'cancel'> & { readonly version: string }
 
 async function dispatch(argv: readonly string[], around: Surroundings): Promise<number> {
   const [first, second] = argv
@@ -58,20 +70,34 @@ function toInvocation(command: Command, args: readonly string[], around: Surroun
   for (const [name, { type, short, multiple }] of Object.entries(command.options ?? {})) {
     options[name] = { type, ...(short !== undefined && { short }), ...(multiple !== undefined && { multiple }) }
   }
+  const cwd = workingDirectory()
   try {
     const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true, strict: true })
-    const { terminal, environment, signal } = around
+    const { terminal, environment, signal, cancel } = around
     return {
+      command: command.name,
       flags: values,
       positionals,
       rest: split === -1 ? [] : args.slice(split + 1),
       terminal,
       environment,
       signal,
-      cwd: process.cwd(),
+      cancel,
+      cwd,
     }
   } catch (error) {
     throw usageError(command, error as Error, Object.keys(options))
+  }
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd()
+  } catch (cause) {
+    throw new NexusError('FILE_NOT_FOUND', 'The working directory does not exist any more.', {
+      fix: 'cd to a directory that exists',
+      cause,
+    })
   }
 }
 
@@ -116,25 +142,31 @@ async function unknownCommand(first: string, second: string | undefined, termina
   })
 }
 
-function reportError(error: unknown, terminal: Terminal, signal: AbortSignal): number {
-  if (signal.aborted) {
-    terminal.note('Cancelled.')
-    return CODES.CANCELLED.exit
+/** Words on stderr, and on stdout the document that `--json` promised. */
+function reportError(
+  error: unknown,
+  { argv, terminal, signal }: { argv: readonly string[]; terminal: Terminal; signal: AbortSignal },
+): number {
+  const failure = toFailure(error, signal)
+  const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
+  const exit = printFailure(failure, terminal)
+  if (own.includes('--json')) {
+    const name =
+      findCommand(argv)?.name ??
+      own
+        .filter((word) => !word.startsWith('-'))
+        .slice(0, 2)
+        .join(' ')
+    terminal.json(envelope(name, null, { error: errorMember(failure), exit }))
   }
-  if (isNexusError(error)) {
-    terminal.note(`${terminal.paintNote('red', 'error')} ${error.code}: ${error.message}`)
-    if (error.fix !== undefined) terminal.note(`  ${terminal.paintNote('cyan', 'fix:')} ${error.fix}`)
-    return CODES[error.code].exit
-  }
-  terminal.note(
-    `${terminal.paintNote('red', 'error')} INTERNAL: a fault in Nexus itself. Please report it with the lines below.`,
-  )
-  terminal.note(error instanceof Error ? (error.stack ?? error.message) : String(error))
-  return CODES.INTERNAL.exit
+  return exit
 }
 
 /** The first Ctrl-C cancels, the second ends the process at once. */
-function onInterrupt(cancel: AbortController, terminal: Terminal): () => void {
+function onInterrupt(
+  cancel: AbortController,
+  terminal: Terminal,
+): { readonly interrupt: () => void; readonly release: () => void } {
   const interrupt = (): void => {
     if (cancel.signal.aborted) process.exit(CODES.CANCELLED.exit)
     terminal.note('\nCancelling … (Ctrl-C again to end at once)')
@@ -142,8 +174,11 @@ function onInterrupt(cancel: AbortController, terminal: Terminal): () => void {
   }
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', interrupt)
-  return () => {
-    process.off('SIGINT', interrupt)
-    process.off('SIGTERM', interrupt)
+  return {
+    interrupt,
+    release: () => {
+      process.off('SIGINT', interrupt)
+      process.off('SIGTERM', interrupt)
+    },
   }
 }

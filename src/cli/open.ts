@@ -1,8 +1,12 @@
-import { createInterface } from 'node:readline/promises'
-import { type Call, type Diagnostic, NexusError, toSafeLine } from '../kernel/index.ts'
-import type { Local, LocalOptions } from '../local.ts'
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { trustWorkspace } from '../config/index.ts'
+import { type Diagnostic, NexusError, toSafeLine } from '../kernel/index.ts'
+import type { Local, LocalOptions } from '../local.ts'
 import { type Invocation, listFlag, stringFlag } from './command.ts'
+import { askYesNo, oneAtATime } from './interactive/ask.ts'
+import { withProgress } from './interactive/progress.ts'
+import { shellWord } from './show/shell-word.ts'
 import { formatDiagnostic, shorten, type Terminal } from './terminal.ts'
 
 /** How a command opens the runtime. */
@@ -12,27 +16,58 @@ export interface OpenOptions extends Pick<LocalOptions, 'record' | 'trusted' | '
 }
 
 /**
- * Opens the local runtime as the command's flags say, and prints what is wrong with the configuration to stderr. Errors
- * in it stop every command but those that merely look and record nothing (`record: 'memory'`).
+ * Opens the local runtime as the command's flags say, and prints to stderr what is wrong with the configuration and with
+ * the places where skills are looked for. Errors in the configuration stop every command but those that merely look and
+ * record nothing (`record: 'memory'`). Throws FILE_NOT_FOUND for a `--skills-dir` that is not there.
  */
 export async function openFor(invocation: Invocation, options: OpenOptions = {}): Promise<Local> {
-  const { openLocal } = await import('../local.ts')
-  const local = await openLocal(toLocalOptions(invocation, options))
-  printDiagnostics(local.diagnostics, invocation.terminal)
-  if (!options.needsTrust || local.workspace.trusted || !holdsUntrusted(local)) return local
+  const { terminal } = invocation
+  const local = await openOnce(invocation, options)
+  if (!options.needsTrust || local.workspace.trusted || !holdsUntrusted(local)) {
+    printDiagnostics(findings(local), terminal)
+    return local
+  }
+  printDiagnostics(local.diagnostics, terminal)
   await local.close()
   await trustOrStop(local, invocation)
-  return openLocal({ ...toLocalOptions(invocation, options), trusted: true })
+  const trusted = await openOnce(invocation, { ...options, trusted: true })
+  const told = new Set(local.diagnostics.map(asText))
+  printDiagnostics(
+    findings(trusted).filter((diagnostic) => !told.has(asText(diagnostic))),
+    terminal,
+  )
+  return trusted
+}
+
+/** What concerns the run as a whole: the configuration, and sources that could not be searched. Errors of single skills are theirs. */
+export function findings(local: Pick<Local, 'diagnostics' | 'runtime'>): readonly Diagnostic[] {
+  const errors = local.runtime.diagnostics.filter(({ severity }) => severity === 'error')
+  if (errors.length === 0) return local.diagnostics
+  const { skills, held, shadowed, rejected } = local.runtime.catalog()
+  const copies = [...skills, ...held.map(({ skill }) => skill), ...shadowed.map(({ skill }) => skill), ...rejected]
+  const ofSkills = new Set(copies.flatMap((copy) => copy.diagnostics))
+  return [...local.diagnostics, ...errors.filter((found) => !ofSkills.has(found))]
+}
+
+async function openOnce(invocation: Invocation, options: OpenOptions): Promise<Local> {
+  const { openLocal } = await import('../local.ts')
+  const asked = toLocalOptions(invocation, options)
+  return withProgress(invocation.terminal, 'looking for skills', () => openLocal(asked))
+}
+
+function asText({ path, line, message }: Diagnostic): string {
+  return `${path}:${line}: ${message}`
 }
 
 function toLocalOptions(invocation: Invocation, options: OpenOptions): LocalOptions {
   const configPath = stringFlag(invocation, 'config')
+  const approve = approver(invocation)
   return {
     cwd: options.cwd ?? invocation.cwd,
     environment: invocation.environment,
-    skillsDirs: listFlag(invocation, 'skills-dir'),
+    skillsDirs: skillsDirs(invocation),
     signal: invocation.signal,
-    approve: (call, question, signal) => approve(invocation, call, { question, signal }),
+    ...(approve && { approve }),
     ...sandboxFlag(invocation),
     ...(configPath !== undefined && { configPath }),
     ...((invocation.flags['trust'] === true || options.trusted === true) && { trusted: true }),
@@ -41,11 +76,35 @@ function toLocalOptions(invocation: Invocation, options: OpenOptions): LocalOpti
   }
 }
 
+/** A directory named on the command line is meant to be there; one in a configuration may come later. */
+function skillsDirs(invocation: Invocation): readonly string[] {
+  return listFlag(invocation, 'skills-dir').map((given) => {
+    const path = resolve(invocation.cwd, given)
+    if (isDirectory(path)) return path
+    throw new NexusError(
+      'FILE_NOT_FOUND',
+      `--skills-dir ${toSafeLine(given)}: there is no directory ${toSafeLine(path)}.`,
+      {
+        fix: 'Name a directory that holds skills, or make it: nexus skills init my-skill --path DIR',
+      },
+    )
+  })
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    // Absent or out of reach: either way there is nothing to search.
+    return false
+  }
+}
+
 function sandboxFlag(invocation: Invocation): { sandbox?: 'local' | 'none' } {
   const kind = stringFlag(invocation, 'sandbox')
   if (kind === undefined) return {}
   if (kind === 'local' || kind === 'none') return { sandbox: kind }
-  throw new NexusError('INVALID_ARGUMENT', `--sandbox ${kind}: there is no such sandbox.`, {
+  throw new NexusError('INVALID_ARGUMENT', `--sandbox ${toSafeLine(kind)}: there is no such sandbox.`, {
     fix: 'Use --sandbox local or --sandbox none.',
   })
 }
@@ -57,9 +116,26 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: T
   }
 }
 
-/** The runtime's view of one agent; throws INVALID_ARGUMENT when `--agent` names none. */
+/** `none` is never silent. */
+export function warnUnconfined(local: Pick<Local, 'sandbox'>, { terminal }: Invocation): void {
+  if (local.sandbox.kind !== 'none') return
+  terminal.note(
+    terminal.paintNote(
+      'red',
+      'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills you wrote.',
+    ),
+  )
+}
+
+/** The agent that `--agent` names; the runtime throws INVALID_ARGUMENT when there is none of that name. */
 export function agentFlag(invocation: Invocation): string | undefined {
   return stringFlag(invocation, 'agent')
+}
+
+/** The same for a call. */
+export function agentOf(invocation: Invocation): { agentId?: string } {
+  const agentId = agentFlag(invocation)
+  return agentId === undefined ? {} : { agentId }
 }
 
 function holdsUntrusted(local: Local): boolean {
@@ -73,30 +149,21 @@ async function trustOrStop(local: Local, invocation: Invocation): Promise<void> 
     invocation.terminal.isInteractive && (await askYesNo(`${meaning}\nTrust this workspace from now on?`, invocation))
   if (!agreed) {
     throw new NexusError('UNTRUSTED_WORKSPACE', meaning, {
-      fix: `Look at it, then type: nexus trust ${directory}   (or add --trust for this run)`,
+      fix: `Look at it, then type: nexus trust ${shellWord(directory)}   (or add --trust for this run)`,
     })
   }
   await trustWorkspace({ nexusHome: local.loaded.nexusHome, directory })
 }
 
-async function approve(
-  invocation: Invocation,
-  call: Call,
-  about: { question: string; signal: AbortSignal },
-): Promise<boolean> {
-  if (invocation.flags['yes'] === true) return true
-  if (!invocation.terminal.isInteractive) return false
-  const what = shorten(toSafeLine(JSON.stringify(call.arguments)), 300)
-  return askYesNo(`${about.question}\n  ${call.tool} ${what}\nAllow it?`, invocation)
-}
-
-/** Asks on stderr; anything but y or yes is no. Rejects when the signal aborts. */
-async function askYesNo(question: string, invocation: Invocation): Promise<boolean> {
-  const reader = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    const answer = await reader.question(`${question} [y/N] `, { signal: invocation.signal })
-    return /^y(es)?$/i.test(answer.trim())
-  } finally {
-    reader.close()
+/** Who answers what policy wants confirmed: `--yes`, or the person at the terminal; undefined when neither is there. */
+function approver(invocation: Invocation): LocalOptions['approve'] {
+  if (invocation.flags['yes'] === true) return async () => true
+  if (!invocation.terminal.isInteractive) return undefined
+  const inTurn = oneAtATime<boolean>()
+  return ({ tool, arguments: args }, question, signal) => {
+    const what = shorten(toSafeLine(JSON.stringify(args)), 300)
+    return inTurn(() =>
+      askYesNo(`${toSafeLine(question)}\n  ${toSafeLine(tool)} ${what}\nAllow it?`, invocation, signal),
+    )
   }
 }

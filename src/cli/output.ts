@@ -1,9 +1,16 @@
 import { fstatSync, writeSync } from 'node:fs'
 
+/** Why an output takes no more: `gone` when whoever read it went away (EPIPE), else the system's words. */
+export interface WriteFailure {
+  readonly why: 'gone' | { readonly message: string }
+}
+
 /** One of the two outputs of the process. */
 export interface Output {
-  /** Writes all of it, in order. A reader that went away (EPIPE) ends the output quietly. */
+  /** Writes all of it, in order. After a failure it writes nothing more and never throws. */
   write(text: string): void
+  /** Aborts, with a `WriteFailure` as reason, when the output takes no more. */
+  readonly end: AbortSignal
   readonly isTerminal: boolean
   /** Width of the terminal; undefined for pipes and files. */
   readonly columns: number | undefined
@@ -18,14 +25,16 @@ export interface Output {
 export function createOutput(fd: 1 | 2, stream: () => NodeJS.WriteStream): Output {
   const pending = new Set<Promise<void>>()
   let opened: NodeJS.WriteStream | undefined
-  let isClosed = false
+  const end = new AbortController()
+  const fail = (error: NodeJS.ErrnoException): void => {
+    const reason: WriteFailure = { why: error.code === 'EPIPE' ? 'gone' : { message: error.message } }
+    end.abort(reason)
+  }
 
   const open = (): NodeJS.WriteStream => {
     if (opened) return opened
     opened = stream()
-    opened.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-    })
+    opened.on('error', fail)
     return opened
   }
   const queue = (data: string | Uint8Array): void => {
@@ -40,12 +49,13 @@ export function createOutput(fd: 1 | 2, stream: () => NodeJS.WriteStream): Outpu
 
   return {
     write(text) {
-      if (isClosed) return
+      if (end.signal.aborted) return
       if (opened || isDevice) return queue(text)
-      const { rest, end } = writeWhole(fd, Buffer.from(text))
-      if (end === 'closed') isClosed = true
-      else if (end === 'full') queue(rest)
+      const { rest, error } = writeWhole(fd, Buffer.from(text))
+      if (error?.code === 'EAGAIN') queue(rest)
+      else if (error) fail(error)
     },
+    end: end.signal,
     get isTerminal() {
       return isDevice && open().isTTY
     },
@@ -73,8 +83,9 @@ export function mayBeTerminal(fd: number): boolean {
 }
 
 interface Written {
-  readonly end: 'whole' | 'full' | 'closed'
   readonly rest: Uint8Array
+  /** What kept the rest back; EAGAIN when the pipe is full and does not let us wait. */
+  readonly error?: NodeJS.ErrnoException
 }
 
 function writeWhole(fd: number, bytes: Uint8Array): Written {
@@ -83,11 +94,9 @@ function writeWhole(fd: number, bytes: Uint8Array): Written {
     try {
       at += writeSync(fd, bytes, at)
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      if (code === 'EPIPE') return { end: 'closed', rest: bytes.subarray(at) }
-      if (code === 'EAGAIN') return { end: 'full', rest: bytes.subarray(at) }
-      if (code !== 'EINTR') throw error
+      const failure = error as NodeJS.ErrnoException
+      if (failure.code !== 'EINTR') return { rest: bytes.subarray(at), error: failure }
     }
   }
-  return { end: 'whole', rest: bytes.subarray(at) }
+  return { rest: bytes.subarray(at) }
 }

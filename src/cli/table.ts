@@ -61,7 +61,7 @@ export const COMMANDS: readonly Command[] = [
       ...JSON_OPTION,
     },
     examples: ['nexus skills list', 'nexus skills list --all', 'nexus skills list --json | jq .data.skills[].name'],
-    load: async () => (await import('./commands/skills.ts')).listSkills,
+    load: async () => (await import('./commands/skills/catalog.ts')).listSkills,
   },
   {
     name: 'skills show',
@@ -73,7 +73,7 @@ export const COMMANDS: readonly Command[] = [
       ...JSON_OPTION,
     },
     examples: ['nexus skills show csv-report', 'nexus skills show bundled/csv-report --content'],
-    load: async () => (await import('./commands/skills.ts')).showSkill,
+    load: async () => (await import('./commands/skills/catalog.ts')).showSkill,
   },
   {
     name: 'skills check',
@@ -81,7 +81,7 @@ export const COMMANDS: readonly Command[] = [
     usage: '[name]',
     options: { ...WHERE, ...JSON_OPTION },
     examples: ['nexus skills check', 'nexus skills check github'],
-    load: async () => (await import('./commands/skills.ts')).checkSkills,
+    load: async () => (await import('./commands/skills/catalog.ts')).checkSkills,
   },
   {
     name: 'skills why',
@@ -97,7 +97,7 @@ export const COMMANDS: readonly Command[] = [
       'nexus skills why workspace/github',
       'nexus skills why ./skills/my-skill/SKILL.md',
     ],
-    load: async () => (await import('./commands/why.ts')).whySkill,
+    load: async () => (await import('./commands/skills/why.ts')).whySkill,
   },
   {
     name: 'skills search',
@@ -105,7 +105,7 @@ export const COMMANDS: readonly Command[] = [
     usage: '<words…>',
     options: { ...WHERE, limit: { type: 'string', value: 'N', help: 'how many at most (default 10)' }, ...JSON_OPTION },
     examples: ['nexus skills search csv chart', 'nexus skills search "pull request" --json'],
-    load: async () => (await import('./commands/search.ts')).searchSkills,
+    load: async () => (await import('./commands/skills/search.ts')).searchSkills,
   },
   {
     name: 'skills run',
@@ -118,7 +118,7 @@ export const COMMANDS: readonly Command[] = [
       ...JSON_OPTION,
     },
     examples: [`nexus skills run csv-report -- node '{baseDir}/scripts/report.mjs' data/sales.csv`],
-    load: async () => (await import('./commands/skills-run.ts')).runSkill,
+    load: async () => (await import('./commands/skills/run.ts')).runSkill,
   },
   {
     name: 'skills init',
@@ -130,7 +130,7 @@ export const COMMANDS: readonly Command[] = [
       ...JSON_OPTION,
     },
     examples: ['nexus skills init csv-report', 'nexus skills init csv-report --path ~/.nexus/skills'],
-    load: async () => (await import('./commands/skills-init.ts')).initSkill,
+    load: async () => (await import('./commands/skills/init.ts')).initSkill,
   },
   {
     name: 'skills validate',

@@ -20,12 +20,20 @@ export interface Terminal {
   line(text?: string): void
   /** A line for people on stderr. */
   note(text: string): void
+  /** Text on stderr, as it is. */
+  writeNote(text: string): void
   /** One JSON document on stdout. */
   json(value: JsonValue): void
   paint(style: Style, text: string): string
   paintNote(style: Style, text: string): string
   readonly isInteractive: boolean
+  /** True when a person sees what goes to stderr. */
+  readonly isWatched: boolean
+  /** True for a terminal that takes no control sequences. */
+  readonly isDumb: boolean
   readonly columns: number
+  /** Aborts when stdout can take no more; the reason is `WriteFailure`: whoever read went away, or the disk is full. */
+  readonly outputEnd: AbortSignal
   /** Resolves when everything written has left the process. */
   drained(): Promise<void>
 }
@@ -34,6 +42,7 @@ export interface Terminal {
 export interface TerminalOptions {
   readonly noColor: boolean
   readonly forceColor: boolean
+  readonly isDumb: boolean
 }
 
 /** Makes the terminal over the process' own streams. A reader that went away (EPIPE) ends the output quietly. */
@@ -51,12 +60,18 @@ export function createTerminal(options: TerminalOptions): Terminal {
     write: (text) => stdout.write(text),
     line: (text = '') => stdout.write(`${text}\n`),
     note: (text) => stderr.write(`${text}\n`),
+    writeNote: (text) => stderr.write(text),
     json: (value) => stdout.write(`${JSON.stringify(value, undefined, 2)}\n`),
     paint: paintFor(stdout),
     paintNote: paintFor(stderr),
     get isInteractive() {
       return stderr.isTerminal && mayBeTerminal(0) && process.stdin.isTTY
     },
+    get isWatched() {
+      return stderr.isTerminal
+    },
+    isDumb: options.isDumb,
+    outputEnd: stdout.end,
     get columns() {
       return stdout.columns ?? 100
     },

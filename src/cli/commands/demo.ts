@@ -6,11 +6,11 @@ import { CODES, type LedgerEntry, newId, NexusError, toSafeLine } from '../../ke
 import { type Local, packageRoot } from '../../local.ts'
 import type { Store } from '../../store/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
-import { openFor } from '../open.ts'
-import { RECORDED_TASK, startRecordedModel } from '../recorded-model.ts'
-import { createTurnDisplay, formatTrace } from '../show-turn.ts'
+import { findModel } from '../model/choose-model.ts'
+import { openFor, warnUnconfined } from '../open.ts'
+import { RECORDED_TASK, startRecordedModel } from '../model/recorded-model.ts'
+import { createTurnDisplay, formatTrace } from '../show/turn.ts'
 import { formatTable, shorten } from '../terminal.ts'
-import { findModel, warnUnconfined } from './run.ts'
 
 /** `nexus demo`: a real agent turn in a fresh workspace, from a folder of skills to a file on disk. */
 export async function runDemo(invocation: Invocation): Promise<number> {

@@ -22,7 +22,12 @@ export async function showPrompt(invocation: Invocation): Promise<number> {
         },
         tools,
       }
-      terminal.json(envelope('prompt', data, local.runtime.catalog(agentId).diagnostics))
+      terminal.json(
+        envelope('prompt', data, {
+          diagnostics: [...local.diagnostics, ...local.runtime.catalog(agentId).diagnostics],
+          exit: 0,
+        }),
+      )
       return 0
     }
     if (text === '') {

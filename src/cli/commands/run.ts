@@ -1,17 +1,14 @@
-import {
-  createAgent,
-  processOwner,
-  isOwnerAlive,
-  resolveModel,
-  type ModelChoice,
-  type TurnResult,
-} from '../../agents/index.ts'
-import { CODES, type JsonValue, NexusError, newId } from '../../kernel/index.ts'
+import { createAgent, isOwnerAlive, type ModelChoice, processOwner, type TurnResult } from '../../agents/index.ts'
+import { NexusError, newId } from '../../kernel/index.ts'
 import type { Local } from '../../local.ts'
 import type { Store } from '../../store/index.ts'
-import { agentFlag, openFor } from '../open.ts'
 import { type Invocation, stringFlag } from '../command.ts'
-import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show-turn.ts'
+import { envelope } from '../envelope.ts'
+import { errorMember, type Failure, printFailure, toFailure } from '../failure.ts'
+import { chooseModel } from '../model/choose-model.ts'
+import { agentFlag, findings, openFor, warnUnconfined } from '../open.ts'
+import { findSession } from '../sessions/find-session.ts'
+import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show/turn.ts'
 
 /** `nexus run "<task>"`: the model's words on stdout, everything about tools on stderr. */
 export async function runTask(invocation: Invocation): Promise<number> {
@@ -42,8 +39,7 @@ export async function runTask(invocation: Invocation): Promise<number> {
     const result = await takeTurn(local, model, { invocation, task, onEvent: display.onEvent })
     const entries = await store.ledger.list({ turnId: result.turnId })
     if (entries.length > 0) terminal.note(`\n${formatTrace(entries, { ...terminal, paint: terminal.paintNote })}`)
-    if (json) terminal.json(toJson(result))
-    return finish(result, invocation)
+    return finish(result, local, invocation)
   } finally {
     await local.close()
   }
@@ -56,17 +52,15 @@ async function takeTurn(
 ): Promise<TurnResult> {
   const { invocation, task, onEvent } = turn
   const agentId = agentFlag(invocation) ?? (local.config.agents[0]?.id as string)
-  const sessionId = stringFlag(invocation, 'session') ?? newId()
-  const sessions = (local.store as Store).sessions
-  if (invocation.flags['session'] !== undefined && !(await sessions.get(sessionId))) {
-    throw new NexusError('FILE_NOT_FOUND', `There is no session '${sessionId}'.`, { fix: 'nexus sessions list' })
-  }
+  const store = local.store as Store
+  const wanted = stringFlag(invocation, 'session')
+  const sessionId = wanted === undefined ? newId() : (await findSession(store, wanted)).id
   const instructions = local.config.agents.find((agent) => agent.id === agentId)?.instructions
   const agent = createAgent({
     id: agentId,
     runtime: local.runtime,
     model,
-    sessions,
+    sessions: store.sessions,
     sessionId,
     owner: processOwner(),
     limits: {
@@ -78,84 +72,40 @@ async function takeTurn(
   return agent.send(task, { signal: invocation.signal, onEvent })
 }
 
-/** The model that flags, configuration or key variables name; throws MODEL_NOT_CONFIGURED when none does. */
-export async function chooseModel(
-  local: Pick<Local, 'config' | 'secrets'>,
-  invocation: Invocation,
-): Promise<ModelChoice> {
-  const chosen = await findModel(local, invocation)
-  if (chosen) return chosen
-  throw new NexusError('MODEL_NOT_CONFIGURED', 'No model is named, and no key variable is set.', {
-    fix: 'Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or add model: to nexus.yaml, or use --model openai-compatible/NAME --base-url URL. To only look: nexus demo',
-  })
-}
-
-/** As `chooseModel`, but undefined when nothing names a model. */
-export async function findModel(
-  local: Pick<Local, 'config' | 'secrets'>,
-  invocation: Invocation,
-): Promise<ModelChoice | undefined> {
-  const { environment } = invocation
-  const spec = stringFlag(invocation, 'model')
-  const baseUrl = stringFlag(invocation, 'base-url')
-  // A key that a command gives is asked for only when it will be used.
-  const isUsed = spec === undefined || spec.startsWith(`${local.config.model?.provider}/`)
-  const configured = isUsed ? await local.secrets.model(invocation.signal) : undefined
-  return resolveModel({
-    environment,
-    ...(configured && { configured }),
-    ...(spec !== undefined && { spec }),
-    ...(baseUrl !== undefined && { baseUrl }),
-  })
-}
-
-/** `none` is never silent. */
-export function warnUnconfined(local: Local, { terminal }: Invocation): void {
-  if (local.sandbox.kind !== 'none') return
-  terminal.note(
-    terminal.paintNote(
-      'red',
-      'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills you wrote.',
-    ),
-  )
-}
-
 function describeSkills(local: Local, invocation: Invocation): string {
   const catalog = local.runtime.catalog(agentFlag(invocation))
   return `${catalog.skills.length} skills ready, ${catalog.held.length} held`
 }
 
-function finish(result: TurnResult, { terminal }: Invocation): number {
-  terminal.note(
-    terminal.paintNote(
-      'dim',
-      `session ${result.sessionId} · ${result.usage.totalTokens} tokens in ${result.usage.steps} steps`,
-    ),
-  )
-  switch (result.end) {
-    case 'done':
-      return 0
-    case 'cancelled':
-      terminal.note('Cancelled; the session was kept.')
-      return CODES.CANCELLED.exit
-    case 'max-iterations':
-      terminal.note(`Stopped after ${result.usage.steps} steps (limits.maxIterations).`)
-      return 1
-    case 'failed':
-      throw result.error ?? new NexusError('MODEL_FAILED', 'The turn failed.')
+/** The last words on stderr, the document of `--json`, and the exit code. */
+function finish(result: TurnResult, local: Local, invocation: Invocation): number {
+  const { terminal, signal } = invocation
+  const { sessionId, usage } = result
+  terminal.note(terminal.paintNote('dim', `session ${sessionId} · ${usage.totalTokens} tokens in ${usage.steps} steps`))
+  const failure = failureOf(result, signal)
+  const exit = failure ? printFailure(failure, terminal) : 0
+  if (invocation.flags['json'] === true) {
+    const { turnId, end, text } = result
+    const data = { session: sessionId, turn: turnId, end, text, usage: { ...usage } }
+    const error = failure && errorMember(failure)
+    terminal.json(envelope('run', data, { diagnostics: findings(local), exit, ...(error && { error }) }))
   }
+  return exit
 }
 
-function toJson(result: TurnResult): JsonValue {
-  return {
-    nexus: 1,
-    command: 'run',
-    data: {
-      session: result.sessionId,
-      turn: result.turnId,
-      end: result.end,
-      text: result.text,
-      usage: { ...result.usage },
-    },
+function failureOf({ end, error, usage, sessionId }: TurnResult, signal: AbortSignal): Failure | undefined {
+  switch (end) {
+    case 'done':
+      return undefined
+    case 'cancelled':
+      return { code: 'CANCELLED', message: 'Cancelled; the session was kept.' }
+    case 'max-iterations':
+      return {
+        code: 'LIMIT_EXCEEDED',
+        message: `Stopped after ${usage.steps} steps (limits.maxIterations).`,
+        fix: `Go on with: nexus run --session ${sessionId.slice(0, 13)} "go on", or raise limits.maxIterations`,
+      }
+    case 'failed':
+      return toFailure(error ?? new NexusError('MODEL_FAILED', 'The turn failed.'), signal)
   }
 }

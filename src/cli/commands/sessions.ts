@@ -10,8 +10,9 @@ import {
 import { openSqliteStore, type Store, type StoredMessage } from '../../store/index.ts'
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { findSession } from '../sessions/find-session.ts'
 import { stateFile } from '../../local.ts'
-import { formatTrace } from '../show-turn.ts'
+import { formatTrace } from '../show/turn.ts'
 import { formatTable, shorten } from '../terminal.ts'
 
 /** `nexus sessions list` */
@@ -51,18 +52,7 @@ export async function showSession(invocation: Invocation): Promise<number> {
   if (wanted === undefined)
     throw new NexusError('INVALID_ARGUMENT', 'nexus sessions show: the id is missing.', { fix: 'nexus sessions list' })
   return withStore(invocation, async (store) => {
-    const sessions = await store.sessions.list({ limit: 10_000 })
-    const matching = sessions.filter((session) => session.id.startsWith(wanted))
-    const [session] = matching
-    if (!session || matching.length > 1) {
-      throw new NexusError(
-        'FILE_NOT_FOUND',
-        matching.length > 1
-          ? `${matching.length} sessions begin with '${toSafeLine(wanted)}'.`
-          : `There is no session '${toSafeLine(wanted)}'.`,
-        { fix: 'nexus sessions list' },
-      )
-    }
+    const session = await findSession(store, wanted)
     const messages = await store.sessions.messages(session.id)
     const entries = await store.ledger.list({ sessionId: session.id })
     if (invocation.flags['json'] === true) {

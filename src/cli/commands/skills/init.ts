@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { NexusError, toSafeLine } from '../../kernel/index.ts'
-import { packageRoot } from '../../local.ts'
-import { type Invocation, stringFlag } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import { NexusError, toSafeLine } from '../../../kernel/index.ts'
+import { packageRoot } from '../../../local.ts'
+import { type Invocation, stringFlag } from '../../command.ts'
+import { envelope } from '../../envelope.ts'
 
 /** What our own tools accept: ASCII, so that the name works in every client, URL and file system. Source: decisions, "names". */
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/

@@ -1,14 +1,24 @@
-import type { Catalog } from '../../catalog/index.ts'
-import { NexusError, type Skill, skillAddress, toSafeLine, toSafeText } from '../../kernel/index.ts'
-import type { Local } from '../../local.ts'
-import type { Invocation } from '../command.ts'
-import { envelope } from '../envelope.ts'
-import { agentFlag, openFor } from '../open.ts'
+import type { Catalog } from '../../../catalog/index.ts'
 import {
+  hasErrors,
+  NexusError,
+  type RejectedSkill,
+  type Skill,
+  skillAddress,
+  toSafeLine,
+  toSafeText,
+} from '../../../kernel/index.ts'
+import type { Local } from '../../../local.ts'
+import type { Invocation } from '../../command.ts'
+import { envelope, type ErrorMember } from '../../envelope.ts'
+import { callError } from '../../failure.ts'
+import { agentFlag, agentOf, openFor } from '../../open.ts'
+import {
+  copiesIn,
   listData,
+  looseIn,
   printCheck,
   printHint,
-  printLoose,
   printOthers,
   printReady,
   printRejected,
@@ -16,7 +26,9 @@ import {
   rejectedData,
   skillData,
   stateOf,
-} from '../show-skills.ts'
+} from '../../show/skills.ts'
+import { shellWord } from '../../show/shell-word.ts'
+import { formatDiagnostic } from '../../terminal.ts'
 
 /** `nexus skills list` */
 export async function listSkills(invocation: Invocation): Promise<number> {
@@ -25,7 +37,8 @@ export async function listSkills(invocation: Invocation): Promise<number> {
     const index = local.runtime.index(agentFlag(invocation))
     const all = invocation.flags['all'] === true
     if (invocation.flags['json'] === true) {
-      terminal.json(envelope('skills list', listData(catalog, index, all), catalog.diagnostics))
+      const diagnostics = [...local.diagnostics, ...catalog.diagnostics]
+      terminal.json(envelope('skills list', listData(catalog, index, all), { diagnostics, exit: 0 }))
       return 0
     }
     printReady(catalog, index, terminal)
@@ -41,26 +54,27 @@ export async function showSkill(invocation: Invocation): Promise<number> {
   return withCatalog(invocation, async (local, catalog) => {
     const { terminal } = invocation
     const skill = candidate(catalog, name)
-    if (invocation.flags['content'] === true) {
-      const { outcome } = await local.runtime.call({
-        tool: 'load_skill',
-        arguments: { skill_name: name },
-        origin: 'cli',
-        ...agentOf(invocation),
-      })
-      if (outcome.type === 'failed')
-        throw new NexusError('SKILL_INVALID', outcome.message, { fix: `nexus skills check ${name}` })
-      terminal.line(toSafeText(outcome.text))
-      return 0
-    }
+    const content = invocation.flags['content'] === true ? await load(local, name, invocation) : undefined
     const state = stateOf(catalog, skill)
-    if (invocation.flags['json'] === true)
-      terminal.json(
-        envelope('skills show', { ...skillData(skill), ...state, description: skill.description }, skill.diagnostics),
-      )
+    if (invocation.flags['json'] === true) {
+      const data = { ...skillData(skill), ...state, description: skill.description, ...(content && { content }) }
+      const diagnostics = [...local.diagnostics, ...skill.diagnostics]
+      terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
+    } else if (content !== undefined) terminal.line(toSafeText(content))
     else printSkill(skill, state, terminal)
     return 0
   })
+}
+
+/** The instructions as the model would get them. */
+async function load(local: Local, name: string, invocation: Invocation): Promise<string> {
+  const { outcome } = await local.runtime.call(
+    { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli', ...agentOf(invocation) },
+    { signal: invocation.signal },
+  )
+  if (outcome.type !== 'failed') return outcome.text
+  const fix = { fix: `nexus skills why ${shellWord(name)}` }
+  throw outcome.code === 'NOT_FOUND' ? new NexusError('SKILL_NOT_FOUND', outcome.message, fix) : callError(outcome, fix)
 }
 
 /** `nexus skills check [name]`: exit code 1 when the named skill is not ready, or any candidate is broken. */
@@ -70,32 +84,53 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
     const { terminal } = invocation
     const matches = (candidateName: string, address: string): boolean =>
       name === undefined || candidateName === name || address === name
-    const skills = [
-      ...catalog.skills,
-      ...catalog.held.map((held) => held.skill),
-      ...catalog.shadowed.map((shadowed) => shadowed.skill),
-    ]
+    const skills = copiesIn(catalog)
       .filter((skill) => matches(skill.name, skillAddress(skill)))
       .sort((a, b) => (skillAddress(a) < skillAddress(b) ? -1 : 1))
     const rejected = catalog.rejected.filter((broken) => matches(broken.name, `${broken.origin.source}/${broken.name}`))
     if (name !== undefined && skills.length + rejected.length === 0) throw notFound(catalog, name)
     const states = skills.map((skill) => ({ skill, ...stateOf(catalog, skill) }))
+    const loose = name === undefined ? looseIn(catalog) : []
+    const isReady = name === undefined || states.some(({ state }) => state === 'ready')
+    const error = problemOf(name, { rejected, isReady, isSearched: !hasErrors(loose) })
     if (invocation.flags['json'] === true) {
       const data = {
         target: local.runtime.facts.target,
         skills: states.map(({ skill, ...state }) => ({ ...skillData(skill), ...state })),
         rejected: rejected.map(rejectedData),
       }
-      terminal.json(envelope('skills check', data, catalog.diagnostics))
+      const found = [
+        ...loose,
+        ...skills.flatMap((skill) => skill.diagnostics),
+        ...rejected.flatMap((broken) => broken.diagnostics),
+      ]
+      const diagnostics = [...local.diagnostics, ...new Set(found)]
+      terminal.json(envelope('skills check', data, { diagnostics, exit: error ? 1 : 0, ...(error && { error }) }))
     } else {
       terminal.line(terminal.paint('dim', `Checked against: ${toSafeLine(local.runtime.facts.target)}`))
       for (const { skill, ...state } of states) printCheck(skill, state, terminal)
       for (const broken of rejected) printRejected(broken, terminal)
-      if (name === undefined) printLoose(catalog, terminal)
+      for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
     }
-    const named = states.some(({ state }) => state === 'ready')
-    return rejected.length > 0 || (name !== undefined && !named) ? 1 : 0
+    return error ? 1 : 0
   })
+}
+
+/** Why `check` ends with 1. */
+function problemOf(
+  name: string | undefined,
+  found: { rejected: readonly RejectedSkill[]; isReady: boolean; isSearched: boolean },
+): ErrorMember | undefined {
+  const { rejected, isReady, isSearched } = found
+  const [broken] = rejected
+  if (broken) {
+    const many = rejected.length === 1 ? `'${toSafeLine(broken.name)}' is` : `${rejected.length} skills are`
+    return { code: 'SKILL_INVALID', message: `${many} broken.`, fix: `nexus skills validate ${shellWord(broken.file)}` }
+  }
+  if (!isSearched) return { code: 'FILE_NOT_FOUND', message: 'Not every place could be searched; see the diagnostics.' }
+  if (isReady) return undefined
+  const fix = `nexus skills why ${shellWord(name ?? '')}`
+  return { code: 'SKILL_NOT_FOUND', message: `'${toSafeLine(name ?? '')}' is not ready.`, fix }
 }
 
 /** Opens the runtime without recording, and hands over the agent's catalog. */
@@ -111,11 +146,6 @@ async function withCatalog(
   }
 }
 
-function agentOf(invocation: Invocation): { agentId?: string } {
-  const agentId = agentFlag(invocation)
-  return agentId === undefined ? {} : { agentId }
-}
-
 function onlyName(invocation: Invocation, command: string): string {
   const [name] = invocation.positionals
   if (name !== undefined) return name
@@ -126,11 +156,7 @@ function onlyName(invocation: Invocation, command: string): string {
 
 /** Any copy of a skill by name (the one that wins first) or address, whatever its state. */
 function candidate(catalog: Catalog, name: string): Skill {
-  const copies = [
-    ...catalog.skills,
-    ...catalog.held.map((held) => held.skill),
-    ...catalog.shadowed.map((shadowed) => shadowed.skill),
-  ]
+  const copies = copiesIn(catalog)
   const found = copies.find((skill) => skill.name === name) ?? copies.find((skill) => skillAddress(skill) === name)
   if (found) return found
   const broken = catalog.rejected.find((skill) => skill.name === name)

@@ -1,4 +1,4 @@
-import type { Catalog, PromptIndex } from '../catalog/index.ts'
+import type { Catalog, PromptIndex } from '../../catalog/index.ts'
 import {
   type Diagnostic,
   type HeldSkill,
@@ -7,13 +7,18 @@ import {
   type Skill,
   skillAddress,
   toSafeLine,
-} from '../kernel/index.ts'
-import { formatDiagnostic, formatTable, shorten, type Terminal } from './terminal.ts'
+} from '../../kernel/index.ts'
+import { formatDiagnostic, formatTable, shorten, type Terminal } from '../terminal.ts'
 
 /** Where a copy stands, with every reason. */
 export interface SkillState {
   readonly state: 'ready' | 'held' | 'shadowed'
   readonly reasons: readonly { readonly code: string; readonly text: string; readonly fix?: string }[]
+}
+
+/** Every copy that can be read, whatever its state: ready, held and shadowed ones. */
+export function copiesIn({ skills, held, shadowed }: Catalog): readonly Skill[] {
+  return [...skills, ...held.map(({ skill }) => skill), ...shadowed.map(({ skill }) => skill)]
 }
 
 export function stateOf(catalog: Catalog, skill: Skill): SkillState {
@@ -141,12 +146,9 @@ export function printRejected(broken: RejectedSkill, terminal: Terminal): void {
 }
 
 /** Diagnostics that belong to no single skill: roots, collisions, limits. */
-export function printLoose(catalog: Catalog, terminal: Terminal): void {
-  const told = new Set([...catalog.skills, ...catalog.rejected].flatMap((entry) => entry.diagnostics))
-  for (const diagnostic of catalog.diagnostics) {
-    if (!told.has(diagnostic) && diagnostic.severity !== 'info')
-      terminal.line(formatDiagnostic(diagnostic, terminal.paint))
-  }
+export function looseIn(catalog: Catalog): readonly Diagnostic[] {
+  const told = new Set([...copiesIn(catalog), ...catalog.rejected].flatMap((entry) => entry.diagnostics))
+  return catalog.diagnostics.filter((diagnostic) => !told.has(diagnostic) && diagnostic.severity !== 'info')
 }
 
 export function listData(catalog: Catalog, index: PromptIndex, all: boolean): JsonValue {

@@ -1,7 +1,10 @@
-import type { AgentEvent } from '../agents/index.ts'
-import type { Decision, JsonObject, LedgerEntry, Outcome } from '../kernel/index.ts'
-import { toSafeLine, toSafeText } from '../kernel/index.ts'
-import { formatTable, shorten, type Terminal } from './terminal.ts'
+import type { AgentEvent } from '../../agents/index.ts'
+import type { Decision, JsonObject, LedgerEntry, Outcome } from '../../kernel/index.ts'
+import { toSafeLine, toSafeText } from '../../kernel/index.ts'
+import { createProgress } from '../interactive/progress.ts'
+import { formatTable, shorten, type Terminal } from '../terminal.ts'
+import { createLineBuffer, type LineBuffer } from './lines.ts'
+import { messageWithoutNotes, notesOf } from './notes.ts'
 
 /** Where the model's words and the notes about tools go. */
 export interface TurnDisplay {
@@ -22,8 +25,11 @@ export function createTurnDisplay(
     midLine = false
     streams.note(text)
   }
+  const live = liveOutput((text) => note(text.replace(/^/gm, terminal.paint('dim', '  │ '))))
+  const progress = createProgress(terminal)
   return {
     onEvent: (event) => {
+      progress.end()
       switch (event.type) {
         case 'text-delta': {
           const text = toSafeText(event.text)
@@ -38,18 +44,24 @@ export function createTurnDisplay(
           )
           return
         case 'tool-decision':
-          if (event.decision.type !== 'allow') note(`  ${terminal.paint('red', describeDecision(event.decision))}`)
+          if (event.decision.type === 'allow') progress.begin('a tool is at work')
+          else note(`  ${terminal.paint('red', describeDecision(event.decision))}`)
           return
         case 'tool-output':
-          note(toSafeText(event.text).trimEnd().replace(/^/gm, terminal.paint('dim', '  │ ')))
+          live.add(event)
           return
         case 'tool-result':
+          live.end(event.callId)
+          progress.begin('waiting for the model')
           note(`  ${describeOutcome(event.outcome, terminal)} ${terminal.paint('dim', `${event.durationMs} ms`)}`)
           return
         case 'notice':
           note(`  ${terminal.paint('yellow', toSafeLine(event.text))}`)
+          progress.begin('waiting for the model')
           return
         case 'turn-start':
+          progress.begin('waiting for the model')
+          return
         case 'step-end':
           return
         case 'turn-end':
@@ -57,6 +69,28 @@ export function createTurnDisplay(
           midLine = false
           return
       }
+    },
+  }
+}
+
+/** Each stream of each call by whole lines, also when several commands run at the same time. */
+function liveOutput(show: (text: string) => void): {
+  add(event: Extract<AgentEvent, { type: 'tool-output' }>): void
+  end(callId: string): void
+} {
+  const calls = new Map<string, Partial<Record<'stdout' | 'stderr', LineBuffer>>>()
+  return {
+    add({ callId, stream, text }) {
+      const buffers = calls.get(callId) ?? {}
+      calls.set(callId, buffers)
+      buffers[stream] ??= createLineBuffer((lines) => show(toSafeText(lines)))
+      buffers[stream].add(text)
+    },
+    end(callId) {
+      const { stdout, stderr } = calls.get(callId) ?? {}
+      stdout?.flush()
+      stderr?.flush()
+      calls.delete(callId)
     },
   }
 }
@@ -88,19 +122,30 @@ function describeDecision(decision: Decision): string {
 function describeOutcome(outcome: Outcome, terminal: Terminal): string {
   switch (outcome.type) {
     case 'success':
-      return `${terminal.paint('green', '✓')} ${summary(outcome)}`
+      return `${terminal.paint('green', '✓')} ${summary(outcome)}${terminal.paint('yellow', notes(outcome))}`
     case 'partial':
-      return `${terminal.paint('yellow', '◐')} ${summary(outcome)}`
+      return `${terminal.paint('yellow', '◐')} ${summary(outcome)}${terminal.paint('yellow', notes(outcome))}`
     case 'failed':
-      return `${terminal.paint('red', '✗')} ${outcome.code}: ${shorten(toSafeLine(outcome.message), 90)}`
+      return `${terminal.paint('red', '✗')} ${outcome.code}: ${shorten(toSafeLine(messageWithoutNotes(outcome)), 90)}${terminal.paint('yellow', notes(outcome))}`
   }
 }
 
 function summary(outcome: Exclude<Outcome, { type: 'failed' }>): string {
   const exitCode = outcome.data['exit_code']
-  if (typeof exitCode === 'number') return `exit code ${exitCode}`
+  const cut = outcome.data['truncated'] === true ? ', output cut' : ''
+  if (typeof exitCode === 'number') return `exit code ${exitCode}${cut}`
   return shorten(toSafeLine(outcome.text), 60)
 }
+
+/** What the sandbox has to say, such as a file that was not taken back. Each is short, but nobody says how many there are. */
+function notes(outcome: Outcome): string {
+  const list = notesOf(outcome)
+  if (list.length === 0) return ''
+  const shown = list.slice(0, MOST_NOTES).map((note) => shorten(toSafeLine(note), 160))
+  return `  note: ${[...shown, ...(list.length > MOST_NOTES ? [`${list.length - MOST_NOTES} more`] : [])].join('; ')}`
+}
+
+const MOST_NOTES = 5
 
 function describeArguments(args: JsonObject): string {
   const parts = Object.entries(args).map(

@@ -1,9 +1,9 @@
-import { createSkillSearch } from '../../catalog/index.ts'
-import { NexusError, skillAddress, toSafeLine } from '../../kernel/index.ts'
-import { type Invocation, stringFlag } from '../command.ts'
-import { envelope } from '../envelope.ts'
-import { agentFlag, openFor } from '../open.ts'
-import { formatTable, shorten } from '../terminal.ts'
+import { createSkillSearch } from '../../../catalog/index.ts'
+import { NexusError, skillAddress, toSafeLine } from '../../../kernel/index.ts'
+import { type Invocation, stringFlag } from '../../command.ts'
+import { envelope } from '../../envelope.ts'
+import { agentFlag, openFor } from '../../open.ts'
+import { formatTable, shorten } from '../../terminal.ts'
 
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 1000
@@ -30,7 +30,13 @@ export async function searchSkills(invocation: Invocation): Promise<number> {
         description: skill.description,
         file: skill.file,
       }))
-      terminal.json(envelope('skills search', { query, total, skills: found }))
+      const none = {
+        code: 'SKILL_NOT_FOUND',
+        message: `No ready skill fits '${query}'.`,
+        fix: 'nexus skills list --all',
+      }
+      const about = { diagnostics: local.diagnostics, ...(found.length === 0 && { error: none, exit: 4 }) }
+      terminal.json(envelope('skills search', { query, total, skills: found }, { exit: 0, ...about }))
       return skills.length === 0 ? 4 : 0
     }
     if (skills.length === 0) {

@@ -1,12 +1,13 @@
-import { type Explanation, explainSkill, type Finding, fromSnapshot } from '../../catalog/index.ts'
-import { CODES, DEFAULT_PROJECT, NexusError, toSafeLine } from '../../kernel/index.ts'
-import { findStrays } from '../../load/index.ts'
-import { type Local, stateFile } from '../../local.ts'
-import { openSqliteStore } from '../../store/index.ts'
-import { type Invocation, stringFlag } from '../command.ts'
-import { envelope } from '../envelope.ts'
-import { agentFlag, openFor } from '../open.ts'
-import type { Terminal } from '../terminal.ts'
+import { type Explanation, explainSkill, type Finding, fromSnapshot } from '../../../catalog/index.ts'
+import { CODES, DEFAULT_PROJECT, NexusError } from '../../../kernel/index.ts'
+import { findStrays } from '../../../load/index.ts'
+import { type Local, stateFile } from '../../../local.ts'
+import { openSqliteStore } from '../../../store/index.ts'
+import { type Invocation, stringFlag } from '../../command.ts'
+import { envelope } from '../../envelope.ts'
+import { findSession } from '../../sessions/find-session.ts'
+import { agentFlag, openFor } from '../../open.ts'
+import type { Terminal } from '../../terminal.ts'
 
 /** `nexus skills why <name>`: the one answer to why a skill is, or is not, there. Exit code 0 when it is offered, 1 when not, 4 when missing. */
 export async function whySkill(invocation: Invocation): Promise<number> {
@@ -22,15 +23,20 @@ export async function whySkill(invocation: Invocation): Promise<number> {
     const explanation = await explain(name, local, invocation)
     if (invocation.flags['json'] === true) {
       const { state, findings } = explanation
-      terminal.json(
-        envelope('skills why', { name: explanation.name, state, findings: findings.map((found) => ({ ...found })) }),
-      )
+      const data = { name: explanation.name, state, findings: findings.map((found) => ({ ...found })) }
+      const error = { code: 'SKILL_NOT_FOUND', message: `There is no skill '${explanation.name}'.` }
+      const about = { diagnostics: local.diagnostics, exit: exitOf(explanation), ...(state === 'missing' && { error }) }
+      terminal.json(envelope('skills why', data, about))
     } else print(explanation, terminal)
-    if (explanation.state === 'missing') return CODES.SKILL_NOT_FOUND.exit
-    return explanation.state === 'offered' ? 0 : 1
+    return exitOf(explanation)
   } finally {
     await local.close()
   }
+}
+
+function exitOf({ state }: Explanation): number {
+  if (state === 'missing') return CODES.SKILL_NOT_FOUND.exit
+  return state === 'offered' ? 0 : 1
 }
 
 async function explain(name: string, local: Local, invocation: Invocation): Promise<Explanation> {
@@ -64,9 +70,7 @@ async function pinned(invocation: Invocation): Promise<ReturnType<typeof fromSna
   if (id === undefined) return undefined
   const store = await openSqliteStore({ path: stateFile(invocation.environment), projectId: DEFAULT_PROJECT })
   try {
-    const session = await store.sessions.get(id)
-    if (!session)
-      throw new NexusError('FILE_NOT_FOUND', `There is no session '${toSafeLine(id)}'.`, { fix: 'nexus sessions list' })
+    const session = await findSession(store, id)
     return session.snapshot && fromSnapshot(session.snapshot)
   } finally {
     await store.close()

@@ -1,0 +1,161 @@
+import { type JsonValue, NexusError, type Outcome, toSafeLine } from '../../../kernel/index.ts'
+import type { Local } from '../../../local.ts'
+import { type Invocation, stringFlag } from '../../command.ts'
+import { envelope } from '../../envelope.ts'
+import { callError, errorMember, printFailure, toFailure } from '../../failure.ts'
+import { createProgress } from '../../interactive/progress.ts'
+import type { WriteFailure } from '../../output.ts'
+import { agentFlag, agentOf, findings, openFor, warnUnconfined } from '../../open.ts'
+import { messageWithoutNotes, notesOf } from '../../show/notes.ts'
+import { quoted, shellWord } from '../../show/shell-word.ts'
+
+/** What `--json` holds of each stream; the rest is counted. */
+const JSON_MAX_BYTES = 8 * 1024 * 1024
+/** As of a command whose reader went away: 128 + SIGPIPE. */
+const READER_GONE = 141
+
+/** `nexus skills run <name> -- <command…>`: the command's output passes through; its exit code is ours. */
+export async function runSkill(invocation: Invocation): Promise<number> {
+  const [name] = invocation.positionals
+  if (name === undefined || invocation.rest.length === 0) {
+    throw new NexusError('INVALID_ARGUMENT', 'nexus skills run: give the name of a skill and, after --, the command.', {
+      fix: `nexus skills run csv-report -- node '{baseDir}/scripts/report.mjs' data.csv`,
+    })
+  }
+  const local = await openFor(invocation, { needsTrust: true })
+  try {
+    const timeoutSec = secondsFlag(invocation, local)
+    warnUnconfined(local, invocation)
+    const baseDir = await place(local, name, invocation)
+    const ran = await execute(local, invocation, {
+      command: toCommand(invocation.rest, baseDir),
+      ...(timeoutSec !== undefined && { timeout_sec: timeoutSec }),
+    })
+    return report(ran, local, invocation)
+  } finally {
+    await local.close()
+  }
+}
+
+interface Streams {
+  readonly stdout: string[]
+  readonly stderr: string[]
+}
+
+interface Ran {
+  readonly outcome: Outcome
+  /** What came, with `--json`; else it has been printed. */
+  readonly streams: Streams
+}
+
+/** Everything that comes passes through, however much it is; memory stays flat since the command waits for our output. */
+async function execute(local: Local, invocation: Invocation, args: { [name: string]: JsonValue }): Promise<Ran> {
+  const { terminal, signal } = invocation
+  const json = invocation.flags['json'] === true
+  const streams: Streams = { stdout: [], stderr: [] }
+  const progress = createProgress(terminal)
+  progress.begin('starting the command')
+  try {
+    const { outcome } = await local.runtime.call(
+      { tool: 'run_command', arguments: args, origin: 'cli', ...agentOf(invocation) },
+      {
+        signal: AbortSignal.any([signal, terminal.outputEnd]),
+        maxLiveBytes: json ? JSON_MAX_BYTES : Number.MAX_SAFE_INTEGER,
+        onOutput: ({ stream, text }) => {
+          progress.end()
+          if (json) streams[stream].push(text)
+          else if (stream === 'stdout') terminal.write(text)
+          else terminal.writeNote(text)
+        },
+      },
+    )
+    return { outcome, streams }
+  } finally {
+    progress.end()
+  }
+}
+
+function report({ outcome, streams }: Ran, local: Local, invocation: Invocation): number {
+  const { terminal, signal } = invocation
+  for (const note of notesOf(outcome)) terminal.note(`note: ${toSafeLine(note)}`)
+  if (terminal.outputEnd.aborted && !signal.aborted) return endOfOutput(terminal.outputEnd.reason as WriteFailure)
+  const maxSec = maxTimeoutSec(local, invocation)
+  const error =
+    outcome.type === 'failed'
+      ? callError({ ...outcome, message: messageWithoutNotes(outcome) }, timeoutFix(outcome, maxSec))
+      : undefined
+  const failure = error && toFailure(error, signal)
+  const exit = failure ? printFailure(failure, terminal) : Number(outcome.data?.['exit_code'] ?? 0)
+  if (invocation.flags['json'] === true) {
+    const data = outcome.data?.['exit_code'] === undefined ? null : toData(outcome, streams)
+    const diagnostics = findings(local)
+    terminal.json(
+      envelope(invocation.command, data, { diagnostics, exit, ...(failure && { error: errorMember(failure) }) }),
+    )
+  }
+  return exit
+}
+
+/** The reason itself is told when the program ends. */
+function endOfOutput({ why }: WriteFailure): number {
+  return why === 'gone' ? READER_GONE : 1
+}
+
+/** The streams whole up to the limit, not the shortened ones that a model gets. */
+function toData({ data = {}, stats = {} }: Outcome, streams: Streams): JsonValue {
+  const isCut = (name: 'stdout_bytes' | 'stderr_bytes'): boolean => Number(stats[name] ?? 0) > JSON_MAX_BYTES
+  return {
+    exit_code: Number(data['exit_code']),
+    stdout: streams.stdout.join(''),
+    stderr: streams.stderr.join(''),
+    stdout_bytes: Number(stats['stdout_bytes'] ?? 0),
+    stderr_bytes: Number(stats['stderr_bytes'] ?? 0),
+    stdout_truncated: isCut('stdout_bytes'),
+    stderr_truncated: isCut('stderr_bytes'),
+    duration_ms: Number(stats['duration_ms'] ?? 0),
+    notes: [...notesOf({ data })],
+  }
+}
+
+/** Loads the skill through the pipeline, so that trust, policy and ledger see it, and returns where its files are. */
+async function place(local: Local, name: string, invocation: Invocation): Promise<string> {
+  const { outcome } = await local.runtime.call(
+    { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli', ...agentOf(invocation) },
+    { signal: invocation.signal },
+  )
+  if (outcome.type !== 'failed') return String(outcome.data['base_dir'])
+  const fix = { fix: `nexus skills why ${shellWord(name)}` }
+  throw outcome.code === 'NOT_FOUND'
+    ? new NexusError('SKILL_NOT_FOUND', outcome.message, fix)
+    : callError(outcome, outcome.code === 'PERMISSION_DENIED' ? {} : fix)
+}
+
+/** One word is a command line; several are words, quoted so that the shell sees them as given. */
+function toCommand(words: readonly string[], baseDir: string): string {
+  const filled = words.map((word) => word.replaceAll('{baseDir}', () => baseDir))
+  const [only] = filled
+  return filled.length === 1 ? (only as string) : filled.map(quoted).join(' ')
+}
+
+function secondsFlag(invocation: Invocation, local: Local): number | undefined {
+  const text = stringFlag(invocation, 'timeout')
+  if (text === undefined) return undefined
+  const seconds = Number(text)
+  const max = maxTimeoutSec(local, invocation)
+  if (seconds > 0 && seconds <= max) return seconds
+  throw new NexusError('INVALID_ARGUMENT', `--timeout ${toSafeLine(text)}: give a number of seconds above 0.`, {
+    fix: `--timeout ${seconds > max ? max : 60}   (at most ${max}; execution.timeoutMs in nexus.yaml raises that)`,
+  })
+}
+
+/** Longest time that the tool accepts. */
+function maxTimeoutSec(local: Local, invocation: Invocation): number {
+  const tool = local.runtime.definitions(agentFlag(invocation)).find(({ name }) => name === 'run_command')
+  const properties = tool?.parameters['properties'] as { timeout_sec?: { maximum?: number } } | undefined
+  return properties?.timeout_sec?.maximum ?? Number.POSITIVE_INFINITY
+}
+
+function timeoutFix({ code }: { code: string }, maxSec: number): { fix?: string } {
+  if (code !== 'TIMEOUT') return {}
+  return { fix: `Give it more time: --timeout SECONDS${Number.isFinite(maxSec) ? ` (at most ${maxSec})` : ''}` }
+}
