@@ -1,4 +1,4 @@
-import type { Skill, TargetFacts } from '../kernel/index.ts'
+import type { Diagnostic, Skill, TargetFacts } from '../kernel/index.ts'
 
 /** What a command is given. Nothing of the host's environment is added to `env`. */
 export interface CommandRequest {
@@ -51,7 +51,9 @@ export interface PlacedSkill {
 /** Where commands run. One instance serves one project. */
 export interface Sandbox {
   readonly kind: 'local' | 'none' | 'e2b' | 'scripted'
-  /** What gating may rely on. Never starts a command. */
+  /** What was found and put right when the sandbox was made: commands of an earlier process that was killed. */
+  readonly diagnostics?: readonly Diagnostic[]
+  /** What gating may rely on. Never starts a command, and works where commands cannot be confined. */
   facts(): Promise<TargetFacts>
   /** Makes a skill's files visible to commands; the same content is placed once. */
   place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill>

@@ -9,7 +9,7 @@ const skip =
   (IS_ROOT && 'root works in a mirror; as-nobody.test.ts runs this file as a normal user')
 
 test('the command works in the workspace itself and as ourselves', { skip }, async (context) => {
-  const { run, workspace } = await openRig(context)
+  const { run, workspace } = await openRig(context, { workspaceMode: 'direct' })
   writeFileSync(join(workspace, 'file'), 'old')
   const inode = statSync(join(workspace, 'file')).ino
   const { stdout } = await run('id -u; echo new > file; pwd')
@@ -21,7 +21,7 @@ test('the command works in the workspace itself and as ourselves', { skip }, asy
 })
 
 test('protected places that exist can be read but not written, moved or removed', { skip }, async (context) => {
-  const { run, workspace } = await openRig(context)
+  const { run, workspace } = await openRig(context, { workspaceMode: 'direct' })
   mkdirSync(join(workspace, '.git/hooks'), { recursive: true })
   mkdirSync(join(workspace, 'sub/.vscode'), { recursive: true })
   for (const path of ['.git/config', '.git/HEAD', 'nexus.yaml', 'sub/.vscode/tasks.json'])
@@ -48,7 +48,7 @@ test(
     const other = openDirectory()
     context.after(() => rmSync(other, { recursive: true }))
     writeFileSync(join(other, 'kept'), 'x')
-    const { run, workspace } = await openRig(context)
+    const { run, workspace } = await openRig(context, { workspaceMode: 'direct' })
     symlinkSync(other, join(workspace, 'outside'))
     const { notes } = await run(
       `mkdir -p .git/hooks deep/er/.claude; echo evil | tee .git/hooks/pre-commit .git/config deep/er/.claude/settings.json .mcp.json > /dev/null; ln -s ${other} .vscode; echo good > file`,
@@ -66,7 +66,7 @@ test(
 )
 
 test('no stand-in files appear in the workspace while a command runs', { skip }, async (context) => {
-  const { run, workspace } = await openRig(context)
+  const { run, workspace } = await openRig(context, { workspaceMode: 'direct' })
   const seen: string[][] = []
   const { stdout } = await run('ls -A; sleep 0.2', { onOutput: () => void seen.push(readdirSync(workspace)) })
   assert.equal(stdout, '')
@@ -76,7 +76,7 @@ test('no stand-in files appear in the workspace while a command runs', { skip },
 })
 
 test('a directory that the command closed is opened again and searched', { skip }, async (context) => {
-  const { run, workspace } = await openRig(context)
+  const { run, workspace } = await openRig(context, { workspaceMode: 'direct' })
   const { exitCode, notes } = await run(
     'mkdir -p a/b/.claude $TMPDIR/closed; touch a/b/.claude/x $TMPDIR/closed/x; chmod 000 a/b/.claude a/b a $TMPDIR/closed',
   )

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { staysInside } from '../../src/sandbox/mirror/push.ts'
-import { partName } from '../../src/sandbox/mirror/tree.ts'
+import { partName } from '../../src/sandbox/guard/tree.ts'
 import { openDirectory } from './local-rig.ts'
 import { openMirror, picture } from './mirror-rig.ts'
 

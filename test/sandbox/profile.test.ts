@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseBwrapLine, splitWords } from '../../src/sandbox/runner/bwrap-line.ts'
-import { protectedPlace } from '../../src/sandbox/mirror/protected.ts'
+import { protectedPlace } from '../../src/sandbox/guard/protected.ts'
 
 const HELPER = `'SRT_ALLOW_NESTED_USERNS=0 /stage/apply-seccomp /usr/bin/bash -c '"'"'exit'"'"`
 const LINE = `/usr/bin/bwrap --new-session --die-with-parent --unshare-net --ro-bind / / --bind /w /w --tmpfs /tmp --ro-bind '/my dir' '/my dir' --dev /dev --unshare-pid --unshare-user --cap-drop ALL --proc /proc --unsetenv SRT_ALLOW_NESTED_USERNS -- /usr/bin/bash -c ${HELPER}''`

@@ -2,7 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { NexusError } from '../../kernel/index.ts'
 import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from '../runner/protocol.ts'
-import { removeTree } from '../runner/temp.ts'
+import type { Recovered } from '../guard/journal.ts'
+import { recoverLost } from './recover.ts'
 import type { Stage } from './stage.ts'
 import type { Identity, ProjectState } from './state.ts'
 import { cannotDrop, explainRefusal, unavailable } from './unavailable.ts'
@@ -30,6 +31,7 @@ export class Connection {
   #stderr = ''
   #lastId = 0
   #isOpen = true
+  #recovered: Promise<Recovered[]> | undefined
 
   private constructor(child: ChildProcess, policy: Policy) {
     this.#child = child
@@ -52,7 +54,7 @@ export class Connection {
 
   /** Starts a runner and waits until a trial command ran well under the policy. Throws SANDBOX_UNAVAILABLE. */
   static async open(stage: Stage, state: ProjectState, policy: Policy): Promise<Connection> {
-    const connection = new Connection(start(stage, state), policy)
+    const connection = new Connection(start(stage, state, policy.liveDirectory), policy)
     connection.#send({ type: 'configure', policy })
     try {
       await connection.#ready.promise
@@ -99,7 +101,13 @@ export class Connection {
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), CLOSE_WAIT_MS)
     await this.#gone
     clearTimeout(timer)
-    removeTree(this.#policy.liveDirectory)
+    await this.recover()
+  }
+
+  /** After the end of the runner, however it came: does what it could not do any more. */
+  recover(): Promise<Recovered[]> {
+    this.#recovered ??= recoverLost(this.#policy.liveDirectory)
+    return this.#recovered
   }
 
   #send(message: ToRunner): void {
@@ -139,9 +147,10 @@ export class Connection {
   }
 }
 
-function start(stage: Stage, { identity, empty }: ProjectState): ChildProcess {
+function start(stage: Stage, { identity, empty }: ProjectState, liveDirectory: string): ChildProcess {
   try {
-    return spawn(stage.node, ['--no-warnings', stage.runner], {
+    // The directory is named so that a later start can see that the runner of it still works.
+    return spawn(stage.node, ['--no-warnings', stage.runner, liveDirectory], {
       cwd: empty,
       // Its own session: a Ctrl-C in the terminal is for the parent, which then decides.
       detached: true,

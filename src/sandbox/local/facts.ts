@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { TargetFacts } from '../../kernel/index.ts'
 import { contains } from '../request.ts'
 import { SYSTEM_PATH, type LocalSettings } from './options.ts'
-import type { Identity } from './state.ts'
 
 /** What every command may read. Absent ones are left out. */
 export const READABLE = ['/usr', '/etc', '/lib', '/lib64', '/bin', '/sbin']
@@ -26,11 +25,14 @@ export function insideEnvironment(
   }
 }
 
-/** Facts for gating. */
-export function localFacts(settings: LocalSettings, identity: Identity): TargetFacts {
+/** Facts for gating. No state is made or read for them: they hold also where no command can be run. */
+export function localFacts(settings: LocalSettings): TargetFacts {
+  const identity = settings.isRoot
+    ? { uid: settings.uidBase, gid: settings.uidBase }
+    : { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 }
   const env = insideEnvironment(settings, { bin: '/', workspace: '/' })
   return {
-    target: `local sandbox (uid ${identity.uid})`,
+    target: `local sandbox (uid ${identity.uid}${settings.isRoot ? '+' : ''})`,
     os: 'linux',
     // The staged node is first on the PATH, whatever the machine has.
     hasBin: (name) =>
@@ -45,7 +47,7 @@ function isPlainName(name: string): boolean {
 }
 
 /** True for a file that the commands' uid may execute and that lies, links followed, where they can read. */
-function canRun(path: string, identity: Identity): boolean {
+function canRun(path: string, identity: { readonly uid: number; readonly gid: number }): boolean {
   try {
     const real = realpathSync(path)
     const found = statSync(real)

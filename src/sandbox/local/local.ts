@@ -1,7 +1,7 @@
 /** local: commands on this machine, confined. Ties the parts together: state, stage, runner, workspace. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { isNexusError, NexusError, type Skill, type TargetFacts } from '../../kernel/index.ts'
+import { type Diagnostic, isNexusError, NexusError, type Skill, type TargetFacts } from '../../kernel/index.ts'
 import { OutputText } from '../output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../request.ts'
 import type { EndMessage } from '../runner/protocol.ts'
@@ -9,10 +9,11 @@ import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from '../san
 import { Connection } from './connection.ts'
 import { insideEnvironment, localFacts, READABLE } from './facts.ts'
 import { type LocalOptions, type LocalSettings, settle } from './options.ts'
+import { describeRecovered, recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
 import { createLive, openState, type ProjectState } from './state.ts'
 import { findPrograms } from './unavailable.ts'
-import { checkWorkspace, type Entered, enterDirectly, Mirrors } from './workspace.ts'
+import { checkWorkspace, type Entered, enterDirectly, Mirrors, shorten } from './workspace.ts'
 
 /** A runner and what belongs to it. */
 interface Running {
@@ -21,14 +22,15 @@ interface Running {
   readonly mirrors: Mirrors
 }
 
-/** Makes a local sandbox. Nothing is started or copied before the first command, skill or question. */
-export function createLocal(options: LocalOptions): Sandbox {
-  return new LocalSandbox(settle(options))
+/** Makes a local sandbox. Nothing is started, copied or made before the first command or skill; what dead ones left is put right. */
+export async function createLocal(options: LocalOptions): Promise<Sandbox> {
+  const settings = settle(options)
+  return new LocalSandbox(settings, describeRecovered(await recoverDead(settings)))
 }
 
 /** Starts a runner, lets it prove itself with a trial command, and ends it. Throws SANDBOX_UNAVAILABLE. */
 export async function tryLocal(options: LocalOptions): Promise<void> {
-  const sandbox = new LocalSandbox(settle(options))
+  const sandbox = new LocalSandbox(settle(options), [])
   try {
     await sandbox.warmUp()
   } finally {
@@ -38,14 +40,18 @@ export async function tryLocal(options: LocalOptions): Promise<void> {
 
 class LocalSandbox implements Sandbox {
   readonly kind = 'local'
+  readonly diagnostics: readonly Diagnostic[]
   readonly #settings: LocalSettings
   readonly #under = new Set<Promise<unknown>>()
   readonly #closing = new AbortController()
   #state: ProjectState | undefined
   #running: Promise<Running> | undefined
+  /** What was put right since the last result. */
+  #notes: string[] = []
 
-  constructor(settings: LocalSettings) {
+  constructor(settings: LocalSettings, diagnostics: readonly Diagnostic[]) {
     this.#settings = settings
+    this.diagnostics = diagnostics
   }
 
   /** Starts the runner ahead of the first command. */
@@ -54,7 +60,7 @@ class LocalSandbox implements Sandbox {
   }
 
   facts(): Promise<TargetFacts> {
-    return this.#open(() => localFacts(this.#settings, this.#openState().identity))
+    return this.#open(() => localFacts(this.#settings))
   }
 
   place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill> {
@@ -103,6 +109,7 @@ class LocalSandbox implements Sandbox {
         {
           workspace: entered.mount,
           readOnly: entered.readOnly,
+          ...(entered.guard && { guard: entered.guard }),
           startIn: join(checked.workspace, checked.cwd),
           env: {
             ...insideEnvironment(this.#settings, { bin: running.stage.bin, workspace: checked.workspace }),
@@ -118,6 +125,7 @@ class LocalSandbox implements Sandbox {
       )
     } finally {
       notes = await entered.leave()
+      if (!running.connection.isOpen) await this.#recover(running)
     }
     const stdout = texts.stdout.finish(end.stdoutBytes)
     const stderr = texts.stderr.finish(end.stderrBytes)
@@ -131,19 +139,29 @@ class LocalSandbox implements Sandbox {
       stdoutBytes: end.stdoutBytes,
       stderrBytes: end.stderrBytes,
       durationMs: end.durationMs,
-      notes: [...end.notes, ...notes],
+      notes: [...this.#notes.splice(0), ...shorten([...end.notes, ...notes])],
     }
   }
 
+  /** The runner was killed: what it would have done is done here. */
+  async #recover({ connection }: Running): Promise<void> {
+    const recovered = await connection.recover()
+    for (const { notes } of recovered.splice(0)) this.#notes.push(...shorten(notes))
+  }
+
   #enter(running: Running, workspace: string, signal: AbortSignal): Promise<Entered> {
-    return this.#settings.mirrored ? running.mirrors.enter(workspace, signal) : enterDirectly(workspace, signal)
+    return this.#settings.mirrored ? running.mirrors.enter(workspace, signal) : enterDirectly(workspace, { signal })
   }
 
   /** The runner, started at first need and again when it has ended by itself. */
   #start(): Promise<Running> {
     const launch = (): Promise<Running> => this.#launch()
-    this.#running =
-      this.#running?.then((running) => (running.connection.isOpen ? running : launch()), launch) ?? launch()
+    const again = async (running: Running): Promise<Running> => {
+      if (running.connection.isOpen) return running
+      await this.#recover(running)
+      return launch()
+    }
+    this.#running = this.#running?.then(again, launch) ?? launch()
     return this.#running
   }
 
@@ -152,6 +170,7 @@ class LocalSandbox implements Sandbox {
     const programs = findPrograms(settings)
     const state = this.#openState()
     const stage = ensureStage(state.stages)
+    for (const { notes } of await recoverDead(settings)) this.#notes.push(...shorten(notes))
     const liveDirectory = createLive(state)
     const connection = await Connection.open(stage, state, {
       ...programs,

@@ -17,8 +17,8 @@ export interface LocalOptions {
   readonly uidBase?: number
   readonly limits?: Partial<CommandLimits>
   readonly mirror?: Partial<MirrorLimits>
-  /** `auto`: a mirror when we are root, else the workspace itself. `mirror`: always a mirror. */
-  readonly workspaceMode?: 'auto' | 'mirror'
+  /** Default a mirror. `direct`: the workspace itself, for a normal user whose workspace is too large to mirror; root always has a mirror. */
+  readonly workspaceMode?: 'auto' | 'mirror' | 'direct'
   /** Directories in which bubblewrap, socat and ripgrep are looked for; default the system's. */
   readonly programDirectories?: readonly string[]
   /** `LANG` and `TZ` of commands; default `C.UTF-8` and `UTC`. */
@@ -67,7 +67,7 @@ export function settle(options: LocalOptions): LocalSettings {
     stateDir: options.stateDir ?? defaultStateDir(isRoot, options.nexusHome),
     limits: { ...DEFAULT_LIMITS, ...given(options.limits ?? {}) },
     mirror: { maxFiles: 20_000, maxBytes: GIB, ...given(options.mirror ?? {}) },
-    mirrored: isRoot || options.workspaceMode === 'mirror',
+    mirrored: isRoot || options.workspaceMode !== 'direct',
   }
   checkSettings(settings)
   return settings

@@ -1,8 +1,8 @@
 /** place: copies a skill's files once per content to where commands of the project can read them and nobody can change them. */
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { type Manifest, NexusError, type Skill } from '../../kernel/index.ts'
+import { makeDirectory, type Manifest, NexusError, type Skill } from '../../kernel/index.ts'
 import { readContained, readManifest } from '../../sources/index.ts'
 import { removeTree } from '../runner/temp.ts'
 import type { PlacedSkill } from '../sandbox.ts'
@@ -18,7 +18,7 @@ export async function placeSkill(
   const home = join(revisions, treeDigest.replace(/^sha256:/, ''))
   const baseDir = join(home, safeName(basename(skill.directory)))
   if (existsSync(baseDir)) return { baseDir, treeDigest }
-  mkdirSync(home, { recursive: true, mode: 0o755 })
+  makeDirectory(home, { mkdirSync, statSync, mode: 0o755 })
   chmodSync(home, 0o755)
   const part = join(home, `.part-${randomBytes(8).toString('hex')}`)
   try {
@@ -52,7 +52,7 @@ async function copy(
       signal ? { maxBytes: file.size, signal } : { maxBytes: file.size },
     )
     const target = join(to, file.path)
-    mkdirSync(dirname(target), { recursive: true, mode: 0o755 })
+    makeDirectory(dirname(target), { mkdirSync, statSync, mode: 0o755 })
     writeFileSync(target, bytes, { flag: 'wx', mode: file.executable ? 0o755 : 0o644 })
     // The umask does not decide whether commands can read it.
     chmodSync(target, file.executable ? 0o555 : 0o444)

@@ -18,6 +18,7 @@ import {
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { makeDirectory } from '../../kernel/index.ts'
 import { ownDirectory } from './state.ts'
 import { unavailable } from './unavailable.ts'
 
@@ -53,25 +54,31 @@ export function ensureStage(stages: string): Stage {
   return { directory, bin, node: join(bin, 'node'), runner: join(directory, 'runner', source.main) }
 }
 
+/** The folders of this room that the runner is made of, beside each other in the stage too. */
+const FOLDERS = ['runner', 'guard'] as const
+
 interface Source {
   readonly key: string
   readonly library: string
-  readonly runner: string
+  /** Holds the folders. */
+  readonly room: string
   readonly main: string
 }
 
 function locate(): Source {
-  const runner = fileURLToPath(new URL('../runner/', import.meta.url))
+  const room = fileURLToPath(new URL('../', import.meta.url))
   // Run from source, the files are .ts and node strips their types; built, they are .js.
   const main = import.meta.url.endsWith('.ts') ? 'main.ts' : 'main.js'
-  if (!existsSync(join(runner, main))) {
-    throw unavailable(`the runner's script is missing: ${join(runner, main)}`, { fix: 'install nexus-skills again' })
+  if (!existsSync(join(room, 'runner', main))) {
+    throw unavailable(`the runner's script is missing: ${join(room, 'runner', main)}`, {
+      fix: 'install nexus-skills again',
+    })
   }
   const manifest = libraryManifest()
   const hash = createHash('sha256').update(`${process.version} ${process.arch} ${statSync(process.execPath).size}\n`)
   hash.update(readFileSync(manifest))
-  for (const name of runnerFiles(runner)) hash.update(`${name}\n`).update(readFileSync(join(runner, name)))
-  return { key: hash.digest('hex').slice(0, 24), library: dirname(manifest), runner, main }
+  for (const file of runnerFiles(room)) hash.update(`${file}\n`).update(readFileSync(join(room, file)))
+  return { key: hash.digest('hex').slice(0, 24), library: dirname(manifest), room, main }
 }
 
 function libraryManifest(): string {
@@ -82,10 +89,14 @@ function libraryManifest(): string {
   }
 }
 
-function runnerFiles(runner: string): string[] {
-  return readdirSync(runner)
-    .filter((name) => /\.(?:ts|js)$/.test(name) && !name.endsWith('.d.ts'))
-    .sort()
+/** `runner/main.ts` and so on. */
+function runnerFiles(room: string): string[] {
+  return FOLDERS.flatMap((folder) =>
+    readdirSync(join(room, folder))
+      .filter((name) => /\.(?:ts|js)$/.test(name) && !name.endsWith('.d.ts'))
+      .sort()
+      .map((name) => join(folder, name)),
+  )
 }
 
 function build(part: string, source: Source): void {
@@ -96,10 +107,10 @@ function build(part: string, source: Source): void {
       fix: 'use a machine with x64 or arm64',
     })
   }
-  for (const directory of [join(part, 'bin'), join(part, 'runner'), join(library, helper)])
-    mkdirSync(directory, { recursive: true })
+  for (const directory of ['bin', ...FOLDERS].map((name) => join(part, name)).concat(join(library, helper)))
+    makeDirectory(directory, { mkdirSync, statSync })
   stageNode(join(part, 'bin', 'node'))
-  for (const name of runnerFiles(source.runner)) copyFileSync(join(source.runner, name), join(part, 'runner', name))
+  for (const file of runnerFiles(source.room)) copyFileSync(join(source.room, file), join(part, file))
   writeFileSync(join(part, 'package.json'), '{"type":"module"}\n')
   // What the runner imports of the library needs nothing but node itself: its dependencies stay where they are.
   copyFileSync(join(source.library, 'package.json'), join(library, 'package.json'))

@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isOwnerGone, ownerToken } from '../runner/process-tree.ts'
-import { removeTree } from '../runner/temp.ts'
+import { makeDirectory } from '../../kernel/index.ts'
 import type { LocalSettings } from './options.ts'
 import { cannotDrop, unavailable } from './unavailable.ts'
 
@@ -73,7 +73,7 @@ export function openState(settings: LocalSettings): ProjectState {
 
 /** A directory of ours: made when absent, refused when another user owns it or may write to it. */
 export function ownDirectory(path: string, mode: number): string {
-  if (mkdirSync(path, { recursive: true, mode: 0o755 }) !== undefined) chmodSync(path, mode)
+  if (makeDirectory(path, { mkdirSync, statSync, mode: 0o755 }) !== undefined) chmodSync(path, mode)
   const found = lstatSync(path)
   if (!found.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o022) !== 0) {
     throw unavailable(`${path} is not a directory that only uid ${process.getuid?.()} can write to`, {
@@ -85,7 +85,7 @@ export function ownDirectory(path: string, mode: number): string {
 
 /** A directory of the dropped uid that nobody else may enter. */
 export function identityDirectory(path: string, identity: Identity): string {
-  mkdirSync(path, { recursive: true, mode: 0o700 })
+  makeDirectory(path, { mkdirSync, statSync, mode: 0o700 })
   if (!lstatSync(path).isDirectory()) throw unavailable(`${path} is not a directory`, { fix: `rm ${path}` })
   if (process.getuid?.() === 0) give(path, identity)
   return path
@@ -165,14 +165,19 @@ function readIndex(file: string): number | undefined {
 
 /** A new directory for one sandbox, named so that a later process can tell whether its owner still lives. */
 export function createLive(state: ProjectState): string {
-  removeDead(state.live)
   const name = `${ownerToken()}-${randomBytes(4).toString('hex')}`
   return identityDirectory(join(state.live, name), state.identity)
 }
 
-/** What a machine that lost its power, or a runner that was killed together with its parent, left behind. */
-function removeDead(live: string): void {
-  for (const name of readdirSync(live)) {
-    if (isOwnerGone(name)) removeTree(join(live, name))
+/** Directories of sandboxes whose owner is gone. Makes nothing and reads no further; empty where there is no state yet. */
+export function listDead({ stateDir, projectId }: Pick<LocalSettings, 'stateDir' | 'projectId'>): string[] {
+  const live = join(stateDir, 'projects', projectDirectory(projectId), 'live')
+  try {
+    return readdirSync(live)
+      .filter(isOwnerGone)
+      .map((name) => join(live, name))
+  } catch {
+    // Not there, or not ours to read: then there is nothing of ours in it.
+    return []
   }
 }

@@ -1,16 +1,17 @@
 /** workspace: prepares a workspace for one command and takes the result back, directly or through a mirror. */
-import { mkdirSync, mkdtempSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { NexusError, toSafeLine } from '../../kernel/index.ts'
+import { makeDirectory, NexusError, toSafeLine } from '../../kernel/index.ts'
+import type { Guarded } from '../guard/clean.ts'
+import { listProtected } from '../guard/look.ts'
+import { MAX_DEPTH, Tree } from '../guard/tree.ts'
 import { contains } from '../request.ts'
 import type { Mount } from '../runner/protocol.ts'
 import { removeTree } from '../runner/temp.ts'
 import { Mirror } from '../mirror/mirror.ts'
 import type { LocalSettings } from './options.ts'
-import { listProtected, type ProtectedFound } from '../mirror/scan.ts'
 import { identityDirectory, type ProjectState } from './state.ts'
-import { Tree } from '../mirror/tree.ts'
 
 /** Commands of one workspace that may run at the same time; each has a mirror of its own. */
 const MAX_MIRRORS = 4
@@ -30,6 +31,8 @@ export interface Entered {
   readonly mount: Mount
   /** Absolute paths that stay read-only. */
   readonly readOnly: readonly string[]
+  /** What the runner puts right after the command; absent where the command cannot reach the workspace itself. */
+  readonly guard?: Guarded
   /** Takes the changes back; returns what the caller should know. Call it exactly once. */
   leave(): Promise<string[]>
 }
@@ -51,53 +54,29 @@ export function checkWorkspace(workspace: string, stateDir: string): void {
   }
 }
 
-/** Uses the workspace itself: what is protected and exists is read-only; what appears under a protected name is removed. */
-export async function enterDirectly(workspace: string, signal?: AbortSignal): Promise<Entered> {
-  const before = await withTree(workspace, (tree) => listProtected(tree, { maxEntries: MAX_LOOKED_AT, signal }))
-  return {
-    mount: { source: workspace, path: workspace },
-    readOnly: before.found.map((path) => join(workspace, path)),
-    leave: () => withTree(workspace, async (tree) => shorten(await removeAppeared(tree, before))),
-  }
-}
-
-async function withTree<T>(workspace: string, work: (tree: Tree) => Promise<T>): Promise<T> {
+/** Uses the workspace itself: what is protected and exists is read-only; what appears under a protected name the runner removes. */
+export async function enterDirectly(
+  workspace: string,
+  { maxEntries = MAX_LOOKED_AT, signal }: { maxEntries?: number; signal?: AbortSignal | undefined } = {},
+): Promise<Entered> {
   const tree = new Tree(workspace)
   try {
-    return await work(tree)
+    const { found, closed, isComplete } = await listProtected(tree, { maxEntries, signal })
+    if (!isComplete) {
+      throw new NexusError(
+        'LIMIT_EXCEEDED',
+        `the workspace holds more than ${maxEntries} files, or more than ${MAX_DEPTH} directories in each other: too much to look for the places that commands may not change`,
+        { fix: 'choose a smaller directory as workspace' },
+      )
+    }
+    return {
+      mount: { source: workspace, path: workspace },
+      readOnly: found.map((path) => join(workspace, path)),
+      guard: { workspace, mode: statSync(workspace).mode & 0o777, found, closed },
+      leave: () => Promise.resolve([]),
+    }
   } finally {
     tree.close()
-  }
-}
-
-async function removeAppeared(tree: Tree, before: ProtectedFound): Promise<string[]> {
-  if (!before.isComplete)
-    return ['the workspace is too large to look for protected places that the command may have made']
-  const notes: string[] = []
-  for (;;) {
-    const after = await listProtected(tree, { maxEntries: MAX_LOOKED_AT })
-    for (const path of after.found) {
-      if (!before.found.includes(path))
-        notes.push(attempt(path, () => tree.removeAll(path), 'removed: it is protected and commands may not create it'))
-    }
-    // A command must not hide a protected place in a directory that it closes.
-    const closed = after.closed.filter((path) => !before.closed.includes(path))
-    const opened = closed.map((path) =>
-      attempt(path, () => tree.openUp(path), 'its mode is 700 now: the command had closed it'),
-    )
-    notes.push(...opened)
-    if (closed.length === 0 || opened.some((note) => note.includes(FAILED))) return notes
-  }
-}
-
-const FAILED = 'could not be put right'
-
-function attempt(path: string, work: () => void, done: string): string {
-  try {
-    work()
-    return `${path}: ${done}`
-  } catch (error) {
-    return `${path}: changed by the command in a place that is protected, and ${FAILED} (${(error as Error).message}): look at it`
   }
 }
 
@@ -132,7 +111,7 @@ export class Mirrors {
         try {
           const notes = await pool.alone(() => mirror.push())
           pool.giveBack(mirror)
-          return shorten(notes)
+          return notes
         } catch (error) {
           removeTree(mirror.directory)
           pool.giveUp()
@@ -152,7 +131,7 @@ export class Mirrors {
 
   #create(workspace: string): Mirror {
     const { identity } = this.#state
-    mkdirSync(this.#liveDirectory, { recursive: true })
+    makeDirectory(this.#liveDirectory, { mkdirSync, statSync })
     const directory = identityDirectory(mkdtempSync(join(this.#liveDirectory, 'mirror-')), identity)
     const owner = this.#settings.isRoot ? identity : undefined
     return new Mirror({ workspace, directory, owner, limits: this.#settings.mirror })
@@ -196,10 +175,11 @@ class Pool {
   }
 }
 
-function shorten(notes: readonly string[]): string[] {
-  if (notes.length <= MAX_NOTES) return notes.map((note) => toSafeLine(note))
-  return [
-    ...notes.slice(0, MAX_NOTES).map((note) => toSafeLine(note)),
-    `and ${notes.length - MAX_NOTES} more that were not taken back`,
-  ]
+/** Notes as they are shown: their text holds names that a command chose. */
+export function shorten(notes: readonly string[]): string[] {
+  const shown = notes.slice(0, MAX_NOTES).map((note) => toSafeLine(note))
+  const last = notes.at(-1)
+  if (notes.length <= MAX_NOTES || last === undefined) return shown
+  // The last one says when there is more than could be looked at.
+  return [...shown, `and ${notes.length - MAX_NOTES - 1} more of the kind`, toSafeLine(last)]
 }

@@ -2,7 +2,7 @@
 import { toSafeLine } from '../../kernel/index.ts'
 import { type Pair, Push } from './push.ts'
 import { listTree, type MirrorLimits } from './scan.ts'
-import { type Entry, isAbsence, type Owner, Tree } from './tree.ts'
+import { type Entry, isAbsence, type Owner, Tree } from '../guard/tree.ts'
 
 /** What a mirror is made for. */
 export interface MirrorOptions {

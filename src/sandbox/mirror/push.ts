@@ -1,8 +1,8 @@
 /** push: carries what a command changed in a mirror back to the workspace, and refuses what may not leave the sandbox. */
 import { posix } from 'node:path'
-import { protectedPlace } from './protected.ts'
+import { protectedPlace } from '../guard/protected.ts'
 import type { Listing, MirrorLimits } from './scan.ts'
-import type { Entry, Owner, Tree } from './tree.ts'
+import type { Entry, Owner, Tree } from '../guard/tree.ts'
 
 /** Two entries that were equal when they were last carried over. */
 export interface Pair {

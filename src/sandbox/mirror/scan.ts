@@ -2,11 +2,8 @@
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { NexusError } from '../../kernel/index.ts'
-import { protectedPlace } from './protected.ts'
-import { type Entry, isAbsence, partState, type Tree } from './tree.ts'
-
-/** Entries between two turns of the event loop: about 2 ms of work. */
-const SLICE = 256
+import { namesOf, SLICE } from '../guard/look.ts'
+import { type Entry, partState, type Tree } from '../guard/tree.ts'
 
 /** Bounds of a workspace that is mirrored. */
 export interface MirrorLimits {
@@ -70,56 +67,6 @@ function take(
   }
   if (entry) listing.entries.set(path, entry)
   return entry
-}
-
-/** What a look for protected places found. */
-export interface ProtectedFound {
-  /** Outermost protected places. */
-  readonly found: string[]
-  /** Directories that could not be looked into. */
-  readonly closed: string[]
-  /** False when there was more to look at than allowed. */
-  readonly isComplete: boolean
-}
-
-/** Looks for protected places; at most `maxEntries` entries are looked at. */
-export async function listProtected(
-  tree: Tree,
-  options: { maxEntries: number; signal?: AbortSignal | undefined },
-): Promise<ProtectedFound> {
-  const found: string[] = []
-  const closed: string[] = []
-  const waiting = ['']
-  let seen = 0
-  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    const at = directory
-    const names = namesOf(tree, at, () => closed.push(at))
-    const here = new Set(names.map((name) => posix.join(at, name)))
-    for (const path of here) {
-      if (++seen > options.maxEntries) return { found, closed, isComplete: false }
-      if (seen % SLICE === 0) {
-        await setImmediate()
-        options.signal?.throwIfAborted()
-      }
-      const kind = tree.entry(path)?.kind
-      if (kind === undefined) continue
-      if (protectedPlace(path, kind, (other) => here.has(other)) !== undefined) found.push(path)
-      else if (kind === 'directory') waiting.push(path)
-    }
-  }
-  return { found, closed, isComplete: true }
-}
-
-/** A directory that vanished since it was listed has nothing to offer; for one that we may not read `onClosed` decides. */
-function namesOf(tree: Tree, directory: string, onClosed?: () => unknown): string[] {
-  try {
-    return tree.names(directory)
-  } catch (error) {
-    const isClosed = onClosed !== undefined && (error as NodeJS.ErrnoException).code === 'EACCES'
-    if (directory === '' || !(isAbsence(error) || isClosed)) throw error
-    if (isClosed) onClosed()
-    return []
-  }
 }
 
 function tooLarge(what: string, option: string): NexusError {

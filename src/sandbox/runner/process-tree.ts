@@ -1,5 +1,5 @@
 /** process-tree: finds the command itself below bubblewrap and the seccomp helper. Linux, from /proc only. */
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 
 /** Ids of the direct children; empty when the process is gone. */
 export function childrenOf(pid: number): number[] {
@@ -15,6 +15,13 @@ export function descendantsOf(pid: number): number[] {
 export function findCommand(bwrapPid: number): number | undefined {
   const helper = descendantsOf(bwrapPid).findLast((pid) => read(`/proc/${pid}/comm`).trim() === 'apply-seccomp')
   return helper === undefined ? undefined : childrenOf(helper)[0]
+}
+
+/** Ids of the processes, besides this one, whose arguments hold `text`; those of other users only where /proc shows them. */
+export function processesNaming(text: string): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && pid !== process.pid && read(`/proc/${pid}/cmdline`).includes(text))
 }
 
 /** Names this process for good, as part of a file name: pid namespace, pid and start time. */

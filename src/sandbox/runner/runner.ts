@@ -1,4 +1,7 @@
 /** runner: keeps the policy, runs commands at the same time, and removes all of it in the end. */
+import { rmSync } from 'node:fs'
+import { type Guarded, removeAppeared } from '../guard/clean.ts'
+import { hasJournals, writeJournal } from '../guard/journal.ts'
 import { type Running, startCommand } from './command.ts'
 import { PipePool } from './pipes.ts'
 import { Profiles } from './profile.ts'
@@ -9,6 +12,8 @@ import { createTemp, removeTree } from './temp.ts'
 export class Runner {
   readonly #running = new Map<number, Running>()
   readonly #cancelled = new Set<number>()
+  /** Commands with all that belongs to them, to the last step. */
+  readonly #under = new Set<Promise<unknown>>()
   #policy: { readonly policy: Policy; readonly profiles: Profiles; readonly pipes: PipePool } | undefined
   #isClosing = false
 
@@ -21,10 +26,11 @@ export class Runner {
   /** The parent is gone or wants no more: nothing may outlive it. */
   async shutDown(): Promise<void> {
     this.#isClosing = true
-    const left = [...this.#running.values()]
-    for (const command of left) command.kill()
-    await Promise.allSettled(left.map((command) => command.done))
-    if (this.#policy) removeTree(this.#policy.policy.liveDirectory)
+    for (const command of this.#running.values()) command.kill()
+    await Promise.allSettled(this.#under)
+    const live = this.#policy?.policy.liveDirectory
+    // What could not be put right is left for the next start to try.
+    if (live !== undefined && !hasJournals(live)) removeTree(live)
     process.exit(0)
   }
 
@@ -44,11 +50,30 @@ export class Runner {
   }
 
   async #execute(run: RunMessage): Promise<void> {
+    const work = run.guard === undefined ? this.#confine(run) : this.#confineGuarded(run, run.guard)
+    this.#under.add(work)
     try {
-      send(await this.#confine(run))
+      send(await work)
     } catch (error) {
       send({ type: 'failed', id: run.id, reason: messageOf(error) })
+    } finally {
+      this.#under.delete(work)
     }
+  }
+
+  /** In the user's own directory: what is to be put right is written down first, and done here, whether or not anybody listens. */
+  async #confineGuarded(run: RunMessage, guard: Guarded): Promise<EndMessage> {
+    if (!this.#policy) throw new Error('the runner has no policy yet')
+    const journal = writeJournal(this.#policy.policy.liveDirectory, guard)
+    let notes: readonly string[] = []
+    let end: EndMessage
+    try {
+      end = await this.#confine(run)
+    } finally {
+      notes = await removeAppeared(guard)
+      rmSync(journal)
+    }
+    return { ...end, notes: [...end.notes, ...notes] }
   }
 
   async #confine(run: RunMessage): Promise<EndMessage> {

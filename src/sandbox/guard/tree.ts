@@ -11,6 +11,8 @@ const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY
 /** Of open(2) on x64 and arm64; node does not name it. */
 const O_PATH = 0o10000000
 const MAX_OPEN = 256
+/** Directories in each other that are looked into and removed. */
+export const MAX_DEPTH = 128
 const BLOCK_BYTES = 1024 * 1024
 const OWNER = ownerToken()
 
@@ -119,13 +121,24 @@ export class Tree {
     }
   }
 
-  /** Removes whatever lies at `path`, with all below it. */
-  removeAll(path: string): void {
+  /** Gives what lies at `path` a name beside it that no program looks for, in one step; returns the new path. */
+  moveAside(path: string): string {
+    const aside = `${path}.nexus-removed-${randomBytes(4).toString('hex')}`
+    // What is known below keeps its descriptor, and the old path must not lead there.
+    this.#forget(path)
+    renameSync(this.#place(path), this.#place(aside))
+    return aside
+  }
+
+  /** Removes whatever lies at `path`, with all below it. Throws when that is deeper than anybody nests directories. */
+  removeAll(path: string, depth = 0): void {
     const found = this.entry(path)
     if (!found) return
     if (found.kind === 'directory') {
+      // Every further level costs the whole way down again.
+      if (depth > MAX_DEPTH) throw new Error(`more than ${MAX_DEPTH} directories in each other`)
       if ((found.mode & 0o700) !== 0o700) this.openUp(path)
-      for (const name of this.names(path)) this.removeAll(posix.join(path, name))
+      for (const name of this.names(path)) this.removeAll(posix.join(path, name), depth + 1)
     }
     this.remove(path, found.kind)
   }

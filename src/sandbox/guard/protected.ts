@@ -17,6 +17,14 @@ const GIT_STEERING: ReadonlySet<string> = new Set(['hooks', 'config', 'config.wo
 /** Parts of a git directory that hold only data, under any name. */
 const GIT_DATA: ReadonlySet<string> = new Set(['objects', 'refs', 'logs'])
 
+/** Every protected place at the top of a workspace and of its repository: looked for by name, however much else is there. */
+export const TOP_PLACES: readonly string[] = [
+  ...NAMES,
+  '.git',
+  ...GIT_STEERING,
+  ...[...GIT_STEERING].map((name) => `.git/${name}`),
+]
+
 /** How the protection asks for the rest of the workspace: is there an entry at this path? */
 export type Exists = (path: string) => boolean
 

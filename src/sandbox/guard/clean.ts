@@ -1,0 +1,106 @@
+/** clean: takes away what a command made under protected names. Runs in the runner, so that it happens whoever was killed. */
+import { chmodSync, lstatSync } from 'node:fs'
+import { posix } from 'node:path'
+import { listProtected } from './look.ts'
+import { Tree } from './tree.ts'
+
+/** Entries that are looked at afterwards: more than a command can make in the time it has, and still an end. */
+const MAX_LOOKED_AT = 2_000_000
+/** Looks, when directories that were closed had to be opened; each level that was closed takes one. */
+const MAX_ROUNDS = 64
+
+/** What was true of a workspace before the command, and is put right after it. */
+export interface Guarded {
+  /** Real path. */
+  readonly workspace: string
+  /** Permission bits of the workspace itself. */
+  readonly mode: number
+  /** Protected places that were there, and directories that could not be looked into. */
+  readonly found: readonly string[]
+  readonly closed: readonly string[]
+}
+
+/** How to clean. */
+export interface CleanOptions {
+  /** Rename instead of remove: for a look that comes so late that the places may be the user's own by now. */
+  readonly keepsAside?: boolean
+  readonly maxEntries?: number
+}
+
+/** Takes away every protected place that was not there before. Returns one note for each thing that was done or is left. */
+export async function removeAppeared(before: Guarded, options: CleanOptions = {}): Promise<string[]> {
+  const notes: string[] = []
+  openWorkspace(before, notes)
+  const tree = new Tree(before.workspace)
+  try {
+    const known = new Set(before.found)
+    const opened = new Set(before.closed)
+    for (let round = 1; round <= MAX_ROUNDS; round++) {
+      const { closed, isComplete } = await listProtected(tree, {
+        maxEntries: options.maxEntries ?? MAX_LOOKED_AT,
+        onFound: (path) => {
+          // What a directory held that nobody could look into before is perhaps the user's own.
+          const mayBeOld = before.closed.some((directory) => path.startsWith(`${directory}/`))
+          if (!known.has(path)) notes.push(takeAway(tree, path, mayBeOld ? { keepsAside: true } : options))
+          known.add(path)
+        },
+      })
+      if (!isComplete) return [...notes, INCOMPLETE]
+      // A command must not hide a protected place in a directory that it closes.
+      const hidden = closed.filter((path) => !opened.has(path))
+      if (hidden.length === 0) return notes
+      for (const path of hidden) {
+        opened.add(path)
+        notes.push(attempt(path, () => tree.openUp(path), 'its mode is 700 now: the command had closed it'))
+      }
+    }
+    return [...notes, INCOMPLETE]
+  } finally {
+    tree.close()
+  }
+}
+
+const INCOMPLETE =
+  'ATTENTION: the command left so much behind that not all of it could be looked at. Protected places at the top of the workspace were removed; below it there may be others (.git/hooks, .claude, .vscode …): look before you use it'
+
+/** A command that closes the workspace itself must not keep us out. */
+function openWorkspace({ workspace, mode }: Guarded, notes: string[]): void {
+  const found = lstatSync(workspace)
+  if ((found.mode & 0o700) === 0o700 || (found.mode & 0o777) === mode) return
+  chmodSync(workspace, mode)
+  notes.push(`.: its mode is ${mode.toString(8)} again: the command had closed it`)
+}
+
+/** Under a name that nobody acts upon at once, and then away: what cannot be removed is harmless by then. */
+function takeAway(tree: Tree, path: string, { keepsAside = false }: CleanOptions): string {
+  let aside = ''
+  const moved = attempt(path, () => (aside = moveAside(tree, path)), '')
+  if (aside === '') return moved
+  if (keepsAside)
+    return `${path}: moved to ${aside}: it is protected, and appeared under a command that was cut off; if it is yours, move it back`
+  return attempt(aside, () => tree.removeAll(aside), 'removed').endsWith(': removed')
+    ? `${path}: removed: it is protected and commands may not create it`
+    : `${path}: moved to ${aside} because it could not be removed: it is protected and commands may not create it`
+}
+
+function moveAside(tree: Tree, path: string): string {
+  try {
+    return tree.moveAside(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    const directory = posix.dirname(path)
+    if (directory === '.') throw error
+    // The command took its own right to write to the directory.
+    tree.openUp(directory)
+    return tree.moveAside(path)
+  }
+}
+
+function attempt(path: string, work: () => void, done: string): string {
+  try {
+    work()
+    return `${path}: ${done}`
+  } catch (error) {
+    return `${path}: changed by the command in a place that is protected, and could not be put right (${(error as Error).message}): look at it`
+  }
+}

@@ -1,0 +1,111 @@
+/** journal: says on the disk, before a command starts, what has to be put right after it, for whoever comes when all have died. */
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type CleanOptions, type Guarded, removeAppeared } from './clean.ts'
+
+const NAME = /^journal-[0-9a-f]{16}\.json$/
+
+/** Writes an entry, which is on the disk when this returns; returns its path. */
+export function writeJournal(directory: string, guarded: Guarded): string {
+  const path = join(directory, `journal-${randomBytes(8).toString('hex')}.json`)
+  const handle = openSync(`${path}.part`, 'wx', 0o600)
+  try {
+    writeSync(handle, JSON.stringify(guarded))
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+  renameSync(`${path}.part`, path)
+  syncDirectory(directory)
+  return path
+}
+
+/** True when a directory holds entries, that is, work that nobody has done. */
+export function hasJournals(directory: string): boolean {
+  return listJournals(directory).length > 0
+}
+
+/** Does what the entries of a directory ask for. The commands they speak of must have ended. */
+export async function replayJournals(directory: string, options: CleanOptions = {}): Promise<Recovered[]> {
+  const recovered: Recovered[] = []
+  for (const path of listJournals(directory)) {
+    const guarded = readJournal(path)
+    if (guarded === undefined) continue
+    const { notes, isDone } = await replay(guarded, options)
+    if (notes.length > 0) recovered.push({ workspace: guarded.workspace, notes })
+    if (isDone) rmSync(path, { force: true })
+  }
+  return recovered
+}
+
+/** What was put right in one workspace. */
+export interface Recovered {
+  readonly workspace: string
+  readonly notes: readonly string[]
+}
+
+async function replay(guarded: Guarded, options: CleanOptions): Promise<{ notes: string[]; isDone: boolean }> {
+  try {
+    return { notes: await removeAppeared(guarded, options), isDone: true }
+  } catch (error) {
+    // A workspace that is gone has nothing to put right.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { notes: [], isDone: true }
+    const why = (error as Error).message
+    return {
+      notes: [
+        `protected places that a command may have made could not be looked for (${why}); it is tried again at the next start`,
+      ],
+      isDone: false,
+    }
+  }
+}
+
+function listJournals(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => NAME.test(name))
+      .map((name) => join(directory, name))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Undefined for what we did not write: another user's file must not tell us what to remove. */
+function readJournal(path: string): Guarded | undefined {
+  try {
+    const { uid, mode } = lstatSync(path)
+    if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return undefined
+    const value = JSON.parse(readFileSync(path, 'utf8')) as Partial<Guarded>
+    const { workspace, mode: before, found, closed } = value
+    const isWhole = typeof workspace === 'string' && typeof before === 'number' && isTexts(found) && isTexts(closed)
+    return isWhole ? { workspace, mode: before, found, closed } : undefined
+  } catch {
+    // Another process does the same work and was faster, or the disk was full when it was written: nothing was started then.
+    return undefined
+  }
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+function syncDirectory(directory: string): void {
+  const handle = openSync(directory, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

@@ -1,0 +1,120 @@
+/** look: finds protected places in a workspace, in slices, so that a large one does not hold up the event loop. */
+import { posix } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { protectedPlace, TOP_PLACES } from './protected.ts'
+import { isAbsence, MAX_DEPTH, type Tree } from './tree.ts'
+
+/** Entries between two turns of the event loop: about 2 ms of work. */
+export const SLICE = 256
+
+/** What a look for protected places found. */
+export interface ProtectedFound {
+  /** Outermost protected places. */
+  readonly found: string[]
+  /** Directories that could not be looked into. */
+  readonly closed: string[]
+  /** False when there was more to look at than allowed. */
+  readonly isComplete: boolean
+}
+
+/** How to look. */
+export interface LookOptions {
+  /** Entries that are looked at below the fixed places. */
+  readonly maxEntries: number
+  readonly signal?: AbortSignal | undefined
+  /** Told of each place as soon as it is found. */
+  readonly onFound?: (path: string) => void
+}
+
+/**
+ * Looks for protected places: first for those of the top by name, which nothing can hide, then at every entry,
+ * the upper ones first.
+ */
+export function listProtected(tree: Tree, options: LookOptions): Promise<ProtectedFound> {
+  return new Look(tree, options).all()
+}
+
+class Look {
+  readonly #tree: Tree
+  readonly #options: LookOptions
+  readonly #found = new Set<string>()
+  readonly #closed = new Set<string>()
+  readonly #waiting = ['']
+  #seen = 0
+  #isComplete = true
+
+  constructor(tree: Tree, options: LookOptions) {
+    this.#tree = tree
+    this.#options = options
+  }
+
+  async all(): Promise<ProtectedFound> {
+    for (const path of topPlaces(this.#tree)) this.#add(path)
+    for (let at = 0; at < this.#waiting.length && this.#seen <= this.#options.maxEntries; at++) {
+      await this.#lookInto(this.#waiting[at] as string)
+      // The list would hold every directory of the workspace.
+      this.#waiting[at] = ''
+    }
+    return { found: [...this.#found], closed: [...this.#closed], isComplete: this.#isComplete }
+  }
+
+  async #lookInto(directory: string): Promise<void> {
+    const names = namesOf(this.#tree, directory, () => this.#closed.add(directory))
+    const here = new Set(names.map((name) => posix.join(directory, name)))
+    for (const path of here) {
+      if (++this.#seen > this.#options.maxEntries) {
+        this.#isComplete = false
+        return
+      }
+      if (this.#seen % SLICE === 0) {
+        await setImmediate()
+        this.#options.signal?.throwIfAborted()
+      }
+      this.#lookAt(path, { directory, here })
+    }
+  }
+
+  #lookAt(path: string, { directory, here }: { directory: string; here: ReadonlySet<string> }): void {
+    const kind = kindOf(this.#tree, path, () => this.#closed.add(directory))
+    if (kind === undefined || this.#found.has(path)) return
+    if (protectedPlace(path, kind, (other) => here.has(other)) !== undefined) this.#add(path)
+    else if (kind === 'directory' && path.split('/').length <= MAX_DEPTH) this.#waiting.push(path)
+    else if (kind === 'directory') this.#isComplete = false
+  }
+
+  #add(path: string): void {
+    if (this.#found.has(path)) return
+    this.#found.add(path)
+    this.#options.onFound?.(path)
+  }
+}
+
+function topPlaces(tree: Tree): string[] {
+  return TOP_PLACES.filter((path) => {
+    const kind = kindOf(tree, path)
+    return kind !== undefined && protectedPlace(path, kind, (other) => kindOf(tree, other) !== undefined) === path
+  })
+}
+
+/** Undefined also for what lies in a directory that lets nobody in. */
+function kindOf(tree: Tree, path: string, onClosed?: () => unknown): string | undefined {
+  try {
+    return tree.entry(path)?.kind
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    onClosed?.()
+    return undefined
+  }
+}
+
+/** A directory that vanished since it was listed has nothing to offer; for one that we may not read `onClosed` decides. */
+export function namesOf(tree: Tree, directory: string, onClosed?: () => unknown): string[] {
+  try {
+    return tree.names(directory)
+  } catch (error) {
+    const isClosed = onClosed !== undefined && (error as NodeJS.ErrnoException).code === 'EACCES'
+    if (directory === '' || !(isAbsence(error) || isClosed)) throw error
+    if (isClosed) onClosed()
+    return []
+  }
+}
