@@ -1,23 +1,20 @@
 import { closeSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename } from 'node:path'
-import { FORMAT_LIMITS, type HeadReader, parseSkill } from '../format/index.ts'
-import type { Diagnostic, RejectedSkill, Skill, SkillOrigin } from '../kernel/index.ts'
+import { FORMAT_LIMITS, parseSkill, type QuickHead } from '../format/index.ts'
+import type { Diagnostic, RejectedSkill, Skill } from '../kernel/index.ts'
 import { codeOf, finding, reasonOf, type SourceCode } from './codes.ts'
 import { kindOf, type OpenedFile, openWithoutWaiting, readInto, stampOf } from './files/open.ts'
-import { FoundSkill, type FoundPlace } from './found/found-skill.ts'
+import { type FoundAt, type FoundIn, FoundSkill } from './found/found-skill.ts'
 import { type HeadBuffer, isText } from './found/head-buffer.ts'
 
 /** The exact name; on a file system that ignores case the true name is compared. */
 export const SKILL_FILE = 'SKILL.md'
 
 /** What every candidate of one scan shares. The buffers are reused: nothing may be awaited between reading and parsing. */
-export interface CandidateContext {
-  readonly origin: SkillOrigin
+export interface CandidateContext extends FoundIn {
   /** Real path of the root; a link may not leave it. */
   readonly root: string
-  readonly maxFileBytes: number
   readonly heads: HeadBuffer
-  readonly reader: HeadReader
   /** For files that must be read whole. */
   readonly buffer: { bytes: Uint8Array }
 }
@@ -160,42 +157,36 @@ export function isInside(path: string, root: string): boolean {
 }
 
 function readFound(directory: string, found: Found, context: CandidateContext): Candidate {
-  const { stats } = found
+  const { stats, path, notes } = found
   if (!stats.isFile()) {
-    const path = `${directory}/${SKILL_FILE}`
-    return rejected(directory, path, { context, diagnostics: [notRegular(path, kindOf(stats))] })
+    const file = `${directory}/${SKILL_FILE}`
+    return rejected(directory, file, { context, diagnostics: [notRegular(file, kindOf(stats))] })
   }
-  const place: FoundPlace = {
-    origin: context.origin,
+  const at: FoundAt = {
     directory,
     label: directory.slice(directory.lastIndexOf('/') + 1),
-    file: found.path,
     stamp: stampOf(stats),
-    notes: found.notes,
-    maxFileBytes: context.maxFileBytes,
+    ...(notes === NO_NOTES ? undefined : { link: { file: path, notes } }),
   }
-  const skill = glance(place, found, context)
-  return skill ? { type: 'skill', skill } : readWhole(place, found, context)
+  const quick = glance(at.label, found, context)
+  return quick ? { type: 'skill', skill: new FoundSkill(context, at, quick) } : readWhole(at, found, context)
 }
 
-/** The skill, when the first bytes of its file are enough and hold nothing odd. */
-function glance(
-  place: FoundPlace,
-  { fd, stats }: Found,
-  { heads, reader, maxFileBytes }: CandidateContext,
-): Skill | undefined {
+/** What the first bytes of the file say, when they are enough and hold nothing odd. */
+function glance(label: string, { fd, stats }: Found, context: CandidateContext): QuickHead | undefined {
+  const { heads, reader, maxFileBytes } = context
   if (stats.size > maxFileBytes || stats.size > FORMAT_LIMITS.largeFileBytes) return undefined
-  const head = heads.read(fd)
-  const isWhole = head.end - head.start === stats.size
-  const quick = reader.glance(head.bytes, { start: head.start, end: head.end, isWhole }, place.label)
-  if (quick === undefined || !isText(head, isWhole)) return undefined
+  const { bytes, start, end } = heads.read(fd)
+  const isWhole = end - start === stats.size
+  const quick = reader.glance(bytes, { start, end, isWhole }, label)
+  if (quick === undefined || !isText({ bytes, start, end }, isWhole)) return undefined
   heads.keep(quick.to)
-  return new FoundSkill(place, { quick, bytes: head.bytes, reader })
+  return quick
 }
 
 /** The file from its first to its last byte, through the parser that reports. */
-function readWhole(place: FoundPlace, found: Found, context: CandidateContext): Candidate {
-  const { directory, label } = place
+function readWhole(at: FoundAt, found: Found, context: CandidateContext): Candidate {
+  const { directory, label } = at
   const { stats, notes } = found
   const path = `${directory}/${SKILL_FILE}`
   const bytes = stats.size > context.maxFileBytes ? undefined : readBytes(found, context)
@@ -207,7 +198,7 @@ function readWhole(place: FoundPlace, found: Found, context: CandidateContext): 
   const { document, diagnostics } = parseSkill(bytes, { path, directoryName: label, maxBytes: context.maxFileBytes })
   if (document === undefined) return rejected(directory, path, { context, diagnostics: [...notes, ...diagnostics] })
   const { body: _, ...head } = document
-  return { type: 'skill', skill: new FoundSkill(place, { head, diagnostics }) }
+  return { type: 'skill', skill: new FoundSkill(context, at, { head, diagnostics }) }
 }
 
 /** The whole file in the shared buffer, or undefined when it is larger than the limit. */

@@ -8,14 +8,19 @@ import { FORMAT_LIMITS } from '../limits.ts'
 import { createReport } from '../report.ts'
 import type { Diagnostic } from '../../kernel/index.ts'
 import { CR, DASH, LF, SPACE } from './bytes.ts'
+import { Glance } from './glance.ts'
+import { Roles } from './roles.ts'
 import { scannedFrontmatter } from './front.ts'
 import { hasOnlyText, influenceOf, INFLUENCE } from './influence.ts'
 import { KIND } from './nodes.ts'
 import { Scanner } from './scan.ts'
-import { textOf } from './values.ts'
+import { folded, literal, textOf } from './values.ts'
 
 /** The first line of a file, before any frontmatter that is read quickly. */
 const LINES_BEFORE = 2
+
+/** Most frontmatters end within so many bytes; a longer text only costs memory. */
+const GLANCED_BYTES = 1_024
 
 /** The beginning of a file in a larger buffer. */
 export interface HeadRange {
@@ -25,16 +30,36 @@ export interface HeadRange {
   readonly isWhole: boolean
 }
 
-/** What can be said at a glance. `from` and `to` are the bytes of the frontmatter between its markers. */
+/** What can be said at a glance; offsets count in `bytes`, which must be kept from `from` to the byte after `to`. */
 export interface QuickHead {
-  readonly name: string
-  readonly description: string
+  readonly bytes: Buffer
+  /** The frontmatter between its markers. */
   readonly from: number
   readonly to: number
+  readonly name: string
+  /** The description, or where it stands: most descriptions are never shown. See `describe`. */
+  readonly description: string | DescriptionSpan
   /** True when nothing in it gates the skill, and nothing changes how it is invoked. */
   readonly isUngated: boolean
   /** True when there is nothing to report about it. */
   readonly isClean: boolean
+}
+
+/** ASCII text, or lines of a block scalar, in bytes. */
+export interface DescriptionSpan {
+  readonly start: number
+  readonly end: number
+  readonly form: 'plain' | 'literal' | 'folded'
+}
+
+/** The description of a frontmatter that was glanced at. */
+export function describe({ description, bytes }: QuickHead): string {
+  return typeof description === 'string' ? description : textOfSpan(bytes, description, 'latin1')
+}
+
+function textOfSpan(bytes: Buffer, { start, end, form }: DescriptionSpan, encoding: 'latin1' | 'utf8'): string {
+  const raw = bytes.toString(encoding, start, end)
+  return trimText(form === 'plain' ? raw : form === 'literal' ? literal(raw) : folded(raw))
 }
 
 /** Which bytes hold a frontmatter, and what diagnostics call the file. */
@@ -60,13 +85,15 @@ export interface HeadReader {
 
 export function createHeadReader(): HeadReader {
   const scanner = new Scanner()
+  const quickest = { look: new Glance(), roles: new Roles() }
   const again = ({ bytes, from, to }: HeadSource): ReturnType<typeof scannedFrontmatter> => {
     if (!scanner.scan(bytes, { start: from, end: to, until: 'end', isWhole: true }))
       throw new Error('the bytes have changed')
     return scannedFrontmatter(scanner, { start: from, firstLine: LINES_BEFORE })
   }
   return {
-    glance: (bytes, range, directoryName) => glance(scanner, bytes, { ...range, directoryName }),
+    glance: (bytes, range, directoryName) =>
+      atFirstGlance(quickest, bytes, { range, directoryName }) ?? glance(scanner, bytes, { ...range, directoryName }),
     read(source) {
       const report = createReport(source.path)
       const head = readHead(again(source), { directoryName: source.directoryName, report })
@@ -74,6 +101,35 @@ export function createHeadReader(): HeadReader {
     },
     readMetadata: (source) => readMetadata(again(source), createReport(source.path)),
   }
+}
+
+interface Beginning {
+  readonly range: HeadRange
+  readonly directoryName: string
+}
+
+interface Quickest {
+  readonly look: Glance
+  readonly roles: Roles
+}
+
+/** Only for skills that are named as their directory, and whose name keeps the rule: nearly all. */
+function atFirstGlance(
+  { look, roles }: Quickest,
+  bytes: Buffer,
+  { range, directoryName }: Beginning,
+): QuickHead | undefined {
+  const { start, end } = range
+  const text = bytes.toString('latin1', start, Math.min(end, start + GLANCED_BYTES))
+  const from = text.startsWith('---\n') ? 4 : text.startsWith('---\r\n') ? 5 : 0
+  if (from === 0 || !look.look(text, from) || !isCleanName(directoryName)) return undefined
+  if (!roles.read(text, look, directoryName)) return undefined
+  const span = { start: start + roles.start, end: start + roles.end, form: roles.form }
+  const description = look.isWide ? textOfSpan(bytes, span, 'utf8') : span
+  const isShort = span.end - span.start <= FORMAT_LIMITS.maxDescriptionLength
+  const isClean = !roles.hasFindings && isShort && !(typeof description === 'string' && mayHide(description))
+  const isUngated = !roles.hasGates
+  return { bytes, from: start + from, to: start + look.end, name: directoryName, description, isUngated, isClean }
 }
 
 function glance(
@@ -98,6 +154,7 @@ function glance(
   const isUngated = (influence & INFLUENCE.gates) === 0
   const isClean = (influence & INFLUENCE.findings) === 0 && name === directoryName && isCleanName(name)
   return {
+    bytes,
     name,
     description,
     from,

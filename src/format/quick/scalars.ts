@@ -25,7 +25,7 @@ const GREATER = 62
 /** What may follow a backslash: escapes that mean the same in YAML and in JSON, and that make no control or hidden character. */
 const ESCAPES: ReadonlySet<number> = new Set([34, 92, 47, 110, 116])
 /** The full parser limits escapes; this many are far from it. */
-const MAX_ESCAPES = 40
+const MAX_ESCAPES = 900
 /** Longer runs of digits may not be exact as numbers. */
 const MAX_DIGITS = 15
 

@@ -80,8 +80,8 @@ export function rawOf({ bytes, nodes, isWide }: Scanner, node: number): string {
   return bytes.toString(isWide ? 'utf8' : 'latin1', nodes.valueStart(node), nodes.valueEnd(node))
 }
 
-/** Every line begins at the column of the first, or deeper. */
-function literal(raw: string): string {
+/** The lines of a literal block. Every line begins at the column of the first, or deeper. */
+export function literal(raw: string): string {
   const lines = linesOf(raw)
   return lines.length === 1 ? (lines[0] as string) : lines.join('\n')
 }
@@ -92,8 +92,8 @@ function linesOf(raw: string): string[] {
   return lines.map((line) => line.slice(indent, line.endsWith('\r') ? -1 : undefined))
 }
 
-/** One line break becomes a blank, each further one stays. */
-function folded(raw: string): string {
+/** The lines of a folded block: one line break becomes a blank, each further one stays. */
+export function folded(raw: string): string {
   let text = ''
   let separator = ''
   for (const line of linesOf(raw)) {

@@ -1,4 +1,4 @@
-import type { DocumentHead, HeadReader, QuickHead } from '../../format/index.ts'
+import { describe, type DocumentHead, type HeadReader, type HeadSource, type QuickHead } from '../../format/index.ts'
 import type {
   Diagnostic,
   FileStamp,
@@ -19,17 +19,21 @@ const NO_METADATA: SkillMetadata = Object.freeze({
 })
 const BY_BOTH: SkillDocument['invocation'] = Object.freeze({ model: true, user: true })
 
-/** Where a skill lies. */
-export interface FoundPlace {
+/** What all skills of one search share. */
+export interface FoundIn {
   readonly origin: SkillOrigin
+  readonly reader: HeadReader
+  readonly maxFileBytes: number
+}
+
+/** Where a skill lies. */
+export interface FoundAt {
   readonly directory: string
   /** Name of the directory. */
   readonly label: string
-  readonly file: string
   readonly stamp: FileStamp
-  /** Findings about the file, apart from those about its text. */
-  readonly notes: readonly Diagnostic[]
-  readonly maxFileBytes: number
+  /** The real file when SKILL.md is a link, and what to say about that. */
+  readonly link?: { readonly file: string; readonly notes: readonly Diagnostic[] }
 }
 
 /** Everything that a text says. */
@@ -38,46 +42,54 @@ export interface Reading {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** A frontmatter that was looked at, and can be read. */
-export interface Glanced {
-  readonly quick: QuickHead
-  readonly bytes: Buffer
-  readonly reader: HeadReader
-}
-
 /**
  * A skill in a folder. Most of what a frontmatter says is never asked for, so it is read when it is: from the bytes that were checked
  * when the skill was found, not from the file. Only the digest comes from the file. Properties are those of `Skill`.
  */
 export class FoundSkill implements Skill {
   readonly name: string
-  readonly description: string
-  readonly origin: SkillOrigin
   readonly directory: string
-  readonly file: string
   readonly stamp: FileStamp
-  readonly #place: FoundPlace
-  readonly #glanced: Glanced | undefined
+  readonly #in: FoundIn
+  readonly #link: FoundAt['link']
+  /** What was seen at a glance; undefined when the file was read whole. */
+  readonly #quick: QuickHead | undefined
+  #description: string | undefined
   #reading: Reading | undefined
   #metadata: SkillMetadata | undefined
   #digest: string | undefined
 
   /** From a whole reading, or from a glance that can become one. */
-  constructor(place: FoundPlace, from: Reading | Glanced) {
-    this.origin = place.origin
-    this.directory = place.directory
-    this.file = place.file
-    this.stamp = place.stamp
-    this.#place = place
-    if ('quick' in from) {
-      this.name = from.quick.name
-      this.description = from.quick.description
-      this.#glanced = from
-    } else {
-      this.name = from.head.name ?? place.label
-      this.description = from.head.description ?? ''
+  constructor(shared: FoundIn, at: FoundAt, from: Reading | QuickHead) {
+    this.#in = shared
+    this.directory = at.directory
+    this.stamp = at.stamp
+    this.#link = at.link
+    this.#metadata = undefined
+    this.#digest = undefined
+    if ('head' in from) {
+      this.name = from.head.name ?? at.label
+      this.#quick = undefined
+      this.#description = from.head.description ?? ''
       this.#reading = from
+    } else {
+      this.name = from.name
+      this.#quick = from
+      this.#description = undefined
+      this.#reading = undefined
     }
+  }
+
+  get origin(): SkillOrigin {
+    return this.#in.origin
+  }
+
+  get file(): string {
+    return this.#link?.file ?? `${this.directory}/SKILL.md`
+  }
+
+  get description(): string {
+    return (this.#description ??= describe(this.#quick as QuickHead))
   }
 
   get license(): string | undefined {
@@ -93,17 +105,18 @@ export class FoundSkill implements Skill {
   }
 
   get arguments(): readonly string[] {
-    return this.#glanced?.quick.isClean ? NOTHING : this.#read().head.arguments
+    return this.#quick?.isClean ? NOTHING : this.#read().head.arguments
   }
 
   get invocation(): SkillDocument['invocation'] {
-    return this.#glanced?.quick.isUngated ? BY_BOTH : this.#read().head.invocation
+    return this.#quick?.isUngated ? BY_BOTH : this.#read().head.invocation
   }
 
   get metadata(): SkillMetadata {
     if (this.#reading) return this.#reading.head.metadata
-    if (!this.#glanced || this.#glanced.quick.isUngated) return NO_METADATA
-    return (this.#metadata ??= this.#glanced.reader.readMetadata(sourceOf(this.#glanced, this.#place)))
+    const quick = this.#quick as QuickHead
+    if (quick.isUngated) return NO_METADATA
+    return (this.#metadata ??= this.#in.reader.readMetadata(this.#source(quick)))
   }
 
   get frontmatter(): JsonObject {
@@ -111,29 +124,26 @@ export class FoundSkill implements Skill {
   }
 
   get diagnostics(): readonly Diagnostic[] {
-    const { notes } = this.#place
-    const own = this.#glanced?.quick.isClean ? NOTHING : this.#read().diagnostics
-    return notes.length === 0 ? own : [...notes, ...own]
+    const own = this.#quick?.isClean ? NOTHING : this.#read().diagnostics
+    return this.#link ? [...this.#link.notes, ...own] : own
   }
 
   get fileDigest(): string {
-    return (this.#digest ??= fileDigest(this.file, this.#place.maxFileBytes))
-  }
-
-  #read(): Reading {
-    if (this.#reading) return this.#reading
-    const glanced = this.#glanced as Glanced
-    return (this.#reading = glanced.reader.read(sourceOf(glanced, this.#place)))
+    return (this.#digest ??= fileDigest(this.file, this.#in.maxFileBytes))
   }
 
   /** All of it, for JSON. */
   toJSON(): Skill {
-    const { name, description, origin, directory, file, stamp, diagnostics } = this
-    const { name: _name, description: _description, ...head } = this.#read().head
-    return { name, description, ...head, origin, directory, file, fileDigest: this.fileDigest, stamp, diagnostics }
+    const { name, description, origin, directory, file, fileDigest: digest, stamp, diagnostics } = this
+    return { ...this.#read().head, name, description, origin, directory, file, fileDigest: digest, stamp, diagnostics }
   }
-}
 
-function sourceOf({ quick, bytes }: Glanced, { file, label }: FoundPlace): Parameters<HeadReader['read']>[0] {
-  return { bytes, from: quick.from, to: quick.to, path: file, directoryName: label }
+  #read(): Reading {
+    return (this.#reading ??= this.#in.reader.read(this.#source(this.#quick as QuickHead)))
+  }
+
+  #source({ bytes, from, to }: QuickHead): HeadSource {
+    const { directory } = this
+    return { bytes, from, to, path: `${directory}/SKILL.md`, directoryName: directory.slice(directory.lastIndexOf('/') + 1) }
+  }
 }

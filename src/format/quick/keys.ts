@@ -1,0 +1,40 @@
+import { ALIASES, TOP_LEVEL } from '../fields/metadata.ts'
+import { COLON } from './bytes.ts'
+
+/** The keys that a glance looks at, as marks. */
+export const MARKS = {
+  name: markOf('name:', 0),
+  description: markOf('description:', 0),
+  metadata: markOf('metadata:', 0),
+  license: markOf('license:', 0),
+  compatibility: markOf('compatibility:', 0),
+  tools: markOf('allowed-tools:', 0),
+} as const
+
+/** Keys whose values change who may run a skill, or may be wrong. */
+const INFLUENTIAL: ReadonlySet<number> = new Set(
+  ['disable-model-invocation', 'user-invocable', 'user_invocable', 'arguments', ...TOP_LEVEL].map((key) =>
+    markOf(`${key}:`, 0),
+  ),
+)
+
+/** True for the mark of a key that only a closer look can judge. */
+export function isInfluential(mark: number): boolean {
+  return INFLUENTIAL.has(mark)
+}
+
+/** Marks of keys below metadata that may gate. */
+export const IN_METADATA: ReadonlySet<number> = new Set(
+  [...ALIASES, ...TOP_LEVEL, 'always', 'skillKey'].map((key) => markOf(`${key}:`, 0)),
+)
+
+/** The first four characters of a key as a number. Two keys of one mapping that share it are left to the scanner. */
+export function markOf(text: string, at: number): number {
+  let mark = text.charCodeAt(at)
+  for (let index = at + 1; index < at + 4; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit === COLON) break
+    mark = (mark << 7) | unit
+  }
+  return mark
+}

@@ -1,0 +1,88 @@
+import { DOUBLE_QUOTE, LF, SPACE } from './bytes.ts'
+import { type Glance, isBlank, type TopEntry } from './glance.ts'
+import { isInfluential, MARKS } from './keys.ts'
+
+const BAR = 124
+const OPEN_BRACKET = 91
+const NINE = 57
+const NAME = 'name: '
+const DESCRIPTION = 'description: '
+
+/** Text with closed parentheses, which is no number and no word such as null: a value with nothing to report. */
+const ORDINARY =
+  /(?:license|compatibility|allowed-tools): (?!(?:null|true|false) *\r?\n)(?:[A-Za-z](?:[^()\r\n]|\([^()\r\n]*\)){0,400}) *\r?\n/iy
+
+/** What the entries of a frontmatter mean, as far as a glance tells. Good until it is read again. */
+export class Roles {
+  /** The text of the description, or the lines of its block. */
+  start = 0
+  end = 0
+  form: 'plain' | 'literal' | 'folded' = 'plain'
+  /** Something may be gated, or be reported. */
+  hasGates = false
+  hasFindings = false
+  readonly #ordinary = new RegExp(ORDINARY)
+
+  /** False when the name is not `name`, the description is missing, or only the parsers know what they are. */
+  // oxlint-disable-next-line complexity
+  read(text: string, { entries, count, hasGates }: Glance, name: string): boolean {
+    this.hasGates = hasGates
+    let hasFindings = hasGates
+    let isNamed = false
+    this.end = 0
+    for (let index = 0; index < count; index++) {
+      const entry = entries[index] as TopEntry
+      const { from, mark } = entry
+      if (mark === MARKS.name) {
+        const end = from + NAME.length + name.length
+        if (!text.startsWith(NAME, from) || !text.startsWith(name, from + NAME.length)) return false
+        if (text.charCodeAt(end) !== LF && !isRest(text, end, entry.end)) return false
+        isNamed = true
+      } else if (mark === MARKS.description) {
+        if (!text.startsWith(DESCRIPTION, from) || !this.#describe(text, entry)) return false
+      } else if (mark === MARKS.metadata) {
+        if (entry.form !== 'below' && entry.form !== 'open') this.hasGates = true
+      } else if (mark === MARKS.license || mark === MARKS.compatibility || mark === MARKS.tools) {
+        this.#ordinary.lastIndex = from
+        if (!this.#ordinary.test(text)) hasFindings = true
+      } else if (isInfluential(mark)) {
+        this.hasGates = true
+      }
+    }
+    this.hasFindings = hasFindings || this.hasGates
+    return isNamed && this.end > 0
+  }
+
+  /** In double quotes without escapes, plain, or a block. */
+  #describe(text: string, { from, end: next, form }: TopEntry): boolean {
+    let start = from + DESCRIPTION.length
+    while (text.charCodeAt(start) === SPACE) start++
+    let end = next - 1
+    while (isBlank(text.charCodeAt(end - 1))) end--
+    const first = text.charCodeAt(start)
+    this.start = start
+    this.end = end
+    this.form = 'plain'
+    if (form === 'block') {
+      this.form = first === BAR ? 'literal' : 'folded'
+      this.start = text.indexOf('\n', start) + 1
+      return true
+    }
+    if (first === DOUBLE_QUOTE) {
+      this.start++
+      this.end--
+      // Blanks at the edges do not count; nothing else would make it empty.
+      if (text.charCodeAt(this.start) <= SPACE || this.start === this.end) return false
+      const escape = text.indexOf('\\', start)
+      return escape < 0 || escape > end
+    }
+    // Above the digits, and no list: letters, signs and other alphabets. Words of four or five letters may be null, true or false.
+    return form === 'line' && first > NINE && first !== OPEN_BRACKET && end - start > 5
+  }
+}
+
+/** True when nothing but blanks stands there. */
+function isRest(text: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (!isBlank(text.charCodeAt(at))) return false
+  return true
+}
