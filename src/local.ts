@@ -2,12 +2,14 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parsePolicy } from './authorize/index.ts'
+import { parsePolicy, type PolicyRules } from './authorize/index.ts'
 import {
+  type AgentConfig,
   assertValid,
   type Config,
   configTruthy,
   type Environment,
+  explainConfig,
   loadConfig,
   type LoadedConfig,
   openSecrets,
@@ -20,6 +22,7 @@ import { createRuntime } from './runtime.ts'
 import { createSandbox, runSecretCommand, type Sandbox, type SandboxOptions } from './sandbox/index.ts'
 import { createStandardSources, type Watcher } from './sources/index.ts'
 import { openSqliteStore, type Store } from './store/index.ts'
+import { BUILTIN_TOOLS } from './tools/index.ts'
 
 export interface LocalOptions {
   /** Where to look for the workspace; default the working directory. */
@@ -79,10 +82,8 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   const loaded = await loadFor(options, environment)
   const { config, workspace } = loaded
   const secrets = openSecrets(loaded, { run: runSecretCommand, environment })
-  const policies = config.agents.map((agent) => ({
-    agent,
-    ...parsePolicy({ ...agent.tools, groups: config.tools.groups }),
-  }))
+  const { policies, diagnostics: inPolicies } = await readPolicies(loaded)
+  if (options.tolerateConfigErrors !== true) assertValid({ ...loaded, diagnostics: inPolicies })
   const profiles: AgentProfile[] = policies.map(({ agent, rules }) => ({
     id: agent.id,
     policy: rules,
@@ -120,12 +121,38 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     workspace,
     ...(store && { store }),
     ...(watcher && { watcher }),
-    diagnostics: [...loaded.diagnostics, ...policies.flatMap((policy) => policy.diagnostics)],
+    diagnostics: [...loaded.diagnostics, ...inPolicies],
     close: async () => {
       await runtime.close()
       await store?.close()
     },
   }
+}
+
+/** What the agents may do, and what is wrong with that: names that mean nothing, groups that contain each other. */
+export async function readPolicies(
+  loaded: LoadedConfig,
+): Promise<{ policies: readonly AgentPolicy[]; diagnostics: readonly Diagnostic[] }> {
+  const { agents, tools } = loaded.config
+  const parse = (originOf?: Awaited<ReturnType<typeof explainConfig>>['originOf']): AgentPolicy[] =>
+    agents.map((agent, index) => {
+      const locate = (keys: readonly (string | number)[]) =>
+        originOf?.(keys[0] === 'groups' ? ['tools', ...keys] : ['agents', index, 'tools', ...keys])
+      return { agent, ...parsePolicy({ ...agent.tools, groups: tools.groups, knownTools: BUILTIN_TOOLS, locate }) }
+    })
+  const policies = parse()
+  if (policies.every(({ diagnostics }) => diagnostics.length === 0)) return { policies, diagnostics: [] }
+  // Places cost a reading of the schema, so they are looked for only when there is something to say.
+  const { originOf } = await explainConfig(loaded)
+  const found = parse(originOf).flatMap(({ diagnostics }) => diagnostics)
+  // What all agents share is told once.
+  return { policies, diagnostics: [...new Map(found.map((each) => [JSON.stringify(each), each])).values()] }
+}
+
+interface AgentPolicy {
+  readonly agent: AgentConfig
+  readonly rules: PolicyRules
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 /** Hot reload, when the program lasts long enough for it and the configuration wants it. */

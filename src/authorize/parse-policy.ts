@@ -19,7 +19,12 @@ export interface PolicyInput {
   readonly knownTools?: readonly KnownTool[] | undefined
   /** The file that diagnostics speak of; default `nexus.yaml`. */
   readonly path?: string | undefined
+  /** Where a part of the input was written, by its keys, such as `['deny', 0]` or `['groups', 'build', 1]`. */
+  readonly locate?: ((keys: readonly (string | number)[]) => PolicyPlace | undefined) | undefined
 }
+
+/** Where something was written. */
+export type PolicyPlace = Pick<Diagnostic, 'path' | 'line' | 'column'>
 
 /**
  * Policy rules from configuration. Never throws: unknown names are warnings with the nearest match, a cycle of groups
@@ -44,10 +49,11 @@ export function parsePolicy(input: PolicyInput): {
     ...checkCycles(groups),
     ...checkEntries(rules, toKnown(input.knownTools)),
   ]
-  return { rules, diagnostics: found.map((diagnostic) => ({ ...diagnostic, path })) }
+  const place = (keys: Finding['keys']): PolicyPlace => input.locate?.(keys) ?? { path }
+  return { rules, diagnostics: found.map(({ keys, ...finding }) => ({ ...finding, ...place(keys) })) }
 }
 
-type Finding = Omit<Diagnostic, 'path'>
+type Finding = Omit<Diagnostic, 'path'> & { readonly keys: readonly (string | number)[] }
 
 /** What may be named. `complete` is false when nobody said which tools exist. */
 interface Known {
@@ -83,6 +89,7 @@ function toKnown(tools: readonly KnownTool[] | undefined): Known {
 function unknownProfile(profile: string): Finding {
   const guess: Profile | undefined = PROFILE_NAMES.find((name) => name === nearest(profile, PROFILE_NAMES))
   return {
+    keys: ['profile'],
     code: 'policy-unknown-profile',
     severity: 'error',
     message: `profile '${profile}' does not exist; minimal is used. Profiles: ${PROFILE_NAMES.join(', ')}`,
@@ -117,6 +124,7 @@ function nestedIn(group: string, groups: Groups): string[] {
 
 function cycle(names: readonly string[]): Finding {
   return {
+    keys: ['groups', names.at(-2) ?? ''],
     code: 'policy-group-cycle',
     severity: 'error',
     message: `groups contain each other: ${names.join(' > ')}`,
@@ -128,19 +136,27 @@ function checkEntries(rules: PolicyRules, known: Known): Finding[] {
   const findings: Finding[] = []
   for (const list of ['allow', 'ask', 'deny'] as const) {
     rules[list].forEach((entry, index) =>
-      findings.push(...checkEntry(entry, { where: `${list}[${index}]`, list, known, groups: rules.groups })),
+      findings.push(
+        ...checkEntry(entry, { keys: [list, index], where: `${list}[${index}]`, list, known, groups: rules.groups }),
+      ),
     )
   }
   for (const [group, members] of rules.groups) {
     if (GROUPS.get(group) === members) continue
     members.forEach((entry, index) =>
-      findings.push(...checkEntry(entry, { where: `${group}[${index}]`, list: 'group', known, groups: rules.groups })),
+      findings.push(
+        ...checkEntry(entry, {
+          ...{ keys: ['groups', group, index], where: `${group}[${index}]` },
+          ...{ list: 'group', known, groups: rules.groups },
+        }),
+      ),
     )
   }
   return findings
 }
 
 interface Place {
+  readonly keys: readonly (string | number)[]
   readonly where: string
   readonly list: 'allow' | 'ask' | 'deny' | 'group'
   readonly known: Known
@@ -170,10 +186,11 @@ function namesCapability(name: string, tool: Pick<Tool, 'name' | 'options'>): bo
   )
 }
 
-function unknown(entry: string, { where, known }: Place, guess: string | undefined): Finding {
+function unknown(entry: string, { keys, where, known }: Place, guess: string | undefined): Finding {
   const declared = [...new Set(known.tools.flatMap(({ options }) => options?.capabilities ?? []))]
   const hint = entry.includes('.') && declared.length > 0 ? ` Capabilities: ${declared.join(', ')}.` : ''
   return {
+    keys,
     code: 'policy-unknown-name',
     severity: 'warning',
     message: `${where}: '${entry}' names no tool, group or capability, so the line has no effect.${hint}`,
@@ -181,9 +198,10 @@ function unknown(entry: string, { where, known }: Place, guess: string | undefin
   }
 }
 
-function notDeniable(entry: string, { where, list }: Place): Finding {
+function notDeniable(entry: string, { keys, where, list }: Place): Finding {
   const effect = list === 'ask' ? 'it is denied, since nobody can be asked about a part of a call' : 'it has no effect'
   return {
+    keys,
     code: 'policy-capability',
     severity: 'warning',
     message: `${where}: '${entry}' is a capability of a tool and can only be denied; here ${effect}.`,

@@ -17,7 +17,7 @@ const SANDBOX: Record<string, OptionSpec> = {
 }
 
 const MODEL: Record<string, OptionSpec> = {
-  model: { type: 'string', short: 'm', value: 'NAME', help: 'openai/…, anthropic/…, openai-compatible/… or recorded' },
+  model: { type: 'string', short: 'm', value: 'NAME', help: 'openai/…, anthropic/… or openai-compatible/…' },
   'base-url': { type: 'string', value: 'URL', help: 'address of an OpenAI-compatible service' },
 }
 
@@ -28,6 +28,10 @@ export const COMMANDS: readonly Command[] = [
     summary: 'show a whole agent turn: a skill is found, loaded and its script run in the sandbox',
     options: {
       ...MODEL,
+      model: {
+        ...(MODEL['model'] as OptionSpec),
+        help: 'openai/…, anthropic/…, openai-compatible/… or recorded (what is played when no other is configured)',
+      },
       ...SANDBOX,
       keep: { type: 'string', value: 'DIR', help: 'use this empty directory as workspace' },
     },
@@ -42,7 +46,11 @@ export const COMMANDS: readonly Command[] = [
       ...MODEL,
       ...WHERE,
       ...SANDBOX,
-      session: { type: 'string', value: 'ID', help: 'go on with an earlier session' },
+      session: {
+        type: 'string',
+        value: 'ID',
+        help: 'go on with an earlier session; the beginning of its id is enough',
+      },
       yes: { type: 'boolean', short: 'y', help: 'approve what policy wants confirmed' },
       ...JSON_OPTION,
     },
@@ -114,7 +122,11 @@ export const COMMANDS: readonly Command[] = [
     options: {
       ...WHERE,
       ...SANDBOX,
-      timeout: { type: 'string', value: 'SECONDS', help: 'time limit (default 30)' },
+      timeout: {
+        type: 'string',
+        value: 'SECONDS',
+        help: 'time limit (default 30, at most 600 if nexus.yaml does not raise it)',
+      },
       ...JSON_OPTION,
     },
     examples: [`nexus skills run csv-report -- node '{baseDir}/scripts/report.mjs' data/sales.csv`],

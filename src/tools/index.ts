@@ -2,7 +2,7 @@
 export { argumentsProblem, checkArguments, type CheckedArguments, PARALLEL_ARGUMENT } from './arguments.ts'
 export { type Answered, type BatchOptions, runBatch } from './batch.ts'
 export { boundOutcome, OUTCOME_LIMITS, type OutcomeLimits } from './bound.ts'
-export { registerBuiltins } from './builtin/builtins.ts'
+export { BUILTIN_TOOLS, registerBuiltins } from './builtin/builtins.ts'
 export { createFindSkillsTool } from './builtin/find-skills.ts'
 export { createLoadSkillTool } from './builtin/load-skill.ts'
 export { createReadSkillFileTool } from './builtin/read-skill-file.ts'

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { explainConfig, loadConfig, type LoadedConfig, maskConfig, type Origin } from '../../config/index.ts'
 import {
+  type Diagnostic,
   hasErrors,
   isJsonObject,
   type JsonObject,
@@ -20,16 +21,23 @@ import { formatDiagnostic } from '../terminal.ts'
 export async function checkConfig(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   const loaded = await load(invocation)
-  const bad = hasErrors(loaded.diagnostics)
+  const diagnostics = await allFindings(loaded)
+  const bad = hasErrors(diagnostics)
   if (invocation.flags['json'] === true) {
     const data = { files: [...loaded.files], workspace: { ...loaded.workspace }, config: maskConfig(loaded.config) }
-    terminal.json(envelope('config check', data, loaded.diagnostics))
+    terminal.json(envelope('config check', data, diagnostics))
     return bad ? 1 : 0
   }
-  for (const diagnostic of loaded.diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
+  for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
   const files =
     loaded.files.length === 0 ? 'No nexus.yaml was found; the defaults hold.' : `Read: ${loaded.files.join(', ')}`
-  terminal.line(`${bad ? terminal.paint('red', '✗') : terminal.paint('green', '✓')} ${toSafeLine(files)}`)
+  const isDoubtful = diagnostics.some(({ severity }) => severity === 'warning')
+  const mark = bad
+    ? terminal.paint('red', '✗')
+    : isDoubtful
+      ? terminal.paint('yellow', '!')
+      : terminal.paint('green', '✓')
+  terminal.line(`${mark} ${toSafeLine(files)}`)
   terminal.line(
     `  workspace ${toSafeLine(loaded.workspace.directory)} (${loaded.workspace.trusted ? 'trusted' : 'not trusted: nexus trust'})`,
   )
@@ -42,7 +50,8 @@ export async function showConfig(invocation: Invocation): Promise<number> {
   const loaded = await load(invocation)
   const { document, originOf } = await explainConfig(loaded)
   const part = sectionOf(document, invocation.positionals[0])
-  const bad = hasErrors(loaded.diagnostics)
+  const diagnostics = await allFindings(loaded)
+  const bad = hasErrors(diagnostics)
   if (invocation.flags['json'] === true) {
     const values = settingsIn(part.document, []).map(({ keys, value }) => ({
       key: keyText(keys),
@@ -50,10 +59,10 @@ export async function showConfig(invocation: Invocation): Promise<number> {
       from: { ...(originOf(keys) ?? { path: 'default' }) },
     }))
     const data = { files: [...loaded.files], workspace: { ...loaded.workspace }, document: part.document, values }
-    terminal.json(envelope('config show', data, loaded.diagnostics))
+    terminal.json(envelope('config show', data, diagnostics))
     return bad ? 1 : 0
   }
-  printDiagnostics(loaded.diagnostics, terminal)
+  printDiagnostics(diagnostics, terminal)
   const comment = ({ keys }: Setting): string => terminal.paint('dim', `# ${describe(originOf(keys), invocation)}`)
   terminal.line(settingsText(part.document, comment))
   return bad ? 1 : 0
@@ -64,6 +73,12 @@ export async function showSchema({ terminal }: Invocation): Promise<number> {
   const { packageRoot } = await import('../../local.ts')
   terminal.write(readFileSync(join(packageRoot(), 'schema/nexus.schema.json'), 'utf8'))
   return 0
+}
+
+/** Of the files, and of the policies that they make. */
+async function allFindings(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
+  const { readPolicies } = await import('../../local.ts')
+  return [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics]
 }
 
 function load(invocation: Invocation): Promise<LoadedConfig> {

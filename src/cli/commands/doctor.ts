@@ -1,12 +1,13 @@
-import { mkdirSync } from 'node:fs'
-import { access, constants } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { resolveModel } from '../../agents/index.ts'
-import { loadConfig } from '../../config/index.ts'
-import { type Diagnostic, hasErrors, isNexusError } from '../../kernel/index.ts'
+import { loadConfig, type LoadedConfig } from '../../config/index.ts'
+import { DEFAULT_PROJECT, type Diagnostic, hasErrors, isNexusError, type Severity } from '../../kernel/index.ts'
+import { readPolicies, sandboxOptions, stateFile } from '../../local.ts'
 import { checkSandbox, createSandbox } from '../../sandbox/index.ts'
+import { openSqliteStore } from '../../store/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
-import { sandboxOptions } from '../../local.ts'
+import { withProgress } from '../interactive/progress.ts'
 import { openFor } from '../open.ts'
 import { formatDiagnostic } from '../terminal.ts'
 
@@ -17,22 +18,35 @@ interface Finding {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+type Check = (loaded: LoadedConfig, invocation: Invocation) => Promise<Finding>
+
 /** `nexus doctor`: exit code 1 when something needed does not work. */
 export async function doctor(invocation: Invocation): Promise<number> {
-  const { terminal } = invocation
+  const { terminal, environment, cwd } = invocation
+  const json = invocation.flags['json'] === true
+  const configPath = stringFlag(invocation, 'config')
+  const loaded = await loadConfig({ cwd, environment, ...(configPath !== undefined && { configPath }) })
   const findings: Finding[] = []
-  for (const check of [checkNode, checkState, checkConfiguration, checkCommands, checkSkills, checkModel]) {
-    const finding = await check(invocation)
+  for (const [subject, check] of Object.entries(CHECKS)) {
+    const finding = await withProgress(terminal, `checking ${subject}`, () => check(loaded, invocation))
     findings.push(finding)
-    if (invocation.flags['json'] !== true) print(finding, invocation)
+    if (!json) print(finding, invocation)
   }
   const diagnostics = findings.flatMap((finding) => finding.diagnostics)
-  if (invocation.flags['json'] === true) {
-    terminal.json(
-      envelope('doctor', { findings: findings.map(({ subject, found }) => ({ subject, found })) }, diagnostics),
-    )
+  if (json) {
+    const data = { findings: findings.map(({ subject, found }) => ({ subject, found })) }
+    terminal.json(envelope('doctor', data, diagnostics))
   }
   return hasErrors(diagnostics) ? 1 : 0
+}
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  node: checkNode,
+  state: checkState,
+  config: checkConfiguration,
+  sandbox: checkCommands,
+  skills: checkSkills,
+  model: checkModel,
 }
 
 function print({ subject, found, diagnostics }: Finding, { terminal }: Invocation): void {
@@ -50,78 +64,72 @@ async function checkNode(): Promise<Finding> {
   return { subject: 'node', found: `${process.version} at ${process.execPath}`, diagnostics: [] }
 }
 
-async function checkState({ environment }: Invocation): Promise<Finding> {
-  const path = environment.stateDirectory
+/** Opens the file as every command that records does; the directory is made when it is missing. */
+async function checkState(_loaded: LoadedConfig, { environment }: Invocation): Promise<Finding> {
+  const path = stateFile(environment)
+  const isNew = !existsSync(path)
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
-    await access(path, constants.W_OK)
-    return { subject: 'state', found: path, diagnostics: [] }
-  } catch (error) {
-    const message = `The state directory cannot be written: ${(error as Error).message}`
-    return {
-      subject: 'state',
-      found: path,
-      diagnostics: [
-        {
-          code: 'state-unwritable',
-          severity: 'error',
-          message,
-          path,
-          fix: 'Set NEXUS_STATE_DIR to a directory you may write.',
-        },
-      ],
+    const store = await openSqliteStore({ path, projectId: DEFAULT_PROJECT })
+    try {
+      const [last] = await store.sessions.list({ limit: 1 })
+      const found = isNew ? 'new' : last ? `last used ${new Date(last.updatedAt).toISOString()}` : 'no session yet'
+      return { subject: 'state', found: `${path} (${found})`, diagnostics: [] }
+    } finally {
+      await store.close()
     }
+  } catch (error) {
+    return { subject: 'state', found: path, diagnostics: [toDiagnostic(error, { path, severity: 'error' })] }
   }
 }
 
-async function checkConfiguration(invocation: Invocation): Promise<Finding> {
-  const configPath = stringFlag(invocation, 'config')
-  const loaded = await loadConfig({
-    cwd: invocation.cwd,
-    environment: invocation.environment,
-    ...(configPath !== undefined && { configPath }),
-  })
+async function checkConfiguration(loaded: LoadedConfig): Promise<Finding> {
   const files = loaded.files.length === 0 ? 'no nexus.yaml, defaults hold' : loaded.files.join(', ')
   return {
     subject: 'config',
     found: `${files}; workspace ${loaded.workspace.directory} (${loaded.workspace.trusted ? 'trusted' : 'not trusted: nexus trust'})`,
-    diagnostics: loaded.diagnostics,
+    diagnostics: [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics],
   }
 }
 
 /** Runs a trial command in the sandbox, as the first real command would. */
-async function checkCommands(invocation: Invocation): Promise<Finding> {
-  const loaded = await loadConfig({ cwd: invocation.cwd, environment: invocation.environment })
+async function checkCommands(loaded: LoadedConfig): Promise<Finding> {
   const options = sandboxOptions(loaded)
   const diagnostics = await checkSandbox(options)
   if (hasErrors(diagnostics)) return { subject: 'sandbox', found: 'commands cannot be confined here', diagnostics }
   const sandbox = await createSandbox(options)
-  const { target } = await sandbox.facts()
-  await sandbox.close()
-  return { subject: 'sandbox', found: `${target}; a trial command ran well`, diagnostics }
-}
-
-async function checkSkills(invocation: Invocation): Promise<Finding> {
-  const local = await openFor(
-    { ...invocation, terminal: { ...invocation.terminal, note: () => undefined } },
-    { record: 'memory' },
-  )
   try {
-    const { skills, held, shadowed, rejected } = local.runtime.catalog()
-    const found = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${rejected.length} broken`
-    const diagnostics: Diagnostic[] = rejected
-      .flatMap((broken) => broken.diagnostics.slice(0, 1))
-      .map((diagnostic) => ({ ...diagnostic, severity: 'warning' }))
-    return { subject: 'skills', found, diagnostics }
+    const { target } = await sandbox.facts()
+    const found = options.kind === 'none' ? target : `${target}; a trial command ran well`
+    return { subject: 'sandbox', found, diagnostics }
   } finally {
-    await local.close()
+    await sandbox.close()
   }
 }
 
-async function checkModel({ environment, cwd }: Invocation): Promise<Finding> {
-  const loaded = await loadConfig({ cwd, environment })
+async function checkSkills(_loaded: LoadedConfig, invocation: Invocation): Promise<Finding> {
+  // What openFor would print is told by the other checks.
+  const quiet = { ...invocation, terminal: { ...invocation.terminal, isWatched: false, note: () => undefined } }
   try {
-    const { model: configured } = loaded.config
+    const local = await openFor(quiet, { record: 'memory' })
+    try {
+      const { skills, held, shadowed, rejected } = local.runtime.catalog()
+      const found = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${rejected.length} broken`
+      const diagnostics: Diagnostic[] = rejected
+        .flatMap((broken) => broken.diagnostics.slice(0, 1))
+        .map((diagnostic) => ({ ...diagnostic, severity: 'warning' }))
+      return { subject: 'skills', found, diagnostics }
+    } finally {
+      await local.close()
+    }
+  } catch (error) {
+    const diagnostics = [toDiagnostic(error, { path: 'skills', severity: 'error' })]
+    return { subject: 'skills', found: 'cannot be looked for', diagnostics }
+  }
+}
+
+async function checkModel({ config }: LoadedConfig, { environment }: Invocation): Promise<Finding> {
+  try {
+    const { model: configured } = config
     // A command that gives the key is not run only to look: something stands in for it.
     const isFromCommand = configured?.hasApiKey === true && configured.apiKey === undefined
     const shown = isFromCommand ? { ...configured, apiKey: 'not-asked-for' } : configured
@@ -134,19 +142,14 @@ async function checkModel({ environment, cwd }: Invocation): Promise<Finding> {
       diagnostics: [],
     }
   } catch (error) {
-    if (!isNexusError(error)) throw error
-    return {
-      subject: 'model',
-      found: 'named, but not usable',
-      diagnostics: [
-        {
-          code: error.code,
-          severity: 'warning',
-          message: error.message,
-          path: 'model',
-          ...(error.fix !== undefined && { fix: error.fix }),
-        },
-      ],
-    }
+    const diagnostics = [toDiagnostic(error, { path: 'model', severity: 'warning' })]
+    return { subject: 'model', found: 'named, but not usable', diagnostics }
   }
+}
+
+/** An expected error as a finding; a fault in Nexus itself stays one. */
+function toDiagnostic(error: unknown, about: { path: string; severity: Severity }): Diagnostic {
+  if (!isNexusError(error)) throw error
+  const { code, message, fix } = error
+  return { code, message, ...about, ...(fix !== undefined && { fix }) }
 }

@@ -1,3 +1,4 @@
+import type { Tool } from '../../kernel/index.ts'
 import type { Loader } from '../../load/index.ts'
 import type { Registry, ToolFactory } from '../registry.ts'
 import { createFindSkillsTool } from './find-skills.ts'
@@ -18,6 +19,12 @@ export function registerBuiltins(registry: Registry): void {
   if (hasSkills && services.has('skillSearch')) add(registry, { find_skills: createFindSkillsTool })
   if (services.has('sandbox')) add(registry, COMMAND_TOOLS)
 }
+
+/** What a policy may name although no tool has been made yet. */
+export const BUILTIN_TOOLS: readonly Pick<Tool, 'name' | 'options'>[] = [
+  ...['load_skill', 'read_skill_file', 'Skill', 'find_skills'].map((name) => ({ name })),
+  { name: 'run_command', options: { capabilities: ['network'] } },
+]
 
 const SKILL_TOOLS: Readonly<Record<string, ToolFactory>> = {
   load_skill: createLoadSkillTool,
