@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,13 @@ export interface Ran {
   readonly stderr: string
 }
 
+export interface StartOptions {
+  readonly cwd?: string
+  readonly env?: Record<string, string>
+  /** A descriptor that takes the place of the pipe. */
+  readonly stdout?: 'pipe' | number
+}
+
 /** A place for one test: a copy of the fixture workspace and an empty Nexus home, both removed afterwards. */
 export class Place {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-cli-')))
@@ -26,16 +33,26 @@ export class Place {
   }
 
   /** Starts the real command line from source, with nothing of this process' environment but PATH. */
-  start(args: readonly string[], more: { cwd?: string; env?: Record<string, string> } = {}): ChildProcess {
-    const env = { PATH: process.env['PATH'] ?? '', HOME: this.root, NEXUS_HOME: this.home, ...more.env }
-    return spawn(process.execPath, [MAIN, ...args], {
-      cwd: more.cwd ?? this.workspace,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+  start(args: readonly string[], more: StartOptions = {}): ChildProcess {
+    const [program = '', ...rest] = this.line(args)
+    return spawn(program, rest, this.options(more))
   }
 
-  async run(args: readonly string[], more: { cwd?: string; env?: Record<string, string> } = {}): Promise<Ran> {
+  /** The words that start it. */
+  line(args: readonly string[]): string[] {
+    return [process.execPath, MAIN, ...args]
+  }
+
+  /** Where and with what it is started. */
+  options({ cwd = this.workspace, env = {}, stdout = 'pipe' }: StartOptions = {}): SpawnOptions {
+    return {
+      cwd,
+      env: { PATH: process.env['PATH'] ?? '', HOME: this.root, NEXUS_HOME: this.home, ...env },
+      stdio: ['ignore', stdout, 'pipe'],
+    }
+  }
+
+  async run(args: readonly string[], more: StartOptions = {}): Promise<Ran> {
     return ended(this.start(args, more))
   }
 }
