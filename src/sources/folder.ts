@@ -105,6 +105,10 @@ function rootProblem(path: string, error: unknown, required: boolean): Diagnosti
 
 /** Within one source the last in path order wins; the catalog decides so, the author is told here. Source: decisions, "duplicate names". */
 function duplicates(skills: readonly Skill[]): Diagnostic[] {
+  // Names that ascend are all different. Nearly all folders are like that, as directories come in order and skills have their names.
+  if (skills.every(({ name }, index) => index === 0 || (skills[index - 1] as Skill).name < name)) {
+    if (skills.every(({ name }) => nameKey(name) === name)) return []
+  }
   const last = new Map<string, Skill>()
   const diagnostics: Diagnostic[] = []
   for (const skill of skills) {

@@ -22,14 +22,25 @@ interface Place {
   readonly depth: number
 }
 
+/** What is below a directory and still to be looked at, in byte order. */
+interface Level {
+  /** The directory with a slash at its end. */
+  readonly base: string
+  readonly names: readonly string[]
+  readonly links: ReadonlySet<string>
+  readonly depth: number
+  next: number
+}
+
 interface Walk extends WalkOptions {
   readonly skills: Skill[]
   readonly rejected: RejectedSkill[]
   readonly diagnostics: Diagnostic[]
   readonly counts: Map<SourceCode, number>
-  readonly visited: Set<string>
-  /** The next place is at the end. */
-  readonly ahead: Place[]
+  readonly levels: Level[]
+  /** Every directory that was visited. Without links none comes twice, so they are only made a set when one is followed. */
+  readonly paths: string[]
+  visited: Set<string> | undefined
 }
 
 /** Searches everything below a root (a real path), in slices, without ever waiting for a file. Rejects only when cancelled. */
@@ -40,15 +51,17 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<So
     rejected: [],
     diagnostics: [],
     counts: new Map(),
-    visited: new Set(),
-    ahead: [{ path: root, depth: 0 }],
+    levels: [],
+    paths: [],
+    visited: undefined,
   }
   const pace = createPace(options.signal)
-  for (let place = walk.ahead.pop(); place; place = walk.ahead.pop()) {
+  for (let place: Place | undefined = { path: root, depth: 0 }; place; place = nextPlace(walk)) {
     const pause = pace()
     if (pause) await pause
-    if (walk.visited.has(place.path)) continue
-    walk.visited.add(place.path)
+    if (walk.visited?.has(place.path)) continue
+    walk.paths.push(place.path)
+    walk.visited?.add(place.path)
     if (limitReached(walk, root) || !visit(walk, place)) break
   }
   for (const [code, count] of walk.counts) {
@@ -59,6 +72,24 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<So
   }
   const { skills, rejected: refused, diagnostics } = walk
   return { skills, rejected: refused, diagnostics }
+}
+
+/** The next directory; a link becomes what it leads to, or nothing. */
+function nextPlace(walk: Walk): Place | undefined {
+  for (let level = walk.levels.at(-1); level; level = walk.levels.at(-1)) {
+    const name = level.names[level.next++]
+    if (name === undefined) {
+      walk.levels.pop()
+      continue
+    }
+    const path = level.base + name
+    if (!level.links.has(name)) return { path, depth: level.depth }
+    const target = followed(walk, path)
+    if (target === undefined) continue
+    walk.visited ??= new Set(walk.paths)
+    return { path: target, depth: level.depth }
+  }
+  return undefined
 }
 
 /** Reads one directory; false ends the walk. */
@@ -82,21 +113,13 @@ function visit(walk: Walk, place: Place): boolean {
 
 function list(walk: Walk, { path, depth }: Place): Dirent[] | undefined {
   try {
-    return inByteOrder(readdirSync(path, { withFileTypes: true }))
+    return readdirSync(path, { withFileTypes: true })
   } catch (error) {
     const vanished = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
     if (vanished) note(walk, 'directory-vanished', { path, message: 'the directory disappeared while it was searched' })
     else noteUnreadable(walk, { path, depth }, reasonOf(error))
     return undefined
   }
-}
-
-const SURROGATE = /[\ud800-\udfff]/
-
-/** Only names with characters above U+FFFF sort otherwise as UTF-16 than as bytes. */
-function inByteOrder(entries: Dirent[]): Dirent[] {
-  if (entries.some(({ name }) => SURROGATE.test(name))) return entries.sort((a, b) => compareUtf8(a.name, b.name))
-  return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function noteUnreadable(walk: Walk, { path, depth }: Place, reason: string): void {
@@ -124,30 +147,44 @@ interface Words {
   readonly fix?: string
 }
 
-/** Adds the directories below a place, the first in byte order on top. Hidden ones and node_modules are no places for skills. */
+/** Goes below a place. Hidden directories and node_modules are no places for skills. */
 function descend(walk: Walk, place: Place, entries: readonly Dirent[]): void {
-  const below: Place[] = []
+  const base = place.path === '/' ? '/' : `${place.path}/`
+  const names: string[] = []
+  const links = new Set<string>()
   for (const entry of entries) {
-    const path = `${place.path === '/' ? '' : place.path}/${entry.name}`
-    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
-    if (entry.name.includes('\ufffd') && entry.isDirectory()) {
-      note(walk, 'name-encoding', { path, message: 'the name of the directory is not UTF-8', fix: 'rename it' })
+    const { name } = entry
+    const isLink = entry.isSymbolicLink()
+    if ((!isLink && !entry.isDirectory()) || name.startsWith('.') || name === 'node_modules') continue
+    if (name.includes('\ufffd') && !isLink) {
+      const message = 'the name of the directory is not UTF-8'
+      note(walk, 'name-encoding', { path: base + name, message, fix: 'rename it' })
       continue
     }
-    const target = entry.isSymbolicLink() ? followed(walk, path) : entry.isDirectory() ? path : undefined
-    if (target !== undefined) below.push({ path: target, depth: place.depth + 1 })
+    names.push(name)
+    if (isLink) links.add(name)
   }
-  const first = below[0]
+  const level: Level = { base, names: inByteOrder(names), links, depth: place.depth + 1, next: 0 }
+  if (place.depth < walk.limits.maxDepth) walk.levels.push(level)
+  else noteDepth(walk, level)
+}
+
+/** Tells of directories that are too deep; links that lead to none are no directories. */
+function noteDepth(walk: Walk, { base, names, links }: Level): void {
+  const first = names.find((name) => !links.has(name) || followed(walk, base + name) !== undefined)
   if (first === undefined) return
-  if (place.depth >= walk.limits.maxDepth) {
-    note(walk, 'depth-limit', {
-      path: first.path,
-      message: `directories more than ${walk.limits.maxDepth} levels below the root are not searched`,
-      fix: 'name a deeper directory as a source of its own',
-    })
-    return
-  }
-  for (const next of below.reverse()) walk.ahead.push(next)
+  note(walk, 'depth-limit', {
+    path: base + first,
+    message: `directories more than ${walk.limits.maxDepth} levels below the root are not searched`,
+    fix: 'name a deeper directory as a source of its own',
+  })
+}
+
+const SURROGATE = /[\ud800-\udfff]/
+
+/** Only characters above U+FFFF sort otherwise as UTF-16, which is what `sort` does by itself, than as bytes. */
+function inByteOrder(names: string[]): string[] {
+  return names.some((name) => SURROGATE.test(name)) ? names.sort(compareUtf8) : names.sort()
 }
 
 /** The directory a link leads to, when it stays inside the root. */
@@ -202,7 +239,7 @@ function limitReached(walk: Walk, root: string): boolean {
     note(walk, 'skill-limit', { path: root, message, fix: 'split the directory into several sources' })
     return true
   }
-  if (walk.visited.size <= maxDirectories) return false
+  if (walk.paths.length <= maxDirectories) return false
   const message = `more than ${maxDirectories} directories; the rest was not searched`
   note(walk, 'directory-limit', { path: root, message, fix: 'name the directories that hold skills' })
   return true

@@ -144,6 +144,12 @@ export class FoundSkill implements Skill {
 
   #source({ bytes, from, to }: QuickHead): HeadSource {
     const { directory } = this
-    return { bytes, from, to, path: `${directory}/SKILL.md`, directoryName: directory.slice(directory.lastIndexOf('/') + 1) }
+    return {
+      bytes,
+      from,
+      to,
+      path: `${directory}/SKILL.md`,
+      directoryName: directory.slice(directory.lastIndexOf('/') + 1),
+    }
   }
 }
