@@ -70,6 +70,7 @@ export interface ExecutionConfig {
   readonly timeoutMs: number
   readonly maxOutputBytes: number
   readonly uidBase?: number
+  readonly workspace: { readonly mode: 'mirror' | 'direct'; readonly maxFiles?: number; readonly maxBytes?: number }
   readonly limits: {
     readonly processes?: number
     readonly openFiles?: number

@@ -21,4 +21,12 @@ export {
   type Secrets,
 } from './secrets/open-secrets.ts'
 export { configTruthy, explainConfig, type ExplainedConfig, maskConfig } from './show.ts'
-export { isTrusted, listTrusted, type TrustChange, type TrustList, trustWorkspace, untrustWorkspace } from './trust.ts'
+export {
+  isTrusted,
+  listTrusted,
+  type TrustChange,
+  type TrustedWorkspace,
+  type TrustList,
+  trustWorkspace,
+  untrustWorkspace,
+} from './trust.ts'

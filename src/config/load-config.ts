@@ -3,10 +3,11 @@ import { type Diagnostic, NexusError } from '../kernel/index.ts'
 import type { Layer, LoadedConfig } from './config.ts'
 import { type Environment, expandHome } from './environment.ts'
 import type { Built, Input } from './layers/build-layers.ts'
-import { type FileToRead, readFiles } from './read-files.ts'
+import { type FilesRead, type FileToRead, readFiles } from './read-files.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 import { toConfig } from './to-config.ts'
-import { listTrusted } from './trust.ts'
+import { listTrusted, type TrustedWorkspace } from './trust.ts'
+import { describeChange } from './trusted-content.ts'
 import { findWorkspace } from './workspace.ts'
 
 export interface LoadConfigOptions {
@@ -32,17 +33,20 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const { environment } = options
   const found = findWorkspace(options.cwd, environment)
   const trust = await listTrusted(environment.nexusHome)
-  const trusted = options.trusted ?? trust.directories.includes(found.directory)
+  const entry = trust.workspaces.find(({ directory }) => directory === found.directory)
+  const trusted = options.trusted ?? entry !== undefined
   const read = readFiles(filesToRead(options, found.directory, trusted))
-  const inputs: Input[] = read.files.map(({ path, text, isTrusted }) => ({
+  const changed = options.trusted === undefined && entry ? findChange(read, entry) : undefined
+  const inputs: Input[] = read.files.map(({ path, text, isTrusted, isWorkspace }) => ({
     path,
     content: text,
     directory: dirname(path),
-    isTrusted,
+    isTrusted: isTrusted && !(isWorkspace && changed),
+    isWorkspace,
   }))
   if (options.overrides) {
     const directory = resolve(options.cwd)
-    inputs.push({ path: 'command line', content: options.overrides, directory, isTrusted: true })
+    inputs.push({ path: 'command line', content: options.overrides, directory, isTrusted: true, isWorkspace: false })
   }
   const settings = readSettings(environment)
   const built = await build(inputs, settings.document, environment)
@@ -50,7 +54,13 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const secrets = [...new Set([...keys, ...built.secrets])]
   return Object.freeze({
     config: toConfig(built.document, { unset: built.unset, secrets }),
-    diagnostics: [...trust.diagnostics, ...read.diagnostics, ...built.diagnostics, ...settings.diagnostics],
+    diagnostics: [
+      ...trust.diagnostics,
+      ...(changed ? [changed] : []),
+      ...read.diagnostics,
+      ...built.diagnostics,
+      ...settings.diagnostics,
+    ],
     workspace: Object.freeze({ ...found, trusted }),
     nexusHome: environment.nexusHome,
     stateDirectory: environment.stateDirectory,
@@ -86,15 +96,27 @@ export function assertValid(loaded: LoadedConfig): LoadedConfig['config'] {
   )
 }
 
+/** Whether the workspace's file is another than the one that was trusted. One that cannot be read is reported by the reader. */
+function findChange({ files, absent }: FilesRead, entry: TrustedWorkspace): Diagnostic | undefined {
+  const file = [...files, ...absent].find(({ isWorkspace }) => isWorkspace)
+  const now = files.find(({ isWorkspace }) => isWorkspace)?.bytes
+  return file && describeChange(file.path, { trusted: entry.config, now })
+}
+
 /** In the order of their weight. */
 function filesToRead(options: LoadConfigOptions, workspace: string, trusted: boolean): FileToRead[] {
   const { environment, cwd, configPath = environment.configPath } = options
   const files: FileToRead[] = [
-    { path: join(environment.nexusHome, 'nexus.yaml'), isRequired: false, isTrusted: true },
-    { path: join(workspace, 'nexus.yaml'), isRequired: false, isTrusted: trusted },
+    { path: join(environment.nexusHome, 'nexus.yaml'), isRequired: false, isTrusted: true, isWorkspace: false },
+    { path: join(workspace, 'nexus.yaml'), isRequired: false, isTrusted: trusted, isWorkspace: true },
   ]
   if (configPath !== undefined)
-    files.push({ path: resolve(cwd, expandHome(configPath, environment.home)), isRequired: true, isTrusted: true })
+    files.push({
+      path: resolve(cwd, expandHome(configPath, environment.home)),
+      isRequired: true,
+      isTrusted: true,
+      isWorkspace: false,
+    })
   return files
 }
 

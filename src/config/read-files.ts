@@ -7,10 +7,13 @@ export interface FileToRead {
   /** Named by the caller: then it must be there. */
   readonly isRequired: boolean
   readonly isTrusted: boolean
+  /** The workspace's own file: some settings never count from there. */
+  readonly isWorkspace: boolean
 }
 
 export interface ReadFile extends FileToRead {
   readonly text: string
+  readonly bytes: Uint8Array
 }
 
 /** What was read, and what was wrong with it. */
@@ -18,6 +21,8 @@ export interface FilesRead {
   readonly files: readonly ReadFile[]
   /** Files that are there, readable or not as text. */
   readonly paths: readonly string[]
+  /** Those that are not there. */
+  readonly absent: readonly FileToRead[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -28,21 +33,31 @@ const MAX_BYTES = 256 * 1024
 export function readFiles(candidates: readonly FileToRead[]): FilesRead {
   const files: ReadFile[] = []
   const paths: string[] = []
+  const absent: FileToRead[] = []
   const diagnostics: Diagnostic[] = []
   for (const file of once(candidates)) {
     const read = readText(file.path)
-    if (read.type === 'absent' && !file.isRequired) continue
+    if (read.type === 'absent' && !file.isRequired) {
+      absent.push(file)
+      continue
+    }
     if (read.type !== 'absent' && read.type !== 'unreadable') paths.push(file.path)
     if (read.type === 'read') {
       if (read.isOpen) diagnostics.push(openTo(file.path))
-      files.push({ ...file, text: read.text })
+      files.push({ ...file, text: read.text, bytes: read.bytes })
       continue
     }
     const fault = describe(read)
     if (file.isRequired) throw new NexusError('CONFIG_INVALID', `${file.path}: ${fault.message}`, { fix: fault.fix })
     diagnostics.push({ severity: 'error', path: file.path, ...fault })
   }
-  return { files, paths, diagnostics }
+  return { files, paths, absent, diagnostics }
+}
+
+/** The bytes of one file under the same limits; `absent`, or undefined when it cannot be read as a configuration. */
+export function readBytesOf(path: string): Uint8Array | 'absent' | undefined {
+  const read = readText(path)
+  return read.type === 'read' ? read.bytes : read.type === 'absent' ? 'absent' : undefined
 }
 
 function once(candidates: readonly FileToRead[]): FileToRead[] {
@@ -67,7 +82,7 @@ function realPathOf(path: string): string {
 type Read =
   | { readonly type: 'absent' | 'too-large' | 'not-utf8' }
   | { readonly type: 'unreadable'; readonly why: string }
-  | { readonly type: 'read'; readonly text: string; readonly isOpen: boolean }
+  | { readonly type: 'read'; readonly text: string; readonly bytes: Uint8Array; readonly isOpen: boolean }
 
 /** Reads at most one byte more than the limit, and never waits on a pipe. */
 function readText(path: string): Read {
@@ -80,7 +95,7 @@ function readText(path: string): Read {
     if (bytes.length > MAX_BYTES) return { type: 'too-large' }
     const text = decode(bytes)
     if (text === undefined) return { type: 'not-utf8' }
-    return { type: 'read', text, isOpen: process.platform !== 'win32' && (stat.mode & 0o002) !== 0 }
+    return { type: 'read', text, bytes, isOpen: process.platform !== 'win32' && (stat.mode & 0o002) !== 0 }
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
     return code === 'ENOENT' || code === 'ENOTDIR' ? { type: 'absent' } : { type: 'unreadable', why: code }

@@ -127,6 +127,7 @@ function toExecution({
   timeoutMs,
   maxOutputBytes,
   uidBase,
+  workspace,
   limits,
 }: NonNullable<ConfigDocument['execution']>): ExecutionConfig {
   return {
@@ -135,6 +136,7 @@ function toExecution({
     timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
     maxOutputBytes: maxOutputBytes ?? DEFAULTS.maxOutputBytes,
     ...(uidBase !== undefined && { uidBase }),
+    workspace: { mode: 'mirror', ...workspace } as ExecutionConfig['workspace'],
     limits: { ...limits } as ExecutionConfig['limits'],
   }
 }

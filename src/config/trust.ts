@@ -1,16 +1,27 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
-import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Diagnostic, isJsonObject, NexusError } from '../kernel/index.ts'
+import { type Diagnostic, isJsonObject, makeDirectory, NexusError } from '../kernel/index.ts'
+import { digestOfFile } from './trusted-content.ts'
 
 const FILE = 'trust.json'
 const MAX_BYTES = 1024 * 1024
+
+/** One trusted workspace. */
+export interface TrustedWorkspace {
+  /** Real path. */
+  readonly directory: string
+  /** `sha256:…` of its nexus.yaml when it was trusted, or `absent`; missing when that file is not trusted. */
+  readonly config?: string
+}
 
 /** What the user trusts. `diagnostics` say when the file could not be used; then nothing is trusted. */
 export interface TrustList {
   /** Real paths, sorted. */
   readonly directories: readonly string[]
+  /** The same with what was trusted of each, in the same order. */
+  readonly workspaces: readonly TrustedWorkspace[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -25,6 +36,7 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
   const path = join(nexusHome, FILE)
   const nothing = (code: string, message: string, fix: string): TrustList => ({
     directories: [],
+    workspaces: [],
     diagnostics: [{ code, severity: 'warning', message: `${message} Nothing is trusted.`, path, fix }],
   })
   try {
@@ -36,9 +48,9 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
         `chmod 600 ${path}, after a look at what it holds.`,
       )
     }
-    const directories = size > MAX_BYTES ? undefined : parseList(readFileSync(path, 'utf8'))
-    return directories
-      ? { directories, diagnostics: [] }
+    const workspaces = size > MAX_BYTES ? undefined : parseList(readFileSync(path, 'utf8'))
+    return workspaces
+      ? { directories: workspaces.map(({ directory }) => directory), workspaces, diagnostics: [] }
       : nothing(
           'trust-damaged',
           'The list of trusted workspaces is damaged.',
@@ -46,7 +58,7 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
         )
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return { directories: [], diagnostics: [] }
+    if (code === 'ENOENT') return { directories: [], workspaces: [], diagnostics: [] }
     return nothing(
       'trust-unreadable',
       `The list of trusted workspaces cannot be read (${code ?? 'unknown'}).`,
@@ -61,7 +73,7 @@ export async function isTrusted(nexusHome: string, directory: string): Promise<b
   return path !== undefined && directories.includes(path)
 }
 
-/** Remembers a directory by its real path, which it returns. Throws FILE_NOT_FOUND when there is no such directory. */
+/** Remembers a directory by its real path, which it returns, with the nexus.yaml that it holds now. Throws FILE_NOT_FOUND when there is no such directory. */
 export async function trustWorkspace({ nexusHome, directory }: TrustChange): Promise<string> {
   const path = await realPathOf(directory)
   if (path === undefined || !(await stat(path)).isDirectory()) {
@@ -69,20 +81,19 @@ export async function trustWorkspace({ nexusHome, directory }: TrustChange): Pro
       fix: 'Name the directory of a workspace.',
     })
   }
-  const { directories } = await readForChange(nexusHome)
-  await writeList(nexusHome, [...new Set([...directories, path])].toSorted())
+  const config = digestOfFile(join(path, 'nexus.yaml'))
+  const { workspaces } = await readForChange(nexusHome)
+  const others = workspaces.filter(({ directory: known }) => known !== path)
+  await writeList(nexusHome, [...others, { directory: path, ...(config !== undefined && { config }) }])
   return path
 }
 
 /** Forgets a directory, also one that is gone; returns the path that was forgotten. */
 export async function untrustWorkspace({ nexusHome, directory }: TrustChange): Promise<string> {
   const path = (await realPathOf(directory)) ?? directory
-  const { directories } = await readForChange(nexusHome)
-  if (directories.includes(path))
-    await writeList(
-      nexusHome,
-      directories.filter((known) => known !== path),
-    )
+  const { workspaces } = await readForChange(nexusHome)
+  const others = workspaces.filter(({ directory: known }) => known !== path)
+  if (others.length < workspaces.length) await writeList(nexusHome, others)
   return path
 }
 
@@ -96,14 +107,14 @@ async function readForChange(nexusHome: string): Promise<TrustList> {
 }
 
 /** Whole or not at all: a reader sees the old list or the new one. */
-async function writeList(nexusHome: string, directories: readonly string[]): Promise<void> {
+async function writeList(nexusHome: string, workspaces: readonly TrustedWorkspace[]): Promise<void> {
   const path = join(nexusHome, FILE)
   const temporary = `${path}.${randomUUID()}.tmp`
   try {
-    await mkdir(nexusHome, { recursive: true, mode: 0o700 })
+    makeDirectory(nexusHome, { mkdirSync, statSync, mode: 0o700 })
     const handle = await open(temporary, 'wx', 0o600)
     try {
-      await handle.writeFile(`${JSON.stringify({ version: 1, directories }, undefined, 2)}\n`)
+      await handle.writeFile(`${JSON.stringify({ version: 2, workspaces: inOrder(workspaces) }, undefined, 2)}\n`)
       await handle.sync()
     } finally {
       await handle.close()
@@ -126,16 +137,29 @@ function failed(path: string, cause: unknown): never {
   )
 }
 
-function parseList(text: string): string[] | undefined {
+/** Undefined when the text is not a list. Version 1 had `directories`, without what was trusted of them. */
+function parseList(text: string): TrustedWorkspace[] | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    if (!isJsonObject(value) || value['version'] !== 1 || !Array.isArray(value['directories'])) return undefined
-    const directories: readonly unknown[] = value['directories']
-    return directories.every((item) => typeof item === 'string') ? directories.toSorted() : undefined
+    if (!isJsonObject(value)) return undefined
+    const { version, directories, workspaces } = value
+    const listed: unknown = version === 1 ? directories : version === 2 ? workspaces : undefined
+    if (!Array.isArray(listed)) return undefined
+    const items: unknown[] = version === 1 ? listed.map((directory: unknown) => ({ directory })) : listed
+    return items.every(isTrustedWorkspace) ? inOrder(items) : undefined
   } catch {
     // Not JSON: the caller reports the file as damaged.
     return undefined
   }
+}
+
+function isTrustedWorkspace(value: unknown): value is TrustedWorkspace {
+  if (!isJsonObject(value) || typeof value['directory'] !== 'string') return false
+  return value['config'] === undefined || typeof value['config'] === 'string'
+}
+
+function inOrder(workspaces: readonly TrustedWorkspace[]): TrustedWorkspace[] {
+  return workspaces.toSorted((a, b) => (a.directory < b.directory ? -1 : 1))
 }
 
 /** True when someone other than this user or root could have written the file. */

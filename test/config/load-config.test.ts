@@ -17,7 +17,13 @@ describe('loadConfig', () => {
     const { config } = loaded
     assert.deepEqual(config.agents, [{ id: 'main', tools: { profile: 'full', allow: [], ask: [], deny: [] } }])
     assert.deepEqual(config.limits, { maxIterations: 50, toolTimeoutMs: 30_000, maxConcurrentTools: 10 })
-    assert.deepEqual(config.execution, { sandbox: 'local', timeoutMs: 30_000, maxOutputBytes: 204_800, limits: {} })
+    assert.deepEqual(config.execution, {
+      sandbox: 'local',
+      timeoutMs: 30_000,
+      maxOutputBytes: 204_800,
+      workspace: { mode: 'mirror' },
+      limits: {},
+    })
     assert.deepEqual(config.skills.prompt, { budgetChars: 12_000, style: 'markdown' })
     assert.deepEqual(config.skills.load, { extraDirs: [], watch: false, watchDebounceMs: 250 })
     assert.deepEqual(config.skills.surface, ['load_skill', 'read_skill_file'])

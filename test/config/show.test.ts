@@ -89,6 +89,7 @@ agents:
         sandbox: config.execution.sandbox,
         timeoutMs: config.execution.timeoutMs,
         maxOutputBytes: config.execution.maxOutputBytes,
+        workspace: config.execution.workspace,
       },
       limits: config.limits,
     })

@@ -23,7 +23,7 @@ describe('the list of trusted workspaces', () => {
     assert.equal((await place.load()).workspace.trusted, true)
     assert.equal((await place.load({ trusted: false })).workspace.trusted, false)
     await untrustWorkspace({ nexusHome, directory })
-    assert.deepEqual(await listTrusted(nexusHome), { directories: [], diagnostics: [] })
+    assert.deepEqual(await listTrusted(nexusHome), { directories: [], workspaces: [], diagnostics: [] })
   })
 
   it('forgets a directory that is gone, and refuses to trust one that is not there', async () => {

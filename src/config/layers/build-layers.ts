@@ -13,6 +13,7 @@ import { mergeDocuments } from './merge.ts'
 import { resolveReferences, type Unset } from './references.ts'
 import { restrictUntrusted } from './restrict.ts'
 import { findUnused } from './unused.ts'
+import { refuseUserOnly } from './user-only.ts'
 
 /** The text of a file, or settings in the form of one. */
 export interface Input {
@@ -21,6 +22,8 @@ export interface Input {
   /** What relative paths start from. */
   readonly directory: string
   readonly isTrusted: boolean
+  /** The workspace's own file. */
+  readonly isWorkspace: boolean
 }
 
 /** All files laid over each other. */
@@ -57,7 +60,9 @@ function addLayer(so: Growing, input: Input, environment: Environment): void {
   const checked = checkDocument(file)
   so.diagnostics.push(...file.diagnostics, ...checked.diagnostics)
   const allowed = input.isTrusted
-    ? { document: checked.document, diagnostics: [] }
+    ? input.isWorkspace
+      ? refuseUserOnly(checked.document, file)
+      : { document: checked.document, diagnostics: [] }
     : restrictUntrusted(checked.document, { base: so.document, file })
   const resolved = resolveReferences(allowed.document, {
     file,

@@ -67,7 +67,7 @@ export function restrictUntrusted(
 ): { document: ConfigDocument; diagnostics: readonly Diagnostic[] } {
   const findings = collectFindings(file)
   const ignore = (keys: readonly PathKey[]): void => {
-    const message = `${nameOf(keys)} is ignored: the workspace is not trusted, so its nexus.yaml may only tighten.`
+    const message = `${nameOf(keys)} is ignored: this nexus.yaml is not trusted, so it may only tighten.`
     const fix = 'Look at the file, then type: nexus trust'
     findings.add(keys, { code: 'config-untrusted', severity: 'warning', message, fix })
   }

@@ -25,6 +25,20 @@ const filesystem = v.strictObject({
   denyWrite: v.optional(v.pipe(texts, about('Paths that commands may not write, whatever is allowed.'))),
 })
 
+const workspace = v.strictObject({
+  mode: v.optional(
+    v.pipe(
+      v.picklist(['mirror', 'direct']),
+      about(
+        'mirror: commands work in a copy, and what they may change is taken over; direct: in the workspace itself.',
+      ),
+    ),
+    'mirror',
+  ),
+  maxFiles: v.optional(v.pipe(count, about('Most files of a workspace that is mirrored.'))),
+  maxBytes: v.optional(v.pipe(count, about('Most bytes of a workspace that is mirrored.'))),
+})
+
 /** Source: contracts §5.7. */
 const files = v.strictObject({
   maxInputBytes: v.optional(v.pipe(count, about('Largest input file of a run.')), 20 * MIB),
@@ -82,6 +96,7 @@ export const execution = v.pipe(
       ),
     ),
     limits: v.optional(v.pipe(processLimits, about('What one command may use; the local sandbox only.'))),
+    workspace: v.optional(v.pipe(workspace, about('How commands see the workspace; never read from a workspace.'))),
     network: v.optional(v.pipe(network, about('What commands may reach. Without it: nothing.'))),
     filesystem: v.optional(v.pipe(filesystem, about('What commands may see and write besides their own places.'))),
     files: v.optional(v.pipe(files, about('Sizes of inputs and artifacts.'))),
