@@ -1,4 +1,4 @@
-import type { Catalog, PromptIndex } from '../../catalog/index.ts'
+import { type Catalog, estimateTokens } from '../../catalog/index.ts'
 import {
   type Diagnostic,
   type HeldSkill,
@@ -35,19 +35,23 @@ export function stateOf(catalog: Catalog, skill: Skill): SkillState {
   return { state: 'ready', reasons: [] }
 }
 
-export function printReady(catalog: Catalog, index: PromptIndex, terminal: Terminal): void {
+export function printReady(catalog: Catalog, terminal: Terminal): void {
   if (catalog.skills.length === 0) {
     terminal.line('No skill is ready.')
     return
   }
-  const tokens = new Map(index.items.map((item) => [item.name, item.tokens]))
   const rows = catalog.skills.map((skill) => [
     `${terminal.paint('green', '✓')} ${terminal.paint('bold', shorten(toSafeLine(skill.name), 40))}`,
     terminal.paint('dim', skill.origin.source),
-    terminal.paint('dim', `~${tokens.get(skill.name) ?? 0} tokens`),
+    terminal.paint('dim', `~${costOf(skill)} tokens`),
     shorten(toSafeLine(skill.description), Math.max(30, terminal.columns - 62)),
   ])
   terminal.line(formatTable(rows))
+}
+
+/** What a skill costs in the prompt when the index shows it whole. The index itself is not made for a list: `nexus prompt` has it. */
+function costOf(skill: Skill): number {
+  return estimateTokens(`- **${skill.name}**: ${skill.description}`)
 }
 
 export function printOthers(catalog: Catalog, terminal: Terminal): void {
@@ -151,14 +155,12 @@ export function looseIn(catalog: Catalog): readonly Diagnostic[] {
   return catalog.diagnostics.filter((diagnostic) => !told.has(diagnostic) && diagnostic.severity !== 'info')
 }
 
-export function listData(catalog: Catalog, index: PromptIndex, all: boolean): JsonValue {
-  const items = new Map(index.items.map((item) => [item.name, item]))
+export function listData(catalog: Catalog, all: boolean): JsonValue {
   return {
     skills: catalog.skills.map((skill) => ({
       ...skillData(skill),
       description: skill.description,
-      shown: items.get(skill.name)?.shown ?? 'omitted',
-      tokens: items.get(skill.name)?.tokens ?? 0,
+      tokens: costOf(skill),
     })),
     ...(all && {
       held: catalog.held.map(({ skill, reasons }) => ({
@@ -184,7 +186,6 @@ export function skillData(skill: Skill): { [key: string]: JsonValue } {
     tier: skill.origin.tier,
     trusted: skill.origin.trusted,
     file: skill.file,
-    sha256: skill.fileDigest,
     diagnostics: skill.diagnostics.map(diagnosticData),
   }
 }

@@ -34,14 +34,13 @@ import { formatDiagnostic } from '../../terminal.ts'
 export async function listSkills(invocation: Invocation): Promise<number> {
   return withCatalog(invocation, (local, catalog) => {
     const { terminal } = invocation
-    const index = local.runtime.index(agentFlag(invocation))
     const all = invocation.flags['all'] === true
     if (invocation.flags['json'] === true) {
       const diagnostics = [...local.diagnostics, ...catalog.diagnostics]
-      terminal.json(envelope('skills list', listData(catalog, index, all), { diagnostics, exit: 0 }))
+      terminal.json(envelope('skills list', listData(catalog, all), { diagnostics, exit: 0 }))
       return 0
     }
-    printReady(catalog, index, terminal)
+    printReady(catalog, terminal)
     if (all) printOthers(catalog, terminal)
     else printHint(catalog, terminal)
     return 0
@@ -57,7 +56,13 @@ export async function showSkill(invocation: Invocation): Promise<number> {
     const content = invocation.flags['content'] === true ? await load(local, name, invocation) : undefined
     const state = stateOf(catalog, skill)
     if (invocation.flags['json'] === true) {
-      const data = { ...skillData(skill), ...state, description: skill.description, ...(content && { content }) }
+      const data = {
+        ...skillData(skill),
+        sha256: skill.fileDigest,
+        ...state,
+        description: skill.description,
+        ...(content && { content }),
+      }
       const diagnostics = [...local.diagnostics, ...skill.diagnostics]
       terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
     } else if (content !== undefined) terminal.line(toSafeText(content))
