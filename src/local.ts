@@ -19,7 +19,7 @@ import {
 import { type Call, DEFAULT_PROJECT, type Diagnostic } from './kernel/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from './parts.ts'
 import { createRuntime } from './runtime.ts'
-import { createSandbox, runSecretCommand, type Sandbox, type SandboxOptions } from './sandbox/index.ts'
+import { createSandbox, openSandbox, runSecretCommand, type Sandbox, type SandboxOptions } from './sandbox/index.ts'
 import { createStandardSources, type Watcher } from './sources/index.ts'
 import { openSqliteStore, type Store } from './store/index.ts'
 import { BUILTIN_TOOLS } from './tools/index.ts'
@@ -89,7 +89,8 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     policy: rules,
     ...(agent.skills && { skills: agent.skills }),
   }))
-  const sandbox = await createSandbox(sandboxOptions(loaded))
+  const isLooking = options.record === 'memory'
+  const sandbox = isLooking ? openSandbox(sandboxOptions(loaded)) : await createSandbox(sandboxOptions(loaded))
   const store =
     options.record === 'memory'
       ? undefined

@@ -1,6 +1,7 @@
 /** sandbox: where commands run. `local` confines them, `none` does not; both are loaded when they are asked for. */
 import type { Diagnostic } from '../kernel/index.ts'
 import { isNexusError, NexusError } from '../kernel/index.ts'
+import { factsOf, LazySandbox } from './lazy.ts'
 import type { LocalOptions } from './local/options.ts'
 import type { NoneOptions } from './none.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -31,6 +32,11 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     `no sandbox is called ${JSON.stringify((options as { kind: unknown }).kind)}`,
     { fix: 'use local, or none' },
   )
+}
+
+/** As `createSandbox`, but nothing is loaded or made before the first command or skill; for programs that mostly look. */
+export function openSandbox(options: SandboxOptions): Sandbox {
+  return new LazySandbox({ kind: options.kind, facts: factsOf(options), open: () => createSandbox(options) })
 }
 
 /** What keeps commands from being confined here, with the command that mends it; empty when a trial command ran well. */

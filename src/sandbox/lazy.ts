@@ -1,0 +1,61 @@
+import type { Diagnostic, TargetFacts } from '../kernel/index.ts'
+import { localFacts } from './local/facts.ts'
+import { settle } from './local/options.ts'
+import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
+
+/** What is needed to make the real one. */
+interface LazyParts {
+  readonly kind: 'local' | 'none'
+  /** Known without the sandbox, or asked of it. */
+  readonly facts: TargetFacts | undefined
+  readonly open: () => Promise<Sandbox>
+}
+
+/** The facts of a local sandbox, read off its profile; undefined for other kinds, which must be asked. */
+export function factsOf(options: { readonly kind: string }): TargetFacts | undefined {
+  return options.kind === 'local' ? localFacts(settle(options as Parameters<typeof settle>[0])) : undefined
+}
+
+/** A sandbox that is loaded and made at its first command or skill: who only looks pays nothing for it. */
+export class LazySandbox implements Sandbox {
+  readonly kind: 'local' | 'none'
+  readonly #parts: LazyParts
+  #opened: Promise<Sandbox> | undefined
+  #made: Sandbox | undefined
+  #isClosed = false
+
+  constructor(parts: LazyParts) {
+    this.kind = parts.kind
+    this.#parts = parts
+  }
+
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#made?.diagnostics ?? []
+  }
+
+  async facts(): Promise<TargetFacts> {
+    return this.#parts.facts ?? (await this.#open()).facts()
+  }
+
+  async place(...args: Parameters<Sandbox['place']>): Promise<PlacedSkill> {
+    return (await this.#open()).place(...args)
+  }
+
+  async run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
+    return (await this.#open()).run(request, signal)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await (await this.#opened)?.close()
+  }
+
+  #open(): Promise<Sandbox> {
+    this.#opened ??= this.#parts.open().then(async (sandbox) => {
+      this.#made = sandbox
+      if (this.#isClosed) await sandbox.close()
+      return sandbox
+    })
+    return this.#opened
+  }
+}
