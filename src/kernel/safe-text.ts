@@ -10,8 +10,12 @@ const ESCAPE_SEQUENCE =
   // oxlint-disable-next-line no-control-regex
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]/g
 
+/** Printable ASCII words with single blanks between them: nothing to change, and nearly all there is. */
+const PLAIN_LINE = /^[!-~]+(?: [!-~]+)*$/
+
 /** One visible line: no escape sequences, controls, bidi or zero-width characters, no line breaks; NFC. */
 export function toSafeLine(text: string): string {
+  if (PLAIN_LINE.test(text)) return text
   return toSafeText(text).replace(LINE_BREAKS, ' ').replace(/ {2,}/g, ' ').trim()
 }
 

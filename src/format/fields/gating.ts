@@ -17,6 +17,9 @@ const OS_NAMES: Readonly<Record<string, string>> = {
   win: 'windows',
 }
 
+const NONE: readonly never[] = Object.freeze([])
+const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
+
 const BIN = /^[A-Za-z0-9._+-]{1,64}$/
 const ENV = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 const CONFIG = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
@@ -41,7 +44,7 @@ export function normalizeMetadata(containers: readonly JsonObject[], notes: Note
   return {
     ...(emoji === undefined ? {} : { emoji }),
     ...(homepage === undefined ? {} : { homepage }),
-    os: [...new Set(list('os', either('os')).map((name) => OS_NAMES[name.toLowerCase()] ?? name.toLowerCase()))],
+    os: osNames(list('os', either('os'))),
     requires: requirements(inside, { anyBins: either('anyBins'), list, notes, given: requires }),
     ...(primaryEnv === undefined ? {} : { primaryEnv }),
     install: installSpecs(either('install'), notes),
@@ -71,6 +74,7 @@ function requirements(inside: JsonObject | undefined, { anyBins, list, notes, gi
     config: list('requires.config', own(inside, 'config')),
   }
   const check = (key: keyof typeof result, pattern: RegExp, what: string): void => {
+    if (result[key].length === 0) return
     const wrong = result[key].filter((entry) => !pattern.test(entry))
     if (wrong.length === 0) return
     const names = wrong.slice(0, 5).map((entry) => JSON.stringify(entry.slice(0, 60).toWellFormed()))
@@ -87,7 +91,7 @@ function requirements(inside: JsonObject | undefined, { anyBins, list, notes, gi
 }
 
 function installSpecs(value: JsonValue | undefined, notes: Notes): readonly InstallSpec[] {
-  if (value === undefined || value === null) return []
+  if (value === undefined || value === null) return NONE
   const items: readonly JsonValue[] = Array.isArray(value) ? value : [value as JsonValue]
   const specs: InstallSpec[] = []
   items.forEach((item, index) => {
@@ -102,25 +106,29 @@ function installSpecs(value: JsonValue | undefined, notes: Notes): readonly Inst
     const label = text(own(item, 'label'))
     const details = Object.create(null) as Record<string, JsonValue>
     for (const [key, detail] of Object.entries(item)) {
-      if (!['id', 'kind', 'label', 'bins', 'os'].includes(key)) details[key] = detail
+      if (!OWN_KEYS.includes(key)) details[key] = detail
     }
     specs.push({
       id: text(own(item, 'id')) ?? `${kind}-${index + 1}`,
       kind: kind.toLowerCase(),
       ...(label === undefined ? {} : { label }),
       bins: textList(own(item, 'bins'), 'install.bins', notes),
-      os: textList(own(item, 'os'), 'install.os', notes).map(
-        (name) => OS_NAMES[name.toLowerCase()] ?? name.toLowerCase(),
-      ),
+      os: osNames(textList(own(item, 'os'), 'install.os', notes)),
       details,
     })
   })
   return specs
 }
 
+/** One name per system, each once. */
+export function osNames(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return NONE
+  return [...new Set(names.map((name) => OS_NAMES[name.toLowerCase()] ?? name.toLowerCase()))]
+}
+
 /** A list of texts, or one text with commas; empty entries are dropped, other types reported. */
-function textList(value: JsonValue | undefined, key: string, { place, report }: Notes): readonly string[] {
-  if (value === undefined || value === null) return []
+function textList(value: JsonValue | undefined, key: string, notes: Notes): readonly string[] {
+  if (value === undefined || value === null) return NONE
   const items: readonly JsonValue[] = Array.isArray(value)
     ? value
     : typeof value === 'string'
@@ -130,22 +138,28 @@ function textList(value: JsonValue | undefined, key: string, { place, report }: 
     .filter((item) => typeof item === 'string' || typeof item === 'number')
     .map((item) => String(item).trim())
   if (texts.length < items.length)
-    report.add('field-type', `${key} must be a list of texts`, {
-      ...place,
+    notes.report.add('field-type', `${key} must be a list of texts`, {
+      ...notes.place,
       fix: `write: ${key.split('.').pop() ?? key}: [first, second]`,
     })
+  if (texts.length === 1 && texts[0] !== '') return texts
   return [...new Set(texts.filter((item) => item !== ''))]
 }
 
-function webAddress(value: JsonValue | undefined, { place, report }: Notes): string | undefined {
+function webAddress(value: JsonValue | undefined, notes: Notes): string | undefined {
   const address = text(value)
   if (address === undefined) return undefined
-  if (/^https?:\/\/[^\s]+$/i.test(address)) return address
-  report.add('field-type', 'homepage must be an address that begins with https:// or http://; it is ignored', {
-    ...place,
+  if (isWebAddress(address)) return address
+  notes.report.add('field-type', 'homepage must be an address that begins with https:// or http://; it is ignored', {
+    ...notes.place,
     fix: 'write: homepage: https://example.com',
   })
   return undefined
+}
+
+/** True for an address that a browser would open. */
+export function isWebAddress(text: string): boolean {
+  return /^https?:\/\/[^\s]+$/i.test(text)
 }
 
 function text(value: JsonValue | undefined): string | undefined {

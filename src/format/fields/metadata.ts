@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, type SkillMetadata } fro
 import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
-import { normalizeMetadata, own } from './gating.ts'
+import { normalizeMetadata, type Notes, own } from './gating.ts'
 
 /** Keys under `metadata` that clients use for gating, the most specific first. Source: decisions, "metadata forms". */
 export const ALIASES = ['nexus', 'openclaw', 'clawdbot', 'clawdis', 'moltbot'] as const
@@ -29,7 +29,13 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
     if (gating && value !== undefined) top[key] = value
   }
   containers.push(top)
-  return normalizeMetadata(containers, { place: front.place('metadata'), report })
+  const notes: Notes = {
+    get place() {
+      return front.place('metadata')
+    },
+    report,
+  }
+  return normalizeMetadata(containers, notes)
 }
 
 function isGating(key: string, value: JsonValue | undefined): boolean {

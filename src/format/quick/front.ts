@@ -14,30 +14,36 @@ export interface Origin {
 /** What a scanner has read, as the full parser would give it. Good until the scanner is used again. */
 export function scannedFrontmatter(scanner: Scanner, { start, firstLine }: Origin): Frontmatter {
   const { nodes } = scanner
-  const found = new Map<string, number>()
-  for (let node = 1; node < nodes.count; node = nodes.next(node)) found.set(keyOf(scanner, node), node)
+  const find = (key: string): number | undefined => {
+    for (let node = 1; node < nodes.count; node = nodes.next(node)) if (scanner.hasKey(node, key)) return node
+    return undefined
+  }
   let values: JsonObject | undefined
   return {
     get values() {
       return (values ??= mapOf(scanner, 0))
     },
-    keys: () => [...found.keys()],
+    keys() {
+      const keys: string[] = []
+      for (let node = 1; node < nodes.count; node = nodes.next(node)) keys.push(keyOf(scanner, node))
+      return keys
+    },
     value(key): JsonValue | undefined {
-      const node = found.get(key)
+      const node = find(key)
       return node === undefined ? undefined : valueOf(scanner, node)
     },
     place(key) {
-      const node = found.get(key)
+      const node = find(key)
       const line =
         node === undefined ? firstLine - 1 : firstLine + linesBefore(scanner.bytes, start, nodes.keyStart(node))
       return { line, column: 1 }
     },
     written(key) {
-      const node = found.get(key)
+      const node = find(key)
       return node === undefined ? undefined : writtenAs(scanner, node)
     },
     source(key) {
-      const node = found.get(key)
+      const node = find(key)
       return node === undefined ? '' : rawOf(scanner, node)
     },
   }

@@ -5,13 +5,14 @@ import { readMetadata } from '../fields/metadata.ts'
 import { isCleanName } from '../fields/name.ts'
 import { trimText } from '../fields/text.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
-import { createReport } from '../report.ts'
+import { createReport, type Report } from '../report.ts'
 import type { Diagnostic } from '../../kernel/index.ts'
 import { CR, DASH, LF, SPACE } from './bytes.ts'
 import { Glance } from './glance.ts'
 import { Roles } from './roles.ts'
 import { scannedFrontmatter } from './front.ts'
 import { hasOnlyText, influenceOf, INFLUENCE } from './influence.ts'
+import { readPlainMetadata } from './metadata.ts'
 import { KIND } from './nodes.ts'
 import { Scanner } from './scan.ts'
 import { folded, literal, textOf } from './values.ts'
@@ -21,6 +22,9 @@ const LINES_BEFORE = 2
 
 /** Most frontmatters end within so many bytes; a longer text only costs memory. */
 const GLANCED_BYTES = 1_024
+
+/** For a reading whose findings are told by another. */
+const UNHEARD: Report = Object.freeze({ add: () => undefined, diagnostics: [] })
 
 /** The beginning of a file in a larger buffer. */
 export interface HeadRange {
@@ -99,7 +103,10 @@ export function createHeadReader(): HeadReader {
       const head = readHead(again(source), { directoryName: source.directoryName, report })
       return { head, diagnostics: report.diagnostics }
     },
-    readMetadata: (source) => readMetadata(again(source), createReport(source.path)),
+    readMetadata(source) {
+      const front = again(source)
+      return readPlainMetadata(scanner) ?? readMetadata(front, UNHEARD)
+    },
   }
 }
 

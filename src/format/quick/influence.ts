@@ -1,6 +1,6 @@
 import { FORMAT_LIMITS } from '../limits.ts'
 import { ALIASES, TOP_LEVEL } from '../fields/metadata.ts'
-import { KIND } from './nodes.ts'
+import { hashOf, KIND } from './nodes.ts'
 import type { Scanner } from './scan.ts'
 
 /** What a top-level key can change. */
@@ -47,13 +47,6 @@ export function influenceOf(scanner: Scanner, node: number): number {
 /** True for kinds that are text whatever they say. */
 export function hasOnlyText(kind: number): boolean {
   return kind === KIND.plain || (kind >= KIND.double && kind <= KIND.foldedStripped)
-}
-
-/** The hash that the scanner gives to a key. */
-function hashOf(key: string): number {
-  let hash = 0
-  for (let at = 0; at < key.length; at++) hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0
-  return hash
 }
 
 /** For keys whose value is used: the hash alone does not prove that it is this key. */

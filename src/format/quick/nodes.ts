@@ -113,3 +113,10 @@ export class Nodes {
     return false
   }
 }
+
+/** The hash that the scanner gives to a key. */
+export function hashOf(key: string): number {
+  let hash = 0
+  for (let at = 0; at < key.length; at++) hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0
+  return hash
+}

@@ -36,6 +36,8 @@ export class Scanner {
   /** False when every byte is ASCII. */
   isWide = false
   bytes: Buffer = Buffer.alloc(0)
+  #start = 0
+  #text: string | undefined
 
   /** Blanks before the current line's text. */
   #indent = 0
@@ -52,6 +54,8 @@ export class Scanner {
     if (end >= bytes.length) return false
     bytes[end] = 0
     this.bytes = bytes
+    this.#start = start
+    this.#text = undefined
     this.#limit = end
     this.#untilLine = until === 'line'
     this.#isWhole = isWhole
@@ -62,6 +66,19 @@ export class Scanner {
     if (!this.#map({ indent: 0, node: root, level: 0 }) || this.#hasLine) return false
     this.isWide = hasWide(bytes, start, this.end)
     return true
+  }
+
+  /** The text between two offsets that a scan gave. One decoding serves all of them. */
+  textOf(start: number, end: number): string {
+    this.#text ??= this.bytes.toString('latin1', this.#start, this.end)
+    const text = this.#text.slice(start - this.#start, end - this.#start)
+    return this.isWide && WIDE.test(text) ? this.bytes.toString('utf8', start, end) : text
+  }
+
+  /** True when the key of a node is `key`. */
+  hasKey(node: number, key: string): boolean {
+    const start = this.nodes.keyStart(node)
+    return this.nodes.keyEnd(node) - start === key.length && this.textOf(start, start + key.length) === key
   }
 
   /**
@@ -210,6 +227,8 @@ export class Scanner {
     return bytes[end] === COLON && (after === SPACE || after === LF || after === CR)
   }
 }
+
+const WIDE = /[\x80-\xff]/
 
 function hasWide(bytes: Buffer, start: number, end: number): boolean {
   let all = 0

@@ -6,8 +6,8 @@ import type { Scanner } from './scan.ts'
 const AS_WRITTEN: ReadonlySet<string> = new Set(['name', 'description', 'version'])
 
 /** The key of a node as text. */
-export function keyOf({ bytes, nodes }: Scanner, node: number): string {
-  return bytes.toString('latin1', nodes.keyStart(node), nodes.keyEnd(node))
+export function keyOf(scanner: Scanner, node: number): string {
+  return scanner.textOf(scanner.nodes.keyStart(node), scanner.nodes.keyEnd(node))
 }
 
 /** A mapping as plain data without a prototype. */
@@ -76,8 +76,8 @@ export function textOf(scanner: Scanner, node: number): string {
 }
 
 /** The characters of a node's value as they stand in the text. */
-export function rawOf({ bytes, nodes, isWide }: Scanner, node: number): string {
-  return bytes.toString(isWide ? 'utf8' : 'latin1', nodes.valueStart(node), nodes.valueEnd(node))
+export function rawOf(scanner: Scanner, node: number): string {
+  return scanner.textOf(scanner.nodes.valueStart(node), scanner.nodes.valueEnd(node))
 }
 
 /** The lines of a literal block. Every line begins at the column of the first, or deeper. */
