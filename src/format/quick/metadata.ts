@@ -13,7 +13,7 @@ const ALIAS_HASHES: ReadonlySet<number> = new Set(ALIASES.map(hashOf))
 const FIELD_HASHES: ReadonlySet<number> = new Set([...TOP_LEVEL, 'always', 'skillKey'].map(hashOf))
 
 /** Fields while they are collected. */
-type Draft = { -readonly [field in keyof SkillMetadata]?: SkillMetadata[field] }
+type Draft = { -readonly [field in keyof SkillMetadata]?: SkillMetadata[field] | undefined }
 
 /**
  * The gating part of what was scanned, without a detour over objects, when it is written as nearly everybody does: one block below
@@ -27,25 +27,20 @@ export function readPlainMetadata(scanner: Scanner): SkillMetadata | undefined {
   for (let node = block + 1; node < nodes.next(block); node = nodes.next(node)) {
     if (FIELD_HASHES.has(nodes.keyHash(node)) && !takeField(scanner, node, draft)) return undefined
   }
-  const {
-    emoji,
-    homepage,
-    os = NONE,
-    requires = NO_REQUIREMENTS,
-    primaryEnv,
-    install = NONE,
-    always = false,
-    skillKey,
-  } = draft
+  return finish(draft)
+}
+
+/** Optional fields are absent, not undefined. */
+function finish({ emoji, homepage, os, requires, primaryEnv, install, always, skillKey }: Draft): SkillMetadata {
   return {
-    ...(emoji === undefined ? undefined : { emoji }),
-    ...(homepage === undefined ? undefined : { homepage }),
-    os,
-    requires,
-    ...(primaryEnv === undefined ? undefined : { primaryEnv }),
-    install,
-    always,
-    ...(skillKey === undefined ? undefined : { skillKey }),
+    ...(emoji && { emoji }),
+    ...(homepage && { homepage }),
+    os: os ?? NONE,
+    requires: requires ?? NO_REQUIREMENTS,
+    ...(primaryEnv && { primaryEnv }),
+    install: install ?? NONE,
+    always: always ?? false,
+    ...(skillKey && { skillKey }),
   }
 }
 
@@ -74,7 +69,8 @@ function takeField(scanner: Scanner, node: number, draft: Draft): boolean {
     case 'skillKey':
       return (draft[key] = words(scanner, node)) !== undefined
     case 'homepage':
-      return (draft.homepage = words(scanner, node) ?? '') !== '' && isWebAddress(draft.homepage)
+      draft.homepage = words(scanner, node)
+      return draft.homepage !== undefined && isWebAddress(draft.homepage)
     case 'always':
       draft.always = textOf(scanner, node) === 'true'
       return scanner.nodes.kind(node) === KIND.word && /^(?:true|false)$/.test(textOf(scanner, node))
@@ -143,26 +139,41 @@ function installSpecs(scanner: Scanner, self: number): readonly InstallSpec[] | 
   return specs
 }
 
+/** Fields of an install entry while they are collected. */
+interface SpecDraft {
+  id?: string
+  kind?: string
+  label?: string
+  bins: readonly string[]
+  os: readonly string[]
+  readonly details: Record<string, JsonValue>
+}
+
 function installSpec(scanner: Scanner, self: number, index: number): InstallSpec | undefined {
   const { nodes } = scanner
   if (nodes.kind(self) !== KIND.map) return undefined
-  const texts: { id?: string; kind?: string; label?: string } = {}
-  const lists = { bins: NONE as readonly string[], os: NONE as readonly string[] }
-  const details = Object.create(null) as Record<string, JsonValue>
+  const draft: SpecDraft = { bins: NONE, os: NONE, details: Object.create(null) as Record<string, JsonValue> }
   for (let node = self + 1; node < nodes.next(self); node = nodes.next(node)) {
-    const key = keyOf(scanner, node)
-    if (key === 'id' || key === 'kind' || key === 'label') {
-      const text = words(scanner, node)
-      if (text === undefined) return undefined
-      texts[key] = text
-    } else if (key === 'bins' || key === 'os') {
-      const names = list(scanner, node)
-      if (names === undefined) return undefined
-      lists[key] = key === 'os' ? osNames(names) : names
-    } else details[key] = valueOf(scanner, node)
+    if (!takeSpecField(scanner, node, draft)) return undefined
   }
-  const { id, kind, label } = texts
+  const { id, kind, label, bins, os, details } = draft
   if (kind === undefined) return undefined
   const named = { id: id ?? `${kind}-${index + 1}`, kind: kind.toLowerCase() }
-  return label === undefined ? { ...named, ...lists, details } : { ...named, label, ...lists, details }
+  return label === undefined ? { ...named, bins, os, details } : { ...named, label, bins, os, details }
+}
+
+function takeSpecField(scanner: Scanner, node: number, draft: SpecDraft): boolean {
+  const key = keyOf(scanner, node)
+  if (key === 'id' || key === 'kind' || key === 'label') {
+    const text = words(scanner, node)
+    if (text !== undefined) draft[key] = text
+    return text !== undefined
+  }
+  if (key === 'bins' || key === 'os') {
+    const names = list(scanner, node)
+    if (names !== undefined) draft[key] = key === 'os' ? osNames(names) : names
+    return names !== undefined
+  }
+  draft.details[key] = valueOf(scanner, node)
+  return true
 }
