@@ -122,7 +122,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     workspace,
     ...(store && { store }),
     ...(watcher && { watcher }),
-    diagnostics: [...loaded.diagnostics, ...inPolicies],
+    diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...inPolicies],
     close: async () => {
       await runtime.close()
       await store?.close()
@@ -198,15 +198,20 @@ function gateRulesOf(config: Config): NonNullable<Parts['gateRules']> {
 
 /** How the configuration wants commands run. */
 export function sandboxOptions({ config, nexusHome, stateDirectory }: LoadedConfig): SandboxOptions {
-  const { sandbox: kind, uidBase, limits } = config.execution
+  const { sandbox: kind, uidBase, limits, workspace } = config.execution
+  const { mode, maxFiles, maxBytes } = workspace
   if (kind === 'none') return { kind, projectId: DEFAULT_PROJECT }
   return {
     kind,
     projectId: DEFAULT_PROJECT,
     nexusHome,
     limits,
-    // Root keeps to the sandbox's own default: what another user must read cannot lie in root's home.
-    ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),
+    workspaceMode: mode,
+    mirror: { ...(maxFiles !== undefined && { maxFiles }), ...(maxBytes !== undefined && { maxBytes }) },
+    // Root keeps to the sandbox's own default unless told otherwise: what another user must read cannot lie in root's home.
+    ...((process.getuid?.() !== 0 || stateDirectory !== join(nexusHome, 'state')) && {
+      stateDir: join(stateDirectory, 'sandbox'),
+    }),
     ...(uidBase !== undefined && { uidBase }),
   }
 }

@@ -162,23 +162,28 @@ function reportError(
   return exit
 }
 
-/** The first Ctrl-C cancels, the second ends the process at once. */
+const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** After a second signal the clean-up has this long: a command's grace time, and what follows it. The runner outlives us anyway. */
+const LAST_WAIT_MS = 3_000
+
+/** The first Ctrl-C, stop of a service or end of the terminal cancels; a second one bounds how long that may take. */
 function onInterrupt(
   cancel: AbortController,
   terminal: Terminal,
 ): { readonly interrupt: () => void; readonly release: () => void } {
+  let lastWait: NodeJS.Timeout | undefined
   const interrupt = (): void => {
-    if (cancel.signal.aborted) process.exit(CODES.CANCELLED.exit)
-    terminal.note('\nCancelling … (Ctrl-C again to end at once)')
-    cancel.abort(new NexusError('CANCELLED', 'Cancelled by the user.'))
+    if (!cancel.signal.aborted) {
+      terminal.note(`\nCancelling … (Ctrl-C again to wait at most ${LAST_WAIT_MS / 1000} s)`)
+      cancel.abort(new NexusError('CANCELLED', 'Cancelled by the user.'))
+    } else lastWait ??= setTimeout(() => process.exit(CODES.CANCELLED.exit), LAST_WAIT_MS)
   }
-  process.on('SIGINT', interrupt)
-  process.on('SIGTERM', interrupt)
+  for (const name of ENDING_SIGNALS) process.on(name, interrupt)
   return {
     interrupt,
     release: () => {
-      process.off('SIGINT', interrupt)
-      process.off('SIGTERM', interrupt)
+      clearTimeout(lastWait)
+      for (const name of ENDING_SIGNALS) process.off(name, interrupt)
     },
   }
 }

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpath
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createAgent, type ModelChoice, processOwner, resolveModel, type TurnResult } from '../../agents/index.ts'
-import { CODES, type LedgerEntry, newId, NexusError, toSafeLine } from '../../kernel/index.ts'
+import { CODES, type LedgerEntry, makeDirectory, newId, NexusError, toSafeLine } from '../../kernel/index.ts'
 import { type Local, packageRoot } from '../../local.ts'
 import type { Store } from '../../store/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
@@ -34,7 +34,7 @@ export async function runDemo(invocation: Invocation): Promise<number> {
 /** An empty directory with the input file: the one named by `--keep`, else a new one below the temporary directory. */
 function makeWorkspace(keep: string | undefined): string {
   const directory = keep === undefined ? mkdtempSync(join(tmpdir(), 'nexus-demo-')) : resolve(keep)
-  mkdirSync(directory, { recursive: true })
+  makeDirectory(directory, { mkdirSync, statSync })
   if (readdirSync(directory).length > 0) {
     throw new NexusError('CONFLICT', `${directory} is not empty.`, {
       fix: 'Name an empty or a new directory with --keep.',

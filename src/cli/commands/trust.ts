@@ -1,8 +1,9 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { listTrusted, loadConfig, trustWorkspace, untrustWorkspace } from '../../config/index.ts'
 import { toSafeLine } from '../../kernel/index.ts'
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { printDiagnostics } from '../open.ts'
 
 /** `nexus trust [directory]`: remembered by real path under the Nexus home. */
 export async function trust(invocation: Invocation): Promise<number> {
@@ -19,11 +20,35 @@ export async function trust(invocation: Invocation): Promise<number> {
     terminal.note(
       invocation.flags['remove'] === true
         ? `No longer trusted: ${toSafeLine(realPath)}`
-        : `Trusted: ${toSafeLine(realPath)}\nIts skills and its nexus.yaml take effect from now on.`,
+        : await describeTrusted(realPath, invocation),
     )
   }
   const { directories } = await listTrusted(nexusHome)
   if (invocation.flags['json'] === true) terminal.json(envelope('trust', { directories: [...directories] }))
   else if (invocation.flags['list'] === true) for (const directory of directories) terminal.line(toSafeLine(directory))
   return 0
+}
+
+/** What was trusted just now, and what was not. */
+async function describeTrusted(directory: string, { environment, terminal }: Invocation): Promise<string> {
+  const loaded = await loadConfig({ cwd: directory, environment })
+  const { workspaces } = await listTrusted(loaded.nexusHome)
+  const config = workspaces.find((workspace) => workspace.directory === directory)?.config
+  const path = join(directory, 'nexus.yaml')
+  const sections = Object.keys(loaded.layers.find((layer) => layer.path === path)?.document ?? {})
+  printDiagnostics(
+    loaded.diagnostics.filter((diagnostic) => diagnostic.path === path),
+    terminal,
+  )
+  const settings =
+    config === 'absent'
+      ? 'there is no nexus.yaml; one that appears later counts only after nexus trust'
+      : config === undefined
+        ? 'its nexus.yaml cannot be read and is not trusted'
+        : `nexus.yaml as it is now (${config.slice(0, 19)}…), which sets: ${toSafeLine(sections.join(', ')) || 'nothing'}; once changed, it counts only after nexus trust`
+  return [
+    `Trusted: ${toSafeLine(directory)}`,
+    '  skills    all that its folders hold, also those that are added or changed later',
+    `  settings  ${settings}`,
+  ].join('\n')
 }

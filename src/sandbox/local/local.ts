@@ -1,7 +1,14 @@
 /** local: commands on this machine, confined. Ties the parts together: state, stage, runner, workspace. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Diagnostic, isNexusError, NexusError, type Skill, type TargetFacts } from '../../kernel/index.ts'
+import {
+  type Diagnostic,
+  isNexusError,
+  NexusError,
+  type Skill,
+  type TargetFacts,
+  toSafeLine,
+} from '../../kernel/index.ts'
 import { OutputText } from '../output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../request.ts'
 import type { EndMessage } from '../runner/protocol.ts'
@@ -52,6 +59,8 @@ class LocalSandbox implements Sandbox {
   constructor(settings: LocalSettings, diagnostics: readonly Diagnostic[]) {
     this.#settings = settings
     this.diagnostics = diagnostics
+    // Who opens the sandbox only with its first command sees them with its result.
+    this.#notes.push(...diagnostics.map(({ path, message }) => toSafeLine(`${path}: ${message}`)))
   }
 
   /** Starts the runner ahead of the first command. */

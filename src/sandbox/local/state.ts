@@ -65,7 +65,7 @@ export function openState(settings: LocalSettings): ProjectState {
     const { code, path = stateDir } = error as NodeJS.ErrnoException
     if (!/^E[A-Z]+$/.test(code ?? '')) throw error
     throw unavailable(`the state directory cannot be used (${code} ${path})`, {
-      fix: 'set stateDir to a directory that you may write to',
+      fix: 'set NEXUS_STATE_DIR (in programs: stateDir) to a directory that you may write to',
       cause: error,
     })
   }
@@ -104,7 +104,7 @@ function checkEntry(stateDir: string, uid: number): void {
   for (let path = dirname(stateDir); ; path = dirname(path)) {
     if ((statSync(path).mode & 0o001) === 0) {
       throw unavailable(`uid ${uid} cannot enter ${path}, which holds the state directory ${stateDir}`, {
-        fix: `set stateDir to a place that all users can enter, such as /var/lib/nexus, or: chmod o+x ${path}`,
+        fix: `set NEXUS_STATE_DIR (in programs: stateDir) to a place that all users can enter, such as /var/lib/nexus, or: chmod o+x ${path}`,
       })
     }
     if (path === '/') return

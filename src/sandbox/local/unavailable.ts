@@ -33,7 +33,7 @@ export function unavailable(message: string, options: { fix?: string; cause?: un
 export function cannotDrop(step: string, cause: unknown): NexusError {
   const { code } = cause as NodeJS.ErrnoException
   return unavailable(`uid 0 cannot be dropped (${step}: ${code})`, {
-    fix: 'run as a normal user, or give this process CAP_SETUID, CAP_SETGID and CAP_CHOWN over the uid range (uidBase)',
+    fix: 'run as a normal user, or give this process CAP_SETUID, CAP_SETGID and CAP_CHOWN over the uid range (execution.uidBase, default 200000)',
     cause,
   })
 }

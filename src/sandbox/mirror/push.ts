@@ -39,7 +39,7 @@ export class Push {
     if (changed.length > limits.maxFiles || bytes > limits.maxBytes) {
       for (const [path] of changed) this.#forget(path)
       return [
-        `nothing was taken back: the command changed ${changed.length} files with ${bytes} bytes; at most ${limits.maxFiles} and ${limits.maxBytes} (mirror.maxFiles, mirror.maxBytes)`,
+        `nothing was taken back: the command changed ${changed.length} files with ${bytes} bytes; at most ${limits.maxFiles} and ${limits.maxBytes} (execution.workspace.maxFiles, .maxBytes)`,
       ]
     }
     for (const [path, pair] of [...pairs].reverse()) {

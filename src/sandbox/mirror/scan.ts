@@ -46,8 +46,9 @@ export async function listTree(tree: Tree, options: ListOptions): Promise<Listin
       if (entry?.kind === 'directory') waiting.push(path)
       bytes += entry?.size ?? 0
     }
-    if (listing.entries.size > limits.maxFiles) throw tooLarge(`more than ${limits.maxFiles} files`, 'mirror.maxFiles')
-    if (bytes > limits.maxBytes) throw tooLarge(`more than ${limits.maxBytes} bytes`, 'mirror.maxBytes')
+    if (listing.entries.size > limits.maxFiles)
+      throw tooLarge(`more than ${limits.maxFiles} files`, 'execution.workspace.maxFiles')
+    if (bytes > limits.maxBytes) throw tooLarge(`more than ${limits.maxBytes} bytes`, 'execution.workspace.maxBytes')
   }
   return listing
 }
@@ -71,6 +72,6 @@ function take(
 
 function tooLarge(what: string, option: string): NexusError {
   return new NexusError('LIMIT_EXCEEDED', `the workspace holds ${what}, too much to mirror for the sandbox`, {
-    fix: `choose a smaller directory as workspace, raise ${option} of the sandbox, or run as a normal user, where nothing is copied`,
+    fix: `choose a smaller directory as workspace, or in your ~/.nexus/nexus.yaml raise ${option} or, as a normal user, set execution.workspace.mode: direct`,
   })
 }

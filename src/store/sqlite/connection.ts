@@ -1,8 +1,8 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { NexusError } from '../../kernel/index.ts'
+import { makeDirectory, NexusError } from '../../kernel/index.ts'
 import { toStoreError } from './store-error.ts'
 
 /** One row as SQLite gives it: an object without a prototype. */
@@ -114,7 +114,7 @@ async function useWriteAheadLog(connection: Connection): Promise<void> {
  */
 function createPrivateFile(path: string): void {
   const directory = dirname(path)
-  const firstCreated = mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const firstCreated = makeDirectory(directory, { mkdirSync, statSync, mode: 0o700 })
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {

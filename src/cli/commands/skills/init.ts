@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { NexusError, toSafeLine } from '../../../kernel/index.ts'
+import { makeDirectory, NexusError, toSafeLine } from '../../../kernel/index.ts'
 import { packageRoot } from '../../../local.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
@@ -68,7 +68,7 @@ function fill(name: string, description: string | undefined): string {
 
 function create(directory: string, file: string, text: string): void {
   try {
-    mkdirSync(directory, { recursive: true })
+    makeDirectory(directory, { mkdirSync, statSync })
     writeFileSync(file, text, { flag: 'wx' })
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
