@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { quoted } from '../../src/cli/show/shell-word.ts'
+import { startModelServer } from '../../src/testing/index.ts'
+import { ended, Place } from './nexus.ts'
+
+const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
+const skip = !hasScript && 'there is no `script` (util-linux) to make a terminal'
+
+interface Typed {
+  readonly code: number | null
+  /** Everything on the screen. */
+  readonly screen: string
+}
+
+/** Runs the command in a terminal of its own and types `keys` when `prompt` is on the screen. */
+async function inTerminal(
+  place: Place,
+  args: readonly string[],
+  typing: { prompt: RegExp; keys: string },
+): Promise<Typed> {
+  const { cwd, env } = place.options()
+  const child = spawn('script', ['-qec', place.line(args).map(quoted).join(' '), '/dev/null'], {
+    cwd,
+    env: { ...env, TERM: 'xterm' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    timeout: 60_000,
+  })
+  let seen = ''
+  let isTyped = false
+  child.stdout?.on('data', (chunk: Buffer) => {
+    seen += chunk.toString()
+    if (isTyped || !typing.prompt.test(seen)) return
+    isTyped = true
+    child.stdin?.write(typing.keys)
+  })
+  const { code, stdout } = await ended(child)
+  assert.ok(isTyped, `the question did not come: ${stdout}`)
+  return { code, screen: stdout }
+}
+
+const TRUST = /Trust this workspace from now on\? \[y\/N\]/
+const APPROVE = /Allow it\? \[y\/N\]/
+
+async function asking(t: TestContext): Promise<{ place: Place; args: string[] }> {
+  const place = new Place(t)
+  writeFileSync(join(place.workspace, 'nexus.yaml'), 'agents: [{ id: main, tools: { ask: [run_command] } }]\n')
+  const server = await startModelServer({
+    script: [
+      { type: 'tool-calls', calls: [{ name: 'run_command', arguments: { command: 'touch was-run' } }] },
+      { type: 'text', text: 'Done.' },
+    ],
+  })
+  t.after(() => server.close())
+  const args = [
+    'run',
+    'hello',
+    '--trust',
+    '--sandbox',
+    'none',
+    '--model',
+    'openai-compatible/scripted',
+    '--base-url',
+    server.url,
+  ]
+  return { place, args }
+}
+
+test('Ctrl-C at the question for trust cancels, ends with 130 and trusts nothing', { skip }, async (t) => {
+  const place = new Place(t)
+  const { code, screen } = await inTerminal(place, ['skills', 'run', 'greet', '--', 'true'], {
+    prompt: TRUST,
+    keys: '\u0003',
+  })
+  assert.equal(code, 130, screen)
+  assert.doesNotMatch(screen, /INTERNAL|\n\s+at /)
+  assert.equal((await place.run(['trust', '--list'])).stdout, '')
+})
+
+test('Ctrl-C at the question for approval cancels the turn and ends with 130', { skip }, async (t) => {
+  const { place, args } = await asking(t)
+  const { code, screen } = await inTerminal(place, args, { prompt: APPROVE, keys: '\u0003' })
+  assert.equal(code, 130, screen)
+  assert.doesNotMatch(screen, /INTERNAL|\n\s+at |A person said no/)
+})
+
+test('yes lets the call run, the end of the input is no', { skip }, async (t) => {
+  for (const [keys, words] of [
+    ['y\r', /allowed \(.*approved\)/],
+    ['\u0004', /A person said no/],
+  ] as const) {
+    const { place, args } = await asking(t)
+    const { code, screen } = await inTerminal(place, args, { prompt: APPROVE, keys })
+    assert.equal(code, 0, screen)
+    assert.match(screen, words)
+  }
+})
+
+test('where nobody can be asked the refusal says so, and no person is said to have answered', async (t) => {
+  const { place, args } = await asking(t)
+  const { stderr } = await place.run(args)
+  assert.match(stderr, /Nobody is there to ask/)
+  assert.doesNotMatch(stderr, /A person said no/)
+})
+
+test('--yes approves what policy wants confirmed', async (t) => {
+  const { place, args } = await asking(t)
+  assert.match((await place.run([...args, '--yes'])).stderr, /allowed \(.*approved\)/)
+})
+
+test('the command that trusts a directory can be pasted, whatever the directory is called', async (t) => {
+  const place = new Place(t)
+  const odd = join(place.root, "it's a $(touch here) dir")
+  cpSync(place.workspace, odd, { recursive: true })
+  const { stderr } = await place.run(['skills', 'run', 'greet', '--', 'true'], { cwd: odd })
+  const [, command = ''] = /type: nexus trust (.*?) {3}\(or/.exec(stderr) ?? []
+  assert.equal(spawnSync('sh', ['-c', `printf %s ${command}`], { encoding: 'utf8' }).stdout, odd)
+})
+
+test('in a directory that was deleted meanwhile every command says so', async (t) => {
+  const place = new Place(t)
+  const gone = join(place.root, 'gone')
+  mkdirSync(gone)
+  const line = place.line(['skills', 'list']).map(quoted).join(' ')
+  const child = spawn('sh', ['-c', `rmdir ${quoted(gone)} && exec ${line}`], place.options({ cwd: gone }))
+  const { code, stderr } = await ended(child)
+  assert.equal(code, 4)
+  assert.match(stderr, /^error FILE_NOT_FOUND: The working directory does not exist any more\.\n {2}fix: /)
+})
+
+test('progress is shown where a person watches and nowhere else', { skip }, async (t) => {
+  const place = new Place(t)
+  const args = [
+    'skills',
+    'run',
+    'greet',
+    '--trust',
+    '--sandbox',
+    'none',
+    '--',
+    'sleep 1.5; printf "go? "; read x; sleep 0; echo',
+  ]
+  const { screen } = await inTerminal(place, args, { prompt: /go\?/, keys: '' })
+  assert.match(screen, /starting the command … 1 s/)
+  assert.doesNotMatch((await place.run(args)).stderr, /…/)
+})
