@@ -208,10 +208,8 @@ export function sandboxOptions({ config, nexusHome, stateDirectory }: LoadedConf
     limits,
     workspaceMode: mode,
     mirror: { ...(maxFiles !== undefined && { maxFiles }), ...(maxBytes !== undefined && { maxBytes }) },
-    // Root keeps to the sandbox's own default unless told otherwise: what another user must read cannot lie in root's home.
-    ...((process.getuid?.() !== 0 || stateDirectory !== join(nexusHome, 'state')) && {
-      stateDir: join(stateDirectory, 'sandbox'),
-    }),
+    // Root keeps to the sandbox's own default: what another user must read cannot lie in root's home.
+    ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),
     ...(uidBase !== undefined && { uidBase }),
   }
 }

@@ -13,7 +13,7 @@ export {
 } from './failures.ts'
 export { DEFAULT_PROJECT, newId } from './ids.ts'
 export { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from './json.ts'
-export { type DirectoryMaker, makeDirectory } from './make-directory.ts'
+export { type DirectoryMaker, makeDirectory } from './paths/make-directory.ts'
 export { nearest } from './nearest.ts'
 export {
   type Failed,
@@ -45,6 +45,7 @@ export {
   type SkillDocument,
   type SkillMetadata,
   type SkillOrigin,
+  stampText,
   type TargetFacts,
   TIERS,
   type Tier,

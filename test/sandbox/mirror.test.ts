@@ -185,7 +185,7 @@ test('protected places are not changed, made or removed', async (context) => {
 test('a workspace beyond the limits is refused before anything runs', async (context) => {
   const { host, mirror } = openMirror(context, { maxFiles: 3 })
   for (let index = 0; index < 4; index++) writeFileSync(join(host, String(index)), 'x')
-  await assert.rejects(mirror.pull(), { code: 'LIMIT_EXCEEDED', fix: /mirror\.maxFiles/ })
+  await assert.rejects(mirror.pull(), { code: 'LIMIT_EXCEEDED', fix: /execution\.workspace\.maxFiles/ })
 })
 
 test('changes beyond the limits are not taken back, all or nothing', async (context) => {

@@ -65,7 +65,9 @@ export function openState(settings: LocalSettings): ProjectState {
     const { code, path = stateDir } = error as NodeJS.ErrnoException
     if (!/^E[A-Z]+$/.test(code ?? '')) throw error
     throw unavailable(`the state directory cannot be used (${code} ${path})`, {
-      fix: 'set NEXUS_STATE_DIR (in programs: stateDir) to a directory that you may write to',
+      fix: isRoot
+        ? `make ${stateDir} a directory that root may write to, or run as a normal user (in programs: set stateDir)`
+        : 'set NEXUS_STATE_DIR (in programs: stateDir) to a directory that you may write to',
       cause: error,
     })
   }
@@ -104,7 +106,7 @@ function checkEntry(stateDir: string, uid: number): void {
   for (let path = dirname(stateDir); ; path = dirname(path)) {
     if ((statSync(path).mode & 0o001) === 0) {
       throw unavailable(`uid ${uid} cannot enter ${path}, which holds the state directory ${stateDir}`, {
-        fix: `set NEXUS_STATE_DIR (in programs: stateDir) to a place that all users can enter, such as /var/lib/nexus, or: chmod o+x ${path}`,
+        fix: `chmod o+x ${path}, or set stateDir to a place that all users can enter, such as /var/lib/nexus`,
       })
     }
     if (path === '/') return

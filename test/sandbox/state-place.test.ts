@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkSandbox, createSandbox } from '../../src/sandbox/index.ts'
+import { IS_ROOT, localOptions, whySkipped } from './local-rig.ts'
+
+const skip = (await whySkipped()) ?? false
+
+test(
+  'a state directory that cannot be made ends the first command at once, with what to set, and no question before it',
+  { skip },
+  async () => {
+    const sandbox = await createSandbox(localOptions({ stateDir: '/proc/x/state' }))
+    assert.match((await sandbox.facts()).target, /^local sandbox/)
+    await assert.rejects(sandbox.run({ command: 'true', workspace: import.meta.dirname }), {
+      code: 'SANDBOX_UNAVAILABLE',
+      message: /^commands cannot be confined here: the state directory cannot be used \(ENOENT \/proc\/x\)$/,
+      fix: IS_ROOT ? /^make \/proc\/x\/state a directory/ : /^set NEXUS_STATE_DIR/,
+    })
+    await sandbox.close()
+    const [found] = await checkSandbox(localOptions({ stateDir: '/proc/x/state' }))
+    assert.equal(found?.code, 'sandbox-unavailable')
+  },
+)
