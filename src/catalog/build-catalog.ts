@@ -123,10 +123,15 @@ function settle(copies: readonly Copy[]): Settled {
   const contenders = contendersOf(copies)
   const winner = contenders[0] as Copy
   const shadowed = contenders.slice(1).map(({ skill, reasons }): ShadowedSkill => {
-    const why = skill.fileDigest === winner.skill.fileDigest ? 'identical' : 'lower'
+    const why = hasSameBytes(skill, winner.skill) ? 'identical' : 'lower'
     return { skill, by: winner.skill, why, reasons }
   })
   return { winner, shadowed, apart: copies.filter((copy) => !contenders.includes(copy)) }
+}
+
+/** Only copies of one name are compared, because a digest costs a reading of the file. An unknown one equals nothing. */
+function hasSameBytes(a: Skill, b: Skill): boolean {
+  return a.stamp.size === b.stamp.size && a.fileDigest !== '' && a.fileDigest === b.fileDigest
 }
 
 function contendersOf(copies: readonly Copy[]): readonly Copy[] {
@@ -172,7 +177,7 @@ function duplicatesOf(copies: readonly Copy[], told: ReadonlySet<string>): Diagn
   for (const { skill } of copies) {
     const first = firstOf.get(skill.origin.source)
     if (!first) firstOf.set(skill.origin.source, skill)
-    else if (first.fileDigest !== skill.fileDigest && !told.has(first.file) && !told.has(skill.file)) {
+    else if (!told.has(first.file) && !told.has(skill.file) && !hasSameBytes(first, skill)) {
       found.push(duplicate(skill, first))
     }
   }

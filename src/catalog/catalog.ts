@@ -23,7 +23,7 @@ export interface Catalog {
   readonly shadowed: readonly ShadowedSkill[]
   readonly rejected: readonly RejectedSkill[]
   readonly diagnostics: readonly Diagnostic[]
-  /** Hex sha256 over addresses and file digests of `skills`: changes exactly when what the model sees changes. */
+  /** Hex sha256 over addresses, descriptions and sizes of `skills`: changes when what the model sees changes. */
   readonly version: string
   /** Finds an offered skill by name, or any copy that is neither held nor untrusted by `source/name` (also `skill://source/name/SKILL.md`). */
   find(nameOrAddress: string): Skill | undefined

@@ -10,8 +10,8 @@ export interface SnapshotSkill {
   readonly address: string
   readonly description: string
   readonly directory: string
-  /** sha256 (hex) of its SKILL.md at that time. */
-  readonly fileDigest: string
+  /** Bytes of its SKILL.md at that time. */
+  readonly size: number
 }
 
 /** The skills that a session was told about. Source: seed 001 §5.2. */
@@ -21,9 +21,8 @@ export interface CatalogSnapshot {
   readonly skills: readonly SnapshotSkill[]
 }
 
-const FORMAT = 1
-const FIELDS = ['name', 'address', 'description', 'directory', 'fileDigest'] as const
-const DIGEST = /^[0-9a-f]{64}$/
+const FORMAT = 2
+const FIELDS = ['name', 'address', 'description', 'directory'] as const
 
 /** The catalog as JSON for a session's row: what was offered, not the texts. */
 export function toSnapshot({
@@ -41,7 +40,7 @@ export function toSnapshot({
       address: skillAddress(skill),
       description: skill.description,
       directory: skill.directory,
-      fileDigest: skill.fileDigest,
+      size: skill.stamp.size,
     })),
   }
 }
@@ -65,7 +64,7 @@ export function fromSnapshot(json: unknown): CatalogSnapshot | undefined {
 export interface SnapshotDiff {
   readonly added: readonly string[]
   readonly removed: readonly string[]
-  /** The name means another copy, or its SKILL.md has other bytes. */
+  /** The name means another copy, its description differs, or its SKILL.md has another size. */
   readonly changed: readonly string[]
 }
 
@@ -105,26 +104,40 @@ function byName({ skills }: Pick<CatalogSnapshot, 'skills'>): ReadonlyMap<string
 }
 
 function isChanged(before: SnapshotSkill | undefined, now: SnapshotSkill): boolean {
-  return before !== undefined && (before.address !== now.address || before.fileDigest !== now.fileDigest)
+  return (
+    before !== undefined &&
+    (before.address !== now.address || before.size !== now.size || before.description !== now.description)
+  )
 }
 
-/** Hex sha256 over addresses and file digests, in order: it changes exactly when what the model sees changes. */
+/**
+ * Hex sha256 over addresses, descriptions and sizes, in order: it changes when what the model sees changes. Not over the bytes: they
+ * would have to be read and hashed at every look, and loading reads them as they are anyway.
+ */
 export function catalogVersion(skills: readonly Skill[]): string {
-  return versionOf(skills.map((skill) => ({ address: skillAddress(skill), fileDigest: skill.fileDigest })))
+  return versionOf(
+    skills.map((skill) => ({
+      address: skillAddress(skill),
+      description: skill.description,
+      size: skill.stamp.size,
+    })),
+  )
 }
 
-function versionOf(skills: readonly Pick<SnapshotSkill, 'address' | 'fileDigest'>[]): string {
-  const hash = createHash('sha256').update('nexus-catalog-v1\u0000')
+function versionOf(skills: readonly Pick<SnapshotSkill, 'address' | 'description' | 'size'>[]): string {
+  const hash = createHash('sha256').update('nexus-catalog-v2\u0000')
   // JSON text is unambiguous: no address can look like the end of another.
-  return hash.update(JSON.stringify(skills.map(({ address, fileDigest }) => [address, fileDigest]))).digest('hex')
+  const rows = skills.map(({ address, description, size }) => [address, description, size])
+  return hash.update(JSON.stringify(rows)).digest('hex')
 }
 
 function toSnapshotSkill(item: JsonValue): SnapshotSkill | undefined {
   if (!isJsonObject(item)) return undefined
   const values = FIELDS.map((field) => own(item, field))
   if (!values.every((value) => typeof value === 'string')) return undefined
-  const [name, address, description, directory, fileDigest] = values as [string, string, string, string, string]
-  return DIGEST.test(fileDigest) ? { name, address, description, directory, fileDigest } : undefined
+  const [name, address, description, directory] = values as [string, string, string, string]
+  const size = own(item, 'size')
+  return typeof size === 'number' ? { name, address, description, directory, size } : undefined
 }
 
 function own(object: JsonObject, key: string): JsonValue | undefined {

@@ -63,6 +63,11 @@ export interface FileStamp {
   readonly inode: number
 }
 
+/** A stamp as one word, for comparing and for keeping. */
+export function stampText({ mtimeMs, size, inode }: FileStamp): string {
+  return `${mtimeMs}-${size}-${inode}`
+}
+
 /** Which source found a skill. `source` is unique within a runtime and forms the address `source/name`. */
 export interface SkillOrigin {
   readonly source: string

@@ -4,12 +4,14 @@ import { basename } from 'node:path'
 import { type Catalog, shownName, shownText } from '../catalog/index.ts'
 import { parseSkill } from '../format/index.ts'
 import {
+  type FileStamp,
   isNexusError,
   type Manifest,
   NexusError,
   type Skill,
   skillAddress,
   type SkillDocument,
+  stampText,
   toSafeLine,
 } from '../kernel/index.ts'
 import { readContained, readManifest } from '../sources/index.ts'
@@ -62,7 +64,7 @@ export interface LoadedSkill {
   readonly treeDigest: string
   /** Every file but the SKILL.md itself and hidden ones, in byte order. */
   readonly files: readonly LoadedFile[]
-  /** True when the SKILL.md differs from the one that the catalog speaks of: the catalog should be refreshed. */
+  /** True when the SKILL.md was written since the catalog looked at it: the catalog should be refreshed. */
   readonly isStale: boolean
   /** Names from the first skill to this one, as far as they called each other; only this one when none asked for it. */
   readonly stack: readonly string[]
@@ -97,7 +99,7 @@ export function createLoader(parts: LoaderParts): Loader {
     const skill = findSkill(catalog(), nameOrAddress)
     const { turn = { agentId: '' }, calledBy } = options
     const entry = stacks.enter(turn, stacked(skill), callerIn(catalog(), calledBy))
-    const { document, manifest, placed, fileDigest } = await readWhole(skill, place, options.signal)
+    const { document, manifest, placed, stamp } = await readWhole(skill, place, options.signal)
     const baseDir = placed?.baseDir ?? skill.directory
     placedAt.set(skillAddress(skill), baseDir)
     const own = basename(skill.file)
@@ -110,7 +112,7 @@ export function createLoader(parts: LoaderParts): Loader {
       files: manifest.files
         .filter(({ path }) => path !== own && !/(?:^|\/)\./.test(path))
         .map(({ path, size, executable }) => ({ path, size, executable })),
-      isStale: fileDigest !== skill.fileDigest,
+      isStale: stampText(stamp) !== stampText(skill.stamp),
       stack: entry.stack,
     }
   }
@@ -148,7 +150,7 @@ interface Whole {
   readonly document: SkillDocument
   readonly manifest: Manifest
   readonly placed: { readonly baseDir: string; readonly treeDigest: string } | undefined
-  readonly fileDigest: string
+  readonly stamp: FileStamp
 }
 
 /** Reads text, manifest and placement until they are of one revision. */
@@ -173,7 +175,7 @@ async function readOnce(
   signal: AbortSignal | undefined,
 ): Promise<Whole | undefined> {
   const own = basename(skill.file)
-  const { bytes, fileDigest } = await readOwnFile(skill, own, signal)
+  const { bytes, fileDigest, stamp } = await readOwnFile(skill, own, signal)
   const { document, diagnostics } = parseSkill(bytes, { path: skill.file })
   if (!document) throw invalidSkill(shownName(skill), { file: skill.file, diagnostics })
   try {
@@ -181,7 +183,7 @@ async function readOnce(
     if (manifest.files.find(({ path }) => path === own)?.sha256 !== fileDigest) return undefined
     const placed = await place?.(skill, signal)
     if (placed && placed.treeDigest !== manifest.treeDigest) return undefined
-    return { document, manifest, placed, fileDigest }
+    return { document, manifest, placed, stamp }
   } catch (error) {
     // A file that was there a moment ago is a change; if the whole skill is gone, the next reading says so.
     if (isNexusError(error) && error.code === 'FILE_NOT_FOUND') return undefined
@@ -193,13 +195,13 @@ async function readOwnFile(
   skill: Skill,
   own: string,
   signal: AbortSignal | undefined,
-): Promise<{ bytes: Uint8Array; fileDigest: string }> {
+): Promise<{ bytes: Uint8Array; fileDigest: string; stamp: FileStamp }> {
   try {
-    const { bytes } = await readContained(skill.directory, own, {
+    const { bytes, stamp } = await readContained(skill.directory, own, {
       maxBytes: MAX_SKILL_BYTES,
       ...(signal && { signal }),
     })
-    return { bytes, fileDigest: createHash('sha256').update(bytes).digest('hex') }
+    return { bytes, fileDigest: createHash('sha256').update(bytes).digest('hex'), stamp }
   } catch (error) {
     if (!isNexusError(error) || error.code !== 'FILE_NOT_FOUND') throw error
     const message = `Skill '${shownName(skill)}' not found any more: ${toSafeLine(skill.file)} is gone.`

@@ -19,6 +19,9 @@ export interface CopySketch {
 export function copy(name: string, parts: CopySketch = {}): Skill {
   const source = parts.source ?? parts.tier ?? 'local'
   const directory = parts.directory ?? `/${source}/${name}`
+  const fileDigest = createHash('sha256')
+    .update(parts.bytes ?? directory)
+    .digest('hex')
   return {
     name,
     description: parts.description ?? `Does ${name}.`,
@@ -30,10 +33,9 @@ export function copy(name: string, parts: CopySketch = {}): Skill {
     origin: { source, tier: parts.tier ?? 'local', rank: parts.rank ?? 0, trusted: parts.trusted ?? true },
     directory,
     file: `${directory}/SKILL.md`,
-    fileDigest: createHash('sha256')
-      .update(parts.bytes ?? directory)
-      .digest('hex'),
-    stamp: { mtimeMs: 0, size: 1, inode: 1 },
+    fileDigest,
+    // Other bytes, another size; the same bytes, the same.
+    stamp: { mtimeMs: 0, size: Number.parseInt(fileDigest.slice(0, 8), 16), inode: 1 },
     diagnostics: [],
   }
 }

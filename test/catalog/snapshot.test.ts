@@ -29,13 +29,13 @@ test('a damaged snapshot is undefined, never a throw', () => {
     'text',
     [],
     {},
-    { ...good, format: 2 },
+    { ...good, format: 1 },
     { ...good, version: 'x' },
     { ...good, skills: {} },
     { ...good, skills: good.skills.slice(1) },
     { ...good, skills: [null] },
     { ...good, skills: good.skills.map((skill) => ({ ...skill, address: 'other/a' })) },
-    { ...good, skills: good.skills.map((skill) => ({ ...skill, fileDigest: 'short' })) },
+    { ...good, skills: good.skills.map((skill) => ({ ...skill, size: 'large' })) },
     { ...good, skills: good.skills.map(({ address }) => ({ address })) },
   ]
   for (const json of damaged) assert.equal(fromSnapshot(json), undefined, JSON.stringify(json))

@@ -132,7 +132,8 @@ function inSession(skill: Skill, { snapshot }: ExplainParts): Finding[] {
     const text = 'The session does not know it yet: it came after the last turn began.'
     return [finding('stale-session', 'problem', { text, file, fix })]
   }
-  if (told.fileDigest === skill.fileDigest && told.address === skillAddress(skill)) return []
+  const isSame = told.size === skill.stamp.size && told.description === skill.description
+  if (isSame && told.address === skillAddress(skill)) return []
   const what = told.address === skillAddress(skill) ? 'an earlier text of it' : `another copy of it, ${told.address}`
   return [finding('stale-session', 'note', { text: `The session was told of ${what}.`, file, fix })]
 }
