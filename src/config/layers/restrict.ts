@@ -7,6 +7,7 @@ import type { PathKey, YamlFile } from '../document/read-yaml.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { expandAgents } from './merge.ts'
 import { fits, leadsTo } from './pattern.ts'
+import { isUserOnly, USER_ONLY_FIX } from './user-only.ts'
 
 /** Whether a part of an untrusted file only narrows what is allowed so far; a value means "narrowed to this". */
 type Check = (value: JsonValue, now: unknown) => boolean | { readonly narrowed: JsonValue }
@@ -68,7 +69,7 @@ export function restrictUntrusted(
   const findings = collectFindings(file)
   const ignore = (keys: readonly PathKey[]): void => {
     const message = `${nameOf(keys)} is ignored: this nexus.yaml is not trusted, so it may only tighten.`
-    const fix = 'Look at the file, then type: nexus trust'
+    const fix = isUserOnly(keys) ? USER_ONLY_FIX : 'Look at the file, then type: nexus trust'
     findings.add(keys, { code: 'config-untrusted', severity: 'warning', message, fix })
   }
   const expanded = { ...base, ...(base.agents && { agents: expandAgents(base.agents) }) } as JsonObject

@@ -2,8 +2,9 @@ import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '
 import { collectFindings } from '../document/findings.ts'
 import { nameOf } from '../document/name-of.ts'
 import { copyValue, partAt, removeParts } from '../document/parts.ts'
-import type { YamlFile } from '../document/read-yaml.ts'
+import type { PathKey, YamlFile } from '../document/read-yaml.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
+import { isWithin } from './pattern.ts'
 
 /** What turns confinement off, or moves its bounds; with a `value`, only that one does. */
 const USER_ONLY: readonly { readonly path: string; readonly value?: JsonValue }[] = [
@@ -14,6 +15,14 @@ const USER_ONLY: readonly { readonly path: string; readonly value?: JsonValue }[
   { path: 'execution.uidBase' },
   { path: 'execution.filesystem.allowWrite' },
 ]
+
+/** Trusting the workspace would not help. */
+export const USER_ONLY_FIX = 'Set it in your own ~/.nexus/nexus.yaml, or name a file with --config.'
+
+/** Whether a place is one where a workspace's file may not loosen the sandbox. */
+export function isUserOnly(keys: readonly PathKey[]): boolean {
+  return USER_ONLY.some(({ path }) => isWithin(path, keys))
+}
 
 /**
  * Takes from a workspace's file, trusted or not, what only the user may say: a command that writes there could otherwise free
@@ -31,8 +40,7 @@ export function refuseUserOnly(
   const findings = collectFindings(file)
   for (const keys of refused) {
     const message = `${nameOf(keys)} is ignored: the nexus.yaml of a workspace never loosens the sandbox, whether it is trusted or not.`
-    const fix = 'Set it in your own ~/.nexus/nexus.yaml, or name a file with --config.'
-    findings.add(keys, { code: 'config-user-only', severity: 'warning', message, fix })
+    findings.add(keys, { code: 'config-user-only', severity: 'warning', message, fix: USER_ONLY_FIX })
   }
   const document = copyValue(checked as JsonValue) as JsonObject
   removeParts(document, refused)
