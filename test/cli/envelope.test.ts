@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { COMMANDS } from '../../src/cli/table.ts'
+import { CODES, isJsonObject, type JsonObject, type JsonValue } from '../../src/kernel/index.ts'
+import { startModelServer } from '../../src/testing/index.ts'
+import { Place, type Ran } from './nexus.ts'
+
+const SCHEMA = JSON.parse(
+  readFileSync(new URL('../../schema/output.schema.json', import.meta.url), 'utf8'),
+) as JsonObject
+
+/** The schema as we hold ourselves to it: readers accept members they do not know, we print none. */
+function closed(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(closed)
+  if (!isJsonObject(value)) return value
+  const inner = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, closed(member)]))
+  return value['type'] === 'object' && value['properties'] !== undefined
+    ? { ...inner, additionalProperties: false }
+    : inner
+}
+
+const isValid = new Ajv2020({ allErrors: true, strict: true, strictRequired: false, strictTypes: false }).compile(
+  closed(SCHEMA) as object,
+)
+
+interface Envelope {
+  readonly command: string
+  readonly ok: boolean
+  readonly data: { readonly [key: string]: JsonValue } | null
+  readonly diagnostics: readonly { severity: string; code: string }[]
+  readonly error?: { readonly code: keyof typeof CODES; readonly message: string; readonly fix?: string }
+}
+
+/** The one document on stdout, held against the published schema and the exit code. */
+function envelopeOf({ stdout, stderr, code }: Ran, about: string): Envelope {
+  assert.ok(stdout !== '', `${about}: nothing on stdout; ${stderr}`)
+  const document = JSON.parse(stdout) as Envelope
+  assert.ok(isValid(document), `${about}: ${JSON.stringify(isValid.errors, undefined, 1)}`)
+  assert.equal(document.ok, code === 0, about)
+  return document
+}
+
+const PREPARED = { extra: ['skills', 'validate', 'skills'], migrate: ['skills', 'migrate', 'skills', '--dry-run'] }
+
+/** A way to call each command that has `--json`, and the exit code. */
+const CALLS: readonly (readonly [readonly string[], number])[] = [
+  [['skills', 'list', '--all', '--trust'], 0],
+  [['skills', 'show', 'greet', '--trust'], 0],
+  [['skills', 'show', 'greet', '--trust', '--content'], 0],
+  [['skills', 'check', '--trust'], 1],
+  [['skills', 'check', 'greet', '--trust'], 0],
+  [['skills', 'why', 'github'], 1],
+  [['skills', 'why', 'absent'], 4],
+  [['skills', 'search', 'chart'], 0],
+  [['skills', 'search', 'quantum'], 4],
+  [['skills', 'run', 'greet', '--trust', '--sandbox', 'none', '--', 'echo hi; exit 3'], 3],
+  [['skills', 'init', 'fresh'], 0],
+  [PREPARED.extra, 1],
+  [PREPARED.migrate, 1],
+  [['prompt', '--trust'], 0],
+  [['sessions', 'list'], 0],
+  [['config', 'check'], 0],
+  [['config', 'show'], 0],
+  [['trust', '--list'], 0],
+]
+
+test('what every command prints with --json is as the published schema says', async (t) => {
+  const place = new Place(t)
+  for (const [args, code] of CALLS) {
+    const ran = await place.run(withJson(args))
+    assert.equal(ran.code, code, `${args.join(' ')}: ${ran.stderr}`)
+    assert.equal(envelopeOf(ran, args.join(' ')).error === undefined, code === 0 || isAnswer(args), args.join(' '))
+  }
+})
+
+/** Not 0, and yet an answer: the command's own exit code, or a state that was asked for. */
+function isAnswer(args: readonly string[]): boolean {
+  return args[1] === 'run' || args[1] === 'validate' || args[1] === 'migrate' || args.includes('github')
+}
+
+function withJson(args: readonly string[]): string[] {
+  const split = args.indexOf('--')
+  return split === -1 ? [...args, '--json'] : [...args.slice(0, split), '--json', ...args.slice(split)]
+}
+
+test('turns, their sessions and doctor print what the published schema says', async (t) => {
+  const place = new Place(t)
+  await using server = await startModelServer({
+    script: [
+      { type: 'tool-calls', calls: [{ name: 'run_command', arguments: { command: 'echo hi' } }] },
+      { type: 'text', text: 'Done.' },
+      { type: 'status', status: 401 },
+    ],
+  })
+  const flags = ['--trust', '--sandbox', 'none', '--model', 'openai-compatible/scripted', '--base-url', server.url]
+  const fine = envelopeOf(await place.run(['run', 'hello', ...flags, '--json']), 'run')
+  assert.deepEqual([fine.ok, fine.data?.['text'], fine.error], [true, 'Done.', undefined])
+  const session = String(fine.data?.['session'])
+  envelopeOf(await place.run(['sessions', 'list', '--json']), 'sessions list')
+  envelopeOf(await place.run(['sessions', 'show', session, '--json']), 'sessions show')
+  // The beginning of an id is enough to go on.
+  const ran = await place.run(['run', 'again', '--session', session.slice(0, 12), ...flags, '--json'])
+  const failed = envelopeOf(ran, 'run that fails')
+  assert.deepEqual([ran.code, failed.error?.code, failed.data?.['session']], [3, 'MODEL_FAILED', session])
+  envelopeOf(await place.run(['doctor', '--json']), 'doctor')
+})
+
+test('the schema knows every command that has --json', () => {
+  const known = Object.keys(SCHEMA['$defs'] as JsonObject).flatMap((name) => /^data of (.*)$/.exec(name)?.[1] ?? [])
+  const printing = COMMANDS.filter(({ options }) => options?.['json']).map(({ name }) => name)
+  assert.deepEqual(known.sort(), printing.sort())
+})
+
+const FAILURES: readonly (readonly [readonly string[], keyof typeof CODES])[] = [
+  [['skills', 'show', 'absent'], 'SKILL_NOT_FOUND'],
+  [['skills', 'show', 'broken', '--trust'], 'SKILL_INVALID'],
+  [['skills', 'list', '--skills-dir', '/no/such/dir'], 'FILE_NOT_FOUND'],
+  [['skills', 'list', '--agent', 'nobody'], 'INVALID_ARGUMENT'],
+  [['skills', 'lost'], 'INVALID_ARGUMENT'],
+  [['skills', 'list', '--alll'], 'INVALID_ARGUMENT'],
+  [['skills', 'run', 'greet', '--', 'true'], 'UNTRUSTED_WORKSPACE'],
+  [['run', 'hello', '--trust'], 'MODEL_NOT_CONFIGURED'],
+  [['run', 'hello', '--trust', '--model', 'recorded'], 'INVALID_ARGUMENT'],
+  [['sessions', 'show', 'absent'], 'FILE_NOT_FOUND'],
+  [['config', 'show', 'limit'], 'INVALID_ARGUMENT'],
+  [['skills', 'init', '../x'], 'INVALID_ARGUMENT'],
+]
+
+test('a failure is the same document with its code and fix, and its exit code is kept', async (t) => {
+  const place = new Place(t)
+  for (const [args, code] of FAILURES) {
+    const ran = await place.run(withJson(args))
+    const { error, data } = envelopeOf(ran, args.join(' '))
+    assert.deepEqual([error?.code, data, ran.code], [code, null, CODES[code].exit], args.join(' '))
+    assert.match(ran.stderr, new RegExp(`error ${code}`))
+  }
+})
+
+test('a broken configuration is in the document of what stops for it', async (t) => {
+  const place = new Place(t)
+  writeFileSync(join(place.workspace, 'nexus.yaml'), 'limits: { maxIterations: many }\n')
+  const { error } = envelopeOf(await place.run(['run', 'hello', '--trust', '--json']), 'run')
+  assert.equal(error?.code, 'CONFIG_INVALID')
+  const { diagnostics, ok } = envelopeOf(await place.run(['skills', 'list', '--trust', '--json']), 'skills list')
+  assert.deepEqual(
+    [ok, diagnostics.some(({ severity, code }) => severity === 'error' && code.startsWith('config-'))],
+    [true, true],
+  )
+})
