@@ -1,5 +1,5 @@
 import { ALIASES, TOP_LEVEL } from '../fields/metadata.ts'
-import { COLON } from './bytes.ts'
+import { COLON } from '../quick/bytes.ts'
 
 /** The keys that a glance looks at, as marks. */
 export const MARKS = {

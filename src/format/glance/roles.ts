@@ -1,4 +1,4 @@
-import { DOUBLE_QUOTE, LF, SPACE } from './bytes.ts'
+import { DOUBLE_QUOTE, LF, SPACE } from '../quick/bytes.ts'
 import { type Glance, isBlank, type TopEntry } from './glance.ts'
 import { isInfluential, MARKS } from './keys.ts'
 

@@ -1,4 +1,4 @@
-import { COLON, CR, DASH, LF, SPACE } from './bytes.ts'
+import { COLON, CR, DASH, LF, SPACE } from '../quick/bytes.ts'
 import { IN_METADATA, markOf } from './keys.ts'
 import { CLOSER, createPatterns, type Patterns } from './patterns.ts'
 
