@@ -1,6 +1,6 @@
 /** kernel: the words every room shares; no I/O, no dependency. */
 export type { Call, Decision, LedgerEntry } from './call.ts'
-export { type Clock, systemClock } from './clock.ts'
+export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'
 export {
   type CodeRow,
   CODES,
@@ -11,7 +11,6 @@ export {
   NexusError,
   type Severity,
 } from './failures.ts'
-export { DEFAULT_PROJECT, newId } from './ids.ts'
 export { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from './json.ts'
 export { type DirectoryMaker, makeDirectory } from './paths/make-directory.ts'
 export { nearest } from './nearest.ts'
