@@ -79,12 +79,7 @@ function report({ outcome, streams }: Ran, local: Local, invocation: Invocation)
   const { terminal, signal } = invocation
   for (const note of notesOf(outcome)) terminal.note(`note: ${toSafeLine(note)}`)
   if (terminal.outputEnd.aborted && !signal.aborted) return endOfOutput(terminal.outputEnd.reason as WriteFailure)
-  const maxSec = maxTimeoutSec(local, invocation)
-  const error =
-    outcome.type === 'failed'
-      ? callError({ ...outcome, message: messageWithoutNotes(outcome) }, timeoutFix(outcome, maxSec))
-      : undefined
-  const failure = error && toFailure(error, signal)
+  const failure = failureOf(outcome, local, invocation)
   const exit = failure ? printFailure(failure, terminal) : Number(outcome.data?.['exit_code'] ?? 0)
   if (invocation.flags['json'] === true) {
     const data = outcome.data?.['exit_code'] === undefined ? null : toData(outcome, streams)
@@ -94,6 +89,12 @@ function report({ outcome, streams }: Ran, local: Local, invocation: Invocation)
     )
   }
   return exit
+}
+
+function failureOf(outcome: Outcome, local: Local, invocation: Invocation): ReturnType<typeof toFailure> | undefined {
+  if (outcome.type !== 'failed') return undefined
+  const fix = timeoutFix(outcome, maxTimeoutSec(local, invocation))
+  return toFailure(callError({ ...outcome, message: messageWithoutNotes(outcome) }, fix), invocation.signal)
 }
 
 /** The reason itself is told when the program ends. */
