@@ -25,9 +25,14 @@ if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
 function print(text: string): void {
   try {
     ;(require('node:fs') as typeof Fs).writeSync(1, text)
-  } catch {
-    // A pipe that is full or closed: the stream knows how to wait and whom to tell.
-    process.stdout.write(text)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    // A pipe that is full: the stream knows how to wait. A reader that went away wanted no more.
+    if (code === 'EAGAIN') process.stdout.write(text)
+    else if (code !== 'EPIPE') {
+      process.stderr.write(`error: the output could not be written: ${message}\n`)
+      process.exitCode = 1
+    }
   }
 }
 
