@@ -128,6 +128,14 @@ function outputTests(rig: Rig): void {
     assert.equal(result.stdout, 'one\n')
   })
 
+  it('hands on more than it keeps when it is asked to', async () => {
+    let seen = ''
+    const onOutput = ({ text }: { text: string }): void => void (seen += text)
+    const live = { maxOutputBytes: 100, maxLiveBytes: 3000, onOutput }
+    const result = await rig.run("printf '%05000d' 0", live)
+    assert.deepEqual([result.stdout.length, result.stdoutTruncated, seen.length], [100, true, 3000])
+  })
+
   it('turns bytes that are no UTF-8 into U+FFFD', async () => {
     assert.equal((await rig.run(String.raw`printf 'a\xffb\xc3\xa4'`)).stdout, 'a\ufffdbä')
   })

@@ -70,13 +70,13 @@ class Scripted implements ScriptedSandbox {
 
   async run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
     if (this.#closing.signal.aborted) throw new NexusError('SANDBOX_FAILED', 'the sandbox is closed')
-    const { timeoutMs, maxOutputBytes, onOutput } = checkRequest(request)
+    const { timeoutMs, maxOutputBytes, maxLiveBytes, onOutput } = checkRequest(request)
     if (signal?.aborted) return complete({ end: 'cancelled', exitCode: -1 }, maxOutputBytes)
     this.requests.push(request)
     const { hang = false, ...scripted } = (await this.#options.script?.(request)) ?? {}
     for (const stream of ['stdout', 'stderr'] as const) {
       const text = scripted[stream]
-      if (text) onOutput?.({ stream, text })
+      if (text) onOutput?.({ stream, text: cut(text, maxLiveBytes).text })
     }
     if (!hang) return complete(scripted, maxOutputBytes)
     return complete({ ...scripted, end: await this.#untilStopped(timeoutMs, signal), exitCode: -1 }, maxOutputBytes)
