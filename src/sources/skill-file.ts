@@ -179,7 +179,9 @@ function glance(label: string, { fd, stats }: Found, context: CandidateContext):
   const { bytes, start, end } = heads.read(fd)
   const isWhole = end - start === stats.size
   const quick = reader.glance(bytes, { start, end, isWhole }, label)
-  if (quick === undefined || !isText({ bytes, start, end }, isWhole)) return undefined
+  if (quick === undefined) return undefined
+  // Of a file that is here as a whole all is checked, else only what is used: loading reads and checks the rest.
+  if (isWhole ? !isText(bytes, start, end) : quick.isWide && !isText(bytes, quick.from, quick.to)) return undefined
   heads.keep(quick.to)
   return quick
 }

@@ -6,7 +6,8 @@
 const CONTROLS = '\\x00-\\x1f\\x7f'
 /** Keys longer than 1,024 characters are faults in YAML; texts that are glanced at are not longer. */
 const KEY = '[A-Za-z_][\\w.-]*'
-const WORD = '(?:[nN][uU][lL][lL]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])'
+/** null, true and false in any case. */
+export const WORD = '(?:[nN][uU][lL][lL]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])'
 
 /** Values on one line. `others`: the bytes above ASCII, when they are allowed. */
 function valueOf(others: string): string {

@@ -1,6 +1,7 @@
 import { DOUBLE_QUOTE, LF, SPACE } from '../quick/bytes.ts'
 import { type Glance, isBlank, type TopEntry } from './glance.ts'
 import { isInfluential, MARKS } from './keys.ts'
+import { WORD } from './patterns.ts'
 
 const BAR = 124
 const OPEN_BRACKET = 91
@@ -9,8 +10,12 @@ const NAME = 'name: '
 const DESCRIPTION = 'description: '
 
 /** Text with closed parentheses, which is no number and no word such as null: a value with nothing to report. */
-const ORDINARY =
-  /(?:license|compatibility|allowed-tools): (?!(?:null|true|false) *\r?\n)(?:[A-Za-z](?:[^()\r\n]|\([^()\r\n]*\)){0,400}) *\r?\n/iy
+const ORDINARY = new RegExp(
+  `(?:license|compatibility|allowed-tools): (?!${WORD} *\\r?\\n)[A-Za-z][^()\\r\\n]*(?:\\([^()\\r\\n]*\\)[^()\\r\\n]*)*\\r?\\n`,
+  'y',
+)
+/** Bytes of such a line; the shortest limit of a known text is 500. */
+const LONG = 400
 
 /** What the entries of a frontmatter mean, as far as a glance tells. Good until it is read again. */
 export class Roles {
@@ -21,6 +26,8 @@ export class Roles {
   /** Something may be gated, or be reported. */
   hasGates = false
   hasFindings = false
+  /** Where the reading of what gates may begin: at metadata when nothing else does, else at 0. */
+  gatesFrom = 0
   readonly #ordinary = new RegExp(ORDINARY)
 
   /** False when the name is not `name`, the description is missing, or only the parsers know what they are. */
@@ -30,6 +37,8 @@ export class Roles {
     let hasFindings = hasGates
     let isNamed = false
     this.end = 0
+    this.gatesFrom = 0
+    let hasOther = false
     for (let index = 0; index < count; index++) {
       const entry = entries[index] as TopEntry
       const { from, mark } = entry
@@ -41,14 +50,17 @@ export class Roles {
       } else if (mark === MARKS.description) {
         if (!text.startsWith(DESCRIPTION, from) || !this.#describe(text, entry)) return false
       } else if (mark === MARKS.metadata) {
+        this.gatesFrom = from
         if (entry.form !== 'below' && entry.form !== 'open') this.hasGates = true
       } else if (mark === MARKS.license || mark === MARKS.compatibility || mark === MARKS.tools) {
         this.#ordinary.lastIndex = from
-        if (!this.#ordinary.test(text)) hasFindings = true
+        if (entry.end - from > LONG || !this.#ordinary.test(text)) hasFindings = true
       } else if (isInfluential(mark)) {
         this.hasGates = true
+        hasOther = true
       }
     }
+    if (hasOther) this.gatesFrom = 0
     this.hasFindings = hasFindings || this.hasGates
     return isNamed && this.end > 0
   }

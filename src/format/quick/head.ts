@@ -40,6 +40,8 @@ export interface QuickHead {
   /** The frontmatter between its markers. */
   readonly from: number
   readonly to: number
+  /** Where the part begins that may gate; `from` when it may be anywhere. */
+  readonly gatesFrom: number
   readonly name: string
   /** The description, or where it stands: most descriptions are never shown. See `describe`. */
   readonly description: string | DescriptionSpan
@@ -47,6 +49,8 @@ export interface QuickHead {
   readonly isUngated: boolean
   /** True when there is nothing to report about it. */
   readonly isClean: boolean
+  /** False when the frontmatter is ASCII; else whoever made the bytes must see to it that they are UTF-8. */
+  readonly isWide: boolean
 }
 
 /** ASCII text, or lines of a block scalar, in bytes. */
@@ -63,7 +67,7 @@ export function describe({ description, bytes }: QuickHead): string {
 
 function textOfSpan(bytes: Buffer, { start, end, form }: DescriptionSpan, encoding: 'latin1' | 'utf8'): string {
   const raw = bytes.toString(encoding, start, end)
-  return trimText(form === 'plain' ? raw : form === 'literal' ? literal(raw) : folded(raw))
+  return trimmed(form === 'plain' ? raw : form === 'literal' ? literal(raw) : folded(raw))
 }
 
 /** Which bytes hold a frontmatter, and what diagnostics call the file. */
@@ -71,6 +75,7 @@ export interface HeadSource {
   readonly bytes: Buffer
   readonly from: number
   readonly to: number
+  readonly gatesFrom: number
   readonly path: string
   readonly directoryName: string
 }
@@ -90,7 +95,7 @@ export interface HeadReader {
 export function createHeadReader(): HeadReader {
   const scanner = new Scanner()
   const quickest = { look: new Glance(), roles: new Roles() }
-  const again = ({ bytes, from, to }: HeadSource): ReturnType<typeof scannedFrontmatter> => {
+  const again = ({ bytes, to }: HeadSource, from: number): ReturnType<typeof scannedFrontmatter> => {
     if (!scanner.scan(bytes, { start: from, end: to, until: 'end', isWhole: true }))
       throw new Error('the bytes have changed')
     return scannedFrontmatter(scanner, { start: from, firstLine: LINES_BEFORE })
@@ -100,11 +105,11 @@ export function createHeadReader(): HeadReader {
       atFirstGlance(quickest, bytes, { range, directoryName }) ?? glance(scanner, bytes, { ...range, directoryName }),
     read(source) {
       const report = createReport(source.path)
-      const head = readHead(again(source), { directoryName: source.directoryName, report })
+      const head = readHead(again(source, source.from), { directoryName: source.directoryName, report })
       return { head, diagnostics: report.diagnostics }
     },
     readMetadata(source) {
-      const front = again(source)
+      const front = again(source, source.gatesFrom)
       return readPlainMetadata(scanner) ?? readMetadata(front, UNHEARD)
     },
   }
@@ -136,7 +141,17 @@ function atFirstGlance(
   const isShort = span.end - span.start <= FORMAT_LIMITS.maxDescriptionLength
   const isClean = !roles.hasFindings && isShort && !(typeof description === 'string' && mayHide(description))
   const isUngated = !roles.hasGates
-  return { bytes, from: start + from, to: start + look.end, name: directoryName, description, isUngated, isClean }
+  return {
+    bytes,
+    from: start + from,
+    to: start + look.end,
+    gatesFrom: start + (roles.gatesFrom || from),
+    name: directoryName,
+    description,
+    isUngated,
+    isClean,
+    isWide: look.isWide,
+  }
 }
 
 function glance(
@@ -166,8 +181,10 @@ function glance(
     description,
     from,
     to: scanner.end,
+    gatesFrom: from,
     isUngated,
     isClean: isClean && isPlain(description, scanner.isWide),
+    isWide: scanner.isWide,
   }
 }
 
@@ -190,4 +207,9 @@ function plainText(scanner: Scanner, node: number): string | undefined {
   const kind = scanner.nodes.kind(node)
   if (kind === KIND.plain) return textOf(scanner, node)
   return hasOnlyText(kind) ? trimText(textOf(scanner, node)) : undefined
+}
+
+/** Most texts have nothing to trim, and are not searched for it. */
+function trimmed(text: string): string {
+  return text.charCodeAt(0) > SPACE && text.charCodeAt(text.length - 1) > SPACE ? text : trimText(text)
 }

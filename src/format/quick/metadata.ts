@@ -30,18 +30,13 @@ export function readPlainMetadata(scanner: Scanner): SkillMetadata | undefined {
   return finish(draft)
 }
 
-/** Optional fields are absent, not undefined. */
-function finish({ emoji, homepage, os, requires, primaryEnv, install, always, skillKey }: Draft): SkillMetadata {
-  return {
-    ...(emoji && { emoji }),
-    ...(homepage && { homepage }),
-    os: os ?? NONE,
-    requires: requires ?? NO_REQUIREMENTS,
-    ...(primaryEnv && { primaryEnv }),
-    install: install ?? NONE,
-    always: always ?? false,
-    ...(skillKey && { skillKey }),
-  }
+/** Fields that are always there. */
+function finish(draft: Draft): SkillMetadata {
+  draft.os ??= NONE
+  draft.requires ??= NO_REQUIREMENTS
+  draft.install ??= NONE
+  draft.always ??= false
+  return draft as SkillMetadata
 }
 
 /** The only place that gates. */

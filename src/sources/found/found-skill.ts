@@ -142,12 +142,13 @@ export class FoundSkill implements Skill {
     return (this.#reading ??= this.#in.reader.read(this.#source(this.#quick as QuickHead)))
   }
 
-  #source({ bytes, from, to }: QuickHead): HeadSource {
+  #source({ bytes, from, to, gatesFrom }: QuickHead): HeadSource {
     const { directory } = this
     return {
       bytes,
       from,
       to,
+      gatesFrom,
       path: `${directory}/SKILL.md`,
       directoryName: directory.slice(directory.lastIndexOf('/') + 1),
     }

@@ -39,15 +39,8 @@ export function createHeadBuffer(): HeadBuffer {
   }
 }
 
-/** False when the bytes are no text: a NUL, or not UTF-8. A character that is cut off at the end does not count. */
-export function isText({ bytes, start, end }: Head, isWhole: boolean): boolean {
-  const view = bytes.subarray(start, isWhole ? end : lastWhole(bytes, end))
+/** False when the bytes are no text: a NUL, or not UTF-8. */
+export function isText(bytes: Buffer, start: number, end: number): boolean {
+  const view = bytes.subarray(start, end)
   return isUtf8(view) && !view.includes(0)
-}
-
-/** The end of the last character that is surely whole. */
-function lastWhole(bytes: Buffer, end: number): number {
-  let at = end - 1
-  for (let back = 0; back < 3 && ((bytes[at] as number) & 0xc0) === 0x80; back++) at--
-  return (bytes[at] as number) >= 0xc0 ? at : end
 }
