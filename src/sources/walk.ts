@@ -210,11 +210,12 @@ function followed(walk: Walk, path: string): string | undefined {
 }
 
 function hintAtFileName(walk: Walk, path: string, entries: readonly Dirent[]): void {
-  const other = entries.find(({ name }) => name !== SKILL_FILE && name.toLowerCase() === 'skill.md')
+  const alike = entries.filter(({ name }) => name !== SKILL_FILE && name.toLowerCase() === 'skill.md')
+  const [other] = inByteOrder(alike.map(({ name }) => name))
   if (other === undefined) return
-  const file = `${path}/${other.name}`
+  const file = `${path}/${other}`
   const diagnostic = finding('skill-file-name', file, {
-    message: `the file is named ${other.name}; only ${SKILL_FILE} is read`,
+    message: `the file is named ${other}; only ${SKILL_FILE} is read`,
     fix: `rename it to ${SKILL_FILE}`,
   })
   const candidate = rejected(path, file, { context: walk.context, diagnostics: [diagnostic] })
@@ -223,11 +224,12 @@ function hintAtFileName(walk: Walk, path: string, entries: readonly Dirent[]): v
 
 /** The root is a skill, so the search ends there; say so when that hides others. */
 function hintAtHiddenSkills(walk: Walk, root: string, entries: readonly Dirent[]): void {
-  const hidden = entries.find((entry) => entry.isDirectory() && exists(`${root}/${entry.name}/${SKILL_FILE}`))
+  const directories = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  const hidden = inByteOrder(directories).find((name) => exists(`${root}/${name}/${SKILL_FILE}`))
   if (hidden === undefined) return
   note(walk, 'root-is-skill', {
     path: root,
-    message: `the root has a ${SKILL_FILE} of its own, so ${JSON.stringify(hidden.name)} and other skills below it are not searched`,
+    message: `the root has a ${SKILL_FILE} of its own, so ${JSON.stringify(hidden)} and other skills below it are not searched`,
     fix: `move ${SKILL_FILE} into a directory of its own, or set nested: true`,
   })
 }

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { createHeadReader, describe, parseSkill } from '../../src/format/index.ts'
+
+const HEAD_BYTES = 4_096
+const NOTHING_GATED = {
+  os: [],
+  requires: { bins: [], anyBins: [], env: [], config: [] },
+  install: [],
+  always: false,
+}
+const reader = createHeadReader()
+
+/** False when the glance gives the file up; throws when it says anything that `parseSkill` does not. */
+function isSeenAlike(file: Buffer, directoryName: string): boolean {
+  const size = Math.min(file.length, HEAD_BYTES)
+  // In the middle of a larger buffer, as in a search.
+  const bytes = Buffer.concat([Buffer.from('before'), file.subarray(0, size), Buffer.alloc(1)])
+  const range = { start: 6, end: 6 + size, isWhole: size === file.length }
+  const quick = reader.glance(bytes, range, directoryName)
+  if (quick === undefined) return false
+  const { document, diagnostics } = parseSkill(file, { path: 'p', directoryName })
+  const shown = JSON.stringify(file.toString('utf8', 0, 2_000))
+  assert.ok(document, `accepted, but rejected by the parser: ${shown}`)
+  assert.deepEqual([quick.name, describe(quick)], [document.name, document.description], shown)
+  if (quick.isClean) assert.deepEqual([diagnostics, document.arguments], [[], []], shown)
+  if (quick.isUngated) {
+    assert.deepEqual(document.metadata, NOTHING_GATED, shown)
+    assert.deepEqual(document.invocation, { model: true, user: true }, shown)
+  }
+  const { body: _, ...head } = document
+  assert.deepEqual(reader.read({ ...quick, path: 'p', directoryName }), { head, diagnostics }, shown)
+  assert.deepEqual(reader.readMetadata({ ...quick, path: 'p', directoryName }), document.metadata, shown)
+  return true
+}
+
+const file = (yaml: string, body = 'Do it.\n'): string => `---\n${yaml}---\n${body}`
+
+const SEEN = {
+  'the smallest skill': file('name: pdf\ndescription: Reads PDF files.\n'),
+  quotes: file('name: pdf\ndescription: "Use when: a PDF # is near"\nlicense: MIT\n'),
+  'other alphabets': file('name: pdf\ndescription: Größe — 你好 🙂\n'),
+  CRLF: file('name: pdf\ndescription: Reads files.\n').replaceAll('\n', '\r\n'),
+  'a folded description': file('name: pdf\ndescription: >-\n  one\n  two\n\n  three:\nlicense: MIT\n'),
+  'a literal description': file('name: pdf\ndescription: |\n  one\n  two\n'),
+  'known fields': file(
+    'name: pdf\ndescription: Reads.files\nlicense: MIT\ncompatibility: Needs gh (any) on PATH\nallowed-tools: Read Bash(gh:*)\n',
+  ),
+  'nested metadata': file(
+    'name: pdf\ndescription: Reads files.\nmetadata:\n  author: x\n  a:\n    b:\n      - c\n      - d: e\n        f: g\n  version: "1.0"\n',
+  ),
+  gates: file(
+    'name: pdf\ndescription: Reads files.\nmetadata:\n  openclaw:\n    emoji: "🧰"\n    os: ["darwin", "win32"]\n    requires:\n      bins: ["gh"]\n      env: [A_B]\n    always: true\n    install:\n      - id: apt\n        kind: APT\n        package: gh\n        bins: [gh]\n      - kind: brew\n        label: "Install (brew)"\n',
+  ),
+  flags: file('name: pdf\ndescription: Reads files.\nuser-invocable: false\nos: linux\narguments: [a, b]\n'),
+  'another name than the directory': file('name: Some Name\ndescription: Reads files.\n'),
+  'a long description': file(`name: pdf\ndescription: ${'word '.repeat(300)}\n`),
+}
+
+for (const [what, text] of Object.entries(SEEN)) {
+  test(`a glance is enough for ${what}`, () => assert.equal(isSeenAlike(Buffer.from(text), 'pdf'), true))
+}
+
+const LEFT = {
+  'no frontmatter': 'name: pdf\ndescription: x\n',
+  'more than three dashes': '----\nname: pdf\ndescription: Reads files.\n----\n',
+  'text behind the opening dashes': '---js\nname: pdf\ndescription: Reads files.\n---\n',
+  'a byte order mark': `\ufeff${file('name: pdf\ndescription: Reads files.\n')}`,
+  'a blank first line': `\n${file('name: pdf\ndescription: Reads files.\n')}`,
+  'dots at the end': '---\nname: pdf\ndescription: Reads files.\n...\nbody\n',
+  'no end': '---\nname: pdf\ndescription: Reads files.\nbody\n',
+  'an end beyond the head': file(`name: pdf\ndescription: Reads files.\nx: |\n${'  line\n'.repeat(1_000)}`),
+  'a missing description': file('name: pdf\n'),
+  'an empty description': file('name: pdf\ndescription: "  "\n'),
+  'a missing name': file('description: Reads files.\n'),
+  'a key given twice': file('name: pdf\ndescription: a b c d\ndescription: e f g h\n'),
+  'a nested key given twice': file('name: pdf\ndescription: Reads files.\nmetadata:\n  a: 1\n  a: 2\n'),
+  'a broken nested block': file('name: pdf\ndescription: Reads files.\nmetadata:\n    a: 1\n  b: 2\n'),
+  'an unclosed list': file('name: pdf\ndescription: Reads files.\nmetadata:\n  a: [b\n'),
+  'an anchor': file('name: pdf\ndescription: Reads files.\nx: &a b\n'),
+}
+
+for (const [what, text] of Object.entries(LEFT)) {
+  test(`${what} is left to the parser that reports`, () => assert.equal(isSeenAlike(Buffer.from(text), 'pdf'), false))
+}
+
+test('a closing line that ends exactly where the head ends counts only when the file ends there too', () => {
+  const text = '---\nname: pdf\ndescription: Reads files.\n---'
+  const bytes = Buffer.from(`${text}-\n`)
+  const range = { start: 0, end: text.length, isWhole: false }
+  assert.equal(reader.glance(Buffer.from(bytes), range, 'pdf'), undefined)
+  assert.ok(reader.glance(Buffer.from(bytes), { ...range, isWhole: true }, 'pdf'))
+})
+
+const BITES = [
+  ...[
+    '\n',
+    '\n ',
+    '\n  ',
+    '\n    ',
+    '\r\n',
+    '\r',
+    ' ',
+    ':',
+    ': ',
+    ' #',
+    '- ',
+    '"',
+    "'",
+    "''",
+    '[',
+    ']',
+    '{',
+    '}',
+    ', ',
+    '|',
+    '>-\n',
+    '\t',
+    '\\',
+  ],
+  ...[
+    '&a',
+    '*a',
+    '!t',
+    '%',
+    '@',
+    '`',
+    '? ',
+    '~',
+    'null',
+    '1.0',
+    '1e3',
+    '0x1f',
+    '007',
+    '---',
+    '\n---\n',
+    '\n...\n',
+    '\u00a0',
+    '\u0085',
+    '\ufeff',
+  ],
+  ...[
+    'é',
+    '🙂',
+    '\u200b',
+    '\nname: x\n',
+    '\ndescription: ',
+    '\nmetadata:\n  nexus:\n    os: [linux]',
+    '\n  - a\n',
+    '\n- b\n',
+    '\nos: [a]',
+    '(',
+    '<<: ',
+  ],
+  ...[
+    '\n  - k: v\n    l: w\n',
+    'descr: x\n',
+    '__proto__: ',
+    'key:\n',
+    '\nuser-invocable: no',
+    '\n  one:\n   two\n',
+    'meta: x\n',
+    '\narguments: a',
+  ],
+]
+const change = fc.record({ at: fc.nat(), bite: fc.constantFrom('', ...BITES), drop: fc.constantFrom(0, 0, 0, 1, 3) })
+
+function fixtures(): string[] {
+  const directory = resolve(import.meta.dirname, '../fixtures/format')
+  return readdirSync(directory)
+    .map((name) => resolve(directory, name, 'SKILL.md'))
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, 'utf8'))
+}
+
+test('whatever a glance accepts, the parser reads the same way', () => {
+  const texts = fc.constantFrom(...Object.values(SEEN), ...fixtures())
+  let accepted = 0
+  fc.assert(
+    fc.property(texts, fc.array(change, { maxLength: 4 }), (text, changes) => {
+      const changed = changes.reduce((before, { at, bite, drop }) => {
+        const place = at % (before.length + 1)
+        return before.slice(0, place) + bite + before.slice(place + drop)
+      }, text)
+      fc.pre(changed.isWellFormed())
+      if (isSeenAlike(Buffer.from(changed), 'pdf')) accepted++
+    }),
+    { numRuns: 6_000 },
+  )
+  assert.ok(accepted > 500, `only ${accepted} were accepted`)
+})
+
+const CORPUS = resolve(
+  process.env['NEXUS_CORPUS'] ?? resolve(import.meta.dirname, '../../../shared/corpus'),
+  'real-skills.jsonl.gz',
+)
+const skip = existsSync(CORPUS) ? false : `the corpus is not here: ${CORPUS}`
+
+test('a glance is enough for nine of ten real skills, and says what the parser says', { skip }, () => {
+  const lines = gunzipSync(readFileSync(CORPUS)).toString('utf8').split('\n').filter(Boolean)
+  let seen = 0
+  for (const line of lines) {
+    const { dir, base64 } = JSON.parse(line) as { dir: string; base64: string }
+    if (isSeenAlike(Buffer.from(base64, 'base64'), dir)) seen++
+  }
+  assert.ok(seen > lines.length * 0.9, `${seen} of ${lines.length}`)
+})
