@@ -2,7 +2,7 @@
 import { decide, type PolicyRules } from './authorize/index.ts'
 import { type Briefing, createBriefing } from './briefing.ts'
 import { buildCatalog, type Catalog, createSkillSearch, toSnapshot } from './catalog/index.ts'
-import { gate, NO_GATE_RULES } from './gate/index.ts'
+import { gateInSlices, NO_GATE_RULES } from './gate/index.ts'
 import {
   type Call,
   createRedactor,
@@ -22,7 +22,7 @@ import {
 import { createFreshness, createLoader, createSkillStacks, type SkillStacks } from './load/index.ts'
 import type { AgentProfile, CallOptions, CallRequest, CallResult, Parts, Runtime } from './parts.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
-import { discover, type SourceResult } from './sources/index.ts'
+import { createPace, discover, rest, type SourceResult } from './sources/index.ts'
 import { createMemoryStore } from './store/index.ts'
 import {
   argumentsProblem,
@@ -72,12 +72,16 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   /** discover -> gate -> catalog */
   async function look(signal?: AbortSignal): Promise<View> {
     const found = await discover(parts.sources, signal ? { signal } : {})
-    const rooms = profiles.map((profile) => {
-      const gated = gate(found.skills, facts, gateRules(parts, profile))
+    const rooms = new Map<string, AgentRoom>()
+    for (const profile of profiles) {
+      await rest(signal)
+      const breathe = createPace(signal)
+      const gated = await gateInSlices(found.skills, facts, { rules: gateRules(parts, profile), breathe })
+      await rest(signal)
       const catalog = buildCatalog({ gated, rejected: found.rejected, diagnostics: found.diagnostics })
-      return [profile.id, furnish(parts, { profile, catalog, stacks })] as const
-    })
-    return { found, rooms: new Map(rooms) }
+      rooms.set(profile.id, furnish(parts, { profile, catalog, stacks }))
+    }
+    return { found, rooms }
   }
 
   /** A skill that was edited or added a moment ago is met as it is now. Source: seed 003, "refresh_if_stale". */

@@ -19,14 +19,43 @@ import type { EntryRules, GateRules } from './rules.ts'
  */
 export function gate(skills: readonly Skill[], facts: TargetFacts, rules: GateRules): Gated {
   const prepared = prepare(facts, rules)
-  const ready: Skill[] = []
-  const held: HeldSkill[] = []
+  const gated: Sorted = { ready: [], held: [] }
+  for (const skill of skills) sortIn(skill, prepared, gated)
+  return gated
+}
+
+/** What gating in slices needs besides. */
+export interface SliceOptions {
+  readonly rules: GateRules
+  /** Asked after every skill; what it returns is awaited, so that a server stays alive. It may reject. */
+  readonly breathe: () => Promise<void> | undefined
+}
+
+/** `gate` for thousands of skills in a server: the same outcome, with pauses. */
+export async function gateInSlices(
+  skills: readonly Skill[],
+  facts: TargetFacts,
+  { rules, breathe }: SliceOptions,
+): Promise<Gated> {
+  const prepared = prepare(facts, rules)
+  const gated: Sorted = { ready: [], held: [] }
   for (const skill of skills) {
-    const reasons = reasonsOf(skill, prepared)
-    if (reasons.length === 0) ready.push(skill)
-    else held.push({ skill, reasons })
+    const pause = breathe()
+    if (pause) await pause
+    sortIn(skill, prepared, gated)
   }
-  return { ready, held }
+  return gated
+}
+
+interface Sorted {
+  readonly ready: Skill[]
+  readonly held: HeldSkill[]
+}
+
+function sortIn(skill: Skill, prepared: Prepared, { ready, held }: Sorted): void {
+  const reasons = reasonsOf(skill, prepared)
+  if (reasons.length === 0) ready.push(skill)
+  else held.push({ skill, reasons })
 }
 
 /** Every reason why one skill cannot run there, in the order of the gates; empty when it is ready. */

@@ -12,13 +12,16 @@ export function createPace(signal?: AbortSignal): Pace {
   return () => {
     throwIfAborted(signal)
     if (performance.now() - since < SLICE_MS) return undefined
-    return new Promise<void>((resolve) => {
-      setImmediate(() => {
-        since = performance.now()
-        resolve()
-      })
-    }).then(() => throwIfAborted(signal))
+    return rest(signal).then(() => {
+      since = performance.now()
+    })
   }
+}
+
+/** Lets everything else that waits run once. Throws NexusError CANCELLED once the signal is aborted. */
+export async function rest(signal?: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  throwIfAborted(signal)
 }
 
 /** Throws NexusError CANCELLED when the signal is aborted. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import fc from 'fast-check'
 
-import { gate, type GateRules, heldReasons } from '../../src/gate/index.ts'
+import { gate, gateInSlices, type GateRules, heldReasons } from '../../src/gate/index.ts'
 import type { TargetFacts } from '../../src/kernel/index.ts'
 import { facts, rules, sketch, type Sketch } from './skills.ts'
 
@@ -149,6 +149,16 @@ test('each skill is in exactly one list, in the order found', () => {
       for (const { reasons } of held) assert.notEqual(reasons.length, 0)
     }),
   )
+})
+
+test('gating in slices gives the same, asks for a pause at every skill, and ends when that rejects', async () => {
+  const skills = ['a', 'b', 'c'].map((name) => sketch({ name, requires: name === 'b' ? { bins: ['gone'] } : {} }))
+  let pauses = 0
+  const breathe = (): Promise<void> | undefined => (++pauses === 2 ? Promise.resolve() : undefined)
+  assert.deepEqual(await gateInSlices(skills, facts(), { rules: rules(), breathe }), gate(skills, facts(), rules()))
+  assert.equal(pauses, 3)
+  const stop = new Error('stop')
+  await assert.rejects(gateInSlices(skills, facts(), { rules: rules(), breathe: () => Promise.reject(stop) }), stop)
 })
 
 test('one more fact never turns a ready skill into a held one', () => {

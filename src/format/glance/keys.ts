@@ -11,14 +11,20 @@ export const MARKS = {
   tools: markOf('allowed-tools:', 0),
 } as const
 
-/** Keys whose values change who may run a skill, or may be wrong. */
-const INFLUENTIAL: ReadonlySet<number> = new Set(
-  ['disable-model-invocation', 'user-invocable', 'user_invocable', 'arguments', ...TOP_LEVEL].map((key) =>
-    markOf(`${key}:`, 0),
-  ),
+/** Keys that say who may start the skill. */
+const FLAGS: ReadonlySet<number> = new Set(
+  ['disable-model-invocation', 'user-invocable', 'user_invocable'].map((key) => markOf(`${key}:`, 0)),
 )
 
-/** True for the mark of a key that only a closer look can judge. */
+/** Other keys whose values gate, or may be wrong. */
+const INFLUENTIAL: ReadonlySet<number> = new Set(['arguments', ...TOP_LEVEL].map((key) => markOf(`${key}:`, 0)))
+
+/** True for the mark of a key that may say who starts the skill. */
+export function isFlag(mark: number): boolean {
+  return FLAGS.has(mark)
+}
+
+/** True for the mark of another key that only a closer look can judge. */
 export function isInfluential(mark: number): boolean {
   return INFLUENTIAL.has(mark)
 }

@@ -1,6 +1,6 @@
 import { DOUBLE_QUOTE, LF, SPACE } from '../quick/bytes.ts'
 import { type Glance, isBlank, type TopEntry } from './glance.ts'
-import { isInfluential, MARKS } from './keys.ts'
+import { isFlag, isInfluential, MARKS } from './keys.ts'
 import { WORD } from './patterns.ts'
 
 const BAR = 124
@@ -26,6 +26,8 @@ export class Roles {
   /** Something may be gated, or be reported. */
   hasGates = false
   hasFindings = false
+  /** Something may say who starts it. */
+  hasFlags = false
   /** Where the reading of what gates may begin: at metadata when nothing else does, else at 0. */
   gatesFrom = 0
   readonly #ordinary = new RegExp(ORDINARY)
@@ -38,6 +40,7 @@ export class Roles {
     let isNamed = false
     this.end = 0
     this.gatesFrom = 0
+    this.hasFlags = false
     let hasOther = false
     for (let index = 0; index < count; index++) {
       const entry = entries[index] as TopEntry
@@ -55,6 +58,9 @@ export class Roles {
       } else if (mark === MARKS.license || mark === MARKS.compatibility || mark === MARKS.tools) {
         this.#ordinary.lastIndex = from
         if (entry.end - from > LONG || !this.#ordinary.test(text)) hasFindings = true
+      } else if (isFlag(mark)) {
+        this.hasFlags = true
+        hasFindings = true
       } else if (isInfluential(mark)) {
         this.hasGates = true
         hasOther = true

@@ -45,8 +45,10 @@ export interface QuickHead {
   readonly name: string
   /** The description, or where it stands: most descriptions are never shown. See `describe`. */
   readonly description: string | DescriptionSpan
-  /** True when nothing in it gates the skill, and nothing changes how it is invoked. */
+  /** True when nothing in it gates the skill. */
   readonly isUngated: boolean
+  /** True when nothing says who may start it. */
+  readonly isForBoth: boolean
   /** True when there is nothing to report about it. */
   readonly isClean: boolean
   /** False when the frontmatter is ASCII; else whoever made the bytes must see to it that they are UTF-8. */
@@ -149,6 +151,7 @@ function atFirstGlance(
     name: directoryName,
     description,
     isUngated,
+    isForBoth: !roles.hasFlags,
     isClean,
     isWide: look.isWide,
   }
@@ -183,6 +186,7 @@ function glance(
     to: scanner.end,
     gatesFrom: from,
     isUngated,
+    isForBoth: (influence & INFLUENCE.flags) === 0,
     isClean: isClean && isPlain(description, scanner.isWide),
     isWide: scanner.isWide,
   }

@@ -9,6 +9,8 @@ export const INFLUENCE = {
   gates: 1,
   /** There may be something to report. */
   findings: 2,
+  /** Who may start it. */
+  flags: 16,
   name: 4,
   description: 8,
 } as const
@@ -17,6 +19,7 @@ type Reader = (scanner: Scanner, node: number) => number
 
 const GATE = INFLUENCE.gates | INFLUENCE.findings
 const gates: Reader = () => GATE
+const flags: Reader = () => INFLUENCE.flags | INFLUENCE.findings
 const findings: Reader = () => INFLUENCE.findings
 
 /** Keys that are read, by hash. A key that is not here is kept and changes nothing; a chance equality only costs a second look. */
@@ -28,9 +31,10 @@ const READERS: ReadonlyMap<number, Reader> = new Map<number, Reader>([
   [hashOf('allowed-tools'), tools],
   [hashOf('metadata'), metadata],
   ...['allowed_tools', 'arguments'].map((key) => [hashOf(key), findings] as const),
-  ...['disable-model-invocation', 'disable_model_invocation', 'user-invocable', 'user_invocable', ...TOP_LEVEL].map(
-    (key) => [hashOf(key), gates] as const,
+  ...['disable-model-invocation', 'disable_model_invocation', 'user-invocable', 'user_invocable'].map(
+    (key) => [hashOf(key), flags] as const,
   ),
+  ...TOP_LEVEL.map((key) => [hashOf(key), gates] as const),
 ])
 
 /** Keys of metadata that are read: those of the gating part, and the places where it may be. */

@@ -109,7 +109,7 @@ export class FoundSkill implements Skill {
   }
 
   get invocation(): SkillDocument['invocation'] {
-    return this.#quick?.isUngated ? BY_BOTH : this.#read().head.invocation
+    return this.#quick?.isForBoth ? BY_BOTH : this.#read().head.invocation
   }
 
   get metadata(): SkillMetadata {
