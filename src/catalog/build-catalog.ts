@@ -44,11 +44,12 @@ interface Settled {
  * A held copy still hides lower ones, so that a name always means the same copy; an untrusted one never hides a trusted one.
  */
 export function buildCatalog({ gated, rejected = [], diagnostics = [] }: CatalogParts): Catalog {
-  const { single, groups } = groupByName(gated)
+  const isOrdered = inOrder(gated)
+  const { single, groups } = isOrdered ? ungrouped(gated) : groupByName(gated)
   const settled = groups.map(settle)
   const winners = [...single, ...settled.map(({ winner }) => winner)]
   const ready = winners.filter(isReady).map(({ skill }) => skill)
-  const skills = Object.freeze(ready.sort(byName))
+  const skills = Object.freeze(isOrdered ? ready : ready.sort(byName))
   const held = [...winners.filter((copy) => !isReady(copy)), ...settled.flatMap(({ apart }) => apart)]
   const shadowed = settled.flatMap((group) => group.shadowed)
   const told = new Set(diagnostics.filter(({ code }) => code === DUPLICATE).map(({ path }) => path))
@@ -89,6 +90,10 @@ interface Grouped {
   readonly groups: readonly (readonly Copy[])[]
 }
 
+function ungrouped({ ready, held }: Gated): Grouped {
+  return { single: [...ready.map((skill) => ({ skill, reasons: NO_REASONS })), ...held], groups: [] }
+}
+
 function groupByName({ ready, held }: Gated): Grouped {
   const first = new Map<string, Copy>()
   const groups = new Map<string, Copy[]>()
@@ -107,6 +112,29 @@ function groupByName({ ready, held }: Gated): Grouped {
     group.sort((a, b) => compareCopies(a.skill, b.skill))
   }
   return { single: [...first.values()], groups: [...groups.values()] }
+}
+
+/**
+ * True when both lists ascend by name, have no name in common, and every name is its own key: nothing to group and to sort.
+ * So it is with one folder whose skills have the names of their directories.
+ */
+function inOrder({ ready, held }: Gated): boolean {
+  if (!ascends(ready) || !ascends(held.map(({ skill }) => skill))) return false
+  let other = 0
+  for (const { name } of ready) {
+    while (other < held.length && (held[other] as HeldSkill).skill.name < name) other++
+    if (held[other]?.skill.name === name) return false
+  }
+  return true
+}
+
+function ascends(skills: readonly Skill[]): boolean {
+  let last = ''
+  for (const { name } of skills) {
+    if (!(last < name) || !PLAIN_NAME.test(name)) return false
+    last = name
+  }
+  return true
 }
 
 /** Names that a reader cannot tell apart are one name; most names need no folding. */

@@ -235,3 +235,19 @@ test('every copy is in exactly one list, each name is offered once, and input or
     ),
   )
 })
+
+test('the catalog does not depend on the order in which skills of different names were found', () => {
+  const names = fc.uniqueArray(fc.stringMatching(/^[a-zA-Z0-9._-]{1,6}$/), { maxLength: 12 })
+  fc.assert(
+    fc.property(names, names, fc.func(fc.boolean()), (some, others, isHeld) => {
+      const all = [...new Set([...some, ...others])]
+      const of = (list: readonly string[]): unknown => {
+        const ready = list.filter((name) => !isHeld(name)).map((name) => copy(name))
+        const kept = list.filter((name) => isHeld(name)).map((name) => held(copy(name)))
+        const { skills, held: back, shadowed, diagnostics, version } = catalogOf(ready, kept)
+        return { skills, back, shadowed, diagnostics, version }
+      }
+      assert.deepEqual(of(all.toSorted()), of(all))
+    }),
+  )
+})
