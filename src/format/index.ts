@@ -3,14 +3,7 @@ export type { DocumentHead } from './document.ts'
 export { nameBreaches } from './fields/name.ts'
 export { FORMAT_LIMITS } from './limits.ts'
 export { type ParsedSkill, type ParseOptions, parseSkill } from './parse.ts'
-export {
-  createHeadReader,
-  describe,
-  type HeadRange,
-  type HeadReader,
-  type HeadSource,
-  type QuickHead,
-} from './quick/head.ts'
+export { createHeadReader, type HeadRange, type HeadReader, type HeadSource, type QuickHead } from './quick/head.ts'
 export { type DiagnosticRow, FORMAT_CODES, type FormatCode } from './report.ts'
 export { splitToolList, type ToolList } from './fields/tool-list.ts'
 export { compareUtf8, treeDigest } from './tree-digest.ts'

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { createHeadReader, describe, parseSkill } from '../../src/format/index.ts'
+import { createHeadReader, parseSkill } from '../../src/format/index.ts'
 
 const HEAD_BYTES = 4_096
 const NOTHING_GATED = {
@@ -26,7 +26,7 @@ function isSeenAlike(file: Buffer, directoryName: string): boolean {
   const { document, diagnostics } = parseSkill(file, { path: 'p', directoryName })
   const shown = JSON.stringify(file.toString('utf8', 0, 2_000))
   assert.ok(document, `accepted, but rejected by the parser: ${shown}`)
-  assert.deepEqual([quick.name, describe(quick)], [document.name, document.description], shown)
+  assert.deepEqual([quick.name, reader.describe(quick)], [document.name, document.description], shown)
   if (quick.isClean) assert.deepEqual([diagnostics, document.arguments], [[], []], shown)
   if (quick.isUngated) {
     assert.deepEqual(document.metadata, NOTHING_GATED, shown)

@@ -43,7 +43,7 @@ export interface QuickHead {
   /** Where the part begins that may gate; `from` when it may be anywhere. */
   readonly gatesFrom: number
   readonly name: string
-  /** The description, or where it stands: most descriptions are never shown. See `describe`. */
+  /** The description, or where it stands: most descriptions are never shown. See `HeadReader.describe`. */
   readonly description: string | DescriptionSpan
   /** True when nothing in it gates the skill. */
   readonly isUngated: boolean
@@ -63,7 +63,7 @@ export interface DescriptionSpan {
 }
 
 /** The description of a frontmatter that was glanced at. */
-export function describe({ description, bytes }: QuickHead): string {
+function describe({ description, bytes }: QuickHead): string {
   return typeof description === 'string' ? description : textOfSpan(bytes, description, 'latin1')
 }
 
@@ -88,7 +88,9 @@ export interface HeadSource {
  */
 export interface HeadReader {
   glance(bytes: Buffer, range: HeadRange, directoryName: string): QuickHead | undefined
-  /** The whole reading of what was accepted before. */
+  /** The description of what was accepted before. */
+  describe(head: QuickHead): string
+  /** The whole reading of it. */
   read(source: HeadSource): { readonly head: DocumentHead; readonly diagnostics: readonly Diagnostic[] }
   /** Only the gating part of it. */
   readMetadata(source: HeadSource): SkillMetadata
@@ -105,6 +107,7 @@ export function createHeadReader(): HeadReader {
   return {
     glance: (bytes, range, directoryName) =>
       atFirstGlance(quickest, bytes, { range, directoryName }) ?? glance(scanner, bytes, { ...range, directoryName }),
+    describe,
     read(source) {
       const report = createReport(source.path)
       const head = readHead(again(source, source.from), { directoryName: source.directoryName, report })

@@ -1,4 +1,4 @@
-import { describe, type DocumentHead, type HeadReader, type HeadSource, type QuickHead } from '../../format/index.ts'
+import type { DocumentHead, HeadReader, HeadSource, QuickHead } from '../../format/index.ts'
 import type {
   Diagnostic,
   FileStamp,
@@ -89,7 +89,7 @@ export class FoundSkill implements Skill {
   }
 
   get description(): string {
-    return (this.#description ??= describe(this.#quick as QuickHead))
+    return (this.#description ??= this.#in.reader.describe(this.#quick as QuickHead))
   }
 
   get license(): string | undefined {
