@@ -78,6 +78,7 @@ test('the scripted sandbox answers from its script and keeps what it was asked',
     command: 'x',
     workspace,
     maxOutputBytes: 1,
+    maxLiveBytes: 5,
     onOutput: ({ text }) => void heard.push(text),
   })
   assert.deepEqual(
