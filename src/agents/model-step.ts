@@ -206,7 +206,23 @@ function toRequestedCall(part: Extract<TextStreamPart<ToolSet>, { type: 'tool-ca
   const { toolCallId, toolName, input } = part as { toolCallId: string; toolName: string; input: unknown }
   if (isJsonObject(input)) return { toolCallId, wireName: toolName, arguments: input }
   const isText = part.invalid === true && typeof input === 'string'
+  const refused = isText ? readRefused(input) : undefined
+  if (refused) return { toolCallId, wireName: toolName, arguments: refused }
   return { toolCallId, wireName: toolName, arguments: {}, unreadable: isText ? input : JSON.stringify(input) }
+}
+
+/**
+ * Sound JSON that the SDK does not read because it names a prototype, such as `__proto__`. `JSON.parse` makes plain data of it,
+ * and the check of arguments says which name is wrong.
+ */
+function readRefused(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    // No JSON at all: that is what it is answered.
+    return undefined
+  }
 }
 
 /** The message as plain JSON, as it will be read again. */

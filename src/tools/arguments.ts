@@ -24,6 +24,9 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
       tool,
       unknown.map((name) => unknownProblem(tool, name)),
     )
+  const place = pollutingPlace(kept)
+  if (place !== undefined)
+    return invalid(tool, [`${place} is a name that no argument can have; leave it out, or use another name`])
   const { compileSchema } = await import('./json-schema.ts')
   try {
     const errors = compileSchema(tool.parameters)(kept)
@@ -111,6 +114,41 @@ function toPath(pointer: string): string {
 
 /** Deeper arguments are no honest call: they exhaust the stack of whoever walks them. */
 const MAX_DEPTH = 64
+
+/** A member somewhere in the arguments, with the way back up. */
+interface Member {
+  readonly value: unknown
+  readonly name: string
+  readonly inside?: Member
+}
+
+/**
+ * Where the arguments would reach a prototype if a tool copied them member by member: `__proto__`, or `prototype` of
+ * `constructor`. We keep them as plain data, but a tool may take any name inside an open object.
+ */
+function pollutingPlace(args: JsonObject): string | undefined {
+  let level: Member[] = [{ value: args, name: '' }]
+  for (let depth = 0; level.length > 0 && depth <= MAX_DEPTH; depth++) {
+    const members = level.flatMap((inside) => membersOf(inside))
+    const found = members.find(
+      ({ name, inside }) => name === '__proto__' || (name === 'prototype' && inside?.name === 'constructor'),
+    )
+    if (found) return toPath(pointerOf(found))
+    level = members
+  }
+  return undefined
+}
+
+function membersOf(inside: Member): Member[] {
+  const { value } = inside
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).map(([name, member]) => ({ value: member, name, inside }))
+    : []
+}
+
+function pointerOf({ name, inside }: Member): string {
+  return inside ? `${pointerOf(inside)}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` : ''
+}
 
 /** What keeps a value from being the arguments of a call, before any schema: it is no object, or nested too deeply. */
 export function argumentsProblem(value: unknown): string | undefined {

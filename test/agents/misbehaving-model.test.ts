@@ -54,6 +54,22 @@ describe('a model that misbehaves', () => {
     assert.equal(requests.length, 5)
   })
 
+  it('cannot reach a prototype by its arguments: they are handed to the check as plain data', async () => {
+    const seen: string[] = []
+    await using rig = await startRig({
+      script: [call('add', '{"__proto__": {"x": 1}, "a": 2}'), call('add', '{"constructor": {"prototype": {}}}'), DONE],
+      tools: {
+        add: (args) => {
+          seen.push(JSON.stringify(args))
+          return add()
+        },
+      },
+    })
+    assert.equal((await rig.send('go')).end, 'done')
+    assert.deepEqual(seen, ['{"__proto__":{"x":1},"a":2}', '{"constructor":{"prototype":{}}}'])
+    assert.ok(isWhole(await rig.history()), 'the history is whole')
+  })
+
   it('is told so when its arguments are nested too deeply, and brackets inside text do not count', async () => {
     const deep = `{"a": ${'['.repeat(20_000)}${']'.repeat(20_000)}}`
     const { result, history } = await turn([call('add', deep), call('add', { a: '['.repeat(500) }), DONE])

@@ -109,6 +109,50 @@ describe('the arguments of a call', () => {
     assert.match(messageOf(outcome), /constructor is required/)
   })
 
+  const POLLUTING = ['{"__proto__":{"admin":true}}', '{"constructor":{"prototype":{"admin":true}}}', '{"prototype":{}}']
+
+  it('that would reach a prototype are dropped as unknown, by name, by an ordinary tool, and refused by a closed one', async () => {
+    for (const text of POLLUTING) {
+      const name = Object.keys(JSON.parse(text) as object)[0] ?? ''
+      const args: unknown = JSON.parse(`{"path":"x",${text.slice(1)}`)
+      const { outcome, given } = await call(args)
+      assert.deepEqual(given, { path: 'x' })
+      assert.match(messageOf(outcome), new RegExp(`unknown argument '${name}' of probe .*; it was ignored\\.`))
+      const closed = await call(args, {
+        name: 'skills.run_cmd',
+        schema: { ...SCHEMA, additionalProperties: false },
+      })
+      assert.match(
+        messageOf(closed.outcome),
+        new RegExp(`Invalid arguments for skills.run_cmd: unknown argument '${name}'`),
+      )
+      assert.equal(closed.given, undefined)
+    }
+  })
+
+  it('that would reach a prototype where any name may stand are refused with the place and the fix', async () => {
+    const open: JsonSchema = { type: 'object', properties: { path: { type: 'string' }, extra: { type: 'object' } } }
+    const places: readonly (readonly [string, string])[] = [
+      ['{"path":"x","extra":{"a":[1,{"__proto__":{"admin":true}}]}}', 'extra.a[1].__proto__'],
+      ['{"path":"x","extra":{"constructor":{"prototype":{"admin":true}}}}', 'extra.constructor.prototype'],
+    ]
+    for (const [text, place] of places) {
+      const { outcome, given } = await call(JSON.parse(text), { schema: open })
+      assert.equal(
+        messageOf(outcome),
+        `Invalid arguments for probe: ${place} is a name that no argument can have; leave it out, or use another name`,
+      )
+      assert.equal(given, undefined)
+    }
+    assert.equal(({} as { admin?: boolean }).admin, undefined)
+  })
+
+  it('may use constructor and prototype as ordinary names of data', async () => {
+    const data = { path: 'x', extra: { constructor: 'Smith & Sons', prototype: 1 } }
+    const schema: JsonSchema = { type: 'object', properties: { path: {}, extra: { type: 'object' } } }
+    assert.deepEqual((await call(data, { schema })).given, data)
+  })
+
   it('cannot be checked by a broken schema, which is a fault of the tool', async () => {
     const { outcome } = await call({}, { schema: { type: 'object', properties: { x: { type: 'nothing' } } } })
     assert.equal(outcome.type === 'failed' && outcome.code, 'INTERNAL_ERROR')
