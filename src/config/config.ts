@@ -132,6 +132,8 @@ export interface LoadedConfig {
   readonly secrets: readonly string[]
   /** What was laid over what, lightest first: for `explainConfig`. */
   readonly layers: readonly Layer[]
+  /** The text of a file that was read, secrets and all; `sourceOf` is what may be shown of it. */
+  textOf(path: string): string | undefined
 }
 
 /** The values that hold when nothing says otherwise. */

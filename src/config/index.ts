@@ -20,7 +20,8 @@ export {
   type SecretCommandResult,
   type Secrets,
 } from './secrets/open-secrets.ts'
-export { configTruthy, explainConfig, type ExplainedConfig, maskConfig } from './show.ts'
+export type { SourceLines } from './document/source-lines.ts'
+export { configTruthy, explainConfig, type ExplainedConfig, maskConfig, sourceOf } from './show.ts'
 export {
   isTrusted,
   listTrusted,

@@ -67,6 +67,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     files: read.paths,
     secrets,
     layers: built.layers,
+    textOf: (path: string) => read.files.find((file) => file.path === path)?.text,
   })
 }
 

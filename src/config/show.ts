@@ -1,6 +1,7 @@
 import { createRedactor, isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import { type Config, type LoadedConfig, type Origin, SECRETS } from './config.ts'
 import type { PathKey } from './document/read-yaml.ts'
+import type { SourceLines } from './document/source-lines.ts'
 import { asSecretCommand, isSecretText } from './secrets/places.ts'
 
 const MASK = '[secret]'
@@ -42,6 +43,20 @@ export async function explainConfig(loaded: LoadedConfig): Promise<ExplainedConf
   const { explain } = await import('./layers/explain.ts')
   const { document, originOf } = explain(loaded)
   return { document: maskAll(document, loaded.config), originOf }
+}
+
+/**
+ * The lines of a nexus.yaml for showing beside a finding: what is not known to be harmless is `[hidden]`, comments too.
+ * Undefined for a file that was not read.
+ */
+export async function sourceOf(
+  { textOf, secrets }: Pick<LoadedConfig, 'textOf' | 'secrets'>,
+  path: string,
+): Promise<SourceLines | undefined> {
+  const text = textOf(path)
+  if (text === undefined) return undefined
+  const { shownLines } = await import('./document/source-lines.ts')
+  return shownLines(text, secrets)
 }
 
 function maskAll(plain: JsonObject, config: Config): JsonObject {

@@ -24,6 +24,24 @@ test('config schema prints the schema that is shipped', async (t) => {
   assert.equal(stdout, readFileSync(SCHEMA, 'utf8'))
 })
 
+test('config check shows the line of each fault with a caret under the place, and no secret in it', async (t) => {
+  const place = withUser(
+    t,
+    'search: {apiKey: top-secret-key, maxResults: 99}\nlimits:\n  maxIterations: many\nskills: {entries: {x: {apikey: other-secret-key}}}\n',
+  )
+  const { code, stdout, stderr } = await place.run(['config', 'check'])
+  assert.equal(code, 1, stderr)
+  assert.doesNotMatch(stdout + stderr, /secret-key/)
+  const frames = [
+    ['1 | search: {apiKey: [hidden], maxResults: 99}', '  |                            ^'],
+    ['2 | limits:', '3 |   maxIterations: many', '  |   ^'],
+    ['3 |   maxIterations: many', '4 | skills: {entries: {x: {apikey: [hidden]}}}', '  |                        ^'],
+  ]
+  for (const frame of frames) assert.ok(stdout.includes(frame.join('\n      ')), `${frame.join('\n')}\n---\n${stdout}`)
+  assert.doesNotMatch(stdout, /\u001b/)
+  assert.match(stdout, /Did you mean "apiKey"\?/)
+})
+
 test('config show prints YAML that can be read again, each value with its place, and no secret', async (t) => {
   const user =
     'limits: {maxIterations: 7}\nskills: {entries: {x: {apiKey: top-secret-key, config: {a: "yes", b: "5", c: "x: y"}}}}\n'

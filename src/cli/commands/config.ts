@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { explainConfig, loadConfig, type LoadedConfig, maskConfig, type Origin } from '../../config/index.ts'
+import {
+  explainConfig,
+  loadConfig,
+  type LoadedConfig,
+  maskConfig,
+  type Origin,
+  sourceOf,
+  type SourceLines,
+} from '../../config/index.ts'
 import {
   type Diagnostic,
   hasErrors,
@@ -15,7 +23,7 @@ import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { printDiagnostics } from '../open.ts'
 import { type Setting, settingsIn, settingsText } from '../settings/settings-text.ts'
-import { formatDiagnostic } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 
 /** `nexus config check`: exit code 1 when a file has an error. */
 export async function checkConfig(invocation: Invocation): Promise<number> {
@@ -28,7 +36,7 @@ export async function checkConfig(invocation: Invocation): Promise<number> {
     terminal.json(envelope('config check', data, diagnostics))
     return bad ? 1 : 0
   }
-  for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
+  await printFindings(diagnostics, loaded, terminal)
   const files =
     loaded.files.length === 0 ? 'No nexus.yaml was found; the defaults hold.' : `Read: ${loaded.files.join(', ')}`
   const isDoubtful = diagnostics.some(({ severity }) => severity === 'warning')
@@ -42,6 +50,25 @@ export async function checkConfig(invocation: Invocation): Promise<number> {
     `  workspace ${toSafeLine(loaded.workspace.directory)} (${loaded.workspace.trusted ? 'trusted' : 'not trusted: nexus trust'})`,
   )
   return bad ? 1 : 0
+}
+
+/** Each finding with the lines of its file, in which nothing is shown that could be a secret. */
+async function printFindings(
+  diagnostics: readonly Diagnostic[],
+  loaded: LoadedConfig,
+  { line: print, paint }: Terminal,
+): Promise<void> {
+  if (diagnostics.length === 0) return
+  const { formatWithFrame } = await import('../validation/code-frame.ts')
+  const sources = new Map<string, SourceLines | undefined>()
+  for (const diagnostic of diagnostics) {
+    const { path, line = 1, column = 1 } = diagnostic
+    if (!sources.has(path)) sources.set(path, await sourceOf(loaded, path))
+    const source = sources.get(path)
+    const frame = { lines: source?.lines ?? [], column: source?.columnOf(line, column) }
+    print(formatWithFrame(diagnostic, frame, paint))
+  }
+  print()
 }
 
 /** `nexus config show [section]`: what holds and which line said so, secrets blanked. Exit code 1 when a file has an error. */

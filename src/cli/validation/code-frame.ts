@@ -1,5 +1,5 @@
-import { toSafeText } from '../../kernel/index.ts'
-import type { Terminal } from '../terminal.ts'
+import { type Diagnostic, toSafeText } from '../../kernel/index.ts'
+import { formatDiagnostic, type Terminal } from '../terminal.ts'
 
 /** Cells of a line that are shown, with the place inside. */
 const MAX_CELLS = 100
@@ -34,6 +34,21 @@ export function codeFrame(
     ...(before === undefined || before.trim() === '' ? [] : [gutter(String(line - 1)) + visible(before, 1).shown]),
     gutter(String(line)) + shown,
     `${gutter('')}${' '.repeat(caret)}${paint('red', '^')}`,
+  ].join('\n')
+}
+
+/** A finding as `formatDiagnostic` has it, with the code frame between the message and the fix. `column` is that of the shown line. */
+export function formatWithFrame(
+  diagnostic: Diagnostic,
+  { lines, column = diagnostic.column }: { lines: readonly string[]; column?: number | undefined },
+  paint: Terminal['paint'],
+): string {
+  const { fix, ...rest } = diagnostic
+  const frame = rest.line === undefined ? '' : codeFrame(lines, { line: rest.line, column }, paint)
+  return [
+    formatDiagnostic(rest, paint),
+    ...(frame === '' ? [] : [frame.replace(/^/gm, '      ')]),
+    ...(fix === undefined ? [] : [`    ${paint('cyan', 'fix:')} ${toSafeText(fix).replaceAll('\n', '\n    ')}`]),
   ].join('\n')
 }
 

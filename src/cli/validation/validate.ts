@@ -1,18 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Change, checkLenient, checkStrict, fixSkill, type Profile, PROFILES } from '../../format/index.ts'
-import {
-  type Diagnostic,
-  hasErrors,
-  type JsonValue,
-  nearest,
-  NexusError,
-  toSafeLine,
-  toSafeText,
-} from '../../kernel/index.ts'
+import { type Diagnostic, hasErrors, type JsonValue, nearest, NexusError, toSafeLine } from '../../kernel/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
-import { codeFrame, linesOf } from './code-frame.ts'
+import { formatWithFrame, linesOf } from './code-frame.ts'
 import { printChanges, rewriteFile } from './rewrite-file.ts'
 import { toAnnotation, toSarif } from './sarif.ts'
 import { findTargets, listFiles, readTarget, type Target } from './targets.ts'
@@ -172,13 +164,7 @@ function printVerdict({ target, diagnostics, changes, text }: Verdict, among: nu
     return
   }
   const lines = linesOf(text)
-  for (const diagnostic of diagnostics) {
-    const { line, column, fix, ...rest } = diagnostic
-    terminal.line(formatDiagnostic({ ...rest, ...(line && { line }), ...(column && { column }) }, paint))
-    const frame = line === undefined ? '' : codeFrame(lines, { line, column }, paint)
-    if (frame !== '') terminal.line(frame.replace(/^/gm, '      '))
-    if (fix !== undefined) terminal.line(`    ${paint('cyan', 'fix:')} ${toSafeText(fix).replaceAll('\n', '\n    ')}`)
-  }
+  for (const diagnostic of diagnostics) terminal.line(formatWithFrame(diagnostic, { lines }, paint))
   terminal.line()
 }
 

@@ -49,6 +49,46 @@ export function knownKeys(value: unknown, keys: readonly PathKey[]): string[] {
   return Object.keys(last?.schema.entries ?? {})
 }
 
+/** Whether a plain text or number, or a list of them, may stand at `keys` in some form of the settings. */
+export function takesPlainValue(keys: readonly PathKey[]): boolean {
+  const found = formsAt(keys)
+  return found.some((form) => isPlain(form) || (form.item !== undefined && formsOf(form.item).some(isPlain)))
+}
+
+/** Whether names of the user's own choice stand directly below `keys`. */
+export function takesAnyName(keys: readonly PathKey[]): boolean {
+  return formsAt(keys).some(({ type }) => type === 'record')
+}
+
+/** Every key that the schema names anywhere. */
+export function knownWords(schema: Schema = ROOT): ReadonlySet<string> {
+  const below = formsOf(schema).flatMap((form) => [
+    ...Object.keys(form.entries ?? {}),
+    ...[...Object.values(form.entries ?? {}), form.item, form.value].flatMap((inner) =>
+      inner ? [...knownWords(inner)] : [],
+    ),
+  ])
+  return new Set(below)
+}
+
+function isPlain({ type }: Schema): boolean {
+  return ['string', 'number', 'boolean', 'picklist', 'literal'].includes(type)
+}
+
+/** All forms that a value at `keys` may have. */
+function formsAt(keys: readonly PathKey[]): Schema[] {
+  return keys.reduce<Schema[]>(
+    (forms, key) => forms.flatMap((form) => (step(form, key) ? formsOf(step(form, key) as Schema) : [])),
+    formsOf(ROOT),
+  )
+}
+
+function formsOf(outer: Schema): Schema[] {
+  const schema = behindOptional(outer)
+  const options = (schema.options ?? []).filter((option) => typeof option === 'object')
+  return schema.type === 'union' || schema.type === 'variant' ? options.flatMap(formsOf) : [schema]
+}
+
 /** What must go when the part at `keys` cannot be used: the part, or what needs it. */
 export function partToRemove(value: unknown, keys: readonly PathKey[]): readonly PathKey[] {
   const steps = trace(value, keys)

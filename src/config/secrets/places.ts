@@ -43,3 +43,20 @@ export function isSecretText(keys: readonly PathKey[]): boolean {
 export function asSecretCommand(value: unknown): SecretCommand | undefined {
   return isJsonObject(value) && Array.isArray(value['command']) ? (value as unknown as SecretCommand) : undefined
 }
+
+/** Below these keys values may be secrets, or lead to them: addresses with passwords, arguments of programs, free settings. */
+const GUARDED_KEYS: ReadonlySet<PathKey> = new Set([
+  ...['apiKey', 'auth', 'token', 'credentials', 'accessKeyId', 'secretAccessKey'],
+  ...['env', 'headers', 'config', 'url', 'baseUrl', 'apiUrl', 'servers', 'command', 'args'],
+])
+
+/** Whether a value at `keys` had better not be shown beside a finding, be it a secret or not. */
+export function isGuarded(keys: readonly PathKey[]): boolean {
+  const isFree = keys[0] === 'tools' && keys[1] !== 'groups'
+  return isFree || isSecretText(keys) || keys.some((key, index) => GUARDED_KEYS.has(key) && !isServerName(keys, index))
+}
+
+/** `mcp.servers` holds names, `nats.servers` addresses. */
+function isServerName(keys: readonly PathKey[], index: number): boolean {
+  return index === 1 && keys[0] === 'mcp'
+}
