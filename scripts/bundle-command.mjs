@@ -1,21 +1,25 @@
 // Bundles the `nexus` command into dist/cli. Start-up time is what counts here, and it goes with the bytes and files that
-// Node must read: `main.cjs` is one file with what nearly every command needs; everything else is loaded when it is used.
+// Node must read: `look.cjs` and `main.cjs` are each one file with what such a command needs; everything else is loaded when it is used.
 //   bin.cjs       answers --version and turns old versions of Node away
-//   main.cjs      the command line, and the commands that only look: list, show, check, prompt, config
-//   <part>.js     what other commands add, with the chunks they share; they have their own copies of the rooms in main.cjs
+//   look.cjs      the command line, and `skills list`, `show` and `check`: no more than looking takes
+//   main.cjs      the command line, and other commands that start often: prompt, config
+//   <part>.js     what other commands add, with the chunks they share; they have their own copies of the rooms
 //   vendor/*.cjs  packages that a command may need
 // Two copies of a room are safe because rooms keep no state in modules and errors are known by a mark, not by their class.
+import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { build } from 'esbuild'
+import { build as esbuild } from 'esbuild'
 import { lazyModules } from './bundle-lazy.mjs'
 import { readSources } from './bundle-plugins.mjs'
 import { ROOT } from './setup/process.mjs'
 
 const SRC = join(ROOT, 'src')
-/** What of the dynamically imported modules lies in main.cjs. */
-const IN_MAIN =
-  /^(?:local\.ts|(?:config|format|gate|catalog|sources)\/.*|cli\/(?:help|commands\/(?:skills\/catalog|prompt|config))\.ts)$/
+/** What of the dynamically imported modules lies in each. */
+const INSIDE = {
+  look: /^(?:looking\.ts|cli\/(?:help|commands\/skills\/catalog)\.ts)$/,
+  main: /^(?:looking|local|policies|settings)\.ts$|^(?:config|format|gate|catalog|sources)\/|^cli\/(?:help|open|commands\/(?:prompt|config))\.ts$/,
+}
 /** Bundled, so that one file is read instead of many. All other packages stay outside. */
 const BUNDLED = ['valibot']
 const NODE = {
@@ -33,18 +37,9 @@ export async function bundleCommand(directory) {
   rmSync(directory, { recursive: true })
   const parts = new Map()
   const results = [
-    await build({
-      ...NODE,
-      entryPoints: ['src/cli/main.ts'],
-      outfile: join(directory, 'main.cjs'),
-      format: 'cjs',
-      ...SMALL,
-      metafile: true,
-      banner: { js: 'const nexusUrl=require("node:url").pathToFileURL(__filename).href;' },
-      define: { 'import.meta.url': 'nexusUrl' },
-      plugins: [collectParts(parts), outsidePackages, lazyModules('cjs'), readSources],
-    }),
-    await build({
+    await bundleStart(directory, 'look', parts),
+    await bundleStart(directory, 'main', parts),
+    await esbuild({
       ...NODE,
       entryPoints: Object.fromEntries(parts),
       outdir: directory,
@@ -57,17 +52,34 @@ export async function bundleCommand(directory) {
   ]
   results.push(...(await lazyModules.bundlePackages(directory)))
   await bundleBin(directory)
+  if (process.env.META) writeFileSync(process.env.META, JSON.stringify(results[0].metafile))
   writeFileSync(join(directory, 'LICENSES.txt'), licences(results))
 }
 
-/** Turns dynamic imports of what is not in main.cjs into files of their own, and says which. */
-function collectParts(parts) {
+function bundleStart(directory, name, parts) {
+  return esbuild({
+    ...NODE,
+    // Read as Latin-1, which V8 takes as it is.
+    charset: 'ascii',
+    entryPoints: ['src/cli/main.ts'],
+    outfile: join(directory, `${name}.cjs`),
+    format: 'cjs',
+    ...SMALL,
+    metafile: true,
+    banner: { js: 'const nexusUrl=require("node:url").pathToFileURL(__filename).href;' },
+    define: { 'import.meta.url': 'nexusUrl' },
+    plugins: [collectParts(INSIDE[name], parts), outsidePackages, lazyModules('cjs'), readSources],
+  })
+}
+
+/** Turns dynamic imports of what is not `inside` into files of their own, and says which. */
+function collectParts(inside, parts) {
   return {
     name: 'collect-parts',
     setup(esbuild) {
       esbuild.onResolve({ filter: /^\..*\.ts$/ }, ({ kind, path, resolveDir }) => {
         const file = relative(SRC, resolve(resolveDir, path)).replaceAll('\\', '/')
-        if (kind !== 'dynamic-import' || IN_MAIN.test(file)) return undefined
+        if (kind !== 'dynamic-import' || inside.test(file)) return undefined
         const name = file.replace(/\.ts$/, '').replaceAll('/', '-')
         parts.set(name, `src/${file}`)
         return { path: `./${name}.js`, external: true }
@@ -90,7 +102,9 @@ const outsidePackages = {
 async function bundleBin(directory) {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const outfile = join(directory, 'bin.cjs')
-  await build({
+  // V8 knows what it compiled by its length alone; this is the content.
+  const build = digestOf(['look.cjs', 'main.cjs'].map((name) => join(directory, name)))
+  await esbuild({
     ...NODE,
     entryPoints: ['src/cli/bin.cts'],
     outfile,
@@ -102,7 +116,7 @@ async function bundleBin(directory) {
         setup(esbuild) {
           esbuild.onResolve({ filter: /main\.ts$/ }, () => ({ path: './main.cjs', external: true }))
           esbuild.onLoad({ filter: /package\.json$/ }, () => ({
-            contents: JSON.stringify({ version }),
+            contents: JSON.stringify({ version, build }),
             loader: 'json',
           }))
         },
@@ -110,6 +124,12 @@ async function bundleBin(directory) {
     ],
   })
   chmodSync(outfile, 0o755)
+}
+
+function digestOf(files) {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(readFileSync(file))
+  return hash.digest('hex').slice(0, 16)
 }
 
 /** The licences of the packages whose code is in the bundle. */

@@ -1,47 +1,15 @@
 /** The single-machine composition: configuration, folders, SQLite and the local sandbox become one runtime. */
-import { existsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { parsePolicy, type PolicyRules } from './authorize/index.ts'
-import {
-  type AgentConfig,
-  assertValid,
-  type Config,
-  configTruthy,
-  type Environment,
-  explainConfig,
-  loadConfig,
-  type LoadedConfig,
-  openSecrets,
-  readEnvironment,
-  type Secrets,
-} from './config/index.ts'
+import { assertValid, type Config, type LoadedConfig, openSecrets, type Secrets } from './config/index.ts'
 import { type Call, DEFAULT_PROJECT, type Diagnostic } from './kernel/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from './parts.ts'
+import { readPolicies } from './policies.ts'
 import { createRuntime } from './runtime.ts'
-import { createSandbox, openSandbox, runSecretCommand, type Sandbox, type SandboxOptions } from './sandbox/index.ts'
-import { createStandardSources, type Watcher } from './sources/index.ts'
+import { createSandbox, openSandbox, runSecretCommand, type Sandbox } from './sandbox/index.ts'
+import { readSettings, type SettingsOptions, stateFile } from './settings.ts'
+import type { Watcher } from './sources/index.ts'
 import { openSqliteStore, type Store } from './store/index.ts'
-import { BUILTIN_TOOLS } from './tools/index.ts'
 
-export interface LocalOptions {
-  /** Where to look for the workspace; default the working directory. */
-  readonly cwd?: string
-  /** Read once from the process when absent. */
-  readonly environment?: Environment
-  /** One more nexus.yaml, read after the user's and the workspace's. */
-  readonly configPath?: string
-  /** More directories with skills, added to the lowest tier. They count as trusted: the caller named them. */
-  readonly skillsDirs?: readonly string[]
-  /** Trust the workspace for this run. */
-  readonly trusted?: boolean
-  /**
-   * Open although the configuration has errors, which are then in `diagnostics`. Only for programs that look and run
-   * nothing: a deny list that could not be read would mean "allowed". Default false.
-   */
-  readonly tolerateConfigErrors?: boolean
-  /** Overrides `execution.sandbox`. */
-  readonly sandbox?: 'local' | 'none'
+export interface LocalOptions extends SettingsOptions {
   /** `sqlite` records durably under the Nexus home; `memory` forgets. Default `sqlite`. */
   readonly record?: 'sqlite' | 'memory'
   /** Asks a person about a call that policy wants confirmed. */
@@ -78,8 +46,8 @@ export interface Local {
  * Throws CONFIG_INVALID when the configuration has errors or a nexus.yaml named by the caller cannot be read, STORE_FAILED when the state file cannot be opened.
  */
 export async function openLocal(options: LocalOptions = {}): Promise<Local> {
-  const environment = options.environment ?? readEnvironment()
-  const loaded = await loadFor(options, environment)
+  const settings = await readSettings(options)
+  const { environment, loaded } = settings
   const { config, workspace } = loaded
   const secrets = openSecrets(loaded, { run: runSecretCommand, environment })
   const { policies, diagnostics: inPolicies } = await readPolicies(loaded)
@@ -90,17 +58,17 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     ...(agent.skills && { skills: agent.skills }),
   }))
   const isLooking = options.record === 'memory'
-  const sandbox = isLooking ? openSandbox(sandboxOptions(loaded)) : await createSandbox(sandboxOptions(loaded))
+  const sandbox = isLooking ? openSandbox(settings.sandbox) : await createSandbox(settings.sandbox)
   const store =
     options.record === 'memory'
       ? undefined
       : await openSqliteStore({ path: stateFile(environment), projectId: DEFAULT_PROJECT })
   const parts: Parts = {
-    sources: sourcesOf(loaded, environment, options),
+    sources: settings.sources,
     sandbox,
     workspace: workspace.directory,
     agents: profiles,
-    gateRules: gateRulesOf(config),
+    gateRules: settings.gateRules,
     execution: { timeoutMs: config.execution.timeoutMs, maxOutputBytes: config.execution.maxOutputBytes },
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: secrets.values,
@@ -130,32 +98,6 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   }
 }
 
-/** What the agents may do, and what is wrong with that: names that mean nothing, groups that contain each other. */
-export async function readPolicies(
-  loaded: LoadedConfig,
-): Promise<{ policies: readonly AgentPolicy[]; diagnostics: readonly Diagnostic[] }> {
-  const { agents, tools } = loaded.config
-  const parse = (originOf?: Awaited<ReturnType<typeof explainConfig>>['originOf']): AgentPolicy[] =>
-    agents.map((agent, index) => {
-      const locate = (keys: readonly (string | number)[]) =>
-        originOf?.(keys[0] === 'groups' ? ['tools', ...keys] : ['agents', index, 'tools', ...keys])
-      return { agent, ...parsePolicy({ ...agent.tools, groups: tools.groups, knownTools: BUILTIN_TOOLS, locate }) }
-    })
-  const policies = parse()
-  if (policies.every(({ diagnostics }) => diagnostics.length === 0)) return { policies, diagnostics: [] }
-  // Places cost a reading of the schema, so they are looked for only when there is something to say.
-  const { originOf } = await explainConfig(loaded)
-  const found = parse(originOf).flatMap(({ diagnostics }) => diagnostics)
-  // What all agents share is told once.
-  return { policies, diagnostics: [...new Map(found.map((each) => [JSON.stringify(each), each])).values()] }
-}
-
-interface AgentPolicy {
-  readonly agent: AgentConfig
-  readonly rules: PolicyRules
-  readonly diagnostics: readonly Diagnostic[]
-}
-
 /** Hot reload, when the program lasts long enough for it and the configuration wants it. */
 async function follow(
   runtime: Runtime,
@@ -170,78 +112,3 @@ async function follow(
   })
 }
 
-async function loadFor(options: LocalOptions, environment: Environment): Promise<LoadedConfig> {
-  const loaded = await loadConfig({
-    cwd: resolve(options.cwd ?? process.cwd()),
-    environment,
-    ...(options.configPath !== undefined && { configPath: options.configPath }),
-    ...(options.trusted !== undefined && { trusted: options.trusted }),
-    ...(options.sandbox !== undefined && { overrides: { execution: { sandbox: options.sandbox } } }),
-  })
-  if (options.tolerateConfigErrors !== true) assertValid(loaded)
-  return loaded
-}
-
-/** What the configuration adds to the facts of the target. */
-function gateRulesOf(config: Config): NonNullable<Parts['gateRules']> {
-  return {
-    entries: new Map(
-      [...config.skills.entries].map(([key, { hasApiKey, env, enabled }]) => [
-        key,
-        { hasApiKey, env: new Set(Object.keys(env)), ...(enabled !== undefined && { enabled }) },
-      ]),
-    ),
-    disabledSkills: config.skills.disabledSkills,
-    configTruthy: (path) => configTruthy(config, path),
-  }
-}
-
-/** How the configuration wants commands run. */
-export function sandboxOptions({ config, nexusHome, stateDirectory }: LoadedConfig): SandboxOptions {
-  const { sandbox: kind, uidBase, limits, workspace } = config.execution
-  const { mode, maxFiles, maxBytes } = workspace
-  if (kind === 'none') return { kind, projectId: DEFAULT_PROJECT }
-  return {
-    kind,
-    projectId: DEFAULT_PROJECT,
-    nexusHome,
-    limits,
-    workspaceMode: mode,
-    mirror: { ...(maxFiles !== undefined && { maxFiles }), ...(maxBytes !== undefined && { maxBytes }) },
-    // Root keeps to the sandbox's own default: what another user must read cannot lie in root's home.
-    ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),
-    ...(uidBase !== undefined && { uidBase }),
-  }
-}
-
-function sourcesOf(loaded: LoadedConfig, environment: Environment, options: LocalOptions): Parts['sources'] {
-  const { config, workspace, nexusHome } = loaded
-  return createStandardSources({
-    workspace: workspace.directory,
-    workspaceTrusted: workspace.trusted,
-    home: environment.home,
-    nexusHome,
-    bundledDir: join(packageRoot(), 'skills'),
-    extraDirs: [
-      ...config.skills.load.extraDirs,
-      ...config.skills.skillDirs,
-      ...(options.skillsDirs ?? []).map((path) => resolve(path)),
-    ],
-    localSources: config.skills.sources.flatMap((source) =>
-      source.type === 'local' ? [{ path: source.path, nested: source.nested ?? false }] : [],
-    ),
-  })
-}
-
-/** The SQLite file of this machine's state. */
-export function stateFile(environment: Environment): string {
-  return join(environment.stateDirectory, 'nexus.db')
-}
-
-/** The directory that holds this package's package.json, whether run from source, from `dist` or from a bundle. */
-export function packageRoot(): string {
-  let directory = dirname(fileURLToPath(import.meta.url))
-  while (!existsSync(join(directory, 'package.json')) && dirname(directory) !== directory)
-    directory = dirname(directory)
-  return directory
-}

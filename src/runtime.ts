@@ -1,8 +1,7 @@
 /** The pipeline, top to bottom: discover -> gate -> catalog -> load -> authorize -> execute -> record. */
 import { decide, type PolicyRules } from './authorize/index.ts'
 import { type Briefing, createBriefing } from './briefing.ts'
-import { buildCatalog, type Catalog, createSkillSearch, toSnapshot } from './catalog/index.ts'
-import { gateInSlices, NO_GATE_RULES } from './gate/index.ts'
+import { type Catalog, createSkillSearch, toSnapshot } from './catalog/index.ts'
 import {
   type Call,
   createRedactor,
@@ -22,8 +21,9 @@ import {
 import { createFreshness, createLoader, createSkillStacks, type SkillStacks } from './load/index.ts'
 import type { AgentProfile, CallOptions, CallRequest, CallResult, Parts, Runtime } from './parts.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
-import { createPace, discover, rest, type SourceResult } from './sources/index.ts'
+import type { SourceResult } from './sources/index.ts'
 import { createMemoryStore } from './store/index.ts'
+import { survey } from './survey.ts'
 import {
   argumentsProblem,
   createRegistry,
@@ -69,16 +69,12 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   })
   const freshness = createFreshness({ refresh, everyCall: parts.refreshOnCall ?? true })
 
-  /** discover -> gate -> catalog */
+  /** discover -> gate -> catalog, and what each agent needs to work with it */
   async function look(signal?: AbortSignal): Promise<View> {
-    const found = await discover(parts.sources, signal ? { signal } : {})
+    const { found, catalogs } = await survey({ ...parts, agents: profiles, facts }, signal)
     const rooms = new Map<string, AgentRoom>()
     for (const profile of profiles) {
-      await rest(signal)
-      const breathe = createPace(signal)
-      const gated = await gateInSlices(found.skills, facts, { rules: gateRules(parts, profile), breathe })
-      await rest(signal)
-      const catalog = buildCatalog({ gated, rejected: found.rejected, diagnostics: found.diagnostics })
+      const catalog = catalogs.get(profile.id) as Catalog
       rooms.set(profile.id, furnish(parts, { profile, catalog, stacks }))
     }
     return { found, rooms }
@@ -185,10 +181,6 @@ async function targetFacts({ facts, sandbox }: Parts): Promise<TargetFacts> {
   throw new NexusError('INVALID_ARGUMENT', 'A runtime needs a target to gate against.', {
     fix: 'Pass `sandbox`, or `facts` that say what is true where commands would run.',
   })
-}
-
-function gateRules({ gateRules: rules = NO_GATE_RULES }: Parts, { skills }: AgentProfile): typeof NO_GATE_RULES {
-  return skills ? { ...rules, allowList: skills } : rules
 }
 
 /** The tools and services of one agent over its catalog. */

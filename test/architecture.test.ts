@@ -20,7 +20,9 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'parts.ts': ['kernel', 'gate', 'catalog', 'authorize', 'sandbox', 'sources', 'store', 'tools'],
   'briefing.ts': ['kernel', 'catalog', 'tools', 'parts.ts'],
   'reload.ts': ['kernel', 'catalog', 'sources', 'parts.ts'],
+  'survey.ts': ['kernel', 'sources', 'gate', 'catalog'],
   'runtime.ts': [
+    'survey.ts',
     'parts.ts',
     'briefing.ts',
     'reload.ts',
@@ -51,14 +53,16 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   agents: ['kernel', 'runtime.ts', 'tools', 'store', 'catalog'],
   testing: ['kernel', 'sandbox', 'store'],
+  'settings.ts': ['kernel', 'config', 'gate', 'sandbox', 'sources'],
+  'policies.ts': ['kernel', 'config', 'authorize', 'tools'],
+  'looking.ts': ['kernel', 'config', 'catalog', 'sandbox', 'sources', 'survey.ts', 'settings.ts', 'policies.ts'],
   'local.ts': [
-    ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
-    'parts.ts',
-    'runtime.ts',
+    ...['kernel', 'config', 'sandbox', 'sources', 'store'],
+    ...['parts.ts', 'runtime.ts', 'settings.ts', 'policies.ts'],
   ],
   cli: [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
-    ...['parts.ts', 'runtime.ts', 'local.ts', 'agents', 'testing'],
+    ...['parts.ts', 'runtime.ts', 'settings.ts', 'policies.ts', 'looking.ts', 'local.ts', 'agents', 'testing'],
   ],
 }
 

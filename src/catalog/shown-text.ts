@@ -40,10 +40,17 @@ export function cutPoints(text: string, cap: number): string {
  * Korean or emoji make one token, rounded up. For English prose usually within 20 % of what models count.
  */
 export function estimateTokens(text: string): number {
+  return Math.ceil((ASCII.test(text) ? text.length : quartersOf(text)) / 4)
+}
+
+// oxlint-disable-next-line no-control-regex
+const ASCII = /^[\0-\x7f]*$/
+
+function quartersOf(text: string): number {
   let quarters = 0
   for (const character of text) {
     const point = character.codePointAt(0) ?? 0
     quarters += point < 0x80 ? 1 : point < 0x2e80 ? 2 : 4
   }
-  return Math.ceil(quarters / 4)
+  return quarters
 }

@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 // CommonJS and plain syntax on purpose: this file must start on any Node, to say which one is needed, and starts fastest.
-// The build puts the version in and makes main.cjs of main.ts.
+// The build puts the version in, and makes look.cjs and main.cjs of main.ts.
 import type * as Fs from 'node:fs'
-import type * as Module from 'node:module'
+import type * as Vm from 'node:vm'
 import type * as Main from './main.ts'
-const { version } = require('../../package.json') as { version: string }
+const { version, build } = require('../../package.json') as { version: string; build?: string }
 const args = process.argv.slice(2)
 const OLDEST_MAJOR = 24
+/** Of `nexus skills`; they start from the smaller bundle. */
+const LOOKING: readonly string[] = ['list', 'show', 'check']
 
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
   print(`${version}\n`)
@@ -37,8 +39,65 @@ function print(text: string): void {
 }
 
 async function start(): Promise<void> {
-  // What V8 made of main.cjs is kept beside it: whoever could write there could as well change main.cjs. Saves a third of the start.
-  ;(require('node:module') as typeof Module).enableCompileCache(`${__dirname}/../.cache`)
-  const { main } = require('./main.ts') as typeof Main
+  const { main, save } = load()
   process.exitCode = await main(args, version)
+  save?.()
+}
+
+/**
+ * The bundle, with what V8 made of it in an earlier run of such a command: also the functions that only a run compiles, which Node's
+ * own cache leaves out. It lies beside the bundle: whoever could write there could as well change that.
+ */
+function load(): { readonly main: typeof Main.main; readonly save?: () => void } {
+  // Run from source: there is nothing to keep.
+  if (build === undefined) return require('./main.ts') as typeof Main
+  const fs = require('node:fs') as typeof Fs
+  const vm = require('node:vm') as typeof Vm
+  const kind = kindOf(args)
+  const filename = `${__dirname}/${LOOKING.includes(kind) ? 'look' : 'main'}.cjs`
+  const directory = `${__dirname}/../.cache`
+  const kept = `${directory}/${build}-${process.version}-${process.arch}-${kind}.bin`
+  const cachedData = read(fs, kept)
+  const script = new vm.Script(
+    `(function (exports, require, module, __filename, __dirname) {${fs.readFileSync(filename, 'latin1')}\n})`,
+    {
+      filename,
+      importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+      ...(cachedData && { cachedData }),
+    },
+  )
+  const module = { exports: {} as typeof Main }
+  const define = script.runInThisContext() as (...names: unknown[]) => void
+  define(module.exports, require, module, filename, __dirname)
+  const { main } = module.exports
+  if (cachedData && script.cachedDataRejected !== true) return { main }
+  return { main, save: () => keep(fs, { directory, kept, data: script.createCachedData() }) }
+}
+
+/** Commands with much in common share what is kept. */
+function kindOf([first = '', second = '']: readonly string[]): string {
+  if (first === 'skills' && LOOKING.includes(second)) return second
+  return first === 'prompt' || first === 'config' ? first : 'other'
+}
+
+function read(fs: typeof Fs, path: string): Buffer | undefined {
+  try {
+    return fs.readFileSync(path)
+  } catch {
+    // Not there yet, or not for us: V8 compiles.
+    return undefined
+  }
+}
+
+/** Whole or not at all: another process may read it at the same time. */
+function keep(fs: typeof Fs, { directory, kept, data }: { directory: string; kept: string; data: Buffer }): void {
+  const draft = `${kept}.${process.pid}`
+  try {
+    fs.mkdirSync(directory, { recursive: true })
+    fs.writeFileSync(draft, data, { flag: 'wx', flush: true })
+    fs.renameSync(draft, kept)
+  } catch (error) {
+    // Installed where this user may not write, or the disk is full: the next run compiles again.
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') fs.rmSync(draft, { force: true })
+  }
 }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { Catalog } from '../catalog/index.ts'
 import { trustWorkspace } from '../config/index.ts'
 import { type Diagnostic, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { Local, LocalOptions } from '../local.ts'
@@ -24,7 +25,7 @@ export async function openFor(invocation: Invocation, options: OpenOptions = {})
   const { terminal } = invocation
   const local = await openOnce(invocation, options)
   if (!options.needsTrust || local.workspace.trusted || !holdsUntrusted(local)) {
-    printDiagnostics(findings(local), terminal)
+    printDiagnostics(findings(seenBy(local)), terminal)
     return local
   }
   printDiagnostics(local.diagnostics, terminal)
@@ -33,20 +34,32 @@ export async function openFor(invocation: Invocation, options: OpenOptions = {})
   const trusted = await openOnce(invocation, { ...options, trusted: true })
   const told = new Set(local.diagnostics.map(asText))
   printDiagnostics(
-    findings(trusted).filter((diagnostic) => !told.has(asText(diagnostic))),
+    findings(seenBy(trusted)).filter((diagnostic) => !told.has(asText(diagnostic))),
     terminal,
   )
   return trusted
 }
 
 /** What concerns the run as a whole: the configuration, and sources that could not be searched. Errors of single skills are theirs. */
-export function findings(local: Pick<Local, 'diagnostics' | 'runtime'>): readonly Diagnostic[] {
-  const errors = local.runtime.diagnostics.filter(({ severity }) => severity === 'error')
-  if (errors.length === 0) return local.diagnostics
-  const { skills, held, shadowed, rejected } = local.runtime.catalog()
+export function findings(seen: Seen): readonly Diagnostic[] {
+  const errors = seen.found.filter(({ severity }) => severity === 'error')
+  if (errors.length === 0) return seen.diagnostics
+  const { skills, held, shadowed, rejected } = seen.catalog
   const copies = [...skills, ...held.map(({ skill }) => skill), ...shadowed.map(({ skill }) => skill), ...rejected]
   const ofSkills = new Set(copies.flatMap((copy) => copy.diagnostics))
-  return [...local.diagnostics, ...errors.filter((found) => !ofSkills.has(found))]
+  return [...seen.diagnostics, ...errors.filter((found) => !ofSkills.has(found))]
+}
+
+/** Diagnostics of the configuration, those of the sources, and what became of the skills. */
+interface Seen {
+  readonly diagnostics: readonly Diagnostic[]
+  readonly found: readonly Diagnostic[]
+  readonly catalog: Catalog
+}
+
+/** The same of an open runtime. */
+export function seenBy({ diagnostics, runtime }: Pick<Local, 'diagnostics' | 'runtime'>): Seen {
+  return { diagnostics, found: runtime.diagnostics, catalog: runtime.catalog() }
 }
 
 async function openOnce(invocation: Invocation, options: OpenOptions): Promise<Local> {
@@ -77,7 +90,7 @@ function toLocalOptions(invocation: Invocation, options: OpenOptions): LocalOpti
 }
 
 /** A directory named on the command line is meant to be there; one in a configuration may come later. */
-function skillsDirs(invocation: Invocation): readonly string[] {
+export function skillsDirs(invocation: Invocation): readonly string[] {
   return listFlag(invocation, 'skills-dir').map((given) => {
     const path = resolve(invocation.cwd, given)
     if (isDirectory(path)) return path

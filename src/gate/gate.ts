@@ -121,7 +121,7 @@ function needsNothing({ metadata: { os, requires } }: Skill): boolean {
 /** The gates before the target matters: is it a whole skill, trusted, switched on, and meant for this agent? */
 function standing(skill: Skill, { disabled, allowed }: Prepared): HeldReason[] {
   const reasons: HeldReason[] = []
-  if (skill.description.trim() === '') {
+  if (!skill.isDescribed && skill.description.trim() === '') {
     reasons.push(reason('missing-description', 'missing description', `Add a description: line to ${skill.file}.`))
   }
   if (!skill.origin.trusted) {

@@ -84,6 +84,8 @@ export interface Skill extends Omit<SkillDocument, 'body' | 'name' | 'descriptio
   readonly name: string
   /** Empty when the frontmatter has none; such a skill is held. */
   readonly description: string
+  /** True when the description is known to say something, so that it need not be read to find out. */
+  readonly isDescribed?: boolean
   readonly origin: SkillOrigin
   /** Real path of the skill's directory. */
   readonly directory: string

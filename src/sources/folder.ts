@@ -28,7 +28,8 @@ export interface FolderSourceOptions {
 /** A source that searches a directory on each `discover`. Throws INVALID_ARGUMENT for an id that cannot be part of an address. */
 export function createFolderSource(options: FolderSourceOptions): SkillSource {
   const { id, tier, rank, trusted } = options
-  if (!/^[^\s/\\\p{C}]{1,64}$/u.test(id)) {
+  // The first pattern is a part of the second, which costs a millisecond before its first answer.
+  if (!/^[\w.:~-]{1,64}$/.test(id) && !/^[^\s/\\\p{C}]{1,64}$/u.test(id)) {
     throw new NexusError('INVALID_ARGUMENT', `${JSON.stringify(id)} cannot be the id of a source`, {
       fix: 'use 1 to 64 characters without slashes and blanks',
     })

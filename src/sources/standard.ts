@@ -69,11 +69,9 @@ function named(
 }
 
 function shortName(path: string): string {
-  return (
-    basename(resolve(path))
-      .replace(/[^\p{L}\p{N}._-]+/gu, '-')
-      .slice(0, 40) || 'root'
-  )
+  const name = basename(resolve(path))
+  const word = /^[\w.-]*$/.test(name) ? name : name.replace(/[^\p{L}\p{N}._-]+/gu, '-')
+  return word.slice(0, 40) || 'root'
 }
 
 /** The id itself, or with a number when another source has it. */

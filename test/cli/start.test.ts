@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { after, test } from 'node:test'
@@ -37,7 +37,7 @@ function loaded(args: readonly string[]): { builtins: string[]; files: string[];
 }
 
 for (const args of LOOKING) {
-  test(`nexus ${args.join(' ')} starts from main.cjs and loads nothing heavy`, () => {
+  test(`nexus ${args.join(' ')} starts from one bundle and loads nothing heavy`, () => {
     const { builtins, files, status } = loaded([...args, '--json'])
     assert.ok(status === 0 || status === 1, `exit code ${status}`)
     assert.deepEqual(
@@ -50,6 +50,18 @@ for (const args of LOOKING) {
     )
   })
 }
+
+test('what V8 made of a bundle is kept beside it, and made anew when it cannot be used', () => {
+  const cache = join(ROOT, 'dist/.cache')
+  const kept = (): string[] => readdirSync(cache).filter((name) => name.endsWith('-list.bin'))
+  assert.equal(loaded(['skills', 'list', '--json']).status, 0)
+  const [name = ''] = kept().filter((each) => each.includes(process.version))
+  const whole = statSync(join(cache, name)).size
+  assert.ok(whole > 50_000, `${whole} bytes`)
+  writeFileSync(join(cache, name), 'no code at all')
+  assert.equal(loaded(['skills', 'list', '--json']).status, 0)
+  assert.ok(statSync(join(cache, name)).size > 50_000)
+})
 
 test('nexus --version loads one file', () => {
   assert.deepEqual(loaded(['--version']).files, ['bin.cjs'])

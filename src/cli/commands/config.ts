@@ -97,14 +97,14 @@ export async function showConfig(invocation: Invocation): Promise<number> {
 
 /** `nexus config schema`: the JSON Schema of nexus.yaml, for editors and CI. */
 export async function showSchema({ terminal }: Invocation): Promise<number> {
-  const { packageRoot } = await import('../../local.ts')
+  const { packageRoot } = await import('../../settings.ts')
   terminal.write(readFileSync(join(packageRoot(), 'schema/nexus.schema.json'), 'utf8'))
   return 0
 }
 
 /** Of the files, and of the policies that they make. */
 async function allFindings(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
-  const { readPolicies } = await import('../../local.ts')
+  const { readPolicies } = await import('../../policies.ts')
   return [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics]
 }
 

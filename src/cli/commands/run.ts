@@ -6,7 +6,7 @@ import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorMember, type Failure, printFailure, toFailure } from '../failure.ts'
 import { chooseModel } from '../model/choose-model.ts'
-import { agentFlag, findings, openFor, warnUnconfined } from '../open.ts'
+import { agentFlag, findings, openFor, seenBy, warnUnconfined } from '../open.ts'
 import { findSession } from '../sessions/find-session.ts'
 import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show/turn.ts'
 
@@ -88,7 +88,7 @@ function finish(result: TurnResult, local: Local, invocation: Invocation): numbe
     const { turnId, end, text } = result
     const data = { session: sessionId, turn: turnId, end, text, usage: { ...usage } }
     const error = failure && errorMember(failure)
-    terminal.json(envelope('run', data, { diagnostics: findings(local), exit, ...(error && { error }) }))
+    terminal.json(envelope('run', data, { diagnostics: findings(seenBy(local)), exit, ...(error && { error }) }))
   }
   return exit
 }

@@ -53,7 +53,7 @@ export class Roles {
       } else if (mark === MARKS.description) {
         if (!text.startsWith(DESCRIPTION, from) || !this.#describe(text, entry)) return false
       } else if (mark === MARKS.metadata) {
-        this.gatesFrom = from
+        if (text.startsWith('metadata:', from)) this.gatesFrom = from
         if (entry.form !== 'below' && entry.form !== 'open') this.hasGates = true
       } else if (mark === MARKS.license || mark === MARKS.compatibility || mark === MARKS.tools) {
         this.#ordinary.lastIndex = from

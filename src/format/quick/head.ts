@@ -9,6 +9,7 @@ import { createReport, type Report } from '../report.ts'
 import type { Diagnostic } from '../../kernel/index.ts'
 import { CR, DASH, LF, SPACE } from './bytes.ts'
 import { Glance } from '../glance/glance.ts'
+import { glanceAtMetadata } from '../glance/metadata.ts'
 import { Roles } from '../glance/roles.ts'
 import { scannedFrontmatter } from './front.ts'
 import { hasOnlyText, influenceOf, INFLUENCE } from './influence.ts'
@@ -42,6 +43,8 @@ export interface QuickHead {
   readonly to: number
   /** Where the part begins that may gate; `from` when it may be anywhere. */
   readonly gatesFrom: number
+  /** True when that is the key `metadata`, and what follows was understood at a glance. */
+  readonly isGlanced: boolean
   readonly name: string
   /** The description, or where it stands: most descriptions are never shown. See `HeadReader.describe`. */
   readonly description: string | DescriptionSpan
@@ -78,6 +81,7 @@ export interface HeadSource {
   readonly from: number
   readonly to: number
   readonly gatesFrom: number
+  readonly isGlanced: boolean
   readonly path: string
   readonly directoryName: string
 }
@@ -92,7 +96,7 @@ export interface HeadReader {
   describe(head: QuickHead): string
   /** The whole reading of it. */
   read(source: HeadSource): { readonly head: DocumentHead; readonly diagnostics: readonly Diagnostic[] }
-  /** Only the gating part of it. */
+  /** Only its metadata; what does not gate is read when it is asked for. */
   readMetadata(source: HeadSource): SkillMetadata
 }
 
@@ -114,8 +118,13 @@ export function createHeadReader(): HeadReader {
       return { head, diagnostics: report.diagnostics }
     },
     readMetadata(source) {
-      const front = again(source, source.gatesFrom)
-      return readPlainMetadata(scanner) ?? readMetadata(front, UNHEARD)
+      const whole = (): SkillMetadata => {
+        const front = again(source, source.gatesFrom)
+        return readPlainMetadata(scanner) ?? readMetadata(front, UNHEARD)
+      }
+      if (!source.isGlanced) return whole()
+      const { bytes, gatesFrom, to } = source
+      return glanceAtMetadata(bytes.toString('utf8', gatesFrom, to), whole) ?? whole()
     },
   }
 }
@@ -151,6 +160,7 @@ function atFirstGlance(
     from: start + from,
     to: start + look.end,
     gatesFrom: start + (roles.gatesFrom || from),
+    isGlanced: roles.gatesFrom > 0,
     name: directoryName,
     description,
     isUngated,
@@ -188,6 +198,7 @@ function glance(
     from,
     to: scanner.end,
     gatesFrom: from,
+    isGlanced: false,
     isUngated,
     isForBoth: (influence & INFLUENCE.flags) === 0,
     isClean: isClean && isPlain(description, scanner.isWide),

@@ -48,11 +48,13 @@ function isPlainName(name: string): boolean {
 
 /** True for a file that the commands' uid may execute and that lies, links followed, where they can read. */
 function canRun(path: string, identity: { readonly uid: number; readonly gid: number }): boolean {
+  // Nearly every name is absent in nearly every directory, so that is asked without an error.
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined || !found.isFile()) return false
   try {
-    const real = realpathSync(path)
-    const found = statSync(real)
+    const real = realpathSync.native(path)
     const bit = found.uid === identity.uid ? 0o100 : found.gid === identity.gid ? 0o010 : 0o001
-    return found.isFile() && (found.mode & bit) !== 0 && READABLE.some((directory) => contains(directory, real))
+    return (found.mode & bit) !== 0 && READABLE.some((directory) => contains(directory, real))
   } catch {
     // Absent, or on a way that cannot be followed: not there for commands either.
     return false

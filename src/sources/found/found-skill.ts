@@ -92,6 +92,10 @@ export class FoundSkill implements Skill {
     return (this.#description ??= this.#in.reader.describe(this.#quick as QuickHead))
   }
 
+  get isDescribed(): boolean {
+    return this.#quick !== undefined
+  }
+
   get license(): string | undefined {
     return this.#read().head.license
   }
@@ -142,13 +146,14 @@ export class FoundSkill implements Skill {
     return (this.#reading ??= this.#in.reader.read(this.#source(this.#quick as QuickHead)))
   }
 
-  #source({ bytes, from, to, gatesFrom }: QuickHead): HeadSource {
+  #source({ bytes, from, to, gatesFrom, isGlanced }: QuickHead): HeadSource {
     const { directory } = this
     return {
       bytes,
       from,
       to,
       gatesFrom,
+      isGlanced,
       path: `${directory}/SKILL.md`,
       directoryName: directory.slice(directory.lastIndexOf('/') + 1),
     }

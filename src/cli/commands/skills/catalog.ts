@@ -8,11 +8,10 @@ import {
   toSafeLine,
   toSafeText,
 } from '../../../kernel/index.ts'
-import type { Local } from '../../../local.ts'
 import type { Invocation } from '../../command.ts'
 import { envelope, type ErrorMember } from '../../envelope.ts'
 import { callError } from '../../failure.ts'
-import { agentFlag, agentOf, openFor } from '../../open.ts'
+import { withLook } from '../../look.ts'
 import {
   copiesIn,
   listData,
@@ -32,11 +31,11 @@ import { formatDiagnostic } from '../../terminal.ts'
 
 /** `nexus skills list` */
 export async function listSkills(invocation: Invocation): Promise<number> {
-  return withCatalog(invocation, (local, catalog) => {
+  return withLook(invocation, (look, catalog) => {
     const { terminal } = invocation
     const all = invocation.flags['all'] === true
     if (invocation.flags['json'] === true) {
-      const diagnostics = [...local.diagnostics, ...catalog.diagnostics]
+      const diagnostics = [...look.diagnostics, ...catalog.diagnostics]
       terminal.json(envelope('skills list', listData(catalog, all), { diagnostics, exit: 0 }))
       return 0
     }
@@ -50,10 +49,10 @@ export async function listSkills(invocation: Invocation): Promise<number> {
 /** `nexus skills show <name>` */
 export async function showSkill(invocation: Invocation): Promise<number> {
   const name = onlyName(invocation, 'skills show')
-  return withCatalog(invocation, async (local, catalog) => {
+  return withLook(invocation, async (look, catalog) => {
     const { terminal } = invocation
     const skill = candidate(catalog, name)
-    const content = invocation.flags['content'] === true ? await load(local, name, invocation) : undefined
+    const content = invocation.flags['content'] === true ? await load(name, invocation) : undefined
     const state = stateOf(catalog, skill)
     if (invocation.flags['json'] === true) {
       const data = {
@@ -63,7 +62,7 @@ export async function showSkill(invocation: Invocation): Promise<number> {
         description: skill.description,
         ...(content && { content }),
       }
-      const diagnostics = [...local.diagnostics, ...skill.diagnostics]
+      const diagnostics = [...look.diagnostics, ...skill.diagnostics]
       terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
     } else if (content !== undefined) terminal.line(toSafeText(content))
     else printSkill(skill, state, terminal)
@@ -71,21 +70,29 @@ export async function showSkill(invocation: Invocation): Promise<number> {
   })
 }
 
-/** The instructions as the model would get them. */
-async function load(local: Local, name: string, invocation: Invocation): Promise<string> {
-  const { outcome } = await local.runtime.call(
-    { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli', ...agentOf(invocation) },
-    { signal: invocation.signal },
-  )
-  if (outcome.type !== 'failed') return outcome.text
-  const fix = { fix: `nexus skills why ${shellWord(name)}` }
-  throw outcome.code === 'NOT_FOUND' ? new NexusError('SKILL_NOT_FOUND', outcome.message, fix) : callError(outcome, fix)
+/** The instructions as the model would get them: for them there must be a runtime. */
+async function load(name: string, invocation: Invocation): Promise<string> {
+  const { agentOf, openFor } = await import('../../open.ts')
+  const local = await openFor(invocation, { record: 'memory' })
+  try {
+    const { outcome } = await local.runtime.call(
+      { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli', ...agentOf(invocation) },
+      { signal: invocation.signal },
+    )
+    if (outcome.type !== 'failed') return outcome.text
+    const fix = { fix: `nexus skills why ${shellWord(name)}` }
+    throw outcome.code === 'NOT_FOUND'
+      ? new NexusError('SKILL_NOT_FOUND', outcome.message, fix)
+      : callError(outcome, fix)
+  } finally {
+    await local.close()
+  }
 }
 
 /** `nexus skills check [name]`: exit code 1 when the named skill is not ready, or any candidate is broken. */
 export async function checkSkills(invocation: Invocation): Promise<number> {
   const name = invocation.positionals[0]
-  return withCatalog(invocation, (local, catalog) => {
+  return withLook(invocation, (look, catalog) => {
     const { terminal } = invocation
     const matches = (candidateName: string, address: string): boolean =>
       name === undefined || candidateName === name || address === name
@@ -100,7 +107,7 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
     const error = problemOf(name, { rejected, isReady, isSearched: !hasErrors(loose) })
     if (invocation.flags['json'] === true) {
       const data = {
-        target: local.runtime.facts.target,
+        target: look.facts.target,
         skills: states.map(({ skill, ...state }) => ({ ...skillData(skill), ...state })),
         rejected: rejected.map(rejectedData),
       }
@@ -109,10 +116,10 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
         ...skills.flatMap((skill) => skill.diagnostics),
         ...rejected.flatMap((broken) => broken.diagnostics),
       ]
-      const diagnostics = [...local.diagnostics, ...new Set(found)]
+      const diagnostics = [...look.diagnostics, ...new Set(found)]
       terminal.json(envelope('skills check', data, { diagnostics, exit: error ? 1 : 0, ...(error && { error }) }))
     } else {
-      terminal.line(terminal.paint('dim', `Checked against: ${toSafeLine(local.runtime.facts.target)}`))
+      terminal.line(terminal.paint('dim', `Checked against: ${toSafeLine(look.facts.target)}`))
       for (const { skill, ...state } of states) printCheck(skill, state, terminal)
       for (const broken of rejected) printRejected(broken, terminal)
       for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
@@ -136,19 +143,6 @@ function problemOf(
   if (isReady) return undefined
   const fix = `nexus skills why ${shellWord(name ?? '')}`
   return { code: 'SKILL_NOT_FOUND', message: `'${toSafeLine(name ?? '')}' is not ready.`, fix }
-}
-
-/** Opens the runtime without recording, and hands over the agent's catalog. */
-async function withCatalog(
-  invocation: Invocation,
-  use: (local: Local, catalog: Catalog) => number | Promise<number>,
-): Promise<number> {
-  const local = await openFor(invocation, { record: 'memory' })
-  try {
-    return await use(local, local.runtime.catalog(agentFlag(invocation)))
-  } finally {
-    await local.close()
-  }
 }
 
 function onlyName(invocation: Invocation, command: string): string {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { makeDirectory, NexusError, toSafeLine } from '../../../kernel/index.ts'
-import { packageRoot } from '../../../local.ts'
+import { packageRoot } from '../../../settings.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 

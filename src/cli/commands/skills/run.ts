@@ -5,7 +5,7 @@ import { envelope } from '../../envelope.ts'
 import { callError, errorMember, printFailure, toFailure } from '../../failure.ts'
 import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
-import { agentFlag, agentOf, findings, openFor, warnUnconfined } from '../../open.ts'
+import { agentFlag, agentOf, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
 import { messageWithoutNotes, notesOf } from '../../show/notes.ts'
 import { quoted, shellWord } from '../../show/shell-word.ts'
 
@@ -83,7 +83,7 @@ function report({ outcome, streams }: Ran, local: Local, invocation: Invocation)
   const exit = failure ? printFailure(failure, terminal) : Number(outcome.data?.['exit_code'] ?? 0)
   if (invocation.flags['json'] === true) {
     const data = outcome.data?.['exit_code'] === undefined ? null : toData(outcome, streams)
-    const diagnostics = findings(local)
+    const diagnostics = findings(seenBy(local))
     terminal.json(
       envelope(invocation.command, data, { diagnostics, exit, ...(failure && { error: errorMember(failure) }) }),
     )

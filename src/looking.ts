@@ -1,0 +1,61 @@
+/** Looking at the skills of this machine without the means to run them: what `nexus skills list` and its like need, and no more. */
+import type { Catalog } from './catalog/index.ts'
+import type { LoadedConfig } from './config/index.ts'
+import { type Diagnostic, NexusError, type TargetFacts } from './kernel/index.ts'
+import { openSandbox } from './sandbox/index.ts'
+import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
+import type { SkillSource } from './sources/index.ts'
+import { survey } from './survey.ts'
+
+/** What was seen. */
+export interface Look {
+  readonly loaded: LoadedConfig
+  readonly workspace: LoadedConfig['workspace']
+  /** Where skills were looked for, in order of precedence. */
+  readonly sources: readonly SkillSource[]
+  readonly facts: TargetFacts
+  /** Of the configuration and of the policy. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** Of the sources. */
+  readonly found: readonly Diagnostic[]
+  /** The share of one agent, default the first. Throws INVALID_ARGUMENT for an agent that is not there. */
+  catalog(agentId?: string): Catalog
+}
+
+/** Reads the configuration and looks once. Throws as `readSettings` does, and CANCELLED when the signal aborts. */
+export async function lookAround(options: SettingsOptions & { readonly signal?: AbortSignal } = {}): Promise<Look> {
+  const settings = await readSettings(options)
+  const { loaded, sources, gateRules } = settings
+  const { agents } = loaded.config
+  const sandbox = openSandbox(settings.sandbox)
+  const facts = await sandbox.facts()
+  const { found, catalogs } = await survey({ sources, gateRules, facts, agents: agents.map(seen) }, options.signal)
+  return {
+    loaded,
+    workspace: loaded.workspace,
+    sources,
+    facts,
+    diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...(await inPolicies(settings))],
+    found: found.diagnostics,
+    catalog: (agentId) => shareOf(catalogs, agentId),
+  }
+}
+
+function seen({ id, skills }: { id: string; skills?: readonly string[] }): { id: string; skills?: readonly string[] } {
+  return skills ? { id, skills } : { id }
+}
+
+/** Findings in the rules of agents. Without rules there is nothing to find, and what knows them is not loaded. */
+async function inPolicies({ loaded }: Settings): Promise<readonly Diagnostic[]> {
+  if (loaded.files.length === 0) return []
+  return (await (await import('./policies.ts')).readPolicies(loaded)).diagnostics
+}
+
+function shareOf(catalogs: ReadonlyMap<string, Catalog>, agentId: string | undefined): Catalog {
+  const [first] = catalogs.values()
+  const catalog = agentId === undefined ? first : catalogs.get(agentId)
+  if (catalog) return catalog
+  throw new NexusError('INVALID_ARGUMENT', `There is no agent '${agentId}'.`, {
+    fix: `Known agents: ${[...catalogs.keys()].join(', ')}. Add it under agents: in nexus.yaml.`,
+  })
+}

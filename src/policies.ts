@@ -1,0 +1,31 @@
+/** What the configuration lets each agent do. */
+import { parsePolicy, type PolicyRules } from './authorize/index.ts'
+import { type AgentConfig, explainConfig, type LoadedConfig } from './config/index.ts'
+import type { Diagnostic } from './kernel/index.ts'
+import { BUILTIN_TOOLS } from './tools/index.ts'
+
+/** What the agents may do, and what is wrong with that: names that mean nothing, groups that contain each other. */
+export async function readPolicies(
+  loaded: LoadedConfig,
+): Promise<{ policies: readonly AgentPolicy[]; diagnostics: readonly Diagnostic[] }> {
+  const { agents, tools } = loaded.config
+  const parse = (originOf?: Awaited<ReturnType<typeof explainConfig>>['originOf']): AgentPolicy[] =>
+    agents.map((agent, index) => {
+      const locate = (keys: readonly (string | number)[]) =>
+        originOf?.(keys[0] === 'groups' ? ['tools', ...keys] : ['agents', index, 'tools', ...keys])
+      return { agent, ...parsePolicy({ ...agent.tools, groups: tools.groups, knownTools: BUILTIN_TOOLS, locate }) }
+    })
+  const policies = parse()
+  if (policies.every(({ diagnostics }) => diagnostics.length === 0)) return { policies, diagnostics: [] }
+  // Places cost a reading of the schema, so they are looked for only when there is something to say.
+  const { originOf } = await explainConfig(loaded)
+  const found = parse(originOf).flatMap(({ diagnostics }) => diagnostics)
+  // What all agents share is told once.
+  return { policies, diagnostics: [...new Map(found.map((each) => [JSON.stringify(each), each])).values()] }
+}
+
+export interface AgentPolicy {
+  readonly agent: AgentConfig
+  readonly rules: PolicyRules
+  readonly diagnostics: readonly Diagnostic[]
+}

@@ -1,0 +1,132 @@
+/** What the configuration of this machine says, in the terms of the pipeline: where to look, what to gate by, where to run. */
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import {
+  assertValid,
+  type Config,
+  configTruthy,
+  type Environment,
+  loadConfig,
+  type LoadedConfig,
+  readEnvironment,
+} from './config/index.ts'
+import type { GateRules } from './gate/index.ts'
+import { DEFAULT_PROJECT } from './kernel/index.ts'
+import type { SandboxOptions } from './sandbox/index.ts'
+import { createStandardSources, type SkillSource } from './sources/index.ts'
+
+/** How the configuration is found and read. */
+export interface SettingsOptions {
+  /** Where to look for the workspace; default the working directory. */
+  readonly cwd?: string
+  /** Read once from the process when absent. */
+  readonly environment?: Environment
+  /** One more nexus.yaml, read after the user's and the workspace's. */
+  readonly configPath?: string
+  /** More directories with skills, added to the lowest tier. They count as trusted: the caller named them. */
+  readonly skillsDirs?: readonly string[]
+  /** Trust the workspace for this run. */
+  readonly trusted?: boolean
+  /**
+   * Go on although the configuration has errors, which are then in `diagnostics`. Only for programs that look and run
+   * nothing: a deny list that could not be read would mean "allowed". Default false.
+   */
+  readonly tolerateConfigErrors?: boolean
+  /** Overrides `execution.sandbox`. */
+  readonly sandbox?: 'local' | 'none'
+}
+
+/** The configuration, and what it means to the pipeline. */
+export interface Settings {
+  readonly environment: Environment
+  readonly loaded: LoadedConfig
+  /** Where skills are looked for, in order of precedence. */
+  readonly sources: readonly SkillSource[]
+  readonly gateRules: Omit<GateRules, 'allowList'>
+  readonly sandbox: SandboxOptions
+}
+
+/** Throws CONFIG_INVALID when the configuration has errors, or a nexus.yaml named by the caller cannot be read. */
+export async function readSettings(options: SettingsOptions): Promise<Settings> {
+  const environment = options.environment ?? readEnvironment()
+  const loaded = await loadConfig({
+    cwd: resolve(options.cwd ?? process.cwd()),
+    environment,
+    ...(options.configPath !== undefined && { configPath: options.configPath }),
+    ...(options.trusted !== undefined && { trusted: options.trusted }),
+    ...(options.sandbox !== undefined && { overrides: { execution: { sandbox: options.sandbox } } }),
+  })
+  if (options.tolerateConfigErrors !== true) assertValid(loaded)
+  return {
+    environment,
+    loaded,
+    sources: sourcesOf(loaded, environment, options.skillsDirs ?? []),
+    gateRules: gateRulesOf(loaded.config),
+    sandbox: sandboxOptions(loaded),
+  }
+}
+
+/** What the configuration adds to the facts of the target. */
+function gateRulesOf(config: Config): Settings['gateRules'] {
+  return {
+    entries: new Map(
+      [...config.skills.entries].map(([key, { hasApiKey, env, enabled }]) => [
+        key,
+        { hasApiKey, env: new Set(Object.keys(env)), ...(enabled !== undefined && { enabled }) },
+      ]),
+    ),
+    disabledSkills: config.skills.disabledSkills,
+    configTruthy: (path) => configTruthy(config, path),
+  }
+}
+
+/** How the configuration wants commands run. */
+export function sandboxOptions({ config, nexusHome, stateDirectory }: LoadedConfig): SandboxOptions {
+  const { sandbox: kind, uidBase, limits, workspace } = config.execution
+  const { mode, maxFiles, maxBytes } = workspace
+  if (kind === 'none') return { kind, projectId: DEFAULT_PROJECT }
+  return {
+    kind,
+    projectId: DEFAULT_PROJECT,
+    nexusHome,
+    limits,
+    workspaceMode: mode,
+    mirror: { ...(maxFiles !== undefined && { maxFiles }), ...(maxBytes !== undefined && { maxBytes }) },
+    // Root keeps to the sandbox's own default: what another user must read cannot lie in root's home.
+    ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),
+    ...(uidBase !== undefined && { uidBase }),
+  }
+}
+
+function sourcesOf(loaded: LoadedConfig, environment: Environment, skillsDirs: readonly string[]): SkillSource[] {
+  const { config, workspace, nexusHome } = loaded
+  return createStandardSources({
+    workspace: workspace.directory,
+    workspaceTrusted: workspace.trusted,
+    home: environment.home,
+    nexusHome,
+    bundledDir: join(packageRoot(), 'skills'),
+    extraDirs: [
+      ...config.skills.load.extraDirs,
+      ...config.skills.skillDirs,
+      ...skillsDirs.map((path) => resolve(path)),
+    ],
+    localSources: config.skills.sources.flatMap((source) =>
+      source.type === 'local' ? [{ path: source.path, nested: source.nested ?? false }] : [],
+    ),
+  })
+}
+
+/** The SQLite file of this machine's state. */
+export function stateFile(environment: Environment): string {
+  return join(environment.stateDirectory, 'nexus.db')
+}
+
+/** The directory that holds this package's package.json, whether run from source, from `dist` or from a bundle. */
+export function packageRoot(): string {
+  let directory = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(directory, 'package.json')) && dirname(directory) !== directory)
+    directory = dirname(directory)
+  return directory
+}
