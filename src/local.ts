@@ -11,6 +11,7 @@ import {
   type Environment,
   explainConfig,
   loadConfig,
+  type LoadConfigOptions,
   type LoadedConfig,
   openSecrets,
   readEnvironment,
@@ -42,6 +43,8 @@ export interface LocalOptions {
   readonly tolerateConfigErrors?: boolean
   /** Overrides `execution.sandbox`. */
   readonly sandbox?: 'local' | 'none'
+  /** Overrides `skills.prompt`, key by key. */
+  readonly prompt?: Partial<Config['skills']['prompt']>
   /** `sqlite` records durably under the Nexus home; `memory` forgets. Default `sqlite`. */
   readonly record?: 'sqlite' | 'memory'
   /** Asks a person about a call that policy wants confirmed. */
@@ -176,10 +179,21 @@ async function loadFor(options: LocalOptions, environment: Environment): Promise
     environment,
     ...(options.configPath !== undefined && { configPath: options.configPath }),
     ...(options.trusted !== undefined && { trusted: options.trusted }),
-    ...(options.sandbox !== undefined && { overrides: { execution: { sandbox: options.sandbox } } }),
+    ...overridesOf(options),
   })
   if (options.tolerateConfigErrors !== true) assertValid(loaded)
   return loaded
+}
+
+/** What the options set, in the form of a file; nothing at all when they set nothing, so that no schema is loaded for it. */
+function overridesOf({ sandbox, prompt }: LocalOptions): Pick<LoadConfigOptions, 'overrides'> {
+  if (sandbox === undefined && prompt === undefined) return {}
+  return {
+    overrides: {
+      ...(sandbox !== undefined && { execution: { sandbox } }),
+      ...(prompt !== undefined && { skills: { prompt } }),
+    },
+  }
 }
 
 /** What the configuration adds to the facts of the target. */

@@ -178,8 +178,17 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'prompt',
     summary: 'exactly what the model would be told about skills, with its cost',
-    options: { ...WHERE, ...JSON_OPTION },
-    examples: ['nexus prompt', 'nexus prompt --agent reviewer'],
+    options: {
+      ...WHERE,
+      style: { type: 'string', value: 'STYLE', help: 'markdown, xml, list or names (default: skills.prompt.style)' },
+      budget: {
+        type: 'string',
+        value: 'CHARACTERS',
+        help: 'most characters of the index (default: skills.prompt.budgetChars)',
+      },
+      ...JSON_OPTION,
+    },
+    examples: ['nexus prompt', 'nexus prompt --agent reviewer', 'nexus prompt --style xml --budget 4000'],
     load: async () => (await import('./commands/prompt.ts')).showPrompt,
   },
   {
