@@ -17,6 +17,7 @@ import {
   readEnvironment,
   type Secrets,
 } from './config/index.ts'
+import { entryRules, entryValues, readEntries } from './entries.ts'
 import { type Call, DEFAULT_PROJECT, type Diagnostic } from './kernel/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from './parts.ts'
 import { createRuntime } from './runtime.ts'
@@ -107,6 +108,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     execution: { timeoutMs: config.execution.timeoutMs, maxOutputBytes: config.execution.maxOutputBytes },
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: secrets.values,
+    skillEntries: entryValues(config, secrets),
     surface: config.skills.surface,
     refreshOnCall: config.skills.refreshOnCall,
     prompt: config.skills.prompt,
@@ -125,7 +127,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     workspace,
     ...(store && { store }),
     ...(watcher && { watcher }),
-    diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...inPolicies],
+    diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...inPolicies, ...(await readEntries(loaded))],
     close: async () => {
       await runtime.close()
       await store?.close()
@@ -199,12 +201,7 @@ function overridesOf({ sandbox, prompt }: LocalOptions): Pick<LoadConfigOptions,
 /** What the configuration adds to the facts of the target. */
 function gateRulesOf(config: Config): NonNullable<Parts['gateRules']> {
   return {
-    entries: new Map(
-      [...config.skills.entries].map(([key, { hasApiKey, env, enabled }]) => [
-        key,
-        { hasApiKey, env: new Set(Object.keys(env)), ...(enabled !== undefined && { enabled }) },
-      ]),
-    ),
+    ...entryRules(config),
     disabledSkills: config.skills.disabledSkills,
     configTruthy: (path) => configTruthy(config, path),
   }

@@ -19,9 +19,11 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   tools: ['kernel', 'load', 'sandbox', 'catalog'],
   'parts.ts': ['kernel', 'gate', 'catalog', 'authorize', 'sandbox', 'sources', 'store', 'tools'],
   'briefing.ts': ['kernel', 'catalog', 'tools', 'parts.ts'],
+  'ask.ts': ['kernel', 'parts.ts'],
   'reload.ts': ['kernel', 'catalog', 'sources', 'parts.ts'],
   'runtime.ts': [
     'parts.ts',
+    'ask.ts',
     'briefing.ts',
     'reload.ts',
     'kernel',
@@ -51,14 +53,14 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   agents: ['kernel', 'runtime.ts', 'tools', 'store', 'catalog'],
   testing: ['kernel', 'sandbox', 'store'],
+  'entries.ts': ['kernel', 'config', 'gate', 'sandbox', 'tools'],
   'local.ts': [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
-    'parts.ts',
-    'runtime.ts',
+    ...['parts.ts', 'runtime.ts', 'entries.ts'],
   ],
   cli: [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
-    ...['parts.ts', 'runtime.ts', 'local.ts', 'agents', 'testing'],
+    ...['parts.ts', 'runtime.ts', 'entries.ts', 'local.ts', 'agents', 'testing'],
   ],
 }
 

@@ -24,7 +24,7 @@ export {
   type Succeeded,
   succeeded,
 } from './outcome.ts'
-export { createRedactor, createStreamRedactor, redactOutput, type StreamRedactor } from './redact.ts'
+export { createRedactor, createStreamRedactor, redactOutput, redactText, type StreamRedactor } from './redact.ts'
 export { escapeXml, nameKey, quotedWord, shellWord, toSafeLine, toSafeText } from './safe-text.ts'
 export {
   configKey,

@@ -107,7 +107,8 @@ export async function showSchema({ command, flags, terminal }: Invocation): Prom
 /** Of the files, and of the policies that they make. */
 async function allFindings(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
   const { readPolicies } = await import('../../local.ts')
-  return [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics]
+  const { readEntries } = await import('../../entries.ts')
+  return [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics, ...(await readEntries(loaded))]
 }
 
 function load(invocation: Invocation): Promise<LoadedConfig> {
