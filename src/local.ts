@@ -1,5 +1,6 @@
 /** The single-machine composition: configuration, folders, SQLite and the local sandbox become one runtime. */
 import { assertValid, type Config, type LoadedConfig, openSecrets, type Secrets } from './config/index.ts'
+import { entryValues, readEntries } from './entries.ts'
 import { type Call, DEFAULT_PROJECT, type Diagnostic } from './kernel/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from './parts.ts'
 import { readPolicies } from './policies.ts'
@@ -72,6 +73,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     execution: { timeoutMs: config.execution.timeoutMs, maxOutputBytes: config.execution.maxOutputBytes },
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: secrets.values,
+    skillEntries: entryValues(config, secrets),
     surface: config.skills.surface,
     refreshOnCall: config.skills.refreshOnCall,
     prompt: config.skills.prompt,
@@ -90,7 +92,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     workspace,
     ...(store && { store }),
     ...(watcher && { watcher }),
-    diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...inPolicies],
+    diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...inPolicies, ...(await readEntries(loaded))],
     close: async () => {
       await runtime.close()
       await store?.close()
@@ -111,4 +113,3 @@ async function follow(
     ...(signal && { signal }),
   })
 }
-

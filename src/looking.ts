@@ -35,7 +35,7 @@ export async function lookAround(options: SettingsOptions & { readonly signal?: 
     workspace: loaded.workspace,
     sources,
     facts,
-    diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...(await inPolicies(settings))],
+    diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...(await inRules(settings))],
     found: found.diagnostics,
     catalog: (agentId) => shareOf(catalogs, agentId),
   }
@@ -45,10 +45,12 @@ function seen({ id, skills }: { id: string; skills?: readonly string[] }): { id:
   return skills ? { id, skills } : { id }
 }
 
-/** Findings in the rules of agents. Without rules there is nothing to find, and what knows them is not loaded. */
-async function inPolicies({ loaded }: Settings): Promise<readonly Diagnostic[]> {
+/** Findings in the rules of agents and entries. Without files there is nothing to find, and what knows them is not loaded. */
+async function inRules({ loaded }: Settings): Promise<readonly Diagnostic[]> {
   if (loaded.files.length === 0) return []
-  return (await (await import('./policies.ts')).readPolicies(loaded)).diagnostics
+  const { readPolicies } = await import('./policies.ts')
+  const { readEntries } = await import('./entries.ts')
+  return [...(await readPolicies(loaded)).diagnostics, ...(await readEntries(loaded))]
 }
 
 function shareOf(catalogs: ReadonlyMap<string, Catalog>, agentId: string | undefined): Catalog {

@@ -18,7 +18,7 @@ import type {
 import type { Sandbox } from './sandbox/index.ts'
 import type { SkillSource, Watcher, WatchOptions } from './sources/index.ts'
 import type { Ledger } from './store/index.ts'
-import type { Registry } from './tools/index.ts'
+import type { Registry, SkillCommandParts } from './tools/index.ts'
 
 /** What one agent may see and do. */
 export interface AgentProfile {
@@ -53,6 +53,8 @@ export interface Parts {
   readonly toolTimeoutMs?: number
   /** Values that are blanked in the ledger and in outcomes. */
   readonly secrets?: readonly string[]
+  /** What configuration gives to commands of skills, by configuration key. Values that commands get are blanked like `secrets`. */
+  readonly skillEntries?: SkillCommandParts['entries']
   /** Names of the skill tools that the model sees; default `load_skill` and `read_skill_file`. */
   readonly surface?: readonly string[]
   /** With `Skill` on the surface the style is `list`: the index is part of that tool's prompt. */

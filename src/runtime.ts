@@ -1,5 +1,6 @@
 /** The pipeline, top to bottom: discover -> gate -> catalog -> load -> authorize -> execute -> record. */
-import { decide, type PolicyRules } from './authorize/index.ts'
+import { refused, settle } from './ask.ts'
+import { decide, deniedCapabilities, type PolicyRules } from './authorize/index.ts'
 import { type Briefing, createBriefing } from './briefing.ts'
 import { type Catalog, createSkillSearch, toSnapshot } from './catalog/index.ts'
 import {
@@ -29,6 +30,7 @@ import {
   createRegistry,
   createServices,
   executeTool,
+  provideCommands,
   registerBuiltins,
   type Registry,
 } from './tools/index.ts'
@@ -39,6 +41,14 @@ interface AgentRoom {
   readonly catalog: Catalog
   readonly registry: Registry
   readonly briefing: Briefing
+}
+
+/** What all agents share besides. */
+interface Shared {
+  readonly stacks: SkillStacks
+  readonly facts: TargetFacts
+  /** Those of the configuration, and those that commands of skills were given. */
+  readonly secrets: readonly [readonly string[], string[]]
 }
 
 /** One look at the world: what was found, and each agent's share of it. */
@@ -58,7 +68,8 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const projectId = parts.projectId ?? DEFAULT_PROJECT
   const ledger = parts.ledger ?? createMemoryStore({ projectId, clock }).ledger
   const profiles = parts.agents?.length ? parts.agents : [{ id: 'main', policy: FULL_POLICY }]
-  const redact = createRedactor(parts.secrets ?? [])
+  const secrets: Shared['secrets'] = [parts.secrets ?? [], []]
+  const redact = createRedactor(...secrets)
   const facts = await targetFacts(parts)
   const stacks = createSkillStacks()
   const closing = new AbortController()
@@ -75,7 +86,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     const rooms = new Map<string, AgentRoom>()
     for (const profile of profiles) {
       const catalog = catalogs.get(profile.id) as Catalog
-      rooms.set(profile.id, furnish(parts, { profile, catalog, stacks }))
+      rooms.set(profile.id, furnish(parts, { profile, catalog, stacks, facts, secrets }))
     }
     return { found, rooms }
   }
@@ -96,7 +107,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     const made = toCall(sound, { projectId, agentId: agent.profile.id, id: sound.callId ?? newId(clock.now()) })
     const skill = skillOf(agent, made)
     const shown = { ...made, arguments: redact(made.arguments) }
-    const decision = await settle(authorize(agent, made, skill), shown, { approve: parts.approve, signal })
+    const decision = await settle(authorize(agent, shown, skill), shown, { approve: parts.approve, signal })
     await ledger.open(shown, decision, skill && { name: skillAddress(skill) })
     callOptions.onDecision?.(decision)
     const raw = await outcomeOf(agent, made, { ...callOptions, ...{ decision, problem, signal } })
@@ -113,13 +124,13 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     const { decision, problem, signal } = how
     if (decision.type !== 'allow') return refused(made, decision, signal)
     if (problem !== undefined) return failed('INVALID_PARAM', problem, { error: 'INVALID_ARGUMENT' })
-    const output = how.onOutput && redactOutput(how.onOutput, parts.secrets ?? [])
+    const output = how.onOutput && redactOutput(how.onOutput, ...secrets)
     const outcome = await execute(agent, made, {
       signal,
       ...(output && { onOutput: output.onOutput }),
       ...(how.maxLiveBytes !== undefined && { maxLiveBytes: how.maxLiveBytes }),
     })
-    output?.end()
+    output?.end(outcome.type !== 'success')
     return outcome
   }
 
@@ -130,9 +141,9 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   ): Promise<Outcome> {
     const tool = agent.registry.get(made.tool)
     if (!tool) return failed('NOT_FOUND', `There is no tool '${made.tool}'.`)
-    const { id: callId, agentId, sessionId, turnId } = made
+    const { id: callId, agentId, sessionId, turnId, origin } = made
     const context = {
-      ...{ callId, projectId, agentId, signal, services: agent.registry.services },
+      ...{ callId, projectId, agentId, origin, signal, services: agent.registry.services },
       ...(sessionId !== undefined && { sessionId }),
       ...(turnId !== undefined && { turnId }),
       ...(onOutput && { onOutput }),
@@ -186,7 +197,7 @@ async function targetFacts({ facts, sandbox }: Parts): Promise<TargetFacts> {
 /** The tools and services of one agent over its catalog. */
 function furnish(
   parts: Parts,
-  { profile, catalog, stacks }: { profile: AgentProfile; catalog: Catalog; stacks: SkillStacks },
+  { profile, catalog, stacks, facts, secrets }: Omit<AgentRoom, 'registry' | 'briefing'> & Shared,
 ): AgentRoom {
   const { sandbox, workspace, execution } = parts
   const services = createServices()
@@ -195,7 +206,10 @@ function furnish(
     createLoader({ catalog: () => catalog, stacks, ...(sandbox && { place: sandbox.place.bind(sandbox) }) }),
   )
   services.register('skillSearch', createSkillSearch(catalog.skills.filter(({ invocation }) => invocation.model)))
-  if (sandbox) services.register('sandbox', sandbox)
+  if (sandbox) {
+    const entries = maySeeSecrets(profile) ? parts.skillEntries : undefined
+    provideCommands(services, { sandbox, catalog, stacks, facts, secrets, ...(entries && { entries }) })
+  }
   if (workspace !== undefined) services.register('workspace', workspace)
   if (execution) services.register('execution', execution)
   const registry = createRegistry(services)
@@ -205,6 +219,11 @@ function furnish(
     authorize({ registry, profile }, { tool, arguments: {}, agentId: profile.id, origin: 'model' }, undefined).type !==
     'deny'
   return { profile, catalog, registry, briefing: createBriefing({ catalog, registry, mayCall }, parts) }
+}
+
+/** Policy may take the variables of skills away from an agent's commands: `run_command.secrets`. */
+function maySeeSecrets({ policy }: AgentProfile): boolean {
+  return deniedCapabilities(policy, { name: 'run_command', options: { capabilities: ['secrets'] } }).length === 0
 }
 
 function roomOf({ rooms }: View, agentId: string | undefined): AgentRoom {
@@ -230,35 +249,6 @@ function authorize(
     knownTools: registry.names,
     ...(skill && { skill }),
   })
-}
-
-/** Turns `ask` into allow or deny. Without anybody to ask it is a denial that says so. */
-async function settle(
-  decision: Decision,
-  call: Call,
-  { approve, signal }: { approve: Parts['approve']; signal: AbortSignal },
-): Promise<Decision> {
-  if (decision.type !== 'ask') return decision
-  if (!approve) return { type: 'deny', rule: decision.rule, reason: `${decision.question} Nobody is there to ask.` }
-  const { rule } = decision
-  try {
-    if (await approve(call, decision.question, signal)) return { type: 'allow', rule: `${rule}, approved` }
-    return { type: 'deny', rule, reason: 'A person said no.' }
-  } catch (error) {
-    // Whoever asks may fail or be cancelled: without an answer nothing runs.
-    const why = signal.aborted
-      ? 'cancelled while a person was asked'
-      : `nobody could be asked: ${(error as Error).message}`
-    return { type: 'deny', rule, reason: `${decision.question} There was no answer (${why}).` }
-  }
-}
-
-function refused(call: Call, decision: Exclude<Decision, { type: 'allow' }>, signal: AbortSignal): Outcome {
-  if (signal.aborted)
-    return failed('CANCELLED', `The call of '${call.tool}' was cancelled before it began.`, { error: 'CANCELLED' })
-  const reason = decision.type === 'deny' ? decision.reason : decision.question
-  const message = `The call of '${call.tool}' was refused (${decision.rule}): ${reason}`
-  return failed('PERMISSION_DENIED', message, { error: 'CALL_DENIED' })
 }
 
 function toCall(request: CallRequest, ids: { projectId: string; agentId: string; id: string }): Call {

@@ -8,9 +8,11 @@ import {
   configTruthy,
   type Environment,
   loadConfig,
+  type LoadConfigOptions,
   type LoadedConfig,
   readEnvironment,
 } from './config/index.ts'
+import { entryRules } from './entries.ts'
 import type { GateRules } from './gate/index.ts'
 import { DEFAULT_PROJECT } from './kernel/index.ts'
 import type { SandboxOptions } from './sandbox/index.ts'
@@ -35,6 +37,8 @@ export interface SettingsOptions {
   readonly tolerateConfigErrors?: boolean
   /** Overrides `execution.sandbox`. */
   readonly sandbox?: 'local' | 'none'
+  /** Overrides `skills.prompt`, key by key. */
+  readonly prompt?: Partial<Config['skills']['prompt']>
 }
 
 /** The configuration, and what it means to the pipeline. */
@@ -55,7 +59,7 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
     environment,
     ...(options.configPath !== undefined && { configPath: options.configPath }),
     ...(options.trusted !== undefined && { trusted: options.trusted }),
-    ...(options.sandbox !== undefined && { overrides: { execution: { sandbox: options.sandbox } } }),
+    ...overridesOf(options),
   })
   if (options.tolerateConfigErrors !== true) assertValid(loaded)
   return {
@@ -67,15 +71,21 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
   }
 }
 
+/** What the options set, in the form of a file; nothing at all when they set nothing, so that no schema is loaded for it. */
+function overridesOf({ sandbox, prompt }: SettingsOptions): Pick<LoadConfigOptions, 'overrides'> {
+  if (sandbox === undefined && prompt === undefined) return {}
+  return {
+    overrides: {
+      ...(sandbox !== undefined && { execution: { sandbox } }),
+      ...(prompt !== undefined && { skills: { prompt } }),
+    },
+  }
+}
+
 /** What the configuration adds to the facts of the target. */
 function gateRulesOf(config: Config): Settings['gateRules'] {
   return {
-    entries: new Map(
-      [...config.skills.entries].map(([key, { hasApiKey, env, enabled }]) => [
-        key,
-        { hasApiKey, env: new Set(Object.keys(env)), ...(enabled !== undefined && { enabled }) },
-      ]),
-    ),
+    ...entryRules(config),
     disabledSkills: config.skills.disabledSkills,
     configTruthy: (path) => configTruthy(config, path),
   }

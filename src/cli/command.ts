@@ -1,4 +1,5 @@
 import type { Environment } from '../config/index.ts'
+import { nearest, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { Terminal } from './terminal.ts'
 
 /** One option of a command, in the shape of `util.parseArgs`, with its help line. */
@@ -51,4 +52,18 @@ export function stringFlag(invocation: Invocation, name: string): string | undef
 export function listFlag(invocation: Invocation, name: string): readonly string[] {
   const value = invocation.flags[name]
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
+}
+
+/** The value of a flag that is one of some words; undefined when it was not given. Throws INVALID_ARGUMENT for another word. */
+export function choiceFlag<Word extends string>(
+  invocation: Invocation,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const given = stringFlag(invocation, name)
+  const word = words.find((known) => known === given)
+  if (given === undefined || word !== undefined) return word
+  throw new NexusError('INVALID_ARGUMENT', `--${name} ${toSafeLine(given)}: it is one of ${words.join(', ')}.`, {
+    fix: `--${name} ${nearest(given, words) ?? words[0]}`,
+  })
 }

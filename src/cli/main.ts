@@ -46,7 +46,8 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
   if (first === undefined || first === '--help' || first === '-h' || first === 'help')
     return showHelp(argv.slice(1), around.terminal)
   if (first === '--version' || first === '-V') {
-    around.terminal.line(around.version)
+    if (argv.includes('--json')) around.terminal.json(envelope('version', { version: around.version }))
+    else around.terminal.line(around.version)
     return 0
   }
   const command = findCommand(argv)

@@ -4,14 +4,14 @@ import type { Catalog } from '../catalog/index.ts'
 import { trustWorkspace } from '../config/index.ts'
 import { type Diagnostic, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { Local, LocalOptions } from '../local.ts'
-import { type Invocation, listFlag, stringFlag } from './command.ts'
+import { choiceFlag, type Invocation, listFlag, stringFlag } from './command.ts'
 import { askYesNo, oneAtATime } from './interactive/ask.ts'
 import { withProgress } from './interactive/progress.ts'
 import { shellWord } from './show/shell-word.ts'
 import { formatDiagnostic, shorten, type Terminal } from './terminal.ts'
 
 /** How a command opens the runtime. */
-export interface OpenOptions extends Pick<LocalOptions, 'record' | 'trusted' | 'cwd'> {
+export interface OpenOptions extends Pick<LocalOptions, 'record' | 'trusted' | 'cwd' | 'prompt'> {
   /** The command runs skills: it asks, or stops, when the workspace holds untrusted ones. */
   readonly needsTrust?: boolean
 }
@@ -85,6 +85,7 @@ function toLocalOptions(invocation: Invocation, options: OpenOptions): LocalOpti
     ...(configPath !== undefined && { configPath }),
     ...((invocation.flags['trust'] === true || options.trusted === true) && { trusted: true }),
     ...(options.record !== undefined && { record: options.record }),
+    ...(options.prompt && { prompt: options.prompt }),
     ...(options.record === 'memory' && options.needsTrust !== true && { tolerateConfigErrors: true }),
   }
 }
@@ -114,12 +115,8 @@ function isDirectory(path: string): boolean {
 }
 
 function sandboxFlag(invocation: Invocation): { sandbox?: 'local' | 'none' } {
-  const kind = stringFlag(invocation, 'sandbox')
-  if (kind === undefined) return {}
-  if (kind === 'local' || kind === 'none') return { sandbox: kind }
-  throw new NexusError('INVALID_ARGUMENT', `--sandbox ${toSafeLine(kind)}: there is no such sandbox.`, {
-    fix: 'Use --sandbox local or --sandbox none.',
-  })
+  const sandbox = choiceFlag(invocation, 'sandbox', ['local', 'none'])
+  return sandbox === undefined ? {} : { sandbox }
 }
 
 /** Prints errors and warnings to stderr; information stays with `config check` and `skills check`. */

@@ -34,6 +34,7 @@ export const COMMANDS: readonly Command[] = [
       },
       ...SANDBOX,
       keep: { type: 'string', value: 'DIR', help: 'use this empty directory as workspace' },
+      ...JSON_OPTION,
     },
     examples: ['nexus demo', 'nexus demo --model anthropic/claude-sonnet-4-5'],
     load: async () => (await import('./commands/demo.ts')).runDemo,
@@ -178,8 +179,17 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'prompt',
     summary: 'exactly what the model would be told about skills, with its cost',
-    options: { ...WHERE, ...JSON_OPTION },
-    examples: ['nexus prompt', 'nexus prompt --agent reviewer'],
+    options: {
+      ...WHERE,
+      style: { type: 'string', value: 'STYLE', help: 'markdown, xml, list or names (default: skills.prompt.style)' },
+      budget: {
+        type: 'string',
+        value: 'CHARACTERS',
+        help: 'most characters of the index (default: skills.prompt.budgetChars)',
+      },
+      ...JSON_OPTION,
+    },
+    examples: ['nexus prompt', 'nexus prompt --agent reviewer', 'nexus prompt --style xml --budget 4000'],
     load: async () => (await import('./commands/prompt.ts')).showPrompt,
   },
   {
@@ -215,6 +225,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'config schema',
     summary: 'the JSON Schema of nexus.yaml, for editors and CI',
+    options: { ...JSON_OPTION },
     examples: ['nexus config schema > nexus.schema.json'],
     load: async () => (await import('./commands/config.ts')).showSchema,
   },
@@ -241,6 +252,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'completion',
     summary: 'a completion script for bash, zsh or fish',
     usage: 'bash|zsh|fish',
+    options: { ...JSON_OPTION },
     examples: ['source <(nexus completion bash)', 'nexus completion fish | source'],
     load: async () => (await import('./commands/completion.ts')).completion,
   },

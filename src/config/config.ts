@@ -37,6 +37,17 @@ export interface SkillEntry {
   readonly config: JsonObject
   /** Variables that the entry refers to and that are not set; the values that needed them are left out. */
   readonly unset: readonly string[]
+  /** Everything that was left out because what it refers to cannot be had. */
+  readonly broken: readonly BrokenReference[]
+}
+
+/** A reference of a skill's entry that leads nowhere. */
+export interface BrokenReference {
+  /** Below the entry: `apiKey`, `env.NAME`, `config.…`. */
+  readonly at: string
+  /** Completes "the value …": `refers to GH, which is not set`. */
+  readonly problem: string
+  readonly fix: string
 }
 
 export interface SkillsConfig {

@@ -62,7 +62,7 @@ function toModel(model: ConfigDocument['model']): ModelConfig | undefined {
 
 function toSkills({ skills = {} }: ConfigDocument, unset: readonly Unset[]): SkillsConfig {
   const entries = Object.entries(skills.entries ?? {}).map(
-    ([key, entry]) => [key, toEntry(entry, unsetOf(key, unset, skills))] as const,
+    ([key, entry]) => [key, toEntry(entry, leftOut(key, unset, skills))] as const,
   )
   return {
     load: toLoad(skills.load ?? {}),
@@ -92,23 +92,23 @@ function toPrompt({ budgetChars, style }: NonNullable<SkillsDocument['prompt']>)
 
 type EntryDocument = NonNullable<SkillsDocument['entries']>[string]
 
-function toEntry({ enabled, apiKey, env, config }: EntryDocument, unset: readonly string[]): SkillEntry {
+function toEntry({ enabled, apiKey, env, config }: EntryDocument, missing: readonly Unset[]): SkillEntry {
   return {
     ...(enabled !== undefined && { enabled }),
     ...(typeof apiKey === 'string' && apiKey !== '' && { apiKey }),
     hasApiKey: apiKey !== undefined && apiKey !== '',
     env: Object.fromEntries(Object.entries(env ?? {}).map(([name, value]) => [name, String(value)])),
     config: (config ?? {}) as JsonObject,
-    unset,
+    unset: [...new Set(missing.map(({ variable }) => variable).filter((variable) => variable !== undefined))],
+    broken: missing.map(({ keys, problem, fix }) => ({ at: keys.slice(3).join('.'), problem, fix })),
   }
 }
 
-/** Variables whose values another file did not supply after all. */
-function unsetOf(entry: string, unset: readonly Unset[], skills: object): string[] {
-  const open = unset.filter(
+/** What of an entry could not be had, and no other file supplied after all. */
+function leftOut(entry: string, unset: readonly Unset[], skills: object): readonly Unset[] {
+  return unset.filter(
     ({ keys }) => keys[1] === 'entries' && keys[2] === entry && partAt(skills, keys.slice(1)) === undefined,
   )
-  return [...new Set(open.map(({ variable }) => variable))]
 }
 
 function toAgents(agents: NonNullable<ConfigDocument['agents']>): AgentConfig[] {

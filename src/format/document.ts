@@ -11,13 +11,17 @@ import type { Report } from './report.ts'
 /** What a frontmatter says; the body is not its matter. */
 export type DocumentHead = Omit<SkillDocument, 'body'>
 
+interface HeadOptions {
+  readonly directoryName: string | undefined
+  readonly report: Report
+  /** What follows the frontmatter, where it is known: a description may have slipped there. */
+  readonly body?: string
+}
+
 /** Reads every field and reports what is odd about it. The same for both parsers. */
-export function readHead(
-  front: Frontmatter,
-  { directoryName, report }: { readonly directoryName: string | undefined; readonly report: Report },
-): DocumentHead {
+export function readHead(front: Frontmatter, { directoryName, report, body = '' }: HeadOptions): DocumentHead {
   const name = readName(front, directoryName, report)
-  const description = readDescription(front, report)
+  const description = readDescription(front, report, body)
   const license = readTextField(front, 'license', report)
   const compatibility = readCompatibility(front, report)
   return {

@@ -7,6 +7,7 @@ import type { YamlProblem } from './yaml/inspect.ts'
 import { isFatal, readYaml, type YamlRead } from './yaml/read.ts'
 import { type Repair, repairLines, repairYaml } from './yaml/repair.ts'
 import { keyText, mapToJson, writtenText } from './yaml/values.ts'
+import { slipOfKey } from './yaml/words.ts'
 
 /** Parses and, where it must and can, repairs a frontmatter. `firstLine` is the line of the file on which the text begins. */
 export function readFrontmatter(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
@@ -66,9 +67,11 @@ function readLineByLine(start: Lenient): Lenient {
 }
 
 const GENERAL_FIX: Partial<Record<FormatCode, YamlProblem['fix']>> = {
-  'yaml-invalid': 'see the line; when in doubt put quotes around the value',
+  'yaml-invalid': 'compare the line with: key: "value"; when in doubt put double quotes around the value',
   'yaml-multiple-documents': 'end the frontmatter with a line of exactly ---',
 }
+
+const ONE_KEY_A_LINE = 'write one "key: value" a line, with a space after the colon'
 
 interface Source {
   readonly text: string
@@ -81,10 +84,12 @@ function asMapping(read: YamlRead, source: Source, report: Report): Frontmatter 
   const empty = root === undefined || (isScalar(root) && root.value === null)
   if (!empty && !isMap(root)) {
     const what = isScalar(root) ? 'one value' : 'a list'
-    report.add('frontmatter-not-mapping', `the frontmatter is ${what}, not keys with values`, {
+    const slip = slipOfKey(source.text.trimStart().split('\n', 1)[0] ?? '')
+    const why = slip === undefined ? '' : `: ${slip.why}`
+    report.add('frontmatter-not-mapping', `the frontmatter is ${what}, not keys with values${why}`, {
       line: source.firstLine,
       column: 1,
-      fix: 'write one "key: value" a line, with a space after the colon',
+      fix: slip?.fix ?? ONE_KEY_A_LINE,
     })
     return undefined
   }

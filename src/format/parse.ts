@@ -92,7 +92,7 @@ function parse(input: string | Uint8Array, options: ParseOptions, report: Report
     return undefined
   }
   const front = readQuickly(bytes, firstLine) ?? readWhole(bytes, firstLine, report)
-  return front && { ...readHead(front, { directoryName: options.directoryName, report }), body }
+  return front && { ...readHead(front, { directoryName: options.directoryName, report, body }), body }
 }
 
 /** The reading without the YAML library, for what it can read the same way; see `quick/scan.ts`. */

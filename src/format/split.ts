@@ -23,7 +23,9 @@ interface Line {
 
 const MARKER = /^---[ \t]*$/
 const DOTS = /^\.\.\.[ \t]*$/
-const ALMOST_MARKER = /^(?:[ \t]+---|-{4,}|---\s*#.*|--)[ \t]*$/
+const ALMOST_MARKER = /^(?:[ \t]+---|-{4,}|---\s*#.*|--|[\u2010-\u2015\u2212\u2500\u2501]+)[ \t]*$/
+/** A line of a frontmatter: a key, what is indented below one, or an entry of a list. */
+const KEY_LINE = /^(?:[\w.-]+[ \t]*:(?:\s|$)|[ \t]+\S|- )/
 
 function lineAt(text: string, start: number): Line {
   let end = start
@@ -43,10 +45,11 @@ export function splitFrontmatter(text: string): Split {
     line = lineAt(text, line.next)
     number++
   }
-  if (!MARKER.test(line.text)) return missing(line.text, number)
+  if (!MARKER.test(line.text)) return missing(line, number, text)
   const opener = number
   const from = line.next
   let almost = 0
+  let lastKey = opener
   while (line.next < text.length) {
     line = lineAt(text, line.next)
     number++
@@ -64,6 +67,7 @@ export function splitFrontmatter(text: string): Split {
       }
     }
     if (almost === 0 && ALMOST_MARKER.test(line.text)) almost = number
+    if (lastKey === number - 1 && KEY_LINE.test(line.text)) lastKey = number
   }
   return {
     kind: 'unterminated',
@@ -71,13 +75,27 @@ export function splitFrontmatter(text: string): Split {
     fix:
       almost > 0
         ? `line ${almost} looks like the end, but the closing line must be exactly --- at column 1`
-        : 'write a line of --- after the last key, before the instructions',
+        : lastKey > opener
+          ? `write a line of --- below line ${lastKey}, above the instructions`
+          : 'write a line of --- after the last key, above the instructions',
   }
 }
 
-const OPENERS: readonly (readonly [pattern: RegExp, message: string, fix: string])[] = [
-  [/^$/, 'the file is empty', 'begin with a line of ---, then name: and description:, then a line of ---'],
+type Opener = readonly [pattern: RegExp, message: string, fix: string]
+
+const WRITE_IT =
+  'write these four lines on top of it: "---", "name: my-skill", "description: What it does. Use when …", "---"; the name is that of the directory'
+
+/** What stands there instead of ---, whatever follows. */
+const OPENERS: readonly Opener[] = [
+  [/^$/, 'the file is empty', WRITE_IT.replace('on top of it', 'into it')],
   [/^-{4,}/, 'the first line has more than three dashes', 'the delimiter is a line of exactly three dashes: ---'],
+  [/^--?[ \t]*$/, 'the first line has fewer than three dashes', 'the delimiter is a line of exactly three dashes: ---'],
+  [
+    /^[\u2010-\u2015\u2212\u2500\u2501]+[ \t]*$/,
+    'the first line is made of other dashes than those of the keyboard',
+    'write --- with three hyphens (U+002D) instead, there and at the end of the frontmatter',
+  ],
   [/^[ \t]+---[ \t]*$/, 'the opening --- is indented', 'move --- to the start of its line'],
   [/^\+\+\+/, 'the file begins with +++, which is TOML', 'write the frontmatter as YAML between lines of ---, not +++'],
   [/^---\s*#/, 'a comment follows the opening ---', 'put nothing after the three dashes'],
@@ -86,13 +104,27 @@ const OPENERS: readonly (readonly [pattern: RegExp, message: string, fix: string
     'the opening --- is followed by text; engines such as ---js are not accepted',
     'put nothing after the three dashes',
   ],
+]
+
+/** What stands before it, when the frontmatter comes later. */
+const BEFORE: readonly Opener[] = [
   [/^(?:```|~~~)/, 'a code fence stands before the frontmatter', 'remove the fence, so that --- is the first line'],
   [
     /^<!--/,
     'an HTML comment stands before the frontmatter',
     'move the comment below the frontmatter, so that --- is the first line',
   ],
-  [/^#!/, 'the file begins like a script', 'a SKILL.md begins with a line of ---'],
+]
+
+/** What the file is, when no frontmatter comes later. */
+const WITHOUT: readonly Opener[] = [
+  [
+    /^(?:```|~~~)/,
+    'the frontmatter stands in a code fence instead of between two lines of ---',
+    'write --- instead of the two lines of the fence',
+  ],
+  [/^<!--/, 'an HTML comment stands where the frontmatter belongs', WRITE_IT],
+  [/^#!/, 'the file begins like a script', WRITE_IT],
   [/^\{/, 'the file begins with JSON', 'put the keys between two lines of ---'],
   [
     /^["']?[\w-]+["']?:(?:\s|$)/,
@@ -101,9 +133,33 @@ const OPENERS: readonly (readonly [pattern: RegExp, message: string, fix: string
   ],
 ]
 
-function missing(first: string, line: number): Split {
-  const row = OPENERS.find(([pattern]) => pattern.test(first.trim() === '' ? '' : first))
-  const message = row?.[1] ?? 'the file begins with text instead of frontmatter'
-  const fix = row?.[2] ?? 'begin with a line of ---, then name: and description:, then a line of ---'
-  return { kind: 'missing', line, message, fix }
+function missing(first: Line, line: number, text: string): Split {
+  const shown = first.text.trim() === '' ? '' : first.text
+  const later = laterFrontmatter(text, first, line)
+  const rows = [...OPENERS, ...(later === undefined ? WITHOUT : BEFORE)]
+  const row = rows.find(([pattern]) => pattern.test(shown))
+  if (row) return { kind: 'missing', line, message: row[1], fix: row[2] }
+  if (later === undefined) {
+    return { kind: 'missing', line, message: 'the file begins with text instead of frontmatter', fix: WRITE_IT }
+  }
+  const what = line === later - 1 ? `line ${line}` : `lines ${line} to ${later - 1}`
+  return {
+    kind: 'missing',
+    line,
+    message: `the file begins with text; its frontmatter begins only on line ${later}`,
+    fix: `move ${what} below the closing ---, so that --- is the first line`,
+  }
+}
+
+/** How far a frontmatter is looked for that does not stand at the top. */
+const LINES_AHEAD = 40
+
+/** The line of a --- that a key follows. */
+function laterFrontmatter(text: string, first: Line, number: number): number | undefined {
+  let line = first
+  for (let ahead = 1; ahead <= LINES_AHEAD && line.next < text.length; ahead++) {
+    line = lineAt(text, line.next)
+    if (MARKER.test(line.text) && /^[\w.-]+[ \t]*:(?:\s|$)/.test(lineAt(text, line.next).text)) return number + ahead
+  }
+  return undefined
 }

@@ -15,6 +15,11 @@ export function placeOf(text: string, offset: number): { line: number; column: n
   return { line, column: offset - start + 1 }
 }
 
+/** What to do about another encoding, with the command of most systems. */
+function toUtf8(from: string): string {
+  return `save the file as UTF-8, for example: iconv -f ${from} -t UTF-8 SKILL.md > SKILL.new && mv SKILL.new SKILL.md`
+}
+
 /** The text of a file without its byte order mark, or undefined when it is too large or no UTF-8 text at all. */
 export function readText(input: string | Uint8Array, report: Report, maxBytes: number): string | undefined {
   const bytes = typeof input === 'string' ? Buffer.byteLength(input) : input.byteLength
@@ -49,15 +54,13 @@ export function readText(input: string | Uint8Array, report: Report, maxBytes: n
   }
   const nul = text.indexOf('\0')
   if (nul < 0) return text
-  const utf16 = nul <= 1 && text.indexOf('\0', nul + 1) === nul + 2
-  report.add(
-    'nul-character',
-    utf16 ? 'every second byte is NUL: the file is probably UTF-16' : 'a NUL character: the file is not text',
-    {
-      ...placeOf(text, nul),
-      fix: 'save the file as UTF-8 text',
-    },
-  )
+  const isPairs = nul <= 1 && text.indexOf('\0', nul + 1) === nul + 2
+  const [message, fix] = isPairs
+    ? ['every second byte is NUL: the file is probably UTF-16', toUtf8(`UTF-16${nul === 0 ? 'BE' : 'LE'}`)]
+    : text.startsWith('PK')
+      ? ['the file is a ZIP archive, not text', 'unpack it, so that its SKILL.md lies here']
+      : ['a NUL character: the file is not text', 'remove the character, or save the file as UTF-8 text']
+  report.add('nul-character', message, { ...placeOf(text, nul), fix })
   return undefined
 }
 
@@ -75,7 +78,7 @@ function decode(bytes: Uint8Array, report: Report): string | undefined {
     report.add('encoding-utf16', 'the file is UTF-16; a SKILL.md is UTF-8', {
       line: 1,
       column: 1,
-      fix: 'save the file as UTF-8',
+      fix: toUtf8('UTF-16'),
     })
     return undefined
   }
@@ -87,7 +90,7 @@ function decode(bytes: Uint8Array, report: Report): string | undefined {
   const value = (bytes[valid] ?? 0).toString(16).padStart(2, '0')
   report.add('encoding-invalid', `byte 0x${value} at offset ${valid} is not UTF-8; it was read as U+FFFD`, {
     ...placeOf(before, before.length),
-    fix: 'save the file as UTF-8; it may be Latin-1 or Windows-1252 now',
+    fix: `${toUtf8('WINDOWS-1252')}   (it may be Windows-1252 or Latin-1 now)`,
   })
   return text
 }

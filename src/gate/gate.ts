@@ -18,7 +18,7 @@ import type { EntryRules, GateRules } from './rules.ts'
  * Each skill lands in exactly one list, in the order given. Source: decisions, "gate order" and "gate where".
  */
 export function gate(skills: readonly Skill[], facts: TargetFacts, rules: GateRules): Gated {
-  const prepared = prepare(facts, rules)
+  const prepared = prepare(facts, rules, skills)
   const gated: Sorted = { ready: [], held: [] }
   for (const skill of skills) sortIn(skill, prepared, gated)
   return gated
@@ -37,7 +37,7 @@ export async function gateInSlices(
   facts: TargetFacts,
   { rules, breathe }: SliceOptions,
 ): Promise<Gated> {
-  const prepared = prepare(facts, rules)
+  const prepared = prepare(facts, rules, skills)
   const gated: Sorted = { ready: [], held: [] }
   for (const skill of skills) {
     const pause = breathe()
@@ -60,7 +60,7 @@ function sortIn(skill: Skill, prepared: Prepared, { ready, held }: Sorted): void
 
 /** Every reason why one skill cannot run there, in the order of the gates; empty when it is ready. */
 export function heldReasons(skill: Skill, facts: TargetFacts, rules: GateRules): readonly HeldReason[] {
-  return reasonsOf(skill, prepare(facts, rules))
+  return reasonsOf(skill, prepare(facts, rules, [skill]))
 }
 
 /** Facts and rules made ready for many skills: look-ups by key, and each binary asked for once. */
@@ -72,9 +72,13 @@ interface Prepared {
   /** What configuration switches off: the name's or entry's key for comparing, and the way to undo it. */
   readonly disabled: ReadonlyMap<string, string>
   readonly allowed: ReadonlySet<string> | undefined
+  /** Whether something is configured that cannot be had. */
+  readonly hasBroken: boolean
+  /** Whether a trusted skill has that name: what is configured for it goes to no other. */
+  readonly isNameOfSkill: (name: string) => boolean
 }
 
-function prepare(facts: TargetFacts, rules: GateRules): Prepared {
+function prepare(facts: TargetFacts, rules: GateRules, skills: readonly Skill[]): Prepared {
   const known = new Map<string, boolean>()
   const hasBin = (name: string): boolean => {
     const before = known.get(name)
@@ -90,6 +94,17 @@ function prepare(facts: TargetFacts, rules: GateRules): Prepared {
     rules,
     disabled: switchedOff(rules),
     allowed: rules.allowList && new Set(rules.allowList.map(nameKey)),
+    hasBroken: [...rules.entries.values()].some(({ broken }) => broken !== undefined && broken.size > 0),
+    isNameOfSkill: trustedNames(skills),
+  }
+}
+
+/** Asked only about a `skillKey`, which few skills have: the names are gathered for the first. */
+function trustedNames(skills: readonly Skill[]): (name: string) => boolean {
+  let names: ReadonlySet<string> | undefined
+  return (name) => {
+    names ??= new Set(skills.filter(({ origin }) => origin.trusted).map((skill) => nameKey(skill.name)))
+    return names.has(nameKey(name))
   }
 }
 
@@ -105,7 +120,8 @@ function switchedOff(rules: GateRules): ReadonlyMap<string, string> {
 
 function reasonsOf(skill: Skill, prepared: Prepared): readonly HeldReason[] {
   const reasons = standing(skill, prepared)
-  if (needsNothing(skill) && !prepared.rules.allowsToolGroup) return reasons
+  const { rules, hasBroken } = prepared
+  if (needsNothing(skill) && !rules.allowsToolGroup && !(hasBroken && skill.metadata.primaryEnv)) return reasons
   const ground = groundFor(skill, prepared)
   reasons.push(...needOs(skill, ground))
   if (skill.metadata.always && skill.origin.trusted) return reasons
@@ -136,8 +152,8 @@ function standing(skill: Skill, { disabled, allowed }: Prepared): HeldReason[] {
   return reasons
 }
 
-function groundFor(skill: Skill, { facts, os, hasBin, rules }: Prepared): Ground {
-  const key = configKey(skill)
+function groundFor(skill: Skill, { facts, os, hasBin, rules, isNameOfSkill }: Prepared): Ground {
+  const key = configKey(skill, isNameOfSkill)
   // Secrets go to the copy, not to the name: an entry gives nothing to a copy from an untrusted source.
   const entry = skill.origin.trusted ? rules.entries.get(key) : undefined
   return {
@@ -145,7 +161,11 @@ function groundFor(skill: Skill, { facts, os, hasBin, rules }: Prepared): Ground
     os,
     key,
     hasBin,
-    hasEnv: (name) => isEnvName(name) && (facts.hasEnv(name) || entryGives(skill, entry, name)),
+    hasEnv: (name) =>
+      isEnvName(name) &&
+      (facts.hasEnv(name) || (entryGives(skill, entry, name) && rules.refusedVariable?.(name) === undefined)),
+    brokenReference: (name) => brokenReference(skill, entry, name),
+    ...(rules.refusedVariable && { refusedVariable: rules.refusedVariable }),
     configTruthy: (path) => path !== '' && rules.configTruthy(path),
     ...(rules.allowsToolGroup && { allowsToolGroup: rules.allowsToolGroup }),
   }
@@ -154,4 +174,10 @@ function groundFor(skill: Skill, { facts, os, hasBin, rules }: Prepared): Ground
 function entryGives(skill: Skill, entry: EntryRules | undefined, name: string): boolean {
   if (!entry) return false
   return entry.env.has(name) || (entry.hasApiKey && skill.metadata.primaryEnv === name)
+}
+
+/** What is wrong with the value that is configured for a variable; undefined when there is none, or nothing is. */
+function brokenReference({ metadata }: Skill, entry: EntryRules | undefined, name: string): string | undefined {
+  const { broken } = entry ?? {}
+  return broken?.get(`env.${name}`) ?? (metadata.primaryEnv === name ? broken?.get('apiKey') : undefined)
 }

@@ -10,6 +10,10 @@ export interface Ground {
   readonly os: string
   readonly hasBin: (name: string) => boolean
   readonly hasEnv: (name: string) => boolean
+  /** For a variable whose configured value cannot be had: the reference, what is wrong with it, and what to do. */
+  readonly brokenReference: (name: string) => string | undefined
+  /** Why no command may be given that variable. Absent = any may be given. */
+  readonly refusedVariable?: (name: string) => string | undefined
   readonly configTruthy: (path: string) => boolean
   /** Absent = every group is allowed. */
   readonly allowsToolGroup?: (group: string) => boolean
@@ -41,11 +45,16 @@ export const needAnyBins: Need = (skill, ground) => {
   return [reason('any-bins', `missing any of: ${listed(anyBins)}`, binFix(skill, anyBins, ground))]
 }
 
-/** Every variable of `requires.env`. */
+/** Every variable of `requires.env`, and the `primaryEnv` when its value is configured but cannot be had. */
 export const needEnv: Need = (skill, ground) =>
-  unmet(skill.metadata.requires.env, ground.hasEnv, (name) =>
+  unmet(neededEnv(skill, ground), ground.hasEnv, (name) =>
     reason('env', `missing env: ${name}`, envFix(skill, name, ground)),
   )
+
+function neededEnv({ metadata: { primaryEnv, requires } }: Skill, ground: Ground): readonly string[] {
+  if (primaryEnv === undefined || requires.env.includes(primaryEnv)) return requires.env
+  return ground.brokenReference(primaryEnv) === undefined ? requires.env : [...requires.env, primaryEnv]
+}
 
 /** Every configuration path of `requires.config`. */
 export const needConfig: Need = ({ metadata }, ground) =>
@@ -108,6 +117,10 @@ function binFix(skill: Skill, names: readonly string[], ground: Ground): string 
 function envFix(skill: Skill, name: string, ground: Ground): string {
   if (!isEnvName(name)) return `Correct ${skill.file}: '${name}' cannot be the name of a variable.`
   if (!skill.origin.trusted) return `Trust its source first (nexus trust), then set ${name} for it.`
+  const refused = ground.refusedVariable?.(name)
+  if (refused !== undefined) return `Nothing can give ${name} to a command: it ${refused}.`
+  const broken = ground.brokenReference(name)
+  if (broken !== undefined) return broken
   if (skill.metadata.primaryEnv === name) return `Set skills.entries.${ground.key}.apiKey in nexus.yaml.`
   return `Set skills.entries.${ground.key}.env.${name} in nexus.yaml.`
 }

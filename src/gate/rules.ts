@@ -6,6 +6,8 @@ export interface EntryRules {
   readonly hasApiKey: boolean
   /** Names of the variables that `env:` would give to the skill's commands. */
   readonly env: ReadonlySet<string>
+  /** What is configured and cannot be had, under `apiKey` or `env.NAME`: the reference, what is wrong with it, and what to do. */
+  readonly broken?: ReadonlyMap<string, string>
 }
 
 /** What configuration adds to the facts of the target. Plain data and look-ups; gating reads nothing else. */
@@ -18,6 +20,8 @@ export interface GateRules {
   readonly allowList?: readonly string[]
   /** True when the configuration holds a truthy value at that dotted path. Own properties only. */
   readonly configTruthy: (path: string) => boolean
+  /** Why no command may be given that variable, whatever is configured; undefined when it may. Absent = any may be given. */
+  readonly refusedVariable?: (name: string) => string | undefined
   /** False when policy denies that group of tools (`group:web` or `web`); absent = every group is allowed. */
   readonly allowsToolGroup?: (group: string) => boolean
 }

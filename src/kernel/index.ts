@@ -24,8 +24,8 @@ export {
   type Succeeded,
   succeeded,
 } from './outcome.ts'
-export { createRedactor, createStreamRedactor, redactOutput, type StreamRedactor } from './redact.ts'
-export { escapeXml, nameKey, toSafeLine, toSafeText } from './safe-text.ts'
+export { createRedactor, createStreamRedactor, redactOutput, redactText, type StreamRedactor } from './redact.ts'
+export { escapeXml, nameKey, quotedWord, shellWord, toSafeLine, toSafeText } from './safe-text.ts'
 export {
   configKey,
   type FileStamp,

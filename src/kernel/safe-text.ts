@@ -45,3 +45,13 @@ const PLAIN_NAME = /^[\w.-]+$/
 export function nameKey(name: string): string {
   return PLAIN_NAME.test(name) ? name : toSafeLine(name).normalize('NFKC')
 }
+
+/** A word as a POSIX shell reads it back: as it is when that is safe, else in single quotes. */
+export function shellWord(word: string): string {
+  return /^[\w@%+:,./-]+$/.test(word) && !word.startsWith('-') ? word : quotedWord(word)
+}
+
+/** A word in single quotes, so that it is neither an assignment nor a keyword. */
+export function quotedWord(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`
+}

@@ -122,9 +122,17 @@ export interface Manifest {
   readonly treeDigest: string
 }
 
-/** The key under which configuration speaks of a skill: `skillKey` from a trusted source, else its name. */
-export function configKey(skill: Pick<Skill, 'name' | 'metadata' | 'origin'>): string {
-  return skill.origin.trusted && skill.metadata.skillKey ? skill.metadata.skillKey : skill.name
+/**
+ * The key under which configuration speaks of a skill: `skillKey` from a trusted source, else its name. Where secrets go along,
+ * `isNameOfSkill` says whether a trusted skill has a name: what is configured for it is its own, and no `skillKey` reaches it.
+ */
+export function configKey(
+  { name, metadata, origin }: Pick<Skill, 'name' | 'metadata' | 'origin'>,
+  isNameOfSkill?: (name: string) => boolean,
+): string {
+  const { skillKey } = metadata
+  if (!origin.trusted || !skillKey || skillKey === name) return name
+  return isNameOfSkill?.(skillKey) ? name : skillKey
 }
 
 /** The address that names one copy of a skill even when another shadows it: `source/name`. */

@@ -1,3 +1,4 @@
+import type { Call } from './call.ts'
 import type { JsonObject, JsonSchema } from './json.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -23,6 +24,8 @@ export interface ToolContext {
   readonly agentId: string
   readonly sessionId?: string
   readonly turnId?: string
+  /** Which front asked; absent when a tool is run by itself. */
+  readonly origin?: Call['origin']
   /** Aborts on cancel and on timeout; a tool must end soon after. */
   readonly signal: AbortSignal
   readonly services: Services

@@ -9,10 +9,12 @@ export {
   type LoaderParts,
   type LoadOptions,
 } from './loader.ts'
+export { findSkill } from './not-found.ts'
 export type { SkillFile } from './skill-file.ts'
 export { findStrays, type StrayOptions } from './strays.ts'
 export {
   createSkillStacks,
+  type LoadedInSession,
   type SkillEntry,
   type SkillStacks,
   type SkillTurn,

@@ -103,7 +103,7 @@ export function createLoader(parts: LoaderParts): Loader {
     const baseDir = placed?.baseDir ?? skill.directory
     placedAt.set(skillAddress(skill), baseDir)
     const own = basename(skill.file)
-    entry.loaded()
+    entry.loaded(baseDir)
     return {
       skill,
       baseDir,

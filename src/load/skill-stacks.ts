@@ -20,13 +20,20 @@ export interface SkillStacks {
    * Throws INVALID_ARGUMENT when `calledBy` was not loaded in this turn, for a cycle, and beyond 5 skills.
    */
   enter(turn: SkillTurn, skill: StackedSkill, calledBy?: StackedSkill): SkillEntry
+  /** What the agent loaded in the session of that turn, at each place where it was; without session only in the turn itself. */
+  loadedIn(turn: SkillTurn): readonly LoadedInSession[]
 }
 
 export interface SkillEntry {
   /** Names from the first skill to this one. */
   readonly stack: readonly string[]
-  /** To be called when it was loaded: from then on it may ask for others. */
-  readonly loaded: () => void
+  /** To be called when it was loaded: from then on it may ask for others, and commands may be run for it. */
+  readonly loaded: (baseDir: string) => void
+}
+
+/** A skill that was loaded in some turn of a session, and where its commands see it. */
+export interface LoadedInSession extends StackedSkill {
+  readonly baseDir: string
 }
 
 /** Source: decisions, "skill loads skill". */
@@ -34,11 +41,15 @@ const MAX_DEPTH = 5
 const MAX_TURNS = 500
 const MAX_SKILLS_PER_TURN = 100
 const MAX_LISTED = 20
+/** A skill that is edited is placed anew with each edit. */
+const MAX_PLACES = 20
 
 interface Node extends StackedSkill {
   /** The skills whose instructions asked for this one. */
   readonly callers: Set<Node>
   isLoaded: boolean
+  /** Where its commands saw it, each time it was loaded. */
+  readonly places: Set<string>
 }
 type Turn = Map<string, Node>
 
@@ -60,30 +71,52 @@ export function createSkillStacks(): SkillStacks {
     enter(turn, skill, calledBy) {
       const key = keyOf(turn)
       if (key === undefined) {
-        if (!calledBy) return { stack: [skill.name], loaded: () => {} }
+        if (!calledBy) return { stack: [skill.name], loaded: () => undefined }
         throw refused(`Outside a turn '${calledBy.name}' cannot ask for '${skill.name}'.`, 'Leave called_by out.')
       }
       const nodes = turnOf(key)
       const caller = calledBy && callerOf(nodes, calledBy)
       const above = caller ? longestTo(caller) : []
       if (caller) check(caller, skill, above)
-      const node = nodes.get(skill.address) ?? { ...skill, callers: new Set(), isLoaded: false }
+      const node = nodes.get(skill.address) ?? newNode(skill)
       if (nodes.size < MAX_SKILLS_PER_TURN) nodes.set(skill.address, node)
       if (caller) node.callers.add(caller)
       return {
         stack: [...above, node].map(({ name }) => name),
-        loaded: () => {
+        loaded: (baseDir) => {
           node.isLoaded = true
+          if (node.places.size < MAX_PLACES) node.places.add(baseDir)
         },
       }
     },
+    loadedIn(turn) {
+      const session = sessionOf(turn)
+      if (session === undefined) return []
+      const nodes = [...turns]
+        .filter(([key]) => key.startsWith(session))
+        .flatMap(([, turnNodes]) => [...turnNodes.values()])
+      const found = nodes.flatMap(({ address, name, places }) =>
+        [...places].map((baseDir) => [JSON.stringify([address, baseDir]), { address, name, baseDir }] as const),
+      )
+      return [...new Map(found).values()]
+    },
   }
+}
+
+function newNode(skill: StackedSkill): Node {
+  return { ...skill, callers: new Set(), isLoaded: false, places: new Set() }
 }
 
 /** A turn belongs to a session; a caller that has only one of the two is served all the same. */
 function keyOf({ agentId, sessionId, turnId }: SkillTurn): string | undefined {
   if (sessionId === undefined && turnId === undefined) return undefined
   return JSON.stringify([agentId, sessionId ?? null, turnId ?? null])
+}
+
+/** What the keys of all turns of a session begin with; without session that of the turn itself. */
+function sessionOf(turn: SkillTurn): string | undefined {
+  const { agentId, sessionId } = turn
+  return sessionId === undefined ? keyOf(turn) : JSON.stringify([agentId, sessionId]).replace(/]$/, ',')
 }
 
 /** The copy that was loaded in this turn, also when its name has come to mean another one since. */

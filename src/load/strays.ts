@@ -12,6 +12,8 @@ export interface StrayOptions {
   readonly roots: readonly string[]
   /** Looked through as well: a skill may lie beside the roots. */
   readonly workspace?: string
+  /** Directories where other programs keep their skills. */
+  readonly elsewhere?: readonly string[]
   /** Files of skills that were found; they are no strays. */
   readonly known?: ReadonlySet<string>
   readonly signal?: AbortSignal
@@ -24,6 +26,8 @@ interface Place {
   readonly depth: number
   /** Why a skill here would not be found; undefined while it would. */
   readonly why: StrayFile['why'] | undefined
+  /** The directory of the skill around it. */
+  readonly inside?: string | undefined
 }
 
 const MAX_DIRECTORIES = 10_000
@@ -32,12 +36,12 @@ const MAX_DEPTH = 16
 const MAX_SKILL_BYTES = 262_144
 
 /**
- * Looks for a skill where none is looked for: inside another skill, too deep, in hidden directories, beside the roots, or without
- * a SKILL.md. For `explainSkill`; bounded, follows no link, skips what it may not read. Throws CANCELLED.
+ * Looks for a skill where none is looked for: inside another skill, too deep, in hidden directories, beside the roots, packed, in one file, or
+ * under another file name. For `explainSkill`; bounded, follows no link, skips what it may not read. Throws CANCELLED.
  */
 export async function findStrays(name: string, options: StrayOptions): Promise<readonly StrayFile[]> {
   const { signal, known = new Set() } = options
-  const wanted = nameKey(name.trim().replace(/^\$/, '').replace(/^.*\//, ''))
+  const wanted = wantedName(name)
   const open = await startsOf(options)
   const later: Place[] = []
   const roots = new Set(open.filter(({ why }) => why === undefined).map(({ path }) => path))
@@ -48,24 +52,37 @@ export async function findStrays(name: string, options: StrayOptions): Promise<r
     const place = open.shift() ?? later.shift()
     if (!place) break
     const entries = await list(place.path)
-    const hasSkill = entries.some((entry) => entry.name === 'SKILL.md' && entry.isFile())
-    const stray = await strayIn(place, { entries, hasSkill, wanted })
+    if (entries === undefined) continue
+    const skillFile = entries.find((entry) => entry.isFile() && entry.name.toLowerCase() === 'skill.md')?.name
+    const stray = await strayIn(place, { entries, skillFile, wanted })
     if (stray && !known.has(stray.file)) strays.push(stray)
-    for (const next of below(place, entries, hasSkill)) {
+    for (const next of below(place, entries, skillFile === 'SKILL.md')) {
       if (!roots.has(next.path)) (next.why === 'hidden' ? later : open).push(next)
     }
   }
   return strays
 }
 
+/** The last part of what was asked for: a name, `source/name`, a directory or the path of a SKILL.md. */
+function wantedName(asked: string): string {
+  return nameKey(
+    asked
+      .trim()
+      .replace(/^\$/, '')
+      .replace(/\/+(?:skill\.md)?$/i, '')
+      .replace(/^.*\//, ''),
+  )
+}
+
 function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new NexusError('CANCELLED', 'The search was cancelled.', { cause: signal.reason })
 }
 
-async function startsOf({ roots, workspace }: StrayOptions): Promise<Place[]> {
+async function startsOf({ roots, workspace, elsewhere = [] }: StrayOptions): Promise<Place[]> {
   const starts: Place[] = []
   for (const [path, why] of [
     ...roots.map((root) => [root, undefined] as const),
+    ...elsewhere.map((directory) => [directory, 'elsewhere'] as const),
     ...(workspace === undefined ? [] : [[workspace, 'beside-root'] as const]),
   ]) {
     try {
@@ -78,47 +95,75 @@ async function startsOf({ roots, workspace }: StrayOptions): Promise<Place[]> {
   return starts
 }
 
-async function list(path: string): Promise<readonly Dirent[]> {
+async function list(path: string): Promise<readonly Dirent[] | undefined> {
   try {
     return (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch {
     // Gone or closed to us: nothing can be said about it.
-    return []
+    return undefined
   }
 }
 
 interface Contents {
   readonly entries: readonly Dirent[]
-  readonly hasSkill: boolean
+  /** Name of the file that is SKILL.md, whatever its case. */
+  readonly skillFile: string | undefined
   readonly wanted: string
 }
 
-async function strayIn(place: Place, { entries, hasSkill, wanted }: Contents): Promise<StrayFile | undefined> {
-  const isNamed = place.depth > 0 && nameKey(basename(place.path)) === wanted
-  if (hasSkill) {
-    if (place.why === undefined || !(isNamed || (await isLabelled(place, wanted)))) return undefined
-    return { file: join(place.path, 'SKILL.md'), why: place.why }
+async function strayIn(place: Place, contents: Contents): Promise<StrayFile | undefined> {
+  const { entries, skillFile, wanted } = contents
+  const { path, why, inside } = place
+  const isNamed = place.depth > 0 && [wanted, `.${wanted}`].includes(nameKey(basename(path)))
+  if (skillFile !== undefined) {
+    if (why === undefined || !(isNamed || (await isLabelled(place, skillFile, wanted)))) return undefined
+    return { file: join(path, skillFile), why, ...(inside !== undefined && { inside }) }
   }
-  if (place.why !== undefined) return undefined
-  if (isNamed) return { file: place.path, why: 'no-skill-file' }
-  const flat = entries.find(
-    (entry) => entry.isFile() && nameKey(entry.name.replace(/\.(?:md|markdown)$/i, '')) === wanted,
-  )
-  return flat && /\.(?:md|markdown)$/i.test(flat.name)
-    ? { file: join(place.path, flat.name), why: 'no-skill-file' }
-    : undefined
+  if (isNamed && why === undefined) return withoutSkillFile(place, entries)
+  return why !== undefined && place.depth > 0 ? undefined : packed(place, entries, wanted)
+}
+
+/** A directory of that name without a SKILL.md: a file in it may have been meant. */
+async function withoutSkillFile(place: Place, entries: readonly Dirent[]): Promise<StrayFile> {
+  const texts = entries.filter((entry) => entry.isFile() && /\.(?:md|markdown|mdx|txt)$/i.test(entry.name))
+  const alike = texts.find(({ name }) => /^skills?[.-]/i.test(name))
+  if (alike !== undefined) return { file: join(place.path, alike.name), why: 'other-file' }
+  for (const { name } of texts.slice(0, 10)) {
+    if ((await readAsSkill(place, name)) !== undefined) return { file: join(place.path, name), why: 'other-file' }
+  }
+  return { file: place.path, why: 'no-skill-file' }
+}
+
+const ONE_FILE = /\.(?:md|markdown)$/i
+const ARCHIVE = /\.(?:zip|skill|tgz|tar|tar\.gz|tar\.bz2|tar\.xz)$/i
+
+/** A file of that name instead of a directory. */
+async function packed(place: Place, entries: readonly Dirent[], wanted: string): Promise<StrayFile | undefined> {
+  const called = (pattern: RegExp): Dirent | undefined =>
+    entries.find(({ name }) => pattern.test(name) && nameKey(name.replace(pattern, '')) === wanted)
+  const single = called(ONE_FILE)
+  // Beside the roots a text of that name is a skill only when it reads like one.
+  if (single?.isFile() && (place.why === undefined || (await readAsSkill(place, single.name)) !== undefined)) {
+    return { file: join(place.path, single.name), why: 'single-file' }
+  }
+  const archive = called(ARCHIVE)
+  return archive?.isFile() ? { file: join(place.path, archive.name), why: 'archive' } : undefined
 }
 
 /** True when the frontmatter says that name. */
-async function isLabelled({ path, top }: Place, wanted: string): Promise<boolean> {
+async function isLabelled(place: Place, skillFile: string, wanted: string): Promise<boolean> {
+  const document = await readAsSkill(place, skillFile)
+  return document?.name !== undefined && nameKey(document.name) === wanted
+}
+
+async function readAsSkill({ path, top }: Place, name: string): Promise<ReturnType<typeof parseSkill>['document']> {
   try {
-    const file = join(path, 'SKILL.md').slice(top.length + 1)
+    const file = join(path, name).slice(top.length + 1)
     const { bytes } = await readContained(top, file, { maxBytes: MAX_SKILL_BYTES })
-    const { document } = parseSkill(bytes, { path: file })
-    return document?.name !== undefined && nameKey(document.name) === wanted
+    return parseSkill(bytes, { path: file }).document
   } catch {
-    // Not readable, so it has no name.
-    return false
+    // Not readable, so it says nothing.
+    return undefined
   }
 }
 
@@ -129,7 +174,8 @@ function below(place: Place, entries: readonly Dirent[], hasSkill: boolean): rea
     if (!entry.isDirectory() || entry.name === '.git') return []
     const isHidden = entry.name.startsWith('.') || entry.name === 'node_modules'
     const why = isHidden ? 'hidden' : (place.why ?? (hasSkill ? 'below-skill' : tooDeep(depth)))
-    return [{ path: join(place.path, entry.name), top: place.top, depth, why }]
+    const inside = place.inside ?? (hasSkill ? place.path : undefined)
+    return [{ path: join(place.path, entry.name), top: place.top, depth, why, inside }]
   })
 }
 

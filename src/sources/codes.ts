@@ -1,3 +1,4 @@
+import { readlinkSync } from 'node:fs'
 import type { Diagnostic, Severity } from '../kernel/index.ts'
 
 /** Every code that looking for skills can give. `docs/sources.md` lists the same rows; a test keeps the two equal. */
@@ -66,6 +67,16 @@ export function reasonOf(error: unknown): string {
       return 'the name is too long'
     default:
       return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** `, to "there"` for a link, for a message about it; empty when it cannot be read. */
+export function leadsTo(link: string): string {
+  try {
+    return `, to ${JSON.stringify(readlinkSync(link))}`
+  } catch {
+    // No link any more, or closed to us: the message does without.
+    return ''
   }
 }
 

@@ -1,10 +1,19 @@
-import { realpathSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { readdirSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { createHeadReader } from '../format/index.ts'
-import { type Diagnostic, nameKey, NexusError, type Skill, type SkillOrigin, type Tier } from '../kernel/index.ts'
+import {
+  type Diagnostic,
+  nameKey,
+  nearest,
+  NexusError,
+  shellWord,
+  type Skill,
+  type SkillOrigin,
+  type Tier,
+} from '../kernel/index.ts'
 import { codeOf, finding, reasonOf } from './codes.ts'
 import { createHeadBuffer } from './found/head-buffer.ts'
-import { isInside } from './skill-file.ts'
+import { isInside, SKILL_FILE } from './skill-file.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits, type SourceResult } from './source.ts'
 import { walkFolder } from './walk.ts'
 
@@ -70,21 +79,40 @@ function findRoot({ path, required = false, within }: FolderSourceOptions): stri
   try {
     const root = realpathSync.native(asked)
     if (!statSync(root).isDirectory()) {
-      return finding('root-not-directory', asked, {
-        message: 'the path is not a directory',
-        fix: 'name the directory that holds the skills',
-      })
+      return notDirectory(asked)
     }
     if (within !== undefined && !isInside(root, realpathSync.native(within))) {
       const message = `the directory leads out of ${JSON.stringify(within)}, to ${JSON.stringify(root)}; it is not searched`
-      return finding('root-outside', asked, {
-        message,
-        fix: 'name the real directory in skills.load.extraDirs of your own configuration',
-      })
+      const fix = `have the real directory searched: --skills-dir ${shellWord(root)}, or skills.load.extraDirs in your own nexus.yaml`
+      return finding('root-outside', asked, { message, fix })
     }
     return root
   } catch (error) {
     return rootProblem(asked, error, required)
+  }
+}
+
+function notDirectory(path: string): Diagnostic {
+  const fix =
+    basename(path) === SKILL_FILE
+      ? `name its directory instead: ${shellWord(dirname(path))}`
+      : `a skill is a directory with a ${SKILL_FILE}: move the file away, make a directory of that name, and put the skill at ${path}/my-skill/${SKILL_FILE}`
+  return finding('root-not-directory', path, { message: 'the path is a file, not a directory of skills', fix })
+}
+
+/** A directory beside the missing one whose name is nearly the same. */
+function neighbour(path: string): string {
+  try {
+    const directory = dirname(path)
+    const names = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    const near = nearest(
+      basename(path),
+      names.slice(0, 1_000).map(({ name }) => name),
+    )
+    return near === undefined ? '' : `; did you mean ${shellWord(join(directory, near))}?`
+  } catch {
+    // The directory above is missing as well, or closed to us: there is nothing to propose.
+    return ''
   }
 }
 
@@ -93,13 +121,13 @@ function rootProblem(path: string, error: unknown, required: boolean): Diagnosti
   if (code !== 'ENOENT' && code !== 'ENOTDIR') {
     return finding('root-unreadable', path, {
       message: `the directory cannot be read: ${reasonOf(error)}`,
-      fix: 'check its rights and links',
+      fix: code === 'ELOOP' ? 'remove the link' : `make it readable, for example: chmod a+rx ${shellWord(path)}`,
     })
   }
   return required
     ? finding('root-required', path, {
         message: 'the directory does not exist',
-        fix: 'create it, or correct the path in the configuration',
+        fix: `create it, or correct the path in the configuration${neighbour(path)}`,
       })
     : finding('root-missing', path, { message: 'the directory does not exist, so there are no skills in it' })
 }

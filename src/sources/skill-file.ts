@@ -1,8 +1,8 @@
 import { closeSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename } from 'node:path'
 import { FORMAT_LIMITS, parseSkill, type QuickHead } from '../format/index.ts'
-import type { Diagnostic, RejectedSkill, Skill } from '../kernel/index.ts'
-import { codeOf, finding, reasonOf, type SourceCode } from './codes.ts'
+import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../kernel/index.ts'
+import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { kindOf, type OpenedFile, openWithoutWaiting, readInto, stampOf } from './files/open.ts'
 import { type FoundAt, type FoundIn, FoundSkill } from './found/found-skill.ts'
 import { type HeadBuffer, isText } from './found/head-buffer.ts'
@@ -100,7 +100,7 @@ function canLookAt(path: string): boolean {
 function unreadable(path: string, error: unknown): Diagnostic {
   return finding('skill-file-unreadable', path, {
     message: `${SKILL_FILE} cannot be opened: ${reasonOf(error)}`,
-    fix: 'make the file readable for the user that runs Nexus',
+    fix: `make the file readable for the user that runs Nexus, for example: chmod a+r ${shellWord(path)}`,
   })
 }
 
@@ -118,7 +118,7 @@ function hasExactName(path: string): boolean {
 
 /** A link is followed inside the root, and only to where it pointed when it was checked. */
 function openLink(path: string, root: string): Found | Diagnostic {
-  const fix = 'replace the link by the file itself'
+  const fix = `replace the link by the file itself: cp ${shellWord(path)} ${shellWord(`${path}.new`)} && mv ${shellWord(`${path}.new`)} ${shellWord(path)}`
   try {
     const real = realpathSync.native(path)
     const outside = (): Diagnostic =>
@@ -137,7 +137,8 @@ function openLink(path: string, root: string): Found | Diagnostic {
   } catch (error) {
     const code: SourceCode =
       codeOf(error) === 'ENOENT' || codeOf(error) === 'ELOOP' ? 'skill-file-unreadable' : 'skill-file-kind'
-    return finding(code, path, { message: `${SKILL_FILE} is a link that cannot be followed: ${reasonOf(error)}`, fix })
+    const message = `${SKILL_FILE} is a link that cannot be followed${leadsTo(path)}: ${reasonOf(error)}`
+    return finding(code, path, { message, fix: 'remove the link and put the file itself there' })
   }
 }
 

@@ -1,7 +1,8 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { compareUtf8 } from '../format/index.ts'
-import type { Diagnostic, RejectedSkill, Skill } from '../kernel/index.ts'
-import { codeOf, finding, reasonOf, type SourceCode } from './codes.ts'
+import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../kernel/index.ts'
+import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { createPace } from './pace.ts'
 import { type CandidateContext, isInside, readCandidate, rejected, SKILL_FILE } from './skill-file.ts'
 import type { SourceLimits, SourceResult } from './source.ts'
@@ -126,7 +127,7 @@ function noteUnreadable(walk: Walk, { path, depth }: Place, reason: string): voi
   note(walk, depth === 0 ? 'root-unreadable' : 'directory-unreadable', {
     path,
     message: `the directory cannot be read: ${reason}`,
-    fix: 'make it readable for the user that runs Nexus',
+    fix: `make it readable for the user that runs Nexus, for example: chmod a+rx ${shellWord(path)}`,
   })
 }
 
@@ -176,7 +177,7 @@ function noteDepth(walk: Walk, { base, names, links }: Level): void {
   note(walk, 'depth-limit', {
     path: base + first,
     message: `directories more than ${walk.limits.maxDepth} levels below the root are not searched`,
-    fix: 'name a deeper directory as a source of its own',
+    fix: `move the skills up, or name ${shellWord(dirname(base + first))} in skills.load.extraDirs`,
   })
 }
 
@@ -197,13 +198,13 @@ function followed(walk: Walk, path: string): string | undefined {
     note(walk, 'link-outside', {
       path,
       message: `the link leads out of the root, to ${JSON.stringify(real)}; it is not followed`,
-      fix: 'name the real directory as a source of its own',
+      fix: `put the directory itself in its place, or have its own place searched: --skills-dir ${shellWord(dirname(real))}, or skills.load.extraDirs in your own nexus.yaml`,
     })
   } catch (error) {
     note(walk, 'link-broken', {
       path,
-      message: `the link cannot be followed: ${reasonOf(error)}`,
-      fix: 'remove or repair it',
+      message: `the link cannot be followed${leadsTo(path)}: ${reasonOf(error)}`,
+      fix: 'put the directory itself in its place, or remove the link',
     })
   }
   return undefined
@@ -216,7 +217,7 @@ function hintAtFileName(walk: Walk, path: string, entries: readonly Dirent[]): v
   const file = `${path}/${other}`
   const diagnostic = finding('skill-file-name', file, {
     message: `the file is named ${other}; only ${SKILL_FILE} is read`,
-    fix: `rename it to ${SKILL_FILE}`,
+    fix: `rename it to ${SKILL_FILE}: mv ${shellWord(file)} ${shellWord(`${path}/${SKILL_FILE}`)}`,
   })
   const candidate = rejected(path, file, { context: walk.context, diagnostics: [diagnostic] })
   if (candidate.type === 'rejected') walk.rejected.push(candidate.rejected)
@@ -230,7 +231,7 @@ function hintAtHiddenSkills(walk: Walk, root: string, entries: readonly Dirent[]
   note(walk, 'root-is-skill', {
     path: root,
     message: `the root has a ${SKILL_FILE} of its own, so ${JSON.stringify(hidden)} and other skills below it are not searched`,
-    fix: `move ${SKILL_FILE} into a directory of its own, or set nested: true`,
+    fix: `give that file a directory of its own: mkdir ${shellWord(`${root}/my-skill`)} && mv ${shellWord(`${root}/${SKILL_FILE}`)} ${shellWord(`${root}/my-skill/`)}`,
   })
 }
 

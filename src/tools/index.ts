@@ -6,7 +6,17 @@ export { BUILTIN_TOOLS, registerBuiltins } from './builtin/builtins.ts'
 export { createFindSkillsTool } from './builtin/find-skills.ts'
 export { createLoadSkillTool } from './builtin/load-skill.ts'
 export { createReadSkillFileTool } from './builtin/read-skill-file.ts'
-export { createRunCommandTool, type ExecutionSettings } from './builtin/run-command.ts'
+export { createRunCommandTool, type ExecutionSettings, type RedactText } from './builtin/run-command.ts'
+export {
+  type CommandServices,
+  createSkillCommands,
+  type OwnedCommand,
+  provideCommands,
+  type SkillCommandParts,
+  type SkillCommands,
+  type SkillEntryValues,
+} from './builtin/skill-commands.ts'
+export type { VariableVerdict } from './builtin/skill-variables.ts'
 export { createSkillTool } from './builtin/skill.ts'
 export {
   defineTool,

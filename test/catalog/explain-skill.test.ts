@@ -71,7 +71,14 @@ test('every reason of a held skill is a finding with the fix of the gate', () =>
   const skill: Skill = {
     ...copy('x'),
     diagnostics: [
-      { code: 'missing-description', severity: 'warning', message: 'm', path: '/local/x/SKILL.md', line: 2 },
+      {
+        code: 'description-missing',
+        severity: 'warning',
+        message: 'the description is empty; the skill is held',
+        path: '/local/x/SKILL.md',
+        line: 2,
+        fix: 'write: description: "…"',
+      },
     ],
   }
   const { state, findings } = explainSkill('x', { catalog: catalogOf([], [{ skill, reasons }]), agentId: 'bob' })
@@ -80,7 +87,10 @@ test('every reason of a held skill is a finding with the fix of the gate', () =>
     findings.map(({ code }) => code),
     reasons.map(({ code }) => code),
   )
-  assert.equal(findings[0]?.line, 2)
+  assert.deepEqual(
+    [findings[0]?.line, findings[0]?.text, findings[0]?.fix],
+    [2, 'Held back: missing description: the description is empty.', 'write: description: "…"'],
+  )
   assert.equal(findings[2]?.text, "Held back: not allowed for agent 'bob'.")
   assert.ok(findings.every(({ fix, file }) => fix !== '' && file === '/local/x/SKILL.md'))
 })
@@ -170,7 +180,10 @@ test('a file in the wrong place is the answer, with where to move it', () => {
   const parts = { catalog: catalogOf([]), roots: [{ source: 'workspace', path: '/ws/skills' }], strays }
   const { findings } = explainSkill('inner', parts)
   assert.deepEqual([findings[0]?.code, findings[0]?.file], ['wrong-place', strays[0].file])
-  assert.match(findings[0]?.fix ?? '', /^Move \/ws\/skills\/a\/inner to \/ws\/skills\/inner\//)
+  assert.match(
+    findings[0]?.fix ?? '',
+    /^Move it: mkdir -p \/ws\/skills && mv \/ws\/skills\/a\/inner \/ws\/skills\/inner$/,
+  )
 })
 
 test('a session that was told of other skills is stale', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -64,7 +64,10 @@ const CALLS: readonly (readonly [readonly string[], number])[] = [
   [['sessions', 'list'], 0],
   [['config', 'check'], 0],
   [['config', 'show'], 0],
+  [['config', 'schema'], 0],
   [['trust', '--list'], 0],
+  [['completion', 'bash'], 0],
+  [['--version'], 0],
 ]
 
 test('what every command prints with --json is as the published schema says', async (t) => {
@@ -108,10 +111,36 @@ test('turns, their sessions and doctor print what the published schema says', as
   envelopeOf(await place.run(['doctor', '--json']), 'doctor')
 })
 
-test('the schema knows every command that has --json', () => {
+test('every command has --json, and the schema knows the data of each', () => {
   const known = Object.keys(SCHEMA['$defs'] as JsonObject).flatMap((name) => /^data of (.*)$/.exec(name)?.[1] ?? [])
   const printing = COMMANDS.filter(({ options }) => options?.['json']).map(({ name }) => name)
-  assert.deepEqual(known.sort(), printing.sort())
+  assert.deepEqual(
+    printing,
+    COMMANDS.map(({ name }) => name),
+  )
+  assert.deepEqual(known.sort(), [...printing, 'version'].sort())
+  // An unknown key of the data would be let through by a command that the schema does not name.
+  const named = JSON.stringify(SCHEMA['allOf'])
+  for (const name of known) assert.ok(named.includes(`{"const":"${name}"}`), name)
+})
+
+test('every command is held against the schema here', () => {
+  const called = new Set(CALLS.map(([args]) => args.join(' ')))
+  const elsewhere = ['run', 'sessions show', 'doctor', 'demo']
+  for (const { name } of COMMANDS)
+    assert.ok(elsewhere.includes(name) || [...called].some((words) => words.startsWith(name)), name)
+})
+
+test('the demo prints one document, and its show goes to stderr', async (t) => {
+  const place = new Place(t)
+  const ran = await place.run(['demo', '--model', 'recorded', '--sandbox', 'none', '--json'])
+  const { data } = envelopeOf(ran, 'demo')
+  assert.equal(ran.code, 0, ran.stderr)
+  assert.match(ran.stderr, /Artifacts/)
+  const { artifacts } = data as unknown as { artifacts: readonly { file: string; bytes: number }[] }
+  for (const { file, bytes } of artifacts) assert.equal(statSync(file).size, bytes)
+  assert.equal(artifacts.length, 2)
+  rmSync(String(data?.['workspace']), { recursive: true })
 })
 
 const FAILURES: readonly (readonly [readonly string[], keyof typeof CODES])[] = [

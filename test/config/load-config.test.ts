@@ -80,6 +80,7 @@ tools:
       env: { GITHUB_TOKEN: 'ghp-secret' },
       config: { enterprise: true },
       unset: [],
+      broken: [],
     })
     assert.equal(skills.entries.get('internal-tool')?.enabled, false)
     assert.deepEqual(agents[0]?.tools.deny, ['sandbox.network', 'nodes.camera'])
@@ -163,6 +164,11 @@ limits: {maxIterations: 3}
       env: { B: 'Bearer token-value' },
       config: {},
       unset: ['NOPE'],
+      broken: ['apiKey', 'env.A'].map((at) => ({
+        at,
+        problem: 'refers to NOPE, which is not set',
+        fix: 'Set NOPE, or remove the line.',
+      })),
     }
     assert.deepEqual(plain(config.skills.entries.get('held')), entry)
     assert.equal(config.limits.maxIterations, 3)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { createRedactor, createStreamRedactor } from '../../src/kernel/index.ts'
+import { createRedactor, createStreamRedactor, redactText } from '../../src/kernel/index.ts'
 
 const SECRET = 'sk-live/Zürich+42&x'
 
@@ -55,4 +55,57 @@ test('a secret cut into pieces does not get through a stream, and nothing else i
       },
     ),
   )
+})
+
+test('a secret anywhere in encoded text is blanked, in base64, base64url and hexadecimal', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string({ minLength: 8 }), fc.string(), (before, secret, after) => {
+      const redact = createRedactor([secret])
+      for (const encoding of ['base64', 'base64url', 'hex'] as const) {
+        const encoded = Buffer.from(`${before}${secret}${after}`).toString(encoding)
+        assert.match(redact(encoded), /\[redacted\]/)
+      }
+    }),
+  )
+})
+
+test('a secret in any number of pieces comes out as in one, whatever its beginning repeats', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 40 })
+  const secret = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 6, maxLength: 12 })
+  fc.assert(
+    fc.property(fc.array(text), secret, (pieces, key) => {
+      const stream = createStreamRedactor([key])
+      let shown = ''
+      let came = ''
+      for (const piece of pieces) {
+        shown += stream.push(piece)
+        came += piece
+        assert.ok(!shown.includes(key), 'never whole')
+        assert.ok(shown.length <= createRedactor([key])(came).length, 'never ahead')
+      }
+      assert.ok(!(shown + stream.end()).includes(key))
+    }),
+  )
+})
+
+test('where text was cut off the beginning of a secret is blanked, elsewhere it is only text', () => {
+  const half = `key ${SECRET.slice(0, -2)}`
+  assert.equal(redactText(half, true, [SECRET]), 'key [redacted]')
+  assert.equal(redactText(half, false, [SECRET]), half)
+  assert.equal(redactText('key sk-', true, [SECRET]), 'key sk-')
+})
+
+test('secrets come in several lists, and each may grow', () => {
+  const [known, found]: [string[], string[]] = [[SECRET], []]
+  const stream = createStreamRedactor(known, found)
+  found.push('second-secret')
+  assert.equal(stream.push(`second-se`) + stream.push(`cret ${SECRET}`) + stream.end(), '[redacted] [redacted]')
+})
+
+test('a long secret costs no more than its length', () => {
+  const secret = 'ab'.repeat(30_000)
+  const stream = createStreamRedactor([secret])
+  let shown = ''
+  for (let at = 0; at < secret.length; at += 1000) shown += stream.push(secret.slice(at, at + 1000))
+  assert.equal(shown + stream.end(), '[redacted]')
 })

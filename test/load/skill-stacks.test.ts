@@ -12,7 +12,7 @@ const TURN = { agentId: 'main', sessionId: 's', turnId: 't' }
 function enter(stacks: SkillStacks, name: string, by?: string): readonly string[] | undefined {
   try {
     const entry = stacks.enter(TURN, skill(name), by === undefined ? undefined : skill(by))
-    entry.loaded()
+    entry.loaded('/placed')
     return entry.stack
   } catch (error) {
     if (isNexusError(error) && error.code === 'INVALID_ARGUMENT') return undefined
@@ -61,7 +61,7 @@ test('turns and skills beyond the bound are forgotten, not kept', () => {
   const stacks = createSkillStacks()
   enter(stacks, 'a')
   for (let turn = 0; turn < 2000; turn++) {
-    stacks.enter({ ...TURN, turnId: `t${turn}` }, skill('x')).loaded()
+    stacks.enter({ ...TURN, turnId: `t${turn}` }, skill('x')).loaded('/placed')
   }
   assert.equal(enter(stacks, 'b', 'a'), undefined)
   for (let number = 0; number < 2000; number++) enter(stacks, `s${number}`)
@@ -71,6 +71,6 @@ test('turns and skills beyond the bound are forgotten, not kept', () => {
 
 test('a caller is known by its name when its name means another copy by now', () => {
   const stacks = createSkillStacks()
-  stacks.enter(TURN, { address: 'bundled/a', name: 'a' }).loaded()
+  stacks.enter(TURN, { address: 'bundled/a', name: 'a' }).loaded('/placed')
   assert.deepEqual(stacks.enter(TURN, skill('b'), { address: 'local/a', name: 'a' }).stack, ['a', 'b'])
 })

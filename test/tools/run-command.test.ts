@@ -183,12 +183,12 @@ describe('run_command', () => {
     assert.equal(messageOf(outcome), 'No workspace is set, so no command can run.')
   })
 
-  it('declares network as a capability that policy may take away, and a watchdog longer than its longest command', () => {
+  it('declares network and secrets as capabilities that policy may take away, and a watchdog longer than its longest command', () => {
     const services = createServices()
     services.register('sandbox', createScriptedSandbox())
     const registry = createRegistry(services)
     registerBuiltins(registry)
-    assert.deepEqual(registry.get('run_command')?.options, { timeoutMs: 610_000, capabilities: ['network'] })
+    assert.deepEqual(registry.get('run_command')?.options, { timeoutMs: 610_000, capabilities: ['network', 'secrets'] })
   })
 })
 

@@ -1,19 +1,23 @@
-import { type Diagnostic, nameKey, type RejectedSkill, type Skill, skillAddress } from '../../kernel/index.ts'
+import { type Diagnostic, type RejectedSkill, shellWord, type Skill, skillAddress } from '../../kernel/index.ts'
 import type { Catalog, PromptIndex } from '../catalog.ts'
 import { shownName, shownText } from '../shown-text.ts'
 import type { CatalogSnapshot } from '../snapshot.ts'
 import { type Copies, copiesOf } from './copies.ts'
 import { type Finding, finding, fromDiagnostic } from './finding.ts'
-import { findMissing, type SearchedRoot, type StrayFile } from './missing.ts'
+import { aboutHeld, type HeldParts } from './held.ts'
+import type { SearchedRoot, StrayFile } from './misplaced.ts'
+import { findMissing, type MissingParts } from './missing.ts'
+import { aboutOffered, type OfferedParts } from './offered.ts'
 
-export interface ExplainParts {
+/** What explaining goes by; everything but the catalog may be absent, and is then not spoken of. */
+export interface ExplainParts extends OfferedParts, HeldParts, MissingParts {
   /** Of the agent that is asked about. */
   readonly catalog: Catalog
-  /** What that agent's model is told; without it nothing is said about the prompt. */
+  /** What that agent's model is told. */
   readonly index?: Pick<PromptIndex, 'items'>
   /** Where skills were looked for. */
   readonly roots?: readonly SearchedRoot[]
-  /** What a session was told; without it nothing is said about a session. */
+  /** What a session was told. */
   readonly snapshot?: Pick<CatalogSnapshot, 'skills'>
   readonly agentId?: string
   /** Name of the tool with which the agent loads skills; false when policy leaves it none. */
@@ -49,14 +53,22 @@ export function explainSkill(name: string, parts: ExplainParts): Explanation {
     offered.length === 0 ? findings : findings.map((each) => ({ ...each, severity: 'note' }))
   const findings: Finding[] = [
     ...offered.flatMap((skill) => aboutOffered(skill, parts)),
-    ...beside(held.flatMap(({ skill, reasons }) => aboutHeld(skill, { reasons, parts }))),
+    ...beside(held.flatMap(({ skill, reasons }) => aboutHeld(skill, reasons, parts))),
     ...rejected.flatMap((broken) => aboutRejected(broken)),
     ...beside(shadowed.flatMap((copy) => aboutShadowed(copy))),
-    ...(state === 'missing' ? findMissing(shown, parts) : []),
+    ...(state === 'missing' ? findMissing(shownText(name), parts) : []),
     ...(copies.isDirectory ? named(copies, shown) : []),
     ...aboutFiles(catalog.diagnostics, copies),
   ]
-  return { name: shown, state, findings }
+  return { name: shown, state, findings: withoutRepeats(findings) }
+}
+
+/** One cause is told once: a finding about a difference of names covers the note of the parser, that of a shadow its warning. */
+function withoutRepeats(findings: readonly Finding[]): readonly Finding[] {
+  const has = (code: string): boolean => findings.some((found) => found.code === code)
+  return findings.filter(
+    ({ code }) => !(code === 'name-differs' && has('other-name')) && !(code === 'duplicate-name' && has('shadowed')),
+  )
 }
 
 function stateOf({ offered, held, shadowed, rejected }: Copies): Explanation['state'] {
@@ -66,110 +78,6 @@ function stateOf({ offered, held, shadowed, rejected }: Copies): Explanation['st
   return shadowed.length > 0 ? 'shadowed' : 'missing'
 }
 
-function aboutOffered(skill: Skill, parts: ExplainParts): Finding[] {
-  const { file } = skill
-  const findings = [inPrompt(skill, parts), ...inSession(skill, parts)]
-  if (parts.loadTool === false) {
-    const who = parts.agentId === undefined ? 'the agent' : `agent '${parts.agentId}'`
-    const text = `${who} has no tool that loads skills, so it cannot use it.`
-    findings.push(
-      finding('no-loader', 'problem', { text, file, fix: 'Allow group:skills in the tools policy of the agent.' }),
-    )
-  }
-  return [...findings, ...skill.diagnostics.slice(0, MAX_NOTES).map(fromDiagnostic)]
-}
-
-/** How the prompt shows it. */
-function inPrompt(skill: Skill, { index }: ExplainParts): Finding {
-  const { file } = skill
-  const name = shownName(skill)
-  const command = `nexus skills show ${name}`
-  if (!skill.invocation.model) {
-    const text = `It is ready, but not in the prompt: only a person may start it (disable-model-invocation).`
-    const fix = `Write $${name} in a message, or take disable-model-invocation out of its frontmatter.`
-    return finding('person-only', 'note', { text, file, fix })
-  }
-  if (!index) return finding('ready', 'ok', { text: 'It is ready.', file, fix: `Read it with: ${command}` })
-  const item = index.items.find((each) => each.name === name)
-  const budget =
-    'Raise skills.prompt.budgetChars (SKILLS_PROMPT_CHAR_BUDGET), or switch off skills that are not needed.'
-  switch (item?.shown) {
-    case 'full':
-      return finding('in-prompt', 'ok', {
-        text: `It is in the prompt with its whole description (about ${item.tokens} tokens).`,
-        file,
-        fix: `Read it with: ${command}`,
-      })
-    case 'shortened':
-      return finding('over-budget-shortened', 'note', {
-        text: `It is in the prompt with a shortened description (about ${item.tokens} tokens): the index is over its budget.`,
-        file,
-        fix: budget,
-      })
-    case 'name':
-      return finding('over-budget-name', 'note', {
-        text: 'It is in the prompt by its name only: the index is over its budget, or its style is names.',
-        file,
-        fix: budget,
-      })
-    default:
-      return finding('over-budget-omitted', 'problem', {
-        text: 'It is ready, but left out of the prompt: the index is over its budget. The model can find it with find_skills.',
-        file,
-        fix: budget,
-      })
-  }
-}
-
-/** Whether a session that goes on knows it. */
-function inSession(skill: Skill, { snapshot }: ExplainParts): Finding[] {
-  if (!snapshot) return []
-  const key = nameKey(shownName(skill))
-  const told = snapshot.skills.find((each) => nameKey(shownName(each)) === key)
-  const { file } = skill
-  const fix = 'Send the next message: each turn begins with the skills as they are then.'
-  if (!told) {
-    const text = 'The session does not know it yet: it came after the last turn began.'
-    return [finding('stale-session', 'problem', { text, file, fix })]
-  }
-  const isSame = told.size === skill.stamp.size && told.description === skill.description
-  if (isSame && told.address === skillAddress(skill)) return []
-  const what = told.address === skillAddress(skill) ? 'an earlier text of it' : `another copy of it, ${told.address}`
-  return [finding('stale-session', 'note', { text: `The session was told of ${what}.`, file, fix })]
-}
-
-function aboutHeld(
-  skill: Skill,
-  { reasons, parts }: { reasons: Catalog['held'][number]['reasons']; parts: ExplainParts },
-): Finding[] {
-  const { agentId, snapshot } = parts
-  const { file } = skill
-  const findings = reasons.map(({ code, text, fix }) => {
-    const line = skill.diagnostics.find((diagnostic) => diagnostic.code === code)?.line
-    const said = code === 'not-allowed' && agentId !== undefined ? `not allowed for agent '${agentId}'` : text
-    return finding(code, 'problem', {
-      text: `Held back: ${said}.`,
-      file,
-      ...(line !== undefined && { line }),
-      fix: fix ?? 'Run: nexus skills check',
-    })
-  })
-  const key = nameKey(shownName(skill))
-  if (snapshot?.skills.some((each) => nameKey(shownName(each)) === key)) {
-    const text = 'The session was told of it when it was ready.'
-    const fix = 'The next turn no longer offers it, until it is ready again.'
-    findings.push(finding('stale-session', 'note', { text, file, fix }))
-  }
-  const told = new Set<string>(reasons.map(({ code }) => code))
-  return [
-    ...findings,
-    ...skill.diagnostics
-      .filter(({ code }) => !told.has(code))
-      .slice(0, MAX_NOTES)
-      .map(fromDiagnostic),
-  ]
-}
-
 function aboutRejected({ file, diagnostics }: RejectedSkill): Finding[] {
   const found = diagnostics.slice(0, MAX_NOTES).map(fromDiagnostic)
   if (found.length > 0) return found
@@ -177,26 +85,14 @@ function aboutRejected({ file, diagnostics }: RejectedSkill): Finding[] {
     finding('rejected', 'problem', {
       text: 'It cannot be read as a skill.',
       file,
-      fix: `Run: nexus skills validate ${file}`,
+      fix: `Run: nexus skills validate ${shellWord(file)}`,
     }),
   ]
 }
 
 function aboutShadowed({ skill, by, why, reasons }: Catalog['shadowed'][number]): Finding[] {
   const { file } = skill
-  const address = skillAddress(skill)
-  const head =
-    why === 'identical'
-      ? finding('collapsed', 'note', {
-          text: `The copy of source '${skill.origin.source}' has the same bytes as ${by.file}, which stands above it; the two count as one.`,
-          file,
-          fix: 'Nothing has to be done; remove one of the two if you like.',
-        })
-      : finding('shadowed', 'problem', {
-          text: `The copy of source '${skill.origin.source}' is shadowed by ${by.file} (${by.origin.tier} stands above, or comes before, ${skill.origin.tier}).`,
-          file,
-          fix: `Give one of them another name, remove ${by.file}, or call this copy by its address ${address}.`,
-        })
+  const head = why === 'identical' ? collapsed(skill, by) : shadowed(skill, by)
   const rest = reasons.map(({ code, text, fix }) =>
     finding(code, 'note', {
       text: `That copy would be held back as well: ${text}.`,
@@ -205,6 +101,29 @@ function aboutShadowed({ skill, by, why, reasons }: Catalog['shadowed'][number])
     }),
   )
   return [head, ...rest]
+}
+
+function collapsed({ file, origin }: Skill, by: Skill): Finding {
+  return finding('collapsed', 'note', {
+    text: `The copy of source '${origin.source}' has the same bytes as ${by.file}, which stands above it; the two count as one.`,
+    file,
+    fix: 'Nothing has to be done; remove one of the two if you like.',
+  })
+}
+
+function shadowed(skill: Skill, by: Skill): Finding {
+  const { file, origin } = skill
+  if (by.origin.source === origin.source) {
+    const text = `The copy in ${file} is shadowed by ${by.file}: one source has the name twice, and the last one in the order of paths counts.`
+    return finding('shadowed', 'problem', { text, file, fix: `Write another name: in one of the two, or remove one.` })
+  }
+  const rank =
+    by.origin.tier === origin.tier ? 'which comes before it' : `${by.origin.tier} stands above ${origin.tier}`
+  return finding('shadowed', 'problem', {
+    text: `The copy of source '${origin.source}' is shadowed by ${by.file} (${rank}).`,
+    file,
+    fix: `Call this copy by its address ${skillAddress(skill)}, give one of them another name, or remove ${by.file}.`,
+  })
 }
 
 /** The name asked for is that of a directory; the frontmatter says another. */

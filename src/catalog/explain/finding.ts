@@ -1,4 +1,4 @@
-import { type Diagnostic, toSafeLine } from '../../kernel/index.ts'
+import { type Diagnostic, shellWord, toSafeLine } from '../../kernel/index.ts'
 
 /** One thing that is true about a skill. `code` is one of `docs/catalog.md`, of a gate, or of a diagnostic. */
 export interface Finding {
@@ -28,12 +28,25 @@ export function finding(
   }
 }
 
+/** What `nexus skills validate` can write by itself, and the flag for it. */
+const WRITTEN_FOR_YOU: Readonly<Record<string, string>> = {
+  'yaml-repaired': '--fix',
+  'key-spelling': '--fix',
+  'name-missing': '--fix',
+  'leading-blank-lines': '--fix',
+  'frontmatter-closed-by-dots': '--fix',
+  'byte-order-mark': '--fix-encoding',
+  'line-ends-cr': '--fix-encoding',
+}
+
 /** What a parser or a source found, as a finding. */
 export function fromDiagnostic({ code, severity, message, path, line, fix }: Diagnostic): Finding {
+  const flag = Object.hasOwn(WRITTEN_FOR_YOU, code) ? WRITTEN_FOR_YOU[code] : undefined
+  const command = `nexus skills validate ${flag === undefined ? '' : `${flag} `}${shellWord(path)}`
   return finding(code, severity === 'error' ? 'problem' : 'note', {
     text: message,
     file: path,
     ...(line !== undefined && { line }),
-    fix: fix ?? `Run: nexus skills validate ${path}`,
+    fix: fix === undefined ? `Run: ${command}` : flag === undefined ? fix : `${fix}   or run: ${command}`,
   })
 }

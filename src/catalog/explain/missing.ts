@@ -1,24 +1,11 @@
-import { type Diagnostic, nearest } from '../../kernel/index.ts'
+import { type Diagnostic, nameKey, nearest, shellWord, skillAddress } from '../../kernel/index.ts'
 import type { Catalog } from '../catalog.ts'
 import { shownName } from '../shown-text.ts'
 import type { CatalogSnapshot } from '../snapshot.ts'
 import { type Finding, finding, fromDiagnostic } from './finding.ts'
+import { lastPart, misplaced, type SearchedRoot, type StrayFile } from './misplaced.ts'
 
-/** A directory that was searched for skills. */
-export interface SearchedRoot {
-  /** Id of the source. */
-  readonly source: string
-  readonly path: string
-}
-
-/** A file that looks like a skill, in a place where none is looked for. */
-export interface StrayFile {
-  readonly file: string
-  /** `below-skill`: inside another skill. `too-deep`: beyond the depth limit. `hidden`: in a hidden directory or node_modules. */
-  readonly why: 'below-skill' | 'too-deep' | 'hidden' | 'beside-root' | 'no-skill-file'
-}
-
-interface MissingParts {
+export interface MissingParts {
   readonly catalog: Catalog
   readonly roots?: readonly SearchedRoot[]
   readonly snapshot?: Pick<CatalogSnapshot, 'skills'>
@@ -32,42 +19,102 @@ const SEARCH_TROUBLES = [
   ...['directory-unreadable', 'directory-vanished', 'name-encoding', 'link-outside', 'link-broken', 'source-failed'],
 ]
 const MAX_LISTED = 20
+const MAX_SHOWN_CHARS = 120
+/** Directory names that `nexus skills init` takes. */
+const NEW_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 /** Nothing has that name: where it was looked for, what lies in the wrong place, and what got in the way. */
 export function findMissing(name: string, parts: MissingParts): Finding[] {
-  const { catalog, snapshot, strays = [] } = parts
-  const findings: Finding[] = []
-  if (strays.length === 0) findings.push(notFound(name, parts))
-  for (const stray of strays.slice(0, MAX_LISTED)) findings.push(misplaced(name, stray, parts))
+  const { catalog, snapshot, roots = [], strays = [] } = parts
+  const troubles = among(catalog.diagnostics, SEARCH_TROUBLES)
+  // A place of that very name which could not be looked into is the answer.
+  const own = troubles.filter(({ path }) => nameKey(lastPart(path)) === nameKey(lastPart(name)))
+  const others = troubles.filter((trouble) => !own.includes(trouble)).map(fromDiagnostic)
+  const limits = among(catalog.diagnostics, LIMITS).map((found): Finding => ({
+    ...fromDiagnostic(found),
+    code: 'limit',
+    severity: 'problem',
+  }))
+  const findings: Finding[] = [
+    ...own.map((found): Finding => ({ ...fromDiagnostic(found), severity: 'problem' })),
+    ...strays.slice(0, MAX_LISTED).map((stray) => misplaced(name, stray, roots)),
+  ]
+  if (findings.length === 0) {
+    const isBlocked = limits.length > 0 || others.some(({ severity }) => severity === 'problem')
+    findings.push(wrongAddress(name, parts) ?? notFound(name, { ...parts, isBlocked }))
+  }
   const known = snapshot?.skills.find((skill) => shownName(skill) === name)
   if (known) {
     const text = `The session was told of it; since then it is gone (it was in ${known.directory}).`
     const fix = 'Put it back, or go on without it: the next turn no longer offers it.'
     findings.push(finding('stale-session', 'note', { text, fix, file: known.directory }))
   }
-  const hindering = (codes: readonly string[]): readonly Diagnostic[] =>
-    catalog.diagnostics.filter(({ code }) => codes.includes(code)).slice(0, MAX_LISTED)
-  for (const diagnostic of hindering(LIMITS)) {
-    findings.push({ ...fromDiagnostic(diagnostic), code: 'limit', severity: 'problem' })
-  }
-  for (const diagnostic of hindering(SEARCH_TROUBLES)) findings.push(fromDiagnostic(diagnostic))
-  return findings
+  return [...findings, ...limits, ...others]
 }
 
-function notFound(name: string, { catalog, roots = [] }: MissingParts): Finding {
+function among(diagnostics: readonly Diagnostic[], codes: readonly string[]): readonly Diagnostic[] {
+  return diagnostics.filter(({ code }) => codes.includes(code)).slice(0, MAX_LISTED)
+}
+
+/** `source/name` where the source, or a copy in it, does not exist. */
+function wrongAddress(asked: string, { catalog, roots = [] }: MissingParts): Finding | undefined {
+  const [, source = '', name = ''] = /^([^/]+)\/([^/]+)$/.exec(asked) ?? []
+  if (name === '') return undefined
+  const addresses = copies(catalog)
+    .filter((copy) => nameKey(copy.name) === nameKey(name))
+    .map(({ address }) => address)
+  const sources = [...new Set(roots.map((root) => root.source))]
+  const isSource = sources.includes(source)
+  if (!isSource && addresses.length === 0) return undefined
+  const text = isSource
+    ? `Source '${source}' has no skill named '${name}' (it is ${roots.find((root) => root.source === source)?.path ?? ''}).`
+    : `There is no source '${source}'. Sources: ${sources.join(', ')}.`
+  const [first = ''] = addresses
+  const fix =
+    first === ''
+      ? `Run: nexus skills why ${shellWord(name)}`
+      : `There is ${addresses.slice(0, 5).join(', ')}. Run: nexus skills why ${shellWord(first)}`
+  return finding('not-found', 'problem', { text, fix })
+}
+
+/** Every copy as it is called. */
+function copies({ skills, held, shadowed, rejected }: Catalog): readonly { name: string; address: string }[] {
+  const readable = [...skills, ...held.map(({ skill }) => skill), ...shadowed.map(({ skill }) => skill)]
+  return [
+    ...readable.map((skill) => ({ name: shownName(skill), address: skillAddress(skill) })),
+    ...rejected.map((broken) => ({ name: broken.name, address: skillAddress(broken) })),
+  ]
+}
+
+function notFound(name: string, { catalog, roots = [], isBlocked }: MissingParts & { isBlocked: boolean }): Finding {
   const names = [...catalog.skills, ...catalog.held.map(({ skill }) => skill)].map(shownName)
-  const near = nearest(name, [...names, ...catalog.rejected.map((broken) => broken.name)])
+  const all = [...names, ...catalog.rejected.map((broken) => broken.name)]
+  const near = nearest(name, all)
   const places = roots.slice(0, MAX_LISTED).map(({ path }) => `${path}${stateOf(path, catalog.diagnostics)}`)
   const looked = places.length === 0 ? '' : ` Looked in: ${places.join(', ')}.`
-  const [first] = roots
-  const create = first === undefined ? '' : `, or put it at ${first.path}/${name}/SKILL.md`
   return finding('not-found', 'problem', {
-    text: `No skill is named '${name}'.${looked}`,
+    text: `No skill is named '${name.slice(0, MAX_SHOWN_CHARS)}'.${looked}`,
     fix:
       near === undefined
-        ? `Make it with: nexus skills init ${name}${create}.`
-        : `Did you mean '${near}'? Run: nexus skills why ${near}`,
+        ? [alike(name, all), isBlocked ? BLOCKED : '', makeIt(name, roots)].filter((part) => part !== '').join(' ')
+        : `Did you mean '${near}'? Run: nexus skills why ${shellWord(near)}`,
   })
+}
+
+const BLOCKED = 'Mend what is said below first: not every place could be searched.'
+
+/** Names that hold the word, or the other way round. */
+function alike(name: string, names: readonly string[]): string {
+  const wanted = nameKey(name).toLowerCase()
+  const found = wanted.length < 3 ? [] : names.filter((each) => nameKey(each).toLowerCase().includes(wanted))
+  return found.length === 0 ? '' : `There are: ${found.slice(0, 5).join(', ')}.`
+}
+
+function makeIt(name: string, roots: readonly SearchedRoot[]): string {
+  if (!NEW_NAME.test(name) || name.length > 64) return 'See all names with: nexus skills list --all'
+  const [first] = roots
+  const put = first === undefined ? '' : `, or put it at ${first.path}/${name}/SKILL.md`
+  return `Make it with: nexus skills init ${name}${put}.`
 }
 
 /** What the sources said of a root, in brackets. */
@@ -75,31 +122,4 @@ function stateOf(path: string, diagnostics: readonly Diagnostic[]): string {
   const found = diagnostics.find((diagnostic) => diagnostic.path === path && diagnostic.code.startsWith('root-'))
   if (!found) return ''
   return found.code === 'root-missing' || found.code === 'root-required' ? ' (does not exist)' : ` (${found.code})`
-}
-
-function misplaced(name: string, { file, why }: StrayFile, { roots = [] }: MissingParts): Finding {
-  const [first] = roots
-  const target = first === undefined ? 'a directory of its own below a skills directory' : `${first.path}/${name}/`
-  const directory = file.replace(/[/\\][^/\\]*$/, '')
-  const texts: Readonly<Record<StrayFile['why'], readonly [text: string, fix: string]>> = {
-    'below-skill': [
-      'It lies inside another skill, and the search ends at a skill.',
-      `Move ${directory} to ${target}, or set nested: true on the source.`,
-    ],
-    'too-deep': ['It lies deeper than the search goes.', `Move ${directory} to ${target}.`],
-    hidden: [
-      'It lies in a hidden directory or in node_modules, where skills are not looked for.',
-      `Move ${directory} to ${target}, or name its parent in skills.load.extraDirs.`,
-    ],
-    'beside-root': [
-      'It does not lie in a directory where skills are looked for.',
-      `Move ${directory} to ${target}, or name its parent in skills.load.extraDirs.`,
-    ],
-    'no-skill-file': [
-      'There is a directory or file of that name, but no SKILL.md in it.',
-      `Put the skill's text into ${target}SKILL.md.`,
-    ],
-  }
-  const [text, fix] = texts[why]
-  return finding('wrong-place', 'problem', { text: `Wrong place: ${text}`, file, fix })
 }

@@ -1,5 +1,6 @@
 import { NexusError } from '../../kernel/index.ts'
 import type { Command, Invocation } from '../command.ts'
+import { envelope } from '../envelope.ts'
 import { COMMANDS } from '../table.ts'
 
 const WRITERS = { bash, zsh, fish } as const
@@ -13,7 +14,9 @@ export function completion(invocation: Invocation): Promise<number> {
       fix: 'nexus completion bash, zsh or fish',
     })
   }
-  invocation.terminal.line(write())
+  const { command, flags, terminal } = invocation
+  if (flags['json'] === true) terminal.json(envelope(command, { shell, script: `${write()}\n` }))
+  else terminal.line(write())
   return Promise.resolve(0)
 }
 

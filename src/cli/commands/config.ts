@@ -96,16 +96,19 @@ export async function showConfig(invocation: Invocation): Promise<number> {
 }
 
 /** `nexus config schema`: the JSON Schema of nexus.yaml, for editors and CI. */
-export async function showSchema({ terminal }: Invocation): Promise<number> {
+export async function showSchema({ command, flags, terminal }: Invocation): Promise<number> {
   const { packageRoot } = await import('../../settings.ts')
-  terminal.write(readFileSync(join(packageRoot(), 'schema/nexus.schema.json'), 'utf8'))
+  const schema = readFileSync(join(packageRoot(), 'schema/nexus.schema.json'), 'utf8')
+  if (flags['json'] === true) terminal.json(envelope(command, { schema: JSON.parse(schema) as JsonObject }))
+  else terminal.write(schema)
   return 0
 }
 
 /** Of the files, and of the policies that they make. */
 async function allFindings(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
   const { readPolicies } = await import('../../policies.ts')
-  return [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics]
+  const { readEntries } = await import('../../entries.ts')
+  return [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics, ...(await readEntries(loaded))]
 }
 
 function load(invocation: Invocation): Promise<LoadedConfig> {

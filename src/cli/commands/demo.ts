@@ -2,19 +2,29 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpath
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createAgent, type ModelChoice, processOwner, resolveModel, type TurnResult } from '../../agents/index.ts'
-import { CODES, type LedgerEntry, makeDirectory, newId, NexusError, toSafeLine } from '../../kernel/index.ts'
+import {
+  CODES,
+  type JsonValue,
+  type LedgerEntry,
+  makeDirectory,
+  newId,
+  NexusError,
+  toSafeLine,
+} from '../../kernel/index.ts'
 import type { Local } from '../../local.ts'
 import { packageRoot } from '../../settings.ts'
 import type { Store } from '../../store/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
+import { envelope } from '../envelope.ts'
 import { findModel } from '../model/choose-model.ts'
-import { openFor, warnUnconfined } from '../open.ts'
+import { findings, openFor, seenBy, warnUnconfined } from '../open.ts'
 import { RECORDED_TASK, startRecordedModel } from '../model/recorded-model.ts'
 import { createTurnDisplay, formatTrace } from '../show/turn.ts'
 import { formatTable, shorten } from '../terminal.ts'
 
 /** `nexus demo`: a real agent turn in a fresh workspace, from a folder of skills to a file on disk. */
-export async function runDemo(invocation: Invocation): Promise<number> {
+export async function runDemo(given: Invocation): Promise<number> {
+  const invocation = given.flags['json'] === true ? onStderr(given) : given
   const { terminal } = invocation
   const workspace = makeWorkspace(stringFlag(invocation, 'keep'))
   const local = await openFor(invocation, { cwd: workspace, trusted: true })
@@ -29,7 +39,36 @@ export async function runDemo(invocation: Invocation): Promise<number> {
   terminal.line(`${terminal.paint('bold', 'Task')}  ${RECORDED_TASK}\n`)
   const result = await takeTurn(local, model, invocation)
   const entries = await (local.store as Store).ledger.list({ turnId: result.turnId })
-  return report(result, { entries, workspace, invocation })
+  const exit = report(result, { entries, workspace, invocation })
+  if (given.flags['json'] === true) {
+    const data = {
+      ...toData(result, entries, local),
+      workspace,
+      model: model.describe,
+      artifacts: artifactsIn(workspace),
+    }
+    given.terminal.json(envelope(given.command, data as unknown as JsonValue, { diagnostics: findings(seenBy(local)), exit }))
+  }
+  return exit
+}
+
+/** With `--json` the show goes to where people read; stdout is for the document. */
+function onStderr(invocation: Invocation): Invocation {
+  const { note, writeNote, paintNote } = invocation.terminal
+  const line = (text = ''): void => note(text)
+  return { ...invocation, terminal: { ...invocation.terminal, line, write: writeNote, paint: paintNote } }
+}
+
+function toData(result: TurnResult, ledger: readonly LedgerEntry[], { runtime }: Local) {
+  const { sessionId: session, turnId: turn, end, text, usage } = result
+  return { target: runtime.facts.target, task: RECORDED_TASK, session, turn, end, text, usage, ledger }
+}
+
+function artifactsIn(workspace: string): { file: string; bytes: number }[] {
+  return ['report/summary.md', 'report/chart.svg']
+    .map((path) => join(workspace, path))
+    .filter((path) => existsSync(path))
+    .map((file) => ({ file, bytes: statSync(file).size }))
 }
 
 /** An empty directory with the input file: the one named by `--keep`, else a new one below the temporary directory. */
@@ -115,15 +154,13 @@ function report(
   terminal.line(formatTrace(entries, terminal).replace(/^/gm, '  '))
   if (result.end === 'cancelled') return CODES.CANCELLED.exit
   if (result.end === 'failed') throw result.error ?? new NexusError('MODEL_FAILED', 'The turn failed.')
-  const artifacts = ['report/summary.md', 'report/chart.svg']
-    .map((path) => join(workspace, path))
-    .filter((path) => existsSync(path))
+  const artifacts = artifactsIn(workspace)
   if (artifacts.length === 0) {
     terminal.note('No artifact was written. The ledger above says what happened.')
     return 1
   }
   terminal.line(`\n${terminal.paint('bold', 'Artifacts')}  ${terminal.paint('dim', uidLine(entries))}`)
-  for (const path of artifacts) terminal.line(`  ${path}  ${terminal.paint('dim', `${statSync(path).size} bytes`)}`)
+  for (const { file, bytes } of artifacts) terminal.line(`  ${file}  ${terminal.paint('dim', `${bytes} bytes`)}`)
   terminal.line(`\n${terminal.paint('bold', 'Next')}\n${nextSteps(result.sessionId).replace(/^/gm, '  ')}`)
   return 0
 }

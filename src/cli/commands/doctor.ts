@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolveModel } from '../../agents/index.ts'
 import { loadConfig, type LoadedConfig } from '../../config/index.ts'
 import { DEFAULT_PROJECT, type Diagnostic, hasErrors, isNexusError, type Severity } from '../../kernel/index.ts'
+import { readEntries } from '../../entries.ts'
 import { readPolicies } from '../../policies.ts'
 import { sandboxOptions, stateFile } from '../../settings.ts'
 import { checkSandbox, createSandbox } from '../../sandbox/index.ts'
@@ -88,7 +89,7 @@ async function checkConfiguration(loaded: LoadedConfig): Promise<Finding> {
   return {
     subject: 'config',
     found: `${files}; workspace ${loaded.workspace.directory} (${loaded.workspace.trusted ? 'trusted' : 'not trusted: nexus trust'})`,
-    diagnostics: [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics],
+    diagnostics: [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics, ...(await readEntries(loaded))],
   }
 }
 

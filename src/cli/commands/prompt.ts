@@ -1,49 +1,92 @@
-import type { Invocation } from '../command.ts'
+import { NexusError, toSafeLine } from '../../kernel/index.ts'
+import type { Local } from '../../local.ts'
+import { choiceFlag, type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { agentFlag, openFor } from '../open.ts'
 
+const STYLES = ['markdown', 'xml', 'list', 'names'] as const
+type Style = (typeof STYLES)[number]
+
 /** `nexus prompt`: the skills section as the model gets it on stdout, its cost on stderr. */
 export async function showPrompt(invocation: Invocation): Promise<number> {
-  const { terminal } = invocation
-  const local = await openFor(invocation, { record: 'memory' })
+  const wished = choiceFlag(invocation, 'style', STYLES)
+  const local = await openFor(invocation, { record: 'memory', ...promptOption(wished, budgetFlag(invocation)) })
   try {
-    const agentId = agentFlag(invocation)
-    const text = local.runtime.instructions(agentId)
-    const index = local.runtime.index(agentId)
-    const tools = local.runtime.definitions(agentId).map((tool) => tool.wireName)
-    if (invocation.flags['json'] === true) {
-      const data = {
-        text,
-        index: {
-          characters: index.characters,
-          tokens: index.tokens,
-          budgetChars: local.config.skills.prompt.budgetChars,
-          items: index.items.map((item) => ({ ...item })),
-        },
-        tools,
-      }
-      terminal.json(
-        envelope('prompt', data, {
-          diagnostics: [...local.diagnostics, ...local.runtime.catalog(agentId).diagnostics],
-          exit: 0,
-        }),
+    const told = briefingOf(local, invocation)
+    if (wished !== undefined && wished !== told.style)
+      invocation.terminal.note(
+        `--style ${wished} has no effect: the tool Skill is on the surface, so the style is list.`,
       )
-      return 0
-    }
-    if (text === '') {
-      terminal.note('No skill is ready, so the model is told nothing about skills. See: nexus skills check')
-      return 0
-    }
-    terminal.line(text)
-    const cut = index.items.filter((item) => item.shown !== 'full').length
-    terminal.note(
-      terminal.paintNote(
-        'dim',
-        `${index.items.length} skills, ${index.characters} characters of ${local.config.skills.prompt.budgetChars}, about ${index.tokens} tokens${cut > 0 ? `; ${cut} shortened or left out` : ''}. Tools: ${tools.join(', ')}`,
-      ),
-    )
+    print(told, local, invocation)
     return 0
   } finally {
     await local.close()
+  }
+}
+
+function promptOption(style: Style | undefined, budgetChars: number | undefined) {
+  if (style === undefined && budgetChars === undefined) return {}
+  return { prompt: { ...(style && { style }), ...(budgetChars !== undefined && { budgetChars }) } }
+}
+
+const MOST_CHARACTERS = 1_000_000_000
+
+function budgetFlag(invocation: Invocation): number | undefined {
+  const text = stringFlag(invocation, 'budget')
+  if (text === undefined) return undefined
+  const budget = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (budget <= MOST_CHARACTERS) return budget
+  throw new NexusError(
+    'INVALID_ARGUMENT',
+    `--budget ${toSafeLine(text)}: give a whole number of characters, at most ${MOST_CHARACTERS}.`,
+    { fix: '--budget 12000' },
+  )
+}
+
+/** What the model of one agent is told, and what it costs. */
+interface Told {
+  readonly text: string
+  readonly index: ReturnType<Local['runtime']['index']>
+  readonly style: Style
+  readonly budgetChars: number
+  readonly tools: readonly string[]
+}
+
+function briefingOf({ runtime, config }: Local, invocation: Invocation): Told {
+  const agentId = agentFlag(invocation)
+  const { budgetChars, style } = config.skills.prompt
+  const tools = runtime.definitions(agentId)
+  return {
+    text: runtime.instructions(agentId),
+    index: runtime.index(agentId),
+    // The index is part of that tool's prompt then. Source: seed 003.
+    style: tools.some(({ name }) => name === 'Skill') ? 'list' : style,
+    budgetChars,
+    tools: tools.map(({ wireName }) => wireName),
+  }
+}
+
+function print(told: Told, local: Local, invocation: Invocation): void {
+  const { terminal, flags } = invocation
+  const { text, index, style, budgetChars, tools } = told
+  const { characters, tokens, items } = index
+  if (flags['json'] === true) {
+    const shown = { style, characters, tokens, budgetChars, items: items.map((item) => ({ ...item })) }
+    const diagnostics = [...local.diagnostics, ...local.runtime.catalog(agentFlag(invocation)).diagnostics]
+    terminal.json(envelope('prompt', { text, index: shown, tools: [...tools] }, { diagnostics, exit: 0 }))
+  } else if (items.length === 0) {
+    terminal.note('No skill is ready, so the model is told nothing about skills. See: nexus skills check')
+  } else if (text === '') {
+    terminal.note(
+      `A budget of ${budgetChars} characters has no room for the ${items.length} skills: the model is told nothing.`,
+    )
+  } else {
+    terminal.line(text)
+    const whole = style === 'names' ? 'name' : 'full'
+    const cut = items.filter(({ shown }) => shown !== whole).length
+    const skills = `${items.length} ${items.length === 1 ? 'skill' : 'skills'}`
+    const cost = `${characters} characters of ${budgetChars}, about ${tokens} tokens`
+    const left = cut > 0 ? `; ${cut} shortened or left out` : ''
+    terminal.note(terminal.paintNote('dim', `${skills}, style ${style}, ${cost}${left}. Tools: ${tools.join(', ')}`))
   }
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { exportFlat, migrateSkill } from '../../format/index.ts'
-import { type Diagnostic, hasErrors, NexusError, toSafeLine } from '../../kernel/index.ts'
-import { type Invocation, stringFlag } from '../command.ts'
+import { type Diagnostic, hasErrors, NexusError } from '../../kernel/index.ts'
+import { choiceFlag, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { formatDiagnostic } from '../terminal.ts'
 import { type FileRewrite, printChanges, rewriteFile } from './rewrite-file.ts'
@@ -16,7 +16,7 @@ interface Migrated {
 /** `nexus skills migrate`: exit code 0 also when nothing was to do, 1 when a file cannot be read or written, 4 when a path does not exist. */
 export async function migrateSkills(invocation: Invocation): Promise<number> {
   const { cwd, signal, terminal, flags, positionals } = invocation
-  const to = readTo(invocation)
+  const to = choiceFlag(invocation, 'to', ['nexus', 'flat']) ?? 'nexus'
   if (positionals.length === 0) {
     throw new NexusError('INVALID_ARGUMENT', 'nexus skills migrate: name at least one path.', {
       fix: 'nexus skills migrate ./skills --dry-run',
@@ -46,12 +46,6 @@ export async function migrateSkills(invocation: Invocation): Promise<number> {
     terminal.line(`${changed.length} of ${results.length} ${results.length === 1 ? 'skill' : 'skills'} ${verb}`)
   }
   return found.isMissing ? 4 : hasErrors(all) ? 1 : 0
-}
-
-function readTo(invocation: Invocation): 'nexus' | 'flat' {
-  const to = stringFlag(invocation, 'to') ?? 'nexus'
-  if (to === 'nexus' || to === 'flat') return to
-  throw new NexusError('INVALID_ARGUMENT', `--to ${toSafeLine(to)}: it is nexus or flat.`, { fix: '--to nexus' })
 }
 
 interface Wishes {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Change, checkLenient, checkStrict, fixSkill, type Profile, PROFILES } from '../../format/index.ts'
-import { type Diagnostic, hasErrors, type JsonValue, nearest, NexusError, toSafeLine } from '../../kernel/index.ts'
-import { type Invocation, stringFlag } from '../command.ts'
+import { type Diagnostic, hasErrors, type JsonValue, NexusError, toSafeLine } from '../../kernel/index.ts'
+import { choiceFlag, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
 import { formatWithFrame, linesOf } from './code-frame.ts'
@@ -58,8 +58,8 @@ function pathsOf({ positionals }: Invocation): readonly string[] {
 }
 
 function readWishes(invocation: Invocation): Wishes {
-  const profile = choice(invocation, 'profile', PROFILES)
-  const format = choice(invocation, 'format', FORMATS)
+  const profile = choiceFlag(invocation, 'profile', PROFILES)
+  const format = choiceFlag(invocation, 'format', FORMATS)
   const json = invocation.flags['json'] === true
   if (json && format !== undefined && format !== 'json') {
     throw new NexusError(
@@ -79,16 +79,6 @@ function readWishes(invocation: Invocation): Wishes {
     fix: fix || encoding,
     encoding,
   }
-}
-
-function choice<Word extends string>(invocation: Invocation, flag: string, words: readonly Word[]): Word | undefined {
-  const given = stringFlag(invocation, flag)
-  const word = words.find((known) => known === given)
-  if (given === undefined || word !== undefined) return word
-  const guess = nearest(given, words)
-  throw new NexusError('INVALID_ARGUMENT', `--${flag} ${toSafeLine(given)}: it is one of ${words.join(', ')}.`, {
-    fix: `--${flag} ${guess ?? words[0]}`,
-  })
 }
 
 async function judge(target: Target, wishes: Wishes, signal: AbortSignal): Promise<Verdict> {

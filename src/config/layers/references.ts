@@ -11,10 +11,14 @@ import { readSecretFile } from '../secrets/read-file.ts'
 import { type Providers, readReference } from '../secrets/reference.ts'
 import { fits, isWithin } from './pattern.ts'
 
-/** A value that was left out because a variable is not set. */
+/** A value that was left out because what it refers to cannot be had. */
 export interface Unset {
   readonly keys: readonly PathKey[]
-  readonly variable: string
+  /** The variable that is not set, when that is the reason. */
+  readonly variable?: string
+  /** Completes "the value …". */
+  readonly problem: string
+  readonly fix: string
 }
 
 /** A document whose paths are absolute and whose references are replaced. */
@@ -134,15 +138,12 @@ function expand(text: string, keys: readonly PathKey[], at: Visit): string | und
 
 function leaveOut(variable: string, keys: readonly PathKey[], at: Visit): undefined {
   const unit = unitOf(keys)
+  const fix = `Set ${variable}, or remove the line.`
+  const problem = `refers to ${variable}, which is not set`
   at.found.remove.push(unit)
-  at.found.unset.push({ keys: unit, variable })
-  const message = `${nameOf(keys)} refers to ${variable}, which is not set; ${nameOf(unit)} is left out.`
-  report(keys, at, {
-    code: 'config-env-unset',
-    severity: 'warning',
-    message,
-    fix: `Set ${variable}, or remove the line.`,
-  })
+  at.found.unset.push({ keys: unit, variable, problem, fix })
+  const message = `${nameOf(keys)} ${problem}; ${nameOf(unit)} is left out.`
+  report(keys, at, { code: 'config-env-unset', severity: 'warning', message, fix })
   return undefined
 }
 
@@ -151,10 +152,15 @@ function readSecret(value: JsonObject, keys: readonly PathKey[], at: Visit): Jso
   const reference = readReference(value, at.providers ?? {})
   switch (reference.type) {
     case 'wrong': {
+      const { why, fix } = reference
       at.found.remove.push(unitOf(keys))
-      const message = `${nameOf(keys)} ${reference.why}.`
-      const fix = reference.fix === undefined ? {} : { fix: reference.fix }
-      report(keys, at, { code: 'config-wrong-value', severity: 'error', message, ...fix })
+      at.found.unset.push({
+        keys: unitOf(keys),
+        problem: why,
+        fix: fix ?? 'Correct it; nexus config check shows where.',
+      })
+      const message = `${nameOf(keys)} ${why}.`
+      report(keys, at, { code: 'config-wrong-value', severity: 'error', message, ...(fix !== undefined && { fix }) })
       return ''
     }
     case 'command': {
@@ -182,9 +188,10 @@ function fromFile(
   const path = resolve(at.directory, expandHome(written.path, at.environment.home))
   const read = readSecretFile(path, written.pointer)
   if (read.type === 'refused') {
-    at.found.remove.push(unitOf(keys))
-    const message = `${nameOf(keys)}: the file ${path} ${read.why}; ${nameOf(unitOf(keys))} is left out.`
     const fix = 'Write the secret into the file, readable by you.'
+    at.found.remove.push(unitOf(keys))
+    at.found.unset.push({ keys: unitOf(keys), problem: `refers to the file ${path}, which ${read.why}`, fix })
+    const message = `${nameOf(keys)}: the file ${path} ${read.why}; ${nameOf(unitOf(keys))} is left out.`
     report(keys, at, { code: 'config-secret-unreadable', severity: 'warning', message, fix })
     return undefined
   }

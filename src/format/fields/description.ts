@@ -1,33 +1,62 @@
-import { toSafeText } from '../../kernel/index.ts'
+import { isJsonObject, type JsonValue, toSafeText } from '../../kernel/index.ts'
 import type { Frontmatter, Written } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
 import { countCharacters, shown, trimText } from './text.ts'
 
+const EXAMPLE = 'description: "What it does. Use when …"'
+
 /** The description, or undefined when there is none: such a skill is held by the gate, not rejected. */
-export function readDescription(front: Frontmatter, report: Report): string | undefined {
+export function readDescription(front: Frontmatter, report: Report, body: string): string | undefined {
   const written = front.written('description')
   const place = front.place('description')
-  const fix = 'write: description: "What it does. Use when …"'
   if (written === 'collection') {
-    report.add('description-not-text', 'the description is a list or a mapping; the skill is held', { ...place, fix })
+    report.add('description-not-text', 'the description is a list or a mapping; the skill is held', {
+      ...place,
+      fix: `write: ${EXAMPLE}`,
+    })
     return undefined
   }
   // The word null is no description, although the same word is a name.
   const text = written === undefined || written.isNull ? '' : trimText(written.text ?? '')
   if (written === undefined || text === '') {
-    const similar = similarKey(front, 'description')
-    const found =
-      similar === undefined
-        ? { ...place, fix }
-        : { ...front.place(similar), fix: `rename the key ${shown(similar)} to description` }
-    report.add('description-missing', 'no description is given; the skill is held', found)
+    reportMissing(front, { isThere: written !== undefined, body, report })
     return undefined
   }
   warnWriting(written, text, { place, report })
   warnLength(text, { place, report })
   warnHidden(text, { place, report })
   return text
+}
+
+/** Says where the description went, when that can be seen. */
+function reportMissing(
+  front: Frontmatter,
+  { isThere, body, report }: { isThere: boolean; body: string; report: Report },
+): void {
+  const add = (message: string, key: string, fix: string): void =>
+    report.add('description-missing', `${message}; the skill is held`, { ...front.place(key), fix })
+  const similar = similarKey(front, 'description')
+  if (similar !== undefined) {
+    return add('no description is given', similar, `rename the key ${shown(similar)} to description`)
+  }
+  if (isThere) {
+    return /^[|>]/.test(front.source('description'))
+      ? add('the description is empty', 'description', 'indent the lines of its text below it by two spaces')
+      : add('the description is empty', 'description', `write: ${EXAMPLE}`)
+  }
+  const outer = front.keys().find((key) => isObjectWith(front.value(key), 'description'))
+  if (outer !== undefined) {
+    return add(`the description stands below ${shown(outer)}`, outer, 'move description: to the start of a line')
+  }
+  if (/^description[ \t]*:/m.test(body.slice(0, 4_000))) {
+    return add('the description stands below the closing ---', 'description', 'move its line above the closing ---')
+  }
+  add('no description is given', 'description', `add a line below the opening ---: ${EXAMPLE}`)
+}
+
+function isObjectWith(value: JsonValue | undefined, key: string): boolean {
+  return isJsonObject(value) && Object.hasOwn(value, key)
 }
 
 interface Notes {

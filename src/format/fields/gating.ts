@@ -64,7 +64,7 @@ function requirements(inside: JsonObject | undefined, { anyBins, list, notes, gi
   if (given !== undefined && given !== null && !inside) {
     notes.report.add('field-type', 'requires must be a mapping of bins, anyBins, env and config', {
       ...notes.place,
-      fix: 'write: requires: {bins: [gh]}',
+      fix: `write: requires: {bins: [${namesIn(given).join(', ') || 'gh'}]}`,
     })
   }
   const result = {
@@ -88,6 +88,16 @@ function requirements(inside: JsonObject | undefined, { anyBins, list, notes, gi
   check('env', ENV, 'names of variables')
   check('config', CONFIG, 'configuration paths')
   return result
+}
+
+/** Names that a requirement of the wrong form seems to mean. */
+function namesIn(value: JsonValue): readonly string[] {
+  const items: readonly JsonValue[] = Array.isArray(value)
+    ? value
+    : typeof value === 'string'
+      ? value.split(/[\s,]+/)
+      : []
+  return items.filter((item) => typeof item === 'string' && BIN.test(item)).slice(0, 5) as string[]
 }
 
 function installSpecs(value: JsonValue | undefined, notes: Notes): readonly InstallSpec[] {

@@ -1,5 +1,5 @@
 import JSON5 from 'json5'
-import { isJsonObject, type JsonObject, type JsonValue, type SkillMetadata } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, type SkillMetadata, toSafeLine } from '../../kernel/index.ts'
 import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
@@ -54,11 +54,34 @@ function asMapping(front: Frontmatter, report: Report): JsonObject {
   const parsed = typeof value === 'string' ? parseJson5(value) : value
   if (isJsonObject(parsed)) return parsed
   const what = Array.isArray(value) ? 'a list' : typeof value === 'string' ? 'text' : 'one value'
-  report.add('metadata-not-mapping', `metadata is ${what}, not keys with values; it is kept and not used`, {
-    ...front.place('metadata'),
-    fix: 'write keys below metadata:, indented by two spaces',
-  })
+  const fault = typeof value === 'string' ? json5Fault(value) : undefined
+  report.add(
+    'metadata-not-mapping',
+    fault === undefined
+      ? `metadata is ${what}, not keys with values; it is kept and not used`
+      : `metadata looks like JSON, but is none (${fault}); it is kept and not used`,
+    {
+      ...front.place('metadata'),
+      fix:
+        fault === undefined
+          ? 'write keys below metadata:, indented by two spaces'
+          : 'correct the JSON, or write keys below metadata:, indented by two spaces',
+    },
+  )
   return empty
+}
+
+/** What is wrong with a text that begins like a JSON object. */
+function json5Fault(text: string): string | undefined {
+  if (!text.trimStart().startsWith('{')) return undefined
+  try {
+    JSON5.parse(text)
+    return undefined
+  } catch (error) {
+    return toSafeLine(error instanceof Error ? error.message : String(error))
+      .replace(/^JSON5: /, '')
+      .slice(0, 120)
+  }
 }
 
 /** A JSON5 object as plain data without prototypes, or undefined when the text is none. */

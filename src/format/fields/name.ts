@@ -9,7 +9,8 @@ export function readName(front: Frontmatter, directoryName: string | undefined, 
   const place = front.place('name')
   const name = written === undefined || written === 'collection' ? '' : trimText(written.text ?? '')
   if (name === '') {
-    const fix = `write: name: ${directoryName === undefined ? 'my-skill' : suggestName(directoryName)}`
+    const line = `name: ${directoryName === undefined ? 'my-skill' : suggestName(directoryName)}`
+    const fix = written === undefined ? `add a line below the opening ---: ${line}` : `write: ${line}`
     if (written === 'collection')
       report.add('name-not-text', "the name is not text; the directory's name is used", { ...place, fix })
     else report.add('name-missing', "no name is given; the directory's name is used", { ...place, fix })
@@ -32,11 +33,19 @@ export function readName(front: Frontmatter, directoryName: string | undefined, 
       `the name ${shown(name)} differs from the directory ${shown(directoryName)}; the name counts`,
       {
         ...place,
-        fix: 'rename the directory or change the name, so that both are equal',
+        fix: fixOfDifference(name, directoryName),
       },
     )
   }
   return name
+}
+
+function fixOfDifference(name: string, directoryName: string): string {
+  const ways = [
+    suggestName(directoryName) === directoryName ? `write: name: ${directoryName}` : '',
+    suggestName(name) === name ? `rename the directory to ${name}` : '',
+  ].filter((way) => way !== '')
+  return ways.length === 0 ? 'give the directory and the skill the same name' : ways.join(', or ')
 }
 
 const CLEAN_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/

@@ -87,28 +87,38 @@ function refused(type: string | undefined, source: string, offset: number): Yaml
     case 'anchor':
       return {
         code: 'yaml-anchor',
-        message: `anchor ${shown(source)}`,
+        message: `the anchor ${shown(source)}: YAML anchors are not accepted`,
         offset,
         fix: 'write the value out, or put quotes around it',
       }
     case 'alias':
       return {
         code: 'yaml-alias',
-        message: `alias ${shown(source)}`,
+        message: `the alias ${shown(source)}: YAML aliases are not accepted`,
         offset,
         fix: 'write the value out, or put quotes around it',
       }
     case 'tag':
       return CORE_TAGS.has(source)
-        ? { code: 'yaml-core-tag', message: `tag ${source}`, offset, fix: 'put quotes around text instead of a tag' }
+        ? {
+            code: 'yaml-core-tag',
+            message: `the tag ${source} is not needed`,
+            offset,
+            fix: 'put quotes around text instead of a tag',
+          }
         : {
             code: 'yaml-tag',
-            message: `tag ${shown(source)}`,
+            message: `the tag ${shown(source)}: YAML tags are not accepted`,
             offset,
             fix: 'remove the tag, or put quotes around the value',
           }
     case 'directive':
-      return { code: 'yaml-directive', message: `directive ${shown(source)}`, offset, fix: 'remove the line' }
+      return {
+        code: 'yaml-directive',
+        message: `the directive ${shown(source)}: YAML directives are not accepted`,
+        offset,
+        fix: 'remove the line',
+      }
     default:
       return undefined
   }

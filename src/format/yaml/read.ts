@@ -1,7 +1,8 @@
-import { Composer, type ParsedNode, type YAMLError } from 'yaml'
+import { Composer, type CST, type ParsedNode, type YAMLError } from 'yaml'
 import { FORMAT_CODES } from '../report.ts'
 import { inspect, tokenize, type YamlProblem } from './inspect.ts'
 import { keyProblems } from './values.ts'
+import { inPlainWords } from './words.ts'
 
 /** A YAML text, read strictly. `root` is undefined when a problem forbids its use, null when the text is empty. */
 export interface YamlRead {
@@ -31,30 +32,36 @@ export function readYaml(text: string): YamlRead {
     prettyErrors: false,
   })
   for (const document of composer.compose(lexed.tokens, true, text.length)) {
-    const errors = document.errors.map(asProblem)
-    if (errors.length > 0) return { root: undefined, problems: [...problems, ...errors] }
+    if (document.errors.length > 0) {
+      const errors = explained(document.errors, { text, tokens: lexed.tokens })
+      return { root: undefined, problems: [...problems, ...errors] }
+    }
     const found = keyProblems(document.contents)
     return { root: found.length > 0 ? undefined : document.contents, problems: [...problems, ...found] }
   }
   return { root: null, problems }
 }
 
-const PLAIN_WORDS: Readonly<Record<string, readonly [message: string, fix: string]>> = {
-  BLOCK_AS_IMPLICIT_KEY: ['a second ": " in an unquoted value', 'put quotes around the whole value'],
-  BAD_SCALAR_START: ['an unquoted value may not begin with this character', 'put quotes around the whole value'],
-  TAB_AS_INDENT: ['a tab is used as indentation', 'indent with spaces'],
-  MISSING_CHAR: ['', 'close the bracket or quote, or put quotes around the whole value'],
-  BAD_INDENT: ['', 'indent the keys of one mapping equally'],
-  MULTILINE_IMPLICIT_KEY: ['', 'check that the line has the form key: value, with a space after the colon'],
-  UNEXPECTED_TOKEN: ['', 'put quotes around the whole value'],
+/** More than are ever listed; explaining one looks at the text again. */
+const MAX_EXPLAINED = 50
+
+function explained(
+  errors: readonly YAMLError[],
+  source: { readonly text: string; readonly tokens: readonly CST.Token[] },
+): YamlProblem[] {
+  const first = errors.slice(0, MAX_EXPLAINED).map((error) => inPlainWords(error, source))
+  const rest = errors.slice(MAX_EXPLAINED)
+  return [
+    ...onceALine(first, source.text),
+    ...rest.map(({ message, pos: [offset] }) => ({ code: 'yaml-invalid' as const, message, offset })),
+  ]
 }
 
-function asProblem(error: YAMLError): YamlProblem {
-  if (error.message.endsWith('at node end')) {
-    const message = 'text follows where the value has ended'
-    return { code: 'yaml-invalid', message, offset: error.pos[0], fix: 'put quotes around the whole value' }
-  }
-  const row = PLAIN_WORDS[error.code]
-  const fix = row?.[1]
-  return { code: 'yaml-invalid', message: row?.[0] || error.message, offset: error.pos[0], ...(fix ? { fix } : {}) }
+/** The library often stumbles twice over one cause. */
+function onceALine(problems: readonly YamlProblem[], text: string): YamlProblem[] {
+  const told = new Set<string>()
+  return problems.filter(({ offset, message }) => {
+    const key = `${text.lastIndexOf('\n', offset - 1)} ${message}`
+    return told.size < told.add(key).size
+  })
 }

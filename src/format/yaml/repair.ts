@@ -146,7 +146,7 @@ function mayQuote(entry: Entry, inline: string): boolean {
 function quote(entry: Entry): string[] {
   const [first = '', ...rest] = entry.lines
   const head = first.slice(0, entry.head)
-  const body = [first.slice(entry.head), ...rest].map((line) => line.trim().replaceAll("'", "''"))
+  const body = [withoutHeader(first.slice(entry.head)), ...rest].map((line) => line.trim().replaceAll("'", "''"))
   body[0] = `'${body[0]}`
   body[body.length - 1] += "'"
   return body.map((line, index) =>
@@ -156,7 +156,15 @@ function quote(entry: Entry): string[] {
 
 function valueText(entry: Entry): string {
   const [first = '', ...rest] = entry.lines
-  return [first.slice(entry.head), ...rest].map((line) => line.trim()).join(' ')
+  return [withoutHeader(first.slice(entry.head)), ...rest]
+    .map((line) => line.trim())
+    .join(' ')
+    .trim()
+}
+
+/** `|` and `>` alone on their line announce a text and are no part of it. */
+function withoutHeader(inline: string): string {
+  return /^[|>][-+0-9]{0,2}[ \t]*$/.test(inline) ? '' : inline
 }
 
 function suggestion(entry: Entry): string {

@@ -35,11 +35,21 @@ function keyProblem(key: ParsedNode | null, seen: Set<string>, mapOffset: number
     }
   }
   if (name === '<<' && isScalar(key) && key.type === Scalar.PLAIN) {
-    return { code: 'yaml-merge-key', message: 'merge key <<', offset, fix: 'write the keys out' }
+    return {
+      code: 'yaml-merge-key',
+      message: 'the merge key <<: YAML merge keys are not accepted',
+      offset,
+      fix: 'remove the line, and write out the keys that it stands for',
+    }
   }
   if (seen.has(name)) {
-    const message = `key ${JSON.stringify(name)} is given twice`
-    return { code: 'yaml-duplicate-key', message, offset, fix: 'remove one of the two' }
+    const message = `the key ${JSON.stringify(name)} is given twice`
+    return {
+      code: 'yaml-duplicate-key',
+      message,
+      offset,
+      fix: `remove this line or the other one with ${JSON.stringify(name)}`,
+    }
   }
   seen.add(name)
   return undefined

@@ -23,7 +23,7 @@ export function registerBuiltins(registry: Registry): void {
 /** What a policy may name although no tool has been made yet. */
 export const BUILTIN_TOOLS: readonly Pick<Tool, 'name' | 'options'>[] = [
   ...['load_skill', 'read_skill_file', 'Skill', 'find_skills'].map((name) => ({ name })),
-  { name: 'run_command', options: { capabilities: ['network'] } },
+  { name: 'run_command', options: { capabilities: ['network', 'secrets'] } },
 ]
 
 const SKILL_TOOLS: Readonly<Record<string, ToolFactory>> = {

@@ -12,6 +12,7 @@ import type { LoadedFile, LoadedSkill, Loader } from '../../load/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { CALLED_BY, callingOptions, stackData } from './called-by.ts'
+import { commandsHint } from './skill-commands.ts'
 
 /** `load_skill{skill_name*, called_by?}`: the instructions of a skill and the list of its files. Source: seed 002; contracts §3.2. */
 export function createLoadSkillTool(services: Services): Tool {
@@ -32,7 +33,8 @@ export function createLoadSkillTool(services: Services): Tool {
       const name = String(args.skill_name ?? '').trim()
       if (name === '')
         return failed('INVALID_PARAM', `Parameter 'skill_name' is required and must be a non-empty string.`)
-      return toLoaded(await services.require<Loader>('loader').load(name, callingOptions(args, context)))
+      const loaded = await services.require<Loader>('loader').load(name, callingOptions(args, context))
+      return toLoaded(loaded, commandsHint(services, loaded.skill))
     },
   })
 }
@@ -41,7 +43,7 @@ export function createLoadSkillTool(services: Services): Tool {
 const BODY_LIMITS: OutcomeLimits = { maxLines: 1700, maxBytes: 40_000 }
 const MAX_FILES = 100
 
-function toLoaded({ skill, baseDir, content, treeDigest, files, stack }: LoadedSkill): Outcome {
+function toLoaded({ skill, baseDir, content, treeDigest, files, stack }: LoadedSkill, hint: string): Outcome {
   const name = toSafeLine(skill.name)
   const head = headOf(content.trim(), BODY_LIMITS)
   const shown = files.slice(0, MAX_FILES)
@@ -61,6 +63,7 @@ function toLoaded({ skill, baseDir, content, treeDigest, files, stack }: LoadedS
     ...(files.length > 0
       ? [`\nUse read_skill_file with skill_name "${name}" and one of these paths as file_path to read a file.`]
       : []),
+    ...(hint === '' ? [] : [hint]),
   ].join('\n')
   const data: JsonObject = {
     name: skill.name,

@@ -1,11 +1,14 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import {
+  type Failed,
   failed,
   type JsonObject,
   type Outcome,
   type Services,
+  skillAddress,
   succeeded,
   type Tool,
+  type ToolContext,
   toSafeLine,
   toSafeText,
 } from '../../kernel/index.ts'
@@ -13,6 +16,7 @@ import type { CommandResult, Sandbox } from '../../sandbox/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { commandProblem, type CommandWords } from './command-words.ts'
+import type { OwnedCommand, SkillCommands } from './skill-commands.ts'
 
 /** The optional service `execution`: limits of one command, and the courtesy lists. */
 export interface ExecutionSettings extends CommandWords {
@@ -24,13 +28,17 @@ export interface ExecutionSettings extends CommandWords {
   readonly maxOutputBytes?: number
 }
 
+/** The optional service `redactText`: text without secrets, and without the beginning of one where it was cut off. */
+export type RedactText = (text: string, isCut: boolean) => string
+
 /**
- * `run_command{command*, timeout_sec?, cwd?}` → `{exit_code, stdout, stderr}` in the sandbox. An exit code other than 0
- * is a result, not a failure. The list of blocked words is a courtesy to the user: the sandbox is the boundary.
+ * `run_command{command*, timeout_sec?, cwd?, skill_name?}` → `{exit_code, stdout, stderr}` in the sandbox. A command for a skill gets
+ * that skill's variables, as the service `skillCommands` says. An exit code other than 0 is a result, not a failure. The list of blocked words is a courtesy to the user: the sandbox is the boundary.
  * Source: seed 002; contracts §3.2.
  */
 export function createRunCommandTool(services: Services): Tool {
   const settings = services.get<ExecutionSettings>('execution') ?? {}
+  const skillCommands = services.get<SkillCommands>('skillCommands')
   const maxMs = settings.maxTimeoutMs ?? Math.max(DEFAULT_MAX_TIMEOUT_MS, settings.timeoutMs ?? 0)
   const defaultMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS
   return defineTool({
@@ -47,10 +55,15 @@ export function createRunCommandTool(services: Services): Tool {
           description: 'Time limit in seconds',
         },
         cwd: { type: 'string', description: 'Directory to start in, relative to the workspace' },
+        ...(skillCommands && { skill_name: SKILL_NAME }),
       },
       required: ['command'],
     },
-    options: { timeoutMs: maxMs + WATCHDOG_ROOM_MS, capabilities: ['network'] },
+    options: {
+      timeoutMs: maxMs + WATCHDOG_ROOM_MS,
+      capabilities: ['network', 'secrets'],
+      ...(skillCommands && { skillArgument: 'skill_name' }),
+    },
     execute: async (args, context) => {
       const command = String(args.command ?? '')
       const problem = commandProblem(command, settings)
@@ -60,6 +73,8 @@ export function createRunCommandTool(services: Services): Tool {
       const cwd = toCwd(workspace, String(args.cwd ?? '.'))
       if (cwd === undefined)
         return failed('ACCESS_DENIED', `cwd '${toSafeLine(String(args.cwd))}' is outside the workspace.`)
+      const owned = await ownerOf(skillCommands, args, context)
+      if (owned.type === 'failed') return owned
       const timeoutMs = args.timeout_sec === undefined ? defaultMs : Math.ceil(Number(args.timeout_sec) * 1000)
       const result = await services.require<Sandbox>('sandbox').run(
         {
@@ -67,15 +82,31 @@ export function createRunCommandTool(services: Services): Tool {
           workspace,
           cwd,
           timeoutMs,
+          ...(Object.keys(owned.env).length > 0 && { env: owned.env }),
           ...(settings.maxOutputBytes !== undefined && { maxOutputBytes: settings.maxOutputBytes }),
           ...(context.onOutput && { onOutput: context.onOutput }),
           ...(context.maxLiveBytes !== undefined && { maxLiveBytes: context.maxLiveBytes }),
         },
         context.signal,
       )
-      return toRan(result, { timeoutMs, limits: shownLimits(settings) })
+      return toRan(clean(result, services.get('redactText')), { timeoutMs, limits: shownLimits(settings), owned })
     },
   })
+}
+
+const SKILL_NAME = {
+  type: 'string',
+  description:
+    'Only for a command that works for a loaded skill: its name. The command then gets the variables set for that skill',
+} as const
+
+async function ownerOf(
+  skillCommands: SkillCommands | undefined,
+  { command, skill_name: skillName }: JsonObject,
+  context: ToolContext,
+): Promise<OwnedCommand | Failed> {
+  if (!skillCommands) return { type: 'owned', env: {}, notes: [] }
+  return skillCommands.own({ text: String(command), ...(typeof skillName === 'string' && { skillName }) }, context)
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000
@@ -98,7 +129,19 @@ function toCwd(workspace: string, cwd: string): string | undefined {
   return inside || '.'
 }
 
-function toRan(result: CommandResult, { timeoutMs, limits }: { timeoutMs: number; limits: OutcomeLimits }): Outcome {
+interface Around {
+  readonly timeoutMs: number
+  readonly limits: OutcomeLimits
+  readonly owned: OwnedCommand
+}
+
+/** Before anything is cut again: half a secret would not be known as one. */
+function clean(result: CommandResult, redactText: RedactText = (text) => text): CommandResult {
+  const { stdout, stderr, stdoutTruncated, stderrTruncated } = result
+  return { ...result, stdout: redactText(stdout, stdoutTruncated), stderr: redactText(stderr, stderrTruncated) }
+}
+
+function toRan(result: CommandResult, { timeoutMs, limits, owned }: Around): Outcome {
   const stdout = headOf(result.stdout, limits)
   const stderr = headOf(result.stderr, limits)
   const isOutCut = stdout.isCut || result.stdoutTruncated
@@ -108,8 +151,14 @@ function toRan(result: CommandResult, { timeoutMs, limits }: { timeoutMs: number
     stderr: isErrorCut ? stderr.text + CUT : stderr.text,
   }
   const cut = isOutCut || isErrorCut ? { truncated: true, truncation: truncationOf(result, limits) } : {}
-  const told = result.notes.map(toSafeLine)
-  const data: JsonObject = { exit_code: result.exitCode, ...output, ...(told.length > 0 && { notes: told }), ...cut }
+  const told = [...result.notes, ...owned.notes].map(toSafeLine)
+  const data: JsonObject = {
+    exit_code: result.exitCode,
+    ...output,
+    ...ownerData(owned),
+    ...(told.length > 0 && { notes: told }),
+    ...cut,
+  }
   const stats = {
     duration_ms: Math.round(result.durationMs),
     stdout_bytes: result.stdoutBytes,
@@ -125,6 +174,12 @@ function toRan(result: CommandResult, { timeoutMs, limits }: { timeoutMs: number
     ...notes,
   ].join('\n')
   return cut.truncated ? { type: 'partial', text, data, stats } : succeeded(text, data, { stats })
+}
+
+/** For the ledger: for which skill the command ran, and which variables it got for that. */
+function ownerData({ skill, env }: OwnedCommand): JsonObject {
+  const names = Object.keys(env)
+  return { ...(skill && { skill: skillAddress(skill) }), ...(names.length > 0 && { variables: names }) }
 }
 
 /** Source: contracts §3.2. */

@@ -2,6 +2,7 @@ import { failed, type Services, succeeded, type Tool, toSafeLine } from '../../k
 import type { Loader } from '../../load/index.ts'
 import { defineTool } from '../define.ts'
 import { CALLED_BY, callingOptions, stackData } from './called-by.ts'
+import { commandsHint } from './skill-commands.ts'
 
 /** `Skill{name*, args?, called_by?}`: the expanded instructions under their base directory. Source: seed 003; contracts §4.2. */
 export function createSkillTool(services: Services): Tool {
@@ -26,7 +27,8 @@ export function createSkillTool(services: Services): Tool {
       const options = { ...callingOptions(args, context), args: String(args.args ?? '') }
       const { skill, baseDir, content: body, stack } = await loader.load(name, options)
       const content = `Base directory for this skill: ${baseDir}\n\n${body.trim()}`
-      const text = `Loaded skill '${toSafeLine(skill.name)}'.\n\n${content}`
+      const hint = commandsHint(services, skill)
+      const text = `Loaded skill '${toSafeLine(skill.name)}'.\n\n${content}${hint === '' ? '' : `\n${hint}`}`
       return succeeded(
         text,
         { name: skill.name, base_dir: baseDir, content, ...stackData(stack) },

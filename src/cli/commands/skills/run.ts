@@ -29,6 +29,7 @@ export async function runSkill(invocation: Invocation): Promise<number> {
     const baseDir = await place(local, name, invocation)
     const ran = await execute(local, invocation, {
       command: toCommand(invocation.rest, baseDir),
+      skill_name: name,
       ...(timeoutSec !== undefined && { timeout_sec: timeoutSec }),
     })
     return report(ran, local, invocation)

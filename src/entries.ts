@@ -1,0 +1,74 @@
+/** entries: what `skills.entries` of nexus.yaml is good for: names for gating, values for commands of skills, findings for its author. */
+import { type Config, explainConfig, type LoadedConfig, type Secrets, type SkillEntry } from './config/index.ts'
+import type { EntryRules, GateRules } from './gate/index.ts'
+import type { Diagnostic } from './kernel/index.ts'
+import { refusedVariable } from './sandbox/index.ts'
+import type { SkillCommandParts } from './tools/index.ts'
+
+/** What gating may know of the entries: names, and what cannot be had. */
+export function entryRules({ skills }: Config): Pick<GateRules, 'entries' | 'refusedVariable'> {
+  return {
+    entries: new Map([...skills.entries].map(([key, entry]) => [key, toRules(key, entry)])),
+    refusedVariable,
+  }
+}
+
+function toRules(key: string, { hasApiKey, env, enabled, broken }: SkillEntry): EntryRules {
+  // A variable that is empty counts as missing, as everywhere.
+  const names = Object.entries(env).filter(([, value]) => value !== '')
+  return {
+    hasApiKey,
+    env: new Set(names.map(([name]) => name)),
+    ...(enabled !== undefined && { enabled }),
+    ...(broken.length > 0 && {
+      broken: new Map(broken.map(({ at, problem, fix }) => [at, `skills.entries.${key}.${at} ${problem}. ${fix}`])),
+    }),
+  }
+}
+
+/** The values, read when a command needs them: a program that gives an `apiKey` is run only then, and once. */
+export function entryValues(
+  { skills }: Config,
+  secrets: Pick<Secrets, 'read'>,
+): NonNullable<SkillCommandParts['entries']> {
+  return (key) => {
+    const entry = skills.entries.get(key)
+    if (!entry) return undefined
+    // The signal of one command must not end the reading that others wait for as well; it has a time limit of its own.
+    const apiKey = (): Promise<string | undefined> => secrets.read(['skills', 'entries', key, 'apiKey'])
+    return { env: entry.env, ...(entry.hasApiKey && { apiKey }) }
+  }
+}
+
+/** Shorter ones would blank out ordinary words, so they are shown. */
+const MIN_SECRET_CHARS = 6
+
+/** What of the entries no command will ever get, and what cannot be blanked, each with its place. */
+export async function readEntries(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
+  const found = [...loaded.config.skills.entries].flatMap(([key, entry]) => findingsOf(key, entry))
+  if (found.length === 0) return []
+  // Places cost a reading of the schema, so they are looked for only when there is something to say.
+  const { originOf } = await explainConfig(loaded)
+  return found.map(({ keys, ...finding }) => {
+    const { path = 'nexus.yaml', line, column } = originOf(keys) ?? {}
+    const place = { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
+    return { ...finding, severity: 'warning', ...place }
+  })
+}
+
+interface EntryFinding extends Pick<Diagnostic, 'code' | 'message' | 'fix'> {
+  readonly keys: readonly string[]
+}
+
+function findingsOf(key: string, { env, apiKey }: SkillEntry): EntryFinding[] {
+  const place = ['skills', 'entries', key]
+  const refused = Object.keys(env).flatMap((name): EntryFinding[] => {
+    const why = refusedVariable(name)
+    if (why === undefined) return []
+    const message = `${place.join('.')}.env.${name} is given to no command: it ${why}.`
+    return [{ code: 'variable-refused', message, fix: 'Remove the line.', keys: [...place, 'env', name] }]
+  })
+  if (apiKey === undefined || apiKey.length >= MIN_SECRET_CHARS) return refused
+  const message = `${place.join('.')}.apiKey has fewer than ${MIN_SECRET_CHARS} characters: it is not blanked in what commands write.`
+  return [...refused, { code: 'secret-short', message, fix: 'Use a longer key.', keys: [...place, 'apiKey'] }]
+}
