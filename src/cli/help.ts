@@ -1,57 +1,86 @@
 import type { Command } from './command.ts'
 import { COMMANDS } from './table.ts'
-import { formatTable, type Terminal } from './terminal.ts'
+import { formatTable, wrap } from './show/columns.ts'
+import type { Terminal } from './terminal.ts'
+
+type Screen = Pick<Terminal, 'paint' | 'columns'>
 
 /** The text of `nexus --help`. */
-export function overview(paint: Terminal['paint']): string {
+export function overview(terminal: Screen): string {
+  const { paint } = terminal
   return [
-    'Nexus: the skill runtime for AI agents. It finds skills, says which can run here, and runs them confined.',
+    ...prose(
+      'Nexus: the skill runtime for AI agents. It finds skills, says which can run here, and runs them confined.',
+      terminal,
+    ),
     '',
     `${paint('bold', 'Usage:')} nexus <command> [options]`,
     '',
     paint('bold', 'Commands:'),
-    indent(formatTable(COMMANDS.map((command) => [command.name, command.summary]))),
-    '',
-    paint('bold', 'Everywhere:'),
-    indent(
-      formatTable([
-        ['--help, -h', 'help for a command, with examples'],
-        ['--version, -V', 'the version'],
-      ]),
+    table(
+      COMMANDS.map((command) => [command.name, command.summary]),
+      terminal,
     ),
     '',
-    'Exit codes: 0 ok, 1 failure, 2 wrong use, 3 network or model, 4 not found, 130 cancelled.',
+    paint('bold', 'Everywhere:'),
+    table(
+      [
+        ['--help, -h', 'help for a command, with examples'],
+        ['--version, -V', 'the version'],
+      ],
+      terminal,
+    ),
+    '',
+    ...prose('Exit codes: 0 ok, 1 failure, 2 wrong use, 3 network or model, 4 not found, 130 cancelled.', terminal),
     'Start with: nexus demo',
   ].join('\n')
 }
 
 /** The text of `nexus <command> --help`. */
-export function commandHelp(command: Command, paint: Terminal['paint']): string {
+export function commandHelp(command: Command, terminal: Screen): string {
   const options = Object.entries(command.options ?? {}).map(([name, option]) => {
     const short = option.short === undefined ? '' : `-${option.short}, `
     return [`${short}--${name}${option.value === undefined ? '' : ` ${option.value}`}`, option.help]
   })
+  const { paint } = terminal
+  const { name: words, summary, usage, examples } = command
   return [
-    `${command.summary[0]?.toUpperCase()}${command.summary.slice(1)}.`,
+    ...prose(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`, terminal),
     '',
-    `${paint('bold', 'Usage:')} nexus ${command.name}${command.usage === undefined ? '' : ` ${command.usage}`} [options]`,
-    ...(options.length === 0 ? [] : ['', paint('bold', 'Options:'), indent(formatTable(options))]),
+    `${paint('bold', 'Usage:')} nexus ${words}${usageOf(usage)}`,
+    ...(options.length === 0 ? [] : ['', paint('bold', 'Options:'), table(options, terminal)]),
     '',
     paint('bold', 'Examples:'),
-    ...command.examples.map((example) => `  ${example}`),
+    ...examples.map((example) => `  ${example}`),
   ].join('\n')
 }
 
 /** The text of `nexus skills --help` and the like. */
-export function groupHelp(group: string, paint: Terminal['paint']): string {
+export function groupHelp(group: string, terminal: Screen): string {
+  const { paint } = terminal
   const members = COMMANDS.filter((command) => command.name.startsWith(`${group} `))
   return [
     `${paint('bold', 'Usage:')} nexus ${group} <command>`,
     '',
-    indent(formatTable(members.map((command) => [command.name, command.summary]))),
+    table(
+      members.map((command) => [command.name, command.summary]),
+      terminal,
+    ),
   ].join('\n')
 }
 
-function indent(text: string): string {
-  return text.replace(/^/gm, '  ')
+/** Options end where `--` begins. */
+function usageOf(usage = ''): string {
+  const [own = '', ...rest] = usage.split(/(?=-- )/)
+  return [own.trim(), '[options]', ...rest].map((part) => (part === '' ? '' : ` ${part}`)).join('')
+}
+
+function prose(text: string, { columns }: Screen): readonly string[] {
+  return wrap(text, columns)
+}
+
+const INDENT = '  '
+
+function table(rows: readonly (readonly string[])[], { columns }: Screen): string {
+  return formatTable(rows, { columns: columns - INDENT.length, long: 'wrap' }).replace(/^/gm, INDENT)
 }

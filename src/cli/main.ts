@@ -118,9 +118,9 @@ function usageError(command: Command, error: Error, known: readonly string[]): N
 async function showHelp(words: readonly string[], terminal: Terminal): Promise<number> {
   const { commandHelp, groupHelp, overview } = await import('./help.ts')
   const command = words.length === 0 ? undefined : findCommand(words)
-  if (command) terminal.line(commandHelp(command, terminal.paint))
-  else if (isGroup(words[0])) terminal.line(groupHelp(words[0], terminal.paint))
-  else terminal.line(overview(terminal.paint))
+  if (command) terminal.line(commandHelp(command, terminal))
+  else if (isGroup(words[0])) terminal.line(groupHelp(words[0], terminal))
+  else terminal.line(overview(terminal))
   return 0
 }
 

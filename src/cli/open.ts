@@ -8,7 +8,8 @@ import { choiceFlag, type Invocation, listFlag, stringFlag } from './command.ts'
 import { askYesNo, oneAtATime } from './interactive/ask.ts'
 import { withProgress } from './interactive/progress.ts'
 import { shellWord } from './show/shell-word.ts'
-import { formatDiagnostic, shorten, type Terminal } from './terminal.ts'
+import { shorten } from './show/columns.ts'
+import { formatDiagnostic, type Terminal } from './terminal.ts'
 
 /** How a command opens the runtime. */
 export interface OpenOptions extends Pick<LocalOptions, 'record' | 'trusted' | 'cwd' | 'prompt'> {

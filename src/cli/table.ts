@@ -69,7 +69,7 @@ export const COMMANDS: readonly Command[] = [
       all: { type: 'boolean', short: 'a', help: 'also those that are held, shadowed or broken' },
       ...JSON_OPTION,
     },
-    examples: ['nexus skills list', 'nexus skills list --all', 'nexus skills list --json | jq .data.skills[].name'],
+    examples: ['nexus skills list', 'nexus skills list --all', "nexus skills list --json | jq '.data.skills[].name'"],
     load: async () => (await import('./commands/skills/catalog.ts')).listSkills,
   },
   {
@@ -204,7 +204,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'what was said and done in a session',
     usage: '<id>',
     options: { ...JSON_OPTION },
-    examples: ['nexus sessions show 0196…'],
+    examples: ['nexus sessions show 0196f3'],
     load: async () => (await import('./commands/sessions.ts')).showSession,
   },
   {
@@ -219,7 +219,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'the settings that hold, each with the file and line that says so',
     usage: '[section]',
     options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
-    examples: ['nexus config show', 'nexus config show skills.prompt', 'nexus config show --json | jq .data.values'],
+    examples: ['nexus config show', 'nexus config show skills.prompt', "nexus config show --json | jq '.data.values'"],
     load: async () => (await import('./commands/config.ts')).showConfig,
   },
   {

@@ -31,7 +31,10 @@ export interface Terminal {
   readonly isWatched: boolean
   /** True for a terminal that takes no control sequences. */
   readonly isDumb: boolean
+  /** Cells of a line on stdout; Infinity where no terminal limits them. */
   readonly columns: number
+  /** The same for stderr. */
+  readonly noteColumns: number
   /** Aborts when stdout can take no more; the reason is `WriteFailure`: whoever read went away, or the disk is full. */
   readonly outputEnd: AbortSignal
   /** Resolves when everything written has left the process. */
@@ -73,12 +76,22 @@ export function createTerminal(options: TerminalOptions): Terminal {
     isDumb: options.isDumb,
     outputEnd: stdout.end,
     get columns() {
-      return stdout.columns ?? 100
+      return columnsOf(stdout)
+    },
+    get noteColumns() {
+      return columnsOf(stderr)
     },
     drained: async () => {
       await Promise.all([stdout.drained(), stderr.drained()])
     },
   }
+}
+
+/** Of a terminal that does not tell. */
+const USUAL_COLUMNS = 80
+
+function columnsOf({ isTerminal, columns }: Output): number {
+  return isTerminal ? (columns ?? USUAL_COLUMNS) || USUAL_COLUMNS : Number.POSITIVE_INFINITY
 }
 
 const SEVERITY_STYLE = { error: 'red', warning: 'yellow', info: 'dim' } as const
@@ -90,33 +103,4 @@ export function formatDiagnostic(diagnostic: Diagnostic, paint: Terminal['paint'
   const head = `${paint(SEVERITY_STYLE[severity], severity)} ${paint('dim', code)} ${place}`
   const tail = fix === undefined ? '' : `\n    ${paint('cyan', 'fix:')} ${toSafeText(fix).replaceAll('\n', '\n    ')}`
   return `${head}\n    ${toSafeText(message).replaceAll('\n', '\n    ')}${tail}`
-}
-
-/** Rows with their columns padded to one width; widths count code points. */
-export function formatTable(rows: readonly (readonly string[])[], gap = 2): string {
-  const widths: number[] = []
-  const width = (text: string): number => [...text].length
-  for (const row of rows)
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, width(cell))
-  const pad = (cell: string, index: number, row: readonly string[]): string =>
-    index === row.length - 1 ? cell : cell + ' '.repeat((widths[index] ?? 0) - width(cell) + gap)
-  return rows
-    .map((row) =>
-      row
-        .map((cell, index) => pad(cell, index, row))
-        .join('')
-        .trimEnd(),
-    )
-    .join('\n')
-}
-
-/** Cut to a number of code points, with an ellipsis. */
-export function shorten(text: string, maxChars: number): string {
-  const points = [...text]
-  return points.length <= maxChars
-    ? text
-    : `${points
-        .slice(0, Math.max(1, maxChars - 1))
-        .join('')
-        .trimEnd()}…`
 }

@@ -46,7 +46,7 @@ test('a name far from every tool is reported too, and names that exist are not',
   )
   const { stdout } = await place.run(['config', 'check'])
   assert.match(stdout, /'teleport' names no tool/)
-  assert.doesNotMatch(stdout, /find_skills|mcp:x/)
+  assert.doesNotMatch(stdout, /'find_skills|'mcp:x/)
 })
 
 test('groups that contain each other stop what runs, and config check ends with 1', async (t) => {

@@ -20,7 +20,7 @@ import { findModel } from '../model/choose-model.ts'
 import { findings, openFor, seenBy, warnUnconfined } from '../open.ts'
 import { RECORDED_TASK, startRecordedModel } from '../model/recorded-model.ts'
 import { createTurnDisplay, formatTrace } from '../show/turn.ts'
-import { formatTable, shorten } from '../terminal.ts'
+import { formatTable, wrap } from '../show/columns.ts'
 
 /** `nexus demo`: a real agent turn in a fresh workspace, from a folder of skills to a file on disk. */
 export async function runDemo(given: Invocation): Promise<number> {
@@ -54,9 +54,12 @@ export async function runDemo(given: Invocation): Promise<number> {
 
 /** With `--json` the show goes to where people read; stdout is for the document. */
 function onStderr(invocation: Invocation): Invocation {
-  const { note, writeNote, paintNote } = invocation.terminal
+  const { note, writeNote, paintNote, noteColumns } = invocation.terminal
   const line = (text = ''): void => note(text)
-  return { ...invocation, terminal: { ...invocation.terminal, line, write: writeNote, paint: paintNote } }
+  return {
+    ...invocation,
+    terminal: { ...invocation.terminal, line, write: writeNote, paint: paintNote, columns: noteColumns },
+  }
 }
 
 function toData(result: TurnResult, ledger: readonly LedgerEntry[], { runtime }: Local) {
@@ -86,6 +89,9 @@ function makeWorkspace(keep: string | undefined): string {
   return realpathSync(directory)
 }
 
+/** Longer lines are hard to read, wherever they go. */
+const WIDEST = 110
+
 function showSkills(local: Local, { terminal }: Invocation): void {
   const catalog = local.runtime.catalog()
   const index = local.runtime.index()
@@ -94,19 +100,20 @@ function showSkills(local: Local, { terminal }: Invocation): void {
     ...catalog.skills.map((skill) => [
       `  ${terminal.paint('green', '✓ ready')}`,
       toSafeLine(skill.name),
-      terminal.paint('dim', shorten(toSafeLine(skill.description), 70)),
+      toSafeLine(skill.description),
     ]),
     ...catalog.held.map(({ skill, reasons }) => [
       `  ${terminal.paint('yellow', '◌ held')}`,
       toSafeLine(skill.name),
-      terminal.paint('yellow', reasons.map((reason) => toSafeLine(reason.text)).join('; ')),
+      reasons.map((reason) => toSafeLine(reason.text)).join('; '),
     ]),
   ]
-  terminal.line(`${formatTable(rows)}\n`)
+  terminal.line(`${formatTable(rows, { columns: Math.min(terminal.columns, WIDEST) })}\n`)
   terminal.line(
     `${terminal.paint('bold', 'What the model is told')}  ${index.characters} characters, about ${index.tokens} tokens`,
   )
-  terminal.line(index.text.trim().replace(/^/gm, terminal.paint('dim', '  │ ')))
+  const told = index.text.split('\n').flatMap((line) => wrap(line, terminal.columns - 4))
+  terminal.line(told.map((line) => terminal.paint('dim', '  │ ') + line).join('\n'))
   terminal.line()
 }
 
@@ -161,7 +168,9 @@ function report(
   }
   terminal.line(`\n${terminal.paint('bold', 'Artifacts')}  ${terminal.paint('dim', uidLine(entries))}`)
   for (const { file, bytes } of artifacts) terminal.line(`  ${file}  ${terminal.paint('dim', `${bytes} bytes`)}`)
-  terminal.line(`\n${terminal.paint('bold', 'Next')}\n${nextSteps(result.sessionId).replace(/^/gm, '  ')}`)
+  terminal.line(
+    `\n${terminal.paint('bold', 'Next')}\n${nextSteps(result.sessionId, terminal.columns).replace(/^/gm, '  ')}`,
+  )
   return 0
 }
 
@@ -175,13 +184,14 @@ function uidLine(entries: readonly LedgerEntry[]): string {
 }
 
 /** In a checkout the command is not on the PATH, but npx finds it. */
-function nextSteps(sessionId: string): string {
+function nextSteps(sessionId: string, columns: number): string {
   const nexus = existsSync(join(packageRoot(), '.git')) ? 'npx nexus' : 'nexus'
-  return formatTable([
+  const steps = [
     [`${nexus} skills list --all`, 'what an agent would see here, and what is held back'],
     [`${nexus} skills check github`, 'every reason, and what to do'],
     [`${nexus} run "…" --skills-dir ./skills`, 'your own task, skills and model'],
     [`${nexus} sessions show ${sessionId.slice(0, 13)}`, 'what was said and done in this turn'],
     [`${nexus} doctor`, 'what works on this machine'],
-  ])
+  ]
+  return formatTable(steps, { columns: columns - 2, long: 'wrap' })
 }

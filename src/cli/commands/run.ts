@@ -32,13 +32,11 @@ export async function runTask(invocation: Invocation): Promise<number> {
       ),
     )
     const json = invocation.flags['json'] === true
-    const display = createTurnDisplay(
-      { ...terminal, paint: terminal.paintNote },
-      { say: json ? () => undefined : terminal.write, note: terminal.note },
-    )
+    const onStderr = { ...terminal, paint: terminal.paintNote, columns: terminal.noteColumns }
+    const display = createTurnDisplay(onStderr, { say: json ? () => undefined : terminal.write, note: terminal.note })
     const result = await takeTurn(local, model, { invocation, task, onEvent: display.onEvent })
     const entries = await store.ledger.list({ turnId: result.turnId })
-    if (entries.length > 0) terminal.note(`\n${formatTrace(entries, { ...terminal, paint: terminal.paintNote })}`)
+    if (entries.length > 0) terminal.note(`\n${formatTrace(entries, onStderr)}`)
     return finish(result, local, invocation)
   } finally {
     await local.close()

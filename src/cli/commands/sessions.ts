@@ -13,7 +13,7 @@ import { envelope } from '../envelope.ts'
 import { findSession } from '../sessions/find-session.ts'
 import { stateFile } from '../../settings.ts'
 import { formatTrace } from '../show/turn.ts'
-import { formatTable, shorten } from '../terminal.ts'
+import { formatTable, shorten } from '../show/columns.ts'
 
 /** `nexus sessions list` */
 export async function listSessions(invocation: Invocation): Promise<number> {
@@ -37,8 +37,9 @@ export async function listSessions(invocation: Invocation): Promise<number> {
             new Date(session.updatedAt).toISOString().slice(0, 16),
             session.state,
             `${session.messageCount} messages`,
-            shorten(toSafeLine(session.title), 60),
+            toSafeLine(session.title),
           ]),
+          terminal,
         ),
       )
     return 0

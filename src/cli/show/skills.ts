@@ -8,7 +8,8 @@ import {
   skillAddress,
   toSafeLine,
 } from '../../kernel/index.ts'
-import { formatDiagnostic, formatTable, shorten, type Terminal } from '../terminal.ts'
+import { formatDiagnostic, type Terminal } from '../terminal.ts'
+import { formatTable, shorten } from './columns.ts'
 
 /** Where a copy stands, with every reason. */
 export interface SkillState {
@@ -44,9 +45,9 @@ export function printReady(catalog: Catalog, terminal: Terminal): void {
     `${terminal.paint('green', '✓')} ${terminal.paint('bold', shorten(toSafeLine(skill.name), 40))}`,
     terminal.paint('dim', skill.origin.source),
     terminal.paint('dim', `~${costOf(skill)} tokens`),
-    shorten(toSafeLine(skill.description), Math.max(30, terminal.columns - 62)),
+    toSafeLine(skill.description),
   ])
-  terminal.line(formatTable(rows))
+  terminal.line(formatTable(rows, terminal))
 }
 
 /** What a skill costs in the prompt when the index shows it whole. The index itself is not made for a list: `nexus prompt` has it. */

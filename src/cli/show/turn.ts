@@ -2,7 +2,8 @@ import type { AgentEvent } from '../../agents/index.ts'
 import type { Decision, JsonObject, LedgerEntry, Outcome } from '../../kernel/index.ts'
 import { toSafeLine, toSafeText } from '../../kernel/index.ts'
 import { createProgress } from '../interactive/progress.ts'
-import { formatTable, shorten, type Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
+import { formatTable, shorten, widthOf } from './columns.ts'
 import { createLineBuffer, type LineBuffer } from './lines.ts'
 import { messageWithoutNotes, notesOf } from './notes.ts'
 
@@ -95,18 +96,41 @@ function liveOutput(show: (text: string) => void): {
   }
 }
 
-/** The ledger of a turn as a table: what was called, who allowed it, what came of it, how long it took. */
+/**
+ * The ledger of a turn: what was called, who allowed it, what came of it, how long it took. A table where it fits, else two
+ * lines a call.
+ */
 export function formatTrace(entries: readonly LedgerEntry[], terminal: Terminal): string {
-  const rows = entries.map((entry, index) => [
-    terminal.paint('dim', String(index + 1)),
-    toSafeLine(entry.call.tool),
-    shorten(describeArguments(entry.call.arguments), 60),
-    describeDecision(entry.decision),
-    entry.outcome ? describeOutcome(entry.outcome, terminal) : terminal.paint('yellow', entry.state),
-    entry.closedAt === undefined ? '' : terminal.paint('dim', `${entry.closedAt - entry.openedAt} ms`),
-  ])
-  return formatTable(rows)
+  const table = formatTable(entries.map((entry, index) => traceRow(entry, { index, terminal })))
+  if (table.split('\n').every((line) => widthOf(line) <= terminal.columns - TRACE_INDENT)) return table
+  return entries
+    .map((entry, index) => {
+      const maxCells = Math.max(12, terminal.columns - NARROW_REST)
+      const [number = '', tool = '', args = '', ...rest] = traceRow(entry, { index, terminal, maxCells })
+      const room = Math.max(20, terminal.columns - TRACE_INDENT - widthOf(`${number}  `))
+      return `${number}  ${shorten(`${tool}  ${args}`, room)}\n   ${rest.filter((cell) => cell !== '').join('  ')}`
+    })
+    .join('\n')
 }
+
+function traceRow(
+  { call, decision, outcome, state, openedAt, closedAt }: LedgerEntry,
+  { index, terminal, maxCells = 60 }: { index: number; terminal: Terminal; maxCells?: number },
+): string[] {
+  return [
+    terminal.paint('dim', String(index + 1)),
+    toSafeLine(call.tool),
+    shorten(describeArguments(call.arguments), 60),
+    describeDecision(decision),
+    outcome ? describeOutcome(outcome, terminal, maxCells) : terminal.paint('yellow', state),
+    closedAt === undefined ? '' : terminal.paint('dim', `${closedAt - openedAt} ms`),
+  ]
+}
+
+/** What stands beside a summary on the second line of a call: indent, an ordinary decision, mark and time. */
+const NARROW_REST = 42
+/** Some indent it. */
+const TRACE_INDENT = 2
 
 function describeDecision(decision: Decision): string {
   switch (decision.type) {
@@ -119,22 +143,22 @@ function describeDecision(decision: Decision): string {
   }
 }
 
-function describeOutcome(outcome: Outcome, terminal: Terminal): string {
+function describeOutcome(outcome: Outcome, terminal: Terminal, maxCells = 60): string {
   switch (outcome.type) {
     case 'success':
-      return `${terminal.paint('green', '✓')} ${summary(outcome)}${terminal.paint('yellow', notes(outcome))}`
+      return `${terminal.paint('green', '✓')} ${summary(outcome, maxCells)}${terminal.paint('yellow', notes(outcome))}`
     case 'partial':
-      return `${terminal.paint('yellow', '◐')} ${summary(outcome)}${terminal.paint('yellow', notes(outcome))}`
+      return `${terminal.paint('yellow', '◐')} ${summary(outcome, maxCells)}${terminal.paint('yellow', notes(outcome))}`
     case 'failed':
       return `${terminal.paint('red', '✗')} ${outcome.code}: ${shorten(toSafeLine(messageWithoutNotes(outcome)), 90)}${terminal.paint('yellow', notes(outcome))}`
   }
 }
 
-function summary(outcome: Exclude<Outcome, { type: 'failed' }>): string {
+function summary(outcome: Exclude<Outcome, { type: 'failed' }>, maxCells: number): string {
   const exitCode = outcome.data['exit_code']
   const cut = outcome.data['truncated'] === true ? ', output cut' : ''
   if (typeof exitCode === 'number') return `exit code ${exitCode}${cut}`
-  return shorten(toSafeLine(outcome.text), 60)
+  return shorten(toSafeLine(outcome.text), maxCells)
 }
 
 /** What the sandbox has to say, such as a file that was not taken back. Each is short, but nobody says how many there are. */

@@ -1,14 +1,11 @@
 import { type Diagnostic, toSafeText } from '../../kernel/index.ts'
+import { cellsOf } from '../show/columns.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
 
 /** Cells of a line that are shown, with the place inside. */
 const MAX_CELLS = 100
 /** Cells before the place, when the line is cut. */
 const CELLS_BEFORE = 60
-
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
-const NO_WIDTH = /\p{M}/u
 
 /** Lines of a text whatever their ends are, without the byte order mark: as diagnostics count them. */
 export function linesOf(text: string): readonly string[] {
@@ -64,14 +61,14 @@ function visible(text: string, column: number): { shown: string; caret: number }
     const safe = character === '\t' ? ' ' : isShown(character) ? character : '·'
     shown += safe
     at += character.length
-    if (!NO_WIDTH.test(safe)) cells += WIDE.test(safe) ? 2 : 1
+    cells += cellsOf(safe)
     if (at <= column - 1) caret = cells
   }
   return { shown: start + MAX_CELLS * 2 < text.length ? `${shown}…` : shown, caret }
 }
 
 function isShown(character: string): boolean {
-  return NO_WIDTH.test(character) || toSafeText(character) === character.normalize('NFC')
+  return cellsOf(character) === 0 || toSafeText(character) === character.normalize('NFC')
 }
 
 function windowStart(text: string, column: number): number {

@@ -3,7 +3,7 @@ import { NexusError, skillAddress, toSafeLine } from '../../../kernel/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { agentFlag, openFor } from '../../open.ts'
-import { formatTable, shorten } from '../../terminal.ts'
+import { formatTable, shorten } from '../../show/columns.ts'
 
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 1000
@@ -48,8 +48,9 @@ export async function searchSkills(invocation: Invocation): Promise<number> {
         skills.map((skill) => [
           terminal.paint('bold', shorten(toSafeLine(skill.name), 40)),
           terminal.paint('dim', skill.origin.source),
-          shorten(toSafeLine(skill.description), Math.max(40, terminal.columns - 50)),
+          toSafeLine(skill.description),
         ]),
+        terminal,
       ),
     )
     if (total > skills.length)
