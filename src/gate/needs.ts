@@ -1,4 +1,4 @@
-import { type HeldReason, type Skill, toSafeLine } from '../kernel/index.ts'
+import { type HeldReason, nearest, type Skill, toSafeLine } from '../kernel/index.ts'
 import { toOsName } from './os.ts'
 import { toolGroupsOf } from './tool-groups.ts'
 
@@ -27,9 +27,19 @@ export type Need = (skill: Skill, ground: Ground) => readonly HeldReason[]
 /** A need of the operating system; `always` does not lift it. */
 export const needOs: Need = ({ metadata }, ground) => {
   if (metadata.os.length === 0 || metadata.os.some((name) => toOsName(name) === ground.os)) return MET
-  return [
-    reason('os', `requires OS ${listed(metadata.os)}, have ${ground.os}`, `Run it on ${metadata.os.join(' or ')}.`),
-  ]
+  return [reason('os', `requires OS ${listed(metadata.os)}, have ${ground.os}`, osFix(metadata.os, ground.os))]
+}
+
+const SYSTEMS = ['linux', 'darwin', 'windows']
+
+function osFix(names: readonly string[], target: string): string {
+  const unknown = names.find((name) => !SYSTEMS.includes(toOsName(name)))
+  if (unknown === undefined) {
+    return `Run it on ${names.join(' or ')}; when it works on ${target} too, add ${target} to os: in its frontmatter.`
+  }
+  const near = nearest(unknown, SYSTEMS)
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`
+  return `Correct os: in its frontmatter: '${unknown}' is no system; they are ${SYSTEMS.join(', ')}.${hint}`
 }
 
 /** Every binary of `requires.bins`. */
