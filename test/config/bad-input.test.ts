@@ -30,6 +30,9 @@ const BAD: readonly (readonly [text: string, found: readonly string[], words: Re
   ['limits: {maxIterations: .inf}', ['1:25 config-yaml-refused'], /number/],
   [`tools: {a: ${'['.repeat(40)}${']'.repeat(40)}}`, ['1:43 config-yaml-refused'], /nested more than 32 deep/],
   ['lmits: {}', ['1:1 config-unknown-key'], /Did you mean "limits"\?/],
+  ['skill_dirs: [./team]', ['1:1 config-unknown-key'], /Did you mean skills\.skill_dirs\?/],
+  ['skill_dir: [./team]', ['1:1 config-unknown-key'], /Did you mean skills\.skill_dirs\?/],
+  ['extraDirs: [./team]', ['1:1 config-unknown-key'], /Did you mean skills\.load\.extraDirs\?/],
   ['skills:\n  disabled: []', ['2:3 config-unknown-key'], /Did you mean "disabled_skills"\?/],
   [
     'limits:\n  a: 1\n  b: 2\n  toString: 3',

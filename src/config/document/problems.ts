@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import { nearest } from '../../kernel/index.ts'
 import { nameOf, shown } from './name-of.ts'
 import { describe, type PathKey } from './read-yaml.ts'
-import { knownKeys, type Misfit } from './schema-walk.ts'
+import { knownKeys, knownPaths, type Misfit } from './schema-walk.ts'
 
 /** A part that cannot be used: where, and what to say about it. */
 export interface Problem {
@@ -87,8 +87,19 @@ function unknownKey(keys: readonly PathKey[], root: unknown): Problem {
     keys,
     code: 'config-unknown-key',
     message: `There is no setting "${shown(name)}"${parent.length === 0 ? '' : ` in ${nameOf(parent)}`}.`,
-    fix: hint ? `Did you mean "${hint}"?` : `Allowed here: ${candidates.join(', ')}.`,
+    fix: hint ? `Did you mean "${hint}"?` : `${elsewhere(name)}Allowed here: ${candidates.join(', ')}.`,
   }
+}
+
+/** A setting of that name, or nearly, that stands somewhere else. */
+function elsewhere(name: string): string {
+  const byName = new Map(
+    knownPaths()
+      .toReversed()
+      .map((path) => [path.slice(path.lastIndexOf('.') + 1), path]),
+  )
+  const path = byName.get(name) ?? byName.get(nearest(name, byName.keys()) ?? '')
+  return path === undefined || !path.includes('.') ? '' : `Did you mean ${path}? `
 }
 
 /** The only setting that goes on where this one ends: "disabled" for "disabled_skills". */

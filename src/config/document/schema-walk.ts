@@ -60,6 +60,13 @@ export function takesAnyName(keys: readonly PathKey[]): boolean {
   return formsAt(keys).some(({ type }) => type === 'record')
 }
 
+/** The dotted paths of all settings that lie in maps with known keys, the shortest first. */
+export function knownPaths(schema: Schema = ROOT, above = ''): string[] {
+  const entries = formsOf(schema).flatMap((form) => Object.entries(form.entries ?? {}))
+  const here = entries.map(([key]) => above + key)
+  return [...new Set([...here, ...entries.flatMap(([key, inner]) => knownPaths(inner, `${above}${key}.`))])]
+}
+
 /** Every key that the schema names anywhere. */
 export function knownWords(schema: Schema = ROOT): ReadonlySet<string> {
   const below = formsOf(schema).flatMap((form) => [
