@@ -1,6 +1,7 @@
 /** format: SKILL.md text to data, with diagnostics; the digest over a skill's files; pure. */
 export type { DocumentHead } from './document.ts'
 export { nameBreaches } from './fields/name.ts'
+export { type InstallGround, type InstallProposal, proposeInstalls } from './install.ts'
 export { FORMAT_LIMITS } from './limits.ts'
 export { type ParsedSkill, type ParseOptions, parseSkill } from './parse.ts'
 export { createHeadReader, type HeadRange, type HeadReader, type HeadSource, type QuickHead } from './quick/head.ts'

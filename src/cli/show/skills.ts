@@ -114,10 +114,6 @@ export function printSkill(skill: Skill, state: SkillState, terminal: Terminal):
       ...list('variables', metadata.requires.env),
       ...list('config', metadata.requires.config),
       ...list('allowed tools', skill.allowedTools),
-      ...list(
-        'install',
-        metadata.install.map((spec) => spec.label ?? `${spec.kind} ${spec.id}`),
-      ),
       ['sha256', skill.fileDigest],
     ]),
   )

@@ -2,36 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/inde
 import { own } from '../fields/gating.ts'
 import { shown } from '../fields/text.ts'
 import type { Subject } from './findings.ts'
+import { ARCHIVES, BIN, isArchive, isCount, isHttps, isSafePackage, isTarget, PACKAGE_RULES } from './install-rules.ts'
 import type { KeyPath } from './places.ts'
-
-/** What names the package of each kind, and the texts an installer may be given: no option, no path upwards, nothing for a shell. */
-const KINDS: Readonly<Record<string, { field: string; pattern: RegExp; example: string }>> = {
-  brew: {
-    field: 'formula',
-    pattern: /^(?:[a-z0-9][\w.-]*\/[a-z0-9][\w.-]*\/)?[a-z0-9][\w.@+-]*$/i,
-    example: 'formula: gh',
-  },
-  node: { field: 'package', pattern: npmName(), example: 'package: "@scope/name@1.2.3"' },
-  npm: { field: 'package', pattern: npmName(), example: 'package: "@scope/name@1.2.3"' },
-  go: {
-    field: 'module',
-    pattern: /^[a-z0-9][\w.-]*(?:\/[\w.~-]+)*(?:@[\w.+-]+)?$/i,
-    example: 'module: github.com/owner/tool@latest',
-  },
-  uv: {
-    field: 'package',
-    pattern: /^[a-z0-9][\w.-]*(?:\[[\w,.-]+\])?(?:(?:==|@)[\w.+!-]+)?$/i,
-    example: 'package: ruff==0.14.0',
-  },
-  apt: { field: 'package', pattern: /^[a-z0-9][a-z0-9+.-]*$/, example: 'package: jq' },
-}
-const ARCHIVES = ['zip', 'tar.gz', 'tgz', 'tar.bz2', 'tbz2', 'tar.xz', 'txz', 'tar']
-const MAX_SPEC_CHARS = 214
-const BIN = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,63}$/
-
-function npmName(): RegExp {
-  return /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(?:@[\w.^~+-]+)?$/i
-}
 
 /** Checks every install entry by its kind. Source: contracts §2.3 (fields and kinds), §2.4 (no leading "-", no ".."). */
 export function checkInstall(subject: Subject, fields: JsonObject, path: KeyPath): void {
@@ -63,19 +35,19 @@ function checkEntry(subject: Subject, entry: JsonObject, path: KeyPath): void {
 }
 
 function checkPackage(subject: Subject, entry: JsonObject, { kind, path }: { kind: string; path: KeyPath }): void {
-  const rule = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
+  const rule = Object.hasOwn(PACKAGE_RULES, kind) ? PACKAGE_RULES[kind] : undefined
   if (rule === undefined) {
     subject.add('install-kind', `the kind ${shown(kind)} is no installer that clients know`, {
       key: [...path, 'kind'],
-      fix: `use one of ${Object.keys(KINDS).join(', ')}, download`,
+      fix: `use one of ${Object.keys(PACKAGE_RULES).join(', ')}, download`,
     })
     return
   }
-  const { field, pattern, example } = rule
+  const { field, example } = rule
   const value = own(entry, field)
   if (value === undefined) {
     unsafe(subject, path, { key: 'kind', message: `kind ${kind} needs ${field}`, fix: example })
-  } else if (typeof value !== 'string' || !isSafe(value, pattern)) {
+  } else if (typeof value !== 'string' || !isSafePackage(value, rule)) {
     const message = `${field} is ${text(value)}, which ${kind} may not be given`
     unsafe(subject, path, { key: field, message, fix: example })
   }
@@ -114,29 +86,6 @@ function unsafe(
   { key, message, fix }: { key: string; message: string; fix: string },
 ): void {
   add('install-unsafe', `${message} (in ${path.join('.')})`, { key: [...path, key], fix: `write: ${fix}` })
-}
-
-function isSafe(value: string, pattern: RegExp): boolean {
-  return value.length <= MAX_SPEC_CHARS && pattern.test(value) && !value.includes('..')
-}
-
-function isHttps(url: string): boolean {
-  return /^https:\/\/[^\s"'`$;|&<>\\]{1,2000}$/i.test(url) && URL.canParse(url) && new URL(url).username === ''
-}
-
-function isArchive(value: JsonValue): boolean {
-  return typeof value === 'string' && ARCHIVES.includes(value.toLowerCase())
-}
-
-function isCount(value: JsonValue): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 32
-}
-
-/** A relative path inside, or one below the home directory as OpenClaw writes it. */
-function isTarget(value: JsonValue): boolean {
-  return (
-    typeof value === 'string' && /^(?:~\/)?[\w.@][\w.@/-]{0,200}$/.test(value) && !/(?:^|\/)\.\.(?:\/|$)/.test(value)
-  )
 }
 
 function text(value: JsonValue): string {

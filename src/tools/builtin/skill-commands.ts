@@ -88,10 +88,10 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
 
   /** Nothing for a copy that is not the one its name means: secrets go to the copy. */
   function entryFor(skill: Skill): { readonly key: string; readonly entry: SkillEntryValues } | undefined {
-    if (!entries || !skill.origin.trusted || !catalog.skills.includes(skill)) return undefined
+    if (!entries || !skill.origin.trusted) return undefined
     const key = configKey(skill, (name) => (names ??= trustedNames(catalog)).has(nameKey(name)))
     const entry = entries(key)
-    return entry && { key, entry }
+    return entry && catalog.skills.includes(skill) ? { key, entry } : undefined
   }
 
   function verdictsFor(skill: Skill, { env, apiKey }: SkillEntryValues): readonly VariableVerdict[] {

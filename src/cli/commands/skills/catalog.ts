@@ -12,6 +12,8 @@ import type { Invocation } from '../../command.ts'
 import { envelope, type ErrorMember } from '../../envelope.ts'
 import { callError } from '../../failure.ts'
 import { withLook } from '../../look.ts'
+import { agentFlag } from '../../open.ts'
+import { installData, installGround, installsOf, missingInstallsOf, printInstalls } from '../../show/install.ts'
 import {
   copiesIn,
   listData,
@@ -27,6 +29,7 @@ import {
   stateOf,
 } from '../../show/skills.ts'
 import { shellWord } from '../../show/shell-word.ts'
+import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
 import { formatDiagnostic } from '../../terminal.ts'
 
 /** `nexus skills list` */
@@ -54,18 +57,27 @@ export async function showSkill(invocation: Invocation): Promise<number> {
     const skill = candidate(catalog, name)
     const content = invocation.flags['content'] === true ? await load(name, invocation) : undefined
     const state = stateOf(catalog, skill)
+    const variables = variablesIn(look, agentFlag(invocation))(skill)
+    const installs = installsOf(skill, installGround(look, invocation))
     if (invocation.flags['json'] === true) {
       const data = {
         ...skillData(skill),
         sha256: skill.fileDigest,
         ...state,
         description: skill.description,
+        ...(skill.metadata.install.length > 0 && { install: installData(installs) }),
+        ...(variables.length > 0 && { variables: variablesData(variables) }),
         ...(content && { content }),
       }
       const diagnostics = [...look.diagnostics, ...skill.diagnostics]
       terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
     } else if (content !== undefined) terminal.line(toSafeText(content))
-    else printSkill(skill, state, terminal)
+    else {
+      printSkill(skill, state, terminal)
+      if (variables.length + installs.length > 0) terminal.line('')
+      printVariables(skill, variables, { terminal, all: true })
+      printInstalls(installs, { terminal, indent: '' })
+    }
     return 0
   })
 }
@@ -101,6 +113,8 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
       .sort((a, b) => (skillAddress(a) < skillAddress(b) ? -1 : 1))
     const rejected = catalog.rejected.filter((broken) => matches(broken.name, `${broken.origin.source}/${broken.name}`))
     if (name !== undefined && skills.length + rejected.length === 0) throw notFound(catalog, name)
+    const ground = installGround(look, invocation)
+    const variablesOf = variablesIn(look, agentFlag(invocation))
     const states = skills.map((skill) => ({ skill, ...stateOf(catalog, skill) }))
     const loose = name === undefined ? looseIn(catalog) : []
     const isReady = name === undefined || states.some(({ state }) => state === 'ready')
@@ -108,7 +122,16 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
     if (invocation.flags['json'] === true) {
       const data = {
         target: look.facts.target,
-        skills: states.map(({ skill, ...state }) => ({ ...skillData(skill), ...state })),
+        skills: states.map(({ skill, ...state }) => {
+          const installs = missingInstallsOf(skill, ground)
+          const variables = variablesOf(skill)
+          return {
+            ...skillData(skill),
+            ...state,
+            ...(installs.length > 0 && { install: installData(installs) }),
+            ...(variables.length > 0 && { variables: variablesData(variables) }),
+          }
+        }),
         rejected: rejected.map(rejectedData),
       }
       const found = [
@@ -120,7 +143,11 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
       terminal.json(envelope('skills check', data, { diagnostics, exit: error ? 1 : 0, ...(error && { error }) }))
     } else {
       terminal.line(terminal.paint('dim', `Checked against: ${toSafeLine(look.facts.target)}`))
-      for (const { skill, ...state } of states) printCheck(skill, state, terminal)
+      for (const { skill, ...state } of states) {
+        printCheck(skill, state, terminal)
+        printInstalls(missingInstallsOf(skill, ground), { terminal, indent: '      ' })
+        printVariables(skill, variablesOf(skill), { terminal, all: false })
+      }
       for (const broken of rejected) printRejected(broken, terminal)
       for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
     }

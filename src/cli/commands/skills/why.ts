@@ -1,5 +1,5 @@
 import { type Explanation, explainSkill, type Finding, fromSnapshot } from '../../../catalog/index.ts'
-import { CODES, DEFAULT_PROJECT, NexusError } from '../../../kernel/index.ts'
+import { CODES, DEFAULT_PROJECT, NexusError, toSafeLine } from '../../../kernel/index.ts'
 import { findStrays } from '../../../load/index.ts'
 import type { Local } from '../../../local.ts'
 import { stateFile } from '../../../settings.ts'
@@ -8,6 +8,7 @@ import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { findSession } from '../../sessions/find-session.ts'
 import { agentFlag, openFor } from '../../open.ts'
+import { commandLine, installGround, missingInstallsOf } from '../../show/install.ts'
 import type { Terminal } from '../../terminal.ts'
 
 /** `nexus skills why <name>`: the one answer to why a skill is, or is not, there. Exit code 0 when it is offered, 1 when not, 4 when missing. */
@@ -54,6 +55,7 @@ async function explain(name: string, local: Local, invocation: Invocation): Prom
     ...(!canLoad && catalog.skills.length > 0 && { loadTool: false as const }),
   }
   const first = explainSkill(name, parts)
+  if (first.state === 'held') return withInstalls(first, local, invocation)
   if (first.state !== 'missing') return first
   const known = new Set([...catalog.skills, ...catalog.held.map(({ skill }) => skill)].map((skill) => skill.file))
   const strays = await findStrays(name, {
@@ -63,6 +65,32 @@ async function explain(name: string, local: Local, invocation: Invocation): Prom
     signal: invocation.signal,
   })
   return explainSkill(name, { ...parts, strays })
+}
+
+/** After what is missing: what the skill proposes to install, as the exact command. Nothing is run. */
+function withInstalls(explanation: Explanation, local: Local, invocation: Invocation): Explanation {
+  const files = new Set(explanation.findings.map(({ file }) => file))
+  const held = local.runtime
+    .catalog(agentFlag(invocation))
+    .held.filter(({ skill }) => files.has(toSafeLine(skill.file)))
+  const ground = installGround({ facts: local.runtime.facts, loaded: local.loaded }, invocation)
+  const proposed = held.flatMap(({ skill }) =>
+    missingInstallsOf(skill, ground)
+      .filter(({ isChosen }) => isChosen)
+      .map((proposal): Finding => {
+        const text = toSafeLine(
+          `The skill proposes to install what is missing: ${proposal.label ?? proposal.kind}. Nexus does not run it.`,
+        )
+        return {
+          code: 'install',
+          severity: 'note',
+          text,
+          file: toSafeLine(skill.file),
+          fix: toSafeLine(commandLine(proposal)),
+        }
+      }),
+  )
+  return { ...explanation, findings: [...explanation.findings, ...proposed] }
 }
 
 /** What the session named by `--session` was told when its last turn began. */
