@@ -138,16 +138,20 @@ function needsNothing({ metadata: { os, requires } }: Skill): boolean {
 function standing(skill: Skill, { disabled, allowed }: Prepared): HeldReason[] {
   const reasons: HeldReason[] = []
   if (!skill.isDescribed && skill.description.trim() === '') {
-    reasons.push(reason('missing-description', 'missing description', `Add a description: line to ${skill.file}.`))
+    reasons.push(
+      reason('missing-description', 'missing description', () => `Add a description: line to ${skill.file}.`),
+    )
   }
   if (!skill.origin.trusted) {
-    reasons.push(reason('untrusted', 'its source is not trusted', 'Look at the skill, then run: nexus trust'))
+    reasons.push(reason('untrusted', 'its source is not trusted', () => 'Look at the skill, then run: nexus trust'))
   }
   const enable =
     disabled.size === 0 ? undefined : (disabled.get(nameKey(configKey(skill))) ?? disabled.get(nameKey(skill.name)))
-  if (enable !== undefined) reasons.push(reason('disabled', 'disabled in config', enable))
+  if (enable !== undefined) reasons.push(reason('disabled', 'disabled in config', () => enable))
   if (allowed && !allowed.has(nameKey(skill.name)) && !allowed.has(nameKey(skillAddress(skill)))) {
-    reasons.push(reason('not-allowed', 'not allowed for this agent', `Add ${skill.name} to the agent's skills: list.`))
+    reasons.push(
+      reason('not-allowed', 'not allowed for this agent', () => `Add ${skill.name} to the agent's skills: list.`),
+    )
   }
   return reasons
 }

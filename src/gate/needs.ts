@@ -27,7 +27,7 @@ export type Need = (skill: Skill, ground: Ground) => readonly HeldReason[]
 /** A need of the operating system; `always` does not lift it. */
 export const needOs: Need = ({ metadata }, ground) => {
   if (metadata.os.length === 0 || metadata.os.some((name) => toOsName(name) === ground.os)) return MET
-  return [reason('os', `requires OS ${listed(metadata.os)}, have ${ground.os}`, osFix(metadata.os, ground.os))]
+  return [reason('os', `requires OS ${listed(metadata.os)}, have ${ground.os}`, () => osFix(metadata.os, ground.os))]
 }
 
 const SYSTEMS = ['linux', 'darwin', 'windows']
@@ -45,20 +45,20 @@ function osFix(names: readonly string[], target: string): string {
 /** Every binary of `requires.bins`. */
 export const needBins: Need = (skill, ground) =>
   unmet(skill.metadata.requires.bins, ground.hasBin, (name) =>
-    reason('bin', `missing binary: ${name}`, binFix(skill, [name], ground)),
+    reason('bin', `missing binary: ${name}`, () => binFix(skill, [name], ground)),
   )
 
 /** At least one binary of `requires.anyBins`. */
 export const needAnyBins: Need = (skill, ground) => {
   const { anyBins } = skill.metadata.requires
   if (anyBins.length === 0 || anyBins.some(ground.hasBin)) return MET
-  return [reason('any-bins', `missing any of: ${listed(anyBins)}`, binFix(skill, anyBins, ground))]
+  return [reason('any-bins', `missing any of: ${listed(anyBins)}`, () => binFix(skill, anyBins, ground))]
 }
 
 /** Every variable of `requires.env`, and the `primaryEnv` when its value is configured but cannot be had. */
 export const needEnv: Need = (skill, ground) =>
   unmet(neededEnv(skill, ground), ground.hasEnv, (name) =>
-    reason('env', `missing env: ${name}`, envFix(skill, name, ground)),
+    reason('env', `missing env: ${name}`, () => envFix(skill, name, ground)),
   )
 
 function neededEnv({ metadata: { primaryEnv, requires } }: Skill, ground: Ground): readonly string[] {
@@ -69,14 +69,18 @@ function neededEnv({ metadata: { primaryEnv, requires } }: Skill, ground: Ground
 /** Every configuration path of `requires.config`. */
 export const needConfig: Need = ({ metadata }, ground) =>
   unmet(metadata.requires.config, ground.configTruthy, (path) =>
-    reason('config', `config not truthy: ${path}`, `Set ${path} in nexus.yaml.`),
+    reason('config', `config not truthy: ${path}`, () => `Set ${path} in nexus.yaml.`),
   )
 
 /** Every tool group of `metadata.toolGroups`. */
 export const needToolGroups: Need = (skill, { allowsToolGroup }) => {
   if (!allowsToolGroup) return MET
   return unmet(toolGroupsOf(skill), allowsToolGroup, (group) =>
-    reason('tool-group', `required tool group not allowed: ${group}`, `Allow ${group} in the agent's tools policy.`),
+    reason(
+      'tool-group',
+      `required tool group not allowed: ${group}`,
+      () => `Allow ${group} in the agent's tools policy.`,
+    ),
   )
 }
 
@@ -103,9 +107,15 @@ export function isEnvName(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
 }
 
-/** A reason whose words are safe to print: names come from skills. */
-export function reason(code: HeldReason['code'], text: string, fix: string): HeldReason {
-  return { code, text: toSafeLine(text), fix: toSafeLine(fix) }
+/** A reason whose words are safe to print: names come from skills. Few fixes are ever shown, so each is worded when it is asked for. */
+export function reason(code: HeldReason['code'], text: string, fix: () => string): HeldReason {
+  return {
+    code,
+    text: toSafeLine(text),
+    get fix() {
+      return toSafeLine(fix())
+    },
+  }
 }
 
 /** `[a b]`, as Go prints a list with %v. Source: seed 001 §3.1. */
