@@ -2,6 +2,7 @@
 // Node must read: `look.cjs` and `main.cjs` are each one file with what such a command needs; everything else is loaded when it is used.
 //   bin.cjs       answers --version and turns old versions of Node away
 //   look.cjs      the command line, and `skills list`, `show` and `check`: no more than looking takes
+//   later.cjs     what look.cjs needs for files that are not plain
 //   main.cjs      the command line, and other commands that start often: prompt, config
 //   <part>.js     what other commands add, with the chunks they share; they have their own copies of the rooms
 //   vendor/*.cjs  packages that a command may need
@@ -17,9 +18,20 @@ import { ROOT } from './setup/process.mjs'
 const SRC = join(ROOT, 'src')
 /** What of the dynamically imported modules lies in each. */
 const INSIDE = {
-  look: /^(?:looking\.ts|cli\/(?:help|commands\/skills\/catalog)\.ts)$/,
+  look: /^(?:looking|cli\/commands\/skills\/catalog)\.ts$/,
   main: /^(?:looking|local|policies|settings)\.ts$|^(?:config|format|gate|catalog|sources)\/|^cli\/(?:help|open|commands\/(?:prompt|config))\.ts$/,
 }
+/** What look.cjs leaves to later.cjs: functions that few skills need. */
+const LATER = [
+  'src/cli/failure.ts',
+  'src/format/document.ts',
+  'src/format/fields/metadata.ts',
+  'src/format/parse.ts',
+  'src/format/quick/front.ts',
+  'src/format/quick/metadata.ts',
+  'src/kernel/nearest.ts',
+  'src/sources/found/file-digest.ts',
+]
 /** Bundled, so that one file is read instead of many. All other packages stay outside. */
 const BUNDLED = ['valibot']
 const NODE = {
@@ -47,9 +59,10 @@ export async function bundleCommand(directory) {
       splitting: true,
       ...SMALL,
       metafile: true,
-      plugins: [outsidePackages, lazyModules('esm'), readSources],
+      plugins: [outsidePackages, lazyModules('esm'), readSources()],
     }),
   ]
+  results.push(await lazyModules.bundleLater(directory, LATER, [outsidePackages, lazyModules('cjs'), readSources()]))
   results.push(...(await lazyModules.bundlePackages(directory)))
   await bundleBin(directory)
   if (process.env.META) writeFileSync(process.env.META, JSON.stringify(results[0].metafile))
@@ -68,7 +81,12 @@ function bundleStart(directory, name, parts) {
     metafile: true,
     banner: { js: 'const nexusUrl=require("node:url").pathToFileURL(__filename).href;' },
     define: { 'import.meta.url': 'nexusUrl' },
-    plugins: [collectParts(INSIDE[name], parts), outsidePackages, lazyModules('cjs'), readSources],
+    plugins: [
+      lazyModules('cjs', name === 'look' ? LATER : []),
+      collectParts(INSIDE[name], parts),
+      outsidePackages,
+      readSources(name === 'look' ? INSIDE.look : undefined),
+    ],
   })
 }
 
@@ -103,7 +121,7 @@ async function bundleBin(directory) {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const outfile = join(directory, 'bin.cjs')
   // V8 knows what it compiled by its length alone; this is the content.
-  const build = digestOf(['look.cjs', 'main.cjs'].map((name) => join(directory, name)))
+  const build = digestOf(['look.cjs', 'later.cjs', 'main.cjs'].map((name) => join(directory, name)))
   await esbuild({
     ...NODE,
     entryPoints: ['src/cli/bin.cts'],

@@ -1,7 +1,8 @@
 // Modules that most commands never need: the bundle loads them at the first use of one of their exports, not at start.
 // Sources keep importing them as usual.
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { ROOT } from './setup/process.mjs'
 
@@ -10,21 +11,45 @@ const PACKAGES = { json5: 'json5/dist/index.mjs', yaml: 'yaml/browser/index.js' 
 /** Parts of Node that take milliseconds to load. */
 const BUILTINS = ['node:child_process', 'node:crypto', 'node:fs/promises', 'node:readline/promises']
 
-/** For esbuild. `format` is that of the output. */
-export function lazyModules(format) {
+/** For esbuild. `format` is that of the output; `later` are files of src/ that lie in later.cjs instead. */
+export function lazyModules(format, later = []) {
   return {
     name: 'lazy-modules',
     setup(esbuild) {
+      esbuild.onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir }) => {
+        const file = join(resolveDir, path)
+        return later.includes(relative(ROOT, file)) ? { path: file, namespace: 'later', sideEffects: false } : undefined
+      })
+      esbuild.onLoad({ filter: /.*/, namespace: 'later' }, ({ path }) => ({ contents: laterStandIn(path) }))
       esbuild.onResolve({ filter: /^[^.]/ }, ({ path }) =>
         lazyModules.isLazy(path) ? { path, namespace: 'lazy', sideEffects: false } : undefined,
       )
-      esbuild.onResolve({ filter: /^\.\/vendor\//, namespace: 'lazy' }, ({ path }) => ({ path, external: true }))
+      esbuild.onResolve({ filter: /^\.\/(?:vendor\/|later\.cjs$)/ }, ({ path, namespace }) =>
+        namespace === 'file' ? undefined : { path, external: true },
+      )
       esbuild.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path }) => ({ contents: standIn(path, format) }))
     },
   }
 }
 
 lazyModules.isLazy = (path) => BUILTINS.includes(path) || Object.hasOwn(PACKAGES, path)
+
+/** Makes later.cjs of whole files. */
+lazyModules.bundleLater = (directory, files, plugins) =>
+  build({
+    absWorkingDir: ROOT,
+    stdin: { contents: files.map((file) => `export * from './${file}'`).join('\n'), resolveDir: ROOT },
+    outfile: join(directory, 'later.cjs'),
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node24',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    metafile: true,
+    logLevel: 'warning',
+    plugins,
+  })
 
 /** Makes vendor/<package>.cjs. */
 lazyModules.bundlePackages = (directory) =>
@@ -44,6 +69,14 @@ lazyModules.bundlePackages = (directory) =>
       }),
     ),
   )
+
+/** Functions of a file that call those in later.cjs. */
+function laterStandIn(path) {
+  const names = [...readFileSync(path, 'utf8').matchAll(/^export (?:async )?function (\w+)/gm)].map(([, name]) => name)
+  return names
+    .map((name) => `export function ${name}(...args) { return require('./later.cjs').${name}(...args) }`)
+    .join('\n')
+}
 
 /** A module whose exports are proxies: calls, `new`, `instanceof` and properties reach the real thing. */
 function standIn(path, format) {

@@ -3,15 +3,30 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { ROOT } from './setup/process.mjs'
 
-/** For esbuild: reads the TypeScript files of src/. */
-export const readSources = {
-  name: 'read-sources',
-  setup(esbuild) {
-    esbuild.onLoad({ filter: /\.ts$/ }, ({ path }) => ({
-      loader: 'ts',
-      contents: keepPlace(passDoors(readFileSync(path, 'utf8'), path), path),
-    }))
-  },
+/** For esbuild: reads the TypeScript files of src/. What is imported dynamically and lies `inside` the bundle anyway is imported at once. */
+export function readSources(inside) {
+  return {
+    name: 'read-sources',
+    setup(esbuild) {
+      esbuild.onLoad({ filter: /\.ts$/ }, ({ path }) => ({
+        loader: 'ts',
+        contents: keepPlace(importAtOnce(passDoors(readFileSync(path, 'utf8'), path), path, inside), path),
+      }))
+    },
+  }
+}
+
+/** A dynamic import inside of one file makes esbuild wrap every module that it reaches into a function. */
+function importAtOnce(text, path, inside) {
+  if (inside === undefined) return text
+  const imports = []
+  const rest = text.replaceAll(/\(await import\('(\.[^']+)'\)\)/g, (statement, target) => {
+    const file = relative(join(ROOT, 'src'), join(dirname(path), target)).replaceAll('\\', '/')
+    if (!inside.test(file)) return statement
+    imports.push(`import * as nexusImport${imports.length} from '${target}';`)
+    return `nexusImport${imports.length - 1}`
+  })
+  return imports.join('') + rest
 }
 
 /**

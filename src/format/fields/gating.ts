@@ -8,21 +8,11 @@ import {
 } from '../../kernel/index.ts'
 import type { Report } from '../report.ts'
 import { asBoolean } from './flags.ts'
-
-const OS_NAMES: Readonly<Record<string, string>> = {
-  macos: 'darwin',
-  mac: 'darwin',
-  osx: 'darwin',
-  win32: 'windows',
-  win: 'windows',
-}
+import { isWebAddress, osNames, REQUIRED } from './gating-values.ts'
 
 const NONE: readonly never[] = Object.freeze([])
 const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
 
-const BIN = /^[A-Za-z0-9._+-]{1,64}$/
-const ENV = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
-const CONFIG = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
 
 /** Where findings about metadata go. */
 export interface Notes {
@@ -73,9 +63,9 @@ function requirements(inside: JsonObject | undefined, { anyBins, list, notes, gi
     env: list('requires.env', own(inside, 'env')),
     config: list('requires.config', own(inside, 'config')),
   }
-  const check = (key: keyof typeof result, pattern: RegExp, what: string): void => {
+  const check = (key: keyof typeof result, what: string): void => {
     if (result[key].length === 0) return
-    const wrong = result[key].filter((entry) => !pattern.test(entry))
+    const wrong = result[key].filter((entry) => !REQUIRED[key].test(entry))
     if (wrong.length === 0) return
     const names = wrong.slice(0, 5).map((entry) => JSON.stringify(entry.slice(0, 60).toWellFormed()))
     notes.report.add('requires-invalid', `requires.${key} has entries that are not ${what}: ${names.join(', ')}`, {
@@ -83,10 +73,10 @@ function requirements(inside: JsonObject | undefined, { anyBins, list, notes, gi
       fix: 'correct or remove them; until then the requirement is not met',
     })
   }
-  check('bins', BIN, 'names of programs')
-  check('anyBins', BIN, 'names of programs')
-  check('env', ENV, 'names of variables')
-  check('config', CONFIG, 'configuration paths')
+  check('bins', 'names of programs')
+  check('anyBins', 'names of programs')
+  check('env', 'names of variables')
+  check('config', 'configuration paths')
   return result
 }
 
@@ -97,7 +87,7 @@ function namesIn(value: JsonValue): readonly string[] {
     : typeof value === 'string'
       ? value.split(/[\s,]+/)
       : []
-  return items.filter((item) => typeof item === 'string' && BIN.test(item)).slice(0, 5) as string[]
+  return items.filter((item) => typeof item === 'string' && REQUIRED.bins.test(item)).slice(0, 5) as string[]
 }
 
 function installSpecs(value: JsonValue | undefined, notes: Notes): readonly InstallSpec[] {
@@ -130,12 +120,6 @@ function installSpecs(value: JsonValue | undefined, notes: Notes): readonly Inst
   return specs
 }
 
-/** One name per system, each once. */
-export function osNames(names: readonly string[]): readonly string[] {
-  if (names.length === 0) return NONE
-  return [...new Set(names.map((name) => OS_NAMES[name.toLowerCase()] ?? name.toLowerCase()))]
-}
-
 /** A list of texts, or one text with commas; empty entries are dropped, other types reported. */
 function textList(value: JsonValue | undefined, key: string, notes: Notes): readonly string[] {
   if (value === undefined || value === null) return NONE
@@ -165,11 +149,6 @@ function webAddress(value: JsonValue | undefined, notes: Notes): string | undefi
     fix: 'write: homepage: https://example.com',
   })
   return undefined
-}
-
-/** True for an address that a browser would open. */
-export function isWebAddress(text: string): boolean {
-  return /^https?:\/\/[^\s]+$/i.test(text)
 }
 
 function text(value: JsonValue | undefined): string | undefined {

@@ -4,12 +4,7 @@ import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
 import { normalizeMetadata, type Notes, own } from './gating.ts'
-
-/** Keys under `metadata` that clients use for gating, the most specific first. Source: decisions, "metadata forms". */
-export const ALIASES = ['nexus', 'openclaw', 'clawdbot', 'clawdis', 'moltbot'] as const
-
-/** Top-level keys that corpora use for the same purpose. `always` and `skillKey` count only inside metadata. */
-export const TOP_LEVEL = ['emoji', 'homepage', 'os', 'requires', 'anyBins', 'primaryEnv', 'install'] as const
+import { ALIASES, TOP_LEVEL } from './metadata-keys.ts'
 
 /** The gating part of a skill from every accepted place. For each field the first place that gives it counts. */
 export function readMetadata(front: Frontmatter, report: Report): SkillMetadata {

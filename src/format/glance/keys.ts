@@ -1,4 +1,4 @@
-import { ALIASES, TOP_LEVEL } from '../fields/metadata.ts'
+import { ALIASES, TOP_LEVEL } from '../fields/metadata-keys.ts'
 import { COLON } from '../quick/bytes.ts'
 
 /** The keys that a glance looks at, as marks. */
@@ -9,6 +9,8 @@ export const MARKS = {
   license: markOf('license:', 0),
   compatibility: markOf('compatibility:', 0),
   tools: markOf('allowed-tools:', 0),
+  emoji: markOf('emoji:', 0),
+  homepage: markOf('homepage:', 0),
 } as const
 
 /** Keys that say who may start the skill. */
@@ -16,8 +18,13 @@ const FLAGS: ReadonlySet<number> = new Set(
   ['disable-model-invocation', 'user-invocable', 'user_invocable'].map((key) => markOf(`${key}:`, 0)),
 )
 
+/** Top-level keys that are only shown. */
+const SHOWN: readonly string[] = ['emoji', 'homepage']
+
 /** Other keys whose values gate, or may be wrong. */
-const INFLUENTIAL: ReadonlySet<number> = new Set(['arguments', ...TOP_LEVEL].map((key) => markOf(`${key}:`, 0)))
+const INFLUENTIAL: ReadonlySet<number> = new Set(
+  ['arguments', ...TOP_LEVEL].filter((key) => !SHOWN.includes(key)).map((key) => markOf(`${key}:`, 0)),
+)
 
 /** True for the mark of a key that may say who starts the skill. */
 export function isFlag(mark: number): boolean {

@@ -1,6 +1,6 @@
 import type { InstallSpec, Requirements, SkillMetadata } from '../../kernel/index.ts'
-import { osNames } from '../fields/gating.ts'
-import { ALIASES, TOP_LEVEL } from '../fields/metadata.ts'
+import { isWebAddress, osNames, REQUIRED } from '../fields/gating-values.ts'
+import { ALIASES, TOP_LEVEL } from '../fields/metadata-keys.ts'
 import { COMMA, DASH, DOUBLE_QUOTE, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
 import { isBlank } from './glance.ts'
 import { WORD } from './patterns.ts'
@@ -23,24 +23,41 @@ interface Draft {
 }
 
 /**
- * What gates, when it is written as nearly everybody does: one block below `metadata`, every field that gates of its proper form. `text`
- * are lines that a glance has accepted, so their syntax is known; it begins at `metadata:`. What only people are shown is in `whole`,
- * which is asked for when it is. Undefined: the scanner must read it.
+ * What gates, when it is written as nearly everybody does: below `metadata` or in one block there, every field that gates of its proper
+ * form. `text` are lines that a glance has accepted, so their syntax is known; it begins at `metadata:`, or is empty when there is none.
+ * What only people are shown is in `whole`, which is asked for when it is. Undefined: the scanner must read it.
  */
 export function glanceAtMetadata(text: string, whole: () => SkillMetadata): SkillMetadata | undefined {
+  const draft = begin()
+  return eachPlace(text, (lines, key) => field(lines, key, draft)) ? new GlancedMetadata(draft, whole) : undefined
+}
+
+/** True when every field of such a text has its proper form, so that there is nothing to report about it. */
+export function isSoundMetadata(text: string): boolean {
+  return eachPlace(text, isSound)
+}
+
+type Take = (lines: Lines, key: string) => boolean
+
+/** Hands every field to `take`, which goes past it; false when one is not taken, or fields stand in two places. */
+function eachPlace(text: string, take: Take): boolean {
+  if (text === '') return true
   const lines = new Lines(text)
   lines.next()
   const level = lines.indent
-  if (lines.isItem) return undefined
-  let draft: Draft | undefined
+  if (lines.isItem) return false
+  let place: 'metadata' | 'block' | undefined
   while (level > 0 && lines.indent === level) {
     const key = lines.key()
-    if (FIELDS.has(key)) return undefined
-    if (!PLACES.has(key)) lines.skip()
-    else if (draft !== undefined || lines.value() !== '') return undefined
-    else if (!fields(lines, (draft = begin()))) return undefined
+    if (PLACES.has(key)) {
+      if (place !== undefined || lines.value() !== '' || !eachField(lines, take)) return false
+      place = 'block'
+    } else if (FIELDS.has(key)) {
+      if (place === 'block' || !take(lines, key)) return false
+      place = 'metadata'
+    } else lines.skip()
   }
-  return draft && new GlancedMetadata(draft, whole)
+  return true
 }
 
 function begin(): Draft {
@@ -117,9 +134,18 @@ class Lines {
     while (this.indent > indent)
   }
 
+  /** From `- text` to `text`, which then is the line. */
+  enterItem(): void {
+    this.#from += 2
+    this.indent += 2
+    this.isItem = false
+  }
+
+  /** Empty for a line without one. */
   key(): string {
-    this.#colon = this.#text.indexOf(':', this.#from)
-    return this.#text.slice(this.#from, this.#colon)
+    const colon = this.#text.indexOf(':', this.#from)
+    this.#colon = colon < 0 || colon > this.#end ? this.#from - 1 : colon
+    return this.#text.slice(this.#from, Math.max(this.#from, this.#colon))
   }
 
   /** What stands behind the key that was asked for. */
@@ -142,13 +168,13 @@ class Lines {
   }
 }
 
-/** The entries below the current line; false when one that gates has another form than the proper one. */
-function fields(lines: Lines, draft: Draft): boolean {
+/** Hands every key below the current line to `take`, which goes past it; false when one is not taken or there are none. */
+function eachField(lines: Lines, take: Take): boolean {
   const above = lines.indent
   lines.next()
   const level = lines.indent
   if (level <= above || lines.isItem) return false
-  while (lines.indent === level) if (!field(lines, lines.key(), draft)) return false
+  while (lines.indent === level) if (!take(lines, lines.key())) return false
   return true
 }
 
@@ -182,23 +208,78 @@ function field(lines: Lines, key: string, draft: Draft): boolean {
 }
 
 function requirements(lines: Lines, draft: Draft): boolean {
-  const above = lines.indent
-  const found = { bins: NONE as readonly string[], anyBins: NONE as readonly string[], env: NONE as readonly string[], config: NONE as readonly string[] }
+  const found = { ...NO_REQUIREMENTS }
   draft.requires = found
-  lines.next()
-  const level = lines.indent
-  if (level <= above || lines.isItem) return false
-  while (lines.indent === level) {
-    const key = lines.key()
+  return eachField(lines, (at, key) => {
     // These may stand here as well, which is rare.
     if (key === 'os' || key === 'primaryEnv' || key === 'install') return false
-    if (key === 'bins' || key === 'anyBins' || key === 'env' || key === 'config') {
-      const names = list(lines)
-      if (names === undefined) return false
-      found[key] = names
-    } else lines.skip()
-  }
+    if (!isRequirement(key)) return skipped(at)
+    const names = list(at)
+    if (names === undefined) return false
+    found[key] = names
+    return true
+  })
+}
+
+function isRequirement(key: string): key is keyof Requirements {
+  return key === 'bins' || key === 'anyBins' || key === 'env' || key === 'config'
+}
+
+function skipped(lines: Lines): boolean {
+  lines.skip()
   return true
+}
+
+function isSound(lines: Lines, key: string): boolean {
+  switch (key) {
+    case 'requires':
+      return lines.value() === '' && eachField(lines, isSoundRequirement)
+    case 'install':
+      return lines.value() === '' && areSoundSpecs(lines)
+    case 'homepage': {
+      const address = textOf(lines.value())
+      return address !== undefined && isWebAddress(address) && skipped(lines)
+    }
+    case 'os':
+      return list(lines) !== undefined
+    case 'always':
+      return /^(?:true|false)$/.test(lines.value()) && skipped(lines)
+    case 'emoji':
+    case 'primaryEnv':
+    case 'skillKey':
+      return textOf(lines.value()) !== undefined && skipped(lines)
+    default:
+      return false
+  }
+}
+
+function isSoundRequirement(lines: Lines, key: string): boolean {
+  if (!isRequirement(key)) return key !== 'os' && key !== 'primaryEnv' && key !== 'install' && skipped(lines)
+  const pattern = REQUIRED[key]
+  return list(lines)?.every((name) => pattern.test(name)) ?? false
+}
+
+/** A list of mappings, each with its kind. */
+function areSoundSpecs(lines: Lines): boolean {
+  const above = lines.indent
+  lines.next()
+  const level = lines.indent
+  if (level <= above || !lines.isItem) return false
+  while (lines.indent === level && lines.isItem) {
+    lines.enterItem()
+    let hasKind = false
+    while (lines.indent === level + 2 && !lines.isItem) {
+      const key = lines.key()
+      if (key === 'bins' || key === 'os') {
+        if (list(lines) === undefined) return false
+        continue
+      }
+      if (key === 'kind') hasKind = textOf(lines.value()) !== undefined
+      lines.skip()
+    }
+    if (!hasKind) return false
+  }
+  return lines.indent < level
 }
 
 /** Different texts, in brackets or as items below; undefined when it is something else. Goes past them. */

@@ -14,6 +14,8 @@ const ORDINARY = new RegExp(
   `(?:license|compatibility|allowed-tools): (?!${WORD} *\\r?\\n)[A-Za-z][^()\\r\\n]*(?:\\([^()\\r\\n]*\\)[^()\\r\\n]*)*\\r?\\n`,
   'y',
 )
+/** An address in printable ASCII with nothing to report. */
+const ADDRESS = /homepage: (["']?)https?:\/\/[!#-&(-[\]-~]+\1 *\r?\n/y
 /** Bytes of such a line; the shortest limit of a known text is 500. */
 const LONG = 400
 
@@ -23,20 +25,23 @@ export class Roles {
   start = 0
   end = 0
   form: 'plain' | 'literal' | 'folded' = 'plain'
-  /** Something may be gated, or be reported. */
+  /** Something may be gated or shown. */
   hasGates = false
+  /** Something may be reported, metadata aside. */
   hasFindings = false
   /** Something may say who starts it. */
   hasFlags = false
-  /** Where the reading of what gates may begin: at metadata when nothing else does, else at 0. */
+  /** All that may gate stands below metadata, which begins at `gatesFrom`; 0 when there is none. */
+  isOnlyMetadata = false
   gatesFrom = 0
   readonly #ordinary = new RegExp(ORDINARY)
+  readonly #address = new RegExp(ADDRESS)
 
   /** False when the name is not `name`, the description is missing, or only the parsers know what they are. */
   // oxlint-disable-next-line complexity
   read(text: string, { entries, count, hasGates }: Glance, name: string): boolean {
     this.hasGates = hasGates
-    let hasFindings = hasGates
+    let hasFindings = false
     let isNamed = false
     this.end = 0
     this.gatesFrom = 0
@@ -54,20 +59,26 @@ export class Roles {
         if (!text.startsWith(DESCRIPTION, from) || !this.#describe(text, entry)) return false
       } else if (mark === MARKS.metadata) {
         if (text.startsWith('metadata:', from)) this.gatesFrom = from
-        if (entry.form !== 'below' && entry.form !== 'open') this.hasGates = true
+        if (entry.form !== 'below' && entry.form !== 'open') hasOther = true
       } else if (mark === MARKS.license || mark === MARKS.compatibility || mark === MARKS.tools) {
         this.#ordinary.lastIndex = from
         if (entry.end - from > LONG || !this.#ordinary.test(text)) hasFindings = true
       } else if (isFlag(mark)) {
         this.hasFlags = true
         hasFindings = true
-      } else if (isInfluential(mark)) {
+      } else if (mark === MARKS.emoji) {
         this.hasGates = true
+      } else if (mark === MARKS.homepage) {
+        this.#address.lastIndex = from
+        if (!this.#address.test(text)) hasFindings = true
+        this.hasGates = true
+      } else if (isInfluential(mark)) {
         hasOther = true
       }
     }
-    if (hasOther) this.gatesFrom = 0
-    this.hasFindings = hasFindings || this.hasGates
+    if (hasOther) this.hasGates = true
+    this.isOnlyMetadata = !hasOther
+    this.hasFindings = hasFindings || hasOther
     return isNamed && this.end > 0
   }
 

@@ -9,7 +9,7 @@ import { createReport, type Report } from '../report.ts'
 import type { Diagnostic } from '../../kernel/index.ts'
 import { CR, DASH, LF, SPACE } from './bytes.ts'
 import { Glance } from '../glance/glance.ts'
-import { glanceAtMetadata } from '../glance/metadata.ts'
+import { glanceAtMetadata, isSoundMetadata } from '../glance/metadata.ts'
 import { Roles } from '../glance/roles.ts'
 import { scannedFrontmatter } from './front.ts'
 import { hasOnlyText, influenceOf, INFLUENCE } from './influence.ts'
@@ -41,10 +41,8 @@ export interface QuickHead {
   /** The frontmatter between its markers. */
   readonly from: number
   readonly to: number
-  /** Where the part begins that may gate; `from` when it may be anywhere. */
+  /** Where `metadata` begins when all that may gate stands there and was understood at a glance; `to` when there is none; -1 when it may be elsewhere. */
   readonly gatesFrom: number
-  /** True when that is the key `metadata`, and what follows was understood at a glance. */
-  readonly isGlanced: boolean
   readonly name: string
   /** The description, or where it stands: most descriptions are never shown. See `HeadReader.describe`. */
   readonly description: string | DescriptionSpan
@@ -52,7 +50,7 @@ export interface QuickHead {
   readonly isUngated: boolean
   /** True when nothing says who may start it. */
   readonly isForBoth: boolean
-  /** True when there is nothing to report about it. */
+  /** True when there is nothing to report about it, but perhaps for its metadata: `HeadReader.isSound` tells of that. */
   readonly isClean: boolean
   /** False when the frontmatter is ASCII; else whoever made the bytes must see to it that they are UTF-8. */
   readonly isWide: boolean
@@ -81,7 +79,6 @@ export interface HeadSource {
   readonly from: number
   readonly to: number
   readonly gatesFrom: number
-  readonly isGlanced: boolean
   readonly path: string
   readonly directoryName: string
 }
@@ -98,6 +95,8 @@ export interface HeadReader {
   read(source: HeadSource): { readonly head: DocumentHead; readonly diagnostics: readonly Diagnostic[] }
   /** Only its metadata; what does not gate is read when it is asked for. */
   readMetadata(source: HeadSource): SkillMetadata
+  /** True when there is nothing to report about its metadata either. */
+  isSound(source: HeadSource): boolean
 }
 
 export function createHeadReader(): HeadReader {
@@ -119,13 +118,13 @@ export function createHeadReader(): HeadReader {
     },
     readMetadata(source) {
       const whole = (): SkillMetadata => {
-        const front = again(source, source.gatesFrom)
+        const front = again(source, source.from)
         return readPlainMetadata(scanner) ?? readMetadata(front, UNHEARD)
       }
-      if (!source.isGlanced) return whole()
       const { bytes, gatesFrom, to } = source
-      return glanceAtMetadata(bytes.toString('utf8', gatesFrom, to), whole) ?? whole()
+      return (gatesFrom < 0 ? undefined : glanceAtMetadata(bytes.toString('utf8', gatesFrom, to), whole)) ?? whole()
     },
+    isSound: ({ bytes, gatesFrom, to }) => gatesFrom >= 0 && isSoundMetadata(bytes.toString('utf8', gatesFrom, to)),
   }
 }
 
@@ -159,8 +158,7 @@ function atFirstGlance(
     bytes,
     from: start + from,
     to: start + look.end,
-    gatesFrom: start + (roles.gatesFrom || from),
-    isGlanced: roles.gatesFrom > 0,
+    gatesFrom: roles.isOnlyMetadata ? start + (roles.gatesFrom || look.end) : -1,
     name: directoryName,
     description,
     isUngated,
@@ -197,8 +195,7 @@ function glance(
     description,
     from,
     to: scanner.end,
-    gatesFrom: from,
-    isGlanced: false,
+    gatesFrom: -1,
     isUngated,
     isForBoth: (influence & INFLUENCE.flags) === 0,
     isClean: isClean && isPlain(description, scanner.isWide),

@@ -1,5 +1,5 @@
 import { FORMAT_LIMITS } from '../limits.ts'
-import { ALIASES, TOP_LEVEL } from '../fields/metadata.ts'
+import { ALIASES, TOP_LEVEL } from '../fields/metadata-keys.ts'
 import { hashOf, KIND } from './nodes.ts'
 import type { Scanner } from './scan.ts'
 

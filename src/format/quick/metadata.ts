@@ -1,6 +1,6 @@
 import type { InstallSpec, JsonValue, Requirements, SkillMetadata } from '../../kernel/index.ts'
-import { isWebAddress, osNames } from '../fields/gating.ts'
-import { ALIASES, TOP_LEVEL } from '../fields/metadata.ts'
+import { isWebAddress, osNames } from '../fields/gating-values.ts'
+import { ALIASES, TOP_LEVEL } from '../fields/metadata-keys.ts'
 import { hasOnlyText } from './influence.ts'
 import { hashOf, KIND } from './nodes.ts'
 import type { Scanner } from './scan.ts'

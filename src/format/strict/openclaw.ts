@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, nearest } from '../../kernel/index.ts'
 import { own } from '../fields/gating.ts'
-import { ALIASES, parseJson5 } from '../fields/metadata.ts'
+import { parseJson5 } from '../fields/metadata.ts'
+import { ALIASES } from '../fields/metadata-keys.ts'
 import { shown } from '../fields/text.ts'
 import { checkKnownKeys, FLAG, oneOf, TEXT, type ValueKind } from './claude.ts'
 import type { Subject } from './findings.ts'

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { own } from '../fields/gating.ts'
-import { ALIASES, parseJson5 } from '../fields/metadata.ts'
+import { parseJson5 } from '../fields/metadata.ts'
+import { ALIASES } from '../fields/metadata-keys.ts'
 
 /** Fields that gating and display read: for each, the first place that gives it counts. */
 const READ_FIELDS: ReadonlySet<string> = new Set([

@@ -7,7 +7,8 @@ import {
   type SkillDocument,
 } from '../../kernel/index.ts'
 import { own } from '../fields/gating.ts'
-import { ALIASES, parseJson5 } from '../fields/metadata.ts'
+import { parseJson5 } from '../fields/metadata.ts'
+import { ALIASES } from '../fields/metadata-keys.ts'
 import { parseSkill } from '../parse.ts'
 import { WRITE_CODES, type WriteCode } from './codes.ts'
 import { emitEntries, toJson } from './emit.ts'

@@ -128,7 +128,7 @@ export class FoundSkill implements Skill {
   }
 
   get diagnostics(): readonly Diagnostic[] {
-    const own = this.#quick?.isClean ? NOTHING : this.#read().diagnostics
+    const own = this.#isSound() ? NOTHING : this.#read().diagnostics
     return this.#link ? [...this.#link.notes, ...own] : own
   }
 
@@ -142,18 +142,23 @@ export class FoundSkill implements Skill {
     return { ...this.#read().head, name, description, origin, directory, file, fileDigest: digest, stamp, diagnostics }
   }
 
+  /** True when nothing can be reported about the text. */
+  #isSound(): boolean {
+    const quick = this.#quick
+    return quick !== undefined && quick.isClean && (quick.isUngated || this.#in.reader.isSound(this.#source(quick)))
+  }
+
   #read(): Reading {
     return (this.#reading ??= this.#in.reader.read(this.#source(this.#quick as QuickHead)))
   }
 
-  #source({ bytes, from, to, gatesFrom, isGlanced }: QuickHead): HeadSource {
+  #source({ bytes, from, to, gatesFrom }: QuickHead): HeadSource {
     const { directory } = this
     return {
       bytes,
       from,
       to,
       gatesFrom,
-      isGlanced,
       path: `${directory}/SKILL.md`,
       directoryName: directory.slice(directory.lastIndexOf('/') + 1),
     }

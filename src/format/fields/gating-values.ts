@@ -1,0 +1,30 @@
+import type { Requirements } from '../../kernel/index.ts'
+
+/** What an entry of each list of `requires` must look like. */
+export const REQUIRED: Readonly<Record<keyof Requirements, RegExp>> = {
+  bins: /^[A-Za-z0-9._+-]{1,64}$/,
+  anyBins: /^[A-Za-z0-9._+-]{1,64}$/,
+  env: /^[A-Za-z_][A-Za-z0-9_]{0,127}$/,
+  config: /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/,
+}
+
+const OS_NAMES: Readonly<Record<string, string>> = {
+  macos: 'darwin',
+  mac: 'darwin',
+  osx: 'darwin',
+  win32: 'windows',
+  win: 'windows',
+}
+
+const NONE: readonly never[] = Object.freeze([])
+
+/** One name per system, each once. */
+export function osNames(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return NONE
+  return [...new Set(names.map((name) => OS_NAMES[name.toLowerCase()] ?? name.toLowerCase()))]
+}
+
+/** True for an address that a browser would open. */
+export function isWebAddress(text: string): boolean {
+  return /^https?:\/\/[^\s]+$/i.test(text)
+}
