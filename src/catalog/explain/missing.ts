@@ -96,7 +96,7 @@ function notFound(name: string, { catalog, roots = [], isBlocked }: MissingParts
     text: `No skill is named '${name.slice(0, MAX_SHOWN_CHARS)}'.${looked}`,
     fix:
       near === undefined
-        ? [alike(name, all), isBlocked ? BLOCKED : '', makeIt(name, roots)].filter((part) => part !== '').join(' ')
+        ? [alike(name, all), isBlocked ? BLOCKED : makeIt(name, roots)].filter((part) => part !== '').join(' ')
         : `Did you mean '${near}'? Run: nexus skills why ${shellWord(near)}`,
   })
 }
