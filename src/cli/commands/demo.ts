@@ -47,7 +47,9 @@ export async function runDemo(given: Invocation): Promise<number> {
       model: model.describe,
       artifacts: artifactsIn(workspace),
     }
-    given.terminal.json(envelope(given.command, data as unknown as JsonValue, { diagnostics: findings(seenBy(local)), exit }))
+    given.terminal.json(
+      envelope(given.command, data as unknown as JsonValue, { diagnostics: findings(seenBy(local)), exit }),
+    )
   }
   return exit
 }
