@@ -166,7 +166,7 @@ function printVerdict(
     return
   }
   const lines = linesOf(text)
-  for (const diagnostic of diagnostics) terminal.line(formatWithFrame(diagnostic, { lines }, paint))
+  for (const diagnostic of diagnostics) terminal.line(formatWithFrame(diagnostic, { lines }, terminal))
   terminal.line()
 }
 
