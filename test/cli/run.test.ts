@@ -169,3 +169,14 @@ test('kill -9 in the middle of a turn leaves a readable session and no process',
   assert.match(stdout, /user: Wait/)
   assert.match(stdout, /INTERRUPTED|interrupted/)
 })
+
+test('a directory of --keep that cannot be made or used is told with what to do', async (t) => {
+  const place = new Place(t)
+  const file = join(place.workspace, 'skills', 'greet', 'SKILL.md')
+  for (const keep of ['/proc/none/here', file, join(file, 'below')]) {
+    const { code, stderr } = await place.run(['demo', '--keep', keep])
+    assert.notEqual(code, 0)
+    assert.doesNotMatch(stderr, /INTERNAL/)
+    assert.match(stderr, /fix: Name an empty or a new directory/)
+  }
+})
