@@ -9,12 +9,7 @@ import { printDiagnostics } from '../open.ts'
 export async function trust(invocation: Invocation): Promise<number> {
   const { terminal, environment, flags } = invocation
   const [given] = invocation.positionals
-  if (flags['list'] === true && (flags['remove'] === true || given !== undefined)) {
-    const other = given === undefined ? '--remove' : 'a directory'
-    throw new NexusError('INVALID_ARGUMENT', `nexus trust: --list shows all workspaces and takes no ${other}.`, {
-      fix: 'nexus trust --list',
-    })
-  }
+  if (flags['list'] === true) refuseMore(invocation)
   const { workspace, nexusHome } = await loadConfig({ cwd: resolve(invocation.cwd, given ?? '.'), environment })
   const before = await listTrusted(nexusHome)
   printDiagnostics(before.diagnostics, terminal)
@@ -31,6 +26,14 @@ export async function trust(invocation: Invocation): Promise<number> {
     terminal.json(envelope('trust', { directories: [...directories] }, { diagnostics: before.diagnostics, exit: 0 }))
   else if (flags['list'] === true) for (const directory of directories) terminal.line(toSafeLine(directory))
   return 0
+}
+
+function refuseMore({ flags, positionals }: Invocation): void {
+  if (flags['remove'] !== true && positionals.length === 0) return
+  const other = positionals.length === 0 ? '--remove' : 'directory'
+  throw new NexusError('INVALID_ARGUMENT', `nexus trust: --list shows all workspaces and takes no ${other}.`, {
+    fix: 'nexus trust --list',
+  })
 }
 
 /** What was trusted just now, and what was not. */
