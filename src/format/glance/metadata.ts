@@ -183,7 +183,12 @@ function field(lines: Lines, key: string, draft: Draft): boolean {
 
 function requirements(lines: Lines, draft: Draft): boolean {
   const above = lines.indent
-  const found = { bins: NONE as readonly string[], anyBins: NONE as readonly string[], env: NONE as readonly string[], config: NONE as readonly string[] }
+  const found = {
+    bins: NONE as readonly string[],
+    anyBins: NONE as readonly string[],
+    env: NONE as readonly string[],
+    config: NONE as readonly string[],
+  }
   draft.requires = found
   lines.next()
   const level = lines.indent
@@ -233,7 +238,7 @@ const IS_ITEM = /^- (?:["']|[\w/($.-][^:]*$)/
 function flow(value: string): readonly string[] | undefined {
   const texts: string[] = []
   const last = value.length - 1
-  for (let at = 1; at < last; ) {
+  for (let at = 1; at < last;) {
     const isQuoted = value.charCodeAt(at) === DOUBLE_QUOTE
     const from = isQuoted ? at + 1 : at
     const found = value.indexOf(isQuoted ? '"' : ',', from)
