@@ -1,9 +1,9 @@
 // Bundles the `nexus` command into dist/cli. Start-up time is what counts here, and it goes with the bytes and files that
 // Node must read: `look.cjs` and `main.cjs` are each one file with what such a command needs; everything else is loaded when it is used.
 //   bin.cjs       answers --version and turns old versions of Node away
-//   look.cjs      the command line, and `skills list`, `show` and `check`: no more than looking takes
+//   look.cjs      the command line, and `skills list` and `show`: no more than looking takes
 //   later.cjs     what look.cjs needs for files that are not plain
-//   main.cjs      the command line, and other commands that start often: prompt, config
+//   main.cjs      the command line, and other commands that start often: check, prompt, config
 //   <part>.js     what other commands add, with the chunks they share; they have their own copies of the rooms
 //   vendor/*.cjs  packages that a command may need
 // Two copies of a room are safe because rooms keep no state in modules and errors are known by a mark, not by their class.
@@ -19,11 +19,13 @@ const SRC = join(ROOT, 'src')
 /** What of the dynamically imported modules lies in each. */
 const INSIDE = {
   look: /^(?:looking|cli\/commands\/skills\/catalog)\.ts$/,
-  main: /^(?:looking|local|policies|settings)\.ts$|^(?:config|format|gate|catalog|sources)\/|^cli\/(?:help|open|commands\/(?:prompt|config))\.ts$/,
+  main: /^(?:looking|local|policies|settings)\.ts$|^(?:config|format|gate|catalog|sources)\/|^cli\/(?:help|open|commands\/(?:skills\/check|prompt|config))\.ts$/,
 }
 /** What look.cjs leaves to later.cjs: functions that few skills need. */
 const LATER = [
   'src/cli/failure.ts',
+  'src/cli/show/install.ts',
+  'src/cli/show/variables.ts',
   'src/format/document.ts',
   'src/format/fields/metadata.ts',
   'src/format/parse.ts',

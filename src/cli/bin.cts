@@ -8,7 +8,7 @@ const { version, build } = require('../../package.json') as { version: string; b
 const args = process.argv.slice(2)
 const OLDEST_MAJOR = 24
 /** Of `nexus skills`; they start from the smaller bundle. */
-const LOOKING: readonly string[] = ['list', 'show', 'check']
+const LOOKING: readonly string[] = ['list', 'show']
 
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
   print(`${version}\n`)
@@ -77,6 +77,7 @@ function load(): { readonly main: typeof Main.main; readonly save?: () => void }
 /** Commands with much in common share what is kept. */
 function kindOf([first = '', second = '']: readonly string[]): string {
   if (first === 'skills' && LOOKING.includes(second)) return second
+  if (first === 'skills' && second === 'check') return second
   return first === 'prompt' || first === 'config' ? first : 'other'
 }
 

@@ -1,7 +1,7 @@
 /** cli: the `nexus` command; finds the command in the table, loads it, and turns errors into words and exit codes. */
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { readEnvironment } from '../config/index.ts'
-import { CODES, nearest, NexusError } from '../kernel/index.ts'
+import { CODES, NexusError } from '../kernel/index.ts'
 import type { Command, Invocation } from './command.ts'
 import { envelope } from './envelope.ts'
 import { errorMember, printFailure, toFailure } from './failure.ts'
@@ -42,7 +42,7 @@ function unwritten({ outputEnd, note }: Terminal): number | undefined {
 type Surroundings = Pick<Invocation, 'terminal' | 'environment' | 'signal' | 'cancel'> & { readonly version: string }
 
 async function dispatch(argv: readonly string[], around: Surroundings): Promise<number> {
-  const [first, second] = argv
+  const [first] = argv
   if (first === undefined || first === '--help' || first === '-h' || first === 'help')
     return showHelp(argv.slice(1), around.terminal)
   if (first === '--version' || first === '-V') {
@@ -51,10 +51,12 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
     return 0
   }
   const command = findCommand(argv)
-  if (!command) return unknownCommand(first, second, around.terminal)
+  if (!command) return noCommand(argv, around.terminal)
   const words = command.name.split(' ').length
-  const invocation = toInvocation(command, argv.slice(words), around)
+  const invocation = await toInvocation(command, argv.slice(words), around)
   if (invocation.flags['help'] === true) return showHelp(command.name.split(' '), around.terminal)
+  const extra = extraWord(command, invocation)
+  if (extra !== undefined) throw (await import('./mistakes.ts')).extraArgument(command, extra)
   const run = await command.load()
   return run(invocation)
 }
@@ -64,7 +66,15 @@ function findCommand(argv: readonly string[]): Command | undefined {
   return COMMANDS.find((command) => command.name === two) ?? COMMANDS.find((command) => command.name === argv[0])
 }
 
-function toInvocation(command: Command, args: readonly string[], around: Surroundings): Invocation {
+/** The first word that the usage of the command has no place for: it must not be ignored. */
+function extraWord({ usage = '' }: Command, { positionals, rest }: Invocation): string | undefined {
+  const [own = '', command] = usage.split('-- ')
+  if (/…|"/.test(own)) return undefined
+  const most = own.split(' ').filter((word) => word !== '').length
+  return positionals[most] ?? (command === undefined ? rest[0] : undefined)
+}
+
+async function toInvocation(command: Command, args: readonly string[], around: Surroundings): Promise<Invocation> {
   const split = args.indexOf('--')
   const own = split === -1 ? args : args.slice(0, split)
   const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } }
@@ -87,7 +97,7 @@ function toInvocation(command: Command, args: readonly string[], around: Surroun
       cwd,
     }
   } catch (error) {
-    throw usageError(command, error as Error, Object.keys(options))
+    throw (await import('./mistakes.ts')).wrongOption(command, error as Error)
   }
 }
 
@@ -102,45 +112,31 @@ function workingDirectory(): string {
   }
 }
 
-function usageError(command: Command, error: Error, known: readonly string[]): NexusError {
-  const option = /'(--[^'\s=]+)/.exec(error.message)?.[1]
-  const guess = option === undefined ? undefined : nearest(option.slice(2), known)
-  const message = error.message.split('. ')[0] ?? error.message
-  return new NexusError('INVALID_ARGUMENT', `nexus ${command.name}: ${message}.`, {
-    fix:
-      guess === undefined
-        ? `See: nexus ${command.name} --help`
-        : `Did you mean --${guess}? See: nexus ${command.name} --help`,
-    cause: error,
-  })
-}
-
 async function showHelp(words: readonly string[], terminal: Terminal): Promise<number> {
   const { commandHelp, groupHelp, overview } = await import('./help.ts')
-  const command = words.length === 0 ? undefined : findCommand(words)
+  const [first = ''] = words
+  const command = findCommand(words)
   if (command) terminal.line(commandHelp(command, terminal))
-  else if (isGroup(words[0])) terminal.line(groupHelp(words[0], terminal))
-  else terminal.line(overview(terminal))
+  else if (isGroup(first)) terminal.line(groupHelp(first, terminal))
+  else if (first === '' || first.startsWith('-')) terminal.line(overview(terminal))
+  else throw (await import('./mistakes.ts')).unknownCommand(words)
   return 0
 }
 
-function isGroup(word: string | undefined): word is string {
+function isGroup(word: string): boolean {
   return COMMANDS.some((command) => command.name.startsWith(`${word} `))
 }
 
-async function unknownCommand(first: string, second: string | undefined, terminal: Terminal): Promise<number> {
-  if (isGroup(first) && (second === undefined || second === '--help' || second === '-h')) {
-    await showHelp([first], terminal)
-    return second === undefined ? 2 : 0
-  }
-  const typed = isGroup(first) ? `${first} ${second}` : first
-  const guess = nearest(
-    typed,
-    COMMANDS.map((command) => command.name),
-  )
-  throw new NexusError('INVALID_ARGUMENT', `There is no command 'nexus ${typed}'.`, {
-    fix: guess === undefined ? 'See: nexus --help' : `Did you mean: nexus ${guess}? See: nexus --help`,
-  })
+/** A group that was named alone, or a mistake. */
+async function noCommand(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const [first = '', second] = argv
+  if (isGroup(first) && (second === '--help' || second === '-h')) return showHelp([first], terminal)
+  const { missingCommand, unknownCommand } = await import('./mistakes.ts')
+  if (!isGroup(first) || (second !== undefined && !second.startsWith('-'))) throw unknownCommand(argv)
+  if (argv.includes('--json')) throw missingCommand(first)
+  const { groupHelp } = await import('./help.ts')
+  terminal.note(groupHelp(first, { paint: terminal.paintNote, columns: terminal.noteColumns }))
+  return CODES.INVALID_ARGUMENT.exit
 }
 
 /** Words on stderr, and on stdout the document that `--json` promised. */

@@ -90,7 +90,7 @@ export const COMMANDS: readonly Command[] = [
     usage: '[name]',
     options: { ...WHERE, ...JSON_OPTION },
     examples: ['nexus skills check', 'nexus skills check github'],
-    load: async () => (await import('./commands/skills/catalog.ts')).checkSkills,
+    load: async () => (await import('./commands/skills/check.ts')).checkSkills,
   },
   {
     name: 'skills why',

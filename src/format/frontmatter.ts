@@ -83,14 +83,7 @@ function asMapping(read: YamlRead, source: Source, report: Report): Frontmatter 
   const root = read.root ?? undefined
   const empty = root === undefined || (isScalar(root) && root.value === null)
   if (!empty && !isMap(root)) {
-    const what = isScalar(root) ? 'one value' : 'a list'
-    const slip = slipOfKey(source.text.trimStart().split('\n', 1)[0] ?? '')
-    const why = slip === undefined ? '' : `: ${slip.why}`
-    report.add('frontmatter-not-mapping', `the frontmatter is ${what}, not keys with values${why}`, {
-      line: source.firstLine,
-      column: 1,
-      fix: slip?.fix ?? ONE_KEY_A_LINE,
-    })
+    reportNoMapping(isScalar(root) ? 'one value' : 'a list', source, report)
     return undefined
   }
   const map = isMap(root) ? (root as unknown as YAMLMap) : undefined
@@ -99,6 +92,16 @@ function asMapping(read: YamlRead, source: Source, report: Report): Frontmatter 
     report.add('frontmatter-json', message, { line: source.firstLine, column: 1 })
   }
   return lookUp(map, source)
+}
+
+function reportNoMapping(what: string, { text, firstLine }: Source, report: Report): void {
+  const slip = slipOfKey(text.trimStart().split('\n', 1)[0] ?? '')
+  const why = slip === undefined ? '' : `: ${slip.why}`
+  report.add('frontmatter-not-mapping', `the frontmatter is ${what}, not keys with values${why}`, {
+    line: firstLine,
+    column: 1,
+    fix: slip?.fix ?? ONE_KEY_A_LINE,
+  })
 }
 
 function lookUp(map: YAMLMap | undefined, { text, at, firstLine }: Source): Frontmatter {

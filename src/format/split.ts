@@ -48,8 +48,6 @@ export function splitFrontmatter(text: string): Split {
   if (!MARKER.test(line.text)) return missing(line, number, text)
   const opener = number
   const from = line.next
-  let almost = 0
-  let lastKey = opener
   while (line.next < text.length) {
     line = lineAt(text, line.next)
     number++
@@ -66,19 +64,26 @@ export function splitFrontmatter(text: string): Split {
         loneCr: /\r(?!\n)/.test(raw),
       }
     }
-    if (almost === 0 && ALMOST_MARKER.test(line.text)) almost = number
+  }
+  return unterminated(text, from, opener)
+}
+
+/** Where the frontmatter was probably meant to end: a line that is nearly the marker, or the last of its keys. */
+function unterminated(text: string, from: number, opener: number): Split {
+  let number = opener
+  let lastKey = opener
+  for (let next = from; next < text.length;) {
+    const line = lineAt(text, next)
+    next = line.next
+    number++
+    if (ALMOST_MARKER.test(line.text)) {
+      const fix = `line ${number} looks like the end, but the closing line must be exactly --- at column 1`
+      return { kind: 'unterminated', line: opener, fix }
+    }
     if (lastKey === number - 1 && KEY_LINE.test(line.text)) lastKey = number
   }
-  return {
-    kind: 'unterminated',
-    line: opener,
-    fix:
-      almost > 0
-        ? `line ${almost} looks like the end, but the closing line must be exactly --- at column 1`
-        : lastKey > opener
-          ? `write a line of --- below line ${lastKey}, above the instructions`
-          : 'write a line of --- after the last key, above the instructions',
-  }
+  const below = lastKey > opener ? `below line ${lastKey}` : 'after the last key'
+  return { kind: 'unterminated', line: opener, fix: `write a line of --- ${below}, above the instructions` }
 }
 
 type Opener = readonly [pattern: RegExp, message: string, fix: string]

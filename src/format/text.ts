@@ -54,6 +54,11 @@ export function readText(input: string | Uint8Array, report: Report, maxBytes: n
   }
   const nul = text.indexOf('\0')
   if (nul < 0) return text
+  reportNul(text, nul, report)
+  return undefined
+}
+
+function reportNul(text: string, nul: number, report: Report): void {
   const isPairs = nul <= 1 && text.indexOf('\0', nul + 1) === nul + 2
   const [message, fix] = isPairs
     ? ['every second byte is NUL: the file is probably UTF-16', toUtf8(`UTF-16${nul === 0 ? 'BE' : 'LE'}`)]
@@ -61,7 +66,6 @@ export function readText(input: string | Uint8Array, report: Report, maxBytes: n
       ? ['the file is a ZIP archive, not text', 'unpack it, so that its SKILL.md lies here']
       : ['a NUL character: the file is not text', 'remove the character, or save the file as UTF-8 text']
   report.add('nul-character', message, { ...placeOf(text, nul), fix })
-  return undefined
 }
 
 function wellFormed(text: string, report: Report): string {

@@ -80,9 +80,9 @@ function base64Of(bytes: Uint8Array): string[] {
     let binary = '\0'.repeat(before)
     for (const byte of bytes) binary += String.fromCharCode(byte)
     const from = Math.ceil((before * 8) / 6)
-    const encoded = btoa(binary).replace(/=+$/, '')
-    const own = encoded.slice(from, Math.floor(((before + bytes.length) * 8) / 6))
-    found.push(encoded.slice(from), own)
+    const padded = btoa(binary).slice(from)
+    const own = padded.slice(0, Math.floor(((before + bytes.length) * 8) / 6) - from)
+    found.push(padded, padded.replace(/=+$/, ''), own)
   }
   const long = found.filter((text) => text.length >= MIN_SECRET_CHARS)
   return [...long, ...long.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))]

@@ -46,9 +46,12 @@ export async function findStrays(name: string, options: StrayOptions): Promise<r
   const later: Place[] = []
   const roots = new Set(open.filter(({ why }) => why === undefined).map(({ path }) => path))
   const strays: StrayFile[] = []
+  // Hidden directories and node_modules may be huge, so they come last.
+  const enqueue = (place: Place): void => {
+    if (!roots.has(place.path)) (place.why === 'hidden' ? later : open).push(place)
+  }
   for (let looked = 0; looked < MAX_DIRECTORIES && strays.length < MAX_STRAYS; looked++) {
     throwIfAborted(signal)
-    // Hidden directories and node_modules may be huge, so they come last.
     const place = open.shift() ?? later.shift()
     if (!place) break
     const entries = await list(place.path)
@@ -56,9 +59,7 @@ export async function findStrays(name: string, options: StrayOptions): Promise<r
     const skillFile = entries.find((entry) => entry.isFile() && entry.name.toLowerCase() === 'skill.md')?.name
     const stray = await strayIn(place, { entries, skillFile, wanted })
     if (stray && !known.has(stray.file)) strays.push(stray)
-    for (const next of below(place, entries, skillFile === 'SKILL.md')) {
-      if (!roots.has(next.path)) (next.why === 'hidden' ? later : open).push(next)
-    }
+    for (const next of below(place, entries, skillFile === 'SKILL.md')) enqueue(next)
   }
   return strays
 }

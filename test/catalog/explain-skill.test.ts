@@ -169,8 +169,9 @@ test('a name that nobody has names the roots, the nearest name, and what got in 
     /Looked in: \/home\/skills \(does not exist\), \/big, \/closed \(root-unreadable\)\./,
   )
   assert.equal(findings[0]?.fix, "Did you mean 'report'? Run: nexus skills why report")
+  assert.match(explainSkill('zzz', { catalog, roots }).findings[0]?.fix ?? '', /^Mend what is said below first/)
   assert.match(
-    explainSkill('zzz', { catalog, roots }).findings[0]?.fix ?? '',
+    explainSkill('zzz', { catalog: catalogOf([]), roots }).findings[0]?.fix ?? '',
     /nexus skills init zzz, or put it at \/home\/skills\/zzz/,
   )
 })

@@ -169,3 +169,28 @@ test('kill -9 in the middle of a turn leaves a readable session and no process',
   assert.match(stdout, /user: Wait/)
   assert.match(stdout, /INTERRUPTED|interrupted/)
 })
+
+test('a session is shown with what tools answered as lines, shortened', async (t) => {
+  const place = new Place(t)
+  const flags = await model(t, [
+    { type: 'tool-calls', calls: [{ name: 'run_command', arguments: { command: 'seq 1 300' } }] },
+    { type: 'text', text: 'Done.' },
+  ])
+  await place.run(['run', 'count', '--trust', '--sandbox', 'none', ...flags])
+  const { code, stdout } = await place.run(['sessions', 'show', '0'])
+  assert.equal(code, 0)
+  assert.match(stdout, /\[tool-call run_command\] \{"command":"seq 1 300"\}/)
+  assert.match(stdout, /\[tool-result run_command\]\n {4}Exit code: 0\n[^…]*\n {4}2\n {4}3\n[\d\s]*…\n/)
+  assert.doesNotMatch(stdout, /\\n/)
+})
+
+test('a directory of --keep that cannot be made or used is told with what to do', async (t) => {
+  const place = new Place(t)
+  const file = join(place.workspace, 'skills', 'greet', 'SKILL.md')
+  for (const keep of ['/proc/none/here', file, join(file, 'below')]) {
+    const { code, stderr } = await place.run(['demo', '--keep', keep])
+    assert.notEqual(code, 0)
+    assert.doesNotMatch(stderr, /INTERNAL/)
+    assert.match(stderr, /fix: Name an empty or a new directory/)
+  }
+})

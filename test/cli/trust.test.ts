@@ -78,3 +78,37 @@ test('a system directory as workspace is a wrong argument, with what to do', asy
     /INVALID_ARGUMENT: the workspace \/ is a system directory\n +fix: use the directory of one project/,
   )
 })
+
+test('a damaged list of trusted workspaces is told, and trusts nothing', async (t) => {
+  const place = new Place(t)
+  mkdirSync(place.home, { recursive: true })
+  writeFileSync(join(place.home, 'trust.json'), 'not a list', { mode: 0o600 })
+  const { code, stdout, stderr } = await place.run(['trust', '--list'])
+  assert.deepEqual([code, stdout], [0, ''])
+  assert.match(stderr, /warning trust-damaged/)
+  const { diagnostics } = JSON.parse((await place.run(['trust', '--list', '--json'])).stdout) as {
+    diagnostics: { code: string }[]
+  }
+  assert.deepEqual(
+    diagnostics.map(({ code: found }) => found),
+    ['trust-damaged'],
+  )
+})
+
+test('taking back a trust that was never given is no failure, and says so', async (t) => {
+  const { code, stderr } = await new Place(t).run(['trust', '--remove'])
+  assert.equal(code, 0)
+  assert.match(stderr, /was not trusted/)
+})
+
+test('--list with --remove or with a directory is wrong use', async (t) => {
+  const place = new Place(t)
+  for (const args of [
+    ['trust', '--list', '--remove'],
+    ['trust', '.', '--list'],
+  ]) {
+    const { code, stderr } = await place.run(args)
+    assert.equal(code, 2)
+    assert.match(stderr, /takes no .*\n {2}fix: nexus trust --list/)
+  }
+})

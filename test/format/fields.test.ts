@@ -22,7 +22,10 @@ test('names that YAML takes for numbers, booleans or null are read as written', 
 test('a missing name is undefined, with the name of the directory as the fix', () => {
   const { document, diagnostics } = parse('description: b', 'My Skill')
   assert.equal(document?.name, undefined)
-  assert.deepEqual([diagnostics[0]?.code, diagnostics[0]?.fix], ['name-missing', 'add a line below the opening ---: name: my-skill'])
+  assert.deepEqual(
+    [diagnostics[0]?.code, diagnostics[0]?.fix],
+    ['name-missing', 'add a line below the opening ---: name: my-skill'],
+  )
 })
 
 test('a list is no name and no description; the document stays, for the gate to hold', () => {

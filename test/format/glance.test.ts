@@ -30,7 +30,8 @@ function isSeenAlike(file: Buffer, directoryName: string): boolean {
   assert.deepEqual([quick.name, reader.describe(quick)], [document.name, document.description], shown)
   if (quick.isClean) {
     assert.deepEqual(document.arguments, [], shown)
-    if (quick.isUngated || reader.isSound({ ...quick, path: 'p', directoryName })) assert.deepEqual(diagnostics, [], shown)
+    if (quick.isUngated || reader.isSound({ ...quick, path: 'p', directoryName }))
+      assert.deepEqual(diagnostics, [], shown)
   }
   if (quick.isUngated) {
     assert.deepEqual(document.metadata, NOTHING_GATED, shown)
@@ -67,7 +68,7 @@ const SEEN = {
     'name: pdf\ndescription: Reads files.\nmetadata:\n  openclaw:\n    emoji: "🧰"\n    os: ["darwin", "win32"]\n    requires:\n      bins: ["gh"]\n      env: [A_B]\n    always: true\n    install:\n      - id: apt\n        kind: APT\n        package: gh\n        bins: [gh]\n      - kind: brew\n        label: "Install (brew)"\n',
   ),
   'gates in blocks': file(
-    "name: pdf\ndescription: Reads files.\nmetadata:\n  short: x y\n  nexus:\n    homepage: https://example.com/a\n    primaryEnv: 'A_B'\n    other:\n      deep: [x]\n    requires:\n      anyBins:\n        - rg\n        - \"gr\\tep\"\n      config: []\n      more: yes it is\n    skillKey: \"a \\\"b\\\"\"\n    install:\n      - kind: download\n        url: https://example.com/x\n        note: \" kept \"\n        os:\n          - macos\n          - darwin\n    os: [linux]\n  last: 1\nlicense: MIT\n",
+    'name: pdf\ndescription: Reads files.\nmetadata:\n  short: x y\n  nexus:\n    homepage: https://example.com/a\n    primaryEnv: \'A_B\'\n    other:\n      deep: [x]\n    requires:\n      anyBins:\n        - rg\n        - "gr\\tep"\n      config: []\n      more: yes it is\n    skillKey: "a \\"b\\""\n    install:\n      - kind: download\n        url: https://example.com/x\n        note: " kept "\n        os:\n          - macos\n          - darwin\n    os: [linux]\n  last: 1\nlicense: MIT\n',
   ),
   'gates right below metadata': file(
     'name: pdf\ndescription: Reads files.\nhomepage: https://example.com\nemoji: 📊\nmetadata:\n  emoji: "📊"\n  requires:\n    bins: ["node"]\n    env: [A]\n  primaryEnv: A\n  install:\n    - id: brew\n      kind: brew\n      formula: gh\n      bins: ["gh"]\n      label: Install the GitHub CLI (brew)\n  author: x\n',

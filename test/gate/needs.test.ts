@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { heldReasons } from '../../src/gate/index.ts'
+import { gate, heldReasons } from '../../src/gate/index.ts'
 import type { GateRules } from '../../src/gate/index.ts'
-import type { TargetFacts } from '../../src/kernel/index.ts'
+import type { Skill, TargetFacts } from '../../src/kernel/index.ts'
 import { facts, rules, sketch, type Sketch } from './skills.ts'
 
 function texts(parts: Sketch, target: TargetFacts = facts(), config: GateRules = rules()): string[] {
@@ -44,6 +44,54 @@ test('a variable is met by the target, by env of its entry, and by apiKey only w
   assert.deepEqual(texts(needs, facts(), withKey), ['env | missing env: GH_HOST'])
   assert.deepEqual(texts(needs, facts(), withEnv), [])
   assert.deepEqual(texts(needs, facts({ env: ['GH_HOST', 'GH_TOKEN'] })), [])
+})
+
+test('a variable that no command may be given is missing, whatever its entry holds', () => {
+  const needs = { metadata: { primaryEnv: 'LD_PRELOAD' }, requires: { env: ['LD_PRELOAD', 'NODE_OPTIONS'] } }
+  const entries = new Map([['github', { hasApiKey: true, env: new Set(['NODE_OPTIONS']) }]])
+  const refusedVariable = (name: string) => (name === 'GH_TOKEN' ? undefined : 'steers a loader')
+  const reasons = heldReasons(sketch(needs), facts(), rules({ entries, refusedVariable }))
+  assert.deepEqual(
+    reasons.map(({ text, fix }) => `${text} | ${fix}`),
+    ['LD_PRELOAD', 'NODE_OPTIONS'].map(
+      (name) => `missing env: ${name} | Nothing can give ${name} to a command: it steers a loader.`,
+    ),
+  )
+})
+
+test('a reference that cannot be had holds the skill and is its fix, also for a primaryEnv that is not required', () => {
+  const broken = new Map([
+    ['apiKey', 'skills.entries.github.apiKey refers to KEY, which is not set. Set KEY.'],
+    ['env.GH_HOST', 'skills.entries.github.env.GH_HOST refers to HOST, which is not set. Set HOST.'],
+  ])
+  const config = rules({ entries: new Map([['github', { hasApiKey: false, env: new Set<string>(), broken }]]) })
+  const fixes = (parts: Sketch, target = facts()) =>
+    heldReasons(sketch(parts), target, config).map(({ text, fix }) => `${text} | ${fix}`)
+  const primary = `missing env: GH_TOKEN | ${broken.get('apiKey')}`
+  assert.deepEqual(fixes({ metadata: { primaryEnv: 'GH_TOKEN' } }), [primary])
+  assert.deepEqual(fixes({ metadata: { primaryEnv: 'GH_TOKEN' }, requires: { env: ['GH_HOST'] } }), [
+    `missing env: GH_HOST | ${broken.get('env.GH_HOST')}`,
+    primary,
+  ])
+  assert.deepEqual(fixes({ metadata: { primaryEnv: 'GH_TOKEN' } }, facts({ env: ['GH_TOKEN'] })), [])
+  assert.deepEqual(fixes({}), [], 'a skill that names no variable needs none')
+  assert.deepEqual(fixes({ name: 'other', metadata: { primaryEnv: 'GH_TOKEN' } }), [])
+  const untrusted = heldReasons(sketch({ trusted: false, metadata: { primaryEnv: 'GH_TOKEN' } }), facts(), config)
+  assert.doesNotMatch(JSON.stringify(untrusted), /KEY/)
+})
+
+test('what is configured for a skill is its own: no skillKey of another one reaches it', () => {
+  const entries = new Map([['github', { hasApiKey: true, env: new Set<string>() }]])
+  const thief = sketch({
+    name: 'thief',
+    metadata: { skillKey: 'github', primaryEnv: 'GH_TOKEN' },
+    requires: { env: ['GH_TOKEN'] },
+  })
+  const readyWith = (...others: readonly Skill[]) =>
+    gate([thief, ...others], facts(), rules({ entries })).ready.includes(thief)
+  assert.equal(readyWith(), true)
+  assert.equal(readyWith(sketch({ trusted: false })), true)
+  assert.equal(readyWith(sketch()), false)
 })
 
 test('a variable whose name no variable can have is never met', () => {

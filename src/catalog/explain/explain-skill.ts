@@ -7,7 +7,7 @@ import { type Finding, finding, fromDiagnostic } from './finding.ts'
 import { aboutHeld, type HeldParts } from './held.ts'
 import type { SearchedRoot, StrayFile } from './misplaced.ts'
 import { findMissing, type MissingParts } from './missing.ts'
-import { aboutOffered, type OfferedParts } from './offered.ts'
+import { explainOffered, type OfferedParts } from './offered.ts'
 
 /** What explaining goes by; everything but the catalog may be absent, and is then not spoken of. */
 export interface ExplainParts extends OfferedParts, HeldParts, MissingParts {
@@ -52,7 +52,7 @@ export function explainSkill(name: string, parts: ExplainParts): Explanation {
   const beside = (findings: Finding[]): Finding[] =>
     offered.length === 0 ? findings : findings.map((each) => ({ ...each, severity: 'note' }))
   const findings: Finding[] = [
-    ...offered.flatMap((skill) => aboutOffered(skill, parts)),
+    ...offered.flatMap((skill) => explainOffered(skill, parts)),
     ...beside(held.flatMap(({ skill, reasons }) => aboutHeld(skill, reasons, parts))),
     ...rejected.flatMap((broken) => aboutRejected(broken)),
     ...beside(shadowed.flatMap((copy) => aboutShadowed(copy))),

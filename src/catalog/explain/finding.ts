@@ -47,6 +47,6 @@ export function fromDiagnostic({ code, severity, message, path, line, fix }: Dia
     text: message,
     file: path,
     ...(line !== undefined && { line }),
-    fix: fix === undefined ? `Run: ${command}` : flag === undefined ? fix : `${fix}   or run: ${command}`,
+    fix: fix === undefined ? `Run: ${command}` : flag === undefined ? fix : `${fix}; or run: ${command}`,
   })
 }

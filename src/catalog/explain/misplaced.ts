@@ -56,7 +56,7 @@ function wordsFor(
 ): { text: string; fix: string } {
   const move = `mkdir -p ${shellWord(root)} && mv ${shellWord(directory)} ${shellWord(target)}`
   const copy = `mkdir -p ${shellWord(root)} && cp -R ${shellWord(directory)} ${shellWord(target)}`
-  const search = `have it searched: --skills-dir ${shellWord(directoryOf(directory))}, or skills.load.extraDirs in nexus.yaml`
+  const search = `Have it searched: --skills-dir ${shellWord(directoryOf(directory))}, or skills.load.extraDirs in nexus.yaml`
   const into = `mkdir -p ${shellWord(target)} && mv ${shellWord(file)} ${shellWord(`${target}/SKILL.md`)}`
   switch (why) {
     case 'below-skill':
@@ -79,19 +79,19 @@ function wordsFor(
           }
         : {
             text: 'Wrong place: it lies in a hidden directory or in node_modules, where skills are not looked for.',
-            fix: `Copy it: ${copy}   or ${search}.`,
+            fix: `${search}; or copy it: ${copy}`,
           }
     case 'elsewhere':
       return {
         text: 'Wrong place: another program keeps its skills there; Nexus does not look there by itself.',
-        fix: `Copy it: ${copy}   or ${search}.`,
+        fix: `${search}; or copy it: ${copy}`,
       }
     case 'beside-root':
       return root.startsWith(`${directory}/`)
         ? { text: 'Wrong place: it does not lie in a directory where skills are looked for.', fix: `Move it: ${into}` }
         : {
             text: 'Wrong place: it does not lie in a directory where skills are looked for.',
-            fix: `Move it: ${move}   or ${search}.`,
+            fix: `${search}; or move it: ${move}`,
           }
     case 'no-skill-file':
       return {

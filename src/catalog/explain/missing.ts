@@ -63,18 +63,19 @@ function wrongAddress(asked: string, { catalog, roots = [] }: MissingParts): Fin
   const addresses = copies(catalog)
     .filter((copy) => nameKey(copy.name) === nameKey(name))
     .map(({ address }) => address)
-  const sources = [...new Set(roots.map((root) => root.source))]
-  const isSource = sources.includes(source)
-  if (!isSource && addresses.length === 0) return undefined
-  const text = isSource
-    ? `Source '${source}' has no skill named '${name}' (it is ${roots.find((root) => root.source === source)?.path ?? ''}).`
+  const root = roots.find((each) => each.source === source)
+  if (root === undefined && addresses.length === 0) return undefined
+  const sources = [...new Set(roots.map((each) => each.source))]
+  const text = root
+    ? `Source '${source}' has no skill named '${name}' (it is ${root.path}).`
     : `There is no source '${source}'. Sources: ${sources.join(', ')}.`
-  const [first = ''] = addresses
-  const fix =
-    first === ''
-      ? `Run: nexus skills why ${shellWord(name)}`
-      : `There is ${addresses.slice(0, 5).join(', ')}. Run: nexus skills why ${shellWord(first)}`
-  return finding('not-found', 'problem', { text, fix })
+  return finding('not-found', 'problem', { text, fix: fixOfAddress(name, addresses) })
+}
+
+function fixOfAddress(name: string, addresses: readonly string[]): string {
+  const [first] = addresses
+  if (first === undefined) return `Run: nexus skills why ${shellWord(name)}`
+  return `There is ${addresses.slice(0, 5).join(', ')}. Run: nexus skills why ${shellWord(first)}`
 }
 
 /** Every copy as it is called. */
@@ -96,7 +97,7 @@ function notFound(name: string, { catalog, roots = [], isBlocked }: MissingParts
     text: `No skill is named '${name.slice(0, MAX_SHOWN_CHARS)}'.${looked}`,
     fix:
       near === undefined
-        ? [alike(name, all), isBlocked ? BLOCKED : '', makeIt(name, roots)].filter((part) => part !== '').join(' ')
+        ? [alike(name, all), isBlocked ? BLOCKED : makeIt(name, roots)].filter((part) => part !== '').join(' ')
         : `Did you mean '${near}'? Run: nexus skills why ${shellWord(near)}`,
   })
 }

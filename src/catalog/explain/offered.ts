@@ -19,7 +19,7 @@ const MAX_NOTES = 20
 const MAX_NAME_POINTS = 128
 
 /** How the prompt shows a skill that is offered, who may start it, and what else there is to say. */
-export function aboutOffered(skill: Skill, parts: OfferedParts): Finding[] {
+export function explainOffered(skill: Skill, parts: OfferedParts): Finding[] {
   const { file } = skill
   const notes = skill.diagnostics.slice(0, MAX_NOTES).map(fromDiagnostic)
   // A link is listed, but refused when it is loaded: that is the answer, whatever the prompt says.

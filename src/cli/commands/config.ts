@@ -56,7 +56,7 @@ export async function checkConfig(invocation: Invocation): Promise<number> {
 async function printFindings(
   diagnostics: readonly Diagnostic[],
   loaded: LoadedConfig,
-  { line: print, paint }: Terminal,
+  terminal: Terminal,
 ): Promise<void> {
   if (diagnostics.length === 0) return
   const { formatWithFrame } = await import('../validation/code-frame.ts')
@@ -66,9 +66,9 @@ async function printFindings(
     if (!sources.has(path)) sources.set(path, await sourceOf(loaded, path))
     const source = sources.get(path)
     const frame = { lines: source?.lines ?? [], column: source?.columnOf(line, column) }
-    print(formatWithFrame(diagnostic, frame, paint))
+    terminal.line(formatWithFrame(diagnostic, frame, terminal))
   }
-  print()
+  terminal.line()
 }
 
 /** `nexus config show [section]`: what holds and which line said so, secrets blanked. Exit code 1 when a file has an error. */

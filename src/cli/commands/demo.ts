@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { createAgent, type ModelChoice, processOwner, resolveModel, type TurnResult } from '../../agents/index.ts'
 import {
   CODES,
+  isNexusError,
   type JsonValue,
   type LedgerEntry,
   makeDirectory,
@@ -47,7 +48,9 @@ export async function runDemo(given: Invocation): Promise<number> {
       model: model.describe,
       artifacts: artifactsIn(workspace),
     }
-    given.terminal.json(envelope(given.command, data as unknown as JsonValue, { diagnostics: findings(seenBy(local)), exit }))
+    given.terminal.json(
+      envelope(given.command, data as unknown as JsonValue, { diagnostics: findings(seenBy(local)), exit }),
+    )
   }
   return exit
 }
@@ -76,18 +79,24 @@ function artifactsIn(workspace: string): { file: string; bytes: number }[] {
 
 /** An empty directory with the input file: the one named by `--keep`, else a new one below the temporary directory. */
 function makeWorkspace(keep: string | undefined): string {
-  const directory = keep === undefined ? mkdtempSync(join(tmpdir(), 'nexus-demo-')) : resolve(keep)
-  makeDirectory(directory, { mkdirSync, statSync })
-  if (readdirSync(directory).length > 0) {
-    throw new NexusError('CONFLICT', `${directory} is not empty.`, {
-      fix: 'Name an empty or a new directory with --keep.',
-    })
+  try {
+    const directory = keep === undefined ? mkdtempSync(join(tmpdir(), 'nexus-demo-')) : resolve(keep)
+    makeDirectory(directory, { mkdirSync, statSync })
+    if (readdirSync(directory).length > 0)
+      throw new NexusError('CONFLICT', `${toSafeLine(directory)} is not empty.`, { fix: OTHER_DIRECTORY })
+    mkdirSync(join(directory, 'data'))
+    mkdirSync(join(directory, '.nexus'))
+    const input = join(packageRoot(), 'skills', 'csv-report', 'assets', 'sales.csv')
+    copyFileSync(input, join(directory, 'data', 'sales.csv'))
+    return realpathSync(directory)
+  } catch (cause) {
+    if (isNexusError(cause)) throw cause
+    const message = `The workspace of the demo cannot be made: ${toSafeLine((cause as Error).message)}`
+    throw new NexusError('INVALID_ARGUMENT', message, { fix: OTHER_DIRECTORY, cause })
   }
-  mkdirSync(join(directory, 'data'))
-  mkdirSync(join(directory, '.nexus'))
-  copyFileSync(join(packageRoot(), 'skills', 'csv-report', 'assets', 'sales.csv'), join(directory, 'data', 'sales.csv'))
-  return realpathSync(directory)
 }
+
+const OTHER_DIRECTORY = 'Name an empty or a new directory with --keep.'
 
 /** Longer lines are hard to read, wherever they go. */
 const WIDEST = 110

@@ -95,6 +95,13 @@ function describeMessage(message: StoredMessage): string {
 function describePart(part: JsonValue): string {
   if (!isJsonObject(part)) return ''
   if (part['type'] === 'text') return toSafeText(String(part['text']))
-  const shown = shorten(toSafeLine(JSON.stringify(part['input'] ?? part['output'] ?? '')), 400)
-  return `[${toSafeLine(String(part['type']))} ${toSafeLine(String(part['toolName'] ?? ''))}] ${shown}`
+  const head = `[${toSafeLine(String(part['type']))} ${toSafeLine(String(part['toolName'] ?? ''))}]`
+  const { output } = part
+  // What a tool answered is text with lines of its own.
+  if (isJsonObject(output) && typeof output['value'] === 'string')
+    return `${head}\n${shorten(toSafeText(output['value']), MOST_SHOWN).replace(/^/gm, '    ')}`
+  return `${head} ${shorten(toSafeLine(JSON.stringify(part['input'] ?? output ?? '')), MOST_SHOWN)}`
 }
+
+/** Cells of one call or answer; `--json` has the whole. */
+const MOST_SHOWN = 400

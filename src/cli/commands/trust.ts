@@ -1,32 +1,39 @@
 import { join, resolve } from 'node:path'
 import { listTrusted, loadConfig, trustWorkspace, untrustWorkspace } from '../../config/index.ts'
-import { toSafeLine } from '../../kernel/index.ts'
+import { NexusError, toSafeLine } from '../../kernel/index.ts'
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { printDiagnostics } from '../open.ts'
 
 /** `nexus trust [directory]`: remembered by real path under the Nexus home. */
 export async function trust(invocation: Invocation): Promise<number> {
-  const { terminal, environment } = invocation
-  const loaded = await loadConfig({ cwd: resolve(invocation.cwd, invocation.positionals[0] ?? '.'), environment })
-  const { nexusHome } = loaded
-  if (invocation.flags['list'] !== true) {
-    const directory =
-      invocation.positionals[0] === undefined
-        ? loaded.workspace.directory
-        : resolve(invocation.cwd, invocation.positionals[0])
-    const change = invocation.flags['remove'] === true ? untrustWorkspace : trustWorkspace
-    const realPath = await change({ nexusHome, directory })
-    terminal.note(
-      invocation.flags['remove'] === true
-        ? `No longer trusted: ${toSafeLine(realPath)}`
-        : await describeTrusted(realPath, invocation),
-    )
+  const { terminal, environment, flags } = invocation
+  const [given] = invocation.positionals
+  if (flags['list'] === true) refuseMore(invocation)
+  const { workspace, nexusHome } = await loadConfig({ cwd: resolve(invocation.cwd, given ?? '.'), environment })
+  const before = await listTrusted(nexusHome)
+  printDiagnostics(before.diagnostics, terminal)
+  if (flags['list'] !== true) {
+    const directory = given === undefined ? workspace.directory : resolve(invocation.cwd, given)
+    if (flags['remove'] === true) {
+      const path = await untrustWorkspace({ nexusHome, directory })
+      const was = before.directories.includes(path)
+      terminal.note(was ? `No longer trusted: ${toSafeLine(path)}` : `${toSafeLine(path)} was not trusted.`)
+    } else terminal.note(await describeTrusted(await trustWorkspace({ nexusHome, directory }), invocation))
   }
   const { directories } = await listTrusted(nexusHome)
-  if (invocation.flags['json'] === true) terminal.json(envelope('trust', { directories: [...directories] }))
-  else if (invocation.flags['list'] === true) for (const directory of directories) terminal.line(toSafeLine(directory))
+  if (flags['json'] === true)
+    terminal.json(envelope('trust', { directories: [...directories] }, { diagnostics: before.diagnostics, exit: 0 }))
+  else if (flags['list'] === true) for (const directory of directories) terminal.line(toSafeLine(directory))
   return 0
+}
+
+function refuseMore({ flags, positionals }: Invocation): void {
+  if (flags['remove'] !== true && positionals.length === 0) return
+  const other = positionals.length === 0 ? '--remove' : 'directory'
+  throw new NexusError('INVALID_ARGUMENT', `nexus trust: --list shows all workspaces and takes no ${other}.`, {
+    fix: 'nexus trust --list',
+  })
 }
 
 /** What was trusted just now, and what was not. */

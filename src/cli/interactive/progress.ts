@@ -1,3 +1,4 @@
+import { shorten } from '../show/columns.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** What takes less needs no word. */
@@ -5,19 +6,26 @@ const EVERY_MS = 1000
 
 /** One line on stderr that says what is going on, only where a person is watching, only when it takes more than a second. */
 export interface Progress {
-  /** From now on this is going on. */
-  begin(what: string): void
-  /** Takes the line away; call it before anything else is written. */
+  /** From now on this is going on; a function is asked each time, to say how far it is. */
+  begin(what: string | (() => string)): void
+  /** Takes the line away until the next second, where stdout is the same screen; call it before data is written. */
+  clear(): void
+  /** Takes the line away for good. */
   end(): void
 }
 
 export function createProgress(terminal: Terminal): Progress {
   let timer: NodeJS.Timeout | undefined
   let isShown = false
+  const takeAway = (): void => {
+    if (terminal.isDumb) return
+    if (isShown) terminal.writeNote('\r\u001b[K')
+    isShown = false
+  }
   const end = (): void => {
     clearInterval(timer)
     timer = undefined
-    if (isShown && !terminal.isDumb) terminal.writeNote('\r\u001b[K')
+    takeAway()
     isShown = false
   }
   return {
@@ -27,7 +35,9 @@ export function createProgress(terminal: Terminal): Progress {
       const startedAt = performance.now()
       timer = setInterval(() => {
         const seconds = Math.round((performance.now() - startedAt) / 1000)
-        const text = terminal.paintNote('dim', `${what} … ${seconds} s`)
+        const done = typeof what === 'string' ? what : what()
+        const line = shorten(`${done} … ${seconds} s`, terminal.noteColumns - 1)
+        const text = terminal.paintNote('dim', line)
         // A terminal that cannot take a line back gets one line and no more.
         if (!terminal.isDumb) terminal.writeNote(`\r${text}\u001b[K`)
         else if (!isShown) terminal.note(text)
@@ -35,12 +45,19 @@ export function createProgress(terminal: Terminal): Progress {
       }, EVERY_MS)
       timer.unref()
     },
+    clear: () => {
+      if (Number.isFinite(terminal.columns)) takeAway()
+    },
     end,
   }
 }
 
 /** Shows the word while the work is on. */
-export async function withProgress<T>(terminal: Terminal, what: string, work: () => Promise<T>): Promise<T> {
+export async function withProgress<T>(
+  terminal: Terminal,
+  what: string | (() => string),
+  work: () => Promise<T>,
+): Promise<T> {
   const progress = createProgress(terminal)
   progress.begin(what)
   try {

@@ -11,10 +11,19 @@ import {
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
 import { formatTable, shorten } from './columns.ts'
 
+/** Why a copy is not simply ready; with the place of the cause, where it is known. */
+export interface Reason {
+  readonly code: string
+  readonly text: string
+  readonly fix?: string
+  readonly file?: string
+  readonly line?: number
+}
+
 /** Where a copy stands, with every reason. */
 export interface SkillState {
   readonly state: 'ready' | 'held' | 'shadowed'
-  readonly reasons: readonly { readonly code: string; readonly text: string; readonly fix?: string }[]
+  readonly reasons: readonly Reason[]
 }
 
 /** Every copy that can be read, whatever its state: ready, held and shadowed ones. */
@@ -29,7 +38,10 @@ export function stateOf(catalog: Catalog, skill: Skill): SkillState {
       shadow.why === 'identical'
         ? `the same bytes as ${skillAddress(shadow.by)}`
         : `shadowed by ${skillAddress(shadow.by)} (${shadow.by.file})`
-    return { state: 'shadowed', reasons: [{ code: shadow.why, text, fix: `address it as ${skillAddress(skill)}` }] }
+    // Two copies of one source have one address.
+    const isAlone = skillAddress(shadow.by) !== skillAddress(skill)
+    const fix = isAlone ? `address it as ${skillAddress(skill)}` : 'write another name: in one of the two'
+    return { state: 'shadowed', reasons: [{ code: shadow.why, text, fix }] }
   }
   const held = catalog.held.find((candidateHeld) => candidateHeld.skill === skill)
   if (held) return { state: 'held', reasons: held.reasons.map((reason) => ({ ...reason })) }
@@ -69,9 +81,14 @@ export function printOthers(catalog: Catalog, terminal: Terminal): void {
   }
   for (const broken of catalog.rejected) {
     terminal.line(
-      `${terminal.paint('red', '✗')} ${toSafeLine(broken.name)}  ${toSafeLine(broken.diagnostics[0]?.message ?? '')} ${terminal.paint('dim', broken.file)}`,
+      `${terminal.paint('red', '✗')} ${toSafeLine(broken.name)}  ${toSafeLine(broken.diagnostics[0]?.message ?? '')} ${terminal.paint('dim', placeOf(broken))}`,
     )
   }
+}
+
+function placeOf({ file, diagnostics }: RejectedSkill): string {
+  const line = diagnostics[0]?.line
+  return toSafeLine(line === undefined ? file : `${file}:${line}`)
 }
 
 export function printHint(catalog: Catalog, terminal: Terminal): void {
@@ -129,10 +146,11 @@ export function printCheck(skill: Skill, state: SkillState, terminal: Terminal):
   terminal.line(
     `${mark} ${terminal.paint('bold', toSafeLine(skillAddress(skill)))}  ${state.state}  ${terminal.paint('dim', toSafeLine(skill.file))}`,
   )
-  for (const reason of state.reasons) {
-    terminal.line(
-      `    ${toSafeLine(reason.text)}${reason.fix === undefined ? '' : `\n      ${terminal.paint('cyan', 'fix:')} ${toSafeLine(reason.fix)}`}`,
-    )
+  for (const { text, file, line, fix } of state.reasons) {
+    const where = line === undefined ? file : `${file ?? skill.file}:${line}`
+    const place = where === undefined ? '' : `  ${terminal.paint('dim', toSafeLine(where))}`
+    const next = fix === undefined ? '' : `\n      ${terminal.paint('cyan', 'fix:')} ${toSafeLine(fix)}`
+    terminal.line(`    ${toSafeLine(text)}${place}${next}`)
   }
   for (const diagnostic of skill.diagnostics)
     terminal.line(formatDiagnostic(diagnostic, terminal.paint).replace(/^/gm, '    '))

@@ -2,10 +2,12 @@ import { type Diagnostic, toSafeText } from '../../kernel/index.ts'
 import { cellsOf } from '../show/columns.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
 
-/** Cells of a line that are shown, with the place inside. */
+/** Cells of a line that are shown, with the place inside; fewer on a narrow terminal, where a broken line would part from its caret. */
 const MAX_CELLS = 100
-/** Cells before the place, when the line is cut. */
-const CELLS_BEFORE = 60
+const MIN_CELLS = 20
+/** Share of them before the place, when the line is cut. */
+const SHARE_BEFORE = 0.6
+const INDENT = '      '
 
 /** Lines of a text whatever their ends are, without the byte order mark: as diagnostics count them. */
 export function linesOf(text: string): readonly string[] {
@@ -19,16 +21,20 @@ export function linesOf(text: string): readonly string[] {
 export function codeFrame(
   lines: readonly string[],
   { line, column = 1 }: { line: number; column?: number | undefined },
-  paint: Terminal['paint'],
+  { paint, columns }: Pick<Terminal, 'paint' | 'columns'>,
 ): string {
   const text = lines[line - 1]
   if (text === undefined) return ''
   const width = String(line).length
   const gutter = (label: string): string => paint('dim', `${label.padStart(width)} | `)
-  const { shown, caret } = visible(text, column)
+  const beside = INDENT.length + width + ' | …'.length
+  const room = Math.max(MIN_CELLS, Math.min(MAX_CELLS, columns - beside))
+  const { shown, caret } = visible(text, column, room)
   const before = line > 1 ? lines[line - 2] : undefined
   return [
-    ...(before === undefined || before.trim() === '' ? [] : [gutter(String(line - 1)) + visible(before, 1).shown]),
+    ...(before === undefined || before.trim() === ''
+      ? []
+      : [gutter(String(line - 1)) + visible(before, 1, room).shown]),
     gutter(String(line)) + shown,
     `${gutter('')}${' '.repeat(caret)}${paint('red', '^')}`,
   ].join('\n')
@@ -38,42 +44,43 @@ export function codeFrame(
 export function formatWithFrame(
   diagnostic: Diagnostic,
   { lines, column = diagnostic.column }: { lines: readonly string[]; column?: number | undefined },
-  paint: Terminal['paint'],
+  terminal: Pick<Terminal, 'paint' | 'columns'>,
 ): string {
   const { fix, ...rest } = diagnostic
-  const frame = rest.line === undefined ? '' : codeFrame(lines, { line: rest.line, column }, paint)
+  const { paint } = terminal
+  const frame = rest.line === undefined ? '' : codeFrame(lines, { line: rest.line, column }, terminal)
   return [
     formatDiagnostic(rest, paint),
-    ...(frame === '' ? [] : [frame.replace(/^/gm, '      ')]),
+    ...(frame === '' ? [] : [frame.replace(/^/gm, INDENT)]),
     ...(fix === undefined ? [] : [`    ${paint('cyan', 'fix:')} ${toSafeText(fix).replaceAll('\n', '\n    ')}`]),
   ].join('\n')
 }
 
 /** A line made visible and cut to a window around the column; `caret` counts cells from 0. */
-function visible(text: string, column: number): { shown: string; caret: number } {
-  const start = windowStart(text, column)
+function visible(text: string, column: number, room: number): { shown: string; caret: number } {
+  const start = windowStart(text, column, room)
   let cells = start > 0 ? 1 : 0
   let caret = cells
   let shown = start > 0 ? '…' : ''
   let at = start
-  for (const character of text.slice(start, start + MAX_CELLS * 2)) {
-    if (cells >= MAX_CELLS) return { shown: `${shown}…`, caret: Math.min(caret, cells) }
+  for (const character of text.slice(start, start + room * 2)) {
+    if (cells >= room) return { shown: `${shown}…`, caret: Math.min(caret, cells) }
     const safe = character === '\t' ? ' ' : isShown(character) ? character : '·'
     shown += safe
     at += character.length
     cells += cellsOf(safe)
     if (at <= column - 1) caret = cells
   }
-  return { shown: start + MAX_CELLS * 2 < text.length ? `${shown}…` : shown, caret }
+  return { shown: start + room * 2 < text.length ? `${shown}…` : shown, caret }
 }
 
 function isShown(character: string): boolean {
   return cellsOf(character) === 0 || toSafeText(character) === character.normalize('NFC')
 }
 
-function windowStart(text: string, column: number): number {
-  if (column <= MAX_CELLS - 10) return 0
-  const start = Math.max(0, Math.min(column - 1, text.length) - CELLS_BEFORE)
+function windowStart(text: string, column: number, room: number): number {
+  if (column <= room - 10) return 0
+  const start = Math.max(0, Math.min(column - 1, text.length) - Math.floor(room * SHARE_BEFORE))
   const unit = text.charCodeAt(start)
   return unit >= 0xdc00 && unit <= 0xdfff ? start + 1 : start
 }

@@ -3,6 +3,7 @@ import { exportFlat, migrateSkill } from '../../format/index.ts'
 import { type Diagnostic, hasErrors, NexusError } from '../../kernel/index.ts'
 import { choiceFlag, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { withProgress } from '../interactive/progress.ts'
 import { formatDiagnostic } from '../terminal.ts'
 import { type FileRewrite, printChanges, rewriteFile } from './rewrite-file.ts'
 import { findTargets, readTarget, type Target } from './targets.ts'
@@ -23,12 +24,15 @@ export async function migrateSkills(invocation: Invocation): Promise<number> {
     })
   }
   const write = flags['dry-run'] !== true
-  const found = await findTargets(positionals, { cwd, signal })
+  const found = await withProgress(terminal, 'looking for skills', () => findTargets(positionals, { cwd, signal }))
   const results: Migrated[] = []
-  for (const [index, target] of found.targets.entries()) {
-    if (index % 32 === 31) await nextTurn(undefined, { signal })
-    results.push(await migrate(target, { to, write, signal }))
-  }
+  const done = (): string => `migrating skills: ${results.length} of ${found.targets.length}`
+  await withProgress(terminal, done, async () => {
+    for (const [index, target] of found.targets.entries()) {
+      if (index % 32 === 31) await nextTurn(undefined, { signal })
+      results.push(await migrate(target, { to, write, signal }))
+    }
+  })
   const all = [...found.diagnostics, ...results.flatMap(({ diagnostics }) => diagnostics)]
   const changed = results.filter(({ changes }) => changes.length > 0)
   if (flags['json'] === true) {

@@ -3,6 +3,7 @@ import { type Change, checkLenient, checkStrict, fixSkill, type Profile, PROFILE
 import { type Diagnostic, hasErrors, type JsonValue, NexusError, toSafeLine } from '../../kernel/index.ts'
 import { choiceFlag, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { createProgress, type Progress, withProgress } from '../interactive/progress.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
 import { formatWithFrame, linesOf } from './code-frame.ts'
 import { printChanges, rewriteFile } from './rewrite-file.ts'
@@ -33,17 +34,23 @@ interface Verdict {
 export async function validateSkills(invocation: Invocation): Promise<number> {
   const wishes = readWishes(invocation)
   const { cwd, signal, terminal } = invocation
-  const found = await findTargets(pathsOf(invocation), { cwd, signal })
+  const paths = pathsOf(invocation)
+  const found = await withProgress(terminal, 'looking for skills', () => findTargets(paths, { cwd, signal }))
   const verdicts: Verdict[] = []
   const total: Total = { skills: 0, invalid: 0, errors: 0, warnings: 0, infos: 0, fixed: 0 }
-  const progress = createProgress(terminal, found.targets.length)
-  for (const [index, target] of found.targets.entries()) {
-    if (index % 32 === 31) await nextTurn(undefined, { signal })
-    progress(index)
-    const verdict = await judge(target, wishes, signal)
-    count(total, verdict)
-    if (wishes.format === 'text') printVerdict(verdict, found.targets.length, terminal)
-    verdicts.push({ ...verdict, text: '' })
+  const all = found.targets.length
+  const progress = createProgress(terminal)
+  progress.begin(() => `validating skills: ${verdicts.length} of ${all}`)
+  try {
+    for (const [index, target] of found.targets.entries()) {
+      if (index % 32 === 31) await nextTurn(undefined, { signal })
+      const verdict = await judge(target, wishes, signal)
+      count(total, verdict)
+      if (wishes.format === 'text') printVerdict(verdict, { all, progress, terminal })
+      verdicts.push({ ...verdict, text: '' })
+    }
+  } finally {
+    progress.end()
   }
   for (const diagnostic of found.diagnostics) addTo(total, diagnostic)
   report({ wishes, verdicts, loose: found.diagnostics, total }, invocation)
@@ -142,7 +149,12 @@ function addTo(total: Total, { severity }: Diagnostic): void {
 /** Valid skills are named one by one only when there are few. */
 const MOST_NAMED = 20
 
-function printVerdict({ target, diagnostics, changes, text }: Verdict, among: number, terminal: Terminal): void {
+function printVerdict(
+  { target, diagnostics, changes, text }: Verdict,
+  { all, progress, terminal }: { all: number; progress: Progress; terminal: Terminal },
+): void {
+  if (diagnostics.length === 0 && changes.length === 0 && all > MOST_NAMED) return
+  progress.clear()
   const { paint } = terminal
   if (changes.length > 0) {
     terminal.line(paint('green', 'fixed'))
@@ -150,11 +162,11 @@ function printVerdict({ target, diagnostics, changes, text }: Verdict, among: nu
     terminal.line()
   }
   if (diagnostics.length === 0) {
-    if (among <= MOST_NAMED) terminal.line(`${paint('green', 'valid')} ${toSafeLine(target.shown)}`)
+    if (all <= MOST_NAMED) terminal.line(`${paint('green', 'valid')} ${toSafeLine(target.shown)}`)
     return
   }
   const lines = linesOf(text)
-  for (const diagnostic of diagnostics) terminal.line(formatWithFrame(diagnostic, { lines }, paint))
+  for (const diagnostic of diagnostics) terminal.line(formatWithFrame(diagnostic, { lines }, terminal))
   terminal.line()
 }
 
@@ -211,16 +223,4 @@ function summaryOf({ skills, invalid, errors, warnings, infos, fixed }: Total): 
   const findings = [many(errors, 'error'), many(warnings, 'warning'), many(infos, 'note')].join(', ')
   const valid = `${skills - invalid} valid, ${invalid} invalid`
   return `${many(skills, 'skill')}: ${valid}; ${findings}${fixed > 0 ? `; ${many(fixed, 'file')} fixed` : ''}`
-}
-
-const PROGRESS_EVERY_MS = 1_000
-
-/** Says how far it is, once a second, when a person is watching. */
-function createProgress(terminal: Terminal, all: number): (done: number) => void {
-  let next = Date.now() + PROGRESS_EVERY_MS
-  return (done) => {
-    if (!terminal.isInteractive || Date.now() < next) return
-    next = Date.now() + PROGRESS_EVERY_MS
-    terminal.note(`${done} of ${all} …`)
-  }
 }

@@ -13,7 +13,6 @@ import { isWebAddress, osNames, REQUIRED } from './gating-values.ts'
 const NONE: readonly never[] = Object.freeze([])
 const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
 
-
 /** Where findings about metadata go. */
 export interface Notes {
   readonly place: { readonly line: number; readonly column: number }

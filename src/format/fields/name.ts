@@ -8,14 +8,7 @@ export function readName(front: Frontmatter, directoryName: string | undefined, 
   const written = front.written('name')
   const place = front.place('name')
   const name = written === undefined || written === 'collection' ? '' : trimText(written.text ?? '')
-  if (name === '') {
-    const line = `name: ${directoryName === undefined ? 'my-skill' : suggestName(directoryName)}`
-    const fix = written === undefined ? `add a line below the opening ---: ${line}` : `write: ${line}`
-    if (written === 'collection')
-      report.add('name-not-text', "the name is not text; the directory's name is used", { ...place, fix })
-    else report.add('name-missing', "no name is given; the directory's name is used", { ...place, fix })
-    return undefined
-  }
+  if (name === '') return noName(written, { directoryName, place, report })
   const breaches = isCleanName(name) ? [] : nameBreaches(name)
   if (breaches.length > 0) {
     report.add('name-invalid', `the name ${shown(name)} ${breaches.join(', ')}; it is used as a label only`, {
@@ -38,6 +31,20 @@ export function readName(front: Frontmatter, directoryName: string | undefined, 
     )
   }
   return name
+}
+
+interface Place {
+  readonly directoryName: string | undefined
+  readonly place: { readonly line: number; readonly column: number }
+  readonly report: Report
+}
+
+function noName(written: ReturnType<Frontmatter['written']>, { directoryName, place, report }: Place): undefined {
+  const line = `name: ${directoryName === undefined ? 'my-skill' : suggestName(directoryName)}`
+  const fix = written === undefined ? `add a line below the opening ---: ${line}` : `write: ${line}`
+  if (written === 'collection')
+    report.add('name-not-text', "the name is not text; the directory's name is used", { ...place, fix })
+  else report.add('name-missing', "no name is given; the directory's name is used", { ...place, fix })
 }
 
 function fixOfDifference(name: string, directoryName: string): string {

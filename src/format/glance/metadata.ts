@@ -314,7 +314,7 @@ const IS_ITEM = /^- (?:["']|[\w/($.-][^:]*$)/
 function flow(value: string): readonly string[] | undefined {
   const texts: string[] = []
   const last = value.length - 1
-  for (let at = 1; at < last; ) {
+  for (let at = 1; at < last;) {
     const isQuoted = value.charCodeAt(at) === DOUBLE_QUOTE
     const from = isQuoted ? at + 1 : at
     const found = value.indexOf(isQuoted ? '"' : ',', from)

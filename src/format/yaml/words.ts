@@ -109,14 +109,20 @@ function lastKey(lines: readonly string[]): number {
 export function slipOfKey(line: string): { readonly why: string; readonly fix: string } | undefined {
   const [, word, rest = ''] = /^(name|description|license|compatibility|version)[ \t]+([^:=\s].*)$/.exec(line) ?? []
   if (word !== undefined) return { why: `no colon after ${word}`, fix: `write: ${word}: ${cut(rest.trimEnd())}` }
-  const [, key = '', odd = '', value = ''] = /^\s*["']?([\w.-]+)["']?\s*([:=\uff1a\ua789\u2236])(.*)$/u.exec(line) ?? []
+  const [, key = '', odd = '', value = ''] = KEY_AND_SIGN.exec(line) ?? []
   if (key === '' || (odd === ':' && /^[ \t]|^$|^\/\//.test(value))) return undefined
   const fix = `write: ${key}: ${cut(value.replace(/^[\s\u200b\u2060]+/, '').trimEnd())}`
-  if (odd === '=') return { why: '= instead of a colon', fix }
-  if (odd !== ':') return { why: `${codePoint(odd)} instead of a common colon`, fix }
+  return { why: whyNot(odd, value), fix }
+}
+
+/** A key and what stands where a colon belongs: also `=`, and colons that only look like one. */
+const KEY_AND_SIGN = /^\s*["']?([\w.-]+)["']?\s*([:=\uff1a\ua789\u2236])(.*)$/u
+
+function whyNot(sign: string, value: string): string {
+  if (sign === '=') return '= instead of a colon'
+  if (sign !== ':') return `${codePoint(sign)} instead of a common colon`
   const first = value.slice(0, 1)
-  const isOdd = /[\s\u200b\u2060]/.test(first)
-  return { why: isOdd ? `${codePoint(first)} instead of a common space` : 'no space after the colon', fix }
+  return /[\s\u200b\u2060]/.test(first) ? `${codePoint(first)} instead of a common space` : 'no space after the colon'
 }
 
 function cut(text: string): string {

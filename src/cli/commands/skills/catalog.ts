@@ -1,36 +1,23 @@
 import type { Catalog } from '../../../catalog/index.ts'
-import {
-  hasErrors,
-  NexusError,
-  type RejectedSkill,
-  type Skill,
-  skillAddress,
-  toSafeLine,
-  toSafeText,
-} from '../../../kernel/index.ts'
+import { NexusError, type Skill, skillAddress, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Invocation } from '../../command.ts'
-import { envelope, type ErrorMember } from '../../envelope.ts'
+import { envelope } from '../../envelope.ts'
 import { callError } from '../../failure.ts'
 import { withLook } from '../../look.ts'
 import { agentFlag } from '../../open.ts'
-import { installData, installGround, installsOf, missingInstallsOf, printInstalls } from '../../show/install.ts'
+import { installData, installGround, installsOf, printInstalls } from '../../show/install.ts'
 import {
   copiesIn,
   listData,
-  looseIn,
-  printCheck,
   printHint,
   printOthers,
   printReady,
-  printRejected,
   printSkill,
-  rejectedData,
   skillData,
   stateOf,
 } from '../../show/skills.ts'
 import { shellWord } from '../../show/shell-word.ts'
 import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
-import { formatDiagnostic } from '../../terminal.ts'
 
 /** `nexus skills list` */
 export async function listSkills(invocation: Invocation): Promise<number> {
@@ -63,7 +50,7 @@ export async function showSkill(invocation: Invocation): Promise<number> {
       const data = {
         ...skillData(skill),
         sha256: skill.fileDigest,
-        ...state,
+        ...{ state: state.state, reasons: state.reasons.map((reason) => ({ ...reason })) },
         description: skill.description,
         ...(skill.metadata.install.length > 0 && { install: installData(installs) }),
         ...(variables.length > 0 && { variables: variablesData(variables) }),
@@ -101,77 +88,6 @@ async function load(name: string, invocation: Invocation): Promise<string> {
   }
 }
 
-/** `nexus skills check [name]`: exit code 1 when the named skill is not ready, or any candidate is broken. */
-export async function checkSkills(invocation: Invocation): Promise<number> {
-  const name = invocation.positionals[0]
-  return withLook(invocation, (look, catalog) => {
-    const { terminal } = invocation
-    const matches = (candidateName: string, address: string): boolean =>
-      name === undefined || candidateName === name || address === name
-    const skills = copiesIn(catalog)
-      .filter((skill) => matches(skill.name, skillAddress(skill)))
-      .sort((a, b) => (skillAddress(a) < skillAddress(b) ? -1 : 1))
-    const rejected = catalog.rejected.filter((broken) => matches(broken.name, `${broken.origin.source}/${broken.name}`))
-    if (name !== undefined && skills.length + rejected.length === 0) throw notFound(catalog, name)
-    const ground = installGround(look, invocation)
-    const variablesOf = variablesIn(look, agentFlag(invocation))
-    const states = skills.map((skill) => ({ skill, ...stateOf(catalog, skill) }))
-    const loose = name === undefined ? looseIn(catalog) : []
-    const isReady = name === undefined || states.some(({ state }) => state === 'ready')
-    const error = problemOf(name, { rejected, isReady, isSearched: !hasErrors(loose) })
-    if (invocation.flags['json'] === true) {
-      const data = {
-        target: look.facts.target,
-        skills: states.map(({ skill, ...state }) => {
-          const installs = missingInstallsOf(skill, ground)
-          const variables = variablesOf(skill)
-          return {
-            ...skillData(skill),
-            ...state,
-            ...(installs.length > 0 && { install: installData(installs) }),
-            ...(variables.length > 0 && { variables: variablesData(variables) }),
-          }
-        }),
-        rejected: rejected.map(rejectedData),
-      }
-      const found = [
-        ...loose,
-        ...skills.flatMap((skill) => skill.diagnostics),
-        ...rejected.flatMap((broken) => broken.diagnostics),
-      ]
-      const diagnostics = [...look.diagnostics, ...new Set(found)]
-      terminal.json(envelope('skills check', data, { diagnostics, exit: error ? 1 : 0, ...(error && { error }) }))
-    } else {
-      terminal.line(terminal.paint('dim', `Checked against: ${toSafeLine(look.facts.target)}`))
-      for (const { skill, ...state } of states) {
-        printCheck(skill, state, terminal)
-        printInstalls(missingInstallsOf(skill, ground), { terminal, indent: '      ' })
-        printVariables(skill, variablesOf(skill), { terminal, all: false })
-      }
-      for (const broken of rejected) printRejected(broken, terminal)
-      for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
-    }
-    return error ? 1 : 0
-  })
-}
-
-/** Why `check` ends with 1. */
-function problemOf(
-  name: string | undefined,
-  found: { rejected: readonly RejectedSkill[]; isReady: boolean; isSearched: boolean },
-): ErrorMember | undefined {
-  const { rejected, isReady, isSearched } = found
-  const [broken] = rejected
-  if (broken) {
-    const many = rejected.length === 1 ? `'${toSafeLine(broken.name)}' is` : `${rejected.length} skills are`
-    return { code: 'SKILL_INVALID', message: `${many} broken.`, fix: `nexus skills validate ${shellWord(broken.file)}` }
-  }
-  if (!isSearched) return { code: 'FILE_NOT_FOUND', message: 'Not every place could be searched; see the diagnostics.' }
-  if (isReady) return undefined
-  const fix = `nexus skills why ${shellWord(name ?? '')}`
-  return { code: 'SKILL_NOT_FOUND', message: `'${toSafeLine(name ?? '')}' is not ready.`, fix }
-}
-
 function onlyName(invocation: Invocation, command: string): string {
   const [name] = invocation.positionals
   if (name !== undefined) return name
@@ -189,7 +105,7 @@ function candidate(catalog: Catalog, name: string): Skill {
   if (broken) {
     const [first] = broken.diagnostics
     throw new NexusError('SKILL_INVALID', `${broken.file}: ${first?.message ?? 'cannot be read'}`, {
-      fix: first?.fix ?? `nexus skills check ${name}`,
+      fix: first?.fix ?? `nexus skills why ${shellWord(name)}`,
     })
   }
   throw notFound(catalog, name)
@@ -200,8 +116,6 @@ function notFound(catalog: Catalog, name: string): NexusError {
   return new NexusError(
     'SKILL_NOT_FOUND',
     `There is no skill '${toSafeLine(name)}'. Ready: ${names.join(', ') || 'none'}.`,
-    {
-      fix: 'nexus skills list --all   (a skill is a folder with a file called exactly SKILL.md)',
-    },
+    { fix: `nexus skills why ${shellWord(name)}` },
   )
 }

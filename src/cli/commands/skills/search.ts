@@ -2,6 +2,7 @@ import { createSkillSearch } from '../../../catalog/index.ts'
 import { NexusError, skillAddress, toSafeLine } from '../../../kernel/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
+import { withProgress } from '../../interactive/progress.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { formatTable, shorten } from '../../show/columns.ts'
 
@@ -20,9 +21,8 @@ export async function searchSkills(invocation: Invocation): Promise<number> {
   const limit = limitFlag(invocation)
   const local = await openFor(invocation, { record: 'memory' })
   try {
-    const { skills, total } = await createSkillSearch(local.runtime.catalog(agentFlag(invocation)).skills).find(query, {
-      limit,
-    })
+    const search = createSkillSearch(local.runtime.catalog(agentFlag(invocation)).skills)
+    const { skills, total } = await withProgress(terminal, 'searching', () => search.find(query, { limit }))
     if (invocation.flags['json'] === true) {
       const found = skills.map((skill) => ({
         name: skill.name,
@@ -32,7 +32,7 @@ export async function searchSkills(invocation: Invocation): Promise<number> {
       }))
       const none = {
         code: 'SKILL_NOT_FOUND',
-        message: `No ready skill fits '${query}'.`,
+        message: `No ready skill fits '${toSafeLine(query)}'.`,
         fix: 'nexus skills list --all',
       }
       const about = { diagnostics: local.diagnostics, ...(found.length === 0 && { error: none, exit: 4 }) }
@@ -68,5 +68,7 @@ function limitFlag(invocation: Invocation): number {
   if (text === undefined) return DEFAULT_LIMIT
   const limit = Number(text)
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit
-  throw new NexusError('INVALID_ARGUMENT', `--limit ${toSafeLine(text)}: give a whole number from 1 to ${MAX_LIMIT}.`)
+  throw new NexusError('INVALID_ARGUMENT', `--limit ${toSafeLine(text)}: give a whole number from 1 to ${MAX_LIMIT}.`, {
+    fix: '--limit 20',
+  })
 }

@@ -1,6 +1,5 @@
-import { type Explanation, explainSkill, type Finding, fromSnapshot } from '../../../catalog/index.ts'
+import { type Explanation, type Finding, fromSnapshot } from '../../../catalog/index.ts'
 import { CODES, DEFAULT_PROJECT, NexusError, toSafeLine } from '../../../kernel/index.ts'
-import { findStrays } from '../../../load/index.ts'
 import type { Local } from '../../../local.ts'
 import { stateFile } from '../../../settings.ts'
 import { openSqliteStore } from '../../../store/index.ts'
@@ -8,8 +7,8 @@ import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { findSession } from '../../sessions/find-session.ts'
 import { agentFlag, openFor } from '../../open.ts'
+import { explainHere, heldAmong, printExplanation } from '../../show/explanation.ts'
 import { commandLine, installGround, missingInstallsOf } from '../../show/install.ts'
-import type { Terminal } from '../../terminal.ts'
 
 /** `nexus skills why <name>`: the one answer to why a skill is, or is not, there. Exit code 0 when it is offered, 1 when not, 4 when missing. */
 export async function whySkill(invocation: Invocation): Promise<number> {
@@ -26,10 +25,11 @@ export async function whySkill(invocation: Invocation): Promise<number> {
     if (invocation.flags['json'] === true) {
       const { state, findings } = explanation
       const data = { name: explanation.name, state, findings: findings.map((found) => ({ ...found })) }
-      const error = { code: 'SKILL_NOT_FOUND', message: `There is no skill '${explanation.name}'.` }
+      const { text, fix } = findings[0] ?? { text: 'There is no such skill.', fix: 'nexus skills list --all' }
+      const error = { code: 'SKILL_NOT_FOUND', message: text, fix }
       const about = { diagnostics: local.diagnostics, exit: exitOf(explanation), ...(state === 'missing' && { error }) }
       terminal.json(envelope('skills why', data, about))
-    } else print(explanation, terminal)
+    } else printExplanation(explanation, terminal)
     return exitOf(explanation)
   } finally {
     await local.close()
@@ -42,39 +42,26 @@ function exitOf({ state }: Explanation): number {
 }
 
 async function explain(name: string, local: Local, invocation: Invocation): Promise<Explanation> {
-  const { runtime, sources, workspace } = local
+  const { runtime, loaded, sources } = local
   const agentId = agentFlag(invocation)
   const catalog = runtime.catalog(agentId)
-  const roots = sources.flatMap(({ id, folder }) => (folder ? [{ source: id, path: folder.path }] : []))
   const snapshot = await pinned(invocation)
   const canLoad = runtime.definitions(agentId).some((tool) => tool.name === 'load_skill' || tool.name === 'Skill')
-  const parts = {
-    ...{ catalog, roots, index: runtime.index(agentId) },
+  const told = {
+    index: runtime.index(agentId),
     ...(snapshot && { snapshot }),
-    ...(agentId !== undefined && { agentId }),
     ...(!canLoad && catalog.skills.length > 0 && { loadTool: false as const }),
   }
-  const first = explainSkill(name, parts)
-  if (first.state === 'held') return withInstalls(first, local, invocation)
-  if (first.state !== 'missing') return first
-  const known = new Set([...catalog.skills, ...catalog.held.map(({ skill }) => skill)].map((skill) => skill.file))
-  const strays = await findStrays(name, {
-    roots: roots.map(({ path }) => path),
-    workspace: workspace.directory,
-    known,
-    signal: invocation.signal,
-  })
-  return explainSkill(name, { ...parts, strays })
+  const seen = { loaded, sources, facts: runtime.facts, catalog }
+  const explanation = await explainHere(name, seen, { invocation, told })
+  return explanation.state === 'held' ? withInstalls(explanation, local, invocation) : explanation
 }
 
 /** After what is missing: what the skill proposes to install, as the exact command. Nothing is run. */
 function withInstalls(explanation: Explanation, local: Local, invocation: Invocation): Explanation {
-  const files = new Set(explanation.findings.map(({ file }) => file))
-  const held = local.runtime
-    .catalog(agentFlag(invocation))
-    .held.filter(({ skill }) => files.has(toSafeLine(skill.file)))
+  const held = heldAmong(explanation, local.runtime.catalog(agentFlag(invocation)))
   const ground = installGround({ facts: local.runtime.facts, loaded: local.loaded }, invocation)
-  const proposed = held.flatMap(({ skill }) =>
+  const proposed = held.flatMap((skill) =>
     missingInstallsOf(skill, ground)
       .filter(({ isChosen }) => isChosen)
       .map((proposal): Finding => {
@@ -104,25 +91,4 @@ async function pinned(invocation: Invocation): Promise<ReturnType<typeof fromSna
   } finally {
     await store.close()
   }
-}
-
-const HEADLINES = {
-  offered: 'is offered to the model',
-  held: 'is held back',
-  shadowed: 'is shadowed by another copy',
-  rejected: 'cannot be read as a skill',
-  missing: 'was not found',
-} as const
-
-function print({ name, state, findings }: Explanation, terminal: Terminal): void {
-  terminal.line(`${terminal.paint('bold', name)} ${HEADLINES[state]}.`)
-  for (const found of findings) terminal.line(`\n${formatFinding(found, terminal.paint)}`)
-}
-
-const MARKS = { ok: ['green', '✓'], note: ['dim', '·'], problem: ['red', '✗'] } as const
-
-function formatFinding({ severity, code, text, file, line, fix }: Finding, paint: Terminal['paint']): string {
-  const [style, mark] = MARKS[severity]
-  const place = file === undefined ? '' : `\n    ${paint('dim', line === undefined ? file : `${file}:${line}`)}`
-  return `${paint(style, mark)} ${text} ${paint('dim', `(${code})`)}${place}\n    ${paint('cyan', 'next:')} ${fix}`
 }

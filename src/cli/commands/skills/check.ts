@@ -1,0 +1,206 @@
+import { type Catalog, explainOffered, type Finding, shownName } from '../../../catalog/index.ts'
+import {
+  type Diagnostic,
+  hasErrors,
+  type JsonValue,
+  NexusError,
+  type RejectedSkill,
+  type Skill,
+  skillAddress,
+  toSafeLine,
+} from '../../../kernel/index.ts'
+import type { Local } from '../../../local.ts'
+import type { Look } from '../../../looking.ts'
+import type { Invocation } from '../../command.ts'
+import { envelope, type ErrorMember } from '../../envelope.ts'
+import { agentFlag, openFor } from '../../open.ts'
+import { prepareAdvice } from '../../show/advice.ts'
+import { explainHere } from '../../show/explanation.ts'
+import { installData, installGround, missingInstallsOf, printInstalls } from '../../show/install.ts'
+import { shellWord } from '../../show/shell-word.ts'
+import {
+  copiesIn,
+  looseIn,
+  printCheck,
+  printRejected,
+  type Reason,
+  rejectedData,
+  skillData,
+  type SkillState,
+  stateOf,
+} from '../../show/skills.ts'
+import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
+import { formatDiagnostic } from '../../terminal.ts'
+
+/** Held skills whose files are read for the lines of their needs; the reasons of further ones are told without. */
+const MAX_ADVISED = 200
+
+/** `nexus skills check [name]`: exit code 1 when the named skill is not ready, or any candidate is broken. */
+export async function checkSkills(invocation: Invocation): Promise<number> {
+  const name = invocation.positionals[0]
+  const local = await openFor(invocation, { record: 'memory' })
+  try {
+    const look = seenBy(local)
+    const catalog = look.catalog(agentFlag(invocation))
+    const { skills, rejected } = await chosen(name, { look, catalog, invocation })
+    const states = await judged(skills, { local, look, catalog, invocation })
+    const loose = name === undefined ? looseIn(catalog) : []
+    const isReady = name === undefined || states.some(({ state }) => state === 'ready')
+    const error = problemOf(name, { rejected, isReady, isSearched: !hasErrors(loose) })
+    const found = { states, rejected, loose, ...(error && { error }) }
+    if (invocation.flags['json'] === true) printJson(found, { look, invocation })
+    else printText(found, { look, invocation })
+    return error ? 1 : 0
+  } finally {
+    await local.close()
+  }
+}
+
+function seenBy({ runtime, loaded, workspace, sources, diagnostics }: Local): Look {
+  const { facts } = runtime
+  const found = runtime.diagnostics
+  return { loaded, workspace, sources, diagnostics, facts, found, catalog: (agentId) => runtime.catalog(agentId) }
+}
+
+interface Around {
+  readonly look: Look
+  readonly invocation: Invocation
+}
+
+/** Every copy that a name means, or all. Throws SKILL_NOT_FOUND with the places that were searched. */
+async function chosen(
+  name: string | undefined,
+  { look, catalog, invocation }: Around & { readonly catalog: Catalog },
+): Promise<{ skills: readonly Skill[]; rejected: readonly RejectedSkill[] }> {
+  const all = [...copiesIn(catalog)].sort((a, b) => (skillAddress(a) < skillAddress(b) ? -1 : 1))
+  if (name === undefined) return { skills: all, rejected: catalog.rejected }
+  const isMeant = (thing: Skill | RejectedSkill): boolean => thing.name === name || skillAddress(thing) === name
+  const skills = all.filter(isMeant)
+  const rejected = catalog.rejected.filter(isMeant)
+  if (skills.length + rejected.length > 0) return { skills, rejected }
+  // It may be the name of a directory, or a path.
+  const { state, findings } = await explainHere(name, { ...look, catalog }, { invocation })
+  const files = new Set(findings.map(({ file }) => file))
+  const isTold = ({ file }: Skill | RejectedSkill): boolean => files.has(toSafeLine(file))
+  if (state !== 'missing') return { skills: all.filter(isTold), rejected: catalog.rejected.filter(isTold) }
+  throw notFound(name, findings)
+}
+
+function notFound(name: string, findings: readonly Finding[]): NexusError {
+  const [first] = findings
+  const place = first?.file === undefined ? '' : ` (${first.file})`
+  const more = findings.length > 1 ? `   All of it: nexus skills why ${shellWord(name)}` : ''
+  const head = first?.code === 'not-found' ? '' : `There is no skill '${toSafeLine(name)}'. `
+  return new NexusError('SKILL_NOT_FOUND', `${head}${first?.text ?? ''}${place}`, {
+    fix: `${first?.fix ?? 'nexus skills list --all'}${more}`,
+  })
+}
+
+interface Judged extends SkillState {
+  readonly skill: Skill
+}
+
+/** Where each copy stands: reasons with their places, and for ready ones how the prompt shows them. */
+async function judged(
+  skills: readonly Skill[],
+  { local, look, catalog, invocation }: Around & { readonly local: Local; readonly catalog: Catalog },
+): Promise<readonly Judged[]> {
+  const { loaded, facts } = look
+  const { environment, signal } = invocation
+  const agentId = agentFlag(invocation) ?? loaded.config.agents[0]?.id
+  const reasonsOf = new Map(catalog.held.map(({ skill, reasons }) => [skill, reasons]))
+  const held = skills.filter((skill) => reasonsOf.has(skill)).slice(0, MAX_ADVISED)
+  const advise =
+    held.length === 0 ? undefined : await prepareAdvice(held, { loaded, facts, environment, signal, agentId })
+  const told = promptOf(local, agentFlag(invocation))
+  return skills.map((skill): Judged => {
+    const standing = stateOf(catalog, skill)
+    const reasons = reasonsOf.get(skill)
+    if (standing.state === 'ready') return { skill, state: 'ready', reasons: told(skill) }
+    if (reasons === undefined || advise === undefined) return { skill, ...standing }
+    return { skill, state: 'held', reasons: reasons.map((reason) => ({ ...reason, ...advise(skill, reason) })) }
+  })
+}
+
+/** What is worth knowing about how the model and people reach a ready skill. */
+function promptOf(local: Local, agentId: string | undefined): (skill: Skill) => readonly Reason[] {
+  const { items } = local.runtime.index(agentId)
+  const byName = new Map(items.map((item) => [item.name, item]))
+  const canLoad = local.runtime.definitions(agentId).some(({ name }) => name === 'load_skill' || name === 'Skill')
+  const { prompt } = local.loaded.config.skills
+  return (skill) => {
+    const item = byName.get(shownName(skill))
+    const findings = explainOffered(skill, {
+      index: { items: item === undefined ? [] : [item] },
+      prompt,
+      ...(agentId !== undefined && { agentId }),
+      ...(!canLoad && { loadTool: false as const }),
+    })
+    const own = new Set(skill.diagnostics.map(({ code }) => code))
+    return findings
+      .filter(({ code, severity }) => severity !== 'ok' && !own.has(code))
+      .map(({ code, text, fix }) => ({ code, text, fix }))
+  }
+}
+
+interface Found {
+  readonly states: readonly Judged[]
+  readonly rejected: readonly RejectedSkill[]
+  readonly loose: readonly Diagnostic[]
+  readonly error?: ErrorMember
+}
+
+function printJson({ states, rejected, loose, error }: Found, { look, invocation }: Around): void {
+  const ground = installGround(look, invocation)
+  const variablesOf = variablesIn(look, agentFlag(invocation))
+  const asData = ({ skill, state, reasons }: Judged): JsonValue => {
+    const installs = missingInstallsOf(skill, ground)
+    const variables = variablesOf(skill)
+    return {
+      ...skillData(skill),
+      ...{ state, reasons: reasons.map((reason) => ({ ...reason })) },
+      ...(installs.length > 0 && { install: installData(installs) }),
+      ...(variables.length > 0 && { variables: variablesData(variables) }),
+    }
+  }
+  const ofSkills = [
+    ...states.flatMap(({ skill }) => skill.diagnostics),
+    ...rejected.flatMap((each) => each.diagnostics),
+  ]
+  const diagnostics = [...look.diagnostics, ...new Set([...loose, ...ofSkills])]
+  const data = { target: look.facts.target, skills: states.map(asData), rejected: rejected.map(rejectedData) }
+  invocation.terminal.json(
+    envelope('skills check', data, { diagnostics, exit: error ? 1 : 0, ...(error && { error }) }),
+  )
+}
+
+function printText({ states, rejected, loose }: Found, { look, invocation }: Around): void {
+  const { terminal } = invocation
+  const ground = installGround(look, invocation)
+  const variablesOf = variablesIn(look, agentFlag(invocation))
+  terminal.line(terminal.paint('dim', `Checked against: ${toSafeLine(look.facts.target)}`))
+  for (const { skill, ...state } of states) {
+    printCheck(skill, state, terminal)
+    printInstalls(missingInstallsOf(skill, ground), { terminal, indent: '      ' })
+    printVariables(skill, variablesOf(skill), { terminal, all: false })
+  }
+  for (const broken of rejected) printRejected(broken, terminal)
+  for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
+}
+
+/** Why `check` ends with 1. */
+function problemOf(
+  name: string | undefined,
+  found: { rejected: readonly RejectedSkill[]; isReady: boolean; isSearched: boolean },
+): ErrorMember | undefined {
+  const { rejected, isReady, isSearched } = found
+  const [broken] = rejected
+  if (broken) {
+    const many = rejected.length === 1 ? `'${toSafeLine(broken.name)}' is` : `${rejected.length} skills are`
+    return { code: 'SKILL_INVALID', message: `${many} broken.`, fix: `nexus skills validate ${shellWord(broken.file)}` }
+  }
+  if (!isSearched) return { code: 'FILE_NOT_FOUND', message: 'Not every place could be searched; see the diagnostics.' }
+  if (isReady) return undefined
+  const fix = `nexus skills why ${shellWord(name ?? '')}`
+  return { code: 'SKILL_NOT_FOUND', message: `'${toSafeLine(name ?? '')}' is not ready.`, fix }
+}

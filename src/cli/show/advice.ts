@@ -1,0 +1,197 @@
+import { realpathSync, statSync } from 'node:fs'
+import { delimiter, isAbsolute, join } from 'node:path'
+import type { Advice, ExplainParts } from '../../catalog/index.ts'
+import { type Environment, explainConfig, type LoadedConfig } from '../../config/index.ts'
+import {
+  configKey,
+  type HeldReason,
+  isNexusError,
+  nameKey,
+  shellWord,
+  type Skill,
+  type TargetFacts,
+} from '../../kernel/index.ts'
+import { readContained } from '../../sources/index.ts'
+
+interface Ground {
+  readonly loaded: LoadedConfig
+  readonly facts: TargetFacts
+  readonly environment: Environment
+  readonly agentId: string | undefined
+  readonly signal: AbortSignal
+}
+
+type Advise = NonNullable<ExplainParts['advise']>
+
+/**
+ * What this machine, its settings and the skills' files know of the reasons why skills are held: the line that asks for something, the line of
+ * nexus.yaml that forbids it, a program that is there but not for commands. Reads the frontmatter of the given skills, nothing else.
+ */
+export async function prepareAdvice(skills: readonly Skill[], ground: Ground): Promise<Advise> {
+  const { document, originOf } = await explainConfig(ground.loaded)
+  const heads = new Map<Skill, readonly string[]>()
+  for (const skill of skills) heads.set(skill, await headOf(skill, ground.signal))
+  const place = (keys: readonly (string | number)[]): Advice => {
+    const origin = originOf(keys)
+    return origin === undefined ? {} : { file: origin.path, ...(origin.line !== undefined && { line: origin.line }) }
+  }
+  return (skill, reason) => {
+    const { code } = reason
+    if (code === 'disabled') return place(switchOf(skill, document))
+    if (code === 'not-allowed') return place(listOf(document, ground))
+    if (code === 'untrusted')
+      return { fix: `Look at the skill, then run: nexus trust ${shellWord(ground.loaded.workspace.directory)}` }
+    const need = subjectOf(skill, reason)
+    const line = lineOf(heads.get(skill) ?? [], need)
+    const fix = fixFor(skill, { reason, need, ground })
+    return { ...(line !== undefined && { line }), ...(fix !== undefined && { fix }) }
+  }
+}
+
+const MAX_HEAD_BYTES = 1_048_576
+
+/** The lines of a file up to the end of its frontmatter; none when it cannot be read. */
+async function headOf({ directory }: Skill, signal: AbortSignal): Promise<readonly string[]> {
+  try {
+    const { bytes } = await readContained(directory, 'SKILL.md', { maxBytes: MAX_HEAD_BYTES, signal })
+    const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+      .toString('utf8')
+      .split(/\r\n?|\n/)
+    const first = lines.findIndex((line) => /^\uFEFF?---[ \t]*$/.test(line))
+    const last = lines.findIndex((line, index) => index > first && /^(?:---|\.\.\.)[ \t]*$/.test(line))
+    return first < 0 ? [] : lines.slice(0, last < 0 ? undefined : last)
+  } catch (error) {
+    if (!isNexusError(error) || error.code === 'CANCELLED') throw error
+    // Gone, or a link: the reason is told without its line.
+    return []
+  }
+}
+
+/** The keys of the setting that switches a skill off. */
+function switchOf(skill: Skill, document: unknown): readonly (string | number)[] {
+  const { disabled_skills: names = [], entries = {} } = sectionOf(document, 'skills') as {
+    disabled_skills?: readonly string[]
+    entries?: Readonly<Record<string, { enabled?: boolean }>>
+  }
+  const keys = new Set([nameKey(skill.name), nameKey(configKey(skill))])
+  const entry = Object.keys(entries).find((key) => keys.has(nameKey(key)) && entries[key]?.enabled === false)
+  if (entry !== undefined) return ['skills', 'entries', entry, 'enabled']
+  const index = names.findIndex((name) => keys.has(nameKey(name)))
+  return ['skills', 'disabled_skills', ...(index < 0 ? [] : [index])]
+}
+
+/** The keys of the agent's list of skills. */
+function listOf(document: unknown, { agentId }: Ground): readonly (string | number)[] {
+  const agents = (document as { agents?: readonly { id?: string }[] }).agents ?? []
+  return [
+    'agents',
+    Math.max(
+      0,
+      agents.findIndex(({ id }) => id === agentId),
+    ),
+    'skills',
+  ]
+}
+
+function sectionOf(document: unknown, key: string): object {
+  const section = (document as Readonly<Record<string, unknown>>)[key]
+  return typeof section === 'object' && section !== null ? section : {}
+}
+
+/** The program, variable, path, system or group that is missing, as the skill wrote it. */
+function subjectOf({ metadata }: Skill, { code, text }: HeldReason): string | undefined {
+  const { bins, anyBins, env, config } = metadata.requires
+  if (code === 'any-bins') return anyBins[0]
+  if (code === 'os') return metadata.os[0]
+  const all = { bin: bins, env: [...env, metadata.primaryEnv ?? ''], config } as Readonly<
+    Record<string, readonly string[]>
+  >
+  return all[code]?.find((name) => name !== '' && text.endsWith(`: ${name}`)) ?? text.split(': ')[1]
+}
+
+/** The line that names it, below the lines of name and description. */
+function lineOf(lines: readonly string[], subject: string | undefined): number | undefined {
+  if (subject === undefined || subject === '') return undefined
+  const word = new RegExp(`(?:^|[^\\w.-])${subject.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}(?:[^\\w.-]|$)`, 'i')
+  const index = lines.findIndex((line) => !/^(?:name|description)[ \t]*:/.test(line) && word.test(line))
+  if (index >= 0) return index + 1
+  const section = lines.findIndex((line) => /^(?:metadata|requires|os)[ \t]*:/.test(line))
+  return section < 0 ? undefined : section + 1
+}
+
+interface Question {
+  readonly reason: HeldReason
+  readonly need: string | undefined
+  readonly ground: Ground
+}
+
+function fixFor(skill: Skill, { reason, need, ground }: Question): string | undefined {
+  const { code, fix = '' } = reason
+  if (need === undefined) return undefined
+  if (code === 'bin' || code === 'any-bins') {
+    const names = code === 'bin' ? [need] : skill.metadata.requires.anyBins
+    return names.map((name) => hiddenProgram(name, ground)).find((found) => found !== undefined)
+  }
+  // Other words of the gate say why no setting would help.
+  const setting = /^Set (skills\.entries\..*) in nexus\.yaml\.$/.exec(fix)
+  if (code === 'env' && setting) return variableFix(skill, { name: need, ground, isKey: fix.includes('.apiKey ') })
+  if (code === 'config') return configFix(need, ground)
+  return undefined
+}
+
+/** A program that the person's PATH finds, but no command of a skill. */
+function hiddenProgram(name: string, { environment, facts }: Ground): string | undefined {
+  if (!/^[\w.+-]+$/.test(name)) return undefined
+  const directories = (environment.get('PATH') ?? '').split(delimiter).filter((directory) => isAbsolute(directory))
+  const path = directories.map((directory) => join(directory, name)).find(isProgram)
+  if (path === undefined) return undefined
+  const real = realpathSync(path)
+  const leads = real === path ? '' : ` (it leads to ${real})`
+  const how = /^\/(?:usr|bin|sbin)\//.test(real)
+    ? `Let every user run it, for example: sudo chmod a+rx ${shellWord(real)}`
+    : `Install it for all users, for example: sudo install -m 755 ${shellWord(real)} /usr/local/bin/${name}`
+  return `You have ${path}${leads}, but commands of skills (${facts.target}) do not see it: they have the programs below /usr, /bin and /sbin that every user may run. ${how}`
+}
+
+function isProgram(path: string): boolean {
+  try {
+    const stats = statSync(path)
+    return stats.isFile() && (stats.mode & 0o111) !== 0
+  } catch {
+    // Not there.
+    return false
+  }
+}
+
+function variableFix(skill: Skill, { name, ground, isKey }: { name: string; ground: Ground; isKey: boolean }): string {
+  const { environment, loaded } = ground
+  const key = configKey(skill)
+  const isSet = (environment.get(name) ?? '') !== ''
+  const value = isSet ? `"\${${name}}"` : '"…"'
+  const entry = isKey ? `apiKey: ${value}` : `env: { ${name}: ${value} }`
+  const why = isSet ? `${name} is set in your environment, but skills get only what nexus.yaml gives them. ` : ''
+  const setting = `skills.entries.${key}.${isKey ? 'apiKey' : `env.${name}`}`
+  const yaml = `skills: { entries: { ${/^[\w-]+$/.test(key) ? key : JSON.stringify(key)}: { ${entry} } } }`
+  return `${why}Set ${setting} in ${settingsFile(loaded)}, for example: ${yaml}`
+}
+
+/** Sections of nexus.yaml that hold whatever a person writes there. */
+const FREE = /^(?:tools\.[^.]+\.|skills\.entries\.[^.]+\.config\.)/
+
+function configFix(path: string, { loaded }: Ground): string {
+  const [first = ''] = path.split('.')
+  const known = Object.hasOwn(loaded.config.values, first) || first === 'tools' || first === 'skills'
+  if (known && !FREE.test(path))
+    return `Set ${path} in ${settingsFile(loaded)}; nexus config check tells whether it may stand there.`
+  const wanted = FREE.test(path) ? path : `tools.${path}`
+  const yaml = wanted
+    .split('.')
+    .reduceRight((inner, key) => `${key}: ${inner === 'true' ? inner : `{ ${inner} }`}`, 'true')
+  return FREE.test(path)
+    ? `Set it in ${settingsFile(loaded)}, for example: ${yaml}`
+    : `nexus.yaml has no section ${first}, so nothing can meet it. Write ${wanted} in the skill instead, and set it in ${settingsFile(loaded)}: ${yaml}`
+}
+
+function settingsFile({ nexusHome }: LoadedConfig): string {
+  return join(nexusHome, 'nexus.yaml')
+}
