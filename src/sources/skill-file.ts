@@ -5,7 +5,7 @@ import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../k
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { kindOf, type OpenedFile, openWithoutWaiting, readInto, stampOf } from './files/open.ts'
 import { type FoundAt, type FoundIn, FoundSkill } from './found/found-skill.ts'
-import { type HeadBuffer, isText } from './found/head-buffer.ts'
+import type { HeadBuffer } from './found/head-buffer.ts'
 
 /** The exact name; on a file system that ignores case the true name is compared. */
 export const SKILL_FILE = 'SKILL.md'
@@ -170,20 +170,21 @@ function readFound(directory: string, found: Found, context: CandidateContext): 
     ...(notes === NO_NOTES ? undefined : { link: { file: path, notes } }),
   }
   const quick = glance(at.label, found, context)
-  return quick ? { type: 'skill', skill: new FoundSkill(context, at, quick) } : readWhole(at, found, context)
+  if (!quick) return readWhole(at, found, context)
+  return { type: 'skill', skill: new FoundSkill(context, at, { quick, kept: context.heads.keep(quick.to) }) }
 }
 
 /** What the first bytes of the file say, when they are enough and hold nothing odd. */
 function glance(label: string, { fd, stats }: Found, context: CandidateContext): QuickHead | undefined {
   const { heads, reader, maxFileBytes } = context
   if (stats.size > maxFileBytes || stats.size > FORMAT_LIMITS.largeFileBytes) return undefined
-  const { bytes, start, end } = heads.read(fd)
-  const isWhole = end - start === stats.size
-  const quick = reader.glance(bytes, { start, end, isWhole }, label)
+  const { bytes } = heads
+  const end = heads.read(fd)
+  const isWhole = end === stats.size
+  const quick = reader.glance(bytes, { start: 0, end, isWhole }, label)
   if (quick === undefined) return undefined
   // Of a file that is here as a whole all is checked, else only what is used: loading reads and checks the rest.
-  if (isWhole ? !isText(bytes, start, end) : quick.isWide && !isText(bytes, quick.from, quick.to)) return undefined
-  heads.keep(quick.to)
+  if ((isWhole || quick.isWide) && !heads.isText(isWhole ? end : quick.to)) return undefined
   return quick
 }
 

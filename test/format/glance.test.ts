@@ -27,10 +27,10 @@ function isSeenAlike(file: Buffer, directoryName: string): boolean {
   const { document, diagnostics } = parseSkill(file, { path: 'p', directoryName })
   const shown = JSON.stringify(file.toString('utf8', 0, 2_000))
   assert.ok(document, `accepted, but rejected by the parser: ${shown}`)
-  assert.deepEqual([quick.name, reader.describe(quick)], [document.name, document.description], shown)
+  assert.deepEqual([quick.name, reader.describe(quick, bytes, 0)], [document.name, document.description], shown)
   if (quick.isClean) {
     assert.deepEqual(document.arguments, [], shown)
-    if (quick.isUngated || reader.isSound({ ...quick, path: 'p', directoryName }))
+    if (quick.isUngated || reader.isSound({ ...quick, bytes, path: 'p', directoryName }))
       assert.deepEqual(diagnostics, [], shown)
   }
   if (quick.isUngated) {
@@ -38,8 +38,12 @@ function isSeenAlike(file: Buffer, directoryName: string): boolean {
   }
   if (quick.isForBoth) assert.deepEqual(document.invocation, { model: true, user: true }, shown)
   const { body: _, ...head } = document
-  assert.deepEqual(reader.read({ ...quick, path: 'p', directoryName }), { head, diagnostics }, shown)
-  assert.deepEqual(plain(reader.readMetadata({ ...quick, path: 'p', directoryName })), plain(document.metadata), shown)
+  assert.deepEqual(reader.read({ ...quick, bytes, path: 'p', directoryName }), { head, diagnostics }, shown)
+  assert.deepEqual(
+    plain(reader.readMetadata({ ...quick, bytes, path: 'p', directoryName })),
+    plain(document.metadata),
+    shown,
+  )
   return true
 }
 

@@ -151,8 +151,9 @@ test('each skill is in exactly one list, in the order found', () => {
   )
 })
 
-test('gating in slices gives the same, asks for a pause at every skill, and ends when that rejects', async () => {
-  const skills = ['a', 'b', 'c'].map((name) => sketch({ name, requires: name === 'b' ? { bins: ['gone'] } : {} }))
+test('gating in slices gives the same, asks for a pause every few skills, and ends when that rejects', async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `skill-${index}`)
+  const skills = names.map((name) => sketch({ name, requires: name === 'skill-1' ? { bins: ['gone'] } : {} }))
   let pauses = 0
   const breathe = (): Promise<void> | undefined => (++pauses === 2 ? Promise.resolve() : undefined)
   assert.deepEqual(await gateInSlices(skills, facts(), { rules: rules(), breathe }), gate(skills, facts(), rules()))

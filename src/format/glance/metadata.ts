@@ -12,6 +12,8 @@ const FIELDS: ReadonlySet<string> = new Set([...TOP_LEVEL, 'always', 'skillKey']
 const OS_NAMES: ReadonlySet<string> = new Set(['linux', 'darwin', 'windows'])
 const IS_WORD = new RegExp(`^${WORD}$`)
 const NINE = 57
+/** Bytes of a character that is not ASCII. */
+const IS_WIDE = /[\x80-\xff]/
 
 /** The fields that gate while they are collected. */
 interface Draft {
@@ -24,7 +26,8 @@ interface Draft {
 
 /**
  * What gates, when it is written as nearly everybody does: below `metadata` or in one block there, every field that gates of its proper
- * form. `text` are lines that a glance has accepted, so their syntax is known; it begins at `metadata:`, or is empty when there is none.
+ * form. `text` are lines that a glance has accepted, so their syntax is known, with their bytes read as Latin-1; it begins at `metadata:`,
+ * or is empty when there is none.
  * What only people are shown is in `whole`, which is asked for when it is. Undefined: the scanner must read it.
  */
 export function glanceAtMetadata(text: string, whole: () => SkillMetadata): SkillMetadata | undefined {
@@ -244,10 +247,12 @@ function isSound(lines: Lines, key: string): boolean {
       return list(lines) !== undefined
     case 'always':
       return /^(?:true|false)$/.test(lines.value()) && skipped(lines)
-    case 'emoji':
     case 'primaryEnv':
     case 'skillKey':
       return textOf(lines.value()) !== undefined && skipped(lines)
+    // Only shown, and never wrong.
+    case 'emoji':
+      return skipped(lines)
     default:
       return false
   }
@@ -312,6 +317,7 @@ const IS_ITEM = /^- (?:["']|[\w/($.-][^:]*$)/
 
 /** `[a, "b"]`: words, and texts in double quotes without escapes. */
 function flow(value: string): readonly string[] | undefined {
+  if (IS_WIDE.test(value)) return undefined
   const texts: string[] = []
   const last = value.length - 1
   for (let at = 1; at < last;) {
@@ -335,6 +341,7 @@ function textOf(value: string): string | undefined {
 }
 
 function unquoted(value: string): string | undefined {
+  if (IS_WIDE.test(value)) return undefined
   const first = value.charCodeAt(0)
   if (first === DOUBLE_QUOTE) return value.includes('\\') ? (JSON.parse(value) as string) : value.slice(1, -1)
   if (first === SINGLE_QUOTE) return value.slice(1, -1).replaceAll("''", "'")

@@ -21,8 +21,11 @@ import { folded, literal, textOf } from './values.ts'
 /** The first line of a file, before any frontmatter that is read quickly. */
 const LINES_BEFORE = 2
 
-/** Most frontmatters end within so many bytes; a longer text only costs memory. */
+/** Most frontmatters end within so many bytes. Keys of more are faults, which a glance does not see. */
 const GLANCED_BYTES = 1_024
+const CLOSE = Buffer.from('\n---')
+/** The closing line with its blanks and its end; with more blanks it is left to the scanner. */
+const CLOSE_BYTES = 64
 
 /** For a reading whose findings are told by another. */
 const UNHEARD: Report = Object.freeze({ add: () => undefined, diagnostics: [] })
@@ -35,17 +38,20 @@ export interface HeadRange {
   readonly isWhole: boolean
 }
 
-/** What can be said at a glance; offsets count in `bytes`, which must be kept from `from` to the byte after `to`. */
+/** What can be said at a glance; offsets count in the bytes, which must be kept from `from` to the byte after `to`. */
 export interface QuickHead {
-  readonly bytes: Buffer
   /** The frontmatter between its markers. */
   readonly from: number
   readonly to: number
   /** Where `metadata` begins when all that may gate stands there and was understood at a glance; `to` when there is none; -1 when it may be elsewhere. */
   readonly gatesFrom: number
   readonly name: string
-  /** The description, or where it stands: most descriptions are never shown. See `HeadReader.describe`. */
-  readonly description: string | DescriptionSpan
+  /** Undefined when it must be read from where it stands: most descriptions are never shown. See `HeadReader.describe`. */
+  readonly description: string | undefined
+  /** ASCII text, or lines of a block scalar. */
+  readonly describedFrom: number
+  readonly describedTo: number
+  readonly form: Form
   /** True when nothing in it gates the skill. */
   readonly isUngated: boolean
   /** True when nothing says who may start it. */
@@ -56,20 +62,15 @@ export interface QuickHead {
   readonly isWide: boolean
 }
 
-/** ASCII text, or lines of a block scalar, in bytes. */
-export interface DescriptionSpan {
-  readonly start: number
-  readonly end: number
-  readonly form: 'plain' | 'literal' | 'folded'
+type Form = 'plain' | 'literal' | 'folded'
+
+/** The description of a frontmatter that was glanced at, whose bytes now begin `shift` later. */
+function describe(head: QuickHead, bytes: Buffer, shift: number): string {
+  const { description, describedFrom, describedTo, form } = head
+  return description ?? unfolded(bytes.toString('latin1', describedFrom + shift, describedTo + shift), form)
 }
 
-/** The description of a frontmatter that was glanced at. */
-function describe({ description, bytes }: QuickHead): string {
-  return typeof description === 'string' ? description : textOfSpan(bytes, description, 'latin1')
-}
-
-function textOfSpan(bytes: Buffer, { start, end, form }: DescriptionSpan, encoding: 'latin1' | 'utf8'): string {
-  const raw = bytes.toString(encoding, start, end)
+function unfolded(raw: string, form: Form): string {
   return trimmed(form === 'plain' ? raw : form === 'literal' ? literal(raw) : folded(raw))
 }
 
@@ -90,7 +91,7 @@ export interface HeadSource {
 export interface HeadReader {
   glance(bytes: Buffer, range: HeadRange, directoryName: string): QuickHead | undefined
   /** The description of what was accepted before. */
-  describe(head: QuickHead): string
+  describe(head: QuickHead, bytes: Buffer, shift: number): string
   /** The whole reading of it. */
   read(source: HeadSource): { readonly head: DocumentHead; readonly diagnostics: readonly Diagnostic[] }
   /** Only its metadata; what does not gate is read when it is asked for. */
@@ -122,9 +123,9 @@ export function createHeadReader(): HeadReader {
         return readPlainMetadata(scanner) ?? readMetadata(front, UNHEARD)
       }
       const { bytes, gatesFrom, to } = source
-      return (gatesFrom < 0 ? undefined : glanceAtMetadata(bytes.toString('utf8', gatesFrom, to), whole)) ?? whole()
+      return (gatesFrom < 0 ? undefined : glanceAtMetadata(bytes.toString('latin1', gatesFrom, to), whole)) ?? whole()
     },
-    isSound: ({ bytes, gatesFrom, to }) => gatesFrom >= 0 && isSoundMetadata(bytes.toString('utf8', gatesFrom, to)),
+    isSound: ({ bytes, gatesFrom, to }) => gatesFrom >= 0 && isSoundMetadata(bytes.toString('latin1', gatesFrom, to)),
   }
 }
 
@@ -145,22 +146,28 @@ function atFirstGlance(
   { range, directoryName }: Beginning,
 ): QuickHead | undefined {
   const { start, end } = range
-  const text = bytes.toString('latin1', start, Math.min(end, start + GLANCED_BYTES))
+  const close = bytes.indexOf(CLOSE, start)
+  if (close < 0 || close > Math.min(end, start + GLANCED_BYTES)) return undefined
+  const text = bytes.toString('latin1', start, Math.min(end, close + CLOSE_BYTES))
   const from = text.startsWith('---\n') ? 4 : text.startsWith('---\r\n') ? 5 : 0
   if (from === 0 || !look.look(text, from) || !isCleanName(directoryName)) return undefined
   if (!roles.read(text, look, directoryName)) return undefined
-  const span = { start: start + roles.start, end: start + roles.end, form: roles.form }
-  const description = look.isWide ? textOfSpan(bytes, span, 'utf8') : span
-  const isShort = span.end - span.start <= FORMAT_LIMITS.maxDescriptionLength
-  const isClean = !roles.hasFindings && isShort && !(typeof description === 'string' && mayHide(description))
+  const { form } = roles
+  const describedFrom = start + roles.start
+  const describedTo = start + roles.end
+  const description = look.isWide ? unfolded(bytes.toString('utf8', describedFrom, describedTo), form) : undefined
+  const isShort = describedTo - describedFrom <= FORMAT_LIMITS.maxDescriptionLength
+  const isClean = !roles.hasFindings && isShort && !(description !== undefined && mayHide(description))
   const isUngated = !roles.hasGates
   return {
-    bytes,
     from: start + from,
     to: start + look.end,
     gatesFrom: roles.isOnlyMetadata ? start + (roles.gatesFrom || look.end) : -1,
     name: directoryName,
     description,
+    describedFrom,
+    describedTo,
+    form,
     isUngated,
     isForBoth: !roles.hasFlags,
     isClean,
@@ -190,9 +197,11 @@ function glance(
   const isUngated = (influence & INFLUENCE.gates) === 0
   const isClean = (influence & INFLUENCE.findings) === 0 && name === directoryName && isCleanName(name)
   return {
-    bytes,
     name,
     description,
+    describedFrom: from,
+    describedTo: from,
+    form: 'plain',
     from,
     to: scanner.end,
     gatesFrom: -1,

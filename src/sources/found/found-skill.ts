@@ -9,6 +9,7 @@ import type {
   SkillOrigin,
 } from '../../kernel/index.ts'
 import { fileDigest } from './file-digest.ts'
+import type { KeptHead } from './head-buffer.ts'
 
 const NOTHING: readonly never[] = Object.freeze([])
 const NO_METADATA: SkillMetadata = Object.freeze({
@@ -42,6 +43,14 @@ export interface Reading {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+/** What was seen at a glance, and the bytes it was seen in. */
+export interface Glanced {
+  readonly quick: QuickHead
+  readonly kept: KeptHead
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
 /**
  * A skill in a folder. Most of what a frontmatter says is never asked for, so it is read when it is: from the bytes that were checked
  * when the skill was found, not from the file. Only the digest comes from the file. Properties are those of `Skill`.
@@ -54,13 +63,16 @@ export class FoundSkill implements Skill {
   readonly #link: FoundAt['link']
   /** What was seen at a glance; undefined when the file was read whole. */
   readonly #quick: QuickHead | undefined
+  /** What it was seen in, and where its offsets count from. */
+  readonly #bytes: Buffer
+  readonly #shift: number
   #description: string | undefined
   #reading: Reading | undefined
   #metadata: SkillMetadata | undefined
   #digest: string | undefined
 
   /** From a whole reading, or from a glance that can become one. */
-  constructor(shared: FoundIn, at: FoundAt, from: Reading | QuickHead) {
+  constructor(shared: FoundIn, at: FoundAt, from: Reading | Glanced) {
     this.#in = shared
     this.directory = at.directory
     this.stamp = at.stamp
@@ -70,12 +82,16 @@ export class FoundSkill implements Skill {
     if ('head' in from) {
       this.name = from.head.name ?? at.label
       this.#quick = undefined
+      this.#bytes = NO_BYTES
+      this.#shift = 0
       this.#description = from.head.description ?? ''
       this.#reading = from
     } else {
-      this.name = from.name
-      this.#quick = from
-      this.#description = undefined
+      this.name = from.quick.name
+      this.#quick = from.quick
+      this.#bytes = from.kept.bytes
+      this.#shift = from.kept.shift
+      this.#description = from.quick.description
       this.#reading = undefined
     }
   }
@@ -89,7 +105,7 @@ export class FoundSkill implements Skill {
   }
 
   get description(): string {
-    return (this.#description ??= this.#in.reader.describe(this.#quick as QuickHead))
+    return (this.#description ??= this.#in.reader.describe(this.#quick as QuickHead, this.#bytes, this.#shift))
   }
 
   get isDescribed(): boolean {
@@ -152,13 +168,14 @@ export class FoundSkill implements Skill {
     return (this.#reading ??= this.#in.reader.read(this.#source(this.#quick as QuickHead)))
   }
 
-  #source({ bytes, from, to, gatesFrom }: QuickHead): HeadSource {
+  #source({ from, to, gatesFrom }: QuickHead): HeadSource {
     const { directory } = this
+    const shift = this.#shift
     return {
-      bytes,
-      from,
-      to,
-      gatesFrom,
+      bytes: this.#bytes,
+      from: from + shift,
+      to: to + shift,
+      gatesFrom: gatesFrom < 0 ? -1 : gatesFrom + shift,
       path: `${directory}/SKILL.md`,
       directoryName: directory.slice(directory.lastIndexOf('/') + 1),
     }

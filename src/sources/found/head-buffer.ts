@@ -5,42 +5,48 @@ import { readSync } from 'node:fs'
 const HEAD_BYTES = 4_096
 /** Frontmatters are kept side by side in blocks of this size, outside of the JavaScript heap. */
 const BLOCK_BYTES = 262_144
+const BLANK = 32
 
-/** The first bytes of a file in a block. One more byte after `end` may be written. */
-export interface Head {
+/** Where the bytes of a head are kept: byte `n` of the file is byte `n + shift` of the block. */
+export interface KeptHead {
   readonly bytes: Buffer
-  readonly start: number
-  readonly end: number
+  readonly shift: number
 }
 
 /** Reads the beginnings of files one after the other. What is not kept is overwritten by the next. */
 export interface HeadBuffer {
-  /** Nothing may be awaited between this and `keep`. */
-  read(fd: number): Head
-  /** Keeps the bytes of the last head up to an offset, and the one after it. */
-  keep(end: number): void
+  /** The last head read, from byte 0. One more byte behind it may be written. */
+  readonly bytes: Buffer
+  /** How many bytes were read. Nothing may be awaited between this and `keep`. */
+  read(fd: number): number
+  /** False when the first `length` bytes of the head are no text: a NUL, or not UTF-8. */
+  isText(length: number): boolean
+  /** Keeps the bytes of the head up to an offset, and the one after it. */
+  keep(end: number): KeptHead
 }
 
 export function createHeadBuffer(): HeadBuffer {
+  // One buffer for all, because a view on a part of one costs more than reading a file.
+  const bytes = Buffer.allocUnsafeSlow(HEAD_BYTES + 1)
   // Slow: a block of its own. From the pool it would keep other buffers alive.
-  let bytes = Buffer.allocUnsafeSlow(BLOCK_BYTES)
+  let block = Buffer.allocUnsafeSlow(BLOCK_BYTES)
   let used = 0
   return {
-    read(fd) {
-      if (used + HEAD_BYTES + 1 > bytes.length) {
-        bytes = Buffer.allocUnsafeSlow(BLOCK_BYTES)
-        used = 0
-      }
-      return { bytes, start: used, end: used + readSync(fd, bytes, used, HEAD_BYTES, 0) }
+    bytes,
+    read: (fd) => readSync(fd, bytes, 0, HEAD_BYTES, 0),
+    isText(length) {
+      bytes.fill(BLANK, length)
+      return isUtf8(bytes) && !bytes.includes(0)
     },
     keep(end) {
-      used = end + 1
+      if (used + end + 1 > block.length) {
+        block = Buffer.allocUnsafeSlow(BLOCK_BYTES)
+        used = 0
+      }
+      bytes.copy(block, used, 0, end + 1)
+      const kept = { bytes: block, shift: used }
+      used += end + 1
+      return kept
     },
   }
-}
-
-/** False when the bytes are no text: a NUL, or not UTF-8. */
-export function isText(bytes: Buffer, start: number, end: number): boolean {
-  const view = bytes.subarray(start, end)
-  return isUtf8(view) && !view.includes(0)
 }
