@@ -138,21 +138,44 @@ function existsOrDangles(path: string): boolean {
   return path !== '' && existsSync(dirname(path))
 }
 
+/** What a fix may say, and doing it. */
+const WAYS: readonly (readonly [
+  pattern: RegExp,
+  act: (said: string, where: { file: string; line: number }) => void,
+])[] = [
+  [
+    /(?:^|[:;,] )((?:mkdir|mv|cp|chmod|iconv|unzip|tar) .*)$/,
+    (command, { file }) => void execFileSync('/bin/sh', ['-c', command], { cwd: dirname(file) }),
+  ],
+  [
+    /^write: (.*?)(?:; or run: .*|, or rename .*)?$/,
+    (text, { file, line }) => edit(file, (lines) => lines.with(line - 1, text)),
+  ],
+  [
+    /^add a line below the opening ---: (.*?)(?:; or run: .*)?$/,
+    (text, { file, line }) => edit(file, (lines) => lines.toSpliced(line, 0, text)),
+  ],
+  [
+    /^write a line of --- below line (\d+)/,
+    (line, { file }) => edit(file, (all) => all.toSpliced(Number(line), 0, '---')),
+  ],
+  [
+    /nexus skills validate (--fix(?:-encoding)?) /,
+    (flag, { file }) => {
+      const options = { path: file, directoryName: 'pdf', encoding: flag === '--fix-encoding' }
+      writeFileSync(file, fixSkill(readFileSync(file, 'utf8'), options).text)
+    },
+  ],
+  [/^remove (?:the|this) line()/, (_, { file, line }) => edit(file, (lines) => lines.toSpliced(line - 1, 1))],
+]
+
 /** Does what a fix says, as somebody would who knows nothing else. */
-export function follow({ fix, file = '', line = 1 }: Finding): void {
-  const [, command] = /(?:^|[:;,] )((?:mkdir|mv|cp|chmod|iconv|unzip|tar) .*)$/.exec(fix) ?? []
-  const [, written] = /^write: (.*?)(?:; or run: .*|, or rename .*)?$/.exec(fix) ?? []
-  const [, added] = /^add a line below the opening ---: (.*?)(?:; or run: .*)?$/.exec(fix) ?? []
-  const [, below] = /^write a line of --- below line (\d+)/.exec(fix) ?? []
-  if (command !== undefined) execFileSync('/bin/sh', ['-c', command], { cwd: dirname(file) })
-  else if (written !== undefined) edit(file, (lines) => lines.with(line - 1, written))
-  else if (added !== undefined) edit(file, (lines) => lines.toSpliced(line, 0, added))
-  else if (below !== undefined) edit(file, (lines) => lines.toSpliced(Number(below), 0, '---'))
-  else if (fix.includes('nexus skills validate --fix')) {
-    const options = { path: file, directoryName: 'pdf', encoding: fix.includes('--fix-encoding') }
-    writeFileSync(file, fixSkill(readFileSync(file, 'utf8'), options).text)
-  } else if (/^(?:remove the line|remove this line)/.test(fix)) edit(file, (lines) => lines.toSpliced(line - 1, 1))
-  else assert.fail(`nothing to copy in: ${fix}`)
+function follow({ fix, file = '', line = 1 }: Finding): void {
+  for (const [pattern, act] of WAYS) {
+    const said = pattern.exec(fix)?.[1]
+    if (said !== undefined) return act(said, { file, line })
+  }
+  assert.fail(`nothing to copy in: ${fix}`)
 }
 
 /** Changes the lines of a file. */
