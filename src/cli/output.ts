@@ -1,6 +1,6 @@
 import { fstatSync, writeSync } from 'node:fs'
 
-/** Why an output takes no more: `gone` when whoever read it went away (EPIPE), else the system's words. */
+/** Why an output takes no more: `gone` when whoever read it went away, else the system's words. */
 export interface WriteFailure {
   readonly why: 'gone' | { readonly message: string }
 }
@@ -18,6 +18,9 @@ export interface Output {
   drained(): Promise<void>
 }
 
+/** A reader that went away; a socket says it was reset when something was left unread. */
+const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET'])
+
 /**
  * Pipes and files are written directly and whole: Node's stream, which does the same there, costs a sixth of the start of Node.
  * `stream` is taken for a terminal, and for a pipe that is full and does not let us wait.
@@ -27,7 +30,7 @@ export function createOutput(fd: 1 | 2, stream: () => NodeJS.WriteStream): Outpu
   let opened: NodeJS.WriteStream | undefined
   const end = new AbortController()
   const fail = (error: NodeJS.ErrnoException): void => {
-    const reason: WriteFailure = { why: error.code === 'EPIPE' ? 'gone' : { message: error.message } }
+    const reason: WriteFailure = { why: GONE.has(error.code ?? '') ? 'gone' : { message: error.message } }
     end.abort(reason)
   }
 

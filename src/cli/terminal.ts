@@ -1,5 +1,5 @@
 import type { Diagnostic, JsonValue } from '../kernel/index.ts'
-import { toSafeLine, toSafeText } from '../kernel/index.ts'
+import { toSafeJson, toSafeLine, toSafeText } from '../kernel/index.ts'
 import { createOutput, mayBeTerminal, type Output } from './output.ts'
 
 const STYLES = {
@@ -22,7 +22,7 @@ export interface Terminal {
   note(text: string): void
   /** Text on stderr, as it is. */
   writeNote(text: string): void
-  /** One JSON document on stdout. */
+  /** One JSON document on stdout, without characters that a terminal would act on. */
   json(value: JsonValue): void
   paint(style: Style, text: string): string
   paintNote(style: Style, text: string): string
@@ -64,7 +64,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
     line: (text = '') => stdout.write(`${text}\n`),
     note: (text) => stderr.write(`${text}\n`),
     writeNote: (text) => stderr.write(text),
-    json: (value) => stdout.write(`${JSON.stringify(value, undefined, 2)}\n`),
+    json: (value) => stdout.write(`${toSafeJson(value, 2)}\n`),
     paint: paintFor(stdout),
     paintNote: paintFor(stderr),
     get isInteractive() {

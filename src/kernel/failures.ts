@@ -49,6 +49,7 @@ export const CODES = {
     means: 'the workspace is not trusted, so nothing of it is run',
   },
   SKILL_NOT_FOUND: { rpc: -32004, http: 404, exit: 4, means: 'no skill has that name' },
+  SKILL_HELD: { rpc: -32018, http: 409, exit: 1, means: 'the skill is there, but held back; the message says why' },
   SKILL_INVALID: { rpc: -32012, http: 422, exit: 1, means: 'the skill exists but cannot be read as a skill' },
   FILE_NOT_FOUND: { rpc: -32013, http: 404, exit: 4, means: 'a file or directory does not exist' },
   PATH_OUTSIDE: { rpc: -32014, http: 403, exit: 1, means: 'a path leaves the directory it must stay in' },

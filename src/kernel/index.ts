@@ -25,7 +25,7 @@ export {
   succeeded,
 } from './outcome.ts'
 export { createRedactor, createStreamRedactor, redactOutput, redactText, type StreamRedactor } from './redact.ts'
-export { escapeXml, nameKey, quotedWord, shellWord, toSafeLine, toSafeText } from './safe-text.ts'
+export { escapeXml, nameKey, quotedWord, shellWord, toSafeJson, toSafeLine, toSafeText } from './safe-text.ts'
 export {
   configKey,
   type FileStamp,

@@ -1,3 +1,5 @@
+import type { JsonValue } from './json.ts'
+
 /**
  * C0 and C1 controls, format characters (bidi, zero-width, tags) and lone separators: whatever can hide or move text.
  * Line breaks and tabs are treated apart by each function.
@@ -28,6 +30,21 @@ export function toSafeText(text: string): string {
     .replace(HIDDEN, '')
     .normalize('NFC')
 }
+
+/** JSON of which every character can be seen: what is hidden or moves text is written as \\u…, which reads back the same. */
+export function toSafeJson(value: JsonValue, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(UNSEEN_IN_JSON, (text) =>
+    Array.from(
+      { length: text.length },
+      (_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  )
+}
+
+/** As `HIDDEN`, with the separators that are not line breaks in JSON. */
+const UNSEEN_IN_JSON =
+  // oxlint-disable-next-line no-control-regex
+  /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu
 
 const XML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 

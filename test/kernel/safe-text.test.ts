@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { escapeXml, toSafeLine, toSafeText } from '../../src/kernel/index.ts'
+import { escapeXml, shellWord, toSafeJson, toSafeLine, toSafeText } from '../../src/kernel/index.ts'
 
 test('escape sequences of a terminal are removed whole', () => {
   assert.equal(toSafeLine('a\u001b[31mred\u001b[0m b'), 'ared b')
@@ -44,4 +44,28 @@ test('no safe line holds a control or an escape character', () => {
 
 test('escaped text can close no tag and no attribute', () => {
   fc.assert(fc.property(fc.string(), (text) => assert.doesNotMatch(escapeXml(text), /[<>"']/)))
+})
+
+test('safe JSON reads back as what it was, and shows every character', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('\u009b31m', '\u202ex', '\u{e0041}', '\u2028', '\u200d'),
+  )
+  fc.assert(
+    fc.property(fc.array(text), (values) => {
+      const json = toSafeJson({ values })
+      assert.deepEqual(JSON.parse(json), { values })
+      assert.doesNotMatch(json, /[\p{Cc}\p{Cf}\u2028\u2029]/u)
+    }),
+  )
+})
+
+test('a word in a shell is one word, whatever it holds', () => {
+  assert.deepEqual(['a-b/c.md', '-rf', "it's", '$(x)', ''].map(shellWord), [
+    'a-b/c.md',
+    "'-rf'",
+    "'it'\\''s'",
+    "'$(x)'",
+    "''",
+  ])
 })

@@ -56,7 +56,7 @@ export function explainSkill(name: string, parts: ExplainParts): Explanation {
     ...beside(held.flatMap(({ skill, reasons }) => aboutHeld(skill, reasons, parts))),
     ...rejected.flatMap((broken) => aboutRejected(broken)),
     ...beside(shadowed.flatMap((copy) => aboutShadowed(copy))),
-    ...(state === 'missing' ? findMissing(shownText(name), parts) : []),
+    ...(state === 'missing' ? findMissing(shownText(name).replace(/^\$/, ''), parts) : []),
     ...(copies.isDirectory ? named(copies, shown) : []),
     ...aboutFiles(catalog.diagnostics, copies),
   ]

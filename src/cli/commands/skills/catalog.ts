@@ -2,7 +2,6 @@ import type { Catalog } from '../../../catalog/index.ts'
 import { NexusError, type Skill, skillAddress, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Invocation } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
-import { callError } from '../../failure.ts'
 import { withLook } from '../../look.ts'
 import { agentFlag } from '../../open.ts'
 import { installData, installGround, installsOf, printInstalls } from '../../show/install.ts'
@@ -79,10 +78,8 @@ async function load(name: string, invocation: Invocation): Promise<string> {
       { signal: invocation.signal },
     )
     if (outcome.type !== 'failed') return outcome.text
-    const fix = { fix: `nexus skills why ${shellWord(name)}` }
-    throw outcome.code === 'NOT_FOUND'
-      ? new NexusError('SKILL_NOT_FOUND', outcome.message, fix)
-      : callError(outcome, fix)
+    const { notLoaded } = await import('../../show/not-loaded.ts')
+    throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)) })
   } finally {
     await local.close()
   }

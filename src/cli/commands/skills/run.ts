@@ -7,7 +7,8 @@ import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
 import { agentFlag, agentOf, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
 import { messageWithoutNotes, notesOf } from '../../show/notes.ts'
-import { quoted, shellWord } from '../../show/shell-word.ts'
+import { notLoaded } from '../../show/not-loaded.ts'
+import { quoted } from '../../show/shell-word.ts'
 
 /** What `--json` holds of each stream; the rest is counted. */
 const JSON_MAX_BYTES = 8 * 1024 * 1024
@@ -126,10 +127,7 @@ async function place(local: Local, name: string, invocation: Invocation): Promis
     { signal: invocation.signal },
   )
   if (outcome.type !== 'failed') return String(outcome.data['base_dir'])
-  const fix = { fix: `nexus skills why ${shellWord(name)}` }
-  throw outcome.code === 'NOT_FOUND'
-    ? new NexusError('SKILL_NOT_FOUND', outcome.message, fix)
-    : callError(outcome, outcome.code === 'PERMISSION_DENIED' ? {} : fix)
+  throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)) })
 }
 
 /** One word is a command line; several are words, quoted so that the shell sees them as given. */

@@ -1,0 +1,19 @@
+import type { Catalog } from '../../catalog/index.ts'
+import { type Failed, NexusError, shellWord, skillAddress, toSafeLine } from '../../kernel/index.ts'
+import { callError } from '../failure.ts'
+
+/** The error behind a load that failed. A model is not told of skills that are held; a person is, with every reason. */
+export function notLoaded(outcome: Failed, { name, catalog }: { name: string; catalog: Catalog }): NexusError {
+  if (outcome.code !== 'NOT_FOUND')
+    return callError(
+      outcome,
+      outcome.code === 'PERMISSION_DENIED' ? {} : { fix: `nexus skills why ${shellWord(name)}` },
+    )
+  const held = catalog.held.find(({ skill }) => skill.name === name || skillAddress(skill) === name)
+  if (!held) return new NexusError('SKILL_NOT_FOUND', outcome.message, { fix: `nexus skills why ${shellWord(name)}` })
+  const shown = held.skill.name
+  const reasons = held.reasons.map(({ text }) => toSafeLine(text)).join('; ')
+  return new NexusError('SKILL_HELD', `'${toSafeLine(shown)}' is held back: ${reasons}.`, {
+    fix: `nexus skills why ${shellWord(shown)}`,
+  })
+}

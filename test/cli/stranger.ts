@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Explanation, Finding } from '../../src/catalog/index.ts'
+import type { Invocation } from '../../src/cli/command.ts'
+import { explainHere } from '../../src/cli/show/explanation.ts'
+import { readEnvironment } from '../../src/config/index.ts'
+import { fixSkill } from '../../src/format/index.ts'
+import { openLocal } from '../../src/local.ts'
+
+export const NAME = 'name: pdf'
+export const DESCRIPTION = 'description: Reads a PDF. Use when a PDF is near.'
+
+/** A SKILL.md with these lines of frontmatter. */
+export function skill(...lines: readonly string[]): string {
+  return `---\n${lines.join('\n')}\n---\n\n# PDF\n\nRead it.\n`
+}
+
+export const GOOD = skill(NAME, DESCRIPTION)
+
+/** A workspace and a home of their own, removed afterwards. */
+export class Desk {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-mend-')))
+  readonly workspace = join(this.root, 'workspace')
+  readonly home = join(this.root, 'home')
+  isTrusted = true
+  variables: Record<string, string> = {}
+  skillsDirs: string[] = []
+  agent: string | undefined
+
+  constructor(t: TestContext) {
+    mkdirSync(join(this.workspace, 'skills'), { recursive: true })
+    mkdirSync(this.home)
+    t.after(() => {
+      for (const path of ['workspace/skills', 'workspace/skills/pdf']) {
+        const directory = join(this.root, path)
+        if (existsSync(directory)) chmodSync(directory, 0o755)
+      }
+      rmSync(this.root, { recursive: true, force: true })
+    })
+  }
+
+  /** Absolute, below the workspace. */
+  at(path: string): string {
+    return join(this.workspace, path)
+  }
+
+  put(path: string, text: string | Uint8Array): string {
+    const file = path.startsWith('/') ? path : this.at(path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+    return file
+  }
+
+  /** What `nexus skills why` finds. */
+  async why(asked: string): Promise<Explanation> {
+    const environment = readEnvironment({ HOME: this.home, PATH: process.env['PATH'] ?? '', ...this.variables })
+    const options = { cwd: this.workspace, environment, record: 'memory', tolerateConfigErrors: true } as const
+    const { isTrusted: trusted, skillsDirs, agent } = this
+    const local = await openLocal({ ...options, ...(trusted && { trusted }), skillsDirs })
+    try {
+      const { runtime, loaded, sources } = local
+      const flags = agent === undefined ? {} : { agent }
+      const signal = AbortSignal.timeout(20_000)
+      const invocation = { flags, environment, cwd: this.workspace, signal } as unknown as Invocation
+      const seen = { loaded, sources, facts: runtime.facts, catalog: runtime.catalog(agent) }
+      return await explainHere(asked, seen, { invocation, told: { index: runtime.index(agent) } })
+    } finally {
+      await local.close()
+    }
+  }
+}
+
+/** One way to break a skill called pdf, and what the answer must say. */
+export interface Broken {
+  readonly break: (desk: Desk) => void
+  readonly ask?: string
+  readonly code: string
+  readonly line?: number
+  /** What text and fix must say. */
+  readonly says: RegExp
+  /** What a person does who reads it, where that is more than copying a line or a command. */
+  readonly mend?: (desk: Desk, finding: Finding) => void
+  /** What is asked when it is mended; default pdf. */
+  readonly then?: string
+  /** It is as its author wants it, so there is nothing to mend. */
+  readonly isFine?: true
+  readonly skip?: string | false
+}
+
+const MAX_STEPS = 3
+
+/** Breaks the skill, asks why, follows the answer to the letter, and asks again until it is offered. */
+export function mends(what: string, broken: Broken): void {
+  test(`${what}: why names the cause, and following it mends the skill`, { skip: broken.skip ?? false }, async (t) => {
+    const desk = new Desk(t)
+    broken.break(desk)
+    let answer = await desk.why(broken.ask ?? 'pdf')
+    const finding = found(answer, broken.code)
+    assert.match(`${finding.text} ${finding.fix}`, broken.says)
+    assert.equal(finding.line, broken.line)
+    if (finding.code !== 'not-found') assert.ok(existsOrDangles(finding.file ?? ''), `no place: ${finding.file}`)
+    if (broken.isFine) return
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const next = step === 0 ? finding : answer.findings.find(({ severity }) => severity === 'problem')
+      if (next === undefined) break
+      if (broken.mend) broken.mend(desk, next)
+      else follow(next)
+      answer = await desk.why(broken.then ?? 'pdf')
+    }
+    assert.equal(answer.state, 'offered', JSON.stringify(answer.findings, undefined, 2))
+    const left = answer.findings.filter(({ code, severity }) => severity === 'problem' || code === broken.code)
+    assert.deepEqual(left, [])
+  })
+}
+
+function found({ findings }: Explanation, code: string): Finding {
+  const match = findings.find((finding) => finding.code === code)
+  assert.ok(match, `${code} is not among ${JSON.stringify(findings, undefined, 2)}`)
+  const first = findings.find(({ severity }) => severity === 'problem')
+  if (first) assert.equal(first.code, code, 'the cause comes first')
+  return match
+}
+
+function existsOrDangles(path: string): boolean {
+  return path !== '' && existsSync(dirname(path))
+}
+
+/** What a fix may say, and doing it. */
+const WAYS: readonly (readonly [
+  pattern: RegExp,
+  act: (said: string, where: { file: string; line: number }) => void,
+])[] = [
+  [
+    /(?:^|[:;,] )((?:mkdir|mv|cp|chmod|iconv|unzip|tar) .*)$/,
+    (command, { file }) => void execFileSync('/bin/sh', ['-c', command], { cwd: dirname(file) }),
+  ],
+  [
+    /^write: (.*?)(?:; or run: .*|, or rename .*)?$/,
+    (text, { file, line }) => edit(file, (lines) => lines.with(line - 1, text)),
+  ],
+  [
+    /^add a line below the opening ---: (.*?)(?:; or run: .*)?$/,
+    (text, { file, line }) => edit(file, (lines) => lines.toSpliced(line, 0, text)),
+  ],
+  [
+    /^write a line of --- below line (\d+)/,
+    (line, { file }) => edit(file, (all) => all.toSpliced(Number(line), 0, '---')),
+  ],
+  [
+    /nexus skills validate (--fix(?:-encoding)?) /,
+    (flag, { file }) => {
+      const options = { path: file, directoryName: 'pdf', encoding: flag === '--fix-encoding' }
+      writeFileSync(file, fixSkill(readFileSync(file, 'utf8'), options).text)
+    },
+  ],
+  [/^remove (?:the|this) line()/, (_, { file, line }) => edit(file, (lines) => lines.toSpliced(line - 1, 1))],
+]
+
+/** Does what a fix says, as somebody would who knows nothing else. */
+function follow({ fix, file = '', line = 1 }: Finding): void {
+  for (const [pattern, act] of WAYS) {
+    const said = pattern.exec(fix)?.[1]
+    if (said !== undefined) return act(said, { file, line })
+  }
+  assert.fail(`nothing to copy in: ${fix}`)
+}
+
+/** Changes the lines of a file. */
+export function edit(file: string, change: (lines: string[]) => readonly string[]): void {
+  writeFileSync(file, change(readFileSync(file, 'utf8').split('\n')).join('\n'))
+}
+
+/** For a case whose fix is an edit: a line of the file named by the finding is replaced, or removed when nothing is given. */
+export function rewrite(number: number, ...now: readonly string[]): (desk: Desk, finding: Finding) => void {
+  return (_desk, { file = '' }) => edit(file, (lines) => lines.toSpliced(number - 1, 1, ...now))
+}
