@@ -87,8 +87,13 @@ test('doctor opens the state file, and a file that is none is an error', async (
 
 test('a --skills-dir that is not there stops with 4 and names it', async (t) => {
   const place = new Place(t)
-  for (const args of [['skills', 'list'], ['prompt'], ['skills', 'run', 'greet', '--trust']]) {
-    const { code, stdout, stderr } = await place.run([...args, '--skills-dir', 'no-such-dir', '--', 'true'])
+  const missing = ['--skills-dir', 'no-such-dir']
+  for (const args of [
+    ['skills', 'list', ...missing],
+    ['prompt', ...missing],
+    ['skills', 'run', 'greet', '--trust', ...missing, '--', 'true'],
+  ]) {
+    const { code, stdout, stderr } = await place.run(args)
     assert.equal(code, 4, args.join(' '))
     assert.equal(stdout, '')
     assert.match(stderr, /FILE_NOT_FOUND: --skills-dir no-such-dir/)
