@@ -197,7 +197,8 @@ function readWhole(at: FoundAt, found: Found, context: CandidateContext): Candid
   if (bytes === undefined) {
     const message = `${SKILL_FILE} has ${stats.size} bytes, the limit is ${context.maxFileBytes}`
     const fix = 'move long material into files under references/'
-    return rejected(directory, path, { context, diagnostics: [finding('file-too-large', path, { message, fix })] })
+    const tooLarge = { ...finding('file-too-large', path, { message, fix }), line: 1, column: 1 }
+    return rejected(directory, path, { context, diagnostics: [tooLarge] })
   }
   const { document, diagnostics } = parseSkill(bytes, { path, directoryName: label, maxBytes: context.maxFileBytes })
   if (document === undefined) return rejected(directory, path, { context, diagnostics: [...notes, ...diagnostics] })

@@ -198,7 +198,7 @@ function followed(walk: Walk, path: string): string | undefined {
     note(walk, 'link-outside', {
       path,
       message: `the link leads out of the root, to ${JSON.stringify(real)}; it is not followed`,
-      fix: `put the directory itself in its place, or have its own place searched: --skills-dir ${shellWord(dirname(real))}, or skills.load.extraDirs in your own nexus.yaml`,
+      fix: elsewhere(real),
     })
   } catch (error) {
     note(walk, 'link-broken', {
@@ -208,6 +208,14 @@ function followed(walk: Walk, path: string): string | undefined {
     })
   }
   return undefined
+}
+
+/** A skill outside may be searched where it is; of any other directory nobody should be told to. */
+function elsewhere(directory: string): string {
+  const inPlace = 'put the directory itself in its place'
+  if (!exists(`${directory}/${SKILL_FILE}`)) return `${inPlace}, or remove the link`
+  const place = `--skills-dir ${shellWord(dirname(directory))}, or skills.load.extraDirs in your own nexus.yaml`
+  return `${inPlace}, or have its own place searched: ${place}`
 }
 
 function hintAtFileName(walk: Walk, path: string, entries: readonly Dirent[]): void {

@@ -200,7 +200,7 @@ mends('more than 64 KiB of frontmatter', {
 })
 mends('a file of more than 1 MiB', {
   break: is(GOOD + 'x'.repeat(1_100_000)),
-  ...{ code: 'file-too-large', says: /the limit is 1048576.*references\//, mend: is(GOOD) },
+  ...{ code: 'file-too-large', line: 1, says: /the limit is 1048576.*references\//, mend: is(GOOD) },
 })
 
 // Fields.

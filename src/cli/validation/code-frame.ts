@@ -24,7 +24,8 @@ export function codeFrame(
   { paint, columns }: Pick<Terminal, 'paint' | 'columns'>,
 ): string {
   const text = lines[line - 1]
-  if (text === undefined) return ''
+  // Of an empty file, or one that was not read, there is nothing to show.
+  if (text === undefined || (text === '' && lines.length === 1)) return ''
   const width = String(line).length
   const gutter = (label: string): string => paint('dim', `${label.padStart(width)} | `)
   const beside = INDENT.length + width + ' | …'.length
@@ -64,11 +65,12 @@ function visible(text: string, column: number, room: number): { shown: string; c
   let shown = start > 0 ? '…' : ''
   let at = start
   for (const character of text.slice(start, start + room * 2)) {
-    if (cells >= room) return { shown: `${shown}…`, caret: Math.min(caret, cells) }
     const safe = character === '\t' ? ' ' : isShown(character) ? character : '·'
+    const width = cellsOf(safe)
+    if (cells + width > room) return { shown: `${shown}…`, caret: Math.min(caret, cells) }
     shown += safe
     at += character.length
-    cells += cellsOf(safe)
+    cells += width
     if (at <= column - 1) caret = cells
   }
   return { shown: start + room * 2 < text.length ? `${shown}…` : shown, caret }
