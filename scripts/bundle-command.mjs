@@ -3,6 +3,7 @@
 //   bin.cjs       answers --version and turns old versions of Node away
 //   look.cjs      the command line, and `skills list` and `show`: no more than looking takes
 //   later.cjs     what look.cjs needs for files that are not plain
+//   config.cjs    what look.cjs needs when there is a nexus.yaml
 //   main.cjs      the command line, and other commands that start often: check, prompt, config
 //   <part>.js     what other commands add, with the chunks they share; they have their own copies of the rooms
 //   vendor/*.cjs  packages that a command may need
@@ -34,6 +35,8 @@ const LATER = [
   'src/kernel/nearest.ts',
   'src/sources/found/file-digest.ts',
 ]
+/** What look.cjs loads from config.cjs when there is a nexus.yaml. */
+const WITH_CONFIG = ['src/config/layers/build-layers.ts', 'src/entries.ts', 'src/policies.ts']
 /** Bundled, so that one file is read instead of many. All other packages stay outside. */
 const BUNDLED = ['valibot']
 const NODE = {
@@ -64,15 +67,16 @@ export async function bundleCommand(directory) {
       plugins: [outsidePackages, lazyModules('esm'), readSources()],
     }),
   ]
-  results.push(await lazyModules.bundleLater(directory, LATER, [outsidePackages, lazyModules('cjs'), readSources()]))
+  for (const [name, files] of Object.entries({ later: LATER, config: WITH_CONFIG }))
+    results.push(await bundleFiles(directory, name, { files, parts }))
   results.push(...(await lazyModules.bundlePackages(directory)))
   await bundleBin(directory)
   if (process.env.META) writeFileSync(process.env.META, JSON.stringify(results[0].metafile))
   writeFileSync(join(directory, 'LICENSES.txt'), licences(results))
 }
 
-function bundleStart(directory, name, parts) {
-  return esbuild({
+async function bundleStart(directory, name, parts) {
+  const result = await esbuild({
     ...NODE,
     // Read as Latin-1, which V8 takes as it is.
     charset: 'ascii',
@@ -90,6 +94,32 @@ function bundleStart(directory, name, parts) {
       readSources(name === 'look' ? INSIDE.look : undefined),
     ],
   })
+  importThroughBin(directory, name)
+  return result
+}
+
+/** One file with whole modules, of which look.cjs loads what it needs. */
+async function bundleFiles(directory, name, { files, parts }) {
+  const result = await esbuild({
+    ...NODE,
+    charset: 'ascii',
+    stdin: { contents: files.map((file) => `export * from './${file}'`).join('\n'), resolveDir: ROOT },
+    outfile: join(directory, `${name}.cjs`),
+    format: 'cjs',
+    ...SMALL,
+    metafile: true,
+    banner: { js: 'const nexusUrl=require("node:url").pathToFileURL(__filename).href;' },
+    define: { 'import.meta.url': 'nexusUrl' },
+    plugins: [lazyModules('cjs'), collectParts(/^config\//, parts), outsidePackages, readSources()],
+  })
+  importThroughBin(directory, name)
+  return result
+}
+
+/** What V8 kept cannot import by itself; bin.cjs does it for all files that it loads. */
+function importThroughBin(directory, name) {
+  const file = join(directory, `${name}.cjs`)
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/\bimport\("/g, 'nexusImport("'))
 }
 
 /** Turns dynamic imports of what is not `inside` into files of their own, and says which. */
@@ -100,6 +130,8 @@ function collectParts(inside, parts) {
       esbuild.onResolve({ filter: /^\..*\.ts$/ }, ({ kind, path, resolveDir }) => {
         const file = relative(SRC, resolve(resolveDir, path)).replaceAll('\\', '/')
         if (kind !== 'dynamic-import' || inside.test(file)) return undefined
+        if (inside === INSIDE.look && WITH_CONFIG.includes(`src/${file}`))
+          return { path: './config.cjs', external: true }
         const name = file.replace(/\.ts$/, '').replaceAll('/', '-')
         parts.set(name, `src/${file}`)
         return { path: `./${name}.js`, external: true }
@@ -123,13 +155,14 @@ async function bundleBin(directory) {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const outfile = join(directory, 'bin.cjs')
   // V8 knows what it compiled by its length alone; this is the content.
-  const build = digestOf(['look.cjs', 'later.cjs', 'main.cjs'].map((name) => join(directory, name)))
+  const build = digestOf(['look.cjs', 'later.cjs', 'config.cjs', 'main.cjs'].map((name) => join(directory, name)))
   await esbuild({
     ...NODE,
     entryPoints: ['src/cli/bin.cts'],
     outfile,
     format: 'cjs',
     target: 'node12',
+    supported: { 'dynamic-import': true },
     plugins: [
       {
         name: 'bin',

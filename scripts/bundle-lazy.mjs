@@ -34,23 +34,6 @@ export function lazyModules(format, later = []) {
 
 lazyModules.isLazy = (path) => BUILTINS.includes(path) || Object.hasOwn(PACKAGES, path)
 
-/** Makes later.cjs of whole files. */
-lazyModules.bundleLater = (directory, files, plugins) =>
-  build({
-    absWorkingDir: ROOT,
-    stdin: { contents: files.map((file) => `export * from './${file}'`).join('\n'), resolveDir: ROOT },
-    outfile: join(directory, 'later.cjs'),
-    bundle: true,
-    format: 'cjs',
-    platform: 'node',
-    target: 'node24',
-    minifySyntax: true,
-    minifyWhitespace: true,
-    metafile: true,
-    logLevel: 'warning',
-    plugins,
-  })
-
 /** Makes vendor/<package>.cjs. */
 lazyModules.bundlePackages = (directory) =>
   Promise.all(

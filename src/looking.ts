@@ -7,6 +7,9 @@ import { readSettings, type Settings, type SettingsOptions } from './settings.ts
 import type { SkillSource } from './sources/index.ts'
 import { survey } from './survey.ts'
 
+/** Nobody else waits for this process, but Ctrl-C and the word that it is at work should not wait long. */
+const SLICE_MS = 100
+
 /** What was seen. */
 export interface Look {
   readonly loaded: LoadedConfig
@@ -29,7 +32,10 @@ export async function lookAround(options: SettingsOptions & { readonly signal?: 
   const { agents } = loaded.config
   const sandbox = openSandbox(settings.sandbox)
   const facts = await sandbox.facts()
-  const { found, catalogs } = await survey({ sources, gateRules, facts, agents: agents.map(seen) }, options.signal)
+  const { found, catalogs } = await survey(
+    { sources, gateRules, facts, agents: agents.map(seen), sliceMs: SLICE_MS },
+    options.signal,
+  )
   return {
     loaded,
     workspace: loaded.workspace,

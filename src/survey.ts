@@ -11,6 +11,8 @@ export interface SurveyParts {
   readonly agents: readonly { readonly id: string; readonly skills?: readonly string[] }[]
   /** Rules that configuration adds to gating, without an agent's allow-list. */
   readonly gateRules?: Omit<GateRules, 'allowList'>
+  /** Longest stretch of synchronous work; default what a server can bear. */
+  readonly sliceMs?: number
 }
 
 /** What was found, and each agent's share of it by the agent's id. */
@@ -21,13 +23,13 @@ export interface Survey {
 
 /** Looks at the world once, in slices. A bad skill is a diagnostic, never a throw. Throws CANCELLED when the signal aborts. */
 export async function survey(parts: SurveyParts, signal?: AbortSignal): Promise<Survey> {
-  const { sources, facts, agents, gateRules = NO_GATE_RULES } = parts
-  const found = await discover(sources, signal ? { signal } : {})
+  const { sources, facts, agents, gateRules = NO_GATE_RULES, sliceMs } = parts
+  const found = await discover(sources, { ...(signal && { signal }), ...(sliceMs !== undefined && { sliceMs }) })
   const catalogs = new Map<string, Catalog>()
   for (const { id, skills } of agents) {
     await rest(signal)
     const rules = skills ? { ...gateRules, allowList: skills } : gateRules
-    const gated = await gateInSlices(found.skills, facts, { rules, breathe: createPace(signal) })
+    const gated = await gateInSlices(found.skills, facts, { rules, breathe: createPace(signal, sliceMs) })
     await rest(signal)
     catalogs.set(id, buildCatalog({ gated, rejected: found.rejected, diagnostics: found.diagnostics }))
   }

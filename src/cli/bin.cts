@@ -2,11 +2,14 @@
 // CommonJS and plain syntax on purpose: this file must start on any Node, to say which one is needed, and starts fastest.
 // The build puts the version in, and makes look.cjs and main.cjs of main.ts.
 import type * as Fs from 'node:fs'
+import type * as Module from 'node:module'
 import type * as Vm from 'node:vm'
 import type * as Main from './main.ts'
 const { version, build } = require('../../package.json') as { version: string; build?: string }
 const args = process.argv.slice(2)
 const OLDEST_MAJOR = 24
+/** The files of the bundle that are loaded here; all others are loaded by Node. */
+const OWN = /^\.\/((?:vendor\/)?\w+)\.cjs$/
 /** Of `nexus skills`; they start from the smaller bundle. */
 const LOOKING: readonly string[] = ['list', 'show']
 
@@ -39,46 +42,62 @@ function print(text: string): void {
 }
 
 async function start(): Promise<void> {
-  const { main, save } = load()
+  // Run from source there is no bundle, and nothing to keep.
+  const bundle =
+    build === undefined ? undefined : openBundle(`${build}-${process.version}-${process.arch}-${kindOf(args)}`)
+  const { main } = (
+    bundle ? bundle.load(LOOKING.includes(kindOf(args)) ? 'look' : 'main') : require('./main.ts')
+  ) as typeof Main
   process.exitCode = await main(args, version)
-  save?.()
-}
-
-/**
- * The bundle, with what V8 made of it in an earlier run of such a command: also the functions that only a run compiles, which Node's
- * own cache leaves out. It lies beside the bundle: whoever could write there could as well change that.
- */
-function load(): { readonly main: typeof Main.main; readonly save?: () => void } {
-  // Run from source: there is nothing to keep.
-  if (build === undefined) return require('./main.ts') as typeof Main
-  const fs = require('node:fs') as typeof Fs
-  const vm = require('node:vm') as typeof Vm
-  const kind = kindOf(args)
-  const filename = `${__dirname}/${LOOKING.includes(kind) ? 'look' : 'main'}.cjs`
-  const directory = `${__dirname}/../.cache`
-  const kept = `${directory}/${build}-${process.version}-${process.arch}-${kind}.bin`
-  const cachedData = read(fs, kept)
-  const script = new vm.Script(
-    `(function (exports, require, module, __filename, __dirname) {${fs.readFileSync(filename, 'latin1')}\n})`,
-    {
-      filename,
-      importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-      ...(cachedData && { cachedData }),
-    },
-  )
-  const module = { exports: {} as typeof Main }
-  const define = script.runInThisContext() as (...names: unknown[]) => void
-  define(module.exports, require, module, filename, __dirname)
-  const { main } = module.exports
-  if (cachedData && script.cachedDataRejected !== true) return { main }
-  return { main, save: () => keep(fs, { directory, kept, data: script.createCachedData() }) }
+  bundle?.keep()
 }
 
 /** Commands with much in common share what is kept. */
 function kindOf([first = '', second = '']: readonly string[]): string {
-  if (first === 'skills' && LOOKING.includes(second)) return second
-  if (first === 'skills' && second === 'check') return second
+  if (first === 'skills' && (second === 'check' || LOOKING.includes(second))) return second
   return first === 'prompt' || first === 'config' ? first : 'other'
+}
+
+/**
+ * Loads files of the bundle with what V8 made of them in an earlier run of such a command: also the functions that only a run compiles,
+ * which Node's own cache leaves out. It lies beside the bundle: whoever could write there could as well change that.
+ */
+function openBundle(key: string): { readonly load: (name: string) => unknown; readonly keep: () => void } {
+  const fs = require('node:fs') as typeof Fs
+  const { Script } = require('node:vm') as typeof Vm
+  const directory = `${__dirname}/../.cache`
+  const loaded = new Map<string, unknown>()
+  const unkept: { readonly path: string; readonly script: Vm.Script }[] = []
+
+  const load = (name: string): unknown => {
+    if (loaded.has(name)) return loaded.get(name)
+    const filename = `${__dirname}/${name}.cjs`
+    const path = `${directory}/${key}-${name.replace('/', '-')}.bin`
+    const cachedData = read(fs, path)
+    const source = `(function (exports, require, module, __filename, __dirname, nexusImport) {${fs.readFileSync(filename, 'latin1')}\n})`
+    const script = new Script(source, { filename, ...(cachedData && { cachedData }) })
+    if (!cachedData || script.cachedDataRejected) unkept.push({ path, script })
+    const module = { exports: {} }
+    loaded.set(name, module.exports)
+    const define = script.runInThisContext() as (...given: unknown[]) => void
+    define(module.exports, requireFrom, module, filename, __dirname, importFrom)
+    loaded.set(name, module.exports)
+    return module.exports
+  }
+  const requireFrom = (id: string): unknown => {
+    const [, name] = OWN.exec(id) ?? []
+    return name === undefined ? require(id) : load(name)
+  }
+  const importFrom = async (id: string): Promise<unknown> => {
+    const [, name] = OWN.exec(id) ?? []
+    if (name !== undefined) return load(name)
+    ;(require('node:module') as typeof Module).enableCompileCache(directory)
+    return import(id)
+  }
+  const keep = (): void => {
+    for (const { path, script } of unkept) write(fs, path, script.createCachedData())
+  }
+  return { load, keep }
 }
 
 function read(fs: typeof Fs, path: string): Buffer | undefined {
@@ -91,12 +110,12 @@ function read(fs: typeof Fs, path: string): Buffer | undefined {
 }
 
 /** Whole or not at all: another process may read it at the same time. */
-function keep(fs: typeof Fs, { directory, kept, data }: { directory: string; kept: string; data: Buffer }): void {
-  const draft = `${kept}.${process.pid}`
+function write(fs: typeof Fs, path: string, data: Buffer): void {
+  const draft = `${path}.${process.pid}`
   try {
-    fs.mkdirSync(directory, { recursive: true })
+    fs.mkdirSync(`${__dirname}/../.cache`, { recursive: true })
     fs.writeFileSync(draft, data, { flag: 'wx', flush: true })
-    fs.renameSync(draft, kept)
+    fs.renameSync(draft, path)
   } catch (error) {
     // Installed where this user may not write, or the disk is full: the next run compiles again.
     if ((error as NodeJS.ErrnoException).code === 'ENOSPC') fs.rmSync(draft, { force: true })

@@ -9,9 +9,9 @@ import type { SkillSource, SourceResult } from './source.ts'
  */
 export async function discover(
   sources: readonly SkillSource[],
-  options: { readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal; readonly sliceMs?: number } = {},
 ): Promise<SourceResult> {
-  const { signal } = options
+  const { signal, sliceMs } = options
   checkIds(sources)
   const skills: Skill[] = []
   const rejected: RejectedSkill[] = []
@@ -19,7 +19,7 @@ export async function discover(
   for (const source of sources) {
     throwIfAborted(signal)
     try {
-      const result = await source.discover(signal)
+      const result = await source.discover(signal, sliceMs)
       // Not by spreading into push: a large source would exceed the number of arguments.
       for (const skill of result.skills) skills.push(skill)
       for (const skill of result.rejected) rejected.push(skill)

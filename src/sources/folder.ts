@@ -44,10 +44,14 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
     })
   }
   const folder: SourceFolder = { path: options.path, ...(options.within !== undefined && { within: options.within }) }
-  return { id, tier, rank, trusted, folder, discover: (signal) => discoverFolder(options, signal) }
+  return { id, tier, rank, trusted, folder, discover: (signal, sliceMs) => discoverFolder(options, signal, sliceMs) }
 }
 
-async function discoverFolder(options: FolderSourceOptions, signal: AbortSignal | undefined): Promise<SourceResult> {
+async function discoverFolder(
+  options: FolderSourceOptions,
+  signal: AbortSignal | undefined,
+  sliceMs: number | undefined,
+): Promise<SourceResult> {
   const root = findRoot(options)
   if (typeof root !== 'string') return { skills: [], rejected: [], diagnostics: [root] }
   const limits = { ...SOURCE_LIMITS, ...options.limits }
@@ -69,6 +73,7 @@ async function discoverFolder(options: FolderSourceOptions, signal: AbortSignal 
       buffer: { bytes: new Uint8Array(65_536) },
     },
     ...(signal ? { signal } : {}),
+    ...(sliceMs !== undefined && { sliceMs }),
   })
   return { ...result, diagnostics: [...result.diagnostics, ...duplicates(result.skills)] }
 }

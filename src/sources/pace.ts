@@ -7,11 +7,11 @@ const SLICE_MS = 4
 export type Pace = () => Promise<void> | undefined
 
 /** A pace that also ends the work: throws NexusError CANCELLED once the signal is aborted. */
-export function createPace(signal?: AbortSignal): Pace {
+export function createPace(signal?: AbortSignal, sliceMs: number = SLICE_MS): Pace {
   let since = now()
   return () => {
     throwIfAborted(signal)
-    if (now() - since < SLICE_MS) return undefined
+    if (now() - since < sliceMs) return undefined
     return rest(signal).then(() => {
       since = now()
     })

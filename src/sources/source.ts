@@ -25,8 +25,11 @@ export interface SkillSource {
   readonly trusted: boolean
   /** The directory whose changes are changes of this source; absent when it cannot be watched. */
   readonly folder?: SourceFolder
-  /** Rejects only with NexusError CANCELLED, or for a fault of the source as a whole. */
-  discover(signal?: AbortSignal): Promise<SourceResult>
+  /**
+   * Rejects only with NexusError CANCELLED, or for a fault of the source as a whole. `sliceMs` is the longest stretch of synchronous work,
+   * by default what a server can bear; whoever has nothing else to do gives more.
+   */
+  discover(signal?: AbortSignal, sliceMs?: number): Promise<SourceResult>
 }
 
 /** Limits of one folder that is searched. */

@@ -16,6 +16,7 @@ export interface WalkOptions {
   readonly limits: SourceLimits
   readonly context: CandidateContext
   readonly signal?: AbortSignal
+  readonly sliceMs?: number
 }
 
 interface Place {
@@ -56,7 +57,7 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<So
     paths: [],
     visited: undefined,
   }
-  const pace = createPace(options.signal)
+  const pace = createPace(options.signal, options.sliceMs)
   for (let place: Place | undefined = { path: root, depth: 0 }; place; place = nextPlace(walk)) {
     const pause = pace()
     if (pause) await pause

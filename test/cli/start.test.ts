@@ -53,7 +53,7 @@ for (const args of LOOKING) {
 
 test('what V8 made of a bundle is kept beside it, and made anew when it cannot be used', () => {
   const cache = join(ROOT, 'dist/.cache')
-  const kept = (): string[] => readdirSync(cache).filter((name) => name.endsWith('-list.bin'))
+  const kept = (): string[] => readdirSync(cache).filter((name) => name.endsWith('-list-look.bin'))
   assert.equal(loaded(['skills', 'list', '--json']).status, 0)
   const [name = ''] = kept().filter((each) => each.includes(process.version))
   const whole = statSync(join(cache, name)).size
