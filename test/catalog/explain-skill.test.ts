@@ -196,7 +196,7 @@ test('a session that was told of other skills is stale', () => {
 })
 
 test('an agent without a tool that loads skills is told so', () => {
-  assert.deepEqual(codes('pdf', { ...told(catalogOf([copy('pdf')])), loadTool: false }), ['in-prompt', 'no-loader'])
+  assert.deepEqual(codes('pdf', { ...told(catalogOf([copy('pdf')])), loadTool: false }), ['no-loader', 'in-prompt'])
 })
 
 test('a directory whose frontmatter gives another name is found by its directory', () => {

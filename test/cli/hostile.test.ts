@@ -36,6 +36,9 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['skills', 'validate', 'skills', '--format', 'github'],
   ...ASKED.map((name) => ['skills', 'why', name, '--trust']),
   ...ASKED.slice(0, 2).map((name) => ['skills', 'check', name, '--trust']),
+  ['skills', 'show', 'absent\u001b[2J', '--trust'],
+  ['skills', 'show', 'a', '--trust'],
+  ['skills', 'search', 'text', '--trust'],
 ]
 
 test('whatever skills and names hold, no command prints a character that moves or hides text, as JSON neither', async (t) => {

@@ -161,6 +161,11 @@ mends("another agent's list of skills", {
   },
   ...{ code: 'not-allowed', line: 4, says: /not allowed for agent 'bob'/, mend: rewrite(4, '    skills: [pdf]') },
 })
+mends('an agent without a tool that loads skills', {
+  break: settings('agents:\n  - id: main\n    tools: { deny: [group:skills] }\n'),
+  ...{ code: 'no-loader', says: /agent 'main' has no tool that loads skills.*Allow group:skills/ },
+  mend: (desk) => void desk.put('nexus.yaml', 'agents:\n  - id: main\n'),
+})
 mends('a directory that is not in the settings', {
   break: settings('skills: {}\n', 'team/pdf/SKILL.md'),
   ...{ code: 'wrong-place', says: /skills\.load\.extraDirs in nexus\.yaml/ },

@@ -15,10 +15,10 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Explanation, Finding } from '../../src/catalog/index.ts'
 import type { Invocation } from '../../src/cli/command.ts'
-import { explainHere } from '../../src/cli/show/explanation.ts'
+import { explainHere, type Told } from '../../src/cli/show/explanation.ts'
 import { readEnvironment } from '../../src/config/index.ts'
 import { fixSkill } from '../../src/format/index.ts'
-import { openLocal } from '../../src/local.ts'
+import { type Local, openLocal } from '../../src/local.ts'
 
 export const NAME = 'name: pdf'
 export const DESCRIPTION = 'description: Reads a PDF. Use when a PDF is near.'
@@ -76,11 +76,18 @@ export class Desk {
       const signal = AbortSignal.timeout(20_000)
       const invocation = { flags, environment, cwd: this.workspace, signal } as unknown as Invocation
       const seen = { loaded, sources, facts: runtime.facts, catalog: runtime.catalog(agent) }
-      return await explainHere(asked, seen, { invocation, told: { index: runtime.index(agent) } })
+      return await explainHere(asked, seen, { invocation, told: toldBy(runtime, agent) })
     } finally {
       await local.close()
     }
   }
+}
+
+/** As the command does it. */
+function toldBy(runtime: Local['runtime'], agent: string | undefined): Told {
+  const canLoad = runtime.definitions(agent).some(({ name }) => name === 'load_skill')
+  const isNone = !canLoad && runtime.catalog(agent).skills.length > 0
+  return { index: runtime.index(agent), ...(isNone && { loadTool: false as const }) }
 }
 
 /** One way to break a skill called pdf, and what the answer must say. */

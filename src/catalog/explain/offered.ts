@@ -26,17 +26,20 @@ export function explainOffered(skill: Skill, parts: OfferedParts): Finding[] {
   const refused = notes.filter(({ code }) => code === 'link-followed')
   const findings = [
     ...refused.map((note): Finding => ({ ...note, severity: 'problem' })),
+    ...(parts.loadTool === false ? [noLoader(file, parts.agentId)] : []),
     whoAndWhere(skill, parts),
     ...inSession(skill, parts),
   ]
-  if (parts.loadTool === false) {
-    const who = parts.agentId === undefined ? 'the agent' : `agent '${parts.agentId}'`
-    const text = `${who} has no tool that loads skills, so it cannot use it.`
-    findings.push(
-      finding('no-loader', 'problem', { text, file, fix: 'Allow group:skills in the tools policy of the agent.' }),
-    )
-  }
   return [...findings, ...notes.filter((note) => !refused.includes(note))]
+}
+
+function noLoader(file: string, agentId: string | undefined): Finding {
+  const who = agentId === undefined ? 'the agent' : `agent '${agentId}'`
+  return finding('no-loader', 'problem', {
+    text: `${who} has no tool that loads skills, so it cannot use it.`,
+    file,
+    fix: `Allow group:skills under tools: of ${who} in nexus.yaml; nexus config show agents tells which line denies it.`,
+  })
 }
 
 function whoAndWhere(skill: Skill, parts: OfferedParts): Finding {

@@ -124,6 +124,7 @@ const READY_BUT: Readonly<Record<string, string>> = {
   'over-budget-omitted': 'is ready, but left out of the prompt',
   'person-only': 'is ready, for people only',
   nobody: 'is ready, but nobody may start it',
+  'no-loader': 'is ready, but its agent cannot load it',
 }
 
 /** The answer for people, each finding with its place and what to do next; at the end the command that tells whether it helped. */

@@ -108,11 +108,13 @@ function candidate(catalog: Catalog, name: string): Skill {
   throw notFound(catalog, name)
 }
 
+const MAX_NAMED = 20
+
 function notFound(catalog: Catalog, name: string): NexusError {
-  const names = catalog.skills.map((skill) => skill.name)
-  return new NexusError(
-    'SKILL_NOT_FOUND',
-    `There is no skill '${toSafeLine(name)}'. Ready: ${names.join(', ') || 'none'}.`,
-    { fix: `nexus skills why ${shellWord(name)}` },
-  )
+  const names = catalog.skills.slice(0, MAX_NAMED).map((skill) => toSafeLine(skill.name))
+  const more = catalog.skills.length > MAX_NAMED ? ` and ${catalog.skills.length - MAX_NAMED} more` : ''
+  const ready = names.length === 0 ? 'none' : `${names.join(', ')}${more}`
+  return new NexusError('SKILL_NOT_FOUND', `There is no skill '${toSafeLine(name)}'. Ready: ${ready}.`, {
+    fix: `nexus skills why ${shellWord(name)}`,
+  })
 }
