@@ -57,6 +57,10 @@ const file = (yaml: string, body = 'Do it.\n'): string => `---\n${yaml}---\n${bo
 
 const SEEN = {
   'the smallest skill': file('name: pdf\ndescription: Reads PDF files.\n'),
+  'the usual keys': file(
+    'name: pdf\ndescription: "Reads: files"\nlicense: MIT\ncompatibility: Needs gh (any:one) on PATH\nallowed-tools: Read Bash(gh:*)\nmetadata:\n  author: x\n  version: "1.0"\n  category: a:b\n',
+  ),
+  'the usual keys, fewer': file('name: pdf\ndescription: Reads files.\nlicense: MIT\nmetadata:\n  version: 1.2.3\n'),
   quotes: file('name: pdf\ndescription: "Use when: a PDF # is near"\nlicense: MIT\n'),
   'other alphabets': file('name: pdf\ndescription: Größe — 你好 🙂\n'),
   CRLF: file('name: pdf\ndescription: Reads files.\n').replaceAll('\n', '\r\n'),
