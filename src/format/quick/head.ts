@@ -140,37 +140,39 @@ interface Quickest {
 }
 
 /** Only for skills that are named as their directory, and whose name keeps the rule: nearly all. */
-function atFirstGlance(
-  { look, roles }: Quickest,
-  bytes: Buffer,
-  { range, directoryName }: Beginning,
-): QuickHead | undefined {
+function atFirstGlance(quickest: Quickest, bytes: Buffer, { range, directoryName }: Beginning): QuickHead | undefined {
   const { start, end } = range
   const close = bytes.indexOf(CLOSE, start)
-  if (close < 0 || close > Math.min(end, start + GLANCED_BYTES)) return undefined
+  if (close < 0 || close > Math.min(end, start + GLANCED_BYTES) || !isCleanName(directoryName)) return undefined
   const text = bytes.toString('latin1', start, Math.min(end, close + CLOSE_BYTES))
   const from = text.startsWith('---\n') ? 4 : text.startsWith('---\r\n') ? 5 : 0
-  if (from === 0 || !look.look(text, from) || !isCleanName(directoryName)) return undefined
-  if (!roles.read(text, look, directoryName)) return undefined
+  const { look, roles } = quickest
+  if (from === 0 || !look.look(text, from) || !roles.read(text, look, directoryName)) return undefined
+  return glancedHead(quickest, bytes, { start, from, name: directoryName })
+}
+
+function glancedHead(
+  { look, roles }: Quickest,
+  bytes: Buffer,
+  { start, from, name }: { readonly start: number; readonly from: number; readonly name: string },
+): QuickHead {
   const { form } = roles
   const describedFrom = start + roles.start
   const describedTo = start + roles.end
   const description = look.isWide ? unfolded(bytes.toString('utf8', describedFrom, describedTo), form) : undefined
   const isShort = describedTo - describedFrom <= FORMAT_LIMITS.maxDescriptionLength
-  const isClean = !roles.hasFindings && isShort && !(description !== undefined && mayHide(description))
-  const isUngated = !roles.hasGates
   return {
     from: start + from,
     to: start + look.end,
     gatesFrom: roles.isOnlyMetadata ? start + (roles.gatesFrom || look.end) : -1,
-    name: directoryName,
+    name,
     description,
     describedFrom,
     describedTo,
     form,
-    isUngated,
+    isUngated: !roles.hasGates,
     isForBoth: !roles.hasFlags,
-    isClean,
+    isClean: !roles.hasFindings && isShort && !(description !== undefined && mayHide(description)),
     isWide: look.isWide,
   }
 }
