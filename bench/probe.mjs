@@ -70,12 +70,13 @@ const VARIANTS = {
   },
   /** Every file read whole, parsed and checked as strictly as the standard asks. */
   'nexus, validate': async (root) => {
-    const { checkStrict } = await room('format')
+    const { createChecker } = await room('format')
     return () => {
+      const checker = createChecker()
       let count = 0
       for (const name of readdirSync(root)) {
         const path = `${root}/${name}/SKILL.md`
-        if (checkStrict(readFileSync(path), { path, directoryName: name, profile: 'spec' })) count++
+        if (checker.strict(readFileSync(path), { path, directoryName: name, profile: 'spec' })) count++
       }
       return count
     }

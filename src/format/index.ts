@@ -8,6 +8,7 @@ export { createHeadReader, type HeadRange, type HeadReader, type HeadSource, typ
 export { type DiagnosticRow, FORMAT_CODES, type FormatCode } from './report.ts'
 export { splitToolList, type ToolList } from './fields/tool-list.ts'
 export { compareUtf8, treeDigest } from './tree-digest.ts'
+export { type Checker, createChecker } from './strict/checker.ts'
 export { checkLenient, type CheckOptions, checkStrict, type StrictOptions } from './strict/check.ts'
 export { type Profile, PROFILES, STRICT_CODES, type StrictCode, type StrictRow } from './strict/codes.ts'
 export { WRITE_CODES, type WriteCode } from './write/codes.ts'

@@ -21,6 +21,8 @@ interface Line {
   readonly next: number
 }
 
+const DASH = 45
+const DOT = 46
 const MARKER = /^---[ \t]*$/
 const DOTS = /^\.\.\.[ \t]*$/
 const ALMOST_MARKER = /^(?:[ \t]+---|-{4,}|---\s*#.*|--|[\u2010-\u2015\u2212\u2500\u2501]+)[ \t]*$/
@@ -28,8 +30,10 @@ const ALMOST_MARKER = /^(?:[ \t]+---|-{4,}|---\s*#.*|--|[\u2010-\u2015\u2212\u25
 const KEY_LINE = /^(?:[\w.-]+[ \t]*:(?:\s|$)|[ \t]+\S|- )/
 
 function lineAt(text: string, start: number): Line {
+  const lf = text.indexOf('\n', start)
+  const last = lf < 0 ? text.length : lf
   let end = start
-  while (end < text.length && text.charCodeAt(end) !== 10 && text.charCodeAt(end) !== 13) end++
+  while (end < last && text.charCodeAt(end) !== 13) end++
   const crlf = text.charCodeAt(end) === 13 && text.charCodeAt(end + 1) === 10
   return { text: text.slice(start, end), start, next: Math.min(text.length, end + (crlf ? 2 : 1)) }
 }
@@ -51,7 +55,9 @@ export function splitFrontmatter(text: string): Split {
   while (line.next < text.length) {
     line = lineAt(text, line.next)
     number++
-    if (MARKER.test(line.text) || DOTS.test(line.text)) {
+    // Few lines begin with one of them.
+    const first = line.text.charCodeAt(0)
+    if ((first === DASH && MARKER.test(line.text)) || (first === DOT && DOTS.test(line.text))) {
       const raw = text.slice(from, line.start)
       const yaml = raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw
       return {
@@ -61,7 +67,7 @@ export function splitFrontmatter(text: string): Split {
         body: text.slice(line.next),
         blankLines: opener - 1,
         closedByDots: line.text.startsWith('.'),
-        loneCr: /\r(?!\n)/.test(raw),
+        loneCr: yaml !== raw && /\r(?!\n)/.test(raw),
       }
     }
   }

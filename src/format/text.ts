@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { FORMAT_LIMITS } from './limits.ts'
 import type { Report } from './report.ts'
 
@@ -86,8 +87,7 @@ function decode(bytes: Uint8Array, report: Report): string | undefined {
     })
     return undefined
   }
-  const strict = decodeStrict(bytes)
-  if (strict !== undefined) return strict
+  if (isUtf8(bytes)) return asBuffer(bytes).toString('utf8')
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   const valid = validPrefix(bytes)
   const before = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, valid))
@@ -97,6 +97,11 @@ function decode(bytes: Uint8Array, report: Report): string | undefined {
     fix: `${toUtf8('WINDOWS-1252')}   (it may be Windows-1252 or Latin-1 now)`,
   })
   return text
+}
+
+/** A view on the same bytes. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 function decodeStrict(bytes: Uint8Array, partial = false): string | undefined {

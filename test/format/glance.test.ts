@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { createHeadReader, parseSkill } from '../../src/format/index.ts'
+import { checkLenient, checkStrict, createChecker, createHeadReader, parseSkill } from '../../src/format/index.ts'
 import type { SkillMetadata } from '../../src/kernel/index.ts'
 
 const HEAD_BYTES = 4_096
@@ -47,6 +47,26 @@ function isSeenAlike(file: Buffer, directoryName: string): boolean {
   return true
 }
 
+const checker = createChecker()
+
+/** Throws when the quick verdict is another than the whole one. */
+function assertSameVerdicts(file: Buffer, directoryName: string): void {
+  const options = { path: 'p', directoryName, files: ['x'] }
+  const shown = JSON.stringify(file.toString('utf8', 0, 2_000))
+  const verdicts = [
+    [
+      checker.strict(Buffer.from(file), { ...options, profile: 'spec' }),
+      checkStrict(file, { ...options, profile: 'spec' }),
+    ],
+    [checker.lenient(Buffer.from(file), options), checkLenient(file, options)],
+  ] as const
+  for (const [quick, whole] of verdicts) {
+    assert.deepEqual(quick.diagnostics, whole.diagnostics, shown)
+    assert.equal(quick.name, whole.document?.name, shown)
+    assert.deepEqual(quick.document, whole.document, shown)
+  }
+}
+
 /** Every field that is there; some are getters. */
 function plain(metadata: SkillMetadata): object {
   const fields = ['emoji', 'homepage', 'os', 'requires', 'primaryEnv', 'install', 'always', 'skillKey'] as const
@@ -87,7 +107,10 @@ const SEEN = {
 }
 
 for (const [what, text] of Object.entries(SEEN)) {
-  test(`a glance is enough for ${what}`, () => assert.equal(isSeenAlike(Buffer.from(text), 'pdf'), true))
+  test(`a glance is enough for ${what}`, () => {
+    assert.equal(isSeenAlike(Buffer.from(text), 'pdf'), true)
+    assertSameVerdicts(Buffer.from(text), 'pdf')
+  })
 }
 
 const LEFT = {
@@ -212,6 +235,7 @@ test('whatever a glance accepts, the parser reads the same way', () => {
         return before.slice(0, place) + bite + before.slice(place + drop)
       }, text)
       fc.pre(changed.isWellFormed())
+      assertSameVerdicts(Buffer.from(changed), 'pdf')
       if (isSeenAlike(Buffer.from(changed), 'pdf')) accepted++
     }),
     { numRuns: 6_000 },
@@ -231,6 +255,7 @@ test('a glance is enough for nine of ten real skills, and says what the parser s
   for (const line of lines) {
     const { dir, base64 } = JSON.parse(line) as { dir: string; base64: string }
     if (isSeenAlike(Buffer.from(base64, 'base64'), dir)) seen++
+    assertSameVerdicts(Buffer.from(base64, 'base64'), dir)
   }
   assert.ok(seen > lines.length * 0.9, `${seen} of ${lines.length}`)
 })

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Change, checkLenient, checkStrict, fixSkill, type Profile, PROFILES } from '../../format/index.ts'
+import { type Change, type Checker, createChecker, fixSkill, type Profile, PROFILES } from '../../format/index.ts'
 import { type Diagnostic, hasErrors, type JsonValue, NexusError, toSafeLine } from '../../kernel/index.ts'
 import { choiceFlag, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
@@ -42,9 +42,10 @@ export async function validateSkills(invocation: Invocation): Promise<number> {
   const progress = createProgress(terminal)
   progress.begin(() => `validating skills: ${verdicts.length} of ${all}`)
   try {
+    const checker = createChecker()
     for (const [index, target] of found.targets.entries()) {
       if (index % 32 === 31) await nextTurn(undefined, { signal })
-      const verdict = await judge(target, wishes, signal)
+      const verdict = await judge(target, { ...wishes, checker, signal })
       count(total, verdict)
       if (wishes.format === 'text') printVerdict(verdict, { all, progress, terminal })
       verdicts.push({ ...verdict, text: '' })
@@ -88,7 +89,12 @@ function readWishes(invocation: Invocation): Wishes {
   }
 }
 
-async function judge(target: Target, wishes: Wishes, signal: AbortSignal): Promise<Verdict> {
+interface Judging extends Wishes {
+  readonly checker: Checker
+  readonly signal: AbortSignal
+}
+
+async function judge(target: Target, { checker, signal, ...wishes }: Judging): Promise<Verdict> {
   const fixed = wishes.fix
     ? await rewriteFile(
         target,
@@ -104,14 +110,17 @@ async function judge(target: Target, wishes: Wishes, signal: AbortSignal): Promi
     : []
   const options = { path: target.shown, directoryName: nameOf(target), ...(files && { files }) }
   const { profile } = wishes
-  const checked = profile === undefined ? checkLenient(bytes, options) : checkStrict(bytes, { ...options, profile })
+  const checked =
+    profile === undefined ? checker.lenient(bytes, options) : checker.strict(bytes, { ...options, profile })
   const failed = fixed?.diagnostics.filter(({ code }) => code === 'write-failed') ?? []
+  const found = [...target.diagnostics, ...failed, ...inOrder(checked.diagnostics)]
   return {
     target,
-    diagnostics: [...target.diagnostics, ...failed, ...inOrder(checked.diagnostics)],
+    diagnostics: found,
     changes: fixed?.changes ?? [],
-    name: checked.document?.name,
-    text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
+    name: checked.name,
+    // Only findings are shown with their lines.
+    text: found.length === 0 ? '' : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
   }
 }
 

@@ -15,7 +15,7 @@ export function asBoolean(value: JsonValue | undefined): boolean | undefined {
 /** A boolean key, also in the spelling with underscores; `fallback` when absent or unreadable. */
 export function readFlag(
   front: Frontmatter,
-  key: string,
+  key: keyof typeof UNDERSCORED,
   { fallback, report }: { fallback: boolean; report: Report },
 ): boolean {
   const found = spelledKey(front, key, report)
@@ -30,10 +30,16 @@ export function readFlag(
   return fallback
 }
 
+const UNDERSCORED = {
+  'allowed-tools': 'allowed_tools',
+  'disable-model-invocation': 'disable_model_invocation',
+  'user-invocable': 'user_invocable',
+} as const
+
 /** The key that is there: itself, or its spelling with underscores, which is reported. */
-export function spelledKey(front: Frontmatter, key: string, report: Report): string {
-  const other = key.replaceAll('-', '_')
-  if (other === key || front.value(key) !== undefined || front.value(other) === undefined) return key
+export function spelledKey(front: Frontmatter, key: keyof typeof UNDERSCORED, report: Report): string {
+  const other = UNDERSCORED[key]
+  if (front.value(key) !== undefined || front.value(other) === undefined) return key
   report.add('key-spelling', `${other} is read as ${key}`, { ...front.place(other), fix: `write: ${key}:` })
   return other
 }

@@ -8,9 +8,11 @@ import {
 } from '../../kernel/index.ts'
 import type { Report } from '../report.ts'
 import { asBoolean } from './flags.ts'
+import { TOP_LEVEL } from './metadata-keys.ts'
 import { isWebAddress, osNames, REQUIRED } from './gating-values.ts'
 
 const NONE: readonly never[] = Object.freeze([])
+const FIELDS: ReadonlySet<string> = new Set([...TOP_LEVEL, 'always', 'skillKey'])
 const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
 
 /** Where findings about metadata go. */
@@ -19,8 +21,21 @@ export interface Notes {
   readonly report: Report
 }
 
+const NOTHING: SkillMetadata = Object.freeze({
+  os: NONE,
+  requires: Object.freeze({ bins: NONE, anyBins: NONE, env: NONE, config: NONE }),
+  install: NONE,
+  always: false,
+})
+
+function hasField(container: JsonObject): boolean {
+  for (const key in container) if (FIELDS.has(key)) return true
+  return false
+}
+
 /** One reading of all places; the last of `containers` is the top level of the frontmatter. */
 export function normalizeMetadata(containers: readonly JsonObject[], notes: Notes): SkillMetadata {
+  if (!containers.some(hasField)) return NOTHING
   // Beside `requires` or inside it: both places are accepted for these. Source: contracts §2.1.
   const requires = first(containers, 'requires')
   const inside = isJsonObject(requires) ? requires : undefined

@@ -5,6 +5,10 @@ export interface ToolList {
   readonly balanced: boolean
 }
 
+function isSeparator(character: string): boolean {
+  return character === ' ' || character === ',' || ((character < ' ' || character > '~') && /\s/.test(character))
+}
+
 /**
  * Cuts `Bash(git add:*), Read Write` into its tools: separated by blanks or commas outside parentheses. A parenthesis belongs
  * to the name before it, also after a blank. Duplicates are kept once.
@@ -22,7 +26,7 @@ export function splitToolList(text: string): ToolList {
     const character = text[at] ?? ''
     if (character === '(') depth++
     if (character === ')' && depth > 0) depth--
-    const separator = depth === 0 && /[\s,]/.test(character)
+    const separator = depth === 0 && isSeparator(character)
     if (!separator) current += character
     else if (character === ',' || !/^\s*\(/.test(text.slice(at, at + 8))) end()
   }

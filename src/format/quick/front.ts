@@ -3,7 +3,7 @@ import type { Frontmatter, Written } from '../front.ts'
 import { LF } from './bytes.ts'
 import { KIND } from './nodes.ts'
 import type { Scanner } from './scan.ts'
-import { keyOf, mapOf, rawOf, textOf, valueOf } from './values.ts'
+import { keyOf, mapOf, rawOf, textOf } from './values.ts'
 
 /** Where the scanned text lies: it begins at byte `start`, on line `firstLine` of the file. */
 export interface Origin {
@@ -18,10 +18,11 @@ export function scannedFrontmatter(scanner: Scanner, { start, firstLine }: Origi
     for (let node = 1; node < nodes.count; node = nodes.next(node)) if (scanner.hasKey(node, key)) return node
     return undefined
   }
-  let values: JsonObject | undefined
+  let made: JsonObject | undefined
+  const values = (): JsonObject => (made ??= mapOf(scanner, 0))
   return {
     get values() {
-      return (values ??= mapOf(scanner, 0))
+      return values()
     },
     keys() {
       const keys: string[] = []
@@ -29,8 +30,8 @@ export function scannedFrontmatter(scanner: Scanner, { start, firstLine }: Origi
       return keys
     },
     value(key): JsonValue | undefined {
-      const node = find(key)
-      return node === undefined ? undefined : valueOf(scanner, node)
+      // All of them are asked for in the end, so each is made once. No prototype: nothing is there that was not written.
+      return values()[key]
     },
     place(key) {
       const node = find(key)

@@ -2,8 +2,11 @@ import { STRICT_LIMITS } from './codes.ts'
 import type { Subject } from './findings.ts'
 import { brokenLinks } from './links.ts'
 
+/** What the rules for a body need of a subject. */
+type BodyOf = Pick<Subject, 'files' | 'profile' | 'add'> & { readonly document: { readonly body: string } }
+
 /** Recommendations for the instructions; none of them makes a skill invalid. Source: the Agent Skills specification. */
-export function checkBody(subject: Subject): void {
+export function checkBody(subject: BodyOf): void {
   const { body } = subject.document
   if (body.trim() === '') {
     subject.add('body-empty', 'no instructions follow the frontmatter', {
@@ -23,7 +26,7 @@ export function checkBody(subject: Subject): void {
 /** No text of fewer bytes costs more than `maxBodyTokens`: three bytes are at most one token. */
 const MIN_BYTES_OF_MANY_TOKENS = STRICT_LIMITS.maxBodyTokens * 3
 
-function checkLength({ add }: Subject, body: string): void {
+function checkLength({ add }: BodyOf, body: string): void {
   const fix = 'move details into files under references/ and link to them'
   const { maxBodyLines, maxBodyTokens } = STRICT_LIMITS
   const lines = body.length > maxBodyLines ? countLines(body) : 0
@@ -66,7 +69,7 @@ const FILLED_BY_CLAUDE = /^\$\{CLAUDE_(?:SESSION_ID|EFFORT|SKILL_DIR|PROJECT_DIR
 const LIKE_A_DIRECTORY = /^\{\{?[ \t]{0,4}(?:base|skill)[_-]?dir[ \t]{0,4}\}\}?/i
 const LIKE_A_VARIABLE = /^\{(?:CLAUDE|NEXUS)_[A-Z_]{1,40}\}/
 
-function checkPlaceholders({ add, profile }: Subject, body: string): void {
+function checkPlaceholders({ add, profile }: BodyOf, body: string): void {
   const said = new Set<string>()
   for (let at = body.indexOf('{'); at >= 0; at = body.indexOf('{', at + 1)) {
     const found = placeholderAt(body, at)

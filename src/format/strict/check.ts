@@ -53,7 +53,7 @@ export function checkLenient(input: string | Uint8Array, options: CheckOptions):
   )
   if (document === undefined) return { document, diagnostics: raised }
   const { add, found } = createCollector(options.path, 'spec', createPlaces(input))
-  checkBody({ document, front: document.frontmatter, files: options.files, profile: 'spec', add })
+  checkBody({ document, files: options.files, profile: 'spec', add })
   return { document, diagnostics: [...raised, ...found] }
 }
 

@@ -1,7 +1,7 @@
 import { isMap, isSeq, type ParsedNode } from 'yaml'
 import { readLeniently } from '../frontmatter.ts'
 import { splitFrontmatter } from '../split.ts'
-import { placeOf } from '../text.ts'
+import { asBuffer, placeOf } from '../text.ts'
 import { keyText } from '../yaml/values.ts'
 
 /** Keys and indexes that lead to a value of the frontmatter. */
@@ -54,10 +54,6 @@ export function createPlaces(input: string | Uint8Array): Places {
 function decode(input: string | Uint8Array): string {
   const text = typeof input === 'string' ? input.toWellFormed() : asBuffer(input).toString('utf8')
   return text.startsWith('\uFEFF') ? text.slice(1) : text
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 const CLOSER = '\n---\n'
