@@ -61,7 +61,8 @@ function samples(node: Node, path: string, wrap: (value: unknown) => unknown): S
     const key = path === 'tools.groups' ? 'group:x' : 'X'
     return samples(node.value, below('*'), (value) => wrap({ [key]: value }))
   }
-  return [{ path, document: wrap(leaf(node)) }]
+  // What nothing fits is an error in every file.
+  return node.type === 'never' ? [] : [{ path, document: wrap(leaf(node)) }]
 }
 
 /** Some value that the schema accepts. */
