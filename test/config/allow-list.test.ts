@@ -50,19 +50,25 @@ function samples(node: Node, path: string, wrap: (value: unknown) => unknown): S
   if (node.entries) {
     const needed = Object.entries(node.entries).filter(([, member]) => member.type !== 'optional')
     const base = Object.fromEntries(needed.map(([key, member]) => [key, path === 'agents.*' ? 'main' : leaf(member)]))
-    return Object.entries(node.entries).flatMap(([key, member]) =>
-      samples(member, below(key), (value) =>
-        wrap({ ...base, [key]: key === 'id' && path === 'agents.*' ? 'main' : value }),
-      ),
-    )
+    return Object.entries(node.entries)
+      .filter(fitsSomething)
+      .flatMap(([key, member]) =>
+        samples(member, below(key), (value) =>
+          wrap({ ...base, [key]: key === 'id' && path === 'agents.*' ? 'main' : value }),
+        ),
+      )
   }
   if (node.item?.entries || node.item?.options) return samples(node.item, below('*'), (value) => wrap([value]))
   if (node.type === 'record' && node.value) {
     const key = path === 'tools.groups' ? 'group:x' : 'X'
     return samples(node.value, below('*'), (value) => wrap({ [key]: value }))
   }
-  // What nothing fits is an error in every file.
-  return node.type === 'never' ? [] : [{ path, document: wrap(leaf(node)) }]
+  return [{ path, document: wrap(leaf(node)) }]
+}
+
+/** False for what is an error in every file. */
+function fitsSomething([, { type, wrapped }]: [string, Node]): boolean {
+  return (wrapped?.type ?? type) !== 'never'
 }
 
 /** Some value that the schema accepts. */
