@@ -22,7 +22,7 @@ import {
 import { createFreshness, createLoader, createSkillStacks, type SkillStacks } from './load/index.ts'
 import type { AgentProfile, CallOptions, CallRequest, CallResult, Parts, Runtime } from './parts.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
-import type { SourceResult } from './sources/index.ts'
+import { rest, type SourceResult } from './sources/index.ts'
 import { createMemoryStore } from './store/index.ts'
 import { survey } from './survey.ts'
 import {
@@ -85,6 +85,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     const { found, catalogs } = await survey({ ...parts, agents: profiles, facts }, signal)
     const rooms = new Map<string, AgentRoom>()
     for (const profile of profiles) {
+      await rest(signal)
       const catalog = catalogs.get(profile.id) as Catalog
       rooms.set(profile.id, furnish(parts, { profile, catalog, stacks, facts, secrets }))
     }
