@@ -6,6 +6,7 @@ import { type Catalog, createSkillSearch, toSnapshot } from './catalog/index.ts'
 import {
   type Call,
   createRedactor,
+  createStreamRedactor,
   redactOutput,
   type Decision,
   DEFAULT_PROJECT,
@@ -169,6 +170,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     instructions: (agentId) => roomOf(view, agentId).briefing.instructions(),
     definitions: (agentId) => roomOf(view, agentId).briefing.definitions(),
     redact,
+    redactStream: () => createStreamRedactor(...secrets),
     snapshot: (agentId) => toSnapshot(roomOf(view, agentId).catalog),
     refresh,
     watch: ({ signal, ...options } = {}) =>
