@@ -13,6 +13,7 @@ import type {
   LedgerEntry,
   NexusError,
   Outcome,
+  StreamRedactor,
   TargetFacts,
 } from './kernel/index.ts'
 import type { Sandbox } from './sandbox/index.ts'
@@ -134,6 +135,8 @@ export interface Runtime {
   snapshot(agentId?: string): JsonObject
   /** Blanks the secrets that the runtime knows, in any JSON value. */
   redact<T extends JsonValue>(value: T): T
+  /** The same for one text that comes in pieces: a secret that is cut between two of them does not get through. */
+  redactStream(): StreamRedactor
   /** Finds and gates again; every agent's catalog is swapped whole. Calls at the same time share the work. */
   refresh(signal?: AbortSignal): Promise<void>
   /** Refreshes by itself when the sources' folders change, until the watcher or the runtime is closed or the signal aborts. */

@@ -1,8 +1,8 @@
 /** Hot reload: changed folders lead to one refresh, and whoever wants to know is told what is different. */
-import { type Catalog, type CatalogSnapshot, diffSnapshots, fromSnapshot, toSnapshot } from './catalog/index.ts'
+import { type Breathe, type Catalog, diffCatalogs, type SnapshotDiff } from './catalog/index.ts'
 import { isNexusError, NexusError } from './kernel/index.ts'
 import type { AgentReload, ReloadEvent, ReloadOptions } from './parts.ts'
-import { type SkillSource, type Watcher, watchSources } from './sources/index.ts'
+import { createPace, type SkillSource, type Watcher, watchSources } from './sources/index.ts'
 
 /**
  * One run at a time and at most one waiting: everybody gets a run that began after they asked, and a crowd costs two.
@@ -54,22 +54,23 @@ export async function reloadOnChange(
   { onReload, signal, ...watching }: ReloadOptions & { readonly signal: AbortSignal },
 ): Promise<Watcher> {
   // Compared with what was told last: another refresh may have met the change first.
-  let told = snapshots(catalogs())
+  let told = catalogs()
   const tell = (event: ReloadEvent): void => {
     if (!signal.aborted) onReload?.(event)
   }
 
   const reload = coalesce(async () => {
+    let agents: readonly AgentReload[]
     try {
       await refresh(signal)
+      const now = catalogs()
+      agents = await changes(told, now, createPace(signal))
+      told = now
     } catch (error) {
       tell({ type: 'failed', error: toFault(error) })
       return
     }
-    const changed = changes(told, catalogs())
-    if (changed.length === 0) return
-    told = snapshots(catalogs())
-    tell({ type: 'reloaded', agents: changed })
+    if (agents.length > 0) tell({ type: 'reloaded', agents })
   })
 
   const watcher = await watchSources(sources, {
@@ -83,23 +84,25 @@ export async function reloadOnChange(
   return watcher
 }
 
-function snapshots(catalogs: ReadonlyMap<string, Catalog>): ReadonlyMap<string, CatalogSnapshot | undefined> {
-  return new Map([...catalogs].map(([id, catalog]) => [id, fromSnapshot(toSnapshot(catalog))]))
-}
-
-function changes(
-  told: ReadonlyMap<string, CatalogSnapshot | undefined>,
+/** What the model of each agent would be told otherwise now. A catalog's version is worked out only for those. */
+async function changes(
+  told: ReadonlyMap<string, Catalog>,
   now: ReadonlyMap<string, Catalog>,
-): AgentReload[] {
+  breathe: Breathe,
+): Promise<AgentReload[]> {
   const reloads: AgentReload[] = []
   for (const [agentId, catalog] of now) {
     const before = told.get(agentId)
-    if (before?.version === catalog.version) continue
-    const after = fromSnapshot(toSnapshot(catalog))
-    const diff = diffSnapshots(before ?? { skills: [] }, after ?? { skills: [] })
-    reloads.push({ agentId, version: catalog.version, ...diff })
+    if (before === catalog) continue
+    const diff = await diffCatalogs(before ?? { skills: [] }, catalog, breathe)
+    if (isEmpty(diff)) continue
+    reloads.push({ agentId, version: await catalog.versionInSlices(breathe), ...diff })
   }
   return reloads
+}
+
+function isEmpty({ added, removed, changed }: SnapshotDiff): boolean {
+  return added.length + removed.length + changed.length === 0
 }
 
 function toFault(error: unknown): NexusError {

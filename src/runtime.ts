@@ -6,6 +6,7 @@ import { type Catalog, createSkillSearch, toSnapshot } from './catalog/index.ts'
 import {
   type Call,
   createRedactor,
+  createStreamRedactor,
   redactOutput,
   type Decision,
   DEFAULT_PROJECT,
@@ -22,7 +23,7 @@ import {
 import { createFreshness, createLoader, createSkillStacks, type SkillStacks } from './load/index.ts'
 import type { AgentProfile, CallOptions, CallRequest, CallResult, Parts, Runtime } from './parts.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
-import type { SourceResult } from './sources/index.ts'
+import { rest, type SourceResult } from './sources/index.ts'
 import { createMemoryStore } from './store/index.ts'
 import { survey } from './survey.ts'
 import {
@@ -85,6 +86,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     const { found, catalogs } = await survey({ ...parts, agents: profiles, facts }, signal)
     const rooms = new Map<string, AgentRoom>()
     for (const profile of profiles) {
+      await rest(signal)
       const catalog = catalogs.get(profile.id) as Catalog
       rooms.set(profile.id, furnish(parts, { profile, catalog, stacks, facts, secrets }))
     }
@@ -168,6 +170,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     instructions: (agentId) => roomOf(view, agentId).briefing.instructions(),
     definitions: (agentId) => roomOf(view, agentId).briefing.definitions(),
     redact,
+    redactStream: () => createStreamRedactor(...secrets),
     snapshot: (agentId) => toSnapshot(roomOf(view, agentId).catalog),
     refresh,
     watch: ({ signal, ...options } = {}) =>

@@ -1,5 +1,5 @@
 /** The first half of the pipeline: discover -> gate -> catalog, for every agent. The runtime and commands that only look share it. */
-import { buildCatalog, type Catalog } from './catalog/index.ts'
+import { buildCatalogInSlices, type Catalog } from './catalog/index.ts'
 import { gateInSlices, type GateRules, NO_GATE_RULES } from './gate/index.ts'
 import type { TargetFacts } from './kernel/index.ts'
 import { createPace, discover, rest, type SkillSource, type SourceResult } from './sources/index.ts'
@@ -29,9 +29,10 @@ export async function survey(parts: SurveyParts, signal?: AbortSignal): Promise<
   for (const { id, skills } of agents) {
     await rest(signal)
     const rules = skills ? { ...gateRules, allowList: skills } : gateRules
-    const gated = await gateInSlices(found.skills, facts, { rules, breathe: createPace(signal, sliceMs) })
-    await rest(signal)
-    catalogs.set(id, buildCatalog({ gated, rejected: found.rejected, diagnostics: found.diagnostics }))
+    const breathe = createPace(signal, sliceMs)
+    const gated = await gateInSlices(found.skills, facts, { rules, breathe })
+    const { rejected, diagnostics } = found
+    catalogs.set(id, await buildCatalogInSlices({ gated, rejected, diagnostics }, breathe))
   }
   return { found, catalogs }
 }

@@ -14,7 +14,8 @@ import type { AgentListener, StepUsage } from './events.ts'
 import { type AgentLimits, startTimer } from './limits.ts'
 import { MAX_RETRY_PAUSE_MS, type ModelFailure, stepTimedOut, toModelFailure } from './model-failure.ts'
 import type { ModelChoice } from './model/open-model.ts'
-import type { AgentTool } from './runtime-seam.ts'
+import type { AgentRuntime, AgentTool } from './runtime-seam.ts'
+import { createSpoken, type Spoken, withoutCutSecret } from './spoken.ts'
 
 /** A call as the model asked for it, before anybody looked at it. */
 export interface RequestedCall {
@@ -30,6 +31,7 @@ export interface RequestedCall {
 export type StepAnswer =
   | {
       readonly type: 'answer'
+      /** Without secrets, as are the texts of the other two. */
       readonly text: string
       /** The answer for the history; undefined when the model said nothing at all. */
       readonly message: StoredMessage | undefined
@@ -49,6 +51,7 @@ type StreamPart =
     : never
 
 export interface StepRequest {
+  readonly runtime: Pick<AgentRuntime, 'redactStream'>
   readonly model: ModelChoice
   readonly instructions: string
   readonly messages: readonly StoredMessage[]
@@ -79,25 +82,33 @@ export async function askModel(request: StepRequest): Promise<StepAnswer> {
 }
 
 async function askOnce(request: StepRequest): Promise<StepAnswer> {
-  const { model, limits, clock, signal } = request
+  const { runtime, model, limits, clock, signal } = request
   if (signal.aborted) return { type: 'aborted', text: '' }
   const timer = startTimer(clock, limits.stepTimeoutMs)
-  const heard: Heard = { text: '', calls: [], end: undefined }
+  const heard: Heard = { spoken: createSpoken(request), calls: [], end: undefined }
   const broken = (error: unknown): StepAnswer => {
-    const { text } = heard
+    const { spoken } = heard
+    spoken.end(true)
+    const { text, hasBegun } = spoken
     if (signal.aborted) return { type: 'aborted', text }
     if (timer.signal.aborted) return { type: 'failed', failure: stepTimedOut({ model }, limits.stepTimeoutMs), text }
-    return { type: 'failed', failure: toModelFailure(error, { model, clock, isStarted: text !== '' }), text }
+    return { type: 'failed', failure: toModelFailure(error, { model, clock, isStarted: hasBegun }), text }
   }
   try {
     const { result, warnings } = await startStream(request, AbortSignal.any([signal, timer.signal]))
-    await listen(result.stream, heard, request.emit)
-    const { end, text, calls } = heard
+    await listen(result.stream, heard)
+    const { end, spoken, calls } = heard
     if (signal.aborted || timer.signal.aborted || !end || isCut(end)) return broken(new TypeError('terminated'))
+    const isCutShort = end.finishReason === 'length' || end.finishReason === 'content-filter'
+    spoken.end(isCutShort)
     for (const warning of warnings) request.emit({ type: 'notice', code: 'model-warning', text: warning })
     const message = (await result.responseMessages).find(({ role }) => role === 'assistant')
-    const unique = withUniqueIds({ message: toStored(message), calls })
-    return { type: 'answer', text, ...unique, usage: toUsage(end.usage), finishReason: end.finishReason }
+    const stored = toStored(message)
+    const unique = withUniqueIds({
+      message: stored && isCutShort ? withoutCutSecret(stored, runtime) : stored,
+      calls,
+    })
+    return { type: 'answer', text: spoken.text, ...unique, usage: toUsage(end.usage), finishReason: end.finishReason }
   } catch (error) {
     return broken(error)
   } finally {
@@ -109,22 +120,15 @@ type StepEnd = Extract<TextStreamPart<ToolSet>, { type: 'finish-step' }>
 
 /** What has come of an answer so far. */
 interface Heard {
-  text: string
+  readonly spoken: Spoken
   readonly calls: RequestedCall[]
   end: StepEnd | undefined
 }
 
-async function listen(
-  stream: AsyncIterable<TextStreamPart<ToolSet>>,
-  heard: Heard,
-  emit: AgentListener,
-): Promise<void> {
+async function listen(stream: AsyncIterable<TextStreamPart<ToolSet>>, heard: Heard): Promise<void> {
   for await (const part of stream) {
     if (part.type === 'error') throw part.error
-    if (part.type === 'text-delta' && part.text !== '') {
-      heard.text += part.text
-      emit({ type: 'text-delta', text: part.text })
-    }
+    if (part.type === 'text-delta') heard.spoken.add(part.text)
     if (part.type === 'tool-call') heard.calls.push(toRequestedCall(part))
     if (part.type === 'finish-step') heard.end = part
   }

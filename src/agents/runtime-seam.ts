@@ -1,5 +1,13 @@
 import type { Catalog } from '../catalog/index.ts'
-import type { Decision, JsonObject, JsonSchema, JsonValue, LedgerEntry, Outcome } from '../kernel/index.ts'
+import type {
+  Decision,
+  JsonObject,
+  JsonSchema,
+  JsonValue,
+  LedgerEntry,
+  Outcome,
+  StreamRedactor,
+} from '../kernel/index.ts'
 
 /** A tool as the model is told about it. `wireName` is what providers accept, `name` what policy and ledger say. */
 export interface AgentTool {
@@ -22,6 +30,8 @@ export interface AgentRuntime {
   snapshot(agentId: string): JsonObject
   /** Blanks secrets: what is stored and shown goes through it. */
   redact<T extends JsonValue>(value: T): T
+  /** The same for one text that comes in pieces. */
+  redactStream(): StreamRedactor
   /** Decides, records, runs and records one call. Rejects only when the record cannot be kept. */
   call(
     request: {

@@ -59,7 +59,7 @@ export async function runToolCalls(requested: readonly RequestedCall[], turn: To
   const calls = requested.map((call) => ({
     ...call,
     callId: newId(turn.clock.now()),
-    tool: names.get(call.wireName) ?? quoted(call.wireName),
+    tool: names.get(call.wireName) ?? quoted(turn.runtime.redact(call.wireName)),
   }))
   const faults: unknown[] = []
   const run = async (call: NumberedCall): Promise<Outcome> => {
@@ -84,7 +84,7 @@ const UNRECORDED = failed('INTERRUPTED', 'The call could not be recorded: outcom
 async function runOne(call: NumberedCall, turn: ToolTurn): Promise<Outcome> {
   const { runtime, agentId, sessionId, turnId, signal, emit } = turn
   const { callId, tool } = call
-  if (call.unreadable !== undefined) return unreadableArguments(call, call.unreadable)
+  if (call.unreadable !== undefined) return unreadableArguments(call, runtime.redact(call.unreadable))
   const { outcome, decision } = await runtime.call(
     { tool, arguments: call.arguments, agentId, sessionId, turnId, callId, origin: 'model' },
     {

@@ -3,15 +3,16 @@ import {
   type Gated,
   type HeldReason,
   type HeldSkill,
-  nameKey,
   type RejectedSkill,
   type Skill,
   toSafeLine,
 } from '../kernel/index.ts'
 import type { Catalog, ShadowedSkill } from './catalog.ts'
+import { type Copy, createLookUp, isReady, keyOf, PLAIN_NAME, takesPart, toKey } from './look-up.ts'
 import { compareBytes, compareCopies, compareOrigins } from './precedence.ts'
-import { shownName, shownText } from './shown-text.ts'
-import { catalogVersion } from './snapshot.ts'
+import { shownName } from './shown-text.ts'
+import { versionOf } from './snapshot.ts'
+import { atOnce, type Breathe, inSlices, sorted, type Steps, STRIDE } from './steps.ts'
 
 /** What discovery and gating found. */
 export interface CatalogParts {
@@ -23,12 +24,6 @@ export interface CatalogParts {
 const NO_REASONS: readonly HeldReason[] = []
 /** The code that sources use too. */
 const DUPLICATE = 'duplicate-name'
-const PLAIN_NAME = /^[\w.-]+$/
-
-interface Copy {
-  readonly skill: Skill
-  readonly reasons: readonly HeldReason[]
-}
 
 /** What became of the copies of one name. */
 interface Settled {
@@ -43,33 +38,35 @@ interface Settled {
  * then, within one source, the last in path order with a warning. Pure; the same input gives the same catalog and version.
  * A held copy still hides lower ones, so that a name always means the same copy; an untrusted one never hides a trusted one.
  */
-export function buildCatalog({ gated, rejected = [], diagnostics = [] }: CatalogParts): Catalog {
-  const isOrdered = inOrder(gated)
-  const { single, groups } = isOrdered ? ungrouped(gated) : groupByName(gated)
-  const settled = groups.map(settle)
-  const winners = [...single, ...settled.map(({ winner }) => winner)]
-  const ready = winners.filter(isReady).map(({ skill }) => skill)
-  const skills = Object.freeze(isOrdered ? ready : ready.sort(byName))
-  const held = [...winners.filter((copy) => !isReady(copy)), ...settled.flatMap(({ apart }) => apart)]
-  const shadowed = settled.flatMap((group) => group.shadowed)
+export function buildCatalog(parts: CatalogParts): Catalog {
+  return atOnce(building(parts))
+}
+
+/** `buildCatalog` for thousands of skills in a server: the same outcome, with pauses. */
+export function buildCatalogInSlices(parts: CatalogParts, breathe: Breathe): Promise<Catalog> {
+  return inSlices(building(parts), breathe)
+}
+
+function* building({ gated, rejected = [], diagnostics = [] }: CatalogParts): Steps<Catalog> {
+  const { skills, held, shadowed, groups, winners } = (yield* inOrder(gated))
+    ? asTheyAre(gated)
+    : yield* arranged(gated)
   const told = new Set(diagnostics.filter(({ code }) => code === DUPLICATE).map(({ path }) => path))
-  // Both are needed by some callers only, and cost more than all the rest when there are thousands of skills.
-  const version = once(() => catalogVersion(skills))
-  const lookUp = once(() => createLookUp(skills, [...single.map((copy) => [copy]), ...groups]))
+  const more: Diagnostic[] = []
+  for (const copies of groups) more.push(...(yield* duplicatesOf(copies, told)))
+  if (rejected.length > 0) more.push(...(yield* substitutes(rejected, winners())))
+  // Both are needed by some callers only.
+  const lookUp = once(() => createLookUp(skills, groups))
+  let version: string | undefined
   return Object.freeze({
-    skills,
-    held: Object.freeze(held.sort((a, b) => byName(a.skill, b.skill))),
-    shadowed: Object.freeze(shadowed.sort((a, b) => byName(a.skill, b.skill))),
+    ...{ skills: Object.freeze(skills), held: Object.freeze(held), shadowed: Object.freeze(shadowed) },
     rejected,
-    diagnostics: [
-      ...diagnostics,
-      ...groups.flatMap((copies) => duplicatesOf(copies, told)),
-      ...substitutes(rejected, winners),
-    ],
+    diagnostics: [...diagnostics, ...more],
     get version() {
-      return version()
+      return (version ??= atOnce(versionOf(skills)))
     },
-    find: (nameOrAddress: string) => lookUp().get(toKey(withoutScheme(nameOrAddress))),
+    versionInSlices: async (breathe: Breathe) => (version ??= await inSlices(versionOf(skills), breathe)),
+    find: (nameOrAddress: string) => lookUp()(toKey(withoutScheme(nameOrAddress))),
   })
 }
 
@@ -83,6 +80,45 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
+/** Every copy in its place. */
+interface Arranged {
+  readonly skills: readonly Skill[]
+  readonly held: readonly HeldSkill[]
+  readonly shadowed: readonly ShadowedSkill[]
+  /** The copies of each name that has several, in order of precedence. */
+  readonly groups: readonly (readonly Copy[])[]
+  /** The copies that their names mean. */
+  readonly winners: () => readonly Skill[]
+}
+
+function asTheyAre({ ready, held }: Gated): Arranged {
+  const winners = (): readonly Skill[] => [...ready, ...held.map(({ skill }) => skill)]
+  return { skills: [...ready], held: [...held], shadowed: [], groups: [], winners }
+}
+
+function* arranged(gated: Gated): Steps<Arranged> {
+  const { single, groups } = yield* groupByName(gated)
+  const winners = [...single]
+  const apart: HeldSkill[] = []
+  const shadowed: ShadowedSkill[] = []
+  for (const copies of groups) {
+    const settled = yield* settle(copies)
+    winners.push(settled.winner)
+    for (const copy of settled.apart) apart.push(copy)
+    for (const copy of settled.shadowed) shadowed.push(copy)
+  }
+  const ready = winners.filter(isReady).map(({ skill }) => skill)
+  yield
+  const held = winners.filter((copy) => !isReady(copy))
+  return {
+    skills: yield* sorted(ready, byName),
+    held: yield* sorted([...held, ...apart], (a, b) => byName(a.skill, b.skill)),
+    shadowed: yield* sorted(shadowed, (a, b) => byName(a.skill, b.skill)),
+    groups,
+    winners: () => winners.map(({ skill }) => skill),
+  }
+}
+
 interface Grouped {
   /** Copies whose name no other copy has. */
   readonly single: readonly Copy[]
@@ -90,71 +126,67 @@ interface Grouped {
   readonly groups: readonly (readonly Copy[])[]
 }
 
-function ungrouped({ ready, held }: Gated): Grouped {
-  return { single: [...ready.map((skill) => ({ skill, reasons: NO_REASONS })), ...held], groups: [] }
-}
-
-function groupByName({ ready, held }: Gated): Grouped {
+function* groupByName({ ready, held }: Gated): Steps<Grouped> {
   const first = new Map<string, Copy>()
-  const groups = new Map<string, Copy[]>()
-  const add = (copy: Copy): void => {
+  const found = new Map<string, Copy[]>()
+  for (let index = 0; index < ready.length + held.length; index++) {
+    if (index % STRIDE === 0) yield
+    const skill = ready[index]
+    const copy = skill ? { skill, reasons: NO_REASONS } : (held[index - ready.length] as HeldSkill)
     const key = keyOf(copy.skill)
     const before = first.get(key)
-    const group = groups.get(key)
+    const group = found.get(key)
     if (!before) first.set(key, copy)
     else if (group) group.push(copy)
-    else groups.set(key, [before, copy])
+    else found.set(key, [before, copy])
   }
-  for (const skill of ready) add({ skill, reasons: NO_REASONS })
-  for (const copy of held) add(copy)
-  for (const [key, group] of groups) {
+  const groups: (readonly Copy[])[] = []
+  for (const [key, group] of found) {
     first.delete(key)
-    group.sort((a, b) => compareCopies(a.skill, b.skill))
+    groups.push(yield* sorted(group, (a, b) => compareCopies(a.skill, b.skill)))
+    yield
   }
-  return { single: [...first.values()], groups: [...groups.values()] }
+  return { single: [...first.values()], groups }
 }
 
 /**
  * True when both lists ascend by name, have no name in common, and every name is its own key: nothing to group and to sort.
  * So it is with one folder whose skills have the names of their directories.
  */
-function inOrder({ ready, held }: Gated): boolean {
-  if (!ascends(ready) || !ascends(held.map(({ skill }) => skill))) return false
+function* inOrder({ ready, held }: Gated): Steps<boolean> {
+  const others = held.map(({ skill }) => skill)
+  if (!(yield* ascends(ready)) || !(yield* ascends(others))) return false
   let other = 0
-  for (const { name } of ready) {
-    while (other < held.length && (held[other] as HeldSkill).skill.name < name) other++
-    if (held[other]?.skill.name === name) return false
+  for (const [index, { name }] of ready.entries()) {
+    if (index % STRIDE === 0) yield
+    while (other < others.length && (others[other] as Skill).name < name) other++
+    if (others[other]?.name === name) return false
   }
   return true
 }
 
-function ascends(skills: readonly Skill[]): boolean {
+function* ascends(skills: readonly Skill[]): Steps<boolean> {
   let last = ''
-  for (const { name } of skills) {
+  for (const [index, { name }] of skills.entries()) {
+    if (index % STRIDE === 0) yield
     if (!(last < name) || !PLAIN_NAME.test(name)) return false
     last = name
   }
   return true
 }
 
-/** Names that a reader cannot tell apart are one name; most names need no folding. */
-function keyOf(skill: Skill): string {
-  return PLAIN_NAME.test(skill.name) ? skill.name : toKey(shownName(skill))
-}
-
-function toKey(nameOrAddress: string): string {
-  return nameKey(shownText(nameOrAddress))
-}
-
 /** `copies` are in order of precedence. */
-function settle(copies: readonly Copy[]): Settled {
+function* settle(copies: readonly Copy[]): Steps<Settled> {
   const contenders = contendersOf(copies)
   const winner = contenders[0] as Copy
-  const shadowed = contenders.slice(1).map(({ skill, reasons }): ShadowedSkill => {
+  const shadowed: ShadowedSkill[] = []
+  for (const { skill, reasons } of contenders.slice(1)) {
+    yield
     const why = hasSameBytes(skill, winner.skill) ? 'identical' : 'lower'
-    return { skill, by: winner.skill, why, reasons }
-  })
-  return { winner, shadowed, apart: copies.filter((copy) => !contenders.includes(copy)) }
+    shadowed.push({ skill, by: winner.skill, why, reasons })
+  }
+  const isContender = new Set(contenders)
+  return { winner, shadowed, apart: copies.filter((copy) => !isContender.has(copy)) }
 }
 
 /** Only copies of one name are compared, because a digest costs a reading of the file. An unknown one equals nothing. */
@@ -169,40 +201,16 @@ function contendersOf(copies: readonly Copy[]): readonly Copy[] {
   return trusted.length > 0 ? trusted : copies
 }
 
-/** A copy that is untrusted, or that this agent may not see, must not take a name away from one that is and may. */
-function takesPart({ skill, reasons }: Copy): boolean {
-  return skill.origin.trusted && !reasons.some(({ code }) => code === 'not-allowed')
-}
-
-function isReady({ reasons }: Copy): boolean {
-  return reasons.length === 0
-}
-
 function byName(a: Skill, b: Skill): number {
   return compareBytes(a.name, b.name) || compareCopies(a, b)
 }
 
-/** Names of offered skills, and addresses of every ready copy; an address means the copy that wins within its source. */
-function createLookUp(skills: readonly Skill[], groups: Iterable<readonly Copy[]>): ReadonlyMap<string, Skill> {
-  const found = new Map(skills.map((skill) => [keyOf(skill), skill]))
-  for (const copies of groups) {
-    const sources = new Set<string>()
-    for (const copy of copies) {
-      const { source } = copy.skill.origin
-      if (!takesPart(copy) || sources.has(source)) continue
-      sources.add(source)
-      // An address wins over a skill whose label merely looks like that address.
-      if (isReady(copy)) found.set(toKey(`${source}/${shownName(copy.skill)}`), copy.skill)
-    }
-  }
-  return found
-}
-
 /** One warning for each copy that another of the same source hides, unless the source has told of one of the two files. */
-function duplicatesOf(copies: readonly Copy[], told: ReadonlySet<string>): Diagnostic[] {
+function* duplicatesOf(copies: readonly Copy[], told: ReadonlySet<string>): Steps<Diagnostic[]> {
   const firstOf = new Map<string, Skill>()
   const found: Diagnostic[] = []
   for (const { skill } of copies) {
+    yield
     const first = firstOf.get(skill.origin.source)
     if (!first) firstOf.set(skill.origin.source, skill)
     else if (!told.has(first.file) && !told.has(skill.file) && !hasSameBytes(first, skill)) {
@@ -224,21 +232,20 @@ function duplicate(hidden: Skill, used: Skill): Diagnostic {
 }
 
 /** A warning for each name whose best copy cannot be read, so that a lower one stands in for it. */
-function substitutes(rejected: readonly RejectedSkill[], winners: readonly Copy[]): Diagnostic[] {
-  if (rejected.length === 0) return []
-  const byKey = new Map(winners.map(({ skill }) => [keyOf(skill), skill]))
-  return rejected.flatMap(({ name, file, origin }): Diagnostic[] => {
+function* substitutes(rejected: readonly RejectedSkill[], winners: readonly Skill[]): Steps<Diagnostic[]> {
+  const byKey = new Map<string, Skill>()
+  for (const [index, skill] of winners.entries()) {
+    if (index % STRIDE === 0) yield
+    byKey.set(keyOf(skill), skill)
+  }
+  const found: Diagnostic[] = []
+  for (const [index, { name, file, origin }] of rejected.entries()) {
+    if (index % STRIDE === 0) yield
     const used = byKey.get(toKey(name))
-    if (!used || !origin.trusted || compareOrigins(origin, used.origin) >= 0) return []
+    if (!used || !origin.trusted || compareOrigins(origin, used.origin) >= 0) continue
     const message = `'${shownName(used)}' of source '${origin.source}' cannot be read; ${toSafeLine(used.file)} is used instead.`
-    return [
-      {
-        code: 'lower-copy-used',
-        severity: 'warning',
-        message,
-        path: file,
-        fix: `Run: nexus skills validate ${toSafeLine(file)}`,
-      },
-    ]
-  })
+    const fix = `Run: nexus skills validate ${toSafeLine(file)}`
+    found.push({ code: 'lower-copy-used', severity: 'warning', message, path: file, fix })
+  }
+  return found
 }

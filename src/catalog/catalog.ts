@@ -25,6 +25,8 @@ export interface Catalog {
   readonly diagnostics: readonly Diagnostic[]
   /** Hex sha256 over addresses, descriptions and sizes of `skills`: changes when what the model sees changes. */
   readonly version: string
+  /** `version`, worked out with pauses where it is not known yet: `breathe` is asked between two steps, and what it returns awaited. */
+  versionInSlices(breathe: () => Promise<void> | undefined): Promise<string>
   /** Finds an offered skill by name, or any copy that is neither held nor untrusted by `source/name` (also `skill://source/name/SKILL.md`). */
   find(nameOrAddress: string): Skill | undefined
 }

@@ -1,5 +1,5 @@
 /** catalog: which skills an agent sees, what the model is told about them within a budget, and why. Pure. */
-export { buildCatalog, type CatalogParts } from './build-catalog.ts'
+export { buildCatalog, buildCatalogInSlices, type CatalogParts } from './build-catalog.ts'
 export type { Catalog, PromptIndex, ShadowedSkill } from './catalog.ts'
 export { type Explanation, type ExplainParts, explainSkill } from './explain/explain-skill.ts'
 export type { Finding } from './explain/finding.ts'
@@ -16,9 +16,11 @@ export { createSkillSearch, type SkillMatches, type SkillSearch } from './skill-
 export {
   type CatalogSnapshot,
   describeDiff,
+  diffCatalogs,
   diffSnapshots,
   fromSnapshot,
   type SnapshotDiff,
   type SnapshotSkill,
   toSnapshot,
 } from './snapshot.ts'
+export type { Breathe } from './steps.ts'

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { isJsonObject, type JsonObject, type JsonValue, nameKey, type Skill, skillAddress } from '../kernel/index.ts'
 import { compareBytes } from './precedence.ts'
 import { shownName } from './shown-text.ts'
+import { atOnce, type Breathe, inSlices, sorted, type Steps, STRIDE } from './steps.ts'
 
 /** One skill as a session remembers it. */
 export interface SnapshotSkill {
@@ -35,14 +36,13 @@ export function toSnapshot({
   return {
     format: FORMAT,
     version,
-    skills: skills.map((skill) => ({
-      name: skill.name,
-      address: skillAddress(skill),
-      description: skill.description,
-      directory: skill.directory,
-      size: skill.stamp.size,
-    })),
+    skills: skills.map((skill) => ({ ...toRow(skill) })),
   }
+}
+
+function toRow(skill: Skill): SnapshotSkill {
+  const { name, description, directory, stamp } = skill
+  return { name, address: skillAddress(skill), description, directory, size: stamp.size }
 }
 
 /** Reads what `toSnapshot` wrote; undefined for anything else, also for a snapshot whose skills do not match its version. */
@@ -57,7 +57,7 @@ export function fromSnapshot(json: unknown): CatalogSnapshot | undefined {
     if (!skill) return undefined
     skills.push(skill)
   }
-  return versionOf(skills) === version ? { version, skills } : undefined
+  return atOnce(hashing(skills, (row) => row)) === version ? { version, skills } : undefined
 }
 
 /** Names of skills by what became of them between two snapshots, each list in byte order. */
@@ -73,13 +73,62 @@ export function diffSnapshots(
   before: Pick<CatalogSnapshot, 'skills'>,
   now: Pick<CatalogSnapshot, 'skills'>,
 ): SnapshotDiff {
-  const [old, current] = [byName(before), byName(now)]
-  const namesOf = (skills: Iterable<SnapshotSkill>): string[] => [...skills].map(shownName).sort(compareBytes)
-  return {
-    added: namesOf([...current].flatMap(([key, skill]) => (old.has(key) ? [] : [skill]))),
-    removed: namesOf([...old].flatMap(([key, skill]) => (current.has(key) ? [] : [skill]))),
-    changed: namesOf([...current].flatMap(([key, skill]) => (isChanged(old.get(key), skill) ? [skill] : []))),
+  return atOnce(differing(before.skills, now.skills))
+}
+
+/** The same between two catalogs, for thousands of skills in a server, with pauses and without making snapshots. */
+export function diffCatalogs(before: Offered, now: Offered, breathe: Breathe): Promise<SnapshotDiff> {
+  return inSlices(comparing(before.skills, now.skills), breathe)
+}
+
+interface Offered {
+  readonly skills: readonly Skill[]
+}
+
+/** Nearly all skills are as they were, one beside the other; only those between the first and the last difference are sought by name. */
+function* comparing(before: readonly Skill[], now: readonly Skill[]): Steps<SnapshotDiff> {
+  const most = Math.min(before.length, now.length)
+  const isSameAt = (old: number, current: number): boolean => isSame(before[old] as Skill, now[current] as Skill)
+  let from = 0
+  while (from < most && isSameAt(from, from)) if (++from % STRIDE === 0) yield
+  let end = 0
+  while (end < most - from && isSameAt(before.length - 1 - end, now.length - 1 - end)) if (++end % STRIDE === 0) yield
+  const between = (skills: readonly Skill[]): SnapshotSkill[] => skills.slice(from, skills.length - end).map(toRow)
+  return yield* differing(between(before), between(now))
+}
+
+/** Same to the model, and in the same place. One elsewhere may be the same too, which is then found by its name. */
+function isSame(before: Skill, now: Skill): boolean {
+  return (
+    before.name === now.name &&
+    before.origin.source === now.origin.source &&
+    before.stamp.size === now.stamp.size &&
+    before.directory === now.directory &&
+    before.description === now.description
+  )
+}
+
+function* differing(before: readonly SnapshotSkill[], now: readonly SnapshotSkill[]): Steps<SnapshotDiff> {
+  const old = yield* byName(before)
+  const current = yield* byName(now)
+  const added: SnapshotSkill[] = []
+  const removed: SnapshotSkill[] = []
+  const changed: SnapshotSkill[] = []
+  for (const [key, skill] of current) {
+    yield
+    const known = old.get(key)
+    if (!known) added.push(skill)
+    else if (isChanged(known, skill)) changed.push(skill)
   }
+  for (const [key, skill] of old) {
+    yield
+    if (!current.has(key)) removed.push(skill)
+  }
+  return { added: yield* names(added), removed: yield* names(removed), changed: yield* names(changed) }
+}
+
+function* names(skills: readonly SnapshotSkill[]): Steps<string[]> {
+  return yield* sorted(skills.map(shownName), compareBytes)
 }
 
 /** One line about a difference, such as `Skills changed: added a, b; removed c.`; empty when there is none. */
@@ -99,37 +148,42 @@ function listed(verb: string, names: readonly string[]): string {
   return `${verb} ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
-function byName({ skills }: Pick<CatalogSnapshot, 'skills'>): ReadonlyMap<string, SnapshotSkill> {
-  return new Map(skills.map((skill) => [nameKey(shownName(skill)), skill]))
+function* byName(skills: readonly SnapshotSkill[]): Steps<ReadonlyMap<string, SnapshotSkill>> {
+  const found = new Map<string, SnapshotSkill>()
+  for (const [index, skill] of skills.entries()) {
+    if (index % STRIDE === 0) yield
+    found.set(nameKey(shownName(skill)), skill)
+  }
+  return found
 }
 
-function isChanged(before: SnapshotSkill | undefined, now: SnapshotSkill): boolean {
-  return (
-    before !== undefined &&
-    (before.address !== now.address || before.size !== now.size || before.description !== now.description)
-  )
+function isChanged(before: SnapshotSkill, now: SnapshotSkill): boolean {
+  return before.address !== now.address || before.size !== now.size || before.description !== now.description
 }
 
 /**
  * Hex sha256 over addresses, descriptions and sizes, in order: it changes when what the model sees changes. Not over the bytes: they
  * would have to be read and hashed at every look, and loading reads them as they are anyway.
  */
-export function catalogVersion(skills: readonly Skill[]): string {
-  return versionOf(
-    skills.map((skill) => ({
-      address: skillAddress(skill),
-      description: skill.description,
-      size: skill.stamp.size,
-    })),
-  )
+export function* versionOf(skills: readonly Skill[]): Steps<string> {
+  return yield* hashing(skills, toRow)
 }
 
-function versionOf(skills: readonly Pick<SnapshotSkill, 'address' | 'description' | 'size'>[]): string {
-  const hash = createHash('sha256').update('nexus-catalog-v2\u0000')
-  // JSON text is unambiguous: no address can look like the end of another.
-  const rows = skills.map(({ address, description, size }) => [address, description, size])
-  return hash.update(JSON.stringify(rows)).digest('hex')
+function* hashing<T>(items: readonly T[], rowOf: (item: T) => Row): Steps<string> {
+  const hash = createHash('sha256').update('nexus-catalog-v2\u0000[')
+  for (let from = 0; from < items.length; from += STRIDE) {
+    // JSON text is unambiguous: no address can look like the end of another.
+    const rows = items.slice(from, from + STRIDE).map((item) => {
+      const { address, description, size } = rowOf(item)
+      return [address, description, size]
+    })
+    hash.update(`${from === 0 ? '' : ','}${JSON.stringify(rows).slice(1, -1)}`)
+    yield
+  }
+  return hash.update(']').digest('hex')
 }
+
+type Row = Pick<SnapshotSkill, 'address' | 'description' | 'size'>
 
 function toSnapshotSkill(item: JsonValue): SnapshotSkill | undefined {
   if (!isJsonObject(item)) return undefined

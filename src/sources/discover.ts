@@ -1,6 +1,6 @@
 import { type Diagnostic, isNexusError, NexusError, type RejectedSkill, type Skill } from '../kernel/index.ts'
 import { finding } from './codes.ts'
-import { throwIfAborted } from './pace.ts'
+import { createPace, throwIfAborted } from './pace.ts'
 import type { SkillSource, SourceResult } from './source.ts'
 
 /**
@@ -16,8 +16,11 @@ export async function discover(
   const skills: Skill[] = []
   const rejected: RejectedSkill[] = []
   const diagnostics: Diagnostic[] = []
+  // Sources breathe by themselves, but many that are small enough not to would make one long stretch.
+  const pace = createPace(signal, sliceMs)
   for (const source of sources) {
-    throwIfAborted(signal)
+    const pause = pace()
+    if (pause) await pause
     try {
       const result = await source.discover(signal, sliceMs)
       // Not by spreading into push: a large source would exceed the number of arguments.

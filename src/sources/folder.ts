@@ -13,6 +13,7 @@ import {
 } from '../kernel/index.ts'
 import { codeOf, finding, reasonOf } from './codes.ts'
 import { createHeadBuffer } from './found/head-buffer.ts'
+import { createPace, type Pace, STRIDE } from './pace.ts'
 import { isInside, SKILL_FILE } from './skill-file.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits, type SourceResult } from './source.ts'
 import { walkFolder } from './walk.ts'
@@ -61,7 +62,9 @@ async function discoverFolder(
     rank: options.rank,
     trusted: options.trusted,
   })
+  const pace = createPace(signal, sliceMs)
   const result = await walkFolder(root, {
+    pace,
     nested: options.nested ?? false,
     limits,
     context: {
@@ -72,10 +75,9 @@ async function discoverFolder(
       reader: createHeadReader(),
       buffer: { bytes: new Uint8Array(65_536) },
     },
-    ...(signal ? { signal } : {}),
-    ...(sliceMs !== undefined && { sliceMs }),
   })
-  return { ...result, diagnostics: [...result.diagnostics, ...duplicates(result.skills)] }
+  const twice = (await areDifferent(result.skills, pace)) ? [] : await duplicates(result.skills, pace)
+  return { ...result, diagnostics: [...result.diagnostics, ...twice] }
 }
 
 /** The real path of the root, or why there is none. */
@@ -137,15 +139,25 @@ function rootProblem(path: string, error: unknown, required: boolean): Diagnosti
     : finding('root-missing', path, { message: 'the directory does not exist, so there are no skills in it' })
 }
 
-/** Within one source the last in path order wins; the catalog decides so, the author is told here. Source: decisions, "duplicate names". */
-function duplicates(skills: readonly Skill[]): Diagnostic[] {
-  // Names that ascend are all different. Nearly all folders are like that, as directories come in order and skills have their names.
-  if (skills.every(({ name }, index) => index === 0 || (skills[index - 1] as Skill).name < name)) {
-    if (skills.every(({ name }) => nameKey(name) === name)) return []
+/** Names that ascend are all different. Nearly all folders are like that, as directories come in order and skills have their names. */
+async function areDifferent(skills: readonly Skill[], pace: Pace): Promise<boolean> {
+  let last: string | undefined
+  for (const [index, { name }] of skills.entries()) {
+    const pause = index % STRIDE === 0 ? pace() : undefined
+    if (pause) await pause
+    if ((last !== undefined && !(last < name)) || nameKey(name) !== name) return false
+    last = name
   }
+  return true
+}
+
+/** Within one source the last in path order wins; the catalog decides so, the author is told here. Source: decisions, "duplicate names". */
+async function duplicates(skills: readonly Skill[], pace: Pace): Promise<Diagnostic[]> {
   const last = new Map<string, Skill>()
   const diagnostics: Diagnostic[] = []
   for (const skill of skills) {
+    const pause = pace()
+    if (pause) await pause
     const key = nameKey(skill.name)
     const earlier = last.get(key)
     last.set(key, skill)

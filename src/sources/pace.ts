@@ -6,6 +6,9 @@ const SLICE_MS = 4
 /** Lets long synchronous work breathe: call it after every item, and await what it returns when it returns something. */
 export type Pace = () => Promise<void> | undefined
 
+/** Items that cost less than a microsecond each, between two questions to the pace. */
+export const STRIDE = 64
+
 /** A pace that also ends the work: throws NexusError CANCELLED once the signal is aborted. */
 export function createPace(signal?: AbortSignal, sliceMs: number = SLICE_MS): Pace {
   let since = now()

@@ -1,9 +1,9 @@
-import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
+import { type Dirent, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { compareUtf8 } from '../format/index.ts'
 import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
-import { createPace } from './pace.ts'
+import { inByteOrder, isLarge, list, listInBackground } from './listing.ts'
+import type { Pace } from './pace.ts'
 import { type CandidateContext, isInside, readCandidate, rejected, SKILL_FILE } from './skill-file.ts'
 import type { SourceLimits, SourceResult } from './source.ts'
 
@@ -15,8 +15,7 @@ export interface WalkOptions {
   readonly nested: boolean
   readonly limits: SourceLimits
   readonly context: CandidateContext
-  readonly signal?: AbortSignal
-  readonly sliceMs?: number
+  readonly pace: Pace
 }
 
 interface Place {
@@ -45,7 +44,7 @@ interface Walk extends WalkOptions {
   visited: Set<string> | undefined
 }
 
-/** Searches everything below a root (a real path), in slices, without ever waiting for a file. Rejects only when cancelled. */
+/** Searches everything below a root (a real path), in slices, without ever waiting for a file. Rejects only when the pace does: when cancelled. */
 export async function walkFolder(root: string, options: WalkOptions): Promise<SourceResult> {
   const walk: Walk = {
     ...options,
@@ -57,14 +56,15 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<So
     paths: [],
     visited: undefined,
   }
-  const pace = createPace(options.signal, options.sliceMs)
   for (let place: Place | undefined = { path: root, depth: 0 }; place; place = nextPlace(walk)) {
-    const pause = pace()
+    const pause = walk.pace()
     if (pause) await pause
     if (walk.visited?.has(place.path)) continue
     walk.paths.push(place.path)
     walk.visited?.add(place.path)
-    if (limitReached(walk, root) || !visit(walk, place)) break
+    if (limitReached(walk, root)) break
+    const goesOn = visit(walk, place)
+    if (!(typeof goesOn === 'boolean' ? goesOn : await goesOn)) break
   }
   for (const [code, count] of walk.counts) {
     if (count > LISTED)
@@ -94,8 +94,8 @@ function nextPlace(walk: Walk): Place | undefined {
   return undefined
 }
 
-/** Reads one directory; false ends the walk. */
-function visit(walk: Walk, place: Place): boolean {
+/** Reads one directory; false ends the walk. Only a large one has to be waited for. */
+function visit(walk: Walk, place: Place): boolean | Promise<boolean> {
   const candidate = readCandidate(place.path, walk.context)
   if (candidate.type === 'blocked') {
     noteUnreadable(walk, place, 'permission denied')
@@ -105,23 +105,48 @@ function visit(walk: Walk, place: Place): boolean {
   if (candidate.type === 'rejected') walk.rejected.push(candidate.rejected)
   const isSkill = candidate.type !== 'absent'
   if (isSkill && !walk.nested && place.depth > 0) return true
-  const entries = list(walk, place)
-  if (entries === undefined) return rootIsThere(walk)
-  if (!isSkill) hintAtFileName(walk, place.path, entries)
-  if (isSkill && !walk.nested) hintAtHiddenSkills(walk, place.path, entries)
-  else descend(walk, place, entries)
+  let entries: readonly Dirent[]
+  try {
+    if (!isSkill && isLarge(place.path)) return goThroughLarge(walk, place)
+    entries = list(place.path)
+  } catch (error) {
+    return unlisted(walk, place, error)
+  }
+  goThrough(walk, place, { isSkill, entries })
   return true
 }
 
-function list(walk: Walk, { path, depth }: Place): Dirent[] | undefined {
+async function goThroughLarge(walk: Walk, place: Place): Promise<boolean> {
+  let entries: readonly Dirent[]
   try {
-    return readdirSync(path, { withFileTypes: true })
+    entries = await listInBackground(place.path)
   } catch (error) {
-    const vanished = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
-    if (vanished) note(walk, 'directory-vanished', { path, message: 'the directory disappeared while it was searched' })
-    else noteUnreadable(walk, { path, depth }, reasonOf(error))
-    return undefined
+    return unlisted(walk, place, error)
   }
+  const pause = walk.pace()
+  if (pause) await pause
+  goThrough(walk, place, { isSkill: false, entries })
+  return true
+}
+
+interface Listed {
+  readonly isSkill: boolean
+  readonly entries: readonly Dirent[]
+}
+
+function goThrough(walk: Walk, place: Place, { isSkill, entries }: Listed): void {
+  if (!isSkill) hintAtFileName(walk, place.path, entries)
+  if (isSkill && !walk.nested) hintAtHiddenSkills(walk, place.path, entries)
+  else descend(walk, place, entries)
+}
+
+/** False when that ends the walk. */
+function unlisted(walk: Walk, place: Place, error: unknown): boolean {
+  const vanished = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
+  const message = 'the directory disappeared while it was searched'
+  if (vanished) note(walk, 'directory-vanished', { path: place.path, message })
+  else noteUnreadable(walk, place, reasonOf(error))
+  return rootIsThere(walk)
 }
 
 function noteUnreadable(walk: Walk, { path, depth }: Place, reason: string): void {
@@ -182,13 +207,6 @@ function noteDepth(walk: Walk, { base, names, links }: Level): void {
   })
 }
 
-const SURROGATE = /[\ud800-\udfff]/
-
-/** Only characters above U+FFFF sort otherwise as UTF-16, which is what `sort` does by itself, than as bytes. */
-function inByteOrder(names: string[]): string[] {
-  return names.some((name) => SURROGATE.test(name)) ? names.sort(compareUtf8) : names.sort()
-}
-
 /** The directory a link leads to, when it stays inside the root. */
 function followed(walk: Walk, path: string): string | undefined {
   const { root } = walk.context
@@ -220,7 +238,7 @@ function elsewhere(directory: string): string {
 }
 
 function hintAtFileName(walk: Walk, path: string, entries: readonly Dirent[]): void {
-  const alike = entries.filter(({ name }) => name !== SKILL_FILE && name.toLowerCase() === 'skill.md')
+  const alike = entries.filter(({ name }) => name.length === SKILL_FILE.length && isAlike(name))
   const [other] = inByteOrder(alike.map(({ name }) => name))
   if (other === undefined) return
   const file = `${path}/${other}`
@@ -230,6 +248,10 @@ function hintAtFileName(walk: Walk, path: string, entries: readonly Dirent[]): v
   })
   const candidate = rejected(path, file, { context: walk.context, diagnostics: [diagnostic] })
   if (candidate.type === 'rejected') walk.rejected.push(candidate.rejected)
+}
+
+function isAlike(name: string): boolean {
+  return name !== SKILL_FILE && name.toLowerCase() === 'skill.md'
 }
 
 /** The root is a skill, so the search ends there; say so when that hides others. */

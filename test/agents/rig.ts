@@ -6,7 +6,7 @@ import {
   createAgent,
   resolveModel,
 } from '../../src/agents/index.ts'
-import { type Decision, failed, type JsonObject, type Outcome } from '../../src/kernel/index.ts'
+import { createStreamRedactor, type Decision, failed, type JsonObject, type Outcome } from '../../src/kernel/index.ts'
 import { createMemoryStore, type Store } from '../../src/store/index.ts'
 import { type ModelScript, type ModelServer, startModelServer } from '../../src/testing/index.ts'
 
@@ -73,6 +73,7 @@ export function createTestRuntime(
     projectId: store.projectId,
     catalog: () => buildCatalog({ gated: { ready: [], held: [] } }),
     redact: (value) => value,
+    redactStream: () => createStreamRedactor(),
     instructions: () => instructions,
     definitions: () =>
       Object.keys(tools)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { type ModelScript, startModelServer } from '../../src/testing/index.ts'
@@ -182,6 +182,19 @@ test('a session is shown with what tools answered as lines, shortened', async (t
   assert.match(stdout, /\[tool-call run_command\] \{"command":"seq 1 300"\}/)
   assert.match(stdout, /\[tool-result run_command\]\n {4}Exit code: 0\n[^…]*\n {4}2\n {4}3\n[\d\s]*…\n/)
   assert.doesNotMatch(stdout, /\\n/)
+})
+
+test('what a model says is shown without secrets, as text and with --json', async (t) => {
+  const place = new Place(t)
+  mkdirSync(place.home, { recursive: true })
+  writeFileSync(join(place.home, 'nexus.yaml'), 'skills: { entries: { greet: { apiKey: hunter2-hunter2 } } }\n')
+  for (const more of [[], ['--json']]) {
+    const flags = await model(t, [{ type: 'text', text: ['The key is hunt', 'er2-hun', 'ter2.'] }])
+    const { code, stdout, stderr } = await place.run(['run', 'go', '--trust', ...more, ...flags])
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /The key is \[redacted\]\./)
+    assert.doesNotMatch(stdout + stderr, /hunt|ter2/)
+  }
 })
 
 test('a directory of --keep that cannot be made or used is told with what to do', async (t) => {

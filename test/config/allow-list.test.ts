@@ -50,11 +50,13 @@ function samples(node: Node, path: string, wrap: (value: unknown) => unknown): S
   if (node.entries) {
     const needed = Object.entries(node.entries).filter(([, member]) => member.type !== 'optional')
     const base = Object.fromEntries(needed.map(([key, member]) => [key, path === 'agents.*' ? 'main' : leaf(member)]))
-    return Object.entries(node.entries).flatMap(([key, member]) =>
-      samples(member, below(key), (value) =>
-        wrap({ ...base, [key]: key === 'id' && path === 'agents.*' ? 'main' : value }),
-      ),
-    )
+    return Object.entries(node.entries)
+      .filter(fitsSomething)
+      .flatMap(([key, member]) =>
+        samples(member, below(key), (value) =>
+          wrap({ ...base, [key]: key === 'id' && path === 'agents.*' ? 'main' : value }),
+        ),
+      )
   }
   if (node.item?.entries || node.item?.options) return samples(node.item, below('*'), (value) => wrap([value]))
   if (node.type === 'record' && node.value) {
@@ -62,6 +64,11 @@ function samples(node: Node, path: string, wrap: (value: unknown) => unknown): S
     return samples(node.value, below('*'), (value) => wrap({ [key]: value }))
   }
   return [{ path, document: wrap(leaf(node)) }]
+}
+
+/** False for what is an error in every file. */
+function fitsSomething([, { type, wrapped }]: [string, Node]): boolean {
+  return (wrapped?.type ?? type) !== 'never'
 }
 
 /** Some value that the schema accepts. */

@@ -47,7 +47,14 @@ describe('schema/nexus.schema.json', () => {
       { source: 'exec', provider: 'p', id: 'i' },
     ]
     for (const secret of good) assert.ok(validate(ofSkill(secret)), JSON.stringify(secret))
-    const bad = [ofSkill({ fil: 'x' }), ofSkill(5), { lmits: {} }, { limits: { maxIterations: 0 } }, { model: 'gpt' }]
+    const bad = [
+      ofSkill({ fil: 'x' }),
+      ofSkill(5),
+      { lmits: {} },
+      { limits: { maxIterations: 0 } },
+      { model: 'gpt' },
+      ...['profile', 'allow', 'ask', 'deny'].map((word) => ({ tools: { [word]: ['a'] } })),
+    ]
     for (const document of bad) assert.ok(!validate(document), JSON.stringify(document))
   })
 })

@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import { nearest } from '../../kernel/index.ts'
 import { nameOf, shown } from './name-of.ts'
 import { describe, type PathKey } from './read-yaml.ts'
-import { knownKeys, knownPaths, type Misfit } from './schema-walk.ts'
+import { knownKeys, knownPaths, type Misfit, policyWord } from './schema-walk.ts'
 
 /** A part that cannot be used: where, and what to say about it. */
 export interface Problem {
@@ -38,6 +38,8 @@ export function misfitProblem({ keys, type }: Misfit, root: unknown): Problem {
       return wrongType(keys, [], 'a text or a map')
     case 'unknown-key':
       return unknownKey(keys, root)
+    case 'misplaced-policy':
+      return misplacedPolicy(keys)
     case 'reserved-name':
       return {
         keys,
@@ -45,6 +47,18 @@ export function misfitProblem({ keys, type }: Misfit, root: unknown): Problem {
         message: `${nameOf(keys)} has a name that cannot be used.`,
         fix: 'Give it another name.',
       }
+  }
+}
+
+/** Somebody who denies a tool here would believe that it is denied. */
+function misplacedPolicy(keys: readonly PathKey[]): Problem {
+  const word = policyWord(String(keys.at(-1))) ?? 'deny'
+  const effect = word === 'deny' ? 'nothing is denied by it' : 'it would have no effect'
+  return {
+    keys,
+    code: 'config-misplaced-policy',
+    message: `${nameOf(keys)} stands where no policy is read; ${effect}.`,
+    fix: `Every agent has its own: write it as agents[].tools.${word}, for the only agent there is without a list: agents: [{ id: main, tools: { ${word}: … } }].`,
   }
 }
 
@@ -93,6 +107,8 @@ function unknownKey(keys: readonly PathKey[], root: unknown): Problem {
 
 /** A setting of that name, or nearly, that stands somewhere else. */
 function elsewhere(name: string): string {
+  const policy = policyWord(name)
+  if (policy !== undefined) return `Did you mean agents[].tools.${policy}? `
   const byName = new Map(
     knownPaths()
       .toReversed()

@@ -1,3 +1,4 @@
+import { POLICY_WORDS } from '../schema/agents.ts'
 import { CONFIG_SCHEMA } from '../schema/schema.ts'
 import type { PathKey } from './read-yaml.ts'
 
@@ -20,7 +21,7 @@ const ROOT: Schema = CONFIG_SCHEMA
 /** What valibot lets pass: a list in place of a map, all unknown keys but the first, and names of object internals. */
 export interface Misfit {
   readonly keys: readonly PathKey[]
-  readonly type: 'list-for-map' | 'list-for-text-or-map' | 'unknown-key' | 'reserved-name'
+  readonly type: 'list-for-map' | 'list-for-text-or-map' | 'unknown-key' | 'reserved-name' | 'misplaced-policy'
 }
 
 const RESERVED = ['__proto__', 'constructor', 'prototype']
@@ -37,10 +38,16 @@ export function findMisfits(value: unknown, keys: readonly PathKey[] = [], schem
   return Object.entries(value).flatMap(([key, member]): Misfit[] => {
     const here = [...keys, key]
     const next = step(inner, key)
+    if (inner.type === 'object_with_rest' && policyWord(key)) return [{ keys: here, type: 'misplaced-policy' }]
     if (inner.type === 'strict_object' && !next) return [{ keys: here, type: 'unknown-key' }]
     if (isMap(inner) && RESERVED.includes(key)) return [{ keys: here, type: 'reserved-name' }]
     return next ? findMisfits(member, here, next) : []
   })
+}
+
+/** The word of an agent's policy that a key means, however it is capitalised. */
+export function policyWord(key: string): string | undefined {
+  return POLICY_WORDS.find((word) => word === key.trim().toLowerCase())
 }
 
 /** The keys that the schema names at a place of a value. */
@@ -62,7 +69,9 @@ export function takesAnyName(keys: readonly PathKey[]): boolean {
 
 /** The dotted paths of all settings that lie in maps with known keys, the shortest first. */
 export function knownPaths(schema: Schema = ROOT, above = ''): string[] {
-  const entries = formsOf(schema).flatMap((form) => Object.entries(form.entries ?? {}))
+  const entries = formsOf(schema).flatMap((form) =>
+    Object.entries(form.entries ?? {}).filter(([, inner]) => behindOptional(inner).type !== 'never'),
+  )
   const here = entries.map(([key]) => above + key)
   return [...new Set([...here, ...entries.flatMap(([key, inner]) => knownPaths(inner, `${above}${key}.`))])]
 }

@@ -60,6 +60,9 @@ const context = v.strictObject({
   ),
 })
 
+/** What an agent's `tools` says; none of these words can be the name of free settings at the top-level `tools`. */
+export const POLICY_WORDS = ['profile', 'allow', 'ask', 'deny'] as const
+
 const policy = v.strictObject({
   profile: v.optional(
     v.pipe(v.picklist(['minimal', 'coding', 'messaging', 'full']), about('Which tools there are at all.')),

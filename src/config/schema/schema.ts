@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { agent, permissions } from './agents.ts'
+import { agent, permissions, POLICY_WORDS } from './agents.ts'
 import { execution, limits, store } from './execution.ts'
 import { about, secret, text, texts, url } from './parts.ts'
 import { mcp, nats, search, secrets, server } from './services.ts'
@@ -20,6 +20,9 @@ const modelMap = v.strictObject({
 
 const modelText = v.pipe(v.string(), v.regex(/^(openai|anthropic|openai-compatible)\/.+$/))
 
+/** Policy is an agent's. Here it would be taken for free settings and do nothing. */
+const misplaced = v.optional(v.pipe(v.never(), about('Policy belongs to an agent: agents[].tools.')))
+
 const groupName = v.pipe(v.string(), v.regex(/^group:\S+$/))
 
 /** The whole of nexus.yaml: the one source of checks, types, defaults and the published JSON Schema. Nothing in it transforms. */
@@ -36,6 +39,7 @@ export const CONFIG_SCHEMA = v.pipe(
             groups: v.optional(
               v.pipe(v.record(groupName, texts), about('Names for several tools, used in allow, ask and deny.')),
             ),
+            ...v.entriesFromList(POLICY_WORDS, misplaced),
           },
           v.unknown(),
         ),
