@@ -2,6 +2,16 @@ import type { Environment } from '../config/index.ts'
 import { nearest, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { Terminal } from './terminal.ts'
 
+/** The words that some options and arguments take: one table for what is offered in a shell and what is taken. */
+export const CHOICES = {
+  sandbox: ['local', 'none'],
+  style: ['markdown', 'xml', 'list', 'names'],
+  format: ['text', 'json', 'sarif', 'github'],
+  profile: ['spec', 'claude', 'openclaw'],
+  form: ['nexus', 'flat'],
+  shell: ['bash', 'zsh', 'fish'],
+} as const
+
 /** One option of a command, in the shape of `util.parseArgs`, with its help line. */
 export interface OptionSpec {
   readonly type: 'boolean' | 'string'
@@ -9,6 +19,8 @@ export interface OptionSpec {
   readonly multiple?: boolean
   /** Word shown for the value in help, such as `DIR`. */
   readonly value?: string
+  /** The only words that it takes. */
+  readonly choices?: readonly string[]
   readonly help: string
 }
 
@@ -36,6 +48,8 @@ export interface Command {
   readonly summary: string
   /** Arguments as shown in help, such as `<name> [-- command…]`. */
   readonly usage?: string
+  /** The only words that its argument may be. */
+  readonly choices?: readonly string[]
   readonly options?: Readonly<Record<string, OptionSpec>>
   readonly examples: readonly string[]
   /** Loads the code; it resolves to the exit code. */

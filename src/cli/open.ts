@@ -4,7 +4,7 @@ import type { Catalog } from '../catalog/index.ts'
 import { trustWorkspace } from '../config/index.ts'
 import { type Diagnostic, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { Local, LocalOptions } from '../local.ts'
-import { choiceFlag, type Invocation, listFlag, stringFlag } from './command.ts'
+import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
 import { askYesNo, oneAtATime } from './interactive/ask.ts'
 import { withProgress } from './interactive/progress.ts'
 import { shellWord } from './show/shell-word.ts'
@@ -116,7 +116,7 @@ function isDirectory(path: string): boolean {
 }
 
 function sandboxFlag(invocation: Invocation): { sandbox?: 'local' | 'none' } {
-  const sandbox = choiceFlag(invocation, 'sandbox', ['local', 'none'])
+  const sandbox = choiceFlag(invocation, 'sandbox', CHOICES.sandbox)
   return sandbox === undefined ? {} : { sandbox }
 }
 

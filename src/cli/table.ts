@@ -1,4 +1,4 @@
-import type { Command, OptionSpec } from './command.ts'
+import { CHOICES, type Command, type OptionSpec } from './command.ts'
 
 const JSON_OPTION: Record<string, OptionSpec> = {
   json: { type: 'boolean', help: 'print one JSON document on stdout' },
@@ -13,7 +13,12 @@ const WHERE: Record<string, OptionSpec> = {
 }
 
 const SANDBOX: Record<string, OptionSpec> = {
-  sandbox: { type: 'string', value: 'KIND', help: 'local (default) or none; none runs commands unconfined' },
+  sandbox: {
+    type: 'string',
+    value: 'KIND',
+    choices: CHOICES.sandbox,
+    help: 'local (default) or none; none runs commands unconfined',
+  },
 }
 
 const MODEL: Record<string, OptionSpec> = {
@@ -151,10 +156,15 @@ export const COMMANDS: readonly Command[] = [
     usage: '<path…>',
     options: {
       strict: { type: 'boolean', help: 'breaches of the specification are errors' },
-      profile: { type: 'string', value: 'NAME', help: 'strict by the rules of spec (default), claude or openclaw' },
+      profile: {
+        type: 'string',
+        value: 'NAME',
+        choices: CHOICES.profile,
+        help: 'strict by the rules of spec (default), claude or openclaw',
+      },
       fix: { type: 'boolean', help: 'write the fixes that need no author: quotes, spellings, markers' },
       'fix-encoding': { type: 'boolean', help: 'also remove byte order marks and CR line ends' },
-      format: { type: 'string', value: 'KIND', help: 'text (default), json, sarif or github' },
+      format: { type: 'string', value: 'KIND', choices: CHOICES.format, help: 'text (default), json, sarif or github' },
       ...JSON_OPTION,
     },
     examples: [
@@ -170,7 +180,12 @@ export const COMMANDS: readonly Command[] = [
     usage: '<path…>',
     options: {
       'dry-run': { type: 'boolean', help: 'show what would change, write nothing' },
-      to: { type: 'string', value: 'FORM', help: 'nexus (default), or flat for clients that accept only texts' },
+      to: {
+        type: 'string',
+        value: 'FORM',
+        choices: CHOICES.form,
+        help: 'nexus (default), or flat for clients that accept only texts',
+      },
       ...JSON_OPTION,
     },
     examples: ['nexus skills migrate ./skills --dry-run', 'nexus skills migrate ./skills/github --to flat'],
@@ -181,7 +196,12 @@ export const COMMANDS: readonly Command[] = [
     summary: 'exactly what the model would be told about skills, with its cost',
     options: {
       ...WHERE,
-      style: { type: 'string', value: 'STYLE', help: 'markdown, xml, list or names (default: skills.prompt.style)' },
+      style: {
+        type: 'string',
+        value: 'STYLE',
+        choices: CHOICES.style,
+        help: 'markdown, xml, list or names (default: skills.prompt.style)',
+      },
       budget: {
         type: 'string',
         value: 'CHARACTERS',
@@ -251,7 +271,8 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'completion',
     summary: 'a completion script for bash, zsh or fish',
-    usage: 'bash|zsh|fish',
+    usage: CHOICES.shell.join('|'),
+    choices: CHOICES.shell,
     options: { ...JSON_OPTION },
     examples: ['source <(nexus completion bash)', 'nexus completion fish | source'],
     load: async () => (await import('./commands/completion.ts')).completion,

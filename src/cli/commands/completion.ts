@@ -1,9 +1,9 @@
 import { NexusError } from '../../kernel/index.ts'
-import type { Command, Invocation } from '../command.ts'
+import type { CHOICES, Command, Invocation, OptionSpec } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { COMMANDS } from '../table.ts'
 
-const WRITERS = { bash, zsh, fish } as const
+const WRITERS: Readonly<Record<(typeof CHOICES.shell)[number], () => string>> = { bash, zsh, fish }
 
 /** `nexus completion bash|zsh|fish`: a script for the shell, made from the table of commands. */
 export function completion(invocation: Invocation): Promise<number> {
@@ -39,25 +39,51 @@ function optionWords(command: Command): string[] {
   return ['--help', ...Object.keys(command.options ?? {}).map((name) => `--${name}`)]
 }
 
+/** What may follow an option that takes a value: some words, a file, a directory, or anything. */
+type Value = readonly string[] | 'file' | 'directory' | 'anything'
+
+/** The options of a command that take a value, each as it is typed, long or short. */
+function values({ options = {} }: Command): { readonly typed: readonly string[]; readonly value: Value }[] {
+  return Object.entries(options)
+    .filter(([, { type }]) => type === 'string')
+    .map(([name, option]) => ({
+      typed: [`--${name}`, ...(option.short === undefined ? [] : [`-${option.short}`])],
+      value: valueOf(option),
+    }))
+}
+
+function valueOf({ choices, value }: OptionSpec): Value {
+  if (choices) return choices
+  return value === 'FILE' ? 'file' : value === 'DIR' ? 'directory' : 'anything'
+}
+
 function bash(): string {
   const { groups, commands } = branches()
-  const cases = [
-    ...[...groups]
-      .filter(([group]) => group !== '')
-      .map(([group, words]) => `    "${group}") words="${words.join(' ')}" ;;`),
-    ...commands.map((command) => `    "${command.name}"*) words="${optionWords(command).join(' ')}" ;;`),
-  ]
+  const offer = (value: Value): string => {
+    if (typeof value !== 'string') return `words="${value.join(' ')}" files=""`
+    return { file: 'words="" files="-f"', directory: 'words="" files="-d"', anything: 'return' }[value]
+  }
+  const cases = commands.map((command) => {
+    const after = values(command).map(({ typed, value }) => `${typed.join('|')}) ${offer(value)} ;;`)
+    const first = command.choices && `    "${command.name}") words="${command.choices.join(' ')}" files="" ;;\n`
+    const rest = `words="${optionWords(command).join(' ')}"`
+    return `${first ?? ''}    "${command.name}"*) ${rest}${after.length === 0 ? '' : `\n      case "$previous" in ${after.join(' ')} esac`} ;;`
+  })
   return `# bash completion for nexus. Use: source <(nexus completion bash)
 _nexus() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" words
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words="" files="-f"
+  if [[ $current == "=" ]]; then current=""
+  elif [[ $previous == "=" ]]; then previous="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   local line="\${COMP_WORDS[*]:1:COMP_CWORD-1}"
   line="\${line%"\${line##*[![:space:]]}"}"
+  COMPREPLY=()
   case "$line" in
     "") words="${(groups.get('') ?? []).join(' ')} --help --version" ;;
-${cases.join('\n')}
+${[...[...groups].filter(([group]) => group !== '').map(([group, words]) => `    "${group}") words="${words.join(' ')}" ;;`), ...cases].join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
-  [[ \${#COMPREPLY[@]} -eq 0 ]] && COMPREPLY=($(compgen -f -- "$current"))
+  [[ \${#COMPREPLY[@]} -eq 0 && -n $files ]] && COMPREPLY=($(compgen $files -- "$current"))
+  return 0
 }
 complete -o filenames -F _nexus nexus`
 }
@@ -66,21 +92,37 @@ function zsh(): string {
   const { groups, commands } = branches()
   const describe = (words: readonly string[], prefix: string): string =>
     words.map((word) => quote(`${word}:${summaryOf(`${prefix}${word}`)}`)).join(' ')
+  const offer = (value: Value): string => {
+    if (typeof value !== 'string') return `compadd -- ${value.join(' ')}`
+    return { file: '_files', directory: '_files -/', anything: "_message 'value'" }[value]
+  }
   const cases = [
     ...[...groups]
       .filter(([group]) => group !== '')
       .map(
         ([group, words]) => `    ${quote(group)}) items=(${describe(words, `${group} `)}); _describe command items ;;`,
       ),
-    ...commands.map(
-      (command) => `    ${quote(command.name)}*) items=(${optionItems(command)}); _describe option items; _files ;;`,
-    ),
+    ...commands.map((command) => {
+      const after = values(command).map(({ typed, value }) => `        ${typed.join('|')}) ${offer(value)} ;;`)
+      const first = command.choices && `    ${quote(command.name)}) ${offer(command.choices)} ;;\n`
+      const options = `items=(${optionItems(command)}); _describe option items; _files`
+      if (after.length === 0) return `${first ?? ''}    ${quote(command.name)}*) ${options} ;;`
+      return `${first ?? ''}    ${quote(command.name)}*)
+      case "$previous" in
+${after.join('\n')}
+        *) ${options} ;;
+      esac ;;`
+    }),
   ]
   return `#compdef nexus
 # zsh completion for nexus. Use: source <(nexus completion zsh)
 _nexus() {
   local -a items
-  local line="\${(j: :)words[2,CURRENT-1]}"
+  local line="\${(j: :)words[2,CURRENT-1]}" previous="$words[CURRENT-1]"
+  if [[ "$words[CURRENT]" == --*=* ]]; then
+    previous="\${words[CURRENT]%%=*}"
+    compset -P '*='
+  fi
   case "$line" in
     '') items=(${describe(groups.get('') ?? [], '')}); _describe command items ;;
 ${cases.join('\n')}
@@ -108,16 +150,28 @@ function fish(): string {
           `complete -c nexus -f -n '__fish_seen_subcommand_from ${group}; and not __fish_seen_subcommand_from ${words.join(' ')}' -a ${quote(word)} -d ${quote(summaryOf(`${group} ${word}`))}`,
       ),
     )
-  const options = commands.flatMap((command) =>
-    Object.entries(command.options ?? {}).map(([name, option]) => {
-      const seen = command.name
-        .split(' ')
-        .map((word) => `__fish_seen_subcommand_from ${word}`)
-        .join('; and ')
-      return `complete -c nexus -n '${seen}' -l ${name}${option.short === undefined ? '' : ` -s ${option.short}`}${option.type === 'string' ? ' -r' : ''} -d ${quote(option.help)}`
-    }),
-  )
+  const options = commands.flatMap((command) => {
+    const seen = command.name
+      .split(' ')
+      .map((word) => `__fish_seen_subcommand_from ${word}`)
+      .join('; and ')
+    const words = command.choices && `complete -c nexus -f -n '${seen}' -a '${command.choices.join(' ')}'`
+    return [
+      ...(words === undefined ? [] : [words]),
+      ...Object.entries(command.options ?? {}).map(([name, option]) => {
+        const short = option.short === undefined ? '' : ` -s ${option.short}`
+        return `complete -c nexus -n '${seen}' -l ${name}${short}${fishValue(option)} -d ${quote(option.help)}`
+      }),
+    ]
+  })
   return ['# fish completion for nexus. Use: nexus completion fish | source', ...top, ...second, ...options].join('\n')
+}
+
+function fishValue(option: OptionSpec): string {
+  if (option.type !== 'string') return ''
+  const value = valueOf(option)
+  if (typeof value !== 'string') return ` -x -a '${value.join(' ')}'`
+  return { file: ' -r -F', directory: " -x -a '(__fish_complete_directories)'", anything: ' -x' }[value]
 }
 
 function summaryOf(name: string): string {

@@ -1,15 +1,14 @@
 import { NexusError, toSafeLine } from '../../kernel/index.ts'
 import type { Local } from '../../local.ts'
-import { choiceFlag, type Invocation, stringFlag } from '../command.ts'
+import { choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { agentFlag, openFor } from '../open.ts'
 
-const STYLES = ['markdown', 'xml', 'list', 'names'] as const
-type Style = (typeof STYLES)[number]
+type Style = (typeof CHOICES.style)[number]
 
 /** `nexus prompt`: the skills section as the model gets it on stdout, its cost on stderr. */
 export async function showPrompt(invocation: Invocation): Promise<number> {
-  const wished = choiceFlag(invocation, 'style', STYLES)
+  const wished = choiceFlag(invocation, 'style', CHOICES.style)
   const local = await openFor(invocation, { record: 'memory', ...promptOption(wished, budgetFlag(invocation)) })
   try {
     const told = briefingOf(local, invocation)

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { exportFlat, migrateSkill } from '../../format/index.ts'
 import { type Diagnostic, hasErrors, NexusError } from '../../kernel/index.ts'
-import { choiceFlag, type Invocation } from '../command.ts'
+import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { withProgress } from '../interactive/progress.ts'
 import { formatDiagnostic } from '../terminal.ts'
@@ -17,7 +17,7 @@ interface Migrated {
 /** `nexus skills migrate`: exit code 0 also when nothing was to do, 1 when a file cannot be read or written, 4 when a path does not exist. */
 export async function migrateSkills(invocation: Invocation): Promise<number> {
   const { cwd, signal, terminal, flags, positionals } = invocation
-  const to = choiceFlag(invocation, 'to', ['nexus', 'flat']) ?? 'nexus'
+  const to = choiceFlag(invocation, 'to', CHOICES.form) ?? 'nexus'
   if (positionals.length === 0) {
     throw new NexusError('INVALID_ARGUMENT', 'nexus skills migrate: name at least one path.', {
       fix: 'nexus skills migrate ./skills --dry-run',

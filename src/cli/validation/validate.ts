@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Change, type Checker, createChecker, fixSkill, type Profile, PROFILES } from '../../format/index.ts'
+import { type Change, type Checker, createChecker, fixSkill, type Profile } from '../../format/index.ts'
 import { type Diagnostic, hasErrors, type JsonValue, NexusError, toSafeLine } from '../../kernel/index.ts'
-import { choiceFlag, type Invocation } from '../command.ts'
+import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { createProgress, type Progress, withProgress } from '../interactive/progress.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
@@ -10,8 +10,7 @@ import { printChanges, rewriteFile } from './rewrite-file.ts'
 import { toAnnotation, toSarif } from './sarif.ts'
 import { findTargets, listFiles, readTarget, type Target } from './targets.ts'
 
-const FORMATS = ['text', 'json', 'sarif', 'github'] as const
-type Format = (typeof FORMATS)[number]
+type Format = (typeof CHOICES.format)[number]
 
 interface Wishes {
   readonly format: Format
@@ -66,8 +65,8 @@ function pathsOf({ positionals }: Invocation): readonly string[] {
 }
 
 function readWishes(invocation: Invocation): Wishes {
-  const profile = choiceFlag(invocation, 'profile', PROFILES)
-  const format = choiceFlag(invocation, 'format', FORMATS)
+  const profile = choiceFlag(invocation, 'profile', CHOICES.profile)
+  const format = choiceFlag(invocation, 'format', CHOICES.format)
   const json = invocation.flags['json'] === true
   if (json && format !== undefined && format !== 'json') {
     throw new NexusError(
