@@ -2,7 +2,7 @@
 import { type Breathe, type Catalog, diffCatalogs, type SnapshotDiff } from './catalog/index.ts'
 import { isNexusError, NexusError } from './kernel/index.ts'
 import type { AgentReload, ReloadEvent, ReloadOptions } from './parts.ts'
-import { createPace, type SkillSource, type Watcher, watchSources } from './sources/index.ts'
+import { createPace, rest, type SkillSource, type Watcher, watchSources } from './sources/index.ts'
 
 /**
  * One run at a time and at most one waiting: everybody gets a run that began after they asked, and a crowd costs two.
@@ -63,6 +63,7 @@ export async function reloadOnChange(
     let agents: readonly AgentReload[]
     try {
       await refresh(signal)
+      await rest(signal)
       const now = catalogs()
       agents = await changes(told, now, createPace(signal))
       told = now

@@ -8,7 +8,7 @@ import {
   toSafeLine,
 } from '../kernel/index.ts'
 import type { Catalog, ShadowedSkill } from './catalog.ts'
-import { type Copy, createLookUp, isReady, keyOf, PLAIN_NAME, takesPart, toKey } from './look-up.ts'
+import { type Copy, createLookUp, type Groups, isReady, keyOf, PLAIN_NAME, takesPart, toKey } from './look-up.ts'
 import { compareBytes, compareCopies, compareOrigins } from './precedence.ts'
 import { shownName } from './shown-text.ts'
 import { versionOf } from './snapshot.ts'
@@ -53,7 +53,7 @@ function* building({ gated, rejected = [], diagnostics = [] }: CatalogParts): St
     : yield* arranged(gated)
   const told = new Set(diagnostics.filter(({ code }) => code === DUPLICATE).map(({ path }) => path))
   const more: Diagnostic[] = []
-  for (const copies of groups) more.push(...(yield* duplicatesOf(copies, told)))
+  for (const copies of groups.values()) more.push(...(yield* duplicatesOf(copies, told)))
   if (rejected.length > 0) more.push(...(yield* substitutes(rejected, winners())))
   // Both are needed by some callers only.
   const lookUp = once(() => createLookUp(skills, groups))
@@ -85,15 +85,14 @@ interface Arranged {
   readonly skills: readonly Skill[]
   readonly held: readonly HeldSkill[]
   readonly shadowed: readonly ShadowedSkill[]
-  /** The copies of each name that has several, in order of precedence. */
-  readonly groups: readonly (readonly Copy[])[]
+  readonly groups: Groups
   /** The copies that their names mean. */
   readonly winners: () => readonly Skill[]
 }
 
 function asTheyAre({ ready, held }: Gated): Arranged {
   const winners = (): readonly Skill[] => [...ready, ...held.map(({ skill }) => skill)]
-  return { skills: [...ready], held: [...held], shadowed: [], groups: [], winners }
+  return { skills: [...ready], held: [...held], shadowed: [], groups: new Map(), winners }
 }
 
 function* arranged(gated: Gated): Steps<Arranged> {
@@ -101,7 +100,7 @@ function* arranged(gated: Gated): Steps<Arranged> {
   const winners = [...single]
   const apart: HeldSkill[] = []
   const shadowed: ShadowedSkill[] = []
-  for (const copies of groups) {
+  for (const copies of groups.values()) {
     const settled = yield* settle(copies)
     winners.push(settled.winner)
     for (const copy of settled.apart) apart.push(copy)
@@ -122,8 +121,8 @@ function* arranged(gated: Gated): Steps<Arranged> {
 interface Grouped {
   /** Copies whose name no other copy has. */
   readonly single: readonly Copy[]
-  /** The copies of each other name, in order of precedence. */
-  readonly groups: readonly (readonly Copy[])[]
+  /** The copies of each other name. */
+  readonly groups: Groups
 }
 
 function* groupByName({ ready, held }: Gated): Steps<Grouped> {
@@ -140,10 +139,10 @@ function* groupByName({ ready, held }: Gated): Steps<Grouped> {
     else if (group) group.push(copy)
     else found.set(key, [before, copy])
   }
-  const groups: (readonly Copy[])[] = []
+  const groups = new Map<string, readonly Copy[]>()
   for (const [key, group] of found) {
     first.delete(key)
-    groups.push(yield* sorted(group, (a, b) => compareCopies(a.skill, b.skill)))
+    groups.set(key, yield* sorted(group, (a, b) => compareCopies(a.skill, b.skill)))
     yield
   }
   return { single: [...first.values()], groups }

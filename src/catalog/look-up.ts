@@ -30,14 +30,14 @@ export function takesPart({ skill, reasons }: Copy): boolean {
   return skill.origin.trusted && !reasons.some(({ code }) => code === 'not-allowed')
 }
 
+/** The copies of each name that has several, by its key, in order of precedence. */
+export type Groups = ReadonlyMap<string, readonly Copy[]>
+
 /**
  * Finds offered skills (sorted by name) by name, and every ready copy by its address: it means the copy that wins within its source.
- * `groups` are the copies of each name that has several, in order of precedence. Nearly all names are plain, and need no table.
+ * Nearly all names are plain, and need no table of their own.
  */
-export function createLookUp(
-  skills: readonly Skill[],
-  groups: readonly (readonly Copy[])[],
-): (key: string) => Skill | undefined {
+export function createLookUp(skills: readonly Skill[], groups: Groups): (key: string) => Skill | undefined {
   const names = new Map<string, Skill>()
   const addresses = new Map<string, Skill>()
   for (const skill of skills) {
@@ -45,22 +45,30 @@ export function createLookUp(
     names.set(keyOf(skill), skill)
     if (skill.origin.trusted) addresses.set(addressKeyOf(skill), skill)
   }
-  for (const copies of groups) {
-    const sources = new Set<string>()
-    for (const copy of copies) {
-      const { source } = copy.skill.origin
-      if (!takesPart(copy) || sources.has(source)) continue
-      sources.add(source)
-      if (isReady(copy)) addresses.set(addressKeyOf(copy.skill), copy.skill)
+  for (const [name, copies] of groups) {
+    if (PLAIN_NAME.test(name)) continue
+    for (const key of new Set(copies.map(({ skill }) => addressKeyOf(skill)))) {
+      const found = atAddress(copies, key)
+      if (found) addresses.set(key, found)
     }
   }
   const byPlainAddress = (key: string): Skill | undefined => {
     const slash = key.lastIndexOf('/')
-    const skill = slash < 0 ? undefined : byPlainName(skills, key.slice(slash + 1))
+    if (slash < 0) return undefined
+    const name = key.slice(slash + 1)
+    const copies = PLAIN_NAME.test(name) ? groups.get(name) : undefined
+    if (copies) return atAddress(copies, key)
+    const skill = byPlainName(skills, name)
     return skill?.origin.trusted && addressKeyOf(skill) === key ? skill : undefined
   }
   // An address wins over a skill whose label merely looks like that address.
   return (key) => addresses.get(key) ?? byPlainAddress(key) ?? names.get(key) ?? byPlainName(skills, key)
+}
+
+/** The copy that wins within its source, when it is ready. `copies` are in order of precedence. */
+function atAddress(copies: readonly Copy[], key: string): Skill | undefined {
+  const best = copies.find((copy) => takesPart(copy) && addressKeyOf(copy.skill) === key)
+  return best && isReady(best) ? best.skill : undefined
 }
 
 function addressKeyOf(skill: Skill): string {
