@@ -11,6 +11,15 @@ export interface Written {
   readonly comment?: string
 }
 
+/** Keys and indexes that lead to a value. */
+export type KeyPath = readonly (string | number)[]
+
+/** Line and column, from 1. */
+export interface Place {
+  readonly line: number
+  readonly column: number
+}
+
 /** The frontmatter as data, with what only the syntax knows: places, and how a value was written. */
 export interface Frontmatter {
   /** Everything, in the order of the text; without a prototype. */
@@ -18,8 +27,11 @@ export interface Frontmatter {
   keys(): readonly string[]
   /** One top-level value; undefined when the key is absent. */
   value(key: string): JsonValue | undefined
-  /** Line and column of a top-level key, or of the opening --- when the key is absent; to spread into a finding. */
-  place(key: string): { readonly line: number; readonly column: number }
+  /**
+   * Line and column of a top-level key, or of the opening --- when the key is absent; to spread into a finding.
+   * With `below`: of the key or entry there, or of the nearest one above it that exists.
+   */
+  place(key: string, below?: KeyPath): Place
   /** How a top-level value was written: undefined when the key is absent. */
   written(key: string): Written | 'collection' | undefined
   /** The characters of a top-level value as they stand in the file, line breaks as spaces. */

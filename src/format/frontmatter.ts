@@ -6,6 +6,7 @@ import { placeOf } from './text.ts'
 import type { YamlProblem } from './yaml/inspect.ts'
 import { isFatal, readYaml, type YamlRead } from './yaml/read.ts'
 import { type Repair, repairLines, repairYaml } from './yaml/repair.ts'
+import { offsetOf } from './yaml/key-offset.ts'
 import { keyText, mapToJson, writtenText } from './yaml/values.ts'
 import { slipOfKey } from './yaml/words.ts'
 
@@ -113,9 +114,10 @@ function lookUp(map: YAMLMap | undefined, { text, at, firstLine }: Source): Fron
     values,
     keys: () => Object.keys(values),
     value: (key) => values[key],
-    place(key) {
+    place(key, below) {
       const range = (pairs.get(key)?.key as ParsedNode | null | undefined)?.range
-      return range ? at(range[0]) : { line: firstLine - 1, column: 1 }
+      if (!range) return { line: firstLine - 1, column: 1 }
+      return at((below && offsetOf(node(key), below)) ?? range[0])
     },
     written: (key) => writtenAs(node(key)),
     source(key) {

@@ -41,6 +41,10 @@ export const FORMAT_CODES = {
   'yaml-directive': { severity: 'error', means: 'YAML directives are not accepted' },
   'yaml-multiple-documents': { severity: 'error', means: 'a second YAML document begins inside the frontmatter' },
   'yaml-too-complex': { severity: 'error', means: 'too many keys, tokens or levels' },
+  'odd-blank': {
+    severity: 'warning',
+    means: 'a no-break or other odd blank before a key or after a dash: YAML takes it for a letter',
+  },
   'comment-in-value': { severity: 'warning', means: 'text after " #" is a YAML comment and was dropped' },
   'name-missing': { severity: 'warning', means: "no name; the directory's name is used" },
   'name-not-text': { severity: 'warning', means: "the name is a list or a mapping; the directory's name is used" },

@@ -136,3 +136,37 @@ test('JSON5 that nests too deep or defines a prototype does no harm', () => {
   const polluted = metadata(`metadata: '{"__proto__": {"always": true}, "nexus": {"__proto__": {"always": true}}}'`)
   assert.equal(polluted.always, false)
 })
+
+/** What is wrong, and line and column of the key that says so; the text begins on line 4. */
+const PLACES: readonly (readonly [yaml: string, code: string, line: number, column: number])[] = [
+  ['metadata:\n  openclaw:\n    emoji: x\n    requires:\n      bins: {gh: 1}', 'field-type', 8, 7],
+  ['metadata:\n  openclaw:\n    emoji: x\n    requires:\n      bins: ["a b"]', 'requires-invalid', 8, 7],
+  ['metadata:\n  a: b\n  requires:\n    anyBins: {gh: 1}', 'field-type', 7, 5],
+  ['metadata:\n  a: b\n  anyBins: {gh: 1}\n  requires:\n    bins: gh', 'field-type', 6, 3],
+  ['metadata:\n  anyBins: ["a b"]', 'requires-invalid', 5, 3],
+  ['metadata:\n  nexus:\n    requires: [gh]', 'field-type', 6, 5],
+  ['metadata:\n  a: b\n  os: {linux: 1}', 'field-type', 6, 3],
+  ['metadata:\n  a: b\n  requires:\n    os: {linux: 1}', 'field-type', 7, 5],
+  ['metadata:\n  a: b\n  homepage: ftp://x', 'field-type', 6, 3],
+  ['homepage: ftp://x\nmetadata:\n  a: b', 'field-type', 4, 1],
+  ['metadata:\n  a: b\nrequires:\n  env: ["A=B"]', 'requires-invalid', 7, 3],
+  ['metadata:\n  install:\n    - {kind: brew, formula: a}\n    - {formula: x}', 'install-invalid', 7, 7],
+  ['metadata:\n  install:\n    - kind: brew\n    - id: x\n      bins: [x]', 'install-invalid', 7, 7],
+  ['metadata:\n  install:\n    - kind: brew\n      bins: {x: 1}', 'field-type', 7, 7],
+  ['metadata:\n  a: b\n  install: [brew]', 'install-invalid', 6, 3],
+  ['metadata: {a: b, "größe": 1, "nexus": {"requires": {"bins": {a: 1}}}}', 'field-type', 4, 53],
+  ['metadata:\n  {\n    "openclaw":\n      { "requires":\n          { "bins": {} } } }', 'field-type', 8, 13],
+  ['metadata: # why\n  # and\n  openclaw:\n    requires: {bins: {a: 1}}', 'field-type', 7, 16],
+  // What stands inside a text is not known: the nearest key that is.
+  [`metadata:\n  a: b\n  openclaw: '{"requires": {"bins": {"a": 1}}}'`, 'field-type', 6, 3],
+  [`metadata: '{"openclaw": {"requires": {"bins": {"a": 1}}}}'`, 'field-type', 4, 1],
+]
+
+for (const [yaml, code, line, column] of PLACES) {
+  test(`a finding in metadata has the place of its key: ${JSON.stringify(yaml)}`, () => {
+    assert.deepEqual(
+      parse(yaml).diagnostics.map((found) => [found.code, found.line, found.column]),
+      [[code, line, column]],
+    )
+  })
+}

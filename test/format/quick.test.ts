@@ -50,6 +50,11 @@ const READ = {
   'other alphabets': 'name: größe\ndescription: "→ 你好 — 🙂"\n',
   'faults of fields':
     'name: Not Good\ndescription: ""\nallowed-tools: Bash(\narguments: {a: b}\nmetadata: text\nuser-invocable: maybe\n',
+  'faults in metadata, in blocks':
+    'name: a\nmetadata:\n  size: "→"\n  nexus:\n    os: {"a": "b"}\n    requires:\n      bins: ["a b"]\n      env:\n        A: b\n    install:\n      - kind: brew\n        bins: {"x": "y"}\n      - id: x\n      - {"id": "y"}\n      - z\n',
+  'faults in metadata, on one line':
+    'name: a\nmetadata: {"size": "→ 🙂", "nexus": {"os": {"a": "b"}, "requires": {"bins": ["a b"]}, install: [x, {"id": y}]}}\n',
+  'faults in metadata, with CRLF': 'name: a\r\nmetadata:\r\n  a: b\r\n  requires:\r\n    bins: {"x": "y"}\r\n',
   'a key of the prototype': '__proto__: x\nconstructor: y\nname: a\n',
   'the hint as written': 'argument-hint: [a, b]\nname: a\n',
 }
@@ -70,6 +75,10 @@ const GIVEN_UP = {
   'a tag': 'a: !!str b\n',
   'a merge key': '<<: b\n',
   'a tab': 'a:\tb\n',
+  'a no-break space before a key': 'a: b\n\u00a0c: d\n',
+  'a no-break space before a key below': 'a:\n  b: c\n  \u00a0d: e\n',
+  'a no-break space before a key in braces': 'a: {\u00a0"b": c}\n',
+  'a no-break space after a dash': 'a:\n  -\u00a0b\n',
   'an exponent': 'a: 1e3\n',
   'a hexadecimal number': 'a: 0x1F\n',
   'a number of many digits': 'a: 12345678901234567890\n',

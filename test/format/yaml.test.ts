@@ -50,6 +50,53 @@ test('tags of the core schema are read, with a warning', () => {
   )
 })
 
+/** Text after `HEAD`, and where a blank stands that YAML takes for a letter. */
+const ODD_BLANKS: Readonly<Record<string, readonly [yaml: string, line: number, column: number]>> = {
+  'below a key': ['metadata:\n\u00a0\u00a0openclaw: x', 5, 1],
+  'before a top-level key': ['\u00a0license: MIT', 4, 1],
+  'after common spaces': ['metadata:\n  nexus:\n  \u00a0\u00a0always: true', 6, 3],
+  'among spaces': ['metadata:\n  nexus:\n\u00a0   always: true', 6, 1],
+  ideographic: ['metadata:\n\u3000a: b', 5, 1],
+  'of no width': ['metadata:\n  \u200ba: b', 5, 3],
+  'in flow style': ['metadata: {\u00a0a: b}', 4, 12],
+  'after a dash': ['tags:\n  -\u00a0x', 5, 3],
+}
+
+for (const [what, [yaml, line, column]] of Object.entries(ODD_BLANKS)) {
+  test(`a blank that is no space where indentation is meant is reported: ${what}`, () => {
+    const { document, diagnostics } = parse(HEAD + yaml)
+    assert.ok(document, 'it loads: to YAML it is a letter')
+    const [found, ...more] = diagnostics
+    assert.deepEqual([found?.code, found?.severity, found?.line, found?.column], ['odd-blank', 'warning', line, column])
+    assert.match(`${found?.message} ${found?.fix}`, /U\+(?:00A0|3000|200B) .*common space/)
+    assert.deepEqual(more, [])
+  })
+}
+
+test('a description that such a blank hides is told with the blank', () => {
+  const { document, diagnostics } = parse('name: a\n\u00a0description: b')
+  assert.equal(document?.description, undefined)
+  assert.deepEqual(
+    diagnostics.map(({ code, line }) => [code, line]),
+    [
+      ['odd-blank', 3],
+      ['description-missing', 3],
+    ],
+  )
+})
+
+test('such a blank is nothing to report inside a text, in quotes, or in words', () => {
+  for (const yaml of [
+    'license: a\u00a0b',
+    'license: "\u00a0b"',
+    'license: \u00a0b',
+    'metadata:\n  "\u00a0a": b',
+    'compatibility: |\n  a\n  \u00a0 b',
+    'metadata:\n  a\u00a0b: c',
+  ])
+    assert.deepEqual(codes(HEAD + yaml), [], JSON.stringify(yaml))
+})
+
 const REPAIRED: Readonly<Record<string, readonly [value: string, text: string]>> = {
   'an unquoted colon': ['Use when: asked', 'Use when: asked'],
   'a colon at the end': ['Use when:', 'Use when:'],

@@ -6,6 +6,7 @@ import {
   type Requirements,
   type SkillMetadata,
 } from '../../kernel/index.ts'
+import type { KeyPath, Place } from '../front.ts'
 import type { Report } from '../report.ts'
 import { asBoolean } from './flags.ts'
 import { TOP_LEVEL } from './metadata-keys.ts'
@@ -17,7 +18,8 @@ const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
 
 /** Where findings about metadata go. */
 export interface Notes {
-  readonly place: { readonly line: number; readonly column: number }
+  /** Where a field is written; found only when it is asked for. */
+  readonly place: (path: KeyPath) => Place
   readonly report: Report
 }
 
@@ -67,7 +69,7 @@ interface RequirementParts {
 function requirements(inside: JsonObject | undefined, { anyBins, list, notes, given }: RequirementParts): Requirements {
   if (given !== undefined && given !== null && !inside) {
     notes.report.add('field-type', 'requires must be a mapping of bins, anyBins, env and config', {
-      ...notes.place,
+      ...notes.place(['requires']),
       fix: `write: requires: {bins: [${namesIn(given).join(', ') || 'gh'}]}`,
     })
   }
@@ -83,7 +85,7 @@ function requirements(inside: JsonObject | undefined, { anyBins, list, notes, gi
     if (wrong.length === 0) return
     const names = wrong.slice(0, 5).map((entry) => JSON.stringify(entry.slice(0, 60).toWellFormed()))
     notes.report.add('requires-invalid', `requires.${key} has entries that are not ${what}: ${names.join(', ')}`, {
-      ...notes.place,
+      ...notes.place(pathOf(`requires.${key}`)),
       fix: 'correct or remove them; until then the requirement is not met',
     })
   }
@@ -112,7 +114,7 @@ function installSpecs(value: JsonValue | undefined, notes: Notes): readonly Inst
     const kind = isJsonObject(item) ? text(own(item, 'kind')) : undefined
     if (!isJsonObject(item) || kind === undefined) {
       notes.report.add('install-invalid', `install entry ${index + 1} has no kind; it is ignored`, {
-        ...notes.place,
+        ...notes.place(Array.isArray(value) ? ['install', index] : ['install']),
         fix: 'write: {id: brew, kind: brew, formula: gh}',
       })
       return
@@ -126,8 +128,8 @@ function installSpecs(value: JsonValue | undefined, notes: Notes): readonly Inst
       id: text(own(item, 'id')) ?? `${kind}-${index + 1}`,
       kind: kind.toLowerCase(),
       ...(label === undefined ? {} : { label }),
-      bins: textList(own(item, 'bins'), 'install.bins', notes),
-      os: osNames(textList(own(item, 'os'), 'install.os', notes)),
+      bins: textList(own(item, 'bins'), `install.${index}.bins`, notes),
+      os: osNames(textList(own(item, 'os'), `install.${index}.os`, notes)),
       details,
     })
   })
@@ -146,12 +148,18 @@ function textList(value: JsonValue | undefined, key: string, notes: Notes): read
     .filter((item) => typeof item === 'string' || typeof item === 'number')
     .map((item) => String(item).trim())
   if (texts.length < items.length)
-    notes.report.add('field-type', `${key} must be a list of texts`, {
-      ...notes.place,
+    notes.report.add('field-type', `${key.replace(/\.\d+/, '')} must be a list of texts`, {
+      ...notes.place(pathOf(key)),
       fix: `write: ${key.split('.').pop() ?? key}: [first, second]`,
     })
   if (texts.length === 1 && texts[0] !== '') return texts
   return [...new Set(texts.filter((item) => item !== ''))]
+}
+
+/** The keys and indexes of a dotted name. Programs of which any one will do may stand beside `requires`, which goes before. */
+function pathOf(key: string): KeyPath {
+  if (key === 'requires.anyBins') return ['anyBins']
+  return key.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step))
 }
 
 function webAddress(value: JsonValue | undefined, notes: Notes): string | undefined {
@@ -159,7 +167,7 @@ function webAddress(value: JsonValue | undefined, notes: Notes): string | undefi
   if (address === undefined) return undefined
   if (isWebAddress(address)) return address
   notes.report.add('field-type', 'homepage must be an address that begins with https:// or http://; it is ignored', {
-    ...notes.place,
+    ...notes.place(['homepage']),
     fix: 'write: homepage: https://example.com',
   })
   return undefined

@@ -4,6 +4,7 @@ import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
 import { normalizeMetadata, type Notes, own } from './gating.ts'
+import { type Holder, placeOfField } from './metadata-place.ts'
 import { ALIASES, TOP_LEVEL } from './metadata-keys.ts'
 
 /** The gating part of a skill from every accepted place. For each field the first place that gives it counts. */
@@ -25,12 +26,20 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
   }
   containers.push(top)
   const notes: Notes = {
-    get place() {
-      return front.place('metadata')
-    },
+    place: (path) => placeOfField(front, [...holdersIn(metadata), { path: [], fields: top }], path),
     report,
   }
   return normalizeMetadata(containers, notes)
+}
+
+/** The containers of `metadata`, with the way to each. */
+function holdersIn(metadata: JsonObject): Holder[] {
+  const inAliases = ALIASES.flatMap((alias): Holder[] => {
+    const value = own(metadata, alias)
+    const fields = typeof value === 'string' ? parseJson5(value) : value
+    return isJsonObject(fields) ? [{ path: ['metadata', alias], fields }] : []
+  })
+  return [...inAliases, { path: ['metadata'], fields: metadata }]
 }
 
 function isGating(key: string, value: JsonValue | undefined): boolean {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../kernel/index.ts'
-import type { Frontmatter, Written } from '../front.ts'
-import { LF } from './bytes.ts'
+import type { Frontmatter, KeyPath, Place, Written } from '../front.ts'
+import { DOUBLE_QUOTE, LF, SINGLE_QUOTE } from './bytes.ts'
 import { KIND } from './nodes.ts'
 import type { Scanner } from './scan.ts'
 import { keyOf, mapOf, rawOf, textOf } from './values.ts'
@@ -33,11 +33,11 @@ export function scannedFrontmatter(scanner: Scanner, { start, firstLine }: Origi
       // All of them are asked for in the end, so each is made once. No prototype: nothing is there that was not written.
       return values()[key]
     },
-    place(key) {
+    place(key, below) {
       const node = find(key)
-      const line =
-        node === undefined ? firstLine - 1 : firstLine + linesBefore(scanner.bytes, start, nodes.keyStart(node))
-      return { line, column: 1 }
+      if (node === undefined) return { line: firstLine - 1, column: 1 }
+      const at = (below && startBelow(scanner, node, below)) ?? nodes.keyStart(node)
+      return placeAt(scanner.bytes, { start, at, firstLine })
     },
     written(key) {
       const node = find(key)
@@ -50,10 +50,51 @@ export function scannedFrontmatter(scanner: Scanner, { start, firstLine }: Origi
   }
 }
 
-function linesBefore(bytes: Buffer, start: number, end: number): number {
-  let lines = 0
-  for (let at = start; at < end; at++) if (bytes[at] === LF) lines++
-  return lines
+function placeAt(bytes: Buffer, { start, at, firstLine }: Origin & { readonly at: number }): Place {
+  let line = firstLine
+  let lineStart = start
+  for (let offset = start; offset < at; offset++) {
+    if (bytes[offset] !== LF) continue
+    line++
+    lineStart = offset + 1
+  }
+  return { line, column: 1 + (at === lineStart ? 0 : bytes.toString('utf8', lineStart, at).length) }
+}
+
+/** Where a key or entry below a node begins, or the nearest one above it that exists; undefined when there is none. */
+function startBelow(scanner: Scanner, node: number, path: KeyPath): number | undefined {
+  let start: number | undefined
+  let at: number | undefined = node
+  for (const step of path) {
+    at = memberOf(scanner, at, step)
+    if (at === undefined) return start
+    start = startOf(scanner, at)
+  }
+  return start
+}
+
+function memberOf(scanner: Scanner, holder: number, step: string | number): number | undefined {
+  const { nodes } = scanner
+  const kind = nodes.kind(holder)
+  if (kind !== KIND.map && kind !== KIND.list) return undefined
+  let index = 0
+  for (let node = holder + 1; node < nodes.next(holder); node = nodes.next(node), index++) {
+    const isMeant = kind === KIND.list ? index === step : scanner.hasKey(node, String(step))
+    // Other entries of a list are found by the key of the list.
+    if (isMeant) return kind === KIND.list && nodes.kind(node) !== KIND.map ? undefined : node
+  }
+  return undefined
+}
+
+/** The first character of a key, or of the mapping that is an entry of a list. */
+function startOf({ bytes, nodes }: Scanner, node: number): number {
+  if (nodes.keyEnd(node) > 0) return quoted(bytes, nodes.keyStart(node))
+  // A block of keys has no characters of its own.
+  return nodes.valueEnd(node) > 0 ? nodes.valueStart(node) : quoted(bytes, nodes.keyStart(node + 1))
+}
+
+function quoted(bytes: Buffer, start: number): number {
+  return bytes[start - 1] === DOUBLE_QUOTE || bytes[start - 1] === SINGLE_QUOTE ? start - 1 : start
 }
 
 function writtenAs(scanner: Scanner, node: number): Written | 'collection' {

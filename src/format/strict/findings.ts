@@ -1,7 +1,8 @@
 import type { Diagnostic, JsonObject, SkillDocument } from '../../kernel/index.ts'
+import type { KeyPath } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import { type Profile, STRICT_CODES, type StrictCode } from './codes.ts'
-import type { KeyPath, Places } from './places.ts'
+import type { Places } from './places.ts'
 
 /** Where a finding is: at a key of the frontmatter or at an offset of the body. */
 export type At = { readonly key: KeyPath; readonly fix: string } | { readonly body: number; readonly fix: string }

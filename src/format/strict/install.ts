@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import type { KeyPath } from '../front.ts'
 import { own } from '../fields/gating.ts'
 import { shown } from '../fields/text.ts'
 import type { Subject } from './findings.ts'
 import { ARCHIVES, BIN, isArchive, isCount, isHttps, isSafePackage, isTarget, PACKAGE_RULES } from './install-rules.ts'
-import type { KeyPath } from './places.ts'
 
 /** Checks every install entry by its kind. Source: contracts §2.3 (fields and kinds), §2.4 (no leading "-", no ".."). */
 export function checkInstall(subject: Subject, fields: JsonObject, path: KeyPath): void {

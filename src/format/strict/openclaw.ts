@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, nearest } from '../../kernel/index.ts'
+import type { KeyPath } from '../front.ts'
 import { own } from '../fields/gating.ts'
 import { parseJson5 } from '../fields/metadata.ts'
 import { ALIASES } from '../fields/metadata-keys.ts'
@@ -6,7 +7,6 @@ import { shown } from '../fields/text.ts'
 import { checkKnownKeys, FLAG, oneOf, TEXT, type ValueKind } from './claude.ts'
 import type { Subject } from './findings.ts'
 import { checkInstall } from './install.ts'
-import type { KeyPath } from './places.ts'
 import { checkCompatibility } from './spec.ts'
 
 /** Keys of OpenClaw beyond the specification. Source: contracts §2.3, §2.4. */

@@ -1,24 +1,16 @@
-import { isMap, isSeq, type ParsedNode } from 'yaml'
+import type { ParsedNode } from 'yaml'
+import type { KeyPath, Place } from '../front.ts'
 import { readLeniently } from '../frontmatter.ts'
 import { splitFrontmatter } from '../split.ts'
 import { asBuffer, placeOf } from '../text.ts'
-import { keyText } from '../yaml/values.ts'
-
-/** Keys and indexes that lead to a value of the frontmatter. */
-export type KeyPath = readonly (string | number)[]
-
-/** A line and a column, from 1. */
-export interface Spot {
-  readonly line: number
-  readonly column: number
-}
+import { offsetOf } from '../yaml/key-offset.ts'
 
 /** Finds where things stand in a file. Nothing is computed before the first question: most files have no finding. */
 export interface Places {
   /** The key or entry at a path, or the nearest one above it that exists. */
-  key(path: KeyPath): Spot
+  key(path: KeyPath): Place
   /** An offset in the body. */
-  body(offset: number): Spot
+  body(offset: number): Place
 }
 
 interface Head {
@@ -125,21 +117,4 @@ function indentOf(line: string): number {
   let at = 0
   while (line.charCodeAt(at) === 32) at++
   return at
-}
-
-function offsetOf(root: ParsedNode | null | undefined, path: KeyPath): number | undefined {
-  let node = root
-  let offset: number | undefined
-  for (const step of path) {
-    if (isMap(node)) {
-      const pair = node.items.find(({ key }) => keyText(key) === step)
-      if (pair === undefined) return offset
-      offset = (pair.key as ParsedNode | null)?.range[0] ?? offset
-      node = pair.value as ParsedNode | null
-    } else if (isSeq(node)) {
-      node = node.items[Number(step)] as ParsedNode | null | undefined
-      offset = node?.range[0] ?? offset
-    } else return offset
-  }
-  return offset
 }

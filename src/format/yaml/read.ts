@@ -1,5 +1,6 @@
 import { Composer, type CST, type ParsedNode, type YAMLError } from 'yaml'
 import { FORMAT_CODES } from '../report.ts'
+import { oddBlanks } from './blanks.ts'
 import { inspect, tokenize, type YamlProblem } from './inspect.ts'
 import { keyProblems } from './values.ts'
 import { inPlainWords } from './words.ts'
@@ -37,7 +38,10 @@ export function readYaml(text: string): YamlRead {
       return { root: undefined, problems: [...problems, ...errors] }
     }
     const found = keyProblems(document.contents)
-    return { root: found.length > 0 ? undefined : document.contents, problems: [...problems, ...found] }
+    return {
+      root: found.length > 0 ? undefined : document.contents,
+      problems: [...problems, ...found, ...oddBlanks(document.contents, text)],
+    }
   }
   return { root: null, problems }
 }

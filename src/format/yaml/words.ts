@@ -129,7 +129,8 @@ function cut(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text
 }
 
-function codePoint(character: string): string {
+/** The first character of a text as people look it up, such as U+00A0. */
+export function codePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
