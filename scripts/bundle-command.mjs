@@ -9,7 +9,7 @@
 //   vendor/*.cjs  packages that a command may need
 // Two copies of a room are safe because rooms keep no state in modules and errors are known by a mark, not by their class.
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { build as esbuild } from 'esbuild'
 import { lazyModules } from './bundle-lazy.mjs'
@@ -155,7 +155,10 @@ async function bundleBin(directory) {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const outfile = join(directory, 'bin.cjs')
   // V8 knows what it compiled by its length alone; this is the content.
-  const build = digestOf(['look.cjs', 'later.cjs', 'config.cjs', 'main.cjs'].map((name) => join(directory, name)))
+  const build = digestOf(
+    readdirSync(directory, { recursive: true }).filter((name) => name.endsWith('.cjs')),
+    directory,
+  )
   await esbuild({
     ...NODE,
     entryPoints: ['src/cli/bin.cts'],
@@ -179,9 +182,9 @@ async function bundleBin(directory) {
   chmodSync(outfile, 0o755)
 }
 
-function digestOf(files) {
+function digestOf(files, directory) {
   const hash = createHash('sha256')
-  for (const file of files) hash.update(readFileSync(file))
+  for (const file of files.sort()) hash.update(readFileSync(join(directory, file)))
   return hash.digest('hex').slice(0, 16)
 }
 

@@ -60,12 +60,13 @@ function kindOf([first = '', second = '']: readonly string[]): string {
 
 /**
  * Loads files of the bundle with what V8 made of them in an earlier run of such a command: also the functions that only a run compiles,
- * which Node's own cache leaves out. It lies beside the bundle: whoever could write there could as well change that.
+ * which Node's own cache leaves out. It lies beside the bundle, and counts only when nobody else could have written it: V8 runs what it says.
  */
 function openBundle(key: string): { readonly load: (name: string) => unknown; readonly keep: () => void } {
   const fs = require('node:fs') as typeof Fs
   const { Script } = require('node:vm') as typeof Vm
   const directory = `${__dirname}/../.cache`
+  const isSafe = isOurs(fs, directory)
   const loaded = new Map<string, unknown>()
   const unkept: { readonly path: string; readonly script: Vm.Script }[] = []
 
@@ -73,7 +74,7 @@ function openBundle(key: string): { readonly load: (name: string) => unknown; re
     if (loaded.has(name)) return loaded.get(name)
     const filename = `${__dirname}/${name}.cjs`
     const path = `${directory}/${key}-${name.replace('/', '-')}.bin`
-    const cachedData = read(fs, path)
+    const cachedData = isSafe ? read(fs, path) : undefined
     const source = `(function (exports, require, module, __filename, __dirname, nexusImport) {${fs.readFileSync(filename, 'latin1')}\n})`
     const script = new Script(source, { filename, ...(cachedData && { cachedData }) })
     if (!cachedData || script.cachedDataRejected) unkept.push({ path, script })
@@ -91,33 +92,67 @@ function openBundle(key: string): { readonly load: (name: string) => unknown; re
   const importFrom = async (id: string): Promise<unknown> => {
     const [, name] = OWN.exec(id) ?? []
     if (name !== undefined) return load(name)
-    ;(require('node:module') as typeof Module).enableCompileCache(directory)
+    if (isSafe) (require('node:module') as typeof Module).enableCompileCache(directory)
     return import(id)
   }
   const keep = (): void => {
-    for (const { path, script } of unkept) write(fs, path, script.createCachedData())
+    if (isSafe) for (const { path, script } of unkept) write(fs, path, () => script.createCachedData())
   }
   return { load, keep }
 }
 
-function read(fs: typeof Fs, path: string): Buffer | undefined {
+/** Writable for its owner alone, who is the system, this user, or whoever owns this file. Where there are no users it is ours. */
+function isClosed(fs: typeof Fs, stats: Fs.Stats): boolean {
+  if (process.getuid === undefined) return true
+  const isKnown = stats.uid === 0 || stats.uid === process.getuid() || stats.uid === fs.statSync(__filename).uid
+  return isKnown && (stats.mode & 0o022) === 0
+}
+
+/** True for a directory that is closed to others; it is made when it is not there. */
+function isOurs(fs: typeof Fs, directory: string): boolean {
   try {
-    return fs.readFileSync(path)
+    const stats = fs.lstatSync(directory, { throwIfNoEntry: false })
+    if (stats) return stats.isDirectory() && isClosed(fs, stats)
+    fs.mkdirSync(directory, { mode: 0o755 })
+    return true
   } catch {
-    // Not there yet, or not for us: V8 compiles.
-    return undefined
+    // Installed where this user may not write: every start compiles.
+    return false
   }
 }
 
-/** Whole or not at all: another process may read it at the same time. */
-function write(fs: typeof Fs, path: string, data: Buffer): void {
-  const draft = `${path}.${process.pid}`
+/** V8 looks at the beginning only, and ends the process over damage further on: so everything is kept twice, and must be equal. */
+function read(fs: typeof Fs, path: string): Buffer | undefined {
+  let fd: number | undefined
   try {
-    fs.mkdirSync(`${__dirname}/../.cache`, { recursive: true })
-    fs.writeFileSync(draft, data, { flag: 'wx', flush: true })
+    fd = fs.openSync(path, fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0))
+    const stats = fs.fstatSync(fd)
+    if (!stats.isFile() || !isClosed(fs, stats)) return undefined
+    const bytes = fs.readFileSync(fd)
+    const half = bytes.length / 2
+    const data = bytes.subarray(0, half)
+    return Number.isInteger(half) && data.equals(bytes.subarray(half)) ? data : undefined
+  } catch {
+    // Not there yet, or not for us: V8 compiles.
+    return undefined
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd)
+  }
+}
+
+/** Whole or not at all: another process may read it at the same time. Nothing is made of what cannot be written. */
+function write(fs: typeof Fs, path: string, make: () => Buffer): void {
+  const draft = `${path}.${process.pid}-${Date.now()}`
+  let fd: number | undefined
+  try {
+    fd = fs.openSync(draft, 'wx', 0o644)
+    const data = make()
+    fs.writeFileSync(fd, Buffer.concat([data, data]), { flush: true })
     fs.renameSync(draft, path)
-  } catch (error) {
-    // Installed where this user may not write, or the disk is full: the next run compiles again.
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') fs.rmSync(draft, { force: true })
+  } catch {
+    // No right to write here, or the disk is full: the next run compiles again.
+    if (fd !== undefined) fs.rmSync(draft, { force: true })
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd)
   }
 }

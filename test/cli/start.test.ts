@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { after, test } from 'node:test'
@@ -16,24 +16,41 @@ const LOOKING = [
   ['config', 'check'],
 ]
 
+/** The smaller bundle, and what it leaves for later; all others start from main.cjs. */
+const BUNDLES: Readonly<Record<string, readonly string[]>> = { list: ['look.cjs'], show: ['later.cjs', 'look.cjs'] }
+
 const home = mkdtempSync(join(tmpdir(), 'nexus-start-'))
 after(() => rmSync(home, { recursive: true }))
 
-/** What the built command has loaded when it ends. */
-function loaded(args: readonly string[]): { builtins: string[]; files: string[]; status: number | null } {
+/** What the built command has loaded when it ends: parts of Node, and files of the bundle that it has read. */
+function loaded(args: readonly string[]): {
+  builtins: string[]
+  files: string[]
+  status: number | null
+  error: string
+} {
   const probe = join(home, 'probe.cjs')
   const report = join(home, 'report.json')
   writeFileSync(
     probe,
-    `process.on('exit', () => require('fs').writeFileSync(${JSON.stringify(report)}, JSON.stringify({
-       builtins: process.moduleLoadList.map((name) => name.replace('NativeModule ', '')), files: Object.keys(require.cache) })))`,
+    `const fs = require('fs'), { readFileSync, openSync } = fs, files = []
+     const note = (read) => (path, ...rest) => { files.push(String(path)); return read(path, ...rest) }
+     fs.readFileSync = note(readFileSync)
+     fs.openSync = note(openSync)
+     process.on('exit', () => fs.writeFileSync(${JSON.stringify(report)}, JSON.stringify({
+       builtins: process.moduleLoadList.map((name) => name.replace('NativeModule ', '')), files: [...files, ...Object.keys(require.cache)] })))`,
   )
-  const { status } = spawnSync(process.execPath, ['--require', probe, join(ROOT, 'dist/cli/bin.cjs'), ...args], {
-    cwd: home,
-    env: { ...process.env, HOME: home, NEXUS_HOME: join(home, '.nexus') },
-  })
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--require', probe, join(ROOT, 'dist/cli/bin.cjs'), ...args],
+    {
+      cwd: home,
+      env: { ...process.env, HOME: home, NEXUS_HOME: join(home, '.nexus') },
+    },
+  )
   const { builtins, files } = JSON.parse(readFileSync(report, 'utf8')) as { builtins: string[]; files: string[] }
-  return { builtins, files: files.filter((file) => file !== probe).map((file) => basename(file)), status }
+  const own = files.filter((file) => file.startsWith(join(ROOT, 'dist/cli')) && /\.c?js$/.test(file))
+  return { builtins, files: [...new Set(own.map((file) => basename(file)))].sort(), status, error: String(stderr) }
 }
 
 for (const args of LOOKING) {
@@ -44,23 +61,41 @@ for (const args of LOOKING) {
       HEAVY.filter((name) => builtins.includes(name)),
       [],
     )
-    assert.deepEqual(
-      files.filter((file) => !['bin.cjs', 'main.cjs', 'yaml.cjs', 'json5.cjs'].includes(file)),
-      [],
-    )
+    assert.deepEqual(files, ['bin.cjs', ...(BUNDLES[args[1] ?? ''] ?? ['main.cjs'])])
   })
 }
 
-test('what V8 made of a bundle is kept beside it, and made anew when it cannot be used', () => {
-  const cache = join(ROOT, 'dist/.cache')
-  const kept = (): string[] => readdirSync(cache).filter((name) => name.endsWith('-list-look.bin'))
+const CACHE = join(ROOT, 'dist/.cache')
+
+/** Where what V8 made of look.cjs is kept for `skills list`. */
+function keptForList(): string {
   assert.equal(loaded(['skills', 'list', '--json']).status, 0)
-  const [name = ''] = kept().filter((each) => each.includes(process.version))
-  const whole = statSync(join(cache, name)).size
-  assert.ok(whole > 50_000, `${whole} bytes`)
-  writeFileSync(join(cache, name), 'no code at all')
+  const name = readdirSync(CACHE).find((each) => each.endsWith(`${process.version}-${process.arch}-list-look.bin`))
+  return join(CACHE, name ?? 'nothing was kept')
+}
+
+test('what V8 made of a bundle is kept beside it, closed to others, and made anew when it is damaged anywhere', () => {
+  const path = keptForList()
+  const whole = readFileSync(path)
+  assert.ok(whole.length > 100_000, `${whole.length} bytes`)
+  assert.equal(statSync(path).mode & 0o022, 0)
+  assert.equal(statSync(CACHE).mode & 0o022, 0)
+  for (const place of [0, 0.3, 0.6, 0.9]) {
+    const damaged = Buffer.from(whole)
+    damaged.fill(0x5a, Math.floor(place * whole.length), Math.floor(place * whole.length) + 64)
+    writeFileSync(path, damaged)
+    assert.deepEqual([loaded(['skills', 'list', '--json']).status, readFileSync(path).equals(damaged)], [0, false])
+  }
+})
+
+test('what others could have written is not run', { skip: process.getuid === undefined && 'no users here' }, () => {
+  const path = keptForList()
+  const before = statSync(path).mtimeMs
+  chmodSync(path, 0o666)
   assert.equal(loaded(['skills', 'list', '--json']).status, 0)
-  assert.ok(statSync(join(cache, name)).size > 50_000)
+  // Made anew: the old one was not taken.
+  assert.notEqual(statSync(path).mtimeMs, before)
+  assert.equal(statSync(path).mode & 0o022, 0)
 })
 
 test('nexus --version loads one file', () => {

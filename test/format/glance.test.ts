@@ -81,6 +81,12 @@ const SEEN = {
     'name: pdf\ndescription: "Reads: files"\nlicense: MIT\ncompatibility: Needs gh (any:one) on PATH\nallowed-tools: Read Bash(gh:*)\nmetadata:\n  author: x\n  version: "1.0"\n  category: a:b\n',
   ),
   'the usual keys, fewer': file('name: pdf\ndescription: Reads files.\nlicense: MIT\nmetadata:\n  version: 1.2.3\n'),
+  'metadata as JSON on one line': file(
+    'name: pdf\ndescription: Reads files.\nmetadata: {"openclaw":{"emoji":"🧰","requires":{"bins":["jq"],"env":["A_B"]},"os":["linux"]}}\n',
+  ),
+  comments: file(
+    '# first\nname: pdf\n# kept by\ndescription: Reads files.\n  # deeper\nmetadata:\n# here\n  a: b\n    # there\n  nexus:\n    os: [linux]\n# last\n',
+  ),
   quotes: file('name: pdf\ndescription: "Use when: a PDF # is near"\nlicense: MIT\n'),
   'other alphabets': file('name: pdf\ndescription: Größe — 你好 🙂\n'),
   CRLF: file('name: pdf\ndescription: Reads files.\n').replaceAll('\n', '\r\n'),
@@ -213,6 +219,10 @@ const BITES = [
     '\n  one:\n   two\n',
     'meta: x\n',
     '\narguments: a',
+    '\n# a\n',
+    '\n   # a: b\n',
+    '{"a":["b"]}',
+    '":{"',
   ],
 ]
 const change = fc.record({ at: fc.nat(), bite: fc.constantFrom('', ...BITES), drop: fc.constantFrom(0, 0, 0, 1, 3) })

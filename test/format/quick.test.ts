@@ -55,6 +55,9 @@ const READ = {
   'faults in metadata, on one line':
     'name: a\nmetadata: {"size": "→ 🙂", "nexus": {"os": {"a": "b"}, "requires": {"bins": ["a b"]}, install: [x, {"id": y}]}}\n',
   'faults in metadata, with CRLF': 'name: a\r\nmetadata:\r\n  a: b\r\n  requires:\r\n    bins: {"x": "y"}\r\n',
+  'comment lines':
+    '# one\nname: a\n  # two: x\nmetadata:\n# three\n  b: c\n     # four\n  d: |\n    e\n    # text\n# five\nf:\n  - g\n  # six\n  - h\n# last\n',
+  'JSON without blanks': 'name: a\nmetadata: {"a":{"b":["c","d"],"e":"f"},"g": "h"}\n',
   'a key of the prototype': '__proto__: x\nconstructor: y\nname: a\n',
   'the hint as written': 'argument-hint: [a, b]\nname: a\n',
 }
@@ -68,7 +71,7 @@ const GIVEN_UP = {
   'a key given twice': 'a: 1\nb: 2\na: 3\n',
   'a second colon': 'a: Use when: asked\n',
   'a comment': 'a: b # c\n',
-  'a comment line': '# c\na: b\n',
+  'a comment line with a tab': '#\tc\na: b\n',
   'a plain value over two lines': 'a: b\n  c\n',
   'a quoted value over two lines': 'a: "b\n  c"\n',
   'an anchor': 'a: &x b\n',

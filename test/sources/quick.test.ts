@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { gate, NO_GATE_RULES } from '../../src/gate/index.ts'
 import type { Skill } from '../../src/kernel/index.ts'
 import { createFolderSource } from '../../src/sources/index.ts'
 import { skillText, summary, temporaryDirectory, writeFiles } from './temporary.ts'
@@ -162,4 +163,15 @@ test('a skill as JSON has every property of a skill', async (t) => {
     assert.deepEqual(json[key], JSON.parse(JSON.stringify(skill[key])), key)
   }
   assert.ok(!('body' in json))
+})
+
+test('a description of nothing but blanks of any alphabet says nothing, so the gate holds the skill', async (t) => {
+  const facts = { target: 't', os: 'linux', hasBin: () => true, hasEnv: () => true }
+  for (const blank of ['"\u00a0"', '\u3000', '|\n  \u3000\u3000', '"\ufeff"', '"\u2028"', '"  \u00a0 "']) {
+    const directory = temporaryDirectory(t)
+    writeFiles(directory, { 'a/SKILL.md': skillText('a', blank) })
+    const { skills } = await source(directory).discover()
+    const codes = gate(skills, facts, NO_GATE_RULES).held.flatMap(({ reasons }) => reasons.map(({ code }) => code))
+    assert.ok(codes.includes('missing-description'), JSON.stringify(blank))
+  }
 })

@@ -15,6 +15,7 @@ import {
 import { KIND, type Nodes } from './nodes.ts'
 
 const MAX_LEVELS = 8
+const OPENS_VALUE: ReadonlySet<number> = new Set([DOUBLE_QUOTE, OPEN_BRACE, OPEN_BRACKET])
 
 /** Reads `[a, "b"]` and `{"a": [b]}` on one line: text in quotes without escapes, or plain text of letters. */
 export class Flow {
@@ -73,11 +74,17 @@ export class Flow {
     for (; this.#class(end) & CLASS.key; end++) hash = (Math.imul(hash, 31) + this.#byte(end)) | 0
     if (isQuoted && this.#byte(end) !== quote) return -1
     const colon = isQuoted ? end + 1 : end
-    if (this.#byte(colon) !== COLON || this.#byte(colon + 1) !== SPACE || this.#nodes.isKnown(parent, node, hash))
-      return -1
+    if (!this.#endsKey(colon, isQuoted) || this.#nodes.isKnown(parent, node, hash)) return -1
     this.#nodes.setKey(node, start, end)
     this.#nodes.setHash(node, hash)
     return this.#blanks(colon + 1)
+  }
+
+  /** Behind a key in quotes the value may follow its colon at once, as in JSON; here only one that begins with a sign of its own. */
+  #endsKey(colon: number, isQuoted: boolean): boolean {
+    if (this.#byte(colon) !== COLON) return false
+    const next = this.#byte(colon + 1)
+    return next === SPACE || (isQuoted && OPENS_VALUE.has(next))
   }
 
   #value(at: number, node: number, level: number): number {

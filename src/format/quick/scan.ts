@@ -93,13 +93,24 @@ export class Scanner {
       const byte = bytes[at] as number
       if (byte === LF) start = at + 1
       else if (byte === CR && bytes[at + 1] === LF) start = at + 2
-      else return this.#atText(start, at, byte)
+      else if (byte === HASH) {
+        start = this.#pastComment(at)
+        if (start < 0) return false
+      } else return this.#atText(start, at, byte)
     }
+  }
+
+  /** The start of the line after a comment, or -1 when something odd is in it. */
+  #pastComment(from: number): number {
+    const { bytes } = this
+    let at = from
+    while (!((CLASSES[bytes[at] as number] as number) & CLASS.stop)) at++
+    if (bytes[at] === LF) return at + 1
+    return bytes[at] === CR && bytes[at + 1] === LF ? at + 2 : -1
   }
 
   #atText(start: number, at: number, byte: number): boolean {
     if ((CLASSES[byte] as number) & CLASS.stop) return at === this.#limit && this.#atEnd(start)
-    if (byte === HASH) return false
     this.#first = at
     this.#indent = at - start
     this.#hasLine = true

@@ -109,7 +109,7 @@ export class FoundSkill implements Skill {
   }
 
   get isDescribed(): boolean {
-    return this.#quick !== undefined
+    return this.#quick !== undefined && (this.#quick.description === undefined || this.#quick.description.trim() !== '')
   }
 
   get license(): string | undefined {
