@@ -18,7 +18,7 @@ export async function settle(
     // Whoever asks may fail or be cancelled: without an answer nothing runs.
     const why = signal.aborted
       ? 'cancelled while a person was asked'
-      : `nobody could be asked: ${(error as Error).message}`
+      : `nobody could be asked: ${error instanceof Error ? error.message : String(error)}`
     return { type: 'deny', rule, reason: `${decision.question} There was no answer (${why}).` }
   }
 }

@@ -30,8 +30,8 @@ export async function survey(parts: SurveyParts, signal?: AbortSignal): Promise<
     await rest(signal)
     const rules = skills ? { ...gateRules, allowList: skills } : gateRules
     const breathe = createPace(signal, sliceMs)
-    const gated = await gateInSlices(found.skills, facts, { rules, breathe })
     const { rejected, diagnostics } = found
+    const gated = await gateInSlices(found.skills, facts, { rules, rejected, breathe })
     catalogs.set(id, await buildCatalogInSlices({ gated, rejected, diagnostics }, breathe))
   }
   return { found, catalogs }

@@ -1,9 +1,12 @@
+import { basename, dirname } from 'node:path'
+
 import {
   configKey,
   type Gated,
   type HeldReason,
   type HeldSkill,
   nameKey,
+  type RejectedSkill,
   type Skill,
   skillAddress,
   type TargetFacts,
@@ -12,20 +15,26 @@ import { type Ground, isBinName, isEnvName, LIFTED_BY_ALWAYS, needOs, reason } f
 import { toOsName } from './os.ts'
 import type { EntryRules, GateRules } from './rules.ts'
 
+/** Besides the rules: those found that could not be read. What is configured for a trusted one stays its own. Absent = none. */
+export interface Unreadable {
+  readonly rejected?: readonly RejectedSkill[]
+}
+
 /**
  * Sorts skills into those that can run on the target and those that are held back, each with every reason.
  * Order of the gates: disabled, allow-list, OS, `always`, bins, anyBins, env, config, tool groups.
  * Each skill lands in exactly one list, in the order given. Source: decisions, "gate order" and "gate where".
  */
-export function gate(skills: readonly Skill[], facts: TargetFacts, rules: GateRules): Gated {
-  const prepared = prepare(facts, rules, skills)
+export function gate(skills: readonly Skill[], facts: TargetFacts, rules: GateRules & Unreadable): Gated {
+  const { rejected = [] } = rules
+  const prepared = prepare(facts, rules, { skills, rejected })
   const gated: Sorted = { ready: [], held: [] }
   for (const skill of skills) sortIn(skill, prepared, gated)
   return gated
 }
 
 /** What gating in slices needs besides. */
-export interface SliceOptions {
+export interface SliceOptions extends Unreadable {
   readonly rules: GateRules
   /** Asked after every few skills; what it returns is awaited, so that a server stays alive. It may reject. */
   readonly breathe: () => Promise<void> | undefined
@@ -38,9 +47,9 @@ const BETWEEN_BREATHS = 16
 export async function gateInSlices(
   skills: readonly Skill[],
   facts: TargetFacts,
-  { rules, breathe }: SliceOptions,
+  { rules, rejected = [], breathe }: SliceOptions,
 ): Promise<Gated> {
-  const prepared = prepare(facts, rules, skills)
+  const prepared = prepare(facts, rules, { skills, rejected })
   const gated: Sorted = { ready: [], held: [] }
   for (const [index, skill] of skills.entries()) {
     const pause = index % BETWEEN_BREATHS === 0 ? breathe() : undefined
@@ -61,11 +70,6 @@ function sortIn(skill: Skill, prepared: Prepared, { ready, held }: Sorted): void
   else held.push({ skill, reasons })
 }
 
-/** Every reason why one skill cannot run there, in the order of the gates; empty when it is ready. */
-export function heldReasons(skill: Skill, facts: TargetFacts, rules: GateRules): readonly HeldReason[] {
-  return reasonsOf(skill, prepare(facts, rules, [skill]))
-}
-
 /** Facts and rules made ready for many skills: look-ups by key, and each binary asked for once. */
 interface Prepared {
   readonly facts: TargetFacts
@@ -81,7 +85,13 @@ interface Prepared {
   readonly isNameOfSkill: (name: string) => boolean
 }
 
-function prepare(facts: TargetFacts, rules: GateRules, skills: readonly Skill[]): Prepared {
+/** Everything that was found. */
+interface Found {
+  readonly skills: readonly Skill[]
+  readonly rejected: readonly RejectedSkill[]
+}
+
+function prepare(facts: TargetFacts, rules: GateRules, found: Found): Prepared {
   const known = new Map<string, boolean>()
   const hasBin = (name: string): boolean => {
     const before = known.get(name)
@@ -98,17 +108,27 @@ function prepare(facts: TargetFacts, rules: GateRules, skills: readonly Skill[])
     disabled: switchedOff(rules),
     allowed: rules.allowList && new Set(rules.allowList.map(nameKey)),
     hasBroken: [...rules.entries.values()].some(({ broken }) => broken !== undefined && broken.size > 0),
-    isNameOfSkill: trustedNames(skills),
+    isNameOfSkill: trustedNames(found),
   }
 }
 
 /** Asked only about a `skillKey`, which few skills have: the names are gathered for the first. */
-function trustedNames(skills: readonly Skill[]): (name: string) => boolean {
+function trustedNames(found: Found): (name: string) => boolean {
   let names: ReadonlySet<string> | undefined
-  return (name) => {
-    names ??= new Set(skills.filter(({ origin }) => origin.trusted).map((skill) => nameKey(skill.name)))
-    return names.has(nameKey(name))
+  return (name) => (names ??= gathered(found)).has(nameKey(name))
+}
+
+/** A skill that cannot be read may not have told its name: that of its directory is its own as well. */
+function gathered({ skills, rejected }: Found): ReadonlySet<string> {
+  const names = new Set(skills.filter(isTrusted).map(({ name }) => nameKey(name)))
+  for (const { name, file } of rejected.filter(isTrusted)) {
+    names.add(nameKey(name)).add(nameKey(basename(dirname(file))))
   }
+  return names
+}
+
+function isTrusted({ origin }: Pick<Skill, 'origin'>): boolean {
+  return origin.trusted
 }
 
 /** Compared by name key, so that a look-alike of a disabled name is disabled with it. */

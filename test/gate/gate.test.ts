@@ -3,12 +3,12 @@ import { test } from 'node:test'
 
 import fc from 'fast-check'
 
-import { gate, gateInSlices, type GateRules, heldReasons } from '../../src/gate/index.ts'
+import { gate, gateInSlices, type GateRules } from '../../src/gate/index.ts'
 import type { TargetFacts } from '../../src/kernel/index.ts'
-import { facts, rules, sketch, type Sketch } from './skills.ts'
+import { facts, reasonsFor, rules, sketch, type Sketch } from './skills.ts'
 
 function codes(parts: Sketch, config: GateRules = rules(), target: TargetFacts = facts()): string[] {
-  return heldReasons(sketch(parts), target, config).map(({ code }) => code)
+  return reasonsFor(sketch(parts), target, config).map(({ code }) => code)
 }
 
 const GREEDY = {
@@ -50,7 +50,7 @@ test('always of an untrusted copy counts for nothing', () => {
 })
 
 test('an untrusted copy is held with the command that trusts it', () => {
-  const [reason] = heldReasons(sketch({ trusted: false }), facts(), rules())
+  const [reason] = reasonsFor(sketch({ trusted: false }), facts(), rules())
   assert.equal(reason?.code, 'untrusted')
   assert.match(reason.fix ?? '', /nexus trust/)
 })
@@ -65,7 +65,7 @@ test('a skill is disabled by its name, by its key, and by a look-alike of its na
   assert.deepEqual(codes({ name: 'git\u200bhub' }, off('github')), ['disabled'])
   assert.deepEqual(codes({ name: 'git\u200bhub' }, rules({ disabledSkills: ['github'] })), ['disabled'])
   assert.deepEqual(codes({}, off('gitlab')), [])
-  assert.equal(heldReasons(sketch({}), facts(), off('github'))[0]?.text, 'disabled in config')
+  assert.equal(reasonsFor(sketch({}), facts(), off('github'))[0]?.text, 'disabled in config')
 })
 
 test('enabled: true does not undo disabled_skills', () => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { gate, heldReasons } from '../../src/gate/index.ts'
+import { gate, gateInSlices } from '../../src/gate/index.ts'
 import type { GateRules } from '../../src/gate/index.ts'
-import type { Skill, TargetFacts } from '../../src/kernel/index.ts'
-import { facts, rules, sketch, type Sketch } from './skills.ts'
+import type { RejectedSkill, Skill, TargetFacts } from '../../src/kernel/index.ts'
+import { facts, reasonsFor, rules, sketch, type Sketch } from './skills.ts'
 
 function texts(parts: Sketch, target: TargetFacts = facts(), config: GateRules = rules()): string[] {
-  return heldReasons(sketch(parts), target, config).map(({ code, text }) => `${code} | ${text}`)
+  return reasonsFor(sketch(parts), target, config).map(({ code, text }) => `${code} | ${text}`)
 }
 
 test('a skill without needs is ready', () => {
@@ -50,7 +50,7 @@ test('a variable that no command may be given is missing, whatever its entry hol
   const needs = { metadata: { primaryEnv: 'LD_PRELOAD' }, requires: { env: ['LD_PRELOAD', 'NODE_OPTIONS'] } }
   const entries = new Map([['github', { hasApiKey: true, env: new Set(['NODE_OPTIONS']) }]])
   const refusedVariable = (name: string) => (name === 'GH_TOKEN' ? undefined : 'steers a loader')
-  const reasons = heldReasons(sketch(needs), facts(), rules({ entries, refusedVariable }))
+  const reasons = reasonsFor(sketch(needs), facts(), rules({ entries, refusedVariable }))
   assert.deepEqual(
     reasons.map(({ text, fix }) => `${text} | ${fix}`),
     ['LD_PRELOAD', 'NODE_OPTIONS'].map(
@@ -66,7 +66,7 @@ test('a reference that cannot be had holds the skill and is its fix, also for a 
   ])
   const config = rules({ entries: new Map([['github', { hasApiKey: false, env: new Set<string>(), broken }]]) })
   const fixes = (parts: Sketch, target = facts()) =>
-    heldReasons(sketch(parts), target, config).map(({ text, fix }) => `${text} | ${fix}`)
+    reasonsFor(sketch(parts), target, config).map(({ text, fix }) => `${text} | ${fix}`)
   const primary = `missing env: GH_TOKEN | ${broken.get('apiKey')}`
   assert.deepEqual(fixes({ metadata: { primaryEnv: 'GH_TOKEN' } }), [primary])
   assert.deepEqual(fixes({ metadata: { primaryEnv: 'GH_TOKEN' }, requires: { env: ['GH_HOST'] } }), [
@@ -76,7 +76,7 @@ test('a reference that cannot be had holds the skill and is its fix, also for a 
   assert.deepEqual(fixes({ metadata: { primaryEnv: 'GH_TOKEN' } }, facts({ env: ['GH_TOKEN'] })), [])
   assert.deepEqual(fixes({}), [], 'a skill that names no variable needs none')
   assert.deepEqual(fixes({ name: 'other', metadata: { primaryEnv: 'GH_TOKEN' } }), [])
-  const untrusted = heldReasons(sketch({ trusted: false, metadata: { primaryEnv: 'GH_TOKEN' } }), facts(), config)
+  const untrusted = reasonsFor(sketch({ trusted: false, metadata: { primaryEnv: 'GH_TOKEN' } }), facts(), config)
   assert.doesNotMatch(JSON.stringify(untrusted), /KEY/)
 })
 
@@ -92,6 +92,24 @@ test('what is configured for a skill is its own: no skillKey of another one reac
   assert.equal(readyWith(), true)
   assert.equal(readyWith(sketch({ trusted: false })), true)
   assert.equal(readyWith(sketch()), false)
+})
+
+test('a trusted skill that cannot be read keeps what is configured under its name and under that of its directory', async () => {
+  const entries = new Map([['github', { hasApiKey: true, env: new Set<string>() }]])
+  const metadata = { skillKey: 'github', primaryEnv: 'GH_TOKEN' }
+  const thief = sketch({ name: 'thief', metadata, requires: { env: ['GH_TOKEN'] } })
+  const broken = { name: 'github', file: '/skills/github/SKILL.md', origin: thief.origin, diagnostics: [] }
+  const untrusted = { ...broken, origin: { ...thief.origin, trusted: false } }
+  const readyWith = async (...rejected: readonly RejectedSkill[]): Promise<boolean> => {
+    const { ready } = gate([thief], facts(), { ...rules({ entries }), rejected })
+    const options = { rules: rules({ entries }), rejected, breathe: () => undefined }
+    assert.deepEqual((await gateInSlices([thief], facts(), options)).ready, ready)
+    return ready.includes(thief)
+  }
+  assert.equal(await readyWith(untrusted), true)
+  assert.equal(await readyWith({ ...broken, name: 'other', file: '/skills/other/SKILL.md' }), true)
+  assert.equal(await readyWith({ ...broken, file: '/skills/other/SKILL.md' }), false)
+  assert.equal(await readyWith({ ...broken, name: 'other' }), false)
 })
 
 test('a variable whose name no variable can have is never met', () => {
@@ -144,7 +162,7 @@ test('a fix names the key to set, the target to install on, and what the skill p
   ]
   const metadata = { install, primaryEnv: 'GH_TOKEN', skillKey: 'gh' }
   const skill = sketch({ metadata, requires: { bins: ['gh'], env: ['GH_TOKEN', 'GH_HOST'] } })
-  const fixes = heldReasons(skill, facts(), rules()).map(({ fix }) => fix)
+  const fixes = reasonsFor(skill, facts(), rules()).map(({ fix }) => fix)
   assert.deepEqual(fixes, [
     'Install gh where commands run (test target); the skill proposes: Install GitHub CLI (apt).',
     'Set skills.entries.gh.apiKey in nexus.yaml.',
@@ -153,6 +171,6 @@ test('a fix names the key to set, the target to install on, and what the skill p
 })
 
 test('what a skill wrote reaches a reason without escape sequences and line breaks', () => {
-  const [reason] = heldReasons(sketch({ requires: { bins: ['\u001b[31mgh\n\u202efake'] } }), facts(), rules())
+  const [reason] = reasonsFor(sketch({ requires: { bins: ['\u001b[31mgh\n\u202efake'] } }), facts(), rules())
   assert.equal(reason?.text, 'missing binary: gh fake')
 })

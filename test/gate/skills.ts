@@ -1,5 +1,5 @@
-import type { Requirements, Skill, SkillMetadata, TargetFacts } from '../../src/kernel/index.ts'
-import type { GateRules } from '../../src/gate/index.ts'
+import type { HeldReason, Requirements, Skill, SkillMetadata, TargetFacts } from '../../src/kernel/index.ts'
+import { gate, type GateRules } from '../../src/gate/index.ts'
 
 const NO_NEEDS: Requirements = { bins: [], anyBins: [], env: [], config: [] }
 
@@ -44,4 +44,9 @@ export function facts(parts: { os?: string; bins?: readonly string[]; env?: read
 
 export function rules(parts: Partial<GateRules> = {}): GateRules {
   return { entries: new Map(), disabledSkills: [], configTruthy: () => false, ...parts }
+}
+
+/** Every reason why that one skill is held; none when it is ready. */
+export function reasonsFor(skill: Skill, target: TargetFacts, config: GateRules): readonly HeldReason[] {
+  return gate([skill], target, config).held[0]?.reasons ?? []
 }

@@ -202,6 +202,9 @@ test('a question that fails or is cancelled is recorded as a refusal, and nothin
   const { entry, outcome } = await runtime.call({ tool: 'count', arguments: {} })
   assert.match(entry.decision.type === 'deny' ? entry.decision.reason : '', /the terminal is gone/)
   assert.equal(outcome.type === 'failed' && outcome.error, 'CALL_DENIED')
+  const silent = await open(t, { agents, registerTools, approve: () => Promise.reject(undefined) })
+  const { decision } = (await silent.call({ tool: 'count', arguments: {} })).entry
+  assert.match(decision.type === 'deny' ? decision.reason : '', /nobody could be asked: undefined/)
   const stopped = await runtime.call({ tool: 'count', arguments: {} }, { signal: AbortSignal.abort() })
   assert.equal(stopped.outcome.type === 'failed' && stopped.outcome.code, 'CANCELLED')
   assert.deepEqual(runs, [])

@@ -132,9 +132,7 @@ function fixFor(skill: Skill, { reason, need, ground }: Question): string | unde
     const names = code === 'bin' ? [need] : skill.metadata.requires.anyBins
     return names.map((name) => hiddenProgram(name, ground)).find((found) => found !== undefined)
   }
-  // Other words of the gate say why no setting would help.
-  const setting = /^Set (skills\.entries\..*) in nexus\.yaml\.$/.exec(fix)
-  if (code === 'env' && setting) return variableFix(skill, { name: need, ground, isKey: fix.includes('.apiKey ') })
+  if (code === 'env') return variableFix(skill, { name: need, fix, ground })
   if (code === 'config') return configFix(need, ground)
   return undefined
 }
@@ -163,9 +161,17 @@ function isProgram(path: string): boolean {
   }
 }
 
-function variableFix(skill: Skill, { name, ground, isKey }: { name: string; ground: Ground; isKey: boolean }): string {
+/** The fix of the gate, with the file and an example. Only the gate knows the names that decide which entry is the skill's. */
+function variableFix(
+  { metadata }: Skill,
+  { name, fix, ground }: { readonly name: string; readonly fix: string; readonly ground: Ground },
+): string | undefined {
   const { environment, loaded } = ground
-  const key = configKey(skill)
+  const isKey = metadata.primaryEnv === name
+  const [head, tail] = ['Set skills.entries.', `.${isKey ? 'apiKey' : `env.${name}`} in nexus.yaml.`]
+  // Other words of the gate say why no setting would help.
+  if (!fix.startsWith(head) || !fix.endsWith(tail)) return undefined
+  const key = fix.slice(head.length, -tail.length)
   const isSet = (environment.get(name) ?? '') !== ''
   const value = isSet ? `"\${${name}}"` : '"…"'
   const entry = isKey ? `apiKey: ${value}` : `env: { ${name}: ${value} }`

@@ -1,9 +1,11 @@
 import { entryValues } from '../../entries.ts'
-import { configKey, type JsonValue, type Skill, toSafeLine } from '../../kernel/index.ts'
+import { type JsonValue, type Skill, toSafeLine } from '../../kernel/index.ts'
 import { createSkillStacks } from '../../load/index.ts'
 import type { Look } from '../../looking.ts'
-import { createSkillCommands, type SkillCommands, type VariableVerdict } from '../../tools/index.ts'
+import { createSkillCommands, type SkillCommands } from '../../tools/index.ts'
 import type { Terminal } from '../terminal.ts'
+
+type Verdicts = ReturnType<SkillCommands['variablesOf']>
 
 /** What becomes of the variables that nexus.yaml holds for skills of an agent. Names only: no secret is read for it. */
 export function variablesIn({ facts, loaded, catalog }: Look, agentId?: string): SkillCommands['variablesOf'] {
@@ -12,20 +14,19 @@ export function variablesIn({ facts, loaded, catalog }: Look, agentId?: string):
   return createSkillCommands({ ...parts, stacks: createSkillStacks() }).variablesOf
 }
 
-export function variablesData(verdicts: readonly VariableVerdict[]): JsonValue {
-  return verdicts.map((verdict) => ({ ...verdict }))
+export function variablesData(verdicts: Verdicts): JsonValue {
+  return verdicts.map(({ key: _, ...verdict }) => verdict)
 }
 
 /** One line for each. `all` is false where only those matter that are not given. */
 export function printVariables(
-  skill: Skill,
-  verdicts: readonly VariableVerdict[],
+  _skill: Skill,
+  verdicts: Verdicts,
   { terminal, all }: { readonly terminal: Terminal; readonly all: boolean },
 ): void {
-  const key = toSafeLine(configKey(skill))
   const indent = all ? '' : '    '
-  for (const { name, from, verdict, why } of verdicts) {
-    const place = terminal.paint('dim', `(skills.entries.${key}.${from})`)
+  for (const { name, key, from, verdict, why } of verdicts) {
+    const place = terminal.paint('dim', `(skills.entries.${toSafeLine(key)}.${from})`)
     if (verdict === 'given' && all) terminal.line(`${indent}${name} is given to its commands ${place}`)
     else if (verdict !== 'given')
       terminal.line(`${indent}${name} is not given to its commands: it ${why ?? verdict} ${place}`)

@@ -1,3 +1,5 @@
+import { basename, dirname } from 'node:path'
+
 import type { Catalog } from '../../catalog/index.ts'
 import {
   configKey,
@@ -64,10 +66,15 @@ export interface OwnedCommand {
   readonly notes: readonly string[]
 }
 
+/** What becomes of one variable, with the key under `skills.entries` that it is configured under. */
+export interface ConfiguredVerdict extends VariableVerdict {
+  readonly key: string
+}
+
 /** The service `skillCommands`: for which skill a command runs, and what it is given for that. */
 export interface SkillCommands {
   /** What becomes of the variables that are configured for this skill. No value is read. */
-  variablesOf(skill: Skill): readonly VariableVerdict[]
+  variablesOf(skill: Skill): readonly ConfiguredVerdict[]
   /**
    * Settles for which skill the command runs: the one it names, else the one whose directory its text names, else none.
    * Throws SKILL_NOT_FOUND and SKILL_INVALID for a name that means no skill, CONFIG_INVALID when a secret cannot be had.
@@ -119,7 +126,9 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
   return {
     variablesOf(skill) {
       const found = entryFor(skill)
-      return found ? verdictsFor(skill, found.entry) : []
+      if (!found) return []
+      const { key, entry } = found
+      return verdictsFor(skill, entry).map((verdict) => ({ ...verdict, key }))
     },
     async own({ text, skillName = '' }, context) {
       const { signal } = context
@@ -178,9 +187,16 @@ function notTheCopy(skill: Skill, { catalog, entries }: SkillCommandParts): read
   ]
 }
 
-/** Every trusted skill keeps what is configured under its name, be it ready, held or shadowed. */
-function trustedNames({ skills, held, shadowed }: Catalog): ReadonlySet<string> {
-  const copies = [...skills, ...held.map(({ skill }) => skill), ...shadowed.map(({ skill }) => skill)]
+/**
+ * Every trusted skill keeps what is configured under its name, be it ready, held, shadowed or broken. One that cannot be read
+ * may not have told its name: that of its directory is its own as well.
+ */
+function trustedNames({ skills, held, shadowed, rejected }: Catalog): ReadonlySet<string> {
+  const broken = rejected.flatMap(({ name, file, origin }) => [
+    { name, origin },
+    { name: basename(dirname(file)), origin },
+  ])
+  const copies = [...skills, ...held.map(({ skill }) => skill), ...shadowed.map(({ skill }) => skill), ...broken]
   return new Set(copies.filter(({ origin }) => origin.trusted).map(({ name }) => nameKey(name)))
 }
 
