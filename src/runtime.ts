@@ -108,7 +108,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     const agent = roomOf(view, sound.agentId)
     const made = toCall(sound, { projectId, agentId: agent.profile.id, id: sound.callId ?? newId(clock.now()) })
     const skill = skillOf(agent, made)
-    const shown = { ...made, arguments: redact(made.arguments) }
+    const shown = { ...made, ...redact({ tool: made.tool, arguments: made.arguments }) }
     const decision = await settle(authorize(agent, shown, skill), shown, { approve: parts.approve, signal })
     await ledger.open(shown, decision, skill && { name: skillAddress(skill) })
     callOptions.onDecision?.(decision)

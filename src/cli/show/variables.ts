@@ -1,5 +1,5 @@
 import { entryValues } from '../../entries.ts'
-import { type JsonValue, type Skill, toSafeLine } from '../../kernel/index.ts'
+import { type JsonValue, toSafeLine } from '../../kernel/index.ts'
 import { createSkillStacks } from '../../load/index.ts'
 import type { Look } from '../../looking.ts'
 import { createSkillCommands, type SkillCommands } from '../../tools/index.ts'
@@ -20,7 +20,6 @@ export function variablesData(verdicts: Verdicts): JsonValue {
 
 /** One line for each. `all` is false where only those matter that are not given. */
 export function printVariables(
-  _skill: Skill,
   verdicts: Verdicts,
   { terminal, all }: { readonly terminal: Terminal; readonly all: boolean },
 ): void {

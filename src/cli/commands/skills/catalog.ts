@@ -61,7 +61,7 @@ export async function showSkill(invocation: Invocation): Promise<number> {
     else {
       printSkill(skill, state, terminal)
       if (variables.length + installs.length > 0) terminal.line('')
-      printVariables(skill, variables, { terminal, all: true })
+      printVariables(variables, { terminal, all: true })
       printInstalls(installs, { terminal, indent: '' })
     }
     return 0

@@ -182,7 +182,7 @@ function printText({ states, rejected, loose }: Found, { look, invocation }: Aro
   for (const { skill, ...state } of states) {
     printCheck(skill, state, terminal)
     printInstalls(missingInstallsOf(skill, ground), { terminal, indent: '      ' })
-    printVariables(skill, variablesOf(skill), { terminal, all: false })
+    printVariables(variablesOf(skill), { terminal, all: false })
   }
   for (const broken of rejected) printRejected(broken, terminal)
   for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
