@@ -11,48 +11,49 @@ type SecretLists = readonly (readonly string[])[]
 
 /**
  * Makes a function that blanks every secret in a JSON value: as written, its long lines, URL-encoded, as JSON text, hexadecimal, and
- * base64 wherever in the encoded text it begins. Secrets of fewer than 6 characters are ignored.
+ * base64 wherever in the encoded text it begins. Secrets of fewer than 6 characters are ignored; those that overlap are one blank.
  */
 export function createRedactor(...lists: SecretLists): <T extends JsonValue>(value: T) => T {
   const forms = createForms(lists)
+  const blank = (text: string): string => {
+    const stream = streamOf(forms)
+    return stream.push(text) + stream.end()
+  }
   const visit = (value: JsonValue): JsonValue => {
-    if (typeof value === 'string') return blank(value, forms())
+    if (typeof value === 'string') return blank(value)
     if (typeof value !== 'object' || value === null) return value
     if (Array.isArray(value)) return value.map(visit)
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [blank(key, forms()), visit(member)]))
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [blank(key), visit(member)]))
   }
-  return <T extends JsonValue>(value: T): T => (forms().length === 0 ? value : (visit(value) as T))
+  return <T extends JsonValue>(value: T): T => (forms() === undefined ? value : (visit(value) as T))
 }
 
-function blank(text: string, forms: readonly Form[]): string {
-  let clean = text
-  for (const { text: form } of forms) if (clean.includes(form)) clean = clean.replaceAll(form, BLANK)
-  return clean
+/** Finds all forms of all secrets at once. A state says which beginnings of forms the text read so far ends with; 0 is none. */
+interface Forms {
+  readonly next: (state: number, code: number) => number
+  /** For each state: the length of the longest form that ends here. */
+  readonly found: Uint32Array
+  /** For each state: the length of the longest beginning of a form that ends here and may still go on. */
+  readonly open: Uint32Array
 }
 
-/** One way in which a secret may be written. */
-interface Form {
-  readonly text: string
-  /** For each length of a beginning of the text: how long its longest own beginning is that is also its end. */
-  readonly borders: () => Uint32Array
-}
-
-/** The forms of all secrets, the longest first; made again when a list has grown. */
-function createForms(lists: SecretLists): () => readonly Form[] {
-  let known = -1
-  let forms: readonly Form[] = []
+/** The forms of all secrets, made again when a list has grown; `undefined` when there are none. */
+function createForms(lists: SecretLists): () => Forms | undefined {
+  let known = 0
+  let forms: Forms | undefined
   return () => {
     let count = 0
     for (const list of lists) count += list.length
     if (count !== known) {
-      forms = formsOf(lists.flat())
+      const texts = formsOf(lists.flat())
+      forms = texts.length === 0 ? undefined : compile(texts)
       known = count
     }
     return forms
   }
 }
 
-function formsOf(secrets: readonly string[]): readonly Form[] {
+function formsOf(secrets: readonly string[]): readonly string[] {
   const texts = new Set<string>()
   for (const secret of new Set(secrets)) {
     if (secret.length < MIN_SECRET_CHARS) continue
@@ -62,12 +63,7 @@ function formsOf(secrets: readonly string[]): readonly Form[] {
     for (const line of secret.split(/[\r\n]+/)) if (line.length >= MIN_LINE_CHARS) texts.add(line)
     for (const text of [...base64Of(bytes), ...hexOf(bytes)]) texts.add(text)
   }
-  return [...texts].sort((a, b) => b.length - a.length).map(toForm)
-}
-
-function toForm(text: string): Form {
-  let made: Uint32Array | undefined
-  return { text, borders: () => (made ??= bordersOf(text)) }
+  return [...texts]
 }
 
 /**
@@ -94,6 +90,74 @@ function hexOf(bytes: Uint8Array): string[] {
   return [hex, hex.toUpperCase()]
 }
 
+/** Source: Aho and Corasick, so that text costs no more than its length, however many forms there are and however they repeat. */
+function compile(texts: readonly string[]): Forms {
+  const tree = treeOf(texts)
+  const { size, child, firstChild, sibling, code } = tree
+  const [fall, found, open] = [new Uint32Array(size), tree.whole, new Uint32Array(size)]
+  const next = (from: number, char: number): number => {
+    let state = from
+    let to = child(state, char)
+    while (to === 0 && state !== 0) {
+      state = fall[state] as number
+      to = child(state, char)
+    }
+    return to
+  }
+  // Shorter beginnings first: what a state falls back to is known before it.
+  const queue = [0]
+  for (const state of queue) {
+    for (let to = firstChild[state] as number; to !== 0; to = sibling[to] as number) {
+      const back = state === 0 ? 0 : next(fall[state] as number, code[to] as number)
+      fall[to] = back
+      if (found[to] === 0) found[to] = found[back] as number
+      open[to] = (firstChild[to] === 0 ? open[back] : tree.depth[to]) as number
+      queue.push(to)
+    }
+  }
+  return { next, found, open }
+}
+
+/** All beginnings of the texts, each once; 0 is the empty one. */
+interface Tree {
+  readonly size: number
+  readonly child: (node: number, char: number) => number
+  readonly firstChild: Uint32Array
+  readonly sibling: Uint32Array
+  readonly code: Uint16Array
+  readonly depth: Uint32Array
+  /** The depth, where a text is whole; else 0. */
+  readonly whole: Uint32Array
+}
+
+function treeOf(texts: readonly string[]): Tree {
+  const room = texts.reduce((sum, text) => sum + text.length, 1)
+  const [firstChild, sibling, code] = [new Uint32Array(room), new Uint32Array(room), new Uint16Array(room)]
+  const [depth, whole] = [new Uint32Array(room), new Uint32Array(room)]
+  let size = 1
+  const child = (node: number, char: number): number => {
+    let at = firstChild[node] as number
+    while (at !== 0 && code[at] !== char) at = sibling[at] as number
+    return at
+  }
+  const grow = (node: number, char: number): number => {
+    code[size] = char
+    depth[size] = (depth[node] as number) + 1
+    sibling[size] = firstChild[node] as number
+    firstChild[node] = size
+    return size++
+  }
+  for (const text of texts) {
+    let node = 0
+    for (let at = 0; at < text.length; at++) {
+      const char = text.charCodeAt(at)
+      node = child(node, char) || grow(node, char)
+    }
+    whole[node] = text.length
+  }
+  return { size, child, firstChild, sibling, code, depth, whole }
+}
+
 /** Blanks secrets in text that comes in pieces. */
 export interface StreamRedactor {
   /** What can be shown now; the beginning of a possible secret is held back. */
@@ -102,52 +166,95 @@ export interface StreamRedactor {
   end(isCut?: boolean): string
 }
 
-/** As `createRedactor`, for one stream: a secret that is cut between two pieces does not get through either. */
+/** As `createRedactor`, for one stream: it shows the same, wherever the text is cut into pieces. */
 export function createStreamRedactor(...lists: SecretLists): StreamRedactor {
-  const forms = createForms(lists)
-  let held = ''
+  return streamOf(createForms(lists))
+}
+
+function streamOf(getForms: () => Forms | undefined): StreamRedactor {
+  let forms: Forms | undefined
+  let state = 0
+  const held = createHeld()
+  const read = (text: string, offset: number): void => {
+    if (forms === undefined) return
+    for (let at = 0; at < text.length; at++) {
+      state = forms.next(state, text.charCodeAt(at))
+      const length = forms.found[state] as number
+      if (length > 0) held.cover(offset + at + 1 - length, offset + at + 1)
+    }
+  }
+  const openLength = (): number => forms?.open[state] ?? 0
   return {
     push(text) {
-      const whole = blank(held + text, forms())
-      const from = whole.length - possibleStart(whole, forms())
-      held = whole.slice(from)
-      return whole.slice(0, from)
+      const current = getForms()
+      if (current !== forms) {
+        forms = current
+        state = 0
+        held.uncover()
+        read(held.text(), 0)
+      }
+      const offset = held.text().length
+      held.add(text)
+      read(text, offset)
+      return held.release(held.text().length - openLength())
     },
     end(isCut = false) {
-      const rest = isCut && held.length >= MIN_SECRET_CHARS ? BLANK : held
-      held = ''
+      const { length } = held.text()
+      if (isCut && openLength() >= MIN_SECRET_CHARS) held.cover(length - openLength(), length)
+      const rest = held.release(length)
+      state = 0
       return rest
     },
   }
 }
 
-/** Length of the longest end of the text that is the beginning of a form, but not all of it. */
-function possibleStart(text: string, forms: readonly Form[]): number {
-  let longest = 0
-  for (const { text: form, borders } of forms) {
-    if (form.length - 1 <= longest) continue
-    const table = borders()
-    let length = 0
-    for (let at = Math.max(0, text.length - form.length + 1); at < text.length; at++) {
-      while (length > 0 && form[length] !== text[at]) length = table[length] as number
-      if (form[length] === text[at]) length++
-      if (length === form.length) length = table[length] as number
-    }
-    longest = Math.max(longest, length)
-  }
-  return longest
+/** Text as it came that is not shown yet, with the ranges to blank in it. A range that begins before it is shown already. */
+interface Held {
+  readonly text: () => string
+  readonly add: (text: string) => void
+  /** Ranges that overlap become one; ones that only touch do not. */
+  readonly cover: (start: number, end: number) => void
+  /** Gives out all before the place, blanked. */
+  readonly release: (to: number) => string
+  /** Forgets the ranges that are not shown yet. */
+  readonly uncover: () => void
 }
 
-/** Source: Knuth, Morris and Pratt, so that a long secret costs no more than its length. */
-function bordersOf(text: string): Uint32Array {
-  const borders = new Uint32Array(text.length + 1)
-  let length = 0
-  for (let at = 1; at < text.length; at++) {
-    while (length > 0 && text[length] !== text[at]) length = borders[length] as number
-    if (text[length] === text[at]) length++
-    borders[at + 1] = length
+function createHeld(): Held {
+  let raw = ''
+  let ranges: { readonly start: number; readonly end: number }[] = []
+  return {
+    text: () => raw,
+    add: (text) => {
+      raw += text
+    },
+    cover: (from, to) => {
+      let [start, end] = [from, to]
+      for (let last = ranges.at(-1); last !== undefined && last.end > start; last = ranges.at(-1)) {
+        start = Math.min(start, last.start)
+        end = Math.max(end, last.end)
+        ranges.pop()
+      }
+      ranges.push({ start, end })
+    },
+    release: (to) => {
+      if (to === 0) return ''
+      let shown = ''
+      let at = 0
+      for (const { start, end } of ranges) {
+        if (start >= to) break
+        if (start >= 0) shown += raw.slice(at, start) + BLANK
+        at = Math.min(end, to)
+      }
+      shown += raw.slice(at, to)
+      raw = raw.slice(to)
+      ranges = ranges.filter(({ end }) => end > to).map(({ start, end }) => ({ start: start - to, end: end - to }))
+      return shown
+    },
+    uncover: () => {
+      ranges = ranges.filter(({ start }) => start < 0)
+    },
   }
-  return borders
 }
 
 /** One text that may have been cut off at its end, without secrets and without the beginning of one at the cut. */

@@ -109,3 +109,87 @@ test('a long secret costs no more than its length', () => {
   for (let at = 0; at < secret.length; at += 1000) shown += stream.push(secret.slice(at, at + 1000))
   assert.equal(shown + stream.end(), '[redacted]')
 })
+
+/** What `redactText` promises, said plainly: every place a secret covers is blank, secrets that overlap are one blank. */
+function blankPlainly(text: string, secrets: readonly string[]): string {
+  const ranges: [number, number][] = []
+  for (let at = 0; at < text.length; at++)
+    for (const secret of secrets) if (text.startsWith(secret, at)) ranges.push([at, at + secret.length])
+  let clean = ''
+  let shownTo = 0
+  for (const [from, to] of ranges.sort((a, b) => a[0] - b[0])) {
+    if (from >= shownTo) clean += `${text.slice(shownTo, from)}[redacted]`
+    shownTo = Math.max(shownTo, to)
+  }
+  return clean + text.slice(shownTo)
+}
+
+test('a short secret that begins a longer one does not let the rest of the longer one through', () => {
+  const secrets = ['abcdef', 'abcdefghijklmnop']
+  const stream = createStreamRedactor(secrets)
+  assert.equal(stream.push('x abcdef') + stream.push('ghijklmnop y') + stream.end(), 'x [redacted] y')
+  assert.equal(redactText('x abcdefghij', true, secrets), 'x [redacted]')
+  assert.equal(redactText('x abcdefghij', false, secrets), 'x [redacted]ghij')
+})
+
+test('a key of several lines comes out as one blank, line by line and character by character', () => {
+  const pem = `-----BEGIN KEY-----\n${'A1b2'.repeat(16)}\nshortline012\n-----END KEY-----\n`
+  for (const pieces of [pem.split(/(?<=\n)/), [...pem]]) {
+    const stream = createStreamRedactor([pem])
+    assert.equal(pieces.map((piece) => stream.push(piece)).join('') + stream.end(), '[redacted]')
+  }
+})
+
+test('a secret that overlaps another is blanked to its end', () => {
+  assert.equal(createRedactor(['abcdefgh', 'efghijklmnop'])('-abcdefghijklmnop-'), '-[redacted]-')
+})
+
+test('whatever the secrets and wherever text is cut, a stream shows what the whole text shows and holds little', () => {
+  const secret = fc.string({ unit: fc.constantFrom('x', 'y', 'z'), minLength: 6, maxLength: 14 })
+  const cases = fc.array(secret, { minLength: 1, maxLength: 3 }).chain((own) => {
+    const parts = own.flatMap((text) => [text.slice(0, 6), text.slice(-6), text.slice(1, 8), `${text}${own[0]}`])
+    const secrets = fc.subarray(
+      [...own, ...parts].filter((text) => text.length >= 6),
+      { minLength: 1 },
+    )
+    const text = fc.array(fc.constantFrom(...own, ...parts, 'x', 'yz', ' ', '-'), { maxLength: 12 })
+    return fc.record({ secrets, text: text.map((all) => all.join('')), cuts: fc.array(fc.nat({ max: 9 })) })
+  })
+  fc.assert(
+    fc.property(cases, fc.boolean(), ({ secrets, text, cuts }, isCut) => {
+      const stream = createStreamRedactor(secrets)
+      const longest = Math.max(...secrets.map((each) => Buffer.from(each).toString('hex').length))
+      let [shown, at] = ['', 0]
+      for (const size of [...cuts, text.length]) {
+        shown += stream.push(text.slice(at, at + size))
+        at += size
+        const all = blankPlainly(text.slice(0, at), secrets)
+        assert.ok(all.startsWith(shown), 'never ahead')
+        // A blank is at most twice as long as what it stands for.
+        assert.ok(all.length - shown.length <= 2 * longest, 'no more is held than the longest form')
+      }
+      assert.equal(shown + stream.end(isCut), redactText(text, isCut, secrets))
+      assert.equal(redactText(text, false, secrets), blankPlainly(text, secrets))
+      assert.equal(createRedactor(secrets)(text), blankPlainly(text, secrets))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('what is held while a secret is being listed is found when it is whole', () => {
+  const secrets = ['abcdefgh']
+  const stream = createStreamRedactor(secrets)
+  const before = stream.push('abcd')
+  secrets.push('cdefgxyz')
+  assert.equal(before + stream.push('efg') + stream.push('xyz!') + stream.end(), 'ab[redacted]!')
+})
+
+test('a megabyte in small pieces with many secrets takes moments', () => {
+  const secrets = Array.from({ length: 40 }, (_, at) => `secret-number-${at}-`.repeat(3))
+  const stream = createStreamRedactor(secrets)
+  const startedMs = performance.now()
+  let length = 0
+  for (let at = 0; at < 1_000_000; at += 10) length += stream.push('secret-num').length
+  assert.equal(length + stream.end().length, 1_000_000)
+  assert.ok(performance.now() - startedMs < 5000)
+})
