@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { estimateTokens } from '../../src/catalog/index.ts'
 import { checkStrict, type Profile } from '../../src/format/index.ts'
 
 function found(body: string, { files, profile = 'spec' }: { files?: readonly string[]; profile?: Profile } = {}) {
@@ -57,5 +58,15 @@ test('placeholders that nothing fills in are named once', () => {
 test('hostile bodies cost time in proportion to their size', () => {
   for (const piece of ['[', '](', '](x', '`](x)', '{', '{ ', '${CLAUDE_', '](<', '](((((', '```\n](x)\n', '\n']) {
     found(piece.repeat(Math.ceil(400_000 / piece.length)), { files: ['x'] })
+  }
+})
+
+test('a body costs as many tokens as the catalog would estimate, whatever its alphabet', () => {
+  for (const piece of ['word ', 'größe ', '日本語', '🙂', 'a🙂é日 ', '\u2e7f\u2e80', '\ud83d\u00e9']) {
+    const body = piece.repeat(8_000).toWellFormed()
+    const text = `---\nname: a\ndescription: d\n---\n${body}`
+    const { diagnostics } = checkStrict(text, { path: 'p', directoryName: 'a', profile: 'spec' })
+    const said = diagnostics.find(({ code }) => code === 'body-tokens')?.message ?? ''
+    assert.ok(said.includes(`about ${estimateTokens(body)} tokens`), `${piece}: ${said}`)
   }
 })

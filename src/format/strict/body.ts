@@ -55,11 +55,25 @@ function countLines(body: string): number {
 /** As the catalog estimates: 4 ASCII characters, 2 of other alphabets or 1 of CJK and emoji make a token. */
 function estimateTokens(text: string): number {
   let quarters = 0
-  for (const character of text) {
-    const point = character.codePointAt(0) ?? 0
-    quarters += point < 0x80 ? 1 : point < 0x2e80 ? 2 : 4
+  // By UTF-16 units: a loop over characters makes a text of each.
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit < 0x80) quarters++
+    else if (unit < 0x2e80) quarters += 2
+    else {
+      quarters += 4
+      if (isHigh(unit) && isLow(text.charCodeAt(at + 1))) at++
+    }
   }
   return Math.ceil(quarters / 4)
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000
 }
 
 /** What is filled in on loading. Source: decisions, "{baseDir}". */
