@@ -75,18 +75,9 @@ export async function bundleCommand(directory) {
   writeFileSync(join(directory, 'LICENSES.txt'), licences(results))
 }
 
-async function bundleStart(directory, name, parts) {
-  const result = await esbuild({
-    ...NODE,
-    // Read as Latin-1, which V8 takes as it is.
-    charset: 'ascii',
+function bundleStart(directory, name, parts) {
+  return bundleCjs(directory, name, {
     entryPoints: ['src/cli/main.ts'],
-    outfile: join(directory, `${name}.cjs`),
-    format: 'cjs',
-    ...SMALL,
-    metafile: true,
-    banner: { js: 'const nexusUrl=require("node:url").pathToFileURL(__filename).href;' },
-    define: { 'import.meta.url': 'nexusUrl' },
     plugins: [
       lazyModules('cjs', name === 'look' ? LATER : []),
       collectParts(INSIDE[name], parts),
@@ -94,23 +85,29 @@ async function bundleStart(directory, name, parts) {
       readSources(name === 'look' ? INSIDE.look : undefined),
     ],
   })
-  importThroughBin(directory, name)
-  return result
 }
 
 /** One file with whole modules, of which look.cjs loads what it needs. */
-async function bundleFiles(directory, name, { files, parts }) {
+function bundleFiles(directory, name, { files, parts }) {
+  return bundleCjs(directory, name, {
+    stdin: { contents: files.map((file) => `export * from './${file}'`).join('\n'), resolveDir: ROOT },
+    plugins: [lazyModules('cjs'), collectParts(/^config\//, parts), outsidePackages, readSources()],
+  })
+}
+
+/** A file that bin.cjs loads. */
+async function bundleCjs(directory, name, what) {
   const result = await esbuild({
     ...NODE,
+    // Read as Latin-1, which V8 takes as it is.
     charset: 'ascii',
-    stdin: { contents: files.map((file) => `export * from './${file}'`).join('\n'), resolveDir: ROOT },
     outfile: join(directory, `${name}.cjs`),
     format: 'cjs',
     ...SMALL,
     metafile: true,
     banner: { js: 'const nexusUrl=require("node:url").pathToFileURL(__filename).href;' },
     define: { 'import.meta.url': 'nexusUrl' },
-    plugins: [lazyModules('cjs'), collectParts(/^config\//, parts), outsidePackages, readSources()],
+    ...what,
   })
   importThroughBin(directory, name)
   return result
