@@ -119,7 +119,8 @@ export class Glance {
     const ascii = this.#ascii[what]
     const all = this.#all[what]
     ascii.lastIndex = at
-    if (ascii.test(text)) {
+    // Of a block it matches the lines before the first with another character: then more of its lines follow.
+    if (ascii.test(text) && (what !== 'block' || text.charCodeAt(ascii.lastIndex) !== SPACE)) {
       all.lastIndex = ascii.lastIndex
       return true
     }

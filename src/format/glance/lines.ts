@@ -21,6 +21,11 @@ export class Lines {
     this.#end = text.indexOf('\n')
   }
 
+  /** The offset of the first character that is no blank. */
+  get from(): number {
+    return this.#from
+  }
+
   next(): void {
     const text = this.#text
     const start = this.#end + 1
@@ -99,7 +104,7 @@ function items(lines: Lines): readonly string[] | undefined {
 }
 
 /** A value, and not `- key: value`. */
-const IS_ITEM = /^- (?:["']|[\w/($.-][^:]*$)/
+const IS_ITEM = /^- (?:["']|[\w/($.-](?:[^:]|:(?! |$))*$)/
 
 /** `[a, "b"]`: words, and texts in double quotes without escapes. */
 function flow(value: string): readonly string[] | undefined {
