@@ -4,6 +4,18 @@ import type { Report } from './report.ts'
 
 /** Line and column of an offset, from 1, whatever the line ends are. */
 export function placeOf(text: string, offset: number): { line: number; column: number } {
+  const cr = text.indexOf('\r')
+  if (cr >= 0 && cr < offset) return placeAmongAllEnds(text, offset)
+  let line = 1
+  let start = 0
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', start)) {
+    line++
+    start = at + 1
+  }
+  return { line, column: offset - start + 1 }
+}
+
+function placeAmongAllEnds(text: string, offset: number): { line: number; column: number } {
   let line = 1
   let start = 0
   for (let at = 0; at < offset; at++) {

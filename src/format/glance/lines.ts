@@ -21,11 +21,6 @@ export class Lines {
     this.#end = text.indexOf('\n')
   }
 
-  /** The offset of the first character that is no blank. */
-  get from(): number {
-    return this.#from
-  }
-
   next(): void {
     const text = this.#text
     const start = this.#end + 1

@@ -150,36 +150,42 @@ export class Outliner {
     return value as JsonValue
   }
 
-  /** What stands right below `metadata`, by its kind. */
+  /** What stands right below `metadata`, by its kind. The syntax of the lines is known. */
   #metadata(entry: TopEntry): JsonValue | undefined {
     if (entry.form === 'open') return null
-    if (entry.form !== 'below') return undefined
-    const text = this.#text.slice(entry.from, this.#look.end)
-    if (this.#look.hasGates && !isSoundMetadata(text)) return undefined
+    const text = this.#text
+    const { hasGates, end } = this.#look
+    if (entry.form !== 'below' || (hasGates && !isSoundMetadata(text.slice(entry.from, end)))) return undefined
     const found = Object.create(null) as Record<string, JsonValue>
-    const lines = new Lines(text)
-    lines.next()
-    const level = lines.indent
-    while (lines.indent === level) {
-      const key = lines.key()
-      const value = kindOf(key, lines.value())
+    const level = indentAt(text, entry.end)
+    const deeper = ' '.repeat(level + 1)
+    for (let at = entry.end; text.charCodeAt(at) === SPACE;) {
+      const colon = text.indexOf(':', at)
+      const next = text.indexOf('\n', colon) + 1
+      const key = text.slice(at + level, colon)
+      const value = kindOf(key, text.slice(colon + 1, next).trim())
       if (value === undefined) return undefined
-      lines.next()
-      const isAbove = lines.indent > level
-      while (lines.indent > level) lines.next()
-      found[key] = value === null && isAbove ? {} : value
+      const hasBelow = text.startsWith(deeper, next)
+      for (at = next; text.startsWith(deeper, at);) at = text.indexOf('\n', at) + 1
+      found[key] = value === null && hasBelow ? {} : value
     }
     return found
   }
 
   #offsetOf([top, below]: KeyPath): number {
-    const { entries, count, end } = this.#look
+    const { entries, count } = this.#look
     const entry = entries.slice(0, count).find((one) => this.#keyOf(one) === top) as TopEntry
     if (below === undefined) return entry.from
-    const lines = new Lines(this.#text.slice(entry.from, end))
-    for (lines.next(); lines.indent > 0; lines.skip()) if (lines.key() === below) return entry.from + lines.from
-    return entry.from
+    const level = indentAt(this.#text, entry.end)
+    return this.#text.indexOf(`\n${' '.repeat(level)}${below}:`, entry.end - 1) + 1 + level
   }
+}
+
+/** How many blanks stand there. */
+function indentAt(text: string, start: number): number {
+  let at = start
+  while (text.charCodeAt(at) === SPACE) at++
+  return at - start
 }
 
 function isOneText({ form }: TopEntry): boolean {
@@ -190,10 +196,7 @@ function isOneText({ form }: TopEntry): boolean {
 function isFilled(written: string): boolean {
   const quote = written.charCodeAt(0)
   const first = written.charCodeAt(1)
-  return (
-    (quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE) &&
-    (first > SPACE && first !== quote && first !== BACKSLASH)
-  )
+  return (quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE) && first > SPACE && first !== quote && first !== BACKSLASH
 }
 
 /** Text without quotes, as far as its first character tells. */

@@ -4,8 +4,16 @@ import { type ParsedSkill, parseSkill } from '../parse.ts'
 import { createQuickReader } from '../quick/reading.ts'
 import { asBuffer, type FileText, placeOf, placeOfByte, plainFile } from '../text.ts'
 import { type Body, checkBody } from './body.ts'
-import { checkLenient, type CheckOptions, checkStrict, collect, lenientFindings, strictFindings } from './check.ts'
-import type { StrictOptions } from './check.ts'
+import {
+  checkLenient,
+  type CheckOptions,
+  checkStrict,
+  collect,
+  lenientFindings,
+  type ReadSubject,
+  strictFindings,
+  type StrictOptions,
+} from './check.ts'
 import type { Places } from './places.ts'
 import { checkSpec, nearestSpecKey } from './spec.ts'
 
@@ -31,31 +39,33 @@ export function createChecker(): Checker {
   const read = createQuickReader()
   const meant = createMeant()
 
-  const atAGlance = (file: FileText, options: StrictOptions, isStrict: boolean): Verdict | undefined => {
-    const { directoryName, files, profile } = options
+  const atAGlance = (file: FileText, options: CheckOptions, strictness: 'strict' | 'lenient'): Verdict | undefined => {
+    const { path, directoryName, files } = options
+    const profile = 'spec'
     const outline = directoryName === undefined ? undefined : outliner.read(file, directoryName)
     if (outline === undefined) return undefined
     const { front, allowedTools } = outline
     const from = file.latin1.indexOf('\n', outline.to) + 1
     const { body, placeOfBody } = bodyIn(file, from, files)
     const places: Places = { key: (path) => placeOfByte(file, outline.offsetOf(path)), body: placeOfBody }
-    const diagnostics = collect(options, places, (add) => {
-      if (isStrict) checkSpec({ document: { allowedTools }, front, add, meant })
+    const diagnostics = collect({ path, profile }, places, (add) => {
+      if (strictness === 'strict') checkSpec({ document: { allowedTools }, front, add, meant })
       checkBody({ body, files, profile, add })
     })
     return new QuickVerdict({ diagnostics, name: directoryName }, () => parseSkill(file.bytes, options).document)
   }
 
-  const whereItLies = (file: FileText, options: CheckOptions & Partial<StrictOptions>): Verdict | undefined => {
+  const whereItLies = (
+    file: FileText,
+    options: CheckOptions,
+    judge: (subject: ReadSubject) => Diagnostic[],
+  ): Verdict | undefined => {
     const reading = read(file, options)
     if (reading === undefined) return undefined
     const { head, diagnostics, front, bodyFrom } = reading
     const { body, placeOfBody } = bodyIn(file, bodyFrom, options.files)
     const places: Places = { key: ([key = '', ...below]) => front.place(String(key), below), body: placeOfBody }
-    const { profile } = options
-    const subject = { head, diagnostics, body, places }
-    const found =
-      profile === undefined ? lenientFindings(subject, options) : strictFindings(subject, { ...options, profile })
+    const found = judge({ head, diagnostics, body, places })
     return new QuickVerdict({ diagnostics: found, name: head.name }, () => ({
       ...head,
       body: file.bytes.toString('utf8', bodyFrom),
@@ -65,12 +75,17 @@ export function createChecker(): Checker {
   return {
     strict(input, options) {
       const file = plainFile(asBuffer(input), options.maxBytes)
-      const quick = file && ((options.profile === 'spec' && atAGlance(file, options, true)) || whereItLies(file, options))
-      return quick || named(checkStrict(input, options))
+      if (file === undefined) return named(checkStrict(input, options))
+      const glanced = options.profile === 'spec' ? atAGlance(file, options, 'strict') : undefined
+      const quick = glanced ?? whereItLies(file, options, (subject) => strictFindings(subject, options))
+      return quick ?? named(checkStrict(input, options))
     },
     lenient(input, options) {
       const file = plainFile(asBuffer(input), options.maxBytes)
-      const quick = file && (atAGlance(file, { ...options, profile: 'spec' }, false) ?? whereItLies(file, options))
+      if (file === undefined) return named(checkLenient(input, options))
+      const quick =
+        atAGlance(file, options, 'lenient') ??
+        whereItLies(file, options, (subject) => lenientFindings(subject, options))
       return quick ?? named(checkLenient(input, options))
     },
   }
