@@ -51,6 +51,13 @@ const OUTLINED: Readonly<Record<string, string>> = {
   'a block of other alphabets after ASCII': file('name: pdf\ndescription: >-\n  one\n  größer\n\n  two\nx: y\n'),
   'more than 1 KiB': file(`${head}compatibility: x\nnotes: ${'word '.repeat(300)}\n`),
   CRLF: file(`${head}allowed-tools:\n  - Read\nmetadata:\n  a:\n    b: c\nversion: 1\n`).replaceAll('\n', '\r\n'),
+  'metadata as JSON': file(
+    `${head}metadata: {"openclaw":{"emoji":"🧰","requires":{"bins":["gh"]}},"größe":{"a":[]},"x": "y: # z"}\nx: y\n`,
+  ),
+  comments: file(
+    `# one\n${head}# two größe\nmetadata:\n  # three\n  a: b\n# four\n  c:\n     # five\n    d: e\nx: y\n# six\n`,
+  ),
+  'comments and JSON': file(`${head}# "{"\nmetadata: {"a": {"a": "b"}, "b": ["a"]}\n`),
   'a long body': file(head, `${'größe word\n'.repeat(6_000)}{basedir} größe {base_dir}\n`),
   'an empty body': file(head, ' \u00a0\n'),
   'broken links': file(head, 'See [größe](a.md) and `[x](b.md)` and ![c](<d e.png>) {skill_dir}\n'),
@@ -62,6 +69,11 @@ for (const [what, text] of Object.entries(OUTLINED)) {
 
 const LEFT: Readonly<Record<string, string>> = {
   'another name': file('name: other\ndescription: Reads PDF files.\n'),
+  'JSON with a key twice': file(`${head}metadata: {"a":{"b":"c","b":"c"}}\n`),
+  'JSON with a number': file(`${head}metadata: {"a":1}\n`),
+  'JSON with escapes': file(`${head}metadata: {"a":"\\u0041"}\n`),
+  'JSON with something to report': file(`${head}metadata: {"nexus":{"requires":{"bins":["a b"]}}}\n`),
+  'a comment in a block': file('name: pdf\ndescription: |\n  # one\n  two\n# three\nx: |\n  y\n  # z\n'),
   'a name twice': file(`${head}name: pdf\n`),
   'an empty description': file('name: pdf\ndescription: "  "\n'),
   'an empty text as description': file("name: pdf\ndescription: ''\n"),

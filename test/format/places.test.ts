@@ -52,8 +52,8 @@ function outlinedAlike(file: FileText, directoryName: string, full: () => Frontm
   const outline = outliner.read(file, directoryName)
   if (outline === undefined) return false
   const expected = full()
-  assert.deepEqual(Object.keys(outline.front), expected.keys())
-  const metadata = outline.front['metadata'] ?? {}
+  assert.deepEqual(Object.keys(outline.front()), expected.keys())
+  const metadata = outline.front()['metadata'] ?? {}
   const paths = [...expected.keys().map((key) => [key]), ...Object.keys(metadata).map((key) => ['metadata', key])]
   for (const [key = '', ...below] of paths) {
     const message = `${[key, ...below].join('.')} in ${JSON.stringify(file.latin1)}`

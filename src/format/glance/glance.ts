@@ -98,7 +98,9 @@ export class Glance {
         form = 'block'
       }
       at = this.#all[what].lastIndex
-      isOpen = form === 'line' && text.charCodeAt(text.charCodeAt(at - 2) === CR ? at - 3 : at - 2) === COLON
+      let last = at - 2
+      while (isBlank(text.charCodeAt(last))) last--
+      isOpen = form === 'line' && text.charCodeAt(last) === COLON
       if (level === 0) {
         const entry = this.entries[this.count++] as TopEntry
         entry.mark = mark

@@ -8,6 +8,7 @@ import { FORMAT_LIMITS } from '../limits.ts'
 import { BACKSLASH, DOUBLE_QUOTE, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
 import type { FileText } from '../text.ts'
 import { Glance, isBlank, type TopEntry } from './glance.ts'
+import { isSoundMapping, offsetOfKey, plainJson } from './json-metadata.ts'
 import { Lines, list, textOf } from './lines.ts'
 import { isSoundMetadata } from './metadata.ts'
 import { WORD } from './patterns.ts'
@@ -16,6 +17,11 @@ import { WORD } from './patterns.ts'
 const MAX_BYTES = 2_000
 /** Keys of more than 1,024 characters are faults. */
 const LONG_KEY = /\n[ -]*[\w.-]{200}/
+/** A line of a comment, from the line end before it; not the first line of a block. */
+const COMMENT = /(?<![|>]-? *)\n *#[^\x00-\x1f\x7f]*/g
+/** The value of a metadata that is written as JSON. */
+const JSON_METADATA = /(?<=\nmetadata: *)\{[^\x00-\x1f\x7f]*\}(?= *\r?\n)/
+const OPENER = /^--- *\r?\n/
 const NINE = 57
 const IS_WIDE = /[\x80-\xff]/
 /** A value that is no text: a number, or a word in any case. */
@@ -31,20 +37,27 @@ const AS_WRITTEN: ReadonlySet<string> = new Set(['name', 'description', 'version
 
 /** What the rules of the specification ask of a frontmatter. Good until the next one is read. */
 export interface Outline {
-  /** Its keys in their order. Texts that no rule looks at are empty. */
-  readonly front: JsonObject
+  /** True when they have nothing to say. */
+  readonly isQuiet: boolean
   readonly allowedTools: readonly string[]
   /** The start of the closing line. */
   readonly to: number
+  /** Its keys in their order. Texts that no rule looks at are empty. */
+  front(): JsonObject
   /** Where a key begins, at the top level or right below `metadata`. */
   offsetOf(path: KeyPath): number
 }
 
 /** Reads the outlines of frontmatters of which reading has nothing to report, in a few patterns. Not for two readings at once. */
-export class Outliner {
+export class Outliner implements Outline {
+  isQuiet = true
+  allowedTools: readonly string[] = []
   readonly #look = new Glance()
+  /** What was looked at: the file, or its frontmatter without comments and JSON. Offsets are the same. */
   #text = ''
-  #tools: readonly string[] = []
+  #latin1 = ''
+  readonly #keys: string[] = []
+  readonly #values: JsonValue[] = []
   /** The end of what `#written` gave. */
   #writtenTo = 0
 
@@ -52,28 +65,49 @@ export class Outliner {
   read(file: FileText, directoryName: string): Outline | undefined {
     const text = file.latin1
     const close = text.indexOf('\n---')
-    const from = text.startsWith('---\n') ? 4 : text.startsWith('---\r\n') ? 5 : 0
-    if (from === 0 || close < 0 || close > MAX_BYTES || !isCleanName(directoryName)) return undefined
-    const look = this.#look
-    if (!look.look(text, from) || (close > 1_024 && LONG_KEY.test(text.slice(from - 1, close)))) return undefined
-    this.#text = text
-    this.#tools = []
-    const front = this.#front(file, directoryName)
-    if (front === undefined) return undefined
-    return { front, allowedTools: this.#tools, to: look.end, offsetOf: (path) => this.#offsetOf(path) }
+    if (close < 0 || close > MAX_BYTES || !isCleanName(directoryName)) return undefined
+    if (!this.#sees(text, close) || (close > 1_024 && LONG_KEY.test(text.slice(0, close)))) return undefined
+    this.#latin1 = text
+    this.allowedTools = []
+    this.isQuiet = true
+    return this.#readEntries(file, directoryName) ? this : undefined
   }
 
-  #front(file: FileText, directoryName: string): JsonObject | undefined {
-    const { entries, count } = this.#look
+  get to(): number {
+    return this.#look.end
+  }
+
+  front(): JsonObject {
     const front = Object.create(null) as Record<string, JsonValue>
+    for (const [index, key] of this.#keys.entries()) front[key] = this.#values[index] ?? null
+    return front
+  }
+
+  /** Looks at the frontmatter; once more with blanks for comments and a word for JSON when it is not of the plainest kind. */
+  #sees(text: string, close: number): boolean {
+    const from = text.startsWith('---\n') ? 4 : text.startsWith('---\r\n') ? 5 : 0
+    if (from === 0) return false
+    this.#text = text
+    if (this.#look.look(text, from)) return true
+    const head = text.slice(0, text.indexOf('\n', close + 1) + 1)
+    this.#text = head.replace(COMMENT, blanked).replace(JSON_METADATA, ({ length }) => 'x'.repeat(length))
+    const start = OPENER.exec(this.#text)?.[0].length
+    return this.#text !== head && start !== undefined && this.#look.look(this.#text, start)
+  }
+
+  #readEntries(file: FileText, directoryName: string): boolean {
+    const { entries, count } = this.#look
+    this.#keys.length = 0
+    this.#values.length = 0
     for (let index = 0; index < count; index++) {
       const entry = entries[index] as TopEntry
       const key = this.#keyOf(entry)
       const value = this.#value(file, { entry, key, directoryName })
-      if (value === undefined) return undefined
-      front[key] = value
+      if (value === undefined) return false
+      this.#keys.push(key)
+      this.#values.push(value)
     }
-    return front['name'] === undefined || front['description'] === undefined ? undefined : front
+    return this.#keys.includes('name') && this.#keys.includes('description')
   }
 
   #keyOf({ from }: TopEntry): string {
@@ -98,10 +132,12 @@ export class Outliner {
         return this.#allowedTools(entry)
       case 'disable-model-invocation':
       case 'user-invocable':
+        this.isQuiet = false
         return /^(?:true|false)$/.test(this.#written(entry, key)) ? '' : undefined
       case 'metadata':
-        return this.#metadata(entry)
+        return this.#metadata(file, entry)
       default:
+        this.isQuiet = false
         return LEFT.has(key) ? undefined : ''
     }
   }
@@ -124,7 +160,7 @@ export class Outliner {
     // Words of up to five letters may be null, true or false.
     const isText = entry.form === 'block' || isFilled(written) || (isPlainText(written) && written.length > 5)
     if (!isText || !this.#look.isWide || !IS_WIDE.test(written)) return isText
-    return !mayHide(bytes.toString('utf8', entry.from, this.#writtenTo))
+    return !mayHide(bytes.toString('utf8', entry.from, this.#writtenTo).replaceAll('\r\n', '\n'))
   }
 
   #compatibility(entry: TopEntry): JsonValue | undefined {
@@ -146,13 +182,16 @@ export class Outliner {
     if (value === undefined) return undefined
     const lists = (typeof value === 'string' ? [value] : value).map(splitToolList)
     if (!lists.every(({ balanced }) => balanced)) return undefined
-    this.#tools = lists.length === 1 && lists[0] ? lists[0].tools : [...new Set(lists.flatMap(({ tools }) => tools))]
+    this.allowedTools =
+      lists.length === 1 && lists[0] ? lists[0].tools : [...new Set(lists.flatMap(({ tools }) => tools))]
+    if (this.allowedTools.join(' ') !== value) this.isQuiet = false
     return value as JsonValue
   }
 
   /** What stands right below `metadata`, by its kind. The syntax of the lines is known. */
-  #metadata(entry: TopEntry): JsonValue | undefined {
+  #metadata({ bytes }: FileText, entry: TopEntry): JsonValue | undefined {
     if (entry.form === 'open') return null
+    if (entry.form === 'line') return this.#json(bytes, entry)
     const text = this.#text
     const { hasGates, end } = this.#look
     if (entry.form !== 'below' || (hasGates && !isSoundMetadata(text.slice(entry.from, end)))) return undefined
@@ -168,17 +207,40 @@ export class Outliner {
       const hasBelow = text.startsWith(deeper, next)
       for (at = next; text.startsWith(deeper, at);) at = text.indexOf('\n', at) + 1
       found[key] = value === null && hasBelow ? {} : value
+      if (value !== '') this.isQuiet = false
     }
     return found
   }
 
-  #offsetOf([top, below]: KeyPath): number {
+  #json(bytes: Buffer, entry: TopEntry): JsonObject | undefined {
+    const { length } = this.#written(entry, 'metadata')
+    const json = plainJson(bytes.toString('utf8', this.#writtenTo - length, this.#writtenTo))
+    if (json === undefined || !isSoundMapping(json)) return undefined
+    this.isQuiet = false
+    return json
+  }
+
+  offsetOf([top, below]: KeyPath): number {
     const { entries, count } = this.#look
     const entry = entries.slice(0, count).find((one) => this.#keyOf(one) === top) as TopEntry
     if (below === undefined) return entry.from
+    if (entry.form === 'line') {
+      const from = this.#latin1.indexOf('{', entry.from)
+      return from + offsetOfKey(this.#latin1.slice(from, entry.end), asLatin1(String(below)))
+    }
     const level = indentAt(this.#text, entry.end)
     return this.#text.indexOf(`\n${' '.repeat(level)}${below}:`, entry.end - 1) + 1 + level
   }
+}
+
+/** Its bytes as UTF-8, read as Latin-1. */
+function asLatin1(text: string): string {
+  return Buffer.from(text).toString('latin1')
+}
+
+/** As many blanks. */
+function blanked(text: string): string {
+  return ' '.repeat(text.length)
 }
 
 /** How many blanks stand there. */

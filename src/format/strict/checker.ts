@@ -44,12 +44,13 @@ export function createChecker(): Checker {
     const profile = 'spec'
     const outline = directoryName === undefined ? undefined : outliner.read(file, directoryName)
     if (outline === undefined) return undefined
-    const { front, allowedTools } = outline
+    const { allowedTools, isQuiet } = outline
     const from = file.latin1.indexOf('\n', outline.to) + 1
     const { body, placeOfBody } = bodyIn(file, from, files)
     const places: Places = { key: (path) => placeOfByte(file, outline.offsetOf(path)), body: placeOfBody }
     const diagnostics = collect({ path, profile }, places, (add) => {
-      if (strictness === 'strict') checkSpec({ document: { allowedTools }, front, add, meant })
+      if (strictness === 'strict' && !isQuiet)
+        checkSpec({ document: { allowedTools }, front: outline.front(), add, meant })
       checkBody({ body, files, profile, add })
     })
     return new QuickVerdict({ diagnostics, name: directoryName }, () => parseSkill(file.bytes, options).document)
