@@ -2,6 +2,7 @@ import type { InstallSpec, Requirements, SkillMetadata } from '../../kernel/inde
 import { isWebAddress, osNames, REQUIRED } from '../fields/gating-values.ts'
 import { ALIASES, TOP_LEVEL } from '../fields/metadata-keys.ts'
 import { Lines, list, textOf } from './lines.ts'
+import { SOUND_METADATA } from './sound.ts'
 
 const NONE: readonly never[] = Object.freeze([])
 const NO_REQUIREMENTS: Requirements = Object.freeze({ bins: NONE, anyBins: NONE, env: NONE, config: NONE })
@@ -31,7 +32,7 @@ export function glanceAtMetadata(text: string, whole: () => SkillMetadata): Skil
 
 /** True when every field of such a text has its proper form, so that there is nothing to report about it. */
 export function isSoundMetadata(text: string): boolean {
-  return eachPlace(text, isSound)
+  return SOUND_METADATA.test(text) || eachPlace(text, isSound)
 }
 
 type Take = (lines: Lines, key: string) => boolean

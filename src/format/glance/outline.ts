@@ -79,7 +79,7 @@ export class Outliner implements Outline {
 
   front(): JsonObject {
     const front = Object.create(null) as Record<string, JsonValue>
-    for (const [index, key] of this.#keys.entries()) front[key] = this.#values[index] ?? null
+    for (let at = 0; at < this.#keys.length; at++) front[this.#keys[at] as string] = this.#values[at] as JsonValue
     return front
   }
 
