@@ -1,19 +1,11 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { createHeadReader } from '../format/index.ts'
-import {
-  type Diagnostic,
-  nameKey,
-  nearest,
-  NexusError,
-  shellWord,
-  type Skill,
-  type SkillOrigin,
-  type Tier,
-} from '../kernel/index.ts'
+import { type Diagnostic, nameKey, nearest, NexusError, shellWord, type Skill, type Tier } from '../kernel/index.ts'
 import { codeOf, finding, reasonOf } from './codes.ts'
 import { createHeadBuffer } from './found/head-buffer.ts'
 import { createPace, type Pace, STRIDE } from './pace.ts'
+import { type OpenFolder, probeFolder } from './probe.ts'
 import { isInside, SKILL_FILE } from './skill-file.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits, type SourceResult } from './source.ts'
 import { walkFolder } from './walk.ts'
@@ -45,7 +37,29 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
     })
   }
   const folder: SourceFolder = { path: options.path, ...(options.within !== undefined && { within: options.within }) }
-  return { id, tier, rank, trusted, folder, discover: (signal, sliceMs) => discoverFolder(options, signal, sliceMs) }
+  return {
+    ...{ id, tier, rank, trusted, folder },
+    discover: (signal, sliceMs) => discoverFolder(options, signal, sliceMs),
+    probe: async (asked, signal) => {
+      const open = openFolder(options)
+      if ('code' in open) return { skills: [], rejected: [], diagnostics: [open], isWhole: true }
+      return probeFolder(open, asked, signal)
+    },
+  }
+}
+
+/** The folder as it is now, ready to be searched, or why it cannot be. */
+function openFolder(options: FolderSourceOptions): OpenFolder | Diagnostic {
+  const root = findRoot(options)
+  if (typeof root !== 'string') return root
+  const limits = { ...SOURCE_LIMITS, ...options.limits }
+  const { id: source, tier, rank, trusted, nested = false } = options
+  const context = {
+    ...{ root, maxFileBytes: limits.maxFileBytes, heads: createHeadBuffer(), reader: createHeadReader() },
+    origin: Object.freeze({ source, tier, rank, trusted }),
+    buffer: { bytes: new Uint8Array(65_536) },
+  }
+  return { nested, limits, context }
 }
 
 async function discoverFolder(
@@ -53,29 +67,10 @@ async function discoverFolder(
   signal: AbortSignal | undefined,
   sliceMs: number | undefined,
 ): Promise<SourceResult> {
-  const root = findRoot(options)
-  if (typeof root !== 'string') return { skills: [], rejected: [], diagnostics: [root] }
-  const limits = { ...SOURCE_LIMITS, ...options.limits }
-  const origin: SkillOrigin = Object.freeze({
-    source: options.id,
-    tier: options.tier,
-    rank: options.rank,
-    trusted: options.trusted,
-  })
+  const open = openFolder(options)
+  if ('code' in open) return { skills: [], rejected: [], diagnostics: [open] }
   const pace = createPace(signal, sliceMs)
-  const result = await walkFolder(root, {
-    pace,
-    nested: options.nested ?? false,
-    limits,
-    context: {
-      origin,
-      root,
-      maxFileBytes: limits.maxFileBytes,
-      heads: createHeadBuffer(),
-      reader: createHeadReader(),
-      buffer: { bytes: new Uint8Array(65_536) },
-    },
-  })
+  const result = await walkFolder(open.context.root, { ...open, pace })
   const twice = (await areDifferent(result.skills, pace)) ? [] : await duplicates(result.skills, pace)
   return { ...result, diagnostics: [...result.diagnostics, ...twice] }
 }

@@ -19,11 +19,11 @@ export interface CandidateContext extends FoundIn {
   readonly buffer: { bytes: Uint8Array }
 }
 
-/** What a directory turned out to be. `absent`: it has no SKILL.md; `blocked`: nobody may look into it. */
+/** What a directory turned out to be. `absent`: it has no SKILL.md; `blocked`: nobody may look into it; `other`: a skill that nobody asked for. */
 export type Candidate =
   | { readonly type: 'skill'; readonly skill: Skill }
   | { readonly type: 'rejected'; readonly rejected: RejectedSkill }
-  | { readonly type: 'absent' | 'blocked' }
+  | { readonly type: 'absent' | 'blocked' | 'other' }
 
 const NO_NOTES: readonly Diagnostic[] = Object.freeze([])
 
