@@ -28,7 +28,6 @@ const LATER = [
   'src/cli/show/install.ts',
   'src/cli/show/variables.ts',
   'src/format/parse.ts',
-  'src/format/quick/metadata.ts',
   'src/kernel/nearest.ts',
 ]
 /** What look.cjs loads from config.cjs when there is a nexus.yaml. */

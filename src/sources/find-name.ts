@@ -4,8 +4,8 @@ import { checkIds } from './discover.ts'
 import { PLAIN_NAME } from './probe.ts'
 import type { AskedName, SkillSource, SourceResult } from './source.ts'
 
-/** Directories that are looked into for one name, in all sources together. */
-const MOST_DIRECTORIES = 500
+/** Directories that are looked into for one name, in all sources together: some milliseconds, as long as the rest of the command's own work. */
+const MOST_DIRECTORIES = 250
 
 /**
  * The copies of one skill in all sources (in order of precedence), without looking at every other skill. Undefined when that is not

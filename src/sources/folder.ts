@@ -41,7 +41,7 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
     ...{ id, tier, rank, trusted, folder },
     discover: (signal, sliceMs) => discoverFolder(options, signal, sliceMs),
     probe: async (asked, signal) => {
-      const open = openFolder(options)
+      const open = openFolder(options, true)
       if ('code' in open) return { skills: [], rejected: [], diagnostics: [open], isWhole: true }
       return probeFolder(open, asked, signal)
     },
@@ -49,13 +49,13 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
 }
 
 /** The folder as it is now, ready to be searched, or why it cannot be. */
-function openFolder(options: FolderSourceOptions): OpenFolder | Diagnostic {
+function openFolder(options: FolderSourceOptions, isForFew = false): OpenFolder | Diagnostic {
   const root = findRoot(options)
   if (typeof root !== 'string') return root
   const limits = { ...SOURCE_LIMITS, ...options.limits }
   const { id: source, tier, rank, trusted, nested = false } = options
   const context = {
-    ...{ root, maxFileBytes: limits.maxFileBytes, heads: createHeadBuffer(), reader: createHeadReader() },
+    ...{ root, maxFileBytes: limits.maxFileBytes, heads: createHeadBuffer(), reader: createHeadReader({ isForFew }) },
     origin: Object.freeze({ source, tier, rank, trusted }),
     buffer: { bytes: new Uint8Array(65_536) },
   }

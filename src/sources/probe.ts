@@ -2,7 +2,7 @@ import { closeSync, realpathSync, statSync } from 'node:fs'
 import type { Skill } from '../kernel/index.ts'
 import { codeOf } from './codes.ts'
 import { openWithoutWaiting } from './files/open.ts'
-import { createPace } from './pace.ts'
+import { throwIfAborted } from './pace.ts'
 import { type Candidate, type CandidateContext, readCandidate, SKILL_FILE } from './skill-file.ts'
 import type { AskedName, NamedResult, SourceLimits } from './source.ts'
 import { walkFolder } from './walk.ts'
@@ -42,8 +42,8 @@ export async function probeFolder(
 
 /** False when the root alone has more directories than may be looked into. Most file systems count them as links. */
 function isSmall(root: string, most: number): boolean {
-  const { nlink } = statSync(root)
-  return most > 0 && nlink - 2 < most
+  const stats = statSync(root, { throwIfNoEntry: false })
+  return stats !== undefined && most > 0 && stats.nlink - 2 < most
 }
 
 /** Undefined when there were too many directories. */
@@ -55,8 +55,9 @@ async function search(folder: OpenFolder, asked: AskedName, signal?: AbortSignal
     const isOther = directory !== context.root && hasOtherName(directory, asked.name, context)
     return isOther ? OTHER : readCandidate(directory, context)
   }
-  const options = { context, nested, read, pace: createPace(signal), limits: { ...limits, maxDirectories } }
-  const result = await walkFolder(context.root, options)
+  // So few directories need no rest.
+  const pace = (): undefined => throwIfAborted(signal) as undefined
+  const result = await walkFolder(context.root, { context, nested, read, pace, limits: { ...limits, maxDirectories } })
   if (maxDirectories < limits.maxDirectories && result.diagnostics.some(({ code }) => code === 'directory-limit')) {
     return undefined
   }
@@ -99,7 +100,7 @@ function hasOtherName(directory: string, name: string, { heads }: CandidateConte
   try {
     const { fd, stats } = openWithoutWaiting(`${directory}/${SKILL_FILE}`)
     try {
-      return stats.isFile() && isFrontmatterWithout(name, heads.bytes, heads.read(fd))
+      return stats.isFile() && saysOtherName(name, heads.bytes, heads.read(fd))
     } finally {
       closeSync(fd)
     }
@@ -109,7 +110,8 @@ function hasOtherName(directory: string, name: string, { heads }: CandidateConte
   }
 }
 
-function isFrontmatterWithout(name: string, bytes: Buffer, length: number): boolean {
+/** For the first `length` bytes of a SKILL.md. */
+export function saysOtherName(name: string, bytes: Buffer, length: number): boolean {
   const close = bytes.indexOf(CLOSE)
   const after = bytes[close + CLOSE.length]
   if (close < 0 || close + CLOSE.length >= length || (after !== LF && after !== CR)) return false

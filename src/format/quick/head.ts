@@ -100,9 +100,10 @@ export interface HeadReader {
   isSound(source: HeadSource): boolean
 }
 
-export function createHeadReader(): HeadReader {
+/** `isForFew`: fewer files will be read than it takes for patterns to pay, so none are made. */
+export function createHeadReader({ isForFew = false }: { readonly isForFew?: boolean } = {}): HeadReader {
   const scanner = new Scanner()
-  const quickest = { look: new Glance(), roles: new Roles() }
+  const quickest = isForFew ? undefined : { look: new Glance(), roles: new Roles() }
   const again = ({ bytes, to }: HeadSource, from: number): ReturnType<typeof scannedFrontmatter> => {
     if (!scanner.scan(bytes, { start: from, end: to, until: 'end', isWhole: true }))
       throw new Error('the bytes have changed')
@@ -110,7 +111,8 @@ export function createHeadReader(): HeadReader {
   }
   return {
     glance: (bytes, range, directoryName) =>
-      atFirstGlance(quickest, bytes, { range, directoryName }) ?? glance(scanner, bytes, { ...range, directoryName }),
+      (quickest && atFirstGlance(quickest, bytes, { range, directoryName })) ??
+      glance(scanner, bytes, { ...range, directoryName }),
     describe,
     read(source) {
       const report = createReport(source.path)

@@ -50,24 +50,30 @@ export async function listSkills(invocation: Invocation): Promise<number> {
 export async function showSkill(invocation: Invocation): Promise<number> {
   const name = onlyName(invocation, 'skills show')
   const withContent = invocation.flags['content'] === true
-  const show = async (look: Look, catalog: Catalog): Promise<number> => {
-    const skill = candidate(catalog, name)
-    const content = withContent ? await load(name, invocation) : undefined
-    const shown = { skill, state: stateOf(catalog, skill), ...ofConfiguration(skill, look, invocation) }
-    const unsearched = look.found.filter(({ code }) => code === 'same-name-not-searched')
-    const { terminal, flags } = invocation
-    if (flags['json'] === true) {
-      const diagnostics = [...look.diagnostics, ...unsearched, ...skill.diagnostics]
-      const data = { ...shownData(shown), ...(content && { content }) }
-      terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
-    } else if (content !== undefined) terminal.line(toSafeText(content))
-    else {
-      printShown(shown, terminal)
-      if (unsearched.length > 0) terminal.note(terminal.paintNote('dim', unsearchedNote(unsearched)))
-    }
-    return 0
-  }
+  const show = (look: Look, catalog: Catalog): Promise<number> => showOne(name, { look, catalog, invocation })
   return withLook(invocation, show, withContent ? {} : { name })
+}
+
+/** Prints one of the skills that were seen. Throws SKILL_NOT_FOUND and SKILL_INVALID. */
+export async function showOne(
+  name: string,
+  { look, catalog, invocation }: { readonly look: Look; readonly catalog: Catalog; readonly invocation: Invocation },
+): Promise<number> {
+  const { terminal, flags } = invocation
+  const skill = candidate(catalog, name)
+  const content = flags['content'] === true ? await load(name, invocation) : undefined
+  const shown = { skill, state: stateOf(catalog, skill), ...ofConfiguration(skill, look, invocation) }
+  const unsearched = look.found.filter(({ code }) => code === 'same-name-not-searched')
+  if (flags['json'] === true) {
+    const diagnostics = [...look.diagnostics, ...unsearched, ...skill.diagnostics]
+    const data = { ...shownData(shown), ...(content && { content }) }
+    terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
+  } else if (content !== undefined) terminal.line(toSafeText(content))
+  else {
+    printShown(shown, terminal)
+    if (unsearched.length > 0) terminal.note(terminal.paintNote('dim', unsearchedNote(unsearched)))
+  }
+  return 0
 }
 
 interface Shown {
