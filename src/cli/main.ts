@@ -1,7 +1,7 @@
 /** cli: the `nexus` command; finds the command in the table, loads it, and turns errors into words and exit codes. */
 import { readEnvironment } from '../config/index.ts'
 import { CODES, NexusError } from '../kernel/index.ts'
-import { readArguments } from './arguments.ts'
+import { readArguments } from './arguments/read-arguments.ts'
 import type { Command, Invocation } from './command.ts'
 import { envelope } from './envelope.ts'
 import { errorMember, printFailure, toFailure } from './failure.ts'
@@ -57,7 +57,7 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
   const invocation = await toInvocation(command, argv.slice(words), around)
   if (invocation.flags['help'] === true) return showHelp(command.name.split(' '), around.terminal)
   const extra = extraWord(command, invocation)
-  if (extra !== undefined) throw (await import('./mistakes.ts')).extraArgument(command, extra)
+  if (extra !== undefined) throw (await import('./arguments/mistakes.ts')).extraArgument(command, extra)
   const run = await command.load()
   return run(invocation)
 }
@@ -98,7 +98,7 @@ async function toInvocation(command: Command, args: readonly string[], around: S
       cwd,
     }
   } catch (error) {
-    throw (await import('./mistakes.ts')).wrongOption(command, error as Error)
+    throw (await import('./arguments/mistakes.ts')).wrongOption(command, error as Error)
   }
 }
 
@@ -120,7 +120,7 @@ async function showHelp(words: readonly string[], terminal: Terminal): Promise<n
   if (command) terminal.line(commandHelp(command, terminal))
   else if (isGroup(first)) terminal.line(groupHelp(first, terminal))
   else if (first === '' || first.startsWith('-')) terminal.line(overview(terminal))
-  else throw (await import('./mistakes.ts')).unknownCommand(words)
+  else throw (await import('./arguments/mistakes.ts')).unknownCommand(words)
   return 0
 }
 
@@ -132,7 +132,7 @@ function isGroup(word: string): boolean {
 async function noCommand(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [first = '', second] = argv
   if (isGroup(first) && (second === '--help' || second === '-h')) return showHelp([first], terminal)
-  const { missingCommand, unknownCommand } = await import('./mistakes.ts')
+  const { missingCommand, unknownCommand } = await import('./arguments/mistakes.ts')
   if (!isGroup(first) || (second !== undefined && !second.startsWith('-'))) throw unknownCommand(argv)
   if (argv.includes('--json')) throw missingCommand(first)
   const { groupHelp } = await import('./help.ts')

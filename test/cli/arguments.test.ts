@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import fc from 'fast-check'
-import { readArguments } from '../../src/cli/arguments.ts'
+import { readArguments } from '../../src/cli/arguments/read-arguments.ts'
 
 const OPTIONS = {
   json: { type: 'boolean' },

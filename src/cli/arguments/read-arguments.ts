@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import type { OptionSpec } from './command.ts'
+import type { OptionSpec } from '../command.ts'
 
 type Options = Readonly<Record<string, Pick<OptionSpec, 'type' | 'short' | 'multiple'>>>
 type Flags = Record<string, string | boolean | (string | boolean)[] | undefined>
