@@ -50,7 +50,7 @@ function* runsOf<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps
   while (from < items.length) {
     let end = from + 1
     while (end < items.length && compare(items[end - 1] as T, items[end] as T) <= 0) if (++end % STRIDE === 0) yield
-        const isLong = end - from >= RUN
+    const isLong = end - from >= RUN
     if (!isLong) end = from + RUN
     const run = items.slice(from, end)
     runs.push(isLong ? run : run.sort(compare))
