@@ -44,13 +44,22 @@ export function cutPoints(text: string, cap: number): string {
  * Korean or emoji make one token, rounded up. For English prose usually within 20 % of what models count.
  */
 export function estimateTokens(text: string): number {
-  return Math.ceil((ASCII.test(text) ? text.length : quartersOf(text)) / 4)
+  return Math.ceil(quartersOf(text) / 4)
 }
+
+/** What `estimateTokens` says about the line of a skill that the index shows whole, without making that line. */
+export function estimateLine(name: string, description: string): number {
+  return Math.ceil((SHOWN_WHOLE + quartersOf(name) + quartersOf(description)) / 4)
+}
+
+/** The marks of such a line. */
+const SHOWN_WHOLE = '- ****: '.length
 
 // oxlint-disable-next-line no-control-regex
 const ASCII = /^[\0-\x7f]*$/
 
 function quartersOf(text: string): number {
+  if (ASCII.test(text)) return text.length
   let quarters = 0
   for (const character of text) {
     const point = character.codePointAt(0) ?? 0

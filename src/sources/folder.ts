@@ -154,9 +154,10 @@ function rootProblem(path: string, error: unknown, required: boolean): Diagnosti
 /** Names that ascend are all different. Nearly all folders are like that, as directories come in order and skills have their names. */
 async function areDifferent(skills: readonly Skill[], pace: Pace): Promise<boolean> {
   let last: string | undefined
-  for (const [index, { name }] of skills.entries()) {
+  for (let index = 0; index < skills.length; index++) {
     const pause = index % STRIDE === 0 ? pace() : undefined
     if (pause) await pause
+    const { name } = skills[index] as Skill
     if ((last !== undefined && !(last < name)) || nameKey(name) !== name) return false
     last = name
   }
