@@ -33,7 +33,10 @@ export function toSafeText(text: string): string {
 
 /** JSON of which every character can be seen: what is hidden or moves text is written as \\u…, which reads back the same. */
 export function toSafeJson(value: JsonValue, indent?: number): string {
-  return JSON.stringify(value, undefined, indent).replace(UNSEEN_IN_JSON, (text) =>
+  const json = JSON.stringify(value, undefined, indent)
+  // JSON itself escapes what comes before the blank, so nothing is unseen in ASCII but DEL. Counting bytes is far quicker than a pattern.
+  if (Buffer.byteLength(json) === json.length && !json.includes('\u007f')) return json
+  return json.replace(UNSEEN_IN_JSON, (text) =>
     Array.from(
       { length: text.length },
       (_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`,

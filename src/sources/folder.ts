@@ -1,11 +1,22 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { createHeadReader } from '../format/index.ts'
-import { type Diagnostic, nameKey, nearest, NexusError, shellWord, type Skill, type Tier } from '../kernel/index.ts'
+import {
+  type Diagnostic,
+  nameKey,
+  nearest,
+  NexusError,
+  shellWord,
+  type Skill,
+  type SkillOrigin,
+  type Tier,
+} from '../kernel/index.ts'
 import { codeOf, finding, reasonOf } from './codes.ts'
+import type { FoundIn } from './found/found-skill.ts'
 import { createHeadBuffer } from './found/head-buffer.ts'
+import { createLastLook, type LastLook, NOTHING_KNOWN } from './found/last-look.ts'
 import { createPace, type Pace, STRIDE } from './pace.ts'
-import { type OpenFolder, probeFolder } from './probe.ts'
+import { probeFolder } from './probe.ts'
 import { isInside, SKILL_FILE } from './skill-file.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits, type SourceResult } from './source.ts'
 import { walkFolder } from './walk.ts'
@@ -37,40 +48,57 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
     })
   }
   const folder: SourceFolder = { path: options.path, ...(options.within !== undefined && { within: options.within }) }
+  const limits = { ...SOURCE_LIMITS, ...options.limits }
+  const lastLook = createLastLook()
+  let shared: FoundIn | undefined
   return {
     ...{ id, tier, rank, trusted, folder },
-    discover: (signal, sliceMs) => discoverFolder(options, signal, sliceMs),
-    probe: async (asked, signal) => {
-      const open = openFolder(options, true)
-      if ('code' in open) return { skills: [], rejected: [], diagnostics: [open], isWhole: true }
-      return probeFolder(open, asked, signal)
+    async discover(signal, sliceMs) {
+      const root = findRoot(options)
+      if (typeof root !== 'string') {
+        lastLook.forget()
+        return { skills: [], rejected: [], diagnostics: [root] }
+      }
+      // Most sources of a command have no folder, so their share of this is not made.
+      shared ??= { origin: originOf(options), reader: createHeadReader(), maxFileBytes: limits.maxFileBytes }
+      const folderNow = { root, nested: options.nested ?? false, limits, lastLook, shared }
+      return discoverFolder(folderNow, createPace(signal, sliceMs))
+    },
+    async probe(asked, signal) {
+      const root = findRoot(options)
+      if (typeof root !== 'string') return { skills: [], rejected: [], diagnostics: [root], isWhole: true }
+      const reader = createHeadReader({ isForFew: true })
+      const context = {
+        ...{ root, recall: NOTHING_KNOWN, heads: createHeadBuffer(), buffer: { bytes: new Uint8Array(0) } },
+        shared: { origin: originOf(options), reader, maxFileBytes: limits.maxFileBytes },
+      }
+      return probeFolder({ nested: options.nested ?? false, limits, context }, asked, signal)
     },
   }
 }
 
-/** The folder as it is now, ready to be searched, or why it cannot be. */
-function openFolder(options: FolderSourceOptions, isForFew = false): OpenFolder | Diagnostic {
-  const root = findRoot(options)
-  if (typeof root !== 'string') return root
-  const limits = { ...SOURCE_LIMITS, ...options.limits }
-  const { id: source, tier, rank, trusted, nested = false } = options
-  const context = {
-    ...{ root, maxFileBytes: limits.maxFileBytes, heads: createHeadBuffer(), reader: createHeadReader({ isForFew }) },
-    origin: Object.freeze({ source, tier, rank, trusted }),
-    buffer: { bytes: new Uint8Array(65_536) },
-  }
-  return { nested, limits, context }
+function originOf({ id: source, tier, rank, trusted }: FolderSourceOptions): SkillOrigin {
+  return Object.freeze({ source, tier, rank, trusted })
 }
 
-async function discoverFolder(
-  options: FolderSourceOptions,
-  signal: AbortSignal | undefined,
-  sliceMs: number | undefined,
-): Promise<SourceResult> {
-  const open = openFolder(options)
-  if ('code' in open) return { skills: [], rejected: [], diagnostics: [open] }
-  const pace = createPace(signal, sliceMs)
-  const result = await walkFolder(open.context.root, { ...open, pace })
+interface Folder {
+  /** A real path. */
+  readonly root: string
+  readonly nested: boolean
+  readonly limits: SourceLimits
+  readonly lastLook: LastLook
+  readonly shared: FoundIn
+}
+
+async function discoverFolder({ root, nested, limits, lastLook, shared }: Folder, pace: Pace): Promise<SourceResult> {
+  const recall = lastLook.begin(root)
+  const result = await walkFolder(root, {
+    pace,
+    nested,
+    limits,
+    context: { shared, root, recall, heads: createHeadBuffer(), buffer: { bytes: new Uint8Array(0) } },
+  })
+  recall.keep()
   const twice = (await areDifferent(result.skills, pace)) ? [] : await duplicates(result.skills, pace)
   return { ...result, diagnostics: [...result.diagnostics, ...twice] }
 }
@@ -137,9 +165,10 @@ function rootProblem(path: string, error: unknown, required: boolean): Diagnosti
 /** Names that ascend are all different. Nearly all folders are like that, as directories come in order and skills have their names. */
 async function areDifferent(skills: readonly Skill[], pace: Pace): Promise<boolean> {
   let last: string | undefined
-  for (const [index, { name }] of skills.entries()) {
+  for (let index = 0; index < skills.length; index++) {
     const pause = index % STRIDE === 0 ? pace() : undefined
     if (pause) await pause
+    const { name } = skills[index] as Skill
     if ((last !== undefined && !(last < name)) || nameKey(name) !== name) return false
     last = name
   }

@@ -26,6 +26,6 @@ test('a file has the same digest whoever makes the sum', (t) => {
   for (const length of [0, 4_096, 16_383, 16_384, 16_385, 100_000]) {
     const bytes = Buffer.from(Array.from({ length }, (_, index) => (index * 31) & 255))
     writeFileSync(file, bytes)
-    assert.equal(fileDigest(file, 1_048_576), expected(bytes), `${length} bytes`)
+    assert.equal(fileDigest(file, 1_048_576)?.digest, expected(bytes), `${length} bytes`)
   }
 })

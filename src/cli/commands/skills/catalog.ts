@@ -14,9 +14,11 @@ import { envelope } from '../../envelope.ts'
 import { withLook } from '../../look.ts'
 import { agentFlag } from '../../open.ts'
 import { installData, installGround, installsOf, printInstalls } from '../../show/install.ts'
+import { inParts } from '../../show/long-document.ts'
 import {
   copiesIn,
   listData,
+  listsIn,
   printHint,
   printOthers,
   printReady,
@@ -36,7 +38,11 @@ export async function listSkills(invocation: Invocation): Promise<number> {
     const all = invocation.flags['all'] === true
     if (invocation.flags['json'] === true) {
       const diagnostics = [...look.diagnostics, ...catalog.diagnostics]
-      terminal.json(envelope('skills list', listData(catalog, all), { diagnostics, exit: 0 }))
+      const document = envelope('skills list', listData(catalog, all), { diagnostics, exit: 0 })
+      for (const part of inParts(document, listsIn(catalog, all))) {
+        if (terminal.outputEnd.aborted) break
+        terminal.write(part)
+      }
       return 0
     }
     printReady(catalog, terminal)
