@@ -159,6 +159,10 @@ export function createTree(root: string, host: TreeHost): Tree {
     return node
   }
 
+  function nodeAt({ path, children }: Node, name: string): Node | undefined {
+    return children?.get(name) ?? byPath.get(entryPath(path, name))
+  }
+
   function happened(node: Node, event: string, name: string | null): void {
     if (name === null) {
       replace(node)
@@ -169,7 +173,7 @@ export function createTree(root: string, host: TreeHost): Tree {
       node.isSkill = holdsSkill(node.path)
       host.changed(node.path)
     }
-    const known = node.children?.get(name) ?? byPath.get(entryPath(node.path, name))
+    const known = nodeAt(node, name)
     // Only the rights or times of a directory that is watched changed.
     if (known && event === 'change') return
     if (known) drop(known, { isNews: true })
