@@ -162,6 +162,8 @@ async function bundleBin(directory) {
     outfile,
     format: 'cjs',
     target: 'node12',
+    // Read and compiled at every start.
+    minify: true,
     supported: { 'dynamic-import': true },
     plugins: [
       {

@@ -9,7 +9,9 @@ export interface WriteFailure {
 export interface Output {
   /** Writes all of it, in order. After a failure it writes nothing more and never throws. */
   write(text: string): void
-  /** Aborts, with a `WriteFailure` as reason, when the output takes no more. */
+  /** Why the output takes no more. */
+  readonly failure: WriteFailure | undefined
+  /** Aborts then, with the `WriteFailure` as reason. */
   readonly end: AbortSignal
   readonly isTerminal: boolean
   /** Width of the terminal; undefined for pipes and files. */
@@ -28,10 +30,12 @@ const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET'])
 export function createOutput(fd: 1 | 2, stream: () => NodeJS.WriteStream): Output {
   const pending = new Set<Promise<void>>()
   let opened: NodeJS.WriteStream | undefined
-  const end = new AbortController()
+  let failure: WriteFailure | undefined
+  // Made when it is asked for: most outputs neither fail nor are waited for.
+  let end: AbortController | undefined
   const fail = (error: NodeJS.ErrnoException): void => {
-    const reason: WriteFailure = { why: GONE.has(error.code ?? '') ? 'gone' : { message: error.message } }
-    end.abort(reason)
+    failure ??= { why: GONE.has(error.code ?? '') ? 'gone' : { message: error.message } }
+    end?.abort(failure)
   }
 
   const open = (): NodeJS.WriteStream => {
@@ -52,13 +56,20 @@ export function createOutput(fd: 1 | 2, stream: () => NodeJS.WriteStream): Outpu
 
   return {
     write(text) {
-      if (end.signal.aborted) return
+      if (failure) return
       if (opened || isDevice) return queue(text)
       const { rest, error } = writeWhole(fd, text)
       if (error?.code === 'EAGAIN') queue(rest)
       else if (error) fail(error)
     },
-    end: end.signal,
+    get failure() {
+      return failure
+    },
+    get end() {
+      end ??= new AbortController()
+      if (failure) end.abort(failure)
+      return end.signal
+    },
     get isTerminal() {
       return isDevice && open().isTTY
     },

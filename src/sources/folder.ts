@@ -12,7 +12,9 @@ import {
   type Tier,
 } from '../kernel/index.ts'
 import { codeOf, finding, reasonOf } from './codes.ts'
+import type { FoundIn } from './found/found-skill.ts'
 import { createHeadBuffer } from './found/head-buffer.ts'
+import { createLastLook, type LastLook } from './found/last-look.ts'
 import { createPace, type Pace, STRIDE } from './pace.ts'
 import { isInside, SKILL_FILE } from './skill-file.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits, type SourceResult } from './source.ts'
@@ -45,37 +47,47 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
     })
   }
   const folder: SourceFolder = { path: options.path, ...(options.within !== undefined && { within: options.within }) }
-  return { id, tier, rank, trusted, folder, discover: (signal, sliceMs) => discoverFolder(options, signal, sliceMs) }
+  const limits = { ...SOURCE_LIMITS, ...options.limits }
+  const lastLook = createLastLook()
+  let shared: FoundIn | undefined
+  return {
+    ...{ id, tier, rank, trusted, folder },
+    async discover(signal, sliceMs) {
+      const root = findRoot(options)
+      if (typeof root !== 'string') {
+        lastLook.forget()
+        return { skills: [], rejected: [], diagnostics: [root] }
+      }
+      // Most sources of a command have no folder, so their share of this is not made.
+      shared ??= { origin: originOf(options), reader: createHeadReader(), maxFileBytes: limits.maxFileBytes }
+      const folderNow = { root, nested: options.nested ?? false, limits, lastLook, shared }
+      return discoverFolder(folderNow, createPace(signal, sliceMs))
+    },
+  }
 }
 
-async function discoverFolder(
-  options: FolderSourceOptions,
-  signal: AbortSignal | undefined,
-  sliceMs: number | undefined,
-): Promise<SourceResult> {
-  const root = findRoot(options)
-  if (typeof root !== 'string') return { skills: [], rejected: [], diagnostics: [root] }
-  const limits = { ...SOURCE_LIMITS, ...options.limits }
-  const origin: SkillOrigin = Object.freeze({
-    source: options.id,
-    tier: options.tier,
-    rank: options.rank,
-    trusted: options.trusted,
-  })
-  const pace = createPace(signal, sliceMs)
+function originOf({ id: source, tier, rank, trusted }: FolderSourceOptions): SkillOrigin {
+  return Object.freeze({ source, tier, rank, trusted })
+}
+
+interface Folder {
+  /** A real path. */
+  readonly root: string
+  readonly nested: boolean
+  readonly limits: SourceLimits
+  readonly lastLook: LastLook
+  readonly shared: FoundIn
+}
+
+async function discoverFolder({ root, nested, limits, lastLook, shared }: Folder, pace: Pace): Promise<SourceResult> {
+  const recall = lastLook.begin(root)
   const result = await walkFolder(root, {
     pace,
-    nested: options.nested ?? false,
+    nested,
     limits,
-    context: {
-      origin,
-      root,
-      maxFileBytes: limits.maxFileBytes,
-      heads: createHeadBuffer(),
-      reader: createHeadReader(),
-      buffer: { bytes: new Uint8Array(65_536) },
-    },
+    context: { shared, root, recall, heads: createHeadBuffer(), buffer: { bytes: new Uint8Array(0) } },
   })
+  recall.keep()
   const twice = (await areDifferent(result.skills, pace)) ? [] : await duplicates(result.skills, pace)
   return { ...result, diagnostics: [...result.diagnostics, ...twice] }
 }

@@ -1,12 +1,13 @@
 import type { DocumentHead, HeadReader, HeadSource, QuickHead } from '../../format/index.ts'
-import type {
-  Diagnostic,
-  FileStamp,
-  JsonObject,
-  Skill,
-  SkillDocument,
-  SkillMetadata,
-  SkillOrigin,
+import {
+  type Diagnostic,
+  type FileStamp,
+  type JsonObject,
+  type Skill,
+  type SkillDocument,
+  type SkillMetadata,
+  type SkillOrigin,
+  stampText,
 } from '../../kernel/index.ts'
 import { fileDigest } from './file-digest.ts'
 import type { KeptHead } from './head-buffer.ts'
@@ -20,7 +21,7 @@ const NO_METADATA: SkillMetadata = Object.freeze({
 })
 const BY_BOTH: SkillDocument['invocation'] = Object.freeze({ model: true, user: true })
 
-/** What all skills of one search share. */
+/** What all skills of one source share. They live as long as one of them. */
 export interface FoundIn {
   readonly origin: SkillOrigin
   readonly reader: HeadReader
@@ -149,7 +150,11 @@ export class FoundSkill implements Skill {
   }
 
   get fileDigest(): string {
-    return (this.#digest ??= fileDigest(this.file, this.#in.maxFileBytes))
+    if (this.#digest !== undefined) return this.#digest
+    const made = fileDigest(this.file, this.#in.maxFileBytes)
+    // The next look may meet this very skill again, so what was in its place for a moment must not stay.
+    if (made && stampText(made.stamp) === stampText(this.stamp)) this.#digest = made.digest
+    return made?.digest ?? ''
   }
 
   /** All of it, for JSON. */
