@@ -2,7 +2,7 @@ import type { Gated, HeldReason, HeldSkill, Skill } from '../kernel/index.ts'
 import type { ShadowedSkill } from './catalog.ts'
 import { type Copy, type Groups, isReady, keyOf, PLAIN_NAME, takesPart } from './look-up.ts'
 import { compareBytes, compareCopies } from './precedence.ts'
-import { sorted, type Steps, STRIDE } from './steps.ts'
+import { everyStretch, sorted, type Steps, STRIDE } from './steps.ts'
 
 /** Every copy in its place. */
 export interface Arranged {
@@ -23,66 +23,46 @@ export function* arrange(gated: Gated): Steps<Arranged> {
 
 /** For names that are their own keys, and different: nothing to group. Nearly always so; undefined when it is not. */
 function* arrangeDifferent({ ready, held }: Gated): Steps<Arranged | undefined> {
-  const isPlain = (yield* everyName(ready, nameOf, isPlainName)) && (yield* everyName(held, nameOfHeld, isPlainName))
-  if (!isPlain) return undefined
-  const skills = yield* sorted(ready, (a, b) => compareNames(a.name, b.name))
-  const others = yield* sorted(held, (a, b) => compareNames(a.skill.name, b.skill.name))
-  const isSingle =
-    (yield* everyName(skills, nameOf, isAfter)) &&
-    (yield* everyName(others, nameOfHeld, isAfter)) &&
-    (yield* haveNoneInCommon(skills, others))
-  if (!isSingle) return undefined
-  const winners = (): readonly Skill[] => [...skills, ...others.map(({ skill }) => skill)]
+  if (!(yield* arePlain(ready, (skill) => skill)) || !(yield* arePlain(held, skillOf))) return undefined
+  let isTwice = false
+  const compare = (a: Skill, b: Skill): number => {
+    // Plain names are ASCII, for which JavaScript's order is that of bytes.
+    if (a.name < b.name) return -1
+    // Nothing can be sorted without comparing what is equal: so all names are different when none was.
+    if (a.name === b.name) isTwice = true
+    return a.name === b.name ? 0 : 1
+  }
+  const skills = yield* sorted(ready, compare)
+  const others = yield* sorted(held, (a, b) => compare(a.skill, b.skill))
+  if (isTwice || !(yield* haveNoneInCommon(skills, others))) return undefined
+  const winners = (): readonly Skill[] => [...skills, ...others.map(skillOf)]
   return { skills, held: others, shadowed: [], groups: new Map(), winners }
 }
 
-function nameOf({ name }: Skill): string {
-  return name
+function skillOf({ skill }: HeldSkill): Skill {
+  return skill
 }
 
-function nameOfHeld({ skill }: HeldSkill): string {
-  return skill.name
-}
-
-function isPlainName(name: string): boolean {
-  return PLAIN_NAME.test(name)
-}
-
-function isAfter(name: string, before: string): boolean {
-  return before < name
-}
-
-/** True when that is so of every name and the one before it; before the first is the empty one. */
-function* everyName<T>(
-  items: readonly T[],
-  toName: (item: T) => string,
-  isSo: (name: string, before: string) => boolean,
-): Steps<boolean> {
-  let before = ''
-  for (let index = 0; index < items.length; index++) {
-    if (index % STRIDE === 0) yield
-    const name = toName(items[index] as T)
-    if (!isSo(name, before)) return false
-    before = name
-  }
-  return true
+function arePlain<T>(items: readonly T[], toSkill: (item: T) => Skill): Steps<boolean> {
+  return everyStretch(items.length, ({ from, end }) => {
+    for (let index = from; index < end; index++) {
+      if (!PLAIN_NAME.test(toSkill(items[index] as T).name)) return false
+    }
+    return true
+  })
 }
 
 /** Of two lists in order of their names. */
-function* haveNoneInCommon(skills: readonly Skill[], others: readonly HeldSkill[]): Steps<boolean> {
+function haveNoneInCommon(skills: readonly Skill[], others: readonly HeldSkill[]): Steps<boolean> {
   let next = 0
-  for (let index = 0; index < others.length; index++) {
-    if (index % STRIDE === 0) yield
-    const { name } = (others[index] as HeldSkill).skill
-    while (next < skills.length && (skills[next] as Skill).name < name) next++
-    if (skills[next]?.name === name) return false
-  }
-  return true
-}
-
-/** The order of plain names, which are ASCII. */
-function compareNames(a: string, b: string): number {
-  return a < b ? -1 : a === b ? 0 : 1
+  return everyStretch(others.length, ({ from, end }) => {
+    for (let index = from; index < end; index++) {
+      const { name } = (others[index] as HeldSkill).skill
+      while (next < skills.length && (skills[next] as Skill).name < name) next++
+      if (skills[next]?.name === name) return false
+    }
+    return true
+  })
 }
 
 function* arrangeCopies(gated: Gated): Steps<Arranged> {

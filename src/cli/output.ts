@@ -58,7 +58,7 @@ export function createOutput(fd: 1 | 2, stream: () => NodeJS.WriteStream): Outpu
     write(text) {
       if (failure) return
       if (opened || isDevice) return queue(text)
-      const { rest, error } = writeWhole(fd, Buffer.from(text))
+      const { rest, error } = writeWhole(fd, text)
       if (error?.code === 'EAGAIN') queue(rest)
       else if (error) fail(error)
     },
@@ -102,15 +102,29 @@ interface Written {
   readonly error?: NodeJS.ErrnoException
 }
 
-function writeWhole(fd: number, bytes: Uint8Array): Written {
-  let at = 0
+const NOTHING = new Uint8Array()
+
+/** Nearly always the system takes all of it at once: then no copy in bytes is made that lives on. */
+function writeWhole(fd: number, text: string): Written {
+  const first = attempt(() => writeSync(fd, text))
+  if (first.error) return { rest: Buffer.from(text), error: first.error }
+  let at = first.count
+  if (at === Buffer.byteLength(text)) return { rest: NOTHING }
+  const bytes = Buffer.from(text)
   while (at < bytes.length) {
-    try {
-      at += writeSync(fd, bytes, at)
-    } catch (error) {
-      const failure = error as NodeJS.ErrnoException
-      if (failure.code !== 'EINTR') return { rest: bytes.subarray(at), error: failure }
-    }
+    const { count, error } = attempt(() => writeSync(fd, bytes, at))
+    if (error) return { rest: bytes.subarray(at), error }
+    at += count
   }
-  return { rest: bytes.subarray(at) }
+  return { rest: NOTHING }
+}
+
+/** One system call. One that a signal interrupted wrote nothing. */
+function attempt(write: () => number): { readonly count: number; readonly error?: NodeJS.ErrnoException } {
+  try {
+    return { count: write() }
+  } catch (error) {
+    const failure = error as NodeJS.ErrnoException
+    return failure.code === 'EINTR' ? { count: 0 } : { count: 0, error: failure }
+  }
 }

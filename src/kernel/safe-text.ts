@@ -44,10 +44,10 @@ export function toSafeJson(value: JsonValue, indent?: number): string {
   )
 }
 
-/** As `HIDDEN`, with the separators that are not line breaks in JSON. */
+/** As `HIDDEN`, with the separators that are not line breaks in JSON, and what few fonts know to hide. */
 const UNSEEN_IN_JSON =
   // oxlint-disable-next-line no-control-regex
-  /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu
+  /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|[\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu
 
 const XML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 

@@ -187,11 +187,7 @@ export function listData(catalog: Catalog, all: boolean): JsonValue {
 
 /** Its lists, in their order. */
 export function listsIn(catalog: Catalog, all: boolean): Readonly<Record<string, Rows>> {
-  const skills = rowsOf(catalog.skills, (skill) => ({
-    ...skillData(skill),
-    description: skill.description,
-    tokens: costOf(skill),
-  }))
+  const skills = rowsOf(catalog.skills, readyData)
   if (!all) return { skills }
   return {
     skills,
@@ -201,6 +197,20 @@ export function listsIn(catalog: Catalog, all: boolean): Readonly<Record<string,
     })),
     shadowed: rowsOf(catalog.shadowed, ({ skill, by, why }) => ({ ...skillData(skill), by: skillAddress(by), why })),
     rejected: rowsOf(catalog.rejected, rejectedData),
+  }
+}
+
+/** `skillData` and what a skill costs, as one object: there are thousands of them. */
+function readyData(skill: Skill): JsonValue {
+  return {
+    name: skill.name,
+    address: skillAddress(skill),
+    tier: skill.origin.tier,
+    trusted: skill.origin.trusted,
+    file: skill.file,
+    diagnostics: skill.diagnostics.map(diagnosticData),
+    description: skill.description,
+    tokens: costOf(skill),
   }
 }
 

@@ -40,7 +40,7 @@ export async function listSkills(invocation: Invocation): Promise<number> {
       const diagnostics = [...look.diagnostics, ...catalog.diagnostics]
       const document = envelope('skills list', listData(catalog, all), { diagnostics, exit: 0 })
       for (const part of inParts(document, listsIn(catalog, all))) {
-        if (terminal.outputEnd.aborted) break
+        if (terminal.outputFailure) break
         terminal.write(part)
       }
       return 0
