@@ -29,20 +29,40 @@ export interface ParsedSkill {
  * Never throws, on any input. A document without description is still returned; the gate holds it. Source: decisions, "strictness".
  */
 export function parseSkill(input: string | Uint8Array, options: ParseOptions): ParsedSkill {
+  const { document, diagnostics } = readSkill(input, options)
+  return { document, diagnostics }
+}
+
+/** A parsed skill with what tells where things stand in it; `source` is there when `document` is. */
+export interface SkillReading extends ParsedSkill {
+  readonly source?: { readonly text: string; readonly front: Frontmatter }
+}
+
+/** As `parseSkill`. */
+export function readSkill(input: string | Uint8Array, options: ParseOptions): SkillReading {
   const report = createReport(options.path)
+  const { diagnostics } = report
   try {
-    const document = parse(input, options, report)
-    return { document: hasErrors(report.diagnostics) ? undefined : document, diagnostics: report.diagnostics }
+    const read = parse(input, options, report)
+    if (read === undefined || hasErrors(diagnostics)) return { document: undefined, diagnostics }
+    const { document, ...source } = read
+    return { document, diagnostics, source }
   } catch (error) {
     // The promise "never throws" holds even for a fault of ours or of the YAML library.
     report.add('parser-failed', `the parser failed: ${error instanceof Error ? error.message : String(error)}`, {
       fix: 'please report this file as a fault of Nexus',
     })
-    return { document: undefined, diagnostics: report.diagnostics }
+    return { document: undefined, diagnostics }
   }
 }
 
-function parse(input: string | Uint8Array, options: ParseOptions, report: Report): SkillDocument | undefined {
+interface Read {
+  readonly document: SkillDocument
+  readonly text: string
+  readonly front: Frontmatter
+}
+
+function parse(input: string | Uint8Array, options: ParseOptions, report: Report): Read | undefined {
   const text = readText(input, report, options.maxBytes ?? FORMAT_LIMITS.maxFileBytes)
   if (text === undefined) return undefined
   const split = splitFrontmatter(text)
@@ -92,7 +112,9 @@ function parse(input: string | Uint8Array, options: ParseOptions, report: Report
     return undefined
   }
   const front = readQuickly(bytes, firstLine) ?? readWhole(bytes, firstLine, report)
-  return front && { ...readHead(front, { directoryName: options.directoryName, report, body }), body }
+  if (front === undefined) return undefined
+  const document = { ...readHead(front, { directoryName: options.directoryName, report, body }), body }
+  return { document, text, front }
 }
 
 /** The reading without the YAML library, for what it can read the same way; see `quick/scan.ts`. */

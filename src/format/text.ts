@@ -4,6 +4,18 @@ import type { Report } from './report.ts'
 
 /** Line and column of an offset, from 1, whatever the line ends are. */
 export function placeOf(text: string, offset: number): { line: number; column: number } {
+  const cr = text.indexOf('\r')
+  if (cr >= 0 && cr < offset) return placeAmongAllEnds(text, offset)
+  let line = 1
+  let start = 0
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', start)) {
+    line++
+    start = at + 1
+  }
+  return { line, column: offset - start + 1 }
+}
+
+function placeAmongAllEnds(text: string, offset: number): { line: number; column: number } {
   let line = 1
   let start = 0
   for (let at = 0; at < offset; at++) {
@@ -97,6 +109,25 @@ function decode(bytes: Uint8Array, report: Report): string | undefined {
     fix: `${toUtf8('WINDOWS-1252')}   (it may be Windows-1252 or Latin-1 now)`,
   })
   return text
+}
+
+/** A file whose bytes are UTF-8 without NUL or byte order mark, and the same bytes read as Latin-1. */
+export interface FileText {
+  readonly bytes: Buffer
+  readonly latin1: string
+}
+
+/** Undefined for a file about whose bytes there is something to say. Latin-1 because it costs no decoding, and offsets are those of bytes. */
+export function plainFile(bytes: Buffer, maxBytes: number = FORMAT_LIMITS.maxFileBytes): FileText | undefined {
+  if (bytes.length > Math.min(maxBytes, FORMAT_LIMITS.largeFileBytes) || bytes[0] === 0xef) return undefined
+  return isUtf8(bytes) && !bytes.includes(0) ? { bytes, latin1: bytes.toString('latin1') } : undefined
+}
+
+/** Line and column, from 1, of an offset in the bytes of a file. */
+export function placeOfByte({ bytes, latin1 }: FileText, offset: number): { line: number; column: number } {
+  const { line, column } = placeOf(latin1, offset)
+  // Columns count UTF-16 units.
+  return { line, column: bytes.toString('utf8', offset - column + 1, offset).length + 1 }
 }
 
 /** A view on the same bytes. */

@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { checkLenient, checkStrict, createChecker, createHeadReader, parseSkill } from '../../src/format/index.ts'
 import type { SkillMetadata } from '../../src/kernel/index.ts'
+import { change, changedText } from './changes.ts'
 
 const HEAD_BYTES = 4_096
 const NOTHING_GATED = {
@@ -150,83 +151,6 @@ test('a closing line that ends exactly where the head ends counts only when the 
   assert.ok(reader.glance(Buffer.from(bytes), { ...range, isWhole: true }, 'pdf'))
 })
 
-const BITES = [
-  ...[
-    '\n',
-    '\n ',
-    '\n  ',
-    '\n    ',
-    '\r\n',
-    '\r',
-    ' ',
-    ':',
-    ': ',
-    ' #',
-    '- ',
-    '"',
-    "'",
-    "''",
-    '[',
-    ']',
-    '{',
-    '}',
-    ', ',
-    '|',
-    '>-\n',
-    '\t',
-    '\\',
-  ],
-  ...[
-    '&a',
-    '*a',
-    '!t',
-    '%',
-    '@',
-    '`',
-    '? ',
-    '~',
-    'null',
-    '1.0',
-    '1e3',
-    '0x1f',
-    '007',
-    '---',
-    '\n---\n',
-    '\n...\n',
-    '\u00a0',
-    '\u0085',
-    '\ufeff',
-  ],
-  ...[
-    'é',
-    '🙂',
-    '\u200b',
-    '\nname: x\n',
-    '\ndescription: ',
-    '\nmetadata:\n  nexus:\n    os: [linux]',
-    '\n  - a\n',
-    '\n- b\n',
-    '\nos: [a]',
-    '(',
-    '<<: ',
-  ],
-  ...[
-    '\n  - k: v\n    l: w\n',
-    'descr: x\n',
-    '__proto__: ',
-    'key:\n',
-    '\nuser-invocable: no',
-    '\n  one:\n   two\n',
-    'meta: x\n',
-    '\narguments: a',
-    '\n# a\n',
-    '\n   # a: b\n',
-    '{"a":["b"]}',
-    '":{"',
-  ],
-]
-const change = fc.record({ at: fc.nat(), bite: fc.constantFrom('', ...BITES), drop: fc.constantFrom(0, 0, 0, 1, 3) })
-
 function fixtures(): string[] {
   const directory = resolve(import.meta.dirname, '../fixtures/format')
   return readdirSync(directory)
@@ -240,10 +164,7 @@ test('whatever a glance accepts, the parser reads the same way', () => {
   let accepted = 0
   fc.assert(
     fc.property(texts, fc.array(change, { maxLength: 4 }), (text, changes) => {
-      const changed = changes.reduce((before, { at, bite, drop }) => {
-        const place = at % (before.length + 1)
-        return before.slice(0, place) + bite + before.slice(place + drop)
-      }, text)
+      const changed = changedText(text, changes)
       fc.pre(changed.isWellFormed())
       assertSameVerdicts(Buffer.from(changed), 'pdf')
       if (isSeenAlike(Buffer.from(changed), 'pdf')) accepted++

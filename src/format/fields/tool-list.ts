@@ -9,11 +9,16 @@ function isSeparator(character: string): boolean {
   return character === ' ' || character === ',' || ((character < ' ' || character > '~') && /\s/.test(character))
 }
 
+/** Names with one blank between them, and what stands in their parentheses: nearly all lists. */
+const PLAIN = /^[\w-]+(?:\([^()]*\))?(?: [\w-]+(?:\([^()]*\))?)*$/
+const PLAIN_TOOL = /[\w-]+(?:\([^()]*\))?/g
+
 /**
  * Cuts `Bash(git add:*), Read Write` into its tools: separated by blanks or commas outside parentheses. A parenthesis belongs
  * to the name before it, also after a blank. Duplicates are kept once.
  */
 export function splitToolList(text: string): ToolList {
+  if (PLAIN.test(text)) return { tools: [...new Set(text.match(PLAIN_TOOL))], balanced: true }
   const tools = new Set<string>()
   let depth = 0
   let current = ''

@@ -122,7 +122,9 @@ export class Glance {
   private after(what: 'entry' | 'value', text: string, at: number, first: number): number {
     const pattern = patternOf(this.ascii, what, first)
     pattern.lastIndex = at
-    if (pattern.test(text)) return pattern.lastIndex
+    // Of a block it matches the lines before the first with another character: then more of its lines follow.
+    const isMatch = pattern.test(text) && (pattern !== this.ascii.block || text.charCodeAt(pattern.lastIndex) !== SPACE)
+    if (isMatch) return pattern.lastIndex
     this.all ??= createPatterns('all')
     const other = patternOf(this.all, what, first)
     other.lastIndex = at

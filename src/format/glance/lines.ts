@@ -99,7 +99,7 @@ function items(lines: Lines): readonly string[] | undefined {
 }
 
 /** A value, and not `- key: value`. */
-const IS_ITEM = /^- (?:["']|[\w/($.-][^:]*$)/
+const IS_ITEM = /^- (?:["']|[\w/($.-](?:[^:]|:(?! |$))*$)/
 
 /** `[a, "b"]`: words, and texts in double quotes without escapes. */
 function flow(value: string): readonly string[] | undefined {

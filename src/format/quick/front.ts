@@ -12,41 +12,59 @@ export interface Origin {
 }
 
 /** What a scanner has read, as the full parser would give it. Good until the scanner is used again. */
-export function scannedFrontmatter(scanner: Scanner, { start, firstLine }: Origin): Frontmatter {
-  const { nodes } = scanner
-  const find = (key: string): number | undefined => {
-    for (let node = 1; node < nodes.count; node = nodes.next(node)) if (scanner.hasKey(node, key)) return node
-    return undefined
+export function scannedFrontmatter(scanner: Scanner, origin: Origin): Frontmatter {
+  return new ScannedFrontmatter(scanner, origin)
+}
+
+/** A class, because an object with a getter of its own gets a hidden class of its own, which keeps all that the getter sees. */
+class ScannedFrontmatter implements Frontmatter {
+  readonly #scanner: Scanner
+  readonly #origin: Origin
+  #made: JsonObject | undefined
+
+  constructor(scanner: Scanner, origin: Origin) {
+    this.#scanner = scanner
+    this.#origin = origin
   }
-  let made: JsonObject | undefined
-  const values = (): JsonObject => (made ??= mapOf(scanner, 0))
-  return {
-    get values() {
-      return values()
-    },
-    keys() {
-      const keys: string[] = []
-      for (let node = 1; node < nodes.count; node = nodes.next(node)) keys.push(keyOf(scanner, node))
-      return keys
-    },
-    value(key): JsonValue | undefined {
-      // All of them are asked for in the end, so each is made once. No prototype: nothing is there that was not written.
-      return values()[key]
-    },
-    place(key, below) {
-      const node = find(key)
-      if (node === undefined) return { line: firstLine - 1, column: 1 }
-      const at = (below && startBelow(scanner, node, below)) ?? nodes.keyStart(node)
-      return placeAt(scanner.bytes, { start, at, firstLine })
-    },
-    written(key) {
-      const node = find(key)
-      return node === undefined ? undefined : writtenAs(scanner, node)
-    },
-    source(key) {
-      const node = find(key)
-      return node === undefined ? '' : rawOf(scanner, node)
-    },
+
+  get values(): JsonObject {
+    return (this.#made ??= mapOf(this.#scanner, 0))
+  }
+
+  keys(): readonly string[] {
+    const { nodes } = this.#scanner
+    const keys: string[] = []
+    for (let node = 1; node < nodes.count; node = nodes.next(node)) keys.push(keyOf(this.#scanner, node))
+    return keys
+  }
+
+  value(key: string): JsonValue | undefined {
+    // All of them are asked for in the end, so each is made once. No prototype: nothing is there that was not written.
+    return this.values[key]
+  }
+
+  place(key: string, below?: KeyPath): Place {
+    const { start, firstLine } = this.#origin
+    const node = this.#find(key)
+    if (node === undefined) return { line: firstLine - 1, column: 1 }
+    const at = (below && startBelow(this.#scanner, node, below)) ?? this.#scanner.nodes.keyStart(node)
+    return placeAt(this.#scanner.bytes, { start, at, firstLine })
+  }
+
+  written(key: string): Written | 'collection' | undefined {
+    const node = this.#find(key)
+    return node === undefined ? undefined : writtenAs(this.#scanner, node)
+  }
+
+  source(key: string): string {
+    const node = this.#find(key)
+    return node === undefined ? '' : rawOf(this.#scanner, node)
+  }
+
+  #find(key: string): number | undefined {
+    const { nodes } = this.#scanner
+    for (let node = 1; node < nodes.count; node = nodes.next(node)) if (this.#scanner.hasKey(node, key)) return node
+    return undefined
   }
 }
 

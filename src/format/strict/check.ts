@@ -1,12 +1,13 @@
-import type { Diagnostic, Severity, SkillDocument } from '../../kernel/index.ts'
-import { type ParsedSkill, parseSkill } from '../parse.ts'
-import { checkBody } from './body.ts'
+import type { Diagnostic, Severity } from '../../kernel/index.ts'
+import type { DocumentHead } from '../document.ts'
+import { type ParsedSkill, readSkill, type SkillReading } from '../parse.ts'
+import { type Body, checkBody } from './body.ts'
 import { checkClaude } from './claude.ts'
 import { type Profile, RAISED, RAISED_FOR_OPENCLAW } from './codes.ts'
 import { createCollector, type Subject } from './findings.ts'
 import { checkOpenclaw } from './openclaw.ts'
-import { createPlaces } from './places.ts'
-import { checkSpec } from './spec.ts'
+import { type Places, placesIn } from './places.ts'
+import { checkSpec, nearestSpecKey } from './spec.ts'
 
 export interface CheckOptions {
   /** The path that diagnostics name; never opened. */
@@ -34,12 +35,10 @@ const RULES: Readonly<Record<Profile, (subject: Subject) => void>> = {
  * The skill is valid when no diagnostic is an error. `document` is what reading gives, also when the verdict is an error. Never throws.
  */
 export function checkStrict(input: string | Uint8Array, options: StrictOptions): ParsedSkill {
-  const { document, diagnostics } = parseSkill(input, options)
-  const raised = diagnostics.map((diagnostic) =>
-    withSeverity(diagnostic, strictSeverity(diagnostic, document, options)),
-  )
-  if (document === undefined) return { document, diagnostics: raised }
-  return { document, diagnostics: [...raised, ...rulesFor(input, document, options)] }
+  const reading = readSkill(input, options)
+  const { document, diagnostics } = reading
+  const subject = subjectOf(reading)
+  return { document, diagnostics: subject ? strictFindings(subject, options) : raised(diagnostics, undefined, options) }
 }
 
 /**
@@ -47,47 +46,82 @@ export function checkStrict(input: string | Uint8Array, options: StrictOptions):
  * here, because nothing would ever run it. Never throws.
  */
 export function checkLenient(input: string | Uint8Array, options: CheckOptions): ParsedSkill {
-  const { document, diagnostics } = parseSkill(input, options)
-  const raised = diagnostics.map((diagnostic) =>
-    withSeverity(diagnostic, isWithoutDescription(diagnostic, document) ? 'error' : diagnostic.severity),
-  )
-  if (document === undefined) return { document, diagnostics: raised }
-  const { add, found } = createCollector(options.path, 'spec', createPlaces(input))
-  checkBody({ document, files: options.files, profile: 'spec', add })
-  return { document, diagnostics: [...raised, ...found] }
+  const reading = readSkill(input, options)
+  const { document, diagnostics } = reading
+  const subject = subjectOf(reading)
+  return { document, diagnostics: subject ? lenientFindings(subject, options) : asLenient(diagnostics, undefined) }
 }
 
-function rulesFor(
-  input: string | Uint8Array,
-  document: SkillDocument,
-  { path, profile, files }: StrictOptions,
-): readonly Diagnostic[] {
-  const { add, found } = createCollector(path, profile, createPlaces(input))
-  const subject: Subject = { document, front: document.frontmatter, files, profile, add }
+/** What reading has given, for the rules to look at. */
+export interface ReadSubject {
+  readonly head: DocumentHead
+  readonly diagnostics: readonly Diagnostic[]
+  readonly body: Body
+  readonly places: Places
+}
+
+function subjectOf({ document, diagnostics, source }: SkillReading): ReadSubject | undefined {
+  if (document === undefined || source === undefined) return undefined
+  const { body } = document
+  const places = placesIn(source.front, { text: source.text, body })
+  return { head: document, diagnostics, body: { text: body, bytes: () => Buffer.from(body) }, places }
+}
+
+/** All findings of the strict verdict. */
+export function strictFindings({ head, diagnostics, body, places }: ReadSubject, options: StrictOptions): Diagnostic[] {
+  const { profile, files } = options
+  const found = collect(options, places, (add) => {
+    RULES[profile]({ document: head, front: head.frontmatter, profile, add, meant: nearestSpecKey })
+    checkBody({ body, files, profile, add })
+  })
+  return [...raised(diagnostics, head, options), ...found]
+}
+
+/** All findings of the lenient verdict. */
+export function lenientFindings({ head, diagnostics, body, places }: ReadSubject, options: CheckOptions): Diagnostic[] {
+  const { files } = options
+  const profile = 'spec'
+  const found = collect({ ...options, profile }, places, (add) => checkBody({ body, files, profile, add }))
+  return [...asLenient(diagnostics, head), ...found]
+}
+
+/** What rules find; a fault of ours is a finding, as in `parseSkill`, not an exception. */
+export function collect(
+  { path, profile }: Pick<StrictOptions, 'path' | 'profile'>,
+  places: Places,
+  rules: (add: Subject['add']) => void,
+): Diagnostic[] {
+  const { add, found } = createCollector(path, profile, places)
   try {
-    RULES[profile](subject)
-    checkBody(subject)
+    rules(add)
   } catch (error) {
-    // As in parseSkill: a fault of ours is a finding, not an exception.
     const message = `the validation failed: ${error instanceof Error ? error.message : String(error)}`
     found.push({ code: 'parser-failed', severity: 'error', message, path, fix: 'please report this file' })
   }
   return found
 }
 
-function strictSeverity(
-  diagnostic: Diagnostic,
-  document: SkillDocument | undefined,
-  { profile }: StrictOptions,
-): Severity {
+type Described = Pick<DocumentHead, 'description'> | undefined
+
+function raised(diagnostics: readonly Diagnostic[], head: Described, options: StrictOptions): Diagnostic[] {
+  return diagnostics.map((diagnostic) => withSeverity(diagnostic, strictSeverity(diagnostic, head, options)))
+}
+
+function asLenient(diagnostics: readonly Diagnostic[], head: Described): Diagnostic[] {
+  return diagnostics.map((diagnostic) =>
+    withSeverity(diagnostic, isWithoutDescription(diagnostic, head) ? 'error' : diagnostic.severity),
+  )
+}
+
+function strictSeverity(diagnostic: Diagnostic, head: Described, { profile }: StrictOptions): Severity {
   const { code, severity } = diagnostic
-  if (RAISED.has(code) || isWithoutDescription(diagnostic, document)) return 'error'
+  if (RAISED.has(code) || isWithoutDescription(diagnostic, head)) return 'error'
   return profile === 'openclaw' && RAISED_FOR_OPENCLAW.has(code) ? 'error' : severity
 }
 
-function isWithoutDescription({ code }: Diagnostic, document: SkillDocument | undefined): boolean {
+function isWithoutDescription({ code }: Diagnostic, head: Described): boolean {
   if (code === 'description-missing') return true
-  return code === 'description-not-text' && document !== undefined && document.description === undefined
+  return code === 'description-not-text' && head !== undefined && head.description === undefined
 }
 
 function withSeverity(diagnostic: Diagnostic, severity: Severity): Diagnostic {

@@ -1,16 +1,21 @@
-import { isUtf8 } from 'node:buffer'
-import type { SkillDocument } from '../../kernel/index.ts'
-import { splitToolList } from '../fields/tool-list.ts'
-import { WORD } from '../glance/patterns.ts'
-import { FORMAT_LIMITS } from '../limits.ts'
+import type { Diagnostic, SkillDocument } from '../../kernel/index.ts'
+import { Outliner } from '../glance/outline.ts'
 import { type ParsedSkill, parseSkill } from '../parse.ts'
-import { LF } from '../quick/bytes.ts'
-import { createHeadReader, type QuickHead } from '../quick/head.ts'
-import { asBuffer } from '../text.ts'
-import { checkBody } from './body.ts'
-import { checkLenient, type CheckOptions, checkStrict, type StrictOptions } from './check.ts'
-import { createCollector } from './findings.ts'
-import { createPlaces } from './places.ts'
+import { createQuickReader } from '../quick/reading.ts'
+import { asBuffer, type FileText, placeOf, placeOfByte, plainFile } from '../text.ts'
+import { type Body, checkBody } from './body.ts'
+import {
+  checkLenient,
+  type CheckOptions,
+  checkStrict,
+  collect,
+  lenientFindings,
+  type ReadSubject,
+  strictFindings,
+  type StrictOptions,
+} from './check.ts'
+import type { Places } from './places.ts'
+import { checkSpec, nearestSpecKey } from './spec.ts'
 
 /** Gives verdicts on many files. Not for two at once. */
 export interface Checker {
@@ -26,68 +31,116 @@ export interface Verdict extends ParsedSkill {
 }
 
 /**
- * The same verdicts as `checkStrict` and `checkLenient`, sooner: of most files a glance shows that nothing can be said about their
- * frontmatter. Only their bodies are looked at then, and the document is read when it is asked for.
+ * The same verdicts as `checkStrict` and `checkLenient`, sooner. Of most files a glance shows that reading has nothing to report, and what
+ * the rules ask for; nearly all others are read where they lie. The document is made when it is asked for.
  */
 export function createChecker(): Checker {
-  const reader = createHeadReader()
-  const glance = (bytes: Buffer, { directoryName, maxBytes = FORMAT_LIMITS.maxFileBytes }: CheckOptions) => {
-    const end = bytes.length
-    if (directoryName === undefined || end > maxBytes || end > FORMAT_LIMITS.largeFileBytes) return undefined
-    const head = reader.glance(bytes, { start: 0, end, isWhole: true }, directoryName)
-    if (!head?.isClean || !isUtf8(bytes) || bytes.includes(0)) return undefined
-    return head
+  const outliner = new Outliner()
+  const read = createQuickReader()
+  const meant = createMeant()
+
+  const atAGlance = (file: FileText, options: CheckOptions, strictness: 'strict' | 'lenient'): Verdict | undefined => {
+    const { path, directoryName, files } = options
+    const profile = 'spec'
+    const outline = directoryName === undefined ? undefined : outliner.read(file, directoryName)
+    if (outline === undefined) return undefined
+    const { front, allowedTools } = outline
+    const from = file.latin1.indexOf('\n', outline.to) + 1
+    const { body, placeOfBody } = bodyIn(file, from, files)
+    const places: Places = { key: (path) => placeOfByte(file, outline.offsetOf(path)), body: placeOfBody }
+    const diagnostics = collect({ path, profile }, places, (add) => {
+      if (strictness === 'strict') checkSpec({ document: { allowedTools }, front, add, meant })
+      checkBody({ body, files, profile, add })
+    })
+    return new QuickVerdict({ diagnostics, name: directoryName }, () => parseSkill(file.bytes, options).document)
   }
+
+  const whereItLies = (
+    file: FileText,
+    options: CheckOptions,
+    judge: (subject: ReadSubject) => Diagnostic[],
+  ): Verdict | undefined => {
+    const reading = read(file, options)
+    if (reading === undefined) return undefined
+    const { head, diagnostics, front, bodyFrom } = reading
+    const { body, placeOfBody } = bodyIn(file, bodyFrom, options.files)
+    const places: Places = { key: ([key = '', ...below]) => front.place(String(key), below), body: placeOfBody }
+    const found = judge({ head, diagnostics, body, places })
+    return new QuickVerdict({ diagnostics: found, name: head.name }, () => ({
+      ...head,
+      body: file.bytes.toString('utf8', bodyFrom),
+    }))
+  }
+
   return {
     strict(input, options) {
-      const bytes = asBuffer(input)
-      const head = options.profile === 'spec' ? glance(bytes, options) : undefined
-      return head && keepsSpec(bytes, head) ? bodyOnly(bytes, head, options) : named(checkStrict(input, options))
+      const file = plainFile(asBuffer(input), options.maxBytes)
+      if (file === undefined) return named(checkStrict(input, options))
+      const glanced = options.profile === 'spec' ? atAGlance(file, options, 'strict') : undefined
+      const quick = glanced ?? whereItLies(file, options, (subject) => strictFindings(subject, options))
+      return quick ?? named(checkStrict(input, options))
     },
     lenient(input, options) {
-      const bytes = asBuffer(input)
-      const head = glance(bytes, options)
-      if (!head) return named(checkLenient(input, options))
-      const isSound = head.isUngated || reader.isSound({ ...head, bytes, path: options.path, directoryName: '' })
-      return isSound ? bodyOnly(bytes, head, { ...options, profile: 'spec' }) : named(checkLenient(input, options))
+      const file = plainFile(asBuffer(input), options.maxBytes)
+      if (file === undefined) return named(checkLenient(input, options))
+      const quick =
+        atAGlance(file, options, 'lenient') ??
+        whereItLies(file, options, (subject) => lenientFindings(subject, options))
+      return quick ?? named(checkLenient(input, options))
     },
   }
 }
 
-/** Keys of the specification, each on its line; below metadata texts. The syntax of the lines is known. */
-const SPEC_HEAD = new RegExp(
-  [
-    `^(?:(?:name|description|license|compatibility|allowed-tools): [^\\n]*\\n`,
-    `|metadata: *\\r?\\n(?: {2,8}[A-Za-z_][\\w.-]*: +(?:["']|(?!${WORD} *\\r?\\n)[A-Za-z_/($])[^\\n]*\\n)*)*$`,
-  ].join(''),
-)
+/** Unknown keys come again and again. */
+const MAX_REMEMBERED = 500
 
-function keepsSpec(bytes: Buffer, head: QuickHead): boolean {
-  // Seen at the first glance, and plain: other forms are left to the rules.
-  if (head.isWide || head.gatesFrom < 0 || !head.isUngated || head.form !== 'plain') return false
-  const text = bytes.toString('latin1', head.from, head.to)
-  if (!SPEC_HEAD.test(text)) return false
-  const at = text.indexOf('\nallowed-tools:')
-  if (at < 0) return !text.startsWith('allowed-tools:')
-  const tools = text.slice(at + '\nallowed-tools:'.length, text.indexOf('\n', at + 1)).trim()
-  return splitToolList(tools).tools.join(' ') === tools
+function createMeant(): (key: string) => string | undefined {
+  const known = new Map<string, string | undefined>()
+  return (key) => {
+    if (known.has(key)) return known.get(key)
+    const meant = nearestSpecKey(key)
+    if (known.size < MAX_REMEMBERED) known.set(key, meant)
+    return meant
+  }
+}
+
+/** The body from a byte on, decoded only where it must be: Latin-1 is enough to find braces and count lines. */
+function bodyIn(
+  file: FileText,
+  from: number,
+  files: readonly string[] | undefined,
+): { readonly body: Body; readonly placeOfBody: Places['body'] } {
+  const { bytes, latin1 } = file
+  const raw = latin1.slice(from)
+  const isEnough = /[!-~]/.test(raw) && (files === undefined || !raw.includes(']('))
+  const text = isEnough ? raw : bytes.toString('utf8', from)
+  const placeOfBody: Places['body'] = (offset) => {
+    if (isEnough) return placeOfByte(file, from + offset)
+    const whole = bytes.toString('utf8')
+    return placeOf(whole, whole.length - text.length + offset)
+  }
+  return { body: { text, bytes: () => bytes.subarray(from) }, placeOfBody }
 }
 
 function named(checked: ParsedSkill): Verdict {
   return { ...checked, name: checked.document?.name }
 }
 
-function bodyOnly(bytes: Buffer, { to, name }: QuickHead, options: StrictOptions): Verdict {
-  let document: SkillDocument | undefined
-  const read = (): SkillDocument | undefined => (document ??= parseSkill(bytes, options).document)
-  const { add, found } = createCollector(options.path, options.profile, createPlaces(bytes))
-  const body = bytes.toString('utf8', bytes.indexOf(LF, to) + 1)
-  checkBody({ document: { body }, files: options.files, profile: options.profile, add })
-  return {
-    get document() {
-      return read()
-    },
-    diagnostics: found,
-    name,
+/** A class, because an object with a getter of its own gets a hidden class of its own, which keeps all that the getter sees. */
+class QuickVerdict implements Verdict {
+  readonly diagnostics: readonly Diagnostic[]
+  readonly name: string | undefined
+  readonly #make: () => SkillDocument | undefined
+  #document: SkillDocument | undefined
+
+  constructor({ diagnostics, name }: Omit<Verdict, 'document'>, make: () => SkillDocument | undefined) {
+    this.diagnostics = diagnostics
+    this.name = name
+    this.#make = make
+  }
+
+  /** Made when it is asked for. */
+  get document(): SkillDocument | undefined {
+    return (this.#document ??= this.#make())
   }
 }

@@ -1,4 +1,5 @@
-import type { Diagnostic, JsonObject, SkillDocument } from '../../kernel/index.ts'
+import type { Diagnostic, JsonObject } from '../../kernel/index.ts'
+import type { DocumentHead } from '../document.ts'
 import type { KeyPath } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import { type Profile, STRICT_CODES, type StrictCode } from './codes.ts'
@@ -7,14 +8,14 @@ import type { Places } from './places.ts'
 /** Where a finding is: at a key of the frontmatter or at an offset of the body. */
 export type At = { readonly key: KeyPath; readonly fix: string } | { readonly body: number; readonly fix: string }
 
-/** What every rule gets: the document, and where to say what is wrong. */
+/** What every rule for frontmatters gets: what was read, and where to say what is wrong. */
 export interface Subject {
-  readonly document: SkillDocument
+  readonly document: DocumentHead
   /** The frontmatter as parsed. */
   readonly front: JsonObject
-  /** Paths of the skill's files, relative with forward slashes; undefined when nobody listed them. */
-  readonly files: readonly string[] | undefined
   readonly profile: Profile
+  /** The key of the specification that another one is probably a slip of. */
+  meant(key: string): string | undefined
   add(code: StrictCode, message: string, at: At): void
 }
 

@@ -8,7 +8,8 @@ export interface BrokenLink {
 }
 
 const MAX_TARGET_CHARS = 1_000
-const FENCE = /^ {0,3}(`{3,}|~{3,})/
+/** A line that begins or ends a block of code, from the line end before it. */
+const FENCE = /(?:^|\n) {0,3}(`{3,}|~{3,})/g
 const BASE_DIRECTORY = /^(?:\{baseDir\}|\$\{(?:CLAUDE|NEXUS)_SKILL_DIR\})\//
 
 /** Relative Markdown links outside code whose target is no file or directory of the skill. Linear in the body. */
@@ -38,23 +39,29 @@ function targetAt(body: string, at: number): string | undefined {
   return found?.[1] !== undefined && /^[\w-]+$/.test(found[1]) ? undefined : (found?.[1] ?? found?.[2])
 }
 
-/** Drops links in fenced blocks and in back quotes: they are examples. One pass over the lines. */
+/** Drops links in fenced blocks and in back quotes: they are examples. One pass over the fences and the lines with links. */
 function outsideCode(body: string, links: readonly BrokenLink[]): readonly BrokenLink[] {
-  const kept: BrokenLink[] = []
+  const fences = new RegExp(FENCE)
+  let mark = fences.exec(body)
   let fence: string | undefined
-  let index = 0
-  let start = 0
-  while (start < body.length && index < links.length) {
+  const kept: BrokenLink[] = []
+  for (let index = 0; index < links.length;) {
+    const start = body.lastIndexOf('\n', (links[index] as BrokenLink).offset) + 1
     const next = body.indexOf('\n', start)
     const end = next < 0 ? body.length : next
     const first = index
     while ((links[index]?.offset ?? Infinity) <= end) index++
-    const mark = FENCE.exec(body.slice(start, Math.min(end, start + 100)))?.[1]
-    if (fence === undefined && mark === undefined) kept.push(...outsideQuotes(body, start, links.slice(first, index)))
-    if (mark !== undefined) fence = fenceAfter(fence, mark)
-    start = end + 1
+    for (; mark !== null && lineOf(mark) < start; mark = fences.exec(body)) fence = fenceAfter(fence, mark[1] ?? '')
+    // The line of a fence has no links.
+    const isFence = mark !== null && lineOf(mark) === start
+    if (!isFence && fence === undefined) kept.push(...outsideQuotes(body, start, links.slice(first, index)))
   }
   return kept
+}
+
+/** Where the line of a fence begins. */
+function lineOf({ 0: text, index }: RegExpExecArray): number {
+  return text.startsWith('\n') ? index + 1 : index
 }
 
 /** Links of one line with an even number of back quotes before them. */

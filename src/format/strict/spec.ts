@@ -1,4 +1,5 @@
 import { isJsonObject, nearest } from '../../kernel/index.ts'
+import type { DocumentHead } from '../document.ts'
 import { own } from '../fields/gating.ts'
 import { shown } from '../fields/text.ts'
 import type { Subject } from './findings.ts'
@@ -8,12 +9,22 @@ export const SPEC_KEYS = ['name', 'description', 'license', 'compatibility', 'me
 
 const NAMES = new Set<string>(SPEC_KEYS)
 
+/** The key of the specification that `key` is probably a slip of. */
+export function nearestSpecKey(key: string): string | undefined {
+  return nearest(key, SPEC_KEYS)
+}
+
+/** What the rules of the specification need of a subject. */
+type SpecSubject = Pick<Subject, 'front' | 'add' | 'meant'> & {
+  readonly document: Pick<DocumentHead, 'allowedTools' | 'compatibility'>
+}
+
 /** The rules of the specification that reading does not look at. Source: agentskills.io specification; decisions, "strictness". */
-export function checkSpec(subject: Subject): void {
+export function checkSpec(subject: SpecSubject): void {
   const { front, add } = subject
   for (const key of Object.keys(front)) {
     if (NAMES.has(key)) continue
-    const meant = nearest(key, SPEC_KEYS)
+    const meant = subject.meant(key)
     const fix =
       meant === undefined || Object.hasOwn(front, meant)
         ? 'move it below metadata: as text, or validate with the profile of the client it is for'
@@ -26,7 +37,7 @@ export function checkSpec(subject: Subject): void {
 }
 
 /** Compatibility, when given, says something. */
-export function checkCompatibility({ document, add }: Subject): void {
+export function checkCompatibility({ document, add }: Pick<SpecSubject, 'document' | 'add'>): void {
   if (document.compatibility !== '') return
   add('compatibility-empty', 'compatibility is empty', {
     key: ['compatibility'],
@@ -34,7 +45,7 @@ export function checkCompatibility({ document, add }: Subject): void {
   })
 }
 
-function checkTools({ front, document, add }: Subject): void {
+function checkTools({ front, document, add }: SpecSubject): void {
   const value = own(front, 'allowed-tools')
   if (value === undefined || value === null) return
   const text = document.allowedTools.join(' ')
@@ -52,7 +63,7 @@ function quotedWhenNeeded(text: string): string {
   return /^[A-Za-z][^"'#\\]*$/.test(text) && !/:(?:\s|$)/.test(text) ? text : JSON.stringify(text)
 }
 
-function checkMetadata({ front, add }: Subject): void {
+function checkMetadata({ front, add }: SpecSubject): void {
   const metadata = own(front, 'metadata')
   const fix = 'run: nexus skills migrate --to flat, which writes text that Nexus reads back'
   if (typeof metadata === 'string' && metadata.trimStart().startsWith('{')) {

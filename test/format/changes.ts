@@ -1,0 +1,92 @@
+import fc from 'fast-check'
+
+/** Pieces of YAML that bite, put anywhere. */
+const BITES = [
+  ...[
+    '\n',
+    '\n ',
+    '\n  ',
+    '\n    ',
+    '\r\n',
+    '\r',
+    ' ',
+    ':',
+    ': ',
+    ' #',
+    '- ',
+    '"',
+    "'",
+    "''",
+    '[',
+    ']',
+    '{',
+    '}',
+    ', ',
+    '|',
+    '>-\n',
+    '\t',
+    '\\',
+  ],
+  ...[
+    '&a',
+    '*a',
+    '!t',
+    '%',
+    '@',
+    '`',
+    '? ',
+    '~',
+    'null',
+    '1.0',
+    '1e3',
+    '0x1f',
+    '007',
+    '---',
+    '\n---\n',
+    '\n...\n',
+    '\u00a0',
+    '\u0085',
+    '\ufeff',
+  ],
+  ...[
+    'é',
+    '🙂',
+    '\u200b',
+    '\nname: x\n',
+    '\ndescription: ',
+    '\nmetadata:\n  nexus:\n    os: [linux]',
+    '\n  - a\n',
+    '\n- b\n',
+    '\nos: [a]',
+    '(',
+    '<<: ',
+  ],
+  ...[
+    '\n  - k: v\n    l: w\n',
+    'descr: x\n',
+    '__proto__: ',
+    'key:\n',
+    '\nuser-invocable: no',
+    '\n  one:\n   two\n',
+    'meta: x\n',
+    '\narguments: a',
+    '\n# a\n',
+    '\n   # a: b\n',
+    '{"a":["b"]}',
+    '":{"',
+  ],
+]
+/** One change of a text. */
+export const change = fc.record({
+  at: fc.nat(),
+  bite: fc.constantFrom('', ...BITES),
+  drop: fc.constantFrom(0, 0, 0, 1, 3),
+})
+
+/** A text with pieces put into it and taken from it. */
+export function changedText(text: string, changes: readonly { at: number; bite: string; drop: number }[]): string {
+  return changes.reduce((before, { at, bite, drop }) => {
+    const place = at % (before.length + 1)
+    return before.slice(0, place) + bite + before.slice(place + drop)
+  }, text)
+}
