@@ -14,8 +14,9 @@ import {
 import { codeOf, finding, reasonOf } from './codes.ts'
 import type { FoundIn } from './found/found-skill.ts'
 import { createHeadBuffer } from './found/head-buffer.ts'
-import { createLastLook, type LastLook } from './found/last-look.ts'
+import { createLastLook, type LastLook, NOTHING_KNOWN } from './found/last-look.ts'
 import { createPace, type Pace, STRIDE } from './pace.ts'
+import { probeFolder } from './probe.ts'
 import { isInside, SKILL_FILE } from './skill-file.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits, type SourceResult } from './source.ts'
 import { walkFolder } from './walk.ts'
@@ -62,6 +63,16 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
       shared ??= { origin: originOf(options), reader: createHeadReader(), maxFileBytes: limits.maxFileBytes }
       const folderNow = { root, nested: options.nested ?? false, limits, lastLook, shared }
       return discoverFolder(folderNow, createPace(signal, sliceMs))
+    },
+    async probe(asked, signal) {
+      const root = findRoot(options)
+      if (typeof root !== 'string') return { skills: [], rejected: [], diagnostics: [root], isWhole: true }
+      const reader = createHeadReader({ isForFew: true })
+      const context = {
+        ...{ root, recall: NOTHING_KNOWN, heads: createHeadBuffer(), buffer: { bytes: new Uint8Array(0) } },
+        shared: { origin: originOf(options), reader, maxFileBytes: limits.maxFileBytes },
+      }
+      return probeFolder({ nested: options.nested ?? false, limits, context }, asked, signal)
     },
   }
 }

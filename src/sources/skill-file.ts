@@ -24,8 +24,8 @@ export interface CandidateContext {
   readonly buffer: { bytes: Uint8Array }
 }
 
-/** What a directory turned out to be. `absent`: it has no SKILL.md; `blocked`: nobody may look into it. */
-export type Candidate = Read | { readonly type: 'absent' | 'blocked' }
+/** What a directory turned out to be. `absent`: it has no SKILL.md; `blocked`: nobody may look into it; `other`: a skill that nobody asked for. */
+export type Candidate = Read | { readonly type: 'absent' | 'blocked' | 'other' }
 
 /** Least room for a file that is read whole. */
 const WHOLE_BYTES = 65_536

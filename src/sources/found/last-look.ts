@@ -7,6 +7,7 @@ export type Read =
   | { readonly type: 'skill'; readonly skill: Skill }
   | { readonly type: 'rejected'; readonly rejected: RejectedSkill }
 
+const NO_THROW = { throwIfNoEntry: false } as const
 const ABSENT = Object.freeze({ type: 'absent' })
 
 /** One look at a root. */
@@ -21,6 +22,13 @@ export interface Recall {
   /** The look is complete: from now on it is the last one. */
   keep(): void
 }
+
+/** For a look that no other one follows. */
+export const NOTHING_KNOWN: Recall = Object.freeze({
+  find: () => undefined,
+  note: () => undefined,
+  keep: () => undefined,
+})
 
 /**
  * The last complete look at a folder. A file that did not change since then needs not be opened again: same device, inode, size, times
@@ -46,17 +54,21 @@ const NOTES_CHANGES = new Set([
   0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xca451a4e,
 ])
 
-/** What one look found, in the order of the walk. */
-interface Found {
+/** What two looks must have in common. */
+interface Folder {
   readonly root: string
   /** Whose rights it had. */
   readonly asker: string
+  /** Of the root; undefined when it is gone again. */
+  readonly device: number | undefined
+}
+
+/** What one look found, in the order of the walk. */
+interface Found extends Folder {
   readonly skills: readonly Skill[]
   /** When the status of each skill's file changed; NaN, which equals nothing, where that says too little. */
   readonly changedMs: readonly number[]
   readonly rejected: ReadonlyMap<string, Refused>
-  /** Of the files; undefined when there was none. */
-  readonly device: number | undefined
 }
 
 interface Refused {
@@ -69,9 +81,9 @@ export function createLastLook(): LastLook {
   let last: Found | undefined
   return {
     begin(root) {
-      const asker = askerNow()
-      const before = last?.root === root && last.asker === asker && tellsChanges(root, last.device) ? last : undefined
-      return createRecall(before, { root, asker, keep: (found) => (last = found) })
+      const folder: Folder = { root, asker: askerNow(), device: deviceOf(root) }
+      const before = last && isSameFolder(last, folder) && tellsChanges(root) ? last : undefined
+      return createRecall(before, { folder, keep: (found) => (last = found) })
     },
     forget: () => (last = undefined),
   }
@@ -82,11 +94,24 @@ function askerNow(): string {
   return [process.geteuid?.(), process.getegid?.(), ...(process.getgroups?.() ?? [])].join(' ')
 }
 
-/** True when the times of files on a device tell of every change, and the root is there. Only Linux is known well enough. */
-function tellsChanges(root: string, device: number | undefined): boolean {
+function deviceOf(root: string): number | undefined {
+  try {
+    return statSync(root, NO_THROW)?.dev
+  } catch {
+    // Closed to us by now: the walk will say so.
+    return undefined
+  }
+}
+
+function isSameFolder(last: Folder, now: Folder): boolean {
+  return last.root === now.root && last.asker === now.asker && last.device === now.device && now.device !== undefined
+}
+
+/** True when the times of files there tell of every change. Only Linux is known well enough. */
+function tellsChanges(root: string): boolean {
   if (process.platform !== 'linux') return false
   try {
-    return statSync(root).dev === device && NOTES_CHANGES.has(statfsSync(root).type >>> 0)
+    return NOTES_CHANGES.has(statfsSync(root).type >>> 0)
   } catch {
     // Gone again: the walk will say so.
     return false
@@ -94,25 +119,23 @@ function tellsChanges(root: string, device: number | undefined): boolean {
 }
 
 interface Beginning {
-  readonly root: string
-  readonly asker: string
+  readonly folder: Folder
   readonly keep: (found: Found) => void
 }
 
-function createRecall(last: Found | undefined, { root, asker, keep }: Beginning): Recall {
+function createRecall(last: Found | undefined, { folder, keep }: Beginning): Recall {
   const before = last && finding(last)
   const since = Date.now() - UNSURE_MS
   const skills: Skill[] = []
   const changedMs: number[] = []
   const rejected = new Map<string, Refused>()
-  let device: number | undefined
 
   /** The time that tells of a change, if any does. */
   function tellingTime(stats: Stats | undefined): number {
     if (!stats) return NaN
     const { dev, ctimeMs, mtimeMs } = stats
-    device ??= dev
-    return dev === device && Math.max(ctimeMs, mtimeMs) < since ? ctimeMs : NaN
+    // What else is mounted below the root may be of another kind.
+    return dev === folder.device && Math.max(ctimeMs, mtimeMs) < since ? ctimeMs : NaN
   }
 
   function note(directory: string, read: Read, stats?: Stats): void {
@@ -134,11 +157,9 @@ function createRecall(last: Found | undefined, { root, asker, keep }: Beginning)
       if (read) note(directory, read, stats)
       return read
     },
-    keep: () => keep({ root, asker, skills, changedMs, rejected, device }),
+    keep: () => keep({ ...folder, skills, changedMs, rejected }),
   }
 }
-
-const NO_THROW = { throwIfNoEntry: false } as const
 
 /** A regular file, without following a link; undefined for anything else. */
 function lookAt(path: string): Stats | 'absent' | undefined {
