@@ -95,7 +95,7 @@ function items(lines: Lines): readonly string[] | undefined {
     texts.push(text)
     lines.next()
   }
-  return lines.indent < level ? texts : undefined
+  return lines.indent < level ? texts.slice() : undefined
 }
 
 /** A value, and not `- key: value`. */
@@ -117,7 +117,8 @@ function flow(value: string): readonly string[] | undefined {
     at = isQuoted ? end + 1 : end
     while (at < last && (value.charCodeAt(at) === SPACE || value.charCodeAt(at) === COMMA)) at++
   }
-  return texts
+  // A copy, because an array that grows keeps room for sixteen more.
+  return texts.slice()
 }
 
 /** A text that is not empty; undefined for numbers, words such as null, and lists. */

@@ -109,6 +109,10 @@ export function createHeadReader({ isForFew = false }: { readonly isForFew?: boo
       throw new Error('the bytes have changed')
     return scannedFrontmatter(scanner, { start: from, firstLine: LINES_BEFORE })
   }
+  const wholeMetadata = (source: HeadSource): SkillMetadata => {
+    const front = again(source, source.from)
+    return readPlainMetadata(scanner) ?? readMetadata(front, UNHEARD)
+  }
   return {
     glance: (bytes, range, directoryName) =>
       (quickest && atFirstGlance(quickest, bytes, { range, directoryName })) ??
@@ -120,12 +124,10 @@ export function createHeadReader({ isForFew = false }: { readonly isForFew?: boo
       return { head, diagnostics: report.diagnostics }
     },
     readMetadata(source) {
-      const whole = (): SkillMetadata => {
-        const front = again(source, source.from)
-        return readPlainMetadata(scanner) ?? readMetadata(front, UNHEARD)
-      }
       const { bytes, gatesFrom, to } = source
-      return (gatesFrom < 0 ? undefined : glanceAtMetadata(bytes.toString('latin1', gatesFrom, to), whole)) ?? whole()
+      if (gatesFrom < 0) return wholeMetadata(source)
+      const text = bytes.toString('latin1', gatesFrom, to)
+      return glanceAtMetadata(text, { source, read: wholeMetadata }) ?? wholeMetadata(source)
     },
     isSound: ({ bytes, gatesFrom, to }) => gatesFrom >= 0 && isSoundMetadata(bytes.toString('latin1', gatesFrom, to)),
   }
