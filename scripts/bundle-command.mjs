@@ -27,13 +27,8 @@ const LATER = [
   'src/cli/failure.ts',
   'src/cli/show/install.ts',
   'src/cli/show/variables.ts',
-  'src/format/document.ts',
-  'src/format/fields/metadata.ts',
   'src/format/parse.ts',
-  'src/format/quick/front.ts',
-  'src/format/quick/metadata.ts',
   'src/kernel/nearest.ts',
-  'src/sources/found/file-digest.ts',
 ]
 /** What look.cjs loads from config.cjs when there is a nexus.yaml. */
 const WITH_CONFIG = ['src/config/layers/build-layers.ts', 'src/entries.ts', 'src/policies.ts']
@@ -162,6 +157,8 @@ async function bundleBin(directory) {
     outfile,
     format: 'cjs',
     target: 'node12',
+    // Read and compiled at every start.
+    minify: true,
     supported: { 'dynamic-import': true },
     plugins: [
       {

@@ -9,7 +9,7 @@ import { ROOT } from './setup/process.mjs'
 /** Packages that become a file of their own beside the bundle, and the file of theirs that bundles best. */
 const PACKAGES = { json5: 'json5/dist/index.mjs', yaml: 'yaml/browser/index.js' }
 /** Parts of Node that take milliseconds to load. */
-const BUILTINS = ['node:child_process', 'node:crypto', 'node:fs/promises', 'node:readline/promises']
+const BUILTINS = ['node:child_process', 'node:crypto', 'node:fs/promises', 'node:os', 'node:readline/promises']
 
 /** For esbuild. `format` is that of the output; `later` are files of src/ that lie in later.cjs instead. */
 export function lazyModules(format, later = []) {

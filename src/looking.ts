@@ -4,7 +4,7 @@ import type { LoadedConfig } from './config/index.ts'
 import { type Diagnostic, NexusError, type TargetFacts } from './kernel/index.ts'
 import { openSandbox } from './sandbox/index.ts'
 import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
-import type { SkillSource } from './sources/index.ts'
+import { findName, type SkillSource, type SourceResult } from './sources/index.ts'
 import { survey } from './survey.ts'
 
 /** Nobody else waits for this process, but Ctrl-C and the word that it is at work should not wait long. */
@@ -25,15 +25,26 @@ export interface Look {
   catalog(agentId?: string): Catalog
 }
 
+/** How one looks. */
+export interface LookOptions extends SettingsOptions {
+  readonly signal?: AbortSignal
+  /**
+   * Only what has this name matters: when it is found where it should be, other skills are left out, and `found` says so of folders
+   * that were not searched (`same-name-not-searched`). Without a skill of exactly that name everything is looked at.
+   */
+  readonly name?: string
+}
+
 /** Reads the configuration and looks once. Throws as `readSettings` does, and CANCELLED when the signal aborts. */
-export async function lookAround(options: SettingsOptions & { readonly signal?: AbortSignal } = {}): Promise<Look> {
+export async function lookAround(options: LookOptions = {}): Promise<Look> {
   const settings = await readSettings(options)
   const { loaded, sources, gateRules } = settings
   const { agents } = loaded.config
   const sandbox = openSandbox(settings.sandbox)
   const facts = await sandbox.facts()
+  const named = options.name === undefined ? undefined : await findOne(options.name, settings, options.signal)
   const { found, catalogs } = await survey(
-    { sources, gateRules, facts, agents: agents.map(seen), sliceMs: SLICE_MS },
+    { sources, gateRules, facts, agents: agents.map(seen), sliceMs: SLICE_MS, ...(named && { found: named }) },
     options.signal,
   )
   return {
@@ -45,6 +56,17 @@ export async function lookAround(options: SettingsOptions & { readonly signal?: 
     found: found.diagnostics,
     catalog: (agentId) => shareOf(catalogs, agentId),
   }
+}
+
+/** Undefined when it takes a look at everything. An agent that may not see the copy that was found may see another one. */
+async function findOne(
+  name: string,
+  { sources, loaded }: Settings,
+  signal?: AbortSignal,
+): Promise<SourceResult | undefined> {
+  const found = await findName(sources, name, signal)
+  const isWhole = found?.diagnostics.every(({ code }) => code !== 'same-name-not-searched')
+  return isWhole || loaded.config.agents.every(({ skills }) => skills === undefined) ? found : undefined
 }
 
 function seen({ id, skills }: { id: string; skills?: readonly string[] }): { id: string; skills?: readonly string[] } {

@@ -208,7 +208,7 @@ function furnish(
     'loader',
     createLoader({ catalog: () => catalog, stacks, ...(sandbox && { place: sandbox.place.bind(sandbox) }) }),
   )
-  services.register('skillSearch', createSkillSearch(catalog.skills.filter(({ invocation }) => invocation.model)))
+  services.register('skillSearch', createSkillSearch(catalog.skills, { isFound: ({ invocation }) => invocation.model }))
   if (sandbox) {
     const entries = maySeeSecrets(profile) ? parts.skillEntries : undefined
     provideCommands(services, { sandbox, catalog, stacks, facts, secrets, ...(entries && { entries }) })

@@ -13,6 +13,8 @@ export interface SurveyParts {
   readonly gateRules?: Omit<GateRules, 'allowList'>
   /** Longest stretch of synchronous work; default what a server can bear. */
   readonly sliceMs?: number
+  /** What the sources hold, when they were searched already. */
+  readonly found?: SourceResult
 }
 
 /** What was found, and each agent's share of it by the agent's id. */
@@ -24,7 +26,8 @@ export interface Survey {
 /** Looks at the world once, in slices. A bad skill is a diagnostic, never a throw. Throws CANCELLED when the signal aborts. */
 export async function survey(parts: SurveyParts, signal?: AbortSignal): Promise<Survey> {
   const { sources, facts, agents, gateRules = NO_GATE_RULES, sliceMs } = parts
-  const found = await discover(sources, { ...(signal && { signal }), ...(sliceMs !== undefined && { sliceMs }) })
+  const found =
+    parts.found ?? (await discover(sources, { ...(signal && { signal }), ...(sliceMs !== undefined && { sliceMs }) }))
   const catalogs = new Map<string, Catalog>()
   for (const { id, skills } of agents) {
     await rest(signal)

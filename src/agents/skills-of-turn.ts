@@ -31,6 +31,8 @@ export function skillsOfTurn(
 }
 
 function changes(before: JsonObject | undefined, now: JsonObject): string[] {
+  // Nearly always so; reading two snapshots of thousands of skills would hold up the process for that answer.
+  if (before?.['version'] === now['version']) return []
   const told = before && fromSnapshot(before)
   const tells = fromSnapshot(now)
   const text = told && tells ? describeDiff(diffSnapshots(told, tells)) : ''

@@ -11,7 +11,7 @@ export { type IndexOptions, renderIndex } from './prompt/render-index.ts'
 export { skillRules } from './prompt/skill-rules.ts'
 export type { IndexStyle } from './prompt/styles.ts'
 export { skillToolPrompt } from './prompt/tool-prompt.ts'
-export { estimateTokens, shownName, shownText } from './shown-text.ts'
+export { estimateLine, estimateTokens, shownName, shownText } from './shown-text.ts'
 export { createSkillSearch, type SkillMatches, type SkillSearch } from './skill-search.ts'
 export {
   type CatalogSnapshot,

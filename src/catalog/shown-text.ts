@@ -2,14 +2,18 @@ import { toSafeLine } from '../kernel/index.ts'
 
 /** Printable ASCII words with single spaces: nothing in it can hide, move or need folding. */
 const SIMPLE = /^[!-~]+(?: [!-~]+)*$/
-/** More combining marks than any script stacks on one letter. */
-const MARK_PILE = /(\p{M}{8})\p{M}+/gu
 const FENCE = /`{3,}|~{3,}/g
 
 /** Text of a skill as one line of a prompt: `toSafeLine`, without code fences and without piles of combining marks. */
 export function shownText(text: string): string {
-  const line = SIMPLE.test(text) ? text : toSafeLine(text).replace(MARK_PILE, '$1')
+  const line = SIMPLE.test(text) ? text : withoutPiles(toSafeLine(text))
   return line.includes('```') || line.includes('~~~') ? line.replace(FENCE, (run) => run.slice(0, 1)) : line
+}
+
+/** Without more combining marks than any script stacks on one letter. */
+function withoutPiles(text: string): string {
+  // Inside of the function: a pattern over all of Unicode is prepared where it stands, and few texts need it.
+  return text.replace(/(\p{M}{8})\p{M}+/gu, '$1')
 }
 
 /** The name the model sees and calls; the directory's name when nothing visible is left of the label. */
@@ -40,13 +44,22 @@ export function cutPoints(text: string, cap: number): string {
  * Korean or emoji make one token, rounded up. For English prose usually within 20 % of what models count.
  */
 export function estimateTokens(text: string): number {
-  return Math.ceil((ASCII.test(text) ? text.length : quartersOf(text)) / 4)
+  return Math.ceil(quartersOf(text) / 4)
 }
+
+/** What `estimateTokens` says about the line of a skill that the index shows whole, without making that line. */
+export function estimateLine(name: string, description: string): number {
+  return Math.ceil((SHOWN_WHOLE + quartersOf(name) + quartersOf(description)) / 4)
+}
+
+/** The marks of such a line. */
+const SHOWN_WHOLE = '- ****: '.length
 
 // oxlint-disable-next-line no-control-regex
 const ASCII = /^[\0-\x7f]*$/
 
 function quartersOf(text: string): number {
+  if (ASCII.test(text)) return text.length
   let quarters = 0
   for (const character of text) {
     const point = character.codePointAt(0) ?? 0

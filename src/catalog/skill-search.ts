@@ -27,6 +27,8 @@ interface Entry {
 }
 
 interface Index {
+  /** What is searched, by id. */
+  readonly skills: readonly Skill[]
   readonly ranked: MiniSearch<Entry>
   readonly words: ReadonlySet<string>
   /** Ids by name and by address; a name wins over an address that looks like it. */
@@ -51,22 +53,24 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ),
 )
 
+export interface SkillSearchOptions {
+  /** False for a skill that is not to be found. Asked by the first `find`. */
+  readonly isFound?: (skill: Skill) => boolean
+}
+
 /**
  * A search by BM25 over name, tags or keywords of the frontmatter, and description; it forgives small typos and completes words.
  * The index is built by the first `find`, in slices, so that thousands of skills do not hold up the process.
  */
-export function createSkillSearch(skills: readonly Skill[]): SkillSearch {
-  let sorted: readonly Skill[] | undefined
+export function createSkillSearch(skills: readonly Skill[], options: SkillSearchOptions = {}): SkillSearch {
   let index: Promise<Index> | undefined
   return {
     async find(query, { limit = DEFAULT_LIMIT } = {}) {
-      sorted ??= inOrder(skills)
-      index ??= build(sorted)
-      const built = await index
+      const built = await (index ??= build(skills, options))
       const ids = rank(built, query)
       const named = built.named.get(nameKey(shownText(query.slice(0, MAX_QUERY_UNITS).trim().replace(/^\$/, ''))))
       const found = named === undefined ? ids : [named, ...ids.filter((id) => id !== named)]
-      return { skills: found.slice(0, limit).map((id) => (sorted as Skill[])[id] as Skill), total: found.length }
+      return { skills: found.slice(0, limit).map((id) => built.skills[id] as Skill), total: found.length }
     },
   }
 }
@@ -79,8 +83,15 @@ function inOrder(skills: readonly Skill[]): readonly Skill[] {
   )
 }
 
-async function build(skills: readonly Skill[]): Promise<Index> {
+async function build(all: readonly Skill[], { isFound = () => true }: SkillSearchOptions): Promise<Index> {
   const { default: Search } = await import('minisearch')
+  const found: Skill[] = []
+  for (const [index, skill] of all.entries()) {
+    if (index % SLICE === SLICE - 1) await rest()
+    // Who may start a skill is read for it, from all of its frontmatter.
+    if (isFound(skill)) found.push(skill)
+  }
+  const skills = inOrder(found)
   const words = new Set<string>()
   const ranked = new Search<Entry>({
     fields: [...FIELDS],
@@ -91,7 +102,7 @@ async function build(skills: readonly Skill[]): Promise<Index> {
     },
   })
   for (const [id, skill] of skills.entries()) {
-    if (id % SLICE === SLICE - 1) await new Promise((resolve) => setImmediate(resolve))
+    if (id % SLICE === SLICE - 1) await rest()
     ranked.add({
       id,
       name: shownName(skill).slice(0, MAX_UNITS.name),
@@ -99,7 +110,11 @@ async function build(skills: readonly Skill[]): Promise<Index> {
       description: shownText(skill.description.slice(0, MAX_UNITS.description)),
     })
   }
-  return { ranked, words, named: byName(skills) }
+  return { skills, ranked, words, named: byName(skills) }
+}
+
+function rest(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function byName(skills: readonly Skill[]): ReadonlyMap<string, number> {

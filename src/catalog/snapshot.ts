@@ -99,6 +99,8 @@ function* comparing(before: readonly Skill[], now: readonly Skill[]): Steps<Snap
 
 /** Same to the model, and in the same place. One elsewhere may be the same too, which is then found by its name. */
 function isSame(before: Skill, now: Skill): boolean {
+  // A skill that did not change is often the same object from one look to the next.
+  if (before === now) return true
   return (
     before.name === now.name &&
     before.origin.source === now.origin.source &&

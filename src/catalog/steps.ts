@@ -30,14 +30,26 @@ export async function inSlices<T>(steps: Steps<T>, breathe: Breathe): Promise<T>
   }
 }
 
-/** The items in order, equal ones as they came. Few are sorted in place; of many, runs are sorted and merged. */
-export function* sorted<T>(items: T[], compare: (a: T, b: T) => number): Steps<T[]> {
-  if (items.length <= RUN) return items.sort(compare)
-  let runs: T[][] = []
-  for (let from = 0; from < items.length; from += RUN) {
-    runs.push(items.slice(from, from + RUN).sort(compare))
+/** Some of a list: from one index to before another. Loops are in functions over these, because V8 is slow to compile loops that yield. */
+export interface Stretch {
+  readonly from: number
+  readonly end: number
+}
+
+/** Calls `look` for one stretch after the other, until it says false. True when it never does. */
+export function* everyStretch(length: number, look: (stretch: Stretch) => boolean): Steps<boolean> {
+  for (let from = 0; from < length; from += STRIDE) {
     yield
+    if (!look({ from, end: Math.min(from + STRIDE, length) })) return false
   }
+  return true
+}
+
+type Compare<T> = (a: T, b: T) => number
+
+/** The items in order, equal ones as they came. What is in order already is taken as it is, and merged with the rest. */
+export function* sorted<T>(items: readonly T[], compare: Compare<T>): Steps<T[]> {
+  let runs = yield* runsOf(items, compare)
   while (runs.length > 1) {
     const merged: T[][] = []
     for (let index = 0; index < runs.length; index += 2) {
@@ -48,23 +60,40 @@ export function* sorted<T>(items: T[], compare: (a: T, b: T) => number): Steps<T
   return runs[0] ?? []
 }
 
-function* merge<T>(left: readonly T[], right: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
+/** The items cut into parts that are in order. Folders are listed in order, so there are few; where there are none, few items are sorted at once. */
+function* runsOf<T>(items: readonly T[], compare: Compare<T>): Steps<T[][]> {
+  const runs: T[][] = []
+  let from = 0
+  while (from < items.length) {
+    let last = from
+    yield* everyStretch(items.length - 1 - from, (stretch) => {
+      const limit = from + stretch.end
+      while (last < limit && compare(items[last] as T, items[last + 1] as T) <= 0) last++
+      return last === limit
+    })
+    const isLong = last + 1 - from >= RUN
+    const end = isLong ? last + 1 : from + RUN
+    const run = items.slice(from, end)
+    runs.push(isLong ? run : run.sort(compare))
+    from = end
+    yield
+  }
+  return runs
+}
+
+function* merge<T>(left: T[], right: T[], compare: Compare<T>): Steps<T[]> {
   const [last] = left.slice(-1)
   const [first] = right
-  // Nearly always so: folders are listed in order.
-  if (last === undefined || first === undefined || compare(last, first) <= 0) return [...left, ...right]
+  if (last === undefined || first === undefined || compare(last, first) <= 0) return left.concat(right)
   const merged: T[] = []
-  let [l, r] = [0, 0]
-  while (l < left.length && r < right.length) {
-    if ((l + r) % STRIDE === 0) yield
-    const [a, b] = [left[l] as T, right[r] as T]
-    if (compare(a, b) <= 0) {
-      merged.push(a)
-      l++
-    } else {
-      merged.push(b)
-      r++
+  let l = 0
+  let r = 0
+  yield* everyStretch(left.length + right.length, ({ end }) => {
+    while (merged.length < end && l < left.length && r < right.length) {
+      const isLeft = compare(left[l] as T, right[r] as T) <= 0
+      merged.push((isLeft ? left[l++] : right[r++]) as T)
     }
-  }
-  return [...merged, ...left.slice(l), ...right.slice(r)]
+    return merged.length === end
+  })
+  return merged.concat(l < left.length ? left.slice(l) : right.slice(r))
 }

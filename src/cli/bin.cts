@@ -43,13 +43,16 @@ function print(text: string): void {
 
 async function start(): Promise<void> {
   // Run from source there is no bundle, and nothing to keep.
+  const kind = kindOf(args)
+  const isShort = LOOKING.includes(kind)
+  // Printing is a good part of a short command, and there are two ways to print.
+  const form = isShort && args.includes('--json') ? '-json' : ''
   const bundle =
-    build === undefined ? undefined : openBundle(`${build}-${process.version}-${process.arch}-${kindOf(args)}`)
-  const { main } = (
-    bundle ? bundle.load(LOOKING.includes(kindOf(args)) ? 'look' : 'main') : require('./main.ts')
-  ) as typeof Main
+    build === undefined ? undefined : openBundle(`${build}-${process.version}-${process.arch}-${kind}${form}`)
+  const { main } = (bundle ? bundle.load(isShort ? 'look' : 'main') : require('./main.ts')) as typeof Main
   process.exitCode = await main(args, version)
-  bundle?.keep()
+  // What failed has not run the functions that count.
+  if (!isShort || process.exitCode === 0) bundle?.keep()
 }
 
 /** Commands with much in common share what is kept. */

@@ -1,11 +1,10 @@
 /** cli: the `nexus` command; finds the command in the table, loads it, and turns errors into words and exit codes. */
-import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { readEnvironment } from '../config/index.ts'
 import { CODES, NexusError } from '../kernel/index.ts'
+import { readArguments } from './arguments/read-arguments.ts'
 import type { Command, Invocation } from './command.ts'
 import { envelope } from './envelope.ts'
 import { errorMember, printFailure, toFailure } from './failure.ts'
-import type { WriteFailure } from './output.ts'
 import { COMMANDS } from './table.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
@@ -17,29 +16,31 @@ export async function main(argv: readonly string[], version: string): Promise<nu
     isDumb: environment.TERM === 'dumb',
     forceColor: environment.FORCE_COLOR !== undefined && environment.FORCE_COLOR !== '0',
   })
-  const cancel = new AbortController()
-  const { interrupt, release } = onInterrupt(cancel, terminal)
+  const cancelling = prepareCancelling(terminal)
   let code: number
   try {
-    code = await dispatch(argv, { version, terminal, environment, signal: cancel.signal, cancel: interrupt })
+    code = await dispatch(argv, { version, terminal, environment, cancelling })
   } catch (error) {
-    code = reportError(error, { argv, terminal, signal: cancel.signal })
+    code = reportError(error, { argv, terminal, signal: cancelling.asked() })
   } finally {
-    release()
+    cancelling.release()
   }
   await terminal.drained()
   return unwritten(terminal) ?? code
 }
 
 /** Data that did not arrive is a failure, whatever the command says. A reader that went away wanted no more. */
-function unwritten({ outputEnd, note }: Terminal): number | undefined {
-  const { why } = outputEnd.aborted ? (outputEnd.reason as WriteFailure) : { why: 'gone' as const }
+function unwritten({ outputFailure, note }: Terminal): number | undefined {
+  const { why } = outputFailure ?? { why: 'gone' as const }
   if (why === 'gone') return undefined
   note(`error: the output could not be written: ${why.message}`)
   return CODES.INTERNAL.exit
 }
 
-type Surroundings = Pick<Invocation, 'terminal' | 'environment' | 'signal' | 'cancel'> & { readonly version: string }
+type Surroundings = Pick<Invocation, 'terminal' | 'environment'> & {
+  readonly version: string
+  readonly cancelling: Cancelling
+}
 
 async function dispatch(argv: readonly string[], around: Surroundings): Promise<number> {
   const [first] = argv
@@ -56,7 +57,7 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
   const invocation = await toInvocation(command, argv.slice(words), around)
   if (invocation.flags['help'] === true) return showHelp(command.name.split(' '), around.terminal)
   const extra = extraWord(command, invocation)
-  if (extra !== undefined) throw (await import('./mistakes.ts')).extraArgument(command, extra)
+  if (extra !== undefined) throw (await import('./arguments/mistakes.ts')).extraArgument(command, extra)
   const run = await command.load()
   return run(invocation)
 }
@@ -74,17 +75,15 @@ function extraWord({ usage = '' }: Command, { positionals, rest }: Invocation): 
   return positionals[most] ?? (command === undefined ? rest[0] : undefined)
 }
 
+const HELP = { type: 'boolean', short: 'h' } as const
+
 async function toInvocation(command: Command, args: readonly string[], around: Surroundings): Promise<Invocation> {
   const split = args.indexOf('--')
   const own = split === -1 ? args : args.slice(0, split)
-  const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } }
-  for (const [name, { type, short, multiple }] of Object.entries(command.options ?? {})) {
-    options[name] = { type, ...(short !== undefined && { short }), ...(multiple !== undefined && { multiple }) }
-  }
   const cwd = workingDirectory()
   try {
-    const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true, strict: true })
-    const { terminal, environment, signal, cancel } = around
+    const { values, positionals } = readArguments(own, { help: HELP, ...command.options })
+    const { terminal, environment, cancelling } = around
     return {
       command: command.name,
       flags: values,
@@ -92,12 +91,14 @@ async function toInvocation(command: Command, args: readonly string[], around: S
       rest: split === -1 ? [] : args.slice(split + 1),
       terminal,
       environment,
-      signal,
-      cancel,
+      get signal() {
+        return cancelling.signal()
+      },
+      cancel: cancelling.cancel,
       cwd,
     }
   } catch (error) {
-    throw (await import('./mistakes.ts')).wrongOption(command, error as Error)
+    throw (await import('./arguments/mistakes.ts')).wrongOption(command, error as Error)
   }
 }
 
@@ -119,7 +120,7 @@ async function showHelp(words: readonly string[], terminal: Terminal): Promise<n
   if (command) terminal.line(commandHelp(command, terminal))
   else if (isGroup(first)) terminal.line(groupHelp(first, terminal))
   else if (first === '' || first.startsWith('-')) terminal.line(overview(terminal))
-  else throw (await import('./mistakes.ts')).unknownCommand(words)
+  else throw (await import('./arguments/mistakes.ts')).unknownCommand(words)
   return 0
 }
 
@@ -131,7 +132,7 @@ function isGroup(word: string): boolean {
 async function noCommand(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [first = '', second] = argv
   if (isGroup(first) && (second === '--help' || second === '-h')) return showHelp([first], terminal)
-  const { missingCommand, unknownCommand } = await import('./mistakes.ts')
+  const { missingCommand, unknownCommand } = await import('./arguments/mistakes.ts')
   if (!isGroup(first) || (second !== undefined && !second.startsWith('-'))) throw unknownCommand(argv)
   if (argv.includes('--json')) throw missingCommand(first)
   const { groupHelp } = await import('./help.ts')
@@ -142,7 +143,7 @@ async function noCommand(argv: readonly string[], terminal: Terminal): Promise<n
 /** Words on stderr, and on stdout the document that `--json` promised. */
 function reportError(
   error: unknown,
-  { argv, terminal, signal }: { argv: readonly string[]; terminal: Terminal; signal: AbortSignal },
+  { argv, terminal, signal }: { argv: readonly string[]; terminal: Terminal; signal: AbortSignal | undefined },
 ): number {
   const failure = toFailure(error, signal)
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
@@ -163,24 +164,38 @@ const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** After a second signal the clean-up has this long: a command's grace time, and what follows it. The runner outlives us anyway. */
 const LAST_WAIT_MS = 3_000
 
+/** How an invocation is cancelled. Whoever asks for the signal means to stop in order; until then a signal ends the process as usual. */
+interface Cancelling {
+  signal(): AbortSignal
+  /** The signal, when anybody has asked for it. */
+  asked(): AbortSignal | undefined
+  cancel(): void
+  release(): void
+}
+
 /** The first Ctrl-C, stop of a service or end of the terminal cancels; a second one bounds how long that may take. */
-function onInterrupt(
-  cancel: AbortController,
-  terminal: Terminal,
-): { readonly interrupt: () => void; readonly release: () => void } {
+function prepareCancelling(terminal: Terminal): Cancelling {
+  let controller: AbortController | undefined
   let lastWait: NodeJS.Timeout | undefined
-  const interrupt = (): void => {
-    if (!cancel.signal.aborted) {
+  const begin = (): AbortController => {
+    if (controller) return controller
+    for (const name of ENDING_SIGNALS) process.on(name, cancel)
+    return (controller = new AbortController())
+  }
+  const cancel = (): void => {
+    const { signal } = begin()
+    if (!signal.aborted) {
       terminal.note(`\nCancelling … (Ctrl-C again to wait at most ${LAST_WAIT_MS / 1000} s)`)
-      cancel.abort(new NexusError('CANCELLED', 'Cancelled by the user.'))
+      controller?.abort(new NexusError('CANCELLED', 'Cancelled by the user.'))
     } else lastWait ??= setTimeout(() => process.exit(CODES.CANCELLED.exit), LAST_WAIT_MS)
   }
-  for (const name of ENDING_SIGNALS) process.on(name, interrupt)
   return {
-    interrupt,
+    signal: () => begin().signal,
+    asked: () => controller?.signal,
+    cancel,
     release: () => {
       clearTimeout(lastWait)
-      for (const name of ENDING_SIGNALS) process.off(name, interrupt)
+      for (const name of ENDING_SIGNALS) process.off(name, cancel)
     },
   }
 }

@@ -9,7 +9,9 @@ export interface WriteFailure {
 export interface Output {
   /** Writes all of it, in order. After a failure it writes nothing more and never throws. */
   write(text: string): void
-  /** Aborts, with a `WriteFailure` as reason, when the output takes no more. */
+  /** Why the output takes no more. */
+  readonly failure: WriteFailure | undefined
+  /** Aborts then, with the `WriteFailure` as reason. */
   readonly end: AbortSignal
   readonly isTerminal: boolean
   /** Width of the terminal; undefined for pipes and files. */
@@ -28,10 +30,12 @@ const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET'])
 export function createOutput(fd: 1 | 2, stream: () => NodeJS.WriteStream): Output {
   const pending = new Set<Promise<void>>()
   let opened: NodeJS.WriteStream | undefined
-  const end = new AbortController()
+  let failure: WriteFailure | undefined
+  // Made when it is asked for: most outputs neither fail nor are waited for.
+  let end: AbortController | undefined
   const fail = (error: NodeJS.ErrnoException): void => {
-    const reason: WriteFailure = { why: GONE.has(error.code ?? '') ? 'gone' : { message: error.message } }
-    end.abort(reason)
+    failure ??= { why: GONE.has(error.code ?? '') ? 'gone' : { message: error.message } }
+    end?.abort(failure)
   }
 
   const open = (): NodeJS.WriteStream => {
@@ -52,13 +56,20 @@ export function createOutput(fd: 1 | 2, stream: () => NodeJS.WriteStream): Outpu
 
   return {
     write(text) {
-      if (end.signal.aborted) return
+      if (failure) return
       if (opened || isDevice) return queue(text)
-      const { rest, error } = writeWhole(fd, Buffer.from(text))
+      const { rest, error } = writeWhole(fd, text)
       if (error?.code === 'EAGAIN') queue(rest)
       else if (error) fail(error)
     },
-    end: end.signal,
+    get failure() {
+      return failure
+    },
+    get end() {
+      end ??= new AbortController()
+      if (failure) end.abort(failure)
+      return end.signal
+    },
     get isTerminal() {
       return isDevice && open().isTTY
     },
@@ -91,15 +102,29 @@ interface Written {
   readonly error?: NodeJS.ErrnoException
 }
 
-function writeWhole(fd: number, bytes: Uint8Array): Written {
-  let at = 0
+const NOTHING = new Uint8Array()
+
+/** Nearly always the system takes all of it at once: then no copy in bytes is made that lives on. */
+function writeWhole(fd: number, text: string): Written {
+  const first = attempt(() => writeSync(fd, text))
+  if (first.error) return { rest: Buffer.from(text), error: first.error }
+  let at = first.count
+  if (at === Buffer.byteLength(text)) return { rest: NOTHING }
+  const bytes = Buffer.from(text)
   while (at < bytes.length) {
-    try {
-      at += writeSync(fd, bytes, at)
-    } catch (error) {
-      const failure = error as NodeJS.ErrnoException
-      if (failure.code !== 'EINTR') return { rest: bytes.subarray(at), error: failure }
-    }
+    const { count, error } = attempt(() => writeSync(fd, bytes, at))
+    if (error) return { rest: bytes.subarray(at), error }
+    at += count
   }
-  return { rest: bytes.subarray(at) }
+  return { rest: NOTHING }
+}
+
+/** One system call. One that a signal interrupted wrote nothing. */
+function attempt(write: () => number): { readonly count: number; readonly error?: NodeJS.ErrnoException } {
+  try {
+    return { count: write() }
+  } catch (error) {
+    const failure = error as NodeJS.ErrnoException
+    return failure.code === 'EINTR' ? { count: 0 } : { count: 0, error: failure }
+  }
 }

@@ -1,6 +1,6 @@
 import type { Diagnostic, JsonValue } from '../kernel/index.ts'
 import { toSafeJson, toSafeLine, toSafeText } from '../kernel/index.ts'
-import { createOutput, mayBeTerminal, type Output } from './output.ts'
+import { createOutput, mayBeTerminal, type Output, type WriteFailure } from './output.ts'
 
 const STYLES = {
   bold: [1, 22],
@@ -35,6 +35,8 @@ export interface Terminal {
   readonly columns: number
   /** The same for stderr. */
   readonly noteColumns: number
+  /** Why stdout can take no more. */
+  readonly outputFailure: WriteFailure | undefined
   /** Aborts when stdout can take no more; the reason is `WriteFailure`: whoever read went away, or the disk is full. */
   readonly outputEnd: AbortSignal
   /** Resolves when everything written has left the process. */
@@ -74,7 +76,12 @@ export function createTerminal(options: TerminalOptions): Terminal {
       return stderr.isTerminal
     },
     isDumb: options.isDumb,
-    outputEnd: stdout.end,
+    get outputFailure() {
+      return stdout.failure
+    },
+    get outputEnd() {
+      return stdout.end
+    },
     get columns() {
       return columnsOf(stdout)
     },

@@ -33,7 +33,10 @@ export function toSafeText(text: string): string {
 
 /** JSON of which every character can be seen: what is hidden or moves text is written as \\u…, which reads back the same. */
 export function toSafeJson(value: JsonValue, indent?: number): string {
-  return JSON.stringify(value, undefined, indent).replace(UNSEEN_IN_JSON, (text) =>
+  const json = JSON.stringify(value, undefined, indent)
+  // JSON itself escapes what comes before the blank, so nothing is unseen in ASCII but DEL. Counting bytes is far quicker than a pattern.
+  if (Buffer.byteLength(json) === json.length && !json.includes('\u007f')) return json
+  return json.replace(UNSEEN_IN_JSON, (text) =>
     Array.from(
       { length: text.length },
       (_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`,
@@ -41,10 +44,10 @@ export function toSafeJson(value: JsonValue, indent?: number): string {
   )
 }
 
-/** As `HIDDEN`, with the separators that are not line breaks in JSON. */
+/** As `HIDDEN`, with the separators that are not line breaks in JSON, and what few fonts know to hide. */
 const UNSEEN_IN_JSON =
   // oxlint-disable-next-line no-control-regex
-  /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu
+  /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|[\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu
 
 const XML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 

@@ -38,11 +38,12 @@ class NoSandbox implements Sandbox {
 
   facts(): Promise<TargetFacts> {
     const os = process.platform === 'win32' ? 'windows' : process.platform
+    const set = new Set(Object.keys(insideEnvironment('/', '/', '-')))
     return Promise.resolve({
       target: 'this machine, not confined',
       os,
       hasBin: onPath,
-      hasEnv: (name: string) => Object.hasOwn(insideEnvironment('/', '/', '-'), name),
+      hasEnv: (name) => set.has(name),
     })
   }
 

@@ -39,7 +39,8 @@ export async function discover(
   return { skills, rejected, diagnostics }
 }
 
-function checkIds(sources: readonly SkillSource[]): void {
+/** Throws INVALID_ARGUMENT when two sources have one id. */
+export function checkIds(sources: readonly SkillSource[]): void {
   const seen = new Set<string>()
   for (const { id } of sources) {
     if (seen.has(id)) {

@@ -12,8 +12,11 @@ import {
   type Tier,
 } from '../kernel/index.ts'
 import { codeOf, finding, reasonOf } from './codes.ts'
+import type { FoundIn } from './found/found-skill.ts'
 import { createHeadBuffer } from './found/head-buffer.ts'
+import { createLastLook, type LastLook, NOTHING_KNOWN } from './found/last-look.ts'
 import { createPace, type Pace, STRIDE } from './pace.ts'
+import { probeFolder } from './probe.ts'
 import { isInside, SKILL_FILE } from './skill-file.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits, type SourceResult } from './source.ts'
 import { walkFolder } from './walk.ts'
@@ -45,37 +48,57 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
     })
   }
   const folder: SourceFolder = { path: options.path, ...(options.within !== undefined && { within: options.within }) }
-  return { id, tier, rank, trusted, folder, discover: (signal, sliceMs) => discoverFolder(options, signal, sliceMs) }
+  const limits = { ...SOURCE_LIMITS, ...options.limits }
+  const lastLook = createLastLook()
+  let shared: FoundIn | undefined
+  return {
+    ...{ id, tier, rank, trusted, folder },
+    async discover(signal, sliceMs) {
+      const root = findRoot(options)
+      if (typeof root !== 'string') {
+        lastLook.forget()
+        return { skills: [], rejected: [], diagnostics: [root] }
+      }
+      // Most sources of a command have no folder, so their share of this is not made.
+      shared ??= { origin: originOf(options), reader: createHeadReader(), maxFileBytes: limits.maxFileBytes }
+      const folderNow = { root, nested: options.nested ?? false, limits, lastLook, shared }
+      return discoverFolder(folderNow, createPace(signal, sliceMs))
+    },
+    async probe(asked, signal) {
+      const root = findRoot(options)
+      if (typeof root !== 'string') return { skills: [], rejected: [], diagnostics: [root], isWhole: true }
+      const reader = createHeadReader({ isForFew: true })
+      const context = {
+        ...{ root, recall: NOTHING_KNOWN, heads: createHeadBuffer(), buffer: { bytes: new Uint8Array(0) } },
+        shared: { origin: originOf(options), reader, maxFileBytes: limits.maxFileBytes },
+      }
+      return probeFolder({ nested: options.nested ?? false, limits, context }, asked, signal)
+    },
+  }
 }
 
-async function discoverFolder(
-  options: FolderSourceOptions,
-  signal: AbortSignal | undefined,
-  sliceMs: number | undefined,
-): Promise<SourceResult> {
-  const root = findRoot(options)
-  if (typeof root !== 'string') return { skills: [], rejected: [], diagnostics: [root] }
-  const limits = { ...SOURCE_LIMITS, ...options.limits }
-  const origin: SkillOrigin = Object.freeze({
-    source: options.id,
-    tier: options.tier,
-    rank: options.rank,
-    trusted: options.trusted,
-  })
-  const pace = createPace(signal, sliceMs)
+function originOf({ id: source, tier, rank, trusted }: FolderSourceOptions): SkillOrigin {
+  return Object.freeze({ source, tier, rank, trusted })
+}
+
+interface Folder {
+  /** A real path. */
+  readonly root: string
+  readonly nested: boolean
+  readonly limits: SourceLimits
+  readonly lastLook: LastLook
+  readonly shared: FoundIn
+}
+
+async function discoverFolder({ root, nested, limits, lastLook, shared }: Folder, pace: Pace): Promise<SourceResult> {
+  const recall = lastLook.begin(root)
   const result = await walkFolder(root, {
     pace,
-    nested: options.nested ?? false,
+    nested,
     limits,
-    context: {
-      origin,
-      root,
-      maxFileBytes: limits.maxFileBytes,
-      heads: createHeadBuffer(),
-      reader: createHeadReader(),
-      buffer: { bytes: new Uint8Array(65_536) },
-    },
+    context: { shared, root, recall, heads: createHeadBuffer(), buffer: { bytes: new Uint8Array(0) } },
   })
+  recall.keep()
   const twice = (await areDifferent(result.skills, pace)) ? [] : await duplicates(result.skills, pace)
   return { ...result, diagnostics: [...result.diagnostics, ...twice] }
 }
@@ -141,10 +164,19 @@ function rootProblem(path: string, error: unknown, required: boolean): Diagnosti
 
 /** Names that ascend are all different. Nearly all folders are like that, as directories come in order and skills have their names. */
 async function areDifferent(skills: readonly Skill[], pace: Pace): Promise<boolean> {
-  let last: string | undefined
-  for (const [index, { name }] of skills.entries()) {
-    const pause = index % STRIDE === 0 ? pace() : undefined
+  for (let from = 0; from < skills.length; from += STRIDE) {
+    const pause = pace()
     if (pause) await pause
+    if (!ascend(skills, from)) return false
+  }
+  return true
+}
+
+/** For some skills, from an index on. Apart from the loop that waits, which V8 is slow to compile. */
+function ascend(skills: readonly Skill[], from: number): boolean {
+  let last = skills[from - 1]?.name
+  for (let index = from; index < skills.length && index < from + STRIDE; index++) {
+    const { name } = skills[index] as Skill
     if ((last !== undefined && !(last < name)) || nameKey(name) !== name) return false
     last = name
   }

@@ -3,9 +3,18 @@ export { SOURCE_CODES, type SourceCode } from './codes.ts'
 export { discover } from './discover.ts'
 export { type ContainedFile, readContained, type ReadContainedOptions } from './files/contained.ts'
 export { MANIFEST_LIMITS, type ManifestLimits, readManifest, type ReadManifestOptions } from './files/manifest.ts'
+export { findName } from './find-name.ts'
 export { createFolderSource, type FolderSourceOptions } from './folder.ts'
 export { createPace, type Pace, rest } from './pace.ts'
-export { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits, type SourceResult } from './source.ts'
+export {
+  type AskedName,
+  type NamedResult,
+  type SkillSource,
+  SOURCE_LIMITS,
+  type SourceFolder,
+  type SourceLimits,
+  type SourceResult,
+} from './source.ts'
 export { createStandardSources, type NamedDirectory, type StandardSourcesOptions } from './standard.ts'
 export type { SourceChange } from './watch/changes.ts'
 export { type Watcher, watchSources, type WatchOptions } from './watch/watch-sources.ts'

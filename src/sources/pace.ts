@@ -11,20 +11,16 @@ export const STRIDE = 64
 
 /** A pace that also ends the work: throws NexusError CANCELLED once the signal is aborted. */
 export function createPace(signal?: AbortSignal, sliceMs: number = SLICE_MS): Pace {
-  let since = now()
+  // The cheapest clock there is. It may be set, so one that goes back ends a stretch as well.
+  let since = Date.now()
   return () => {
     throwIfAborted(signal)
-    if (now() - since < sliceMs) return undefined
+    const elapsedMs = Date.now() - since
+    if (elapsedMs >= 0 && elapsedMs < sliceMs) return undefined
     return rest(signal).then(() => {
-      since = now()
+      since = Date.now()
     })
   }
-}
-
-/** Milliseconds of a clock that only goes forward. Not `performance.now()`: loading it takes a millisecond, which every command would pay. */
-function now(): number {
-  const [seconds, nanoseconds] = process.hrtime()
-  return seconds * 1_000 + nanoseconds / 1_000_000
 }
 
 /** Lets everything else that waits run once. Throws NexusError CANCELLED once the signal is aborted. */

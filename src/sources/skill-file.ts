@@ -1,29 +1,34 @@
 import { closeSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename } from 'node:path'
 import { FORMAT_LIMITS, parseSkill, type QuickHead } from '../format/index.ts'
-import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../kernel/index.ts'
+import { type Diagnostic, shellWord } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { kindOf, type OpenedFile, openWithoutWaiting, readInto, stampOf } from './files/open.ts'
 import { type FoundAt, type FoundIn, FoundSkill } from './found/found-skill.ts'
 import type { HeadBuffer } from './found/head-buffer.ts'
+import type { Read, Recall } from './found/last-look.ts'
 
 /** The exact name; on a file system that ignores case the true name is compared. */
 export const SKILL_FILE = 'SKILL.md'
 
-/** What every candidate of one scan shares. The buffers are reused: nothing may be awaited between reading and parsing. */
-export interface CandidateContext extends FoundIn {
+/** What every candidate of one look shares. The buffers are reused: nothing may be awaited between reading and parsing. */
+export interface CandidateContext {
+  /** Shared by the skills of all looks, which outlive the look: so it holds none of the buffers. */
+  readonly shared: FoundIn
   /** Real path of the root; a link may not leave it. */
   readonly root: string
+  /** What the last look read. */
+  readonly recall: Recall
   readonly heads: HeadBuffer
   /** For files that must be read whole. */
   readonly buffer: { bytes: Uint8Array }
 }
 
-/** What a directory turned out to be. `absent`: it has no SKILL.md; `blocked`: nobody may look into it. */
-export type Candidate =
-  | { readonly type: 'skill'; readonly skill: Skill }
-  | { readonly type: 'rejected'; readonly rejected: RejectedSkill }
-  | { readonly type: 'absent' | 'blocked' }
+/** What a directory turned out to be. `absent`: it has no SKILL.md; `blocked`: nobody may look into it; `other`: a skill that nobody asked for. */
+export type Candidate = Read | { readonly type: 'absent' | 'blocked' | 'other' }
+
+/** Least room for a file that is read whole. */
+const WHOLE_BYTES = 65_536
 
 const NO_NOTES: readonly Diagnostic[] = Object.freeze([])
 
@@ -32,14 +37,25 @@ interface Found extends OpenedFile {
   readonly notes: readonly Diagnostic[]
 }
 
-/** Looks for SKILL.md in a directory (a real path) and reads it. Never throws for what the directory holds. */
+/** Looks for SKILL.md in a directory (a real path) and reads it, unless it was read before. Never throws for what the directory holds. */
 export function readCandidate(directory: string, context: CandidateContext): Candidate {
+  return context.recall.find(directory) ?? openCandidate(directory, context)
+}
+
+function openCandidate(directory: string, context: CandidateContext): Candidate {
   const path = `${directory}/${SKILL_FILE}`
   const found = openSkillFile(path, context.root)
   if (found === 'absent' || found === 'blocked') return { type: found }
   if ('code' in found) return rejected(directory, path, { context, diagnostics: [found] })
   try {
-    return readFound(directory, found, context)
+    const { stats, notes } = found
+    if (!stats.isFile()) {
+      return rejected(directory, path, { context, diagnostics: [notRegular(path, kindOf(stats))] })
+    }
+    const read = readFound(directory, found, context)
+    // What a link leads to is looked at each time.
+    context.recall.note(directory, read, notes === NO_NOTES ? stats : undefined)
+    return read
   } catch (error) {
     const message = `${SKILL_FILE} cannot be read: ${reasonOf(error)}`
     return rejected(directory, path, { context, diagnostics: [finding('skill-file-unreadable', path, { message })] })
@@ -53,11 +69,11 @@ export function rejected(
   directory: string,
   file: string,
   { context, diagnostics }: { context: CandidateContext; diagnostics: readonly Diagnostic[] },
-): Candidate {
+): Read {
   const errorsFirst = [...diagnostics.filter(isError), ...diagnostics.filter((diagnostic) => !isError(diagnostic))]
   return {
     type: 'rejected',
-    rejected: { name: basename(directory), file, origin: context.origin, diagnostics: errorsFirst },
+    rejected: { name: basename(directory), file, origin: context.shared.origin, diagnostics: errorsFirst },
   }
 }
 
@@ -157,12 +173,9 @@ export function isInside(path: string, root: string): boolean {
   return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`)
 }
 
-function readFound(directory: string, found: Found, context: CandidateContext): Candidate {
+/** `found` is a regular file. */
+function readFound(directory: string, found: Found, context: CandidateContext): Read {
   const { stats, path, notes } = found
-  if (!stats.isFile()) {
-    const file = `${directory}/${SKILL_FILE}`
-    return rejected(directory, file, { context, diagnostics: [notRegular(file, kindOf(stats))] })
-  }
   const at: FoundAt = {
     directory,
     label: directory.slice(directory.lastIndexOf('/') + 1),
@@ -171,17 +184,18 @@ function readFound(directory: string, found: Found, context: CandidateContext): 
   }
   const quick = glance(at.label, found, context)
   if (!quick) return readWhole(at, found, context)
-  return { type: 'skill', skill: new FoundSkill(context, at, { quick, kept: context.heads.keep(quick.to) }) }
+  const kept = context.heads.keep(quick.to)
+  return { type: 'skill', skill: new FoundSkill(context.shared, at, { quick, kept }) }
 }
 
 /** What the first bytes of the file say, when they are enough and hold nothing odd. */
 function glance(label: string, { fd, stats }: Found, context: CandidateContext): QuickHead | undefined {
-  const { heads, reader, maxFileBytes } = context
-  if (stats.size > maxFileBytes || stats.size > FORMAT_LIMITS.largeFileBytes) return undefined
+  const { heads, shared } = context
+  if (stats.size > shared.maxFileBytes || stats.size > FORMAT_LIMITS.largeFileBytes) return undefined
   const { bytes } = heads
   const end = heads.read(fd)
   const isWhole = end === stats.size
-  const quick = reader.glance(bytes, { start: 0, end, isWhole }, label)
+  const quick = shared.reader.glance(bytes, { start: 0, end, isWhole }, label)
   if (quick === undefined) return undefined
   // Of a file that is here as a whole all is checked, else only what is used: loading reads and checks the rest.
   if ((isWhole || quick.isWide) && !heads.isText(isWhole ? end : quick.to)) return undefined
@@ -189,27 +203,31 @@ function glance(label: string, { fd, stats }: Found, context: CandidateContext):
 }
 
 /** The file from its first to its last byte, through the parser that reports. */
-function readWhole(at: FoundAt, found: Found, context: CandidateContext): Candidate {
+function readWhole(at: FoundAt, found: Found, context: CandidateContext): Read {
   const { directory, label } = at
   const { stats, notes } = found
+  const { maxFileBytes } = context.shared
   const path = `${directory}/${SKILL_FILE}`
-  const bytes = stats.size > context.maxFileBytes ? undefined : readBytes(found, context)
+  const bytes = stats.size > maxFileBytes ? undefined : readBytes(found, context)
   if (bytes === undefined) {
-    const message = `${SKILL_FILE} has ${stats.size} bytes, the limit is ${context.maxFileBytes}`
+    const message = `${SKILL_FILE} has ${stats.size} bytes, the limit is ${maxFileBytes}`
     const fix = 'move long material into files under references/'
     const tooLarge = { ...finding('file-too-large', path, { message, fix }), line: 1, column: 1 }
     return rejected(directory, path, { context, diagnostics: [tooLarge] })
   }
-  const { document, diagnostics } = parseSkill(bytes, { path, directoryName: label, maxBytes: context.maxFileBytes })
+  const { document, diagnostics } = parseSkill(bytes, { path, directoryName: label, maxBytes: maxFileBytes })
   if (document === undefined) return rejected(directory, path, { context, diagnostics: [...notes, ...diagnostics] })
   const { body: _, ...head } = document
-  return { type: 'skill', skill: new FoundSkill(context, at, { head, diagnostics }) }
+  return { type: 'skill', skill: new FoundSkill(context.shared, at, { head, diagnostics }) }
 }
 
 /** The whole file in the shared buffer, or undefined when it is larger than the limit. */
-function readBytes({ fd, stats }: Found, { buffer, maxFileBytes }: CandidateContext): Uint8Array | undefined {
+function readBytes({ fd, stats }: Found, { buffer, shared }: CandidateContext): Uint8Array | undefined {
+  const { maxFileBytes } = shared
   const wanted = Math.min(stats.size, maxFileBytes) + 1
-  if (buffer.bytes.length < wanted) buffer.bytes = new Uint8Array(Math.max(wanted, buffer.bytes.length * 2))
+  if (buffer.bytes.length < wanted) {
+    buffer.bytes = new Uint8Array(Math.max(wanted, buffer.bytes.length * 2, WHOLE_BYTES))
+  }
   let length = readInto(fd, buffer.bytes)
   while (length === buffer.bytes.length && length <= maxFileBytes) {
     // It grew while it was read.

@@ -4,7 +4,7 @@ import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../k
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { inByteOrder, isLarge, list, listInBackground } from './listing.ts'
 import type { Pace } from './pace.ts'
-import { type CandidateContext, isInside, readCandidate, rejected, SKILL_FILE } from './skill-file.ts'
+import { type Candidate, type CandidateContext, isInside, readCandidate, rejected, SKILL_FILE } from './skill-file.ts'
 import type { SourceLimits, SourceResult } from './source.ts'
 
 /** Findings of one code that are listed one by one; the rest is counted. */
@@ -16,6 +16,8 @@ export interface WalkOptions {
   readonly limits: SourceLimits
   readonly context: CandidateContext
   readonly pace: Pace
+  /** What is in a directory (a real path); default `readCandidate`. */
+  readonly read?: (directory: string, context: CandidateContext) => Candidate
 }
 
 interface Place {
@@ -96,7 +98,8 @@ function nextPlace(walk: Walk): Place | undefined {
 
 /** Reads one directory; false ends the walk. Only a large one has to be waited for. */
 function visit(walk: Walk, place: Place): boolean | Promise<boolean> {
-  const candidate = readCandidate(place.path, walk.context)
+  const { read = readCandidate, context } = walk
+  const candidate = read(place.path, context)
   if (candidate.type === 'blocked') {
     noteUnreadable(walk, place, 'permission denied')
     return true

@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { ROOT } from '../source-tree.ts'
 
 /** Each costs every command some milliseconds; commands that only look need none of them. */
-const HEAVY = ['child_process', 'http', 'https', 'net', 'readline', 'sqlite', 'tls', 'worker_threads']
+const HEAVY = ['child_process', 'crypto', 'http', 'https', 'net', 'readline', 'sqlite', 'tls', 'worker_threads']
 const LOOKING = [
   ['skills', 'list'],
   ['skills', 'show', 'csv-report'],
@@ -16,8 +16,8 @@ const LOOKING = [
   ['config', 'check'],
 ]
 
-/** The smaller bundle, and what it leaves for later; all others start from main.cjs. */
-const BUNDLES: Readonly<Record<string, readonly string[]>> = { list: ['look.cjs'], show: ['later.cjs', 'look.cjs'] }
+/** They start from the smaller bundle, and need nothing of what it leaves for later; all others start from main.cjs. */
+const BUNDLES: Readonly<Record<string, readonly string[]>> = { list: ['look.cjs'], show: ['look.cjs'] }
 
 const home = mkdtempSync(join(tmpdir(), 'nexus-start-'))
 after(() => rmSync(home, { recursive: true }))
@@ -57,20 +57,19 @@ for (const args of LOOKING) {
   test(`nexus ${args.join(' ')} starts from one bundle and loads nothing heavy`, () => {
     const { builtins, files, status } = loaded([...args, '--json'])
     assert.ok(status === 0 || status === 1, `exit code ${status}`)
-    assert.deepEqual(
-      HEAVY.filter((name) => builtins.includes(name)),
-      [],
-    )
+    const heavy = HEAVY.filter((name) => builtins.includes(name))
+    // What is shown of one skill has its sha256.
+    assert.deepEqual(heavy, args[1] === 'show' ? ['crypto'] : [])
     assert.deepEqual(files, ['bin.cjs', ...(BUNDLES[args[1] ?? ''] ?? ['main.cjs'])])
   })
 }
 
 const CACHE = join(ROOT, 'dist/.cache')
 
-/** Where what V8 made of look.cjs is kept for `skills list`. */
+/** Where what V8 made of look.cjs is kept for `skills list --json`. */
 function keptForList(): string {
   assert.equal(loaded(['skills', 'list', '--json']).status, 0)
-  const name = readdirSync(CACHE).find((each) => each.endsWith(`${process.version}-${process.arch}-list-look.bin`))
+  const name = readdirSync(CACHE).find((each) => each.endsWith(`${process.version}-${process.arch}-list-json-look.bin`))
   return join(CACHE, name ?? 'nothing was kept')
 }
 
@@ -96,6 +95,15 @@ test('what others could have written is not run', { skip: process.getuid === und
   // Made anew: the old one was not taken.
   assert.notEqual(statSync(path).mtimeMs, before)
   assert.equal(statSync(path).mode & 0o022, 0)
+})
+
+test('each way to print has code of its own kept, and nothing is kept of a name that is not there', () => {
+  const kept = (): readonly string[] => readdirSync(CACHE).filter((name) => /-show(?:-json)?-look\.bin$/.test(name))
+  for (const name of kept()) rmSync(join(CACHE, name))
+  assert.equal(loaded(['skills', 'show', 'csv-repor']).status, 4)
+  assert.deepEqual(kept(), [])
+  for (const form of [[], ['--json']]) assert.equal(loaded(['skills', 'show', 'csv-report', ...form]).status, 0)
+  assert.equal(kept().length, 2)
 })
 
 test('nexus --version loads one file', () => {

@@ -46,16 +46,19 @@ test('escaped text can close no tag and no attribute', () => {
   fc.assert(fc.property(fc.string(), (text) => assert.doesNotMatch(escapeXml(text), /[<>"']/)))
 })
 
+/** Format characters that are seen: signs before Arabic, Syriac and Kaithi numbers. */
+const SEEN = /[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]/gu
+
 test('safe JSON reads back as what it was, and shows every character', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
-    fc.constantFrom('\u009b31m', '\u202ex', '\u{e0041}', '\u2028', '\u200d'),
+    fc.constantFrom('\u007f', '\u009b31m', '\u202ex', '\u{e0041}', '\u2028', '\u200d'),
   )
   fc.assert(
     fc.property(fc.array(text), (values) => {
       const json = toSafeJson({ values })
       assert.deepEqual(JSON.parse(json), { values })
-      assert.doesNotMatch(json, /[\p{Cc}\p{Cf}\u2028\u2029]/u)
+      assert.doesNotMatch(json.replace(SEEN, ''), /[\p{Cc}\p{Cf}\u2028\u2029]/u)
     }),
   )
 })

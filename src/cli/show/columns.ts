@@ -1,15 +1,15 @@
 /** Text in columns: widths are cells of a terminal, so that colours count nothing and Chinese, Japanese, Korean and emoji two. */
 
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
-const NO_WIDTH = /\p{M}/u
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/
 const PLAIN = /^[ -~]*$/
 // oxlint-disable-next-line no-control-regex
 const COLOURS = /\u001b\[\d+m/g
 
 /** Cells of one character. */
 export function cellsOf(character: string): 0 | 1 | 2 {
-  return NO_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1
+  // Patterns over all of Unicode are prepared where they stand: not at start.
+  if (/\p{M}/u.test(character)) return 0
+  return WIDE.test(character) || /\p{Emoji_Presentation}/u.test(character) ? 2 : 1
 }
 
 /** Cells of a text on one line. */

@@ -1,4 +1,4 @@
-import { type Catalog, estimateTokens } from '../../catalog/index.ts'
+import { type Catalog, estimateLine } from '../../catalog/index.ts'
 import {
   type Diagnostic,
   type HeldSkill,
@@ -10,6 +10,7 @@ import {
 } from '../../kernel/index.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
 import { formatTable, shorten } from './columns.ts'
+import { type Rows, rowsOf } from './long-document.ts'
 
 /** Why a copy is not simply ready; with the place of the cause, where it is known. */
 export interface Reason {
@@ -64,7 +65,7 @@ export function printReady(catalog: Catalog, terminal: Terminal): void {
 
 /** What a skill costs in the prompt when the index shows it whole. The index itself is not made for a list: `nexus prompt` has it. */
 function costOf(skill: Skill): number {
-  return estimateTokens(`- **${skill.name}**: ${skill.description}`)
+  return estimateLine(skill.name, skill.description)
 }
 
 export function printOthers(catalog: Catalog, terminal: Terminal): void {
@@ -170,27 +171,46 @@ export function looseIn(catalog: Catalog): readonly Diagnostic[] {
   return catalog.diagnostics.filter((diagnostic) => !told.has(diagnostic) && diagnostic.severity !== 'info')
 }
 
+/** What `skills list --json` says, without its lists. */
 export function listData(catalog: Catalog, all: boolean): JsonValue {
+  const empty = Object.fromEntries(Object.keys(listsIn(catalog, all)).map((name) => [name, []]))
   return {
-    skills: catalog.skills.map((skill) => ({
-      ...skillData(skill),
-      description: skill.description,
-      tokens: costOf(skill),
-    })),
-    ...(all && {
-      held: catalog.held.map(({ skill, reasons }) => ({
-        ...skillData(skill),
-        reasons: reasons.map((reason) => ({ ...reason })),
-      })),
-      shadowed: catalog.shadowed.map(({ skill, by, why }) => ({ ...skillData(skill), by: skillAddress(by), why })),
-      rejected: catalog.rejected.map(rejectedData),
-    }),
+    ...empty,
     counts: {
       ready: catalog.skills.length,
       held: catalog.held.length,
       shadowed: catalog.shadowed.length,
       rejected: catalog.rejected.length,
     },
+  }
+}
+
+/** Its lists, in their order. */
+export function listsIn(catalog: Catalog, all: boolean): Readonly<Record<string, Rows>> {
+  const skills = rowsOf(catalog.skills, readyData)
+  if (!all) return { skills }
+  return {
+    skills,
+    held: rowsOf(catalog.held, ({ skill, reasons }) => ({
+      ...skillData(skill),
+      reasons: reasons.map((reason) => ({ ...reason })),
+    })),
+    shadowed: rowsOf(catalog.shadowed, ({ skill, by, why }) => ({ ...skillData(skill), by: skillAddress(by), why })),
+    rejected: rowsOf(catalog.rejected, rejectedData),
+  }
+}
+
+/** `skillData` and what a skill costs, as one object: there are thousands of them. */
+function readyData(skill: Skill): JsonValue {
+  return {
+    name: skill.name,
+    address: skillAddress(skill),
+    tier: skill.origin.tier,
+    trusted: skill.origin.trusted,
+    file: skill.file,
+    diagnostics: skill.diagnostics.map(diagnosticData),
+    description: skill.description,
+    tokens: costOf(skill),
   }
 }
 

@@ -1,9 +1,13 @@
-import { COLON, CR, DASH, LF, SPACE } from '../quick/bytes.ts'
+import { CR, DASH, DOUBLE_QUOTE, LF, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
 import { IN_METADATA, markOf } from './keys.ts'
-import { CLOSER, createPatterns, type Patterns } from './patterns.ts'
+import { createPatterns, type Patterns } from './patterns.ts'
 
 const MAX_LEVELS = 10
 const MAX_KEYS = 120
+const BAR = 124
+const GREATER = 62
+const ZERO = 48
+const NINE = 57
 
 /** An entry at the first column: `from` is its key, `end` the start of the next line. */
 export interface TopEntry {
@@ -33,21 +37,19 @@ export class Glance {
   /** Some key below another may gate the skill. */
   hasGates = false
 
+  // Not #private: until it is optimized, code finds those by a symbol, which takes longer than all else that is done for a line.
   /** Per level: its indentation doubled, plus one for a list. */
-  readonly #columns: number[] = Array.from({ length: MAX_LEVELS + 3 }, () => 0)
-  readonly #marks: number[] = Array.from({ length: MAX_KEYS + 1 }, () => 0)
-  readonly #levels: number[] = Array.from({ length: MAX_KEYS + 1 }, () => 0)
-  readonly #ascii = createPatterns('ascii')
-  readonly #all = createPatterns('all')
-  readonly #closer = new RegExp(CLOSER, 'y')
+  private readonly columns: number[] = Array.from({ length: MAX_LEVELS + 3 }, () => 0)
+  private readonly marks: number[] = Array.from({ length: MAX_KEYS + 1 }, () => 0)
+  private readonly levels: number[] = Array.from({ length: MAX_KEYS + 1 }, () => 0)
+  private readonly ascii = createPatterns('ascii')
+  private all: Patterns | undefined
 
   /** True when `text`, bytes read as Latin-1, is such a frontmatter from `start` to a closing line. */
   // One loop on purpose: each of its parts is too small to be worth a call, and calls are what costs before they are compiled.
   // oxlint-disable-next-line complexity
   look(text: string, start: number): boolean {
-    const columns = this.#columns
-    const marks = this.#marks
-    const levels = this.#levels
+    const { columns, marks, levels } = this
     let at = start
     let level = 0
     let keys = 0
@@ -73,16 +75,17 @@ export class Glance {
       }
       while (keys > 0 && (levels[keys - 1] as number) > level) keys--
       let key = from
-      let what: keyof Patterns = 'entry'
+      let colon = text.indexOf(':', from)
       if (unit === DASH) {
         // An item: a value, or a mapping that begins behind the dash.
-        if (this.#matches('value', text, from)) {
-          at = this.#all.value.lastIndex
+        if (text.charCodeAt(from + 1) !== SPACE) return false
+        key = from + 2
+        if (colon < 0 || colon > text.indexOf('\n', from) || !isBlank(text.charCodeAt(colon + 1))) {
+          at = this.after('value', text, key, text.charCodeAt(key))
+          if (at < 0) return false
           isOpen = false
           continue
         }
-        what = 'item'
-        key = from + 2
         columns[++level] = column + 3
         if (level > MAX_LEVELS) return false
       }
@@ -91,46 +94,54 @@ export class Glance {
       if (keys >= MAX_KEYS) return false
       marks[keys] = mark
       levels[keys++] = level
-      let form: TopEntry['form'] = 'line'
-      if (!this.#matches(what, text, from)) {
-        if (level > 0 || !this.#matches('block', text, from)) return false
-        what = 'block'
-        form = 'block'
-      }
-      at = this.#all[what].lastIndex
-      let last = at - 2
-      while (isBlank(text.charCodeAt(last))) last--
-      isOpen = form === 'line' && text.charCodeAt(last) === COLON
+      while (text.charCodeAt(++colon) === SPACE);
+      const first = text.charCodeAt(colon)
+      const isBlock = first === BAR || first === GREATER
+      if (isBlock && (level > 0 || unit === DASH)) return false
+      at = this.after('entry', text, key, first)
+      if (at < 0) return false
+      isOpen = isBlank(first)
       if (level === 0) {
         const entry = this.entries[this.count++] as TopEntry
         entry.mark = mark
         entry.from = from
         entry.end = at
-        entry.form = isOpen ? 'open' : form
+        entry.form = isOpen ? 'open' : isBlock ? 'block' : 'line'
       } else if (level === 1 && IN_METADATA.has(mark)) {
         this.hasGates = true
       }
     }
     this.end = at
-    this.#closer.lastIndex = at
-    return this.#closer.test(text)
+    const { closer } = this.ascii
+    closer.lastIndex = at
+    return closer.test(text)
   }
 
-  /** Afterwards the end of the match is in the pattern of `all`. */
-  #matches(what: keyof Patterns, text: string, at: number): boolean {
-    const ascii = this.#ascii[what]
-    const all = this.#all[what]
-    ascii.lastIndex = at
+  /** Where the next line starts when an entry stands at `at`, or a value alone, whose value begins with `first`; -1 when its form is unknown. */
+  // oxlint-disable-next-line max-params
+  private after(what: 'entry' | 'value', text: string, at: number, first: number): number {
+    const pattern = patternOf(this.ascii, what, first)
+    pattern.lastIndex = at
     // Of a block it matches the lines before the first with another character: then more of its lines follow.
-    if (ascii.test(text) && (what !== 'block' || text.charCodeAt(ascii.lastIndex) !== SPACE)) {
-      all.lastIndex = ascii.lastIndex
-      return true
-    }
-    all.lastIndex = at
-    if (!all.test(text)) return false
+    const isMatch = pattern.test(text) && (pattern !== this.ascii.block || text.charCodeAt(pattern.lastIndex) !== SPACE)
+    if (isMatch) return pattern.lastIndex
+    this.all ??= createPatterns('all')
+    const other = patternOf(this.all, what, first)
+    other.lastIndex = at
+    if (!other.test(text)) return -1
     this.isWide = true
-    return true
+    return other.lastIndex
   }
+}
+
+function patternOf({ entry, value, open, block }: Patterns, what: 'entry' | 'value', first: number): RegExp {
+  const forms = what === 'entry' ? entry : value
+  if (first === DOUBLE_QUOTE) return forms.double
+  if (first === SINGLE_QUOTE) return forms.single
+  if (first === OPEN_BRACKET) return forms.list
+  if (first >= ZERO && first <= NINE) return forms.number
+  if (first === LF || first === CR) return open
+  return first === BAR || first === GREATER ? block : forms.plain
 }
 
 /** True for what may stand at the end of a line. */

@@ -11,24 +11,24 @@ const IS_WIDE = /[\x80-\xff]/
 export class Lines {
   indent = 0
   isItem = false
-  readonly #text: string
-  #from = 0
-  #end = 0
-  #colon = 0
+  private readonly text: string
+  private from = 0
+  private end = 0
+  private colon = 0
 
   constructor(text: string) {
-    this.#text = text
-    this.#end = text.indexOf('\n')
+    this.text = text
+    this.end = text.indexOf('\n')
   }
 
   next(): void {
-    const text = this.#text
-    const start = this.#end + 1
+    const text = this.text
+    const start = this.end + 1
     let from = start
     while (text.charCodeAt(from) === SPACE) from++
-    this.#end = text.indexOf('\n', from)
-    this.#from = from
-    this.indent = this.#end < 0 ? -1 : from - start
+    this.end = text.indexOf('\n', from)
+    this.from = from
+    this.indent = this.end < 0 ? -1 : from - start
     this.isItem = text.charCodeAt(from) === DASH
   }
 
@@ -41,32 +41,32 @@ export class Lines {
 
   /** From `- text` to `text`, which then is the line. */
   enterItem(): void {
-    this.#from += 2
+    this.from += 2
     this.indent += 2
     this.isItem = false
   }
 
   /** Empty for a line without one. */
   key(): string {
-    const colon = this.#text.indexOf(':', this.#from)
-    this.#colon = colon < 0 || colon > this.#end ? this.#from - 1 : colon
-    return this.#text.slice(this.#from, Math.max(this.#from, this.#colon))
+    const colon = this.text.indexOf(':', this.from)
+    this.colon = colon < 0 || colon > this.end ? this.from - 1 : colon
+    return this.text.slice(this.from, Math.max(this.from, this.colon))
   }
 
   /** What stands behind the key that was asked for. */
   value(): string {
-    return this.#slice(this.#colon + 1)
+    return this.slice(this.colon + 1)
   }
 
   /** All of the line. */
   whole(): string {
-    return this.#slice(this.#from)
+    return this.slice(this.from)
   }
 
-  #slice(start: number): string {
-    const text = this.#text
+  private slice(start: number): string {
+    const text = this.text
     let from = start
-    let end = this.#end
+    let end = this.end
     while (text.charCodeAt(from) === SPACE) from++
     while (end > from && isBlank(text.charCodeAt(end - 1))) end--
     return text.slice(from, end)
@@ -95,7 +95,7 @@ function items(lines: Lines): readonly string[] | undefined {
     texts.push(text)
     lines.next()
   }
-  return lines.indent < level ? texts : undefined
+  return lines.indent < level ? texts.slice() : undefined
 }
 
 /** A value, and not `- key: value`. */
@@ -117,7 +117,8 @@ function flow(value: string): readonly string[] | undefined {
     at = isQuoted ? end + 1 : end
     while (at < last && (value.charCodeAt(at) === SPACE || value.charCodeAt(at) === COMMA)) at++
   }
-  return texts
+  // A copy, because an array that grows keeps room for sixteen more.
+  return texts.slice()
 }
 
 /** A text that is not empty; undefined for numbers, words such as null, and lists. */

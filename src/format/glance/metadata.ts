@@ -25,9 +25,15 @@ interface Draft {
  * or is empty when there is none.
  * What only people are shown is in `whole`, which is asked for when it is. Undefined: the scanner must read it.
  */
-export function glanceAtMetadata(text: string, whole: () => SkillMetadata): SkillMetadata | undefined {
+export function glanceAtMetadata<T>(text: string, from: Whole<T>): SkillMetadata | undefined {
   const draft = begin()
-  return eachPlace(text, (lines, key) => field(lines, key, draft)) ? new GlancedMetadata(draft, whole) : undefined
+  return eachPlace(text, (lines, key) => field(lines, key, draft)) ? new GlancedMetadata(draft, from) : undefined
+}
+
+/** How all of it is read, and from what. */
+export interface Whole<T> {
+  readonly source: T
+  readonly read: (source: T) => SkillMetadata
 }
 
 /** True when every field of such a text has its proper form, so that there is nothing to report about it. */
@@ -62,22 +68,24 @@ function begin(): Draft {
   return { os: NONE, requires: NO_REQUIREMENTS, always: false, primaryEnv: undefined, skillKey: undefined }
 }
 
-class GlancedMetadata implements SkillMetadata {
+class GlancedMetadata<T> implements SkillMetadata {
   readonly os: readonly string[]
   readonly requires: Requirements
   readonly always: boolean
   declare readonly primaryEnv?: string
   declare readonly skillKey?: string
-  readonly #read: () => SkillMetadata
+  readonly #source: T
+  readonly #read: (source: T) => SkillMetadata
   #all: SkillMetadata | undefined
 
-  constructor({ os, requires, always, primaryEnv, skillKey }: Draft, whole: () => SkillMetadata) {
+  constructor({ os, requires, always, primaryEnv, skillKey }: Draft, { source, read }: Whole<T>) {
     this.os = os
     this.requires = requires
     this.always = always
     if (primaryEnv !== undefined) this.primaryEnv = primaryEnv
     if (skillKey !== undefined) this.skillKey = skillKey
-    this.#read = whole
+    this.#source = source
+    this.#read = read
     this.#all = undefined
   }
 
@@ -96,7 +104,7 @@ class GlancedMetadata implements SkillMetadata {
 
   /** All of it as plain data. */
   toJSON(): SkillMetadata {
-    return (this.#all ??= this.#read())
+    return (this.#all ??= this.#read(this.#source))
   }
 }
 

@@ -52,90 +52,91 @@ export interface Outline {
 export class Outliner implements Outline {
   isQuiet = true
   allowedTools: readonly string[] = []
-  readonly #look = new Glance()
+  // Not #private: those are slow until they are optimized, as in a glance.
+  private readonly look = new Glance()
   /** What was looked at: the file, or its frontmatter without comments and JSON. Offsets are the same. */
-  #text = ''
-  #latin1 = ''
-  readonly #keys: string[] = []
-  readonly #values: JsonValue[] = []
-  /** The end of what `#written` gave. */
-  #writtenTo = 0
+  private text = ''
+  private latin1 = ''
+  private readonly keys: string[] = []
+  private readonly values: JsonValue[] = []
+  /** The end of what `written` gave. */
+  private writtenTo = 0
 
   /** Undefined when there may be something to report, or only the parsers know. */
   read(file: FileText, directoryName: string): Outline | undefined {
     const text = file.latin1
     const close = text.indexOf('\n---')
     if (close < 0 || close > MAX_BYTES || !isCleanName(directoryName)) return undefined
-    if (!this.#sees(text, close) || (close > 1_024 && LONG_KEY.test(text.slice(0, close)))) return undefined
-    this.#latin1 = text
+    if (!this.sees(text, close) || (close > 1_024 && LONG_KEY.test(text.slice(0, close)))) return undefined
+    this.latin1 = text
     this.allowedTools = []
     this.isQuiet = true
-    return this.#readEntries(file, directoryName) ? this : undefined
+    return this.readEntries(file, directoryName) ? this : undefined
   }
 
   get to(): number {
-    return this.#look.end
+    return this.look.end
   }
 
   front(): JsonObject {
     const front = Object.create(null) as Record<string, JsonValue>
-    for (let at = 0; at < this.#keys.length; at++) front[this.#keys[at] as string] = this.#values[at] as JsonValue
+    for (let at = 0; at < this.keys.length; at++) front[this.keys[at] as string] = this.values[at] as JsonValue
     return front
   }
 
   /** Looks at the frontmatter; once more with blanks for comments and a word for JSON when it is not of the plainest kind. */
-  #sees(text: string, close: number): boolean {
+  private sees(text: string, close: number): boolean {
     const from = text.startsWith('---\n') ? 4 : text.startsWith('---\r\n') ? 5 : 0
     if (from === 0) return false
-    this.#text = text
-    if (this.#look.look(text, from)) return true
+    this.text = text
+    if (this.look.look(text, from)) return true
     const head = text.slice(0, text.indexOf('\n', close + 1) + 1)
-    this.#text = head.replace(COMMENT, blanked).replace(JSON_METADATA, ({ length }) => 'x'.repeat(length))
-    const start = OPENER.exec(this.#text)?.[0].length
-    return this.#text !== head && start !== undefined && this.#look.look(this.#text, start)
+    this.text = head.replace(COMMENT, blanked).replace(JSON_METADATA, ({ length }) => 'x'.repeat(length))
+    const start = OPENER.exec(this.text)?.[0].length
+    return this.text !== head && start !== undefined && this.look.look(this.text, start)
   }
 
-  #readEntries(file: FileText, directoryName: string): boolean {
-    const { entries, count } = this.#look
-    this.#keys.length = 0
-    this.#values.length = 0
+  private readEntries(file: FileText, directoryName: string): boolean {
+    const { entries, count } = this.look
+    this.keys.length = 0
+    this.values.length = 0
     for (let index = 0; index < count; index++) {
       const entry = entries[index] as TopEntry
-      const key = this.#keyOf(entry)
-      const value = this.#value(file, { entry, key, directoryName })
+      const key = this.keyOf(entry)
+      const value = this.value(file, { entry, key, directoryName })
       if (value === undefined) return false
-      this.#keys.push(key)
-      this.#values.push(value)
+      this.keys.push(key)
+      this.values.push(value)
     }
-    return this.#keys.includes('name') && this.#keys.includes('description')
+    return this.keys.includes('name') && this.keys.includes('description')
   }
 
-  #keyOf({ from }: TopEntry): string {
-    return this.#text.slice(from, this.#text.indexOf(':', from))
+  private keyOf({ from }: TopEntry): string {
+    return this.text.slice(from, this.text.indexOf(':', from))
   }
 
   /** A value about which reading has nothing to say; undefined when it may have. */
-  #value(
+  private value(
     file: FileText,
     { entry, key, directoryName }: { entry: TopEntry; key: string; directoryName: string },
   ): JsonValue | undefined {
     switch (key) {
       case 'name':
-        return unquoted(this.#written(entry, key)) === directoryName ? '' : undefined
+        return unquoted(this.written(entry, key)) === directoryName ? '' : undefined
       case 'description':
-        return this.#isPlainDescription(file, entry) ? '' : undefined
+        return this.isPlainDescription(file, entry) ? '' : undefined
       case 'license':
-        return isOneText(entry) && this.#written(entry, key).charCodeAt(0) !== OPEN_BRACKET ? '' : undefined
+        return isOneText(entry) && this.written(entry, key).charCodeAt(0) !== OPEN_BRACKET ? '' : undefined
       case 'compatibility':
-        return this.#compatibility(entry)
+        return this.compatible(entry)
       case 'allowed-tools':
-        return this.#allowedTools(entry)
+        return this.tools(entry)
       case 'disable-model-invocation':
       case 'user-invocable':
         this.isQuiet = false
-        return /^(?:true|false)$/.test(this.#written(entry, key)) ? '' : undefined
+        return /^(?:true|false)$/.test(this.written(entry, key)) ? '' : undefined
       case 'metadata':
-        return this.#metadata(file, entry)
+        return this.metadata(file, entry)
       default:
         this.isQuiet = false
         return LEFT.has(key) ? undefined : ''
@@ -143,39 +144,39 @@ export class Outliner implements Outline {
   }
 
   /** What stands behind a key, without the blanks around it; of a block also its lines. */
-  #written({ from, end }: TopEntry, key: string): string {
-    const text = this.#text
+  private written({ from, end }: TopEntry, key: string): string {
+    const text = this.text
     let start = from + key.length + 1
     while (text.charCodeAt(start) === SPACE) start++
     let last = end
     while (last > start && isBlank(text.charCodeAt(last - 1))) last--
-    this.#writtenTo = last
+    this.writtenTo = last
     return text.slice(start, last)
   }
 
   /** Text that is not empty, not too long, and hides nothing. */
-  #isPlainDescription({ bytes }: FileText, entry: TopEntry): boolean {
-    const written = this.#written(entry, 'description')
+  private isPlainDescription({ bytes }: FileText, entry: TopEntry): boolean {
+    const written = this.written(entry, 'description')
     if (written.length > FORMAT_LIMITS.maxDescriptionLength || !isOneText(entry)) return false
     // Words of up to five letters may be null, true or false.
     const isText = entry.form === 'block' || isFilled(written) || (isPlainText(written) && written.length > 5)
-    if (!isText || !this.#look.isWide || !IS_WIDE.test(written)) return isText
-    return !mayHide(bytes.toString('utf8', entry.from, this.#writtenTo).replaceAll('\r\n', '\n'))
+    if (!isText || !this.look.isWide || !IS_WIDE.test(written)) return isText
+    return !mayHide(bytes.toString('utf8', entry.from, this.writtenTo).replaceAll('\r\n', '\n'))
   }
 
-  #compatibility(entry: TopEntry): JsonValue | undefined {
+  private compatible(entry: TopEntry): JsonValue | undefined {
     if (entry.form === 'open') return null
-    const written = this.#written(entry, 'compatibility')
+    const written = this.written(entry, 'compatibility')
     if (!isOneText(entry) || written.length > FORMAT_LIMITS.maxCompatibilityLength) return undefined
     return entry.form === 'block' || isFilled(written) || isPlainText(written) ? '' : undefined
   }
 
-  #allowedTools(entry: TopEntry): JsonValue | undefined {
+  private tools(entry: TopEntry): JsonValue | undefined {
     if (entry.form === 'open') return null
-    const written = this.#written(entry, 'allowed-tools')
+    const written = this.written(entry, 'allowed-tools')
     let value: string | readonly string[] | undefined
     if (entry.form === 'list' || written.charCodeAt(0) === OPEN_BRACKET) {
-      const lines = new Lines(this.#text.slice(entry.from, this.#look.end))
+      const lines = new Lines(this.text.slice(entry.from, this.look.end))
       lines.key()
       value = list(lines)
     } else if (entry.form === 'line') value = textOf(written)
@@ -189,11 +190,11 @@ export class Outliner implements Outline {
   }
 
   /** What stands right below `metadata`, by its kind. The syntax of the lines is known. */
-  #metadata({ bytes }: FileText, entry: TopEntry): JsonValue | undefined {
+  private metadata({ bytes }: FileText, entry: TopEntry): JsonValue | undefined {
     if (entry.form === 'open') return null
-    if (entry.form === 'line') return this.#json(bytes, entry)
-    const text = this.#text
-    const { hasGates, end } = this.#look
+    if (entry.form === 'line') return this.json(bytes, entry)
+    const text = this.text
+    const { hasGates, end } = this.look
     if (entry.form !== 'below' || (hasGates && !isSoundMetadata(text.slice(entry.from, end)))) return undefined
     const found = Object.create(null) as Record<string, JsonValue>
     const level = indentAt(text, entry.end)
@@ -212,24 +213,24 @@ export class Outliner implements Outline {
     return found
   }
 
-  #json(bytes: Buffer, entry: TopEntry): JsonObject | undefined {
-    const { length } = this.#written(entry, 'metadata')
-    const json = plainJson(bytes.toString('utf8', this.#writtenTo - length, this.#writtenTo))
+  private json(bytes: Buffer, entry: TopEntry): JsonObject | undefined {
+    const { length } = this.written(entry, 'metadata')
+    const json = plainJson(bytes.toString('utf8', this.writtenTo - length, this.writtenTo))
     if (json === undefined || !isSoundMapping(json)) return undefined
     this.isQuiet = false
     return json
   }
 
   offsetOf([top, below]: KeyPath): number {
-    const { entries, count } = this.#look
-    const entry = entries.slice(0, count).find((one) => this.#keyOf(one) === top) as TopEntry
+    const { entries, count } = this.look
+    const entry = entries.slice(0, count).find((one) => this.keyOf(one) === top) as TopEntry
     if (below === undefined) return entry.from
     if (entry.form === 'line') {
-      const from = this.#latin1.indexOf('{', entry.from)
-      return from + offsetOfKey(this.#latin1.slice(from, entry.end), asLatin1(String(below)))
+      const from = this.latin1.indexOf('{', entry.from)
+      return from + offsetOfKey(this.latin1.slice(from, entry.end), asLatin1(String(below)))
     }
-    const level = indentAt(this.#text, entry.end)
-    return this.#text.indexOf(`\n${' '.repeat(level)}${below}:`, entry.end - 1) + 1 + level
+    const level = indentAt(this.text, entry.end)
+    return this.text.indexOf(`\n${' '.repeat(level)}${below}:`, entry.end - 1) + 1 + level
   }
 }
 

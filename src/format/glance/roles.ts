@@ -34,8 +34,8 @@ export class Roles {
   /** All that may gate stands below metadata, which begins at `gatesFrom`; 0 when there is none. */
   isOnlyMetadata = false
   gatesFrom = 0
-  readonly #ordinary = new RegExp(ORDINARY)
-  readonly #address = new RegExp(ADDRESS)
+  private readonly ordinary = new RegExp(ORDINARY)
+  private readonly address = new RegExp(ADDRESS)
 
   /** False when the name is not `name`, the description is missing, or only the parsers know what they are. */
   // oxlint-disable-next-line complexity
@@ -56,21 +56,21 @@ export class Roles {
         if (text.charCodeAt(end) !== LF && !isRest(text, end, entry.end)) return false
         isNamed = true
       } else if (mark === MARKS.description) {
-        if (!text.startsWith(DESCRIPTION, from) || !this.#describe(text, entry)) return false
+        if (!text.startsWith(DESCRIPTION, from) || !this.describe(text, entry)) return false
       } else if (mark === MARKS.metadata) {
         if (text.startsWith('metadata:', from)) this.gatesFrom = from
         if (entry.form !== 'below' && entry.form !== 'open') hasOther = true
       } else if (mark === MARKS.license || mark === MARKS.compatibility || mark === MARKS.tools) {
-        this.#ordinary.lastIndex = from
-        if (entry.end - from > LONG || !this.#ordinary.test(text)) hasFindings = true
+        this.ordinary.lastIndex = from
+        if (entry.end - from > LONG || !this.ordinary.test(text)) hasFindings = true
       } else if (isFlag(mark)) {
         this.hasFlags = true
         hasFindings = true
       } else if (mark === MARKS.emoji) {
         this.hasGates = true
       } else if (mark === MARKS.homepage) {
-        this.#address.lastIndex = from
-        if (!this.#address.test(text)) hasFindings = true
+        this.address.lastIndex = from
+        if (!this.address.test(text)) hasFindings = true
         this.hasGates = true
       } else if (isInfluential(mark)) {
         hasOther = true
@@ -83,7 +83,7 @@ export class Roles {
   }
 
   /** In double quotes without escapes, plain, or a block. */
-  #describe(text: string, { from, end: next, form }: TopEntry): boolean {
+  private describe(text: string, { from, end: next, form }: TopEntry): boolean {
     let start = from + DESCRIPTION.length
     while (text.charCodeAt(start) === SPACE) start++
     let end = next - 1

@@ -23,7 +23,7 @@ const LINES_BEFORE = 2
 
 /** Most frontmatters end within so many bytes. Keys of more are faults, which a glance does not see. */
 const GLANCED_BYTES = 1_024
-const CLOSE = Buffer.from('\n---')
+const CLOSE = '\n---'
 /** The closing line with its blanks and its end; with more blanks it is left to the scanner. */
 const CLOSE_BYTES = 64
 
@@ -100,17 +100,23 @@ export interface HeadReader {
   isSound(source: HeadSource): boolean
 }
 
-export function createHeadReader(): HeadReader {
+/** `isForFew`: fewer files will be read than it takes for patterns to pay, so none are made. */
+export function createHeadReader({ isForFew = false }: { readonly isForFew?: boolean } = {}): HeadReader {
   const scanner = new Scanner()
-  const quickest = { look: new Glance(), roles: new Roles() }
+  const quickest = isForFew ? undefined : { look: new Glance(), roles: new Roles() }
   const again = ({ bytes, to }: HeadSource, from: number): ReturnType<typeof scannedFrontmatter> => {
     if (!scanner.scan(bytes, { start: from, end: to, until: 'end', isWhole: true }))
       throw new Error('the bytes have changed')
     return scannedFrontmatter(scanner, { start: from, firstLine: LINES_BEFORE })
   }
+  const wholeMetadata = (source: HeadSource): SkillMetadata => {
+    const front = again(source, source.from)
+    return readPlainMetadata(scanner) ?? readMetadata(front, UNHEARD)
+  }
   return {
     glance: (bytes, range, directoryName) =>
-      atFirstGlance(quickest, bytes, { range, directoryName }) ?? glance(scanner, bytes, { ...range, directoryName }),
+      (quickest && atFirstGlance(quickest, bytes, { range, directoryName })) ??
+      glance(scanner, bytes, { ...range, directoryName }),
     describe,
     read(source) {
       const report = createReport(source.path)
@@ -118,12 +124,10 @@ export function createHeadReader(): HeadReader {
       return { head, diagnostics: report.diagnostics }
     },
     readMetadata(source) {
-      const whole = (): SkillMetadata => {
-        const front = again(source, source.from)
-        return readPlainMetadata(scanner) ?? readMetadata(front, UNHEARD)
-      }
       const { bytes, gatesFrom, to } = source
-      return (gatesFrom < 0 ? undefined : glanceAtMetadata(bytes.toString('latin1', gatesFrom, to), whole)) ?? whole()
+      if (gatesFrom < 0) return wholeMetadata(source)
+      const text = bytes.toString('latin1', gatesFrom, to)
+      return glanceAtMetadata(text, { source, read: wholeMetadata }) ?? wholeMetadata(source)
     },
     isSound: ({ bytes, gatesFrom, to }) => gatesFrom >= 0 && isSoundMetadata(bytes.toString('latin1', gatesFrom, to)),
   }
@@ -142,9 +146,10 @@ interface Quickest {
 /** Only for skills that are named as their directory, and whose name keeps the rule: nearly all. */
 function atFirstGlance(quickest: Quickest, bytes: Buffer, { range, directoryName }: Beginning): QuickHead | undefined {
   const { start, end } = range
-  const close = bytes.indexOf(CLOSE, start)
-  if (close < 0 || close > Math.min(end, start + GLANCED_BYTES) || !isCleanName(directoryName)) return undefined
-  const text = bytes.toString('latin1', start, Math.min(end, close + CLOSE_BYTES))
+  if (!isCleanName(directoryName)) return undefined
+  const text = bytes.toString('latin1', start, Math.min(end, start + GLANCED_BYTES + CLOSE_BYTES))
+  const close = text.indexOf(CLOSE)
+  if (close < 0 || close > GLANCED_BYTES) return undefined
   const from = text.startsWith('---\n') ? 4 : text.startsWith('---\r\n') ? 5 : 0
   const { look, roles } = quickest
   if (from === 0 || !look.look(text, from) || !roles.read(text, look, directoryName)) return undefined

@@ -30,7 +30,9 @@ export function localFacts(settings: LocalSettings): TargetFacts {
   const identity = settings.isRoot
     ? { uid: settings.uidBase, gid: settings.uidBase }
     : { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 }
-  const env = insideEnvironment(settings, { bin: '/', workspace: '/' })
+  const env = Object.entries(insideEnvironment(settings, { bin: '/', workspace: '/' }))
+  // A set, because looking for a property makes every name that skills ask for one that lasts.
+  const set = new Set(env.filter(([, value]) => value !== '').map(([name]) => name))
   return {
     target: `local sandbox (uid ${identity.uid}${settings.isRoot ? '+' : ''})`,
     os: 'linux',
@@ -38,7 +40,7 @@ export function localFacts(settings: LocalSettings): TargetFacts {
     hasBin: (name) =>
       name === 'node' ||
       (isPlainName(name) && SYSTEM_PATH.some((directory) => canRun(join(directory, name), identity))),
-    hasEnv: (name) => Object.hasOwn(env, name) && env[name] !== '',
+    hasEnv: (name) => set.has(name),
   }
 }
 

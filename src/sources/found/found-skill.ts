@@ -1,12 +1,13 @@
 import type { DocumentHead, HeadReader, HeadSource, QuickHead } from '../../format/index.ts'
-import type {
-  Diagnostic,
-  FileStamp,
-  JsonObject,
-  Skill,
-  SkillDocument,
-  SkillMetadata,
-  SkillOrigin,
+import {
+  type Diagnostic,
+  type FileStamp,
+  type JsonObject,
+  type Skill,
+  type SkillDocument,
+  type SkillMetadata,
+  type SkillOrigin,
+  stampText,
 } from '../../kernel/index.ts'
 import { fileDigest } from './file-digest.ts'
 import type { KeptHead } from './head-buffer.ts'
@@ -20,7 +21,7 @@ const NO_METADATA: SkillMetadata = Object.freeze({
 })
 const BY_BOTH: SkillDocument['invocation'] = Object.freeze({ model: true, user: true })
 
-/** What all skills of one search share. */
+/** What all skills of one source share. They live as long as one of them. */
 export interface FoundIn {
   readonly origin: SkillOrigin
   readonly reader: HeadReader
@@ -51,6 +52,22 @@ export interface Glanced {
 
 const NO_BYTES = Buffer.alloc(0)
 
+/** All that a skill is made of. One record in one private field: until it is optimized, code takes long to find private fields. */
+interface Parts {
+  readonly shared: FoundIn
+  readonly at: FoundAt
+  /** What was seen at a glance; undefined when the file was read whole. */
+  readonly quick: QuickHead | undefined
+  /** What it was seen in, and where its offsets count from. */
+  readonly bytes: Buffer
+  readonly shift: number
+  description: string | undefined
+  reading: Reading | undefined
+  metadata: SkillMetadata | undefined
+  isSound: boolean | undefined
+  digest: string | undefined
+}
+
 /**
  * A skill in a folder. Most of what a frontmatter says is never asked for, so it is read when it is: from the bytes that were checked
  * when the skill was found, not from the file. Only the digest comes from the file. Properties are those of `Skill`.
@@ -58,58 +75,47 @@ const NO_BYTES = Buffer.alloc(0)
 export class FoundSkill implements Skill {
   readonly name: string
   readonly directory: string
-  readonly stamp: FileStamp
-  readonly #in: FoundIn
-  readonly #link: FoundAt['link']
-  /** What was seen at a glance; undefined when the file was read whole. */
-  readonly #quick: QuickHead | undefined
-  /** What it was seen in, and where its offsets count from. */
-  readonly #bytes: Buffer
-  readonly #shift: number
-  #description: string | undefined
-  #reading: Reading | undefined
-  #metadata: SkillMetadata | undefined
-  #digest: string | undefined
+  readonly #parts: Parts
 
   /** From a whole reading, or from a glance that can become one. */
   constructor(shared: FoundIn, at: FoundAt, from: Reading | Glanced) {
-    this.#in = shared
+    const isRead = 'head' in from
+    this.name = isRead ? (from.head.name ?? at.label) : from.quick.name
     this.directory = at.directory
-    this.stamp = at.stamp
-    this.#link = at.link
-    this.#metadata = undefined
-    this.#digest = undefined
-    if ('head' in from) {
-      this.name = from.head.name ?? at.label
-      this.#quick = undefined
-      this.#bytes = NO_BYTES
-      this.#shift = 0
-      this.#description = from.head.description ?? ''
-      this.#reading = from
-    } else {
-      this.name = from.quick.name
-      this.#quick = from.quick
-      this.#bytes = from.kept.bytes
-      this.#shift = from.kept.shift
-      this.#description = from.quick.description
-      this.#reading = undefined
+    this.#parts = {
+      shared,
+      at,
+      quick: isRead ? undefined : from.quick,
+      bytes: isRead ? NO_BYTES : from.kept.bytes,
+      shift: isRead ? 0 : from.kept.shift,
+      description: isRead ? (from.head.description ?? '') : from.quick.description,
+      reading: isRead ? from : undefined,
+      metadata: undefined,
+      isSound: undefined,
+      digest: undefined,
     }
   }
 
+  get stamp(): FileStamp {
+    return this.#parts.at.stamp
+  }
+
   get origin(): SkillOrigin {
-    return this.#in.origin
+    return this.#parts.shared.origin
   }
 
   get file(): string {
-    return this.#link?.file ?? `${this.directory}/SKILL.md`
+    return this.#parts.at.link?.file ?? `${this.directory}/SKILL.md`
   }
 
   get description(): string {
-    return (this.#description ??= this.#in.reader.describe(this.#quick as QuickHead, this.#bytes, this.#shift))
+    const parts = this.#parts
+    return (parts.description ??= parts.shared.reader.describe(parts.quick as QuickHead, parts.bytes, parts.shift))
   }
 
   get isDescribed(): boolean {
-    return this.#quick !== undefined && (this.#quick.description === undefined || this.#quick.description.trim() !== '')
+    const { quick } = this.#parts
+    return quick !== undefined && (quick.description === undefined || quick.description.trim() !== '')
   }
 
   get license(): string | undefined {
@@ -125,18 +131,19 @@ export class FoundSkill implements Skill {
   }
 
   get arguments(): readonly string[] {
-    return this.#quick?.isClean ? NOTHING : this.#read().head.arguments
+    return this.#parts.quick?.isClean ? NOTHING : this.#read().head.arguments
   }
 
   get invocation(): SkillDocument['invocation'] {
-    return this.#quick?.isForBoth ? BY_BOTH : this.#read().head.invocation
+    return this.#parts.quick?.isForBoth ? BY_BOTH : this.#read().head.invocation
   }
 
   get metadata(): SkillMetadata {
-    if (this.#reading) return this.#reading.head.metadata
-    const quick = this.#quick as QuickHead
-    if (quick.isUngated) return NO_METADATA
-    return (this.#metadata ??= this.#in.reader.readMetadata(this.#source(quick)))
+    const parts = this.#parts
+    const { reading, quick } = parts
+    if (reading) return reading.head.metadata
+    if (quick?.isUngated) return NO_METADATA
+    return (parts.metadata ??= parts.shared.reader.readMetadata(this.#source()))
   }
 
   get frontmatter(): JsonObject {
@@ -144,12 +151,19 @@ export class FoundSkill implements Skill {
   }
 
   get diagnostics(): readonly Diagnostic[] {
-    const own = this.#isSound() ? NOTHING : this.#read().diagnostics
-    return this.#link ? [...this.#link.notes, ...own] : own
+    const parts = this.#parts
+    parts.isSound ??= this.#isSound()
+    const own = parts.isSound ? NOTHING : this.#read().diagnostics
+    return parts.at.link ? [...parts.at.link.notes, ...own] : own
   }
 
   get fileDigest(): string {
-    return (this.#digest ??= fileDigest(this.file, this.#in.maxFileBytes))
+    const parts = this.#parts
+    if (parts.digest !== undefined) return parts.digest
+    const made = fileDigest(this.file, parts.shared.maxFileBytes)
+    // The next look may meet this very skill again, so what was in its place for a moment must not stay.
+    if (made && stampText(made.stamp) === stampText(this.stamp)) parts.digest = made.digest
+    return made?.digest ?? ''
   }
 
   /** All of it, for JSON. */
@@ -160,24 +174,26 @@ export class FoundSkill implements Skill {
 
   /** True when nothing can be reported about the text. */
   #isSound(): boolean {
-    const quick = this.#quick
-    return quick !== undefined && quick.isClean && (quick.isUngated || this.#in.reader.isSound(this.#source(quick)))
+    const { quick, shared } = this.#parts
+    return quick !== undefined && quick.isClean && (quick.isUngated || shared.reader.isSound(this.#source()))
   }
 
   #read(): Reading {
-    return (this.#reading ??= this.#in.reader.read(this.#source(this.#quick as QuickHead)))
+    const parts = this.#parts
+    return (parts.reading ??= parts.shared.reader.read(this.#source()))
   }
 
-  #source({ from, to, gatesFrom }: QuickHead): HeadSource {
-    const { directory } = this
-    const shift = this.#shift
+  /** Of a skill that was glanced at. */
+  #source(): HeadSource {
+    const { quick, bytes, shift, at } = this.#parts
+    const { from, to, gatesFrom } = quick as QuickHead
     return {
-      bytes: this.#bytes,
+      bytes,
       from: from + shift,
       to: to + shift,
       gatesFrom: gatesFrom < 0 ? -1 : gatesFrom + shift,
-      path: `${directory}/SKILL.md`,
-      directoryName: directory.slice(directory.lastIndexOf('/') + 1),
+      path: `${at.directory}/SKILL.md`,
+      directoryName: at.label,
     }
   }
 }

@@ -3,9 +3,13 @@ import { readSync } from 'node:fs'
 
 /** How much of a file is read to find its frontmatter; real frontmatters have 200 to 1,500 bytes. */
 const HEAD_BYTES = 4_096
-/** Frontmatters are kept side by side in blocks of this size, outside of the JavaScript heap. */
-const BLOCK_BYTES = 262_144
+/**
+ * Frontmatters are kept side by side in blocks, outside of the JavaScript heap. A block lives as long as one of them, and a look that
+ * reads a single file must not hold on to much: so the first is small, and each is twice as large as the one before.
+ */
+const BLOCK_BYTES = { first: 2_048, most: 262_144 }
 const BLANK = 32
+const NO_BYTES = Buffer.alloc(0)
 
 /** Where the bytes of a head are kept: byte `n` of the file is byte `n + shift` of the block. */
 export interface KeptHead {
@@ -28,8 +32,8 @@ export interface HeadBuffer {
 export function createHeadBuffer(): HeadBuffer {
   // One buffer for all, because a view on a part of one costs more than reading a file.
   const bytes = Buffer.allocUnsafeSlow(HEAD_BYTES + 1)
-  // Slow: a block of its own. From the pool it would keep other buffers alive.
-  let block = Buffer.allocUnsafeSlow(BLOCK_BYTES)
+  let blockBytes = BLOCK_BYTES.first
+  let block = NO_BYTES
   let used = 0
   return {
     bytes,
@@ -40,7 +44,9 @@ export function createHeadBuffer(): HeadBuffer {
     },
     keep(end) {
       if (used + end + 1 > block.length) {
-        block = Buffer.allocUnsafeSlow(BLOCK_BYTES)
+        // Slow: a block of its own. From the pool it would keep other buffers alive.
+        block = Buffer.allocUnsafeSlow(Math.max(blockBytes, end + 1))
+        blockBytes = Math.min(blockBytes * 2, BLOCK_BYTES.most)
         used = 0
       }
       bytes.copy(block, used, 0, end + 1)

@@ -1,4 +1,6 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { type Dirent, lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { isLarge, list, listInBackground } from '../listing.ts'
+import { type Pace, STRIDE } from '../pace.ts'
 import { isInside, SKILL_FILE } from '../skill-file.ts'
 
 /** Levels below a root that are watched. The scan ends earlier; this counts the folders inside a skill too. */
@@ -26,28 +28,58 @@ export interface PlaceContext {
   readonly isInSkill: boolean
 }
 
-/** Reads a directory; undefined when it is gone or closed to us. */
-export function listPlace(path: string, context: PlaceContext): Listing | undefined {
-  let entries: Dirent[]
+/** Reads a directory; undefined when it is gone or closed to us. One of thousands is read by another thread and gone through with pauses. */
+export function listPlace(
+  path: string,
+  { pace, ...context }: PlaceContext & { readonly pace: Pace },
+): Listing | undefined | Promise<Listing | undefined> {
   try {
-    entries = readdirSync(path, { withFileTypes: true })
+    if (isLarge(path)) return listLargePlace(path, context, pace)
+    const entries = list(path)
+    const { listing, add } = listingOf(path, entries, context)
+    for (const entry of entries) add(entry)
+    return listing
   } catch {
     // Gone again, or not ours to read: the scan says so, and its parent tells us when that changes.
     return undefined
   }
+}
+
+async function listLargePlace(path: string, context: PlaceContext, pace: Pace): Promise<Listing | undefined> {
+  let entries: readonly Dirent[]
+  try {
+    entries = await listInBackground(path)
+  } catch {
+    // As above.
+    return undefined
+  }
+  const { listing, add } = listingOf(path, entries, context)
+  for (const [index, entry] of entries.entries()) {
+    const pause = index % STRIDE === 0 ? pace() : undefined
+    if (pause) await pause
+    add(entry)
+  }
+  return listing
+}
+
+/** A listing without the directories below; they are added one by one. */
+function listingOf(
+  path: string,
+  entries: readonly Dirent[],
+  context: PlaceContext,
+): { readonly listing: Listing; readonly add: (entry: Dirent) => void } {
   const isSkill = entries.some(({ name }) => name === SKILL_FILE)
   const inner = { root: context.root, isInSkill: context.isInSkill || isSkill }
   const below: Below[] = []
-  for (const entry of entries) {
-    if (entry.isFile()) continue
-    const found = asBelow(
-      path,
-      { name: entry.name, isLink: entry.isSymbolicLink(), isDirectory: entry.isDirectory() },
-      inner,
-    )
-    if (found) below.push(found)
+  return {
+    listing: { isSkill, below, entries },
+    add(entry) {
+      if (entry.isFile()) return
+      const { name } = entry
+      const found = asBelow(path, { name, isLink: entry.isSymbolicLink(), isDirectory: entry.isDirectory() }, inner)
+      if (found) below.push(found)
+    },
   }
-  return { isSkill, below, entries }
 }
 
 /** The directory that an entry is or leads to; undefined for anything else, and for places where no skills are searched. */

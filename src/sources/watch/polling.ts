@@ -55,7 +55,7 @@ async function look(root: string, { maxDirectories, signal }: LookOptions): Prom
   for (let next = 0; next < ahead.length && marks.size < maxDirectories; next++) {
     const { path, depth, skill: around } = ahead[next] as Step
     if (marks.has(path)) continue
-    const listing = listPlace(path, { root, isInSkill: around !== undefined })
+    const listing = await listPlace(path, { root, isInSkill: around !== undefined, pace })
     if (!listing) continue
     const skill = listing.isSkill ? path : around
     marks.set(path, { text: markOf(path, listing), owner: skill ?? path })

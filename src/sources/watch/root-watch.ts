@@ -28,7 +28,7 @@ export interface RootWatch {
   settle(options?: { readonly force?: boolean }): Promise<void>
   /** When there are no events: looks what changed. */
   sweep(): Promise<void>
-  close(): void
+  close(): Promise<void>
 }
 
 const NOWHERE: Location = { path: undefined, identity: '', anchors: new Map() }
@@ -73,9 +73,12 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
     const now = find(force)
     if (!force && !isFirst && now.identity === location.identity) return
     location = now
-    tree?.close()
+    const old = tree
     tree = undefined
     sweeper = undefined
+    // Its watches are wanted for the new one.
+    await old?.close()
+    if (host.signal.aborted) return
     if (now.path !== undefined) await takeIn(now.path)
     if (!isFirst) host.changes.noteAll()
     isFirst = false
@@ -153,9 +156,10 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
         return
       } catch (error) {
         if (host.signal.aborted) throw error
-        tree.close()
+        const failed = tree
         tree = undefined
         startPolling(path, whyNoWatch(error))
+        await failed.close()
       }
     }
     sweeper = createSweeper(path, { maxDirectories: host.maxDirectories })
@@ -189,9 +193,9 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
         finding('watch-limit', location.path ?? folder.path, { message, fix: 'name the directories that hold skills' }),
       )
     },
-    close() {
-      tree?.close()
+    async close() {
       letGo(() => true)
+      await tree?.close()
     },
   }
 }

@@ -1,8 +1,8 @@
 import type { FSWatcher } from 'node:fs'
 import { basename } from 'node:path'
-import { createPace } from '../pace.ts'
+import { createPace, type Pace } from '../pace.ts'
 import { SKILL_FILE } from '../skill-file.ts'
-import { type Below, entryPath, holdsSkill, isYoung, listPlace, lookBelow, MAX_DEPTH } from './places.ts'
+import { type Below, entryPath, holdsSkill, isYoung, type Listing, listPlace, lookBelow, MAX_DEPTH } from './places.ts'
 
 /** What a tree of watches needs from outside. */
 export interface TreeHost {
@@ -23,7 +23,8 @@ export interface TreeHost {
 export interface Tree {
   /** Resolves when every change from now on is told. */
   start(): Promise<void>
-  close(): void
+  /** Tells nothing from now on; resolves when every watch is closed. */
+  close(): Promise<void>
 }
 
 interface Node {
@@ -32,9 +33,15 @@ interface Node {
   readonly depth: number
   readonly parent: Node | undefined
   readonly watcher: FSWatcher
-  readonly children: Map<string, Node>
+  /** By name; most directories have none, and there are thousands. */
+  children: Map<string, Node> | undefined
   isSkill: boolean
   isClosed: boolean
+}
+
+interface Reading {
+  readonly isNews: boolean
+  readonly pace: Pace
 }
 
 interface Step extends Below {
@@ -67,8 +74,8 @@ export function createTree(root: string, host: TreeHost): Tree {
     try {
       for (let next = 0; next < ahead.length && !isClosed; next++) {
         const item = ahead[next] as Step | Node
-        if (!('watcher' in item)) takeIn(item)
-        else if (!item.isClosed) readNode(item, false)
+        const reading = 'watcher' in item ? readNode(item, { isNews: false, pace }) : takeIn(item, pace)
+        if (reading) await reading
         const pause = pace()
         if (pause) await pause
       }
@@ -80,20 +87,22 @@ export function createTree(root: string, host: TreeHost): Tree {
 
   function later(items: readonly (Step | Node)[]): void {
     for (const item of items) ahead.push(item)
-    if (isWorking) return
+    if (isWorking || isClosed) return
     work().catch((error: unknown) => {
       if (!isClosed && !host.signal.aborted) host.failed(error)
     })
   }
 
-  function takeIn(step: Step): void {
+  /** What comes back is to be awaited. */
+  function takeIn(step: Step, pace: Pace): Promise<void> | undefined {
     const { parent, isNews } = step
-    if (parent?.isClosed || isTakenIn(step)) return
+    if (parent?.isClosed || isTakenIn(step)) return undefined
     const node = openNode(step)
     if (node && isStarting && !isNews && parent) unread.push(node)
-    else if (node) readNode(node, isNews)
+    else if (node) return readNode(node, { isNews, pace })
     // The parent has to be looked at: the scan says what is wrong.
     else if (isNews && parent) host.changed(ownerOf(parent))
+    return undefined
   }
 
   /** True when the directory keeps the watch that it has. One that it is not to keep is closed. */
@@ -106,10 +115,24 @@ export function createTree(root: string, host: TreeHost): Tree {
     return false
   }
 
-  function readNode(node: Node, isNews: boolean): void {
-    const { path, parent, depth } = node
-    const listing = listPlace(path, { root, isInSkill: isInSkill(parent) })
-    node.isSkill = listing?.isSkill ?? false
+  function readNode(node: Node, { isNews, pace }: Reading): Promise<void> | undefined {
+    if (node.isClosed) return undefined
+    const read = listPlace(node.path, { root, isInSkill: isInSkill(node.parent), pace })
+    if (!(read instanceof Promise)) {
+      node.isSkill = read?.isSkill ?? false
+      goThrough(node, read, isNews)
+      return undefined
+    }
+    return read.then((listing) => {
+      if (node.isClosed || isClosed) return
+      // It may have come or gone while the others were read.
+      node.isSkill = holdsSkill(node.path)
+      goThrough(node, listing, isNews)
+    })
+  }
+
+  function goThrough(node: Node, listing: Listing | undefined, isNews: boolean): void {
+    const { path, depth } = node
     // Those further down got their watch when we were said to be ready.
     const isTold = isNews || (depth > 1 && listing !== undefined && isYoung(path, listing, readySince))
     if (isTold) host.changed(ownerOf(node))
@@ -119,20 +142,25 @@ export function createTree(root: string, host: TreeHost): Tree {
 
   function openNode({ path, name, parent, depth }: Step): Node | undefined {
     const watcher = host.open(path, (event, entry) => {
+      if (isClosed) return
       host.counted()
       if (!node.isClosed) happened(node, event, entry)
     })
     if (!watcher) return undefined
     const node: Node = {
       ...{ path, name, depth, parent, watcher },
-      children: new Map(),
+      children: undefined,
       isSkill: false,
       isClosed: false,
     }
     watcher.on('error', () => replace(node))
     byPath.set(path, node)
-    parent?.children.set(name, node)
+    if (parent) (parent.children ??= new Map()).set(name, node)
     return node
+  }
+
+  function nodeAt({ path, children }: Node, name: string): Node | undefined {
+    return children?.get(name) ?? byPath.get(entryPath(path, name))
   }
 
   function happened(node: Node, event: string, name: string | null): void {
@@ -145,7 +173,7 @@ export function createTree(root: string, host: TreeHost): Tree {
       node.isSkill = holdsSkill(node.path)
       host.changed(node.path)
     }
-    const known = node.children.get(name) ?? byPath.get(entryPath(node.path, name))
+    const known = nodeAt(node, name)
     // Only the rights or times of a directory that is watched changed.
     if (known && event === 'change') return
     if (known) drop(known, { isNews: true })
@@ -156,7 +184,7 @@ export function createTree(root: string, host: TreeHost): Tree {
 
   /** Its watch is of no use any more. */
   function replace(node: Node): void {
-    if (node.isClosed) return
+    if (node.isClosed || isClosed) return
     if (node.parent === undefined) {
       host.rootMoved()
       return
@@ -168,11 +196,11 @@ export function createTree(root: string, host: TreeHost): Tree {
 
   function drop(node: Node, { isNews = false } = {}): void {
     if (isNews) host.changed(ownerOf(node))
-    for (const child of node.children.values()) drop(child, { isNews })
+    for (const child of node.children?.values() ?? []) drop(child, { isNews })
     node.isClosed = true
     host.close(node.watcher)
     if (byPath.get(node.path) === node) byPath.delete(node.path)
-    if (node.parent?.children.get(node.name) === node) node.parent.children.delete(node.name)
+    if (node.parent?.children?.get(node.name) === node) node.parent.children.delete(node.name)
   }
 
   return {
@@ -184,13 +212,18 @@ export function createTree(root: string, host: TreeHost): Tree {
       later(unread)
       unread = []
     },
-    close() {
+    async close() {
       isClosed = true
       ahead = []
-      const top = byPath.get(root)
-      if (top) drop(top)
-      // Whatever was reached by a link whose own node is gone.
-      for (const node of [...byPath.values()]) drop(node)
+      unread = []
+      const pace = createPace()
+      for (const node of byPath.values()) {
+        node.isClosed = true
+        host.close(node.watcher)
+        const pause = pace()
+        if (pause) await pause
+      }
+      byPath.clear()
     },
   }
 }

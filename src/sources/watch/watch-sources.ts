@@ -79,10 +79,14 @@ export async function watchSources(
   }
   const roots = foldersOf(sources).map((folder) => watchRoot(folder, host))
 
-  function close(): void {
-    options.signal?.removeEventListener('abort', close)
+  async function close(): Promise<void> {
+    options.signal?.removeEventListener('abort', onAbort)
     closing.abort()
-    for (const root of roots) root.close()
+    await Promise.all(roots.map((root) => root.close()))
+  }
+
+  function onAbort(): void {
+    void close()
   }
 
   async function lookRegularly(): Promise<void> {
@@ -97,13 +101,13 @@ export async function watchSources(
     }
   }
 
-  options.signal?.addEventListener('abort', close)
+  options.signal?.addEventListener('abort', onAbort)
   try {
     // In turn, so that the first roots get the watches when they are scarce.
     for (const root of roots) await root.settle()
     throwIfAborted(options.signal)
   } catch (error) {
-    close()
+    await close()
     throw error
   }
   lookRegularly().catch((error: unknown) => {
@@ -114,8 +118,8 @@ export async function watchSources(
       return roots.some((root) => root.isPolling) ? 'polling' : 'events'
     },
     diagnostics,
-    close: async () => close(),
-    [Symbol.asyncDispose]: async () => close(),
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

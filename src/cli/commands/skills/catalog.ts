@@ -1,21 +1,34 @@
 import type { Catalog } from '../../../catalog/index.ts'
-import { NexusError, type Skill, skillAddress, toSafeLine, toSafeText } from '../../../kernel/index.ts'
+import {
+  type Diagnostic,
+  type JsonValue,
+  NexusError,
+  type Skill,
+  skillAddress,
+  toSafeLine,
+  toSafeText,
+} from '../../../kernel/index.ts'
+import type { Look } from '../../../looking.ts'
 import type { Invocation } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { withLook } from '../../look.ts'
 import { agentFlag } from '../../open.ts'
 import { installData, installGround, installsOf, printInstalls } from '../../show/install.ts'
+import { inParts } from '../../show/long-document.ts'
 import {
   copiesIn,
   listData,
+  listsIn,
   printHint,
   printOthers,
   printReady,
   printSkill,
   skillData,
+  type SkillState,
   stateOf,
 } from '../../show/skills.ts'
 import { shellWord } from '../../show/shell-word.ts'
+import type { Terminal } from '../../terminal.ts'
 import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
 
 /** `nexus skills list` */
@@ -25,7 +38,11 @@ export async function listSkills(invocation: Invocation): Promise<number> {
     const all = invocation.flags['all'] === true
     if (invocation.flags['json'] === true) {
       const diagnostics = [...look.diagnostics, ...catalog.diagnostics]
-      terminal.json(envelope('skills list', listData(catalog, all), { diagnostics, exit: 0 }))
+      const document = envelope('skills list', listData(catalog, all), { diagnostics, exit: 0 })
+      for (const part of inParts(document, listsIn(catalog, all))) {
+        if (terminal.outputFailure) break
+        terminal.write(part)
+      }
       return 0
     }
     printReady(catalog, terminal)
@@ -38,34 +55,70 @@ export async function listSkills(invocation: Invocation): Promise<number> {
 /** `nexus skills show <name>` */
 export async function showSkill(invocation: Invocation): Promise<number> {
   const name = onlyName(invocation, 'skills show')
-  return withLook(invocation, async (look, catalog) => {
-    const { terminal } = invocation
-    const skill = candidate(catalog, name)
-    const content = invocation.flags['content'] === true ? await load(name, invocation) : undefined
-    const state = stateOf(catalog, skill)
-    const variables = variablesIn(look, agentFlag(invocation))(skill)
-    const installs = installsOf(skill, installGround(look, invocation))
-    if (invocation.flags['json'] === true) {
-      const data = {
-        ...skillData(skill),
-        sha256: skill.fileDigest,
-        ...{ state: state.state, reasons: state.reasons.map((reason) => ({ ...reason })) },
-        description: skill.description,
-        ...(skill.metadata.install.length > 0 && { install: installData(installs) }),
-        ...(variables.length > 0 && { variables: variablesData(variables) }),
-        ...(content && { content }),
-      }
-      const diagnostics = [...look.diagnostics, ...skill.diagnostics]
-      terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
-    } else if (content !== undefined) terminal.line(toSafeText(content))
-    else {
-      printSkill(skill, state, terminal)
-      if (variables.length + installs.length > 0) terminal.line('')
-      printVariables(variables, { terminal, all: true })
-      printInstalls(installs, { terminal, indent: '' })
-    }
-    return 0
-  })
+  const withContent = invocation.flags['content'] === true
+  const show = (look: Look, catalog: Catalog): Promise<number> => showOne(name, { look, catalog, invocation })
+  return withLook(invocation, show, withContent ? {} : { name })
+}
+
+/** Prints one of the skills that were seen. Throws SKILL_NOT_FOUND and SKILL_INVALID. */
+export async function showOne(
+  name: string,
+  { look, catalog, invocation }: { readonly look: Look; readonly catalog: Catalog; readonly invocation: Invocation },
+): Promise<number> {
+  const { terminal, flags } = invocation
+  const skill = candidate(catalog, name)
+  const content = flags['content'] === true ? await load(name, invocation) : undefined
+  const shown = { skill, state: stateOf(catalog, skill), ...ofConfiguration(skill, look, invocation) }
+  const unsearched = look.found.filter(({ code }) => code === 'same-name-not-searched')
+  if (flags['json'] === true) {
+    const diagnostics = [...look.diagnostics, ...unsearched, ...skill.diagnostics]
+    const data = { ...shownData(shown), ...(content && { content }) }
+    terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
+  } else if (content !== undefined) terminal.line(toSafeText(content))
+  else {
+    printShown(shown, terminal)
+    if (unsearched.length > 0) terminal.note(terminal.paintNote('dim', unsearchedNote(unsearched)))
+  }
+  return 0
+}
+
+interface Shown {
+  readonly skill: Skill
+  readonly state: SkillState
+  readonly variables: Parameters<typeof printVariables>[0]
+  readonly installs: Parameters<typeof printInstalls>[0]
+}
+
+/** What becomes of configured variables, and what would be installed. For most skills there is neither, and what knows them is not loaded. */
+function ofConfiguration(skill: Skill, look: Look, invocation: Invocation): Pick<Shown, 'variables' | 'installs'> {
+  const hasEntries = look.loaded.config.skills.entries.size > 0
+  return {
+    variables: hasEntries ? variablesIn(look, agentFlag(invocation))(skill) : [],
+    installs: skill.metadata.install.length > 0 ? installsOf(skill, installGround(look, invocation)) : [],
+  }
+}
+
+function shownData({ skill, state: { state, reasons }, variables, installs }: Shown): { [key: string]: JsonValue } {
+  return {
+    ...skillData(skill),
+    sha256: skill.fileDigest,
+    ...{ state, reasons: reasons.map((reason) => ({ ...reason })) },
+    description: skill.description,
+    ...(skill.metadata.install.length > 0 && { install: installData(installs) }),
+    ...(variables.length > 0 && { variables: variablesData(variables) }),
+  }
+}
+
+function printShown({ skill, state, variables, installs }: Shown, terminal: Terminal): void {
+  printSkill(skill, state, terminal)
+  if (variables.length + installs.length > 0) terminal.line('')
+  if (variables.length > 0) printVariables(variables, { terminal, all: true })
+  if (installs.length > 0) printInstalls(installs, { terminal, indent: '' })
+}
+
+function unsearchedNote(unsearched: readonly Diagnostic[]): string {
+  const places = unsearched.map(({ path }) => toSafeLine(path)).join(', ')
+  return `Not searched for other skills of that name: ${places}. ${unsearched[0]?.fix ?? ''}`
 }
 
 /** The instructions as the model would get them: for them there must be a runtime. */

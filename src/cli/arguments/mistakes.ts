@@ -1,7 +1,7 @@
 /** What is said when a command line cannot be understood; loaded only then. */
-import { nearest, NexusError, toSafeLine } from '../kernel/index.ts'
-import type { Command } from './command.ts'
-import { COMMANDS } from './table.ts'
+import { nearest, NexusError, toSafeLine } from '../../kernel/index.ts'
+import type { Command } from '../command.ts'
+import { COMMANDS } from '../table.ts'
 
 /** The error for words that name no command. */
 export function unknownCommand(words: readonly string[]): NexusError {
