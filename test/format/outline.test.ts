@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { checkLenient, checkStrict, createChecker, FORMAT_LIMITS } from '../../src/format/index.ts'
 import { Outliner } from '../../src/format/glance/outline.ts'
+import { SOUND_METADATA } from '../../src/format/glance/sound.ts'
 import { plainFile } from '../../src/format/text.ts'
 import { change, changedText } from './changes.ts'
 
@@ -40,6 +41,9 @@ const OUTLINED: Readonly<Record<string, string>> = {
   'empty keys': file(`${head}license: MIT\nallowed-tools:\ncompatibility:\nmetadata:\n`),
   'nested metadata': file(
     `${head}metadata:\n  openclaw:\n    emoji: "🧰"\n    os: ["darwin"]\n    requires:\n      bins: ["gh"]\n  author: x\n`,
+  ),
+  'gates of every usual form': file(
+    `${head}metadata:\n  author: x\n  openclaw:\n    emoji: "🧰"\n    primaryEnv: A_B\n    always: true\n    os: ["darwin", linux]\n    requires:\n      bins: ["gh", jq]\n      env: [A]\n    install:\n      - id: apt\n        kind: apt\n        bins: ["gh"]\n        label: "Install gh (apt)"\n      - kind: brew\n    skillKey: "a b"\n  x: y\n`,
   ),
   'values below metadata': file(
     `${head}metadata:\n    version: 1.10\n    a: 1\n    b: 1.5\n    c: 1.2.3\n    d: true\n    e:\n    f: [x]\n    g:\n      - h\n    i: "x: y"\n`,
@@ -110,6 +114,21 @@ test('verdicts from a glance are those of the parsers, whatever is changed', () 
     { numRuns: 1_500 },
   )
   assert.ok(outlined > 150, `only ${outlined} were outlined`)
+})
+
+test('hostile metadata costs time in proportion to its size', () => {
+  const blanks = ' '.repeat(60_000)
+  for (const line of [
+    `primaryEnv: A${blanks}!`,
+    `skillKey: "${'a'.repeat(60_000)}`,
+    `skillKey: "${' .'.repeat(30_000)}`,
+    `emoji:${blanks}x`,
+    `os: [${'a, '.repeat(20_000)}`,
+    'emoji: x\n    '.repeat(6_000),
+    `requires:\n${'      bins: [a]\n'.repeat(6_000)}`,
+    `install:\n${'      - kind: a\n        x: y\n'.repeat(6_000)}`,
+  ])
+    assert.equal(SOUND_METADATA.test(`metadata:\n  nexus:\n    ${line.trimEnd()}\n   q\n`), false)
 })
 
 test('the findings and the document of a verdict stay when other files are judged after it', () => {

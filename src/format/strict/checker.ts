@@ -75,20 +75,36 @@ export function createChecker(): Checker {
 
   return {
     strict(input, options) {
-      const file = plainFile(asBuffer(input), options.maxBytes)
-      if (file === undefined) return named(checkStrict(input, options))
-      const glanced = options.profile === 'spec' ? atAGlance(file, options, 'strict') : undefined
-      const quick = glanced ?? whereItLies(file, options, (subject) => strictFindings(subject, options))
+      const quick = quickly(input, options, (file) => {
+        const glanced = options.profile === 'spec' ? atAGlance(file, options, 'strict') : undefined
+        return glanced ?? whereItLies(file, options, (subject) => strictFindings(subject, options))
+      })
       return quick ?? named(checkStrict(input, options))
     },
     lenient(input, options) {
-      const file = plainFile(asBuffer(input), options.maxBytes)
-      if (file === undefined) return named(checkLenient(input, options))
-      const quick =
-        atAGlance(file, options, 'lenient') ??
-        whereItLies(file, options, (subject) => lenientFindings(subject, options))
+      const quick = quickly(
+        input,
+        options,
+        (file) =>
+          atAGlance(file, options, 'lenient') ??
+          whereItLies(file, options, (subject) => lenientFindings(subject, options)),
+      )
       return quick ?? named(checkLenient(input, options))
     },
+  }
+}
+
+function quickly(
+  input: Uint8Array,
+  { maxBytes }: CheckOptions,
+  judge: (file: FileText) => Verdict | undefined,
+): Verdict | undefined {
+  try {
+    const file = plainFile(asBuffer(input), maxBytes)
+    return file && judge(file)
+  } catch {
+    // A fault of ours. The whole reading goes another way; when it meets the fault too, it reports it.
+    return undefined
   }
 }
 
