@@ -1,4 +1,4 @@
-import { CR, DASH, DOUBLE_QUOTE, LF, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
+import { COLON, CR, DASH, DOUBLE_QUOTE, LF, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
 import { IN_METADATA, markOf } from './keys.ts'
 import { createPatterns, type Patterns } from './patterns.ts'
 
@@ -50,6 +50,8 @@ export class Glance {
   // oxlint-disable-next-line complexity
   look(text: string, start: number): boolean {
     const { columns, marks, levels } = this
+    // The most frequent form, tried without looking at the value.
+    const { plain } = this.ascii.entry
     let at = start
     let level = 0
     let keys = 0
@@ -75,12 +77,12 @@ export class Glance {
       }
       while (keys > 0 && (levels[keys - 1] as number) > level) keys--
       let key = from
-      let colon = text.indexOf(':', from)
       if (unit === DASH) {
         // An item: a value, or a mapping that begins behind the dash.
         if (text.charCodeAt(from + 1) !== SPACE) return false
         key = from + 2
-        if (colon < 0 || colon > text.indexOf('\n', from) || !isBlank(text.charCodeAt(colon + 1))) {
+        const colon = text.indexOf(':', key)
+        if (colon < 0 || colon > text.indexOf('\n', key) || !isBlank(text.charCodeAt(colon + 1))) {
           at = this.after('value', text, key, text.charCodeAt(key))
           if (at < 0) return false
           isOpen = false
@@ -94,13 +96,20 @@ export class Glance {
       if (keys >= MAX_KEYS) return false
       marks[keys] = mark
       levels[keys++] = level
-      while (text.charCodeAt(++colon) === SPACE);
-      const first = text.charCodeAt(colon)
-      const isBlock = first === BAR || first === GREATER
-      if (isBlock && (level > 0 || unit === DASH)) return false
-      at = this.after('entry', text, key, first)
-      if (at < 0) return false
-      isOpen = isBlank(first)
+      let isBlock = false
+      isOpen = false
+      plain.lastIndex = key
+      if (plain.test(text)) at = plain.lastIndex
+      else {
+        let value = text.indexOf(':', key)
+        while (text.charCodeAt(++value) === SPACE);
+        const first = text.charCodeAt(value)
+        isBlock = first === BAR || first === GREATER
+        if (isBlock && (level > 0 || unit === DASH)) return false
+        at = this.after('entry', text, key, first)
+        if (at < 0) return false
+        isOpen = text.charCodeAt(value - 1) === COLON
+      }
       if (level === 0) {
         const entry = this.entries[this.count++] as TopEntry
         entry.mark = mark

@@ -2,7 +2,6 @@ import type { InstallSpec, Requirements, SkillMetadata } from '../../kernel/inde
 import { isWebAddress, osNames, REQUIRED } from '../fields/gating-values.ts'
 import { ALIASES, TOP_LEVEL } from '../fields/metadata-keys.ts'
 import { Lines, list, textOf } from './lines.ts'
-import { SOUND_METADATA } from './sound.ts'
 
 const NONE: readonly never[] = Object.freeze([])
 const NO_REQUIREMENTS: Requirements = Object.freeze({ bins: NONE, anyBins: NONE, env: NONE, config: NONE })
@@ -38,7 +37,7 @@ export interface Whole<T> {
 
 /** True when every field of such a text has its proper form, so that there is nothing to report about it. */
 export function isSoundMetadata(text: string): boolean {
-  return SOUND_METADATA.test(text) || eachPlace(text, isSound)
+  return eachPlace(text, isSound)
 }
 
 type Take = (lines: Lines, key: string) => boolean

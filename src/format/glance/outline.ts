@@ -11,10 +11,12 @@ import { Glance, isBlank, type TopEntry } from './glance.ts'
 import { isSoundMapping, offsetOfKey, plainJson } from './json-metadata.ts'
 import { Lines, list, textOf } from './lines.ts'
 import { isSoundMetadata } from './metadata.ts'
+import { SOUND_METADATA } from './sound.ts'
 import { WORD } from './patterns.ts'
 
 /** A frontmatter of so many bytes cannot exceed the limits of keys and tokens. Longer ones are rare. */
 const MAX_BYTES = 2_000
+const FEW = 200
 /** Keys of more than 1,024 characters are faults. */
 const LONG_KEY = /\n[ -]*[\w.-]{200}/
 /** A line of a comment, from the line end before it; not the first line of a block. */
@@ -61,6 +63,8 @@ export class Outliner implements Outline {
   private readonly values: JsonValue[] = []
   /** The end of what `written` gave. */
   private writtenTo = 0
+  /** Files whose metadata may gate. */
+  private gated = 0
 
   /** Undefined when there may be something to report, or only the parsers know. */
   read(file: FileText, directoryName: string): Outline | undefined {
@@ -189,13 +193,18 @@ export class Outliner implements Outline {
     return value as JsonValue
   }
 
+  /** The pattern takes milliseconds to compile, so it has to wait until there are many files. */
+  private isSound(text: string): boolean {
+    return (this.gated++ > FEW && SOUND_METADATA.test(text)) || isSoundMetadata(text)
+  }
+
   /** What stands right below `metadata`, by its kind. The syntax of the lines is known. */
   private metadata({ bytes }: FileText, entry: TopEntry): JsonValue | undefined {
     if (entry.form === 'open') return null
     if (entry.form === 'line') return this.json(bytes, entry)
     const text = this.text
     const { hasGates, end } = this.look
-    if (entry.form !== 'below' || (hasGates && !isSoundMetadata(text.slice(entry.from, end)))) return undefined
+    if (entry.form !== 'below' || (hasGates && !this.isSound(text.slice(entry.from, end)))) return undefined
     const found = Object.create(null) as Record<string, JsonValue>
     const level = indentAt(text, entry.end)
     const deeper = ' '.repeat(level + 1)
