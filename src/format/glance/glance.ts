@@ -1,4 +1,4 @@
-import { COLON, CR, DASH, DOUBLE_QUOTE, LF, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
+import { CR, DASH, DOUBLE_QUOTE, LF, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
 import { IN_METADATA, markOf } from './keys.ts'
 import { createPatterns, type Patterns } from './patterns.ts'
 
@@ -108,7 +108,7 @@ export class Glance {
         if (isBlock && (level > 0 || unit === DASH)) return false
         at = this.after('entry', text, key, first)
         if (at < 0) return false
-        isOpen = text.charCodeAt(value - 1) === COLON
+        isOpen = isBlank(first)
       }
       if (level === 0) {
         const entry = this.entries[this.count++] as TopEntry
