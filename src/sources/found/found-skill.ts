@@ -64,7 +64,8 @@ interface Parts {
   description: string | undefined
   reading: Reading | undefined
   metadata: SkillMetadata | undefined
-  isSound: boolean | undefined
+  /** Of the text. */
+  findings: readonly Diagnostic[] | undefined
   digest: string | undefined
 }
 
@@ -91,7 +92,7 @@ export class FoundSkill implements Skill {
       description: isRead ? (from.head.description ?? '') : from.quick.description,
       reading: isRead ? from : undefined,
       metadata: undefined,
-      isSound: undefined,
+      findings: undefined,
       digest: undefined,
     }
   }
@@ -152,9 +153,8 @@ export class FoundSkill implements Skill {
 
   get diagnostics(): readonly Diagnostic[] {
     const parts = this.#parts
-    parts.isSound ??= this.#isSound()
-    const own = parts.isSound ? NOTHING : this.#read().diagnostics
-    return parts.at.link ? [...parts.at.link.notes, ...own] : own
+    parts.findings ??= this.#findings()
+    return parts.at.link ? [...parts.at.link.notes, ...parts.findings] : parts.findings
   }
 
   get fileDigest(): string {
@@ -172,10 +172,12 @@ export class FoundSkill implements Skill {
     return { ...this.#read().head, name, description, origin, directory, file, fileDigest: digest, stamp, diagnostics }
   }
 
-  /** True when nothing can be reported about the text. */
-  #isSound(): boolean {
-    const { quick, shared } = this.#parts
-    return quick !== undefined && quick.isClean && (quick.isUngated || shared.reader.isSound(this.#source()))
+  /** What is found out besides is not kept: lists ask all skills for their findings, and few for more. */
+  #findings(): readonly Diagnostic[] {
+    const { reading, quick, shared } = this.#parts
+    if (reading) return reading.diagnostics
+    const isSound = quick?.isClean && (quick.isUngated || shared.reader.isSound(this.#source()))
+    return isSound ? NOTHING : shared.reader.read(this.#source()).diagnostics
   }
 
   #read(): Reading {
