@@ -20,7 +20,8 @@ export const PLAIN_NAME = /^[\w.-]+$/
 const UNCLEAR_NAME = /name["']?\s*:(?![ \t]+(["']?)\w[\w.-]*\1[ \t]*(?:[\r\n]|$))/
 /** Keys that stand elsewhere than before their colon: `? key`, `*alias :`. */
 const EXPLICIT_KEY = /(?:^|[\s{,[-])\?\s/
-const ALIAS_KEY = /\*[^\s,[\]{}]+\s+:/
+// An alias may hold stars; from the last of them on it is enough, so that a row of stars is gone through once.
+const ALIAS_KEY = /\*[^\s*,[\]{}]*\s+:/
 const CLOSE = Buffer.from('\n---')
 const LF = 10
 const CR = 13

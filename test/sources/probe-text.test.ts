@@ -98,6 +98,8 @@ test('doubts are no reason to set a file aside', () => {
     '---\nname: "p\\u0064f"\ndescription: x\n---\n',
     '---\n? name\n: ｐｄｆ\ndescription: x\n---\n',
     '---\nx: &k name\n*k : ｐｄｆ\ndescription: x\n---\n',
+    '---\nx: &k*b name\n*k*b : ｐｄｆ\ndescription: x\n---\n',
+    '---\nx: &* name\n** : ｐｄｆ\ndescription: x\n---\n',
     '---\nname:\n  ｐｄｆ\ndescription: x\n---\n',
     '\n---\nname: other\n---\nname: pdf\n---\n',
     '---\nname: other\ndescription: never closed\n',

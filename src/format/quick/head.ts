@@ -5,6 +5,7 @@ import { readMetadata } from '../fields/metadata.ts'
 import { isCleanName } from '../fields/name.ts'
 import { trimText } from '../fields/text.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
+import { parseSkill } from '../parse.ts'
 import { createReport, type Report } from '../report.ts'
 import type { Diagnostic } from '../../kernel/index.ts'
 import { CR, DASH, LF, SPACE } from './bytes.ts'
@@ -104,13 +105,14 @@ export interface HeadReader {
 export function createHeadReader({ isForFew = false }: { readonly isForFew?: boolean } = {}): HeadReader {
   const scanner = new Scanner()
   const quickest = isForFew ? undefined : { look: new Glance(), roles: new Roles() }
-  const again = ({ bytes, to }: HeadSource, from: number): ReturnType<typeof scannedFrontmatter> => {
-    if (!scanner.scan(bytes, { start: from, end: to, until: 'end', isWhole: true }))
-      throw new Error('the bytes have changed')
-    return scannedFrontmatter(scanner, { start: from, firstLine: LINES_BEFORE })
-  }
+  /** Undefined for what the patterns take and the scanner does not: keys and lists of hundreds of bytes or items. */
+  const again = ({ bytes, from, to }: HeadSource): ReturnType<typeof scannedFrontmatter> | undefined =>
+    scanner.scan(bytes, { start: from, end: to, until: 'end', isWhole: true })
+      ? scannedFrontmatter(scanner, { start: from, firstLine: LINES_BEFORE })
+      : undefined
   const wholeMetadata = (source: HeadSource): SkillMetadata => {
-    const front = again(source, source.from)
+    const front = again(source)
+    if (!front) return parsedHead(source).head.metadata
     return readPlainMetadata(scanner) ?? readMetadata(front, UNHEARD)
   }
   return {
@@ -119,8 +121,10 @@ export function createHeadReader({ isForFew = false }: { readonly isForFew?: boo
       glance(scanner, bytes, { ...range, directoryName }),
     describe,
     read(source) {
+      const front = again(source)
+      if (!front) return parsedHead(source)
       const report = createReport(source.path)
-      const head = readHead(again(source, source.from), { directoryName: source.directoryName, report })
+      const head = readHead(front, { directoryName: source.directoryName, report })
       return { head, diagnostics: report.diagnostics }
     },
     readMetadata(source) {
@@ -131,6 +135,18 @@ export function createHeadReader({ isForFew = false }: { readonly isForFew?: boo
     },
     isSound: ({ bytes, gatesFrom, to }) => gatesFrom >= 0 && isSoundMetadata(bytes.toString('latin1', gatesFrom, to)),
   }
+}
+
+const OPENER = Buffer.from('---\n')
+const CLOSER = Buffer.from('---\nBody.\n')
+
+/** By the parser that reports, which knows no file that a glance accepts and it does not. */
+function parsedHead({ bytes, from, to, path, directoryName }: HeadSource): ReturnType<HeadReader['read']> {
+  const file = Buffer.concat([OPENER, bytes.subarray(from, to), CLOSER])
+  const { document, diagnostics } = parseSkill(file, { path, directoryName })
+  if (!document) throw new Error(`${path} was accepted at a glance, but not by the parser`)
+  const { body: _, ...head } = document
+  return { head, diagnostics }
 }
 
 interface Beginning {

@@ -33,7 +33,7 @@ import { printVariables, variablesData, variablesIn } from '../../show/variables
 
 /** `nexus skills list` */
 export async function listSkills(invocation: Invocation): Promise<number> {
-  return withLook(invocation, (look, catalog) => {
+  return withLook(invocation, async (look, catalog) => {
     const { terminal } = invocation
     const all = invocation.flags['all'] === true
     if (invocation.flags['json'] === true) {
@@ -42,6 +42,8 @@ export async function listSkills(invocation: Invocation): Promise<number> {
       for (const part of inParts(document, listsIn(catalog, all))) {
         if (terminal.outputFailure) break
         terminal.write(part)
+        // Whoever reads slowly sets the pace: what waits is one part.
+        await terminal.drained()
       }
       return 0
     }
