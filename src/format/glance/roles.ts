@@ -1,4 +1,4 @@
-import { DOUBLE_QUOTE, LF, SPACE } from '../quick/bytes.ts'
+import { DOUBLE_QUOTE, LF, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
 import { type Glance, isBlank, type TopEntry } from './glance.ts'
 import { isFlag, isInfluential, MARKS } from './keys.ts'
 import { WORD } from './patterns.ts'
@@ -51,9 +51,16 @@ export class Roles {
       const entry = entries[index] as TopEntry
       const { from, mark } = entry
       if (mark === MARKS.name) {
-        const end = from + NAME.length + name.length
-        if (!text.startsWith(NAME, from) || !text.startsWith(name, from + NAME.length)) return false
-        if (text.charCodeAt(end) !== LF && !isRest(text, end, entry.end)) return false
+        if (!text.startsWith(NAME, from)) return false
+        let at = from + NAME.length
+        const quote = text.charCodeAt(at)
+        const isQuoted = quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE
+        if (isQuoted) at++
+        if (!text.startsWith(name, at)) return false
+        at += name.length
+        // A quote that opens is closed; what is between is the name only when it is closed here.
+        if (isQuoted && text.charCodeAt(at++) !== quote) return false
+        if (text.charCodeAt(at) !== LF && !isRest(text, at, entry.end)) return false
         isNamed = true
       } else if (mark === MARKS.description) {
         if (!text.startsWith(DESCRIPTION, from) || !this.describe(text, entry)) return false
@@ -82,7 +89,7 @@ export class Roles {
     return isNamed && this.end > 0
   }
 
-  /** In double quotes without escapes, plain, or a block. */
+  /** In quotes without escapes, plain, or a block. */
   private describe(text: string, { from, end: next, form }: TopEntry): boolean {
     let start = from + DESCRIPTION.length
     while (text.charCodeAt(start) === SPACE) start++
@@ -97,16 +104,20 @@ export class Roles {
       this.start = text.indexOf('\n', start) + 1
       return true
     }
-    if (first === DOUBLE_QUOTE) {
-      this.start++
-      this.end--
-      // Blanks at the edges do not count; nothing else would make it empty.
-      if (text.charCodeAt(this.start) <= SPACE || this.start === this.end) return false
-      const escape = text.indexOf('\\', start)
-      return escape < 0 || escape > end
-    }
+    if (first === DOUBLE_QUOTE) return this.unquote(text, '\\')
+    if (first === SINGLE_QUOTE) return this.unquote(text, "'")
     // Above the digits, and no list: letters, signs and other alphabets. Words of four or five letters may be null, true or false.
     return form === 'line' && first > NINE && first !== OPEN_BRACKET && end - start > 5
+  }
+
+  /** From what stands between quotes to the text; false when it is empty or something in it is escaped. */
+  private unquote(text: string, escape: string): boolean {
+    this.start++
+    this.end--
+    // Blanks at the edges do not count; nothing else would make it empty.
+    if (text.charCodeAt(this.start) <= SPACE || this.start === this.end) return false
+    const at = text.indexOf(escape, this.start)
+    return at < 0 || at >= this.end
   }
 }
 
