@@ -119,7 +119,7 @@ function lookUp(map: YAMLMap | undefined, { text, at, firstLine }: Source): Fron
       if (!range) return { line: firstLine - 1, column: 1 }
       return at((below && offsetOf(node(key), below)) ?? range[0])
     },
-    written: (key) => writtenAs(node(key)),
+    written: (key) => writtenAs(node(key), text),
     source(key) {
       const range = node(key)?.range
       return range ? text.slice(range[0], range[1]).replace(/\s*\n\s*/g, ' ') : ''
@@ -127,10 +127,12 @@ function lookUp(map: YAMLMap | undefined, { text, at, firstLine }: Source): Fron
   }
 }
 
-function writtenAs(node: ParsedNode | null | undefined): Written | 'collection' | undefined {
+function writtenAs(node: ParsedNode | null | undefined, text: string): Written | 'collection' | undefined {
   if (node === undefined || node === null) return undefined
   if (!isScalar(node)) return 'collection'
-  const { value, type, comment } = node
+  const { value, type, range } = node
   const written = { text: writtenText(node), isNull: value === null, isText: typeof value === 'string' }
-  return type === Scalar.PLAIN && comment ? { ...written, comment } : written
+  // The library joins it with comments on lines of their own below, which nobody takes for a part of the value.
+  const [, comment] = type === Scalar.PLAIN ? (/[ \t]+#(.+)/y.exec(text.slice(range[1])) ?? []) : []
+  return comment === undefined ? written : { ...written, comment }
 }

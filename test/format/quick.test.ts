@@ -35,6 +35,7 @@ const READ = {
   'a folded block at the end': 'name: a\ndescription: >\n  one\n  two\n',
   'a literal block': 'description: |\n  one\n    two  \n\n  - three\nname: a\n',
   'a stripped literal block': 'description: |-\n    one\nname: a\n',
+  'comments below values': 'name: a\ndescription: true\n # not of the value\nlicense: b\n  # nor this\n',
   'empty keys': 'name: a\nmetadata:\ndescription: b\nlicense:\n',
   'nested metadata':
     'name: a\nmetadata:\n  author: x\n  openclaw:\n    requires:\n      bins: [gh, "jq"]\n    always: true\n  last: 1\n',
