@@ -76,12 +76,13 @@ const BITES = [
     '":{"',
   ],
 ]
-/** One change of a text. */
-export const change = fc.record({
-  at: fc.nat(),
-  bite: fc.constantFrom('', ...BITES),
-  drop: fc.constantFrom(0, 0, 0, 1, 3),
-})
+
+/** One change of a text: one of the pieces, or none, comes in, and a little goes. */
+export function changeWith(bites: readonly string[]) {
+  return fc.record({ at: fc.nat(), bite: fc.constantFrom('', ...bites), drop: fc.constantFrom(0, 0, 0, 1, 3) })
+}
+
+export const change = changeWith(BITES)
 
 /** A text with pieces put into it and taken from it. */
 export function changedText(text: string, changes: readonly { at: number; bite: string; drop: number }[]): string {

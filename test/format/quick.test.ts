@@ -10,6 +10,7 @@ import { readFrontmatter } from '../../src/format/frontmatter.ts'
 import { scannedFrontmatter } from '../../src/format/quick/front.ts'
 import { Scanner } from '../../src/format/quick/scan.ts'
 import { createReport } from '../../src/format/report.ts'
+import { changedText, changeWith } from './changes.ts'
 
 const scanner = new Scanner()
 
@@ -198,14 +199,7 @@ const BITES = [
     '{a: b}',
   ],
 ]
-const change = fc.record({ at: fc.nat(), bite: fc.constantFrom('', ...BITES), drop: fc.constantFrom(0, 0, 0, 1, 3) })
-
-function changed(text: string, changes: readonly { at: number; bite: string; drop: number }[]): string {
-  return changes.reduce((before, { at, bite, drop }) => {
-    const place = at % (before.length + 1)
-    return before.slice(0, place) + bite + before.slice(place + drop)
-  }, text)
-}
+const change = changeWith(BITES)
 
 function fixtures(): string[] {
   const directory = resolve(import.meta.dirname, '../fixtures/format')
@@ -220,7 +214,7 @@ test('whatever the scanner accepts, the full parser reads the same way: changed 
   let accepted = 0
   fc.assert(
     fc.property(texts, fc.array(change, { maxLength: 4 }), (text, changes) => {
-      const yaml = changed(text, changes)
+      const yaml = changedText(text, changes)
       fc.pre(yaml.isWellFormed())
       if (isReadAlike(yaml)) accepted++
     }),

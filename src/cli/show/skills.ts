@@ -200,18 +200,8 @@ export function listsIn(catalog: Catalog, all: boolean): Readonly<Record<string,
   }
 }
 
-/** `skillData` and what a skill costs, as one object: there are thousands of them. */
 function readyData(skill: Skill): JsonValue {
-  return {
-    name: skill.name,
-    address: skillAddress(skill),
-    tier: skill.origin.tier,
-    trusted: skill.origin.trusted,
-    file: skill.file,
-    diagnostics: skill.diagnostics.map(diagnosticData),
-    description: skill.description,
-    tokens: costOf(skill),
-  }
+  return Object.assign(skillData(skill), { description: skill.description, tokens: costOf(skill) })
 }
 
 export function skillData(skill: Skill): { [key: string]: JsonValue } {
