@@ -105,7 +105,14 @@ async function bundleCjs(directory, name, what) {
     ...what,
   })
   importThroughBin(directory, name)
+  refuseWide(directory, name)
   return result
+}
+
+/** esbuild escapes what is not ASCII in texts, but not in patterns, which would then read as something else. */
+function refuseWide(directory, name) {
+  const wide = /.{0,40}[^\x00-\x7f].{0,40}/.exec(readFileSync(join(directory, `${name}.cjs`), 'utf8'))
+  if (wide) throw new Error(`${name}.cjs must be ASCII; write it as \\u…: ${wide[0]}`)
 }
 
 /** What V8 kept cannot import by itself; bin.cjs does it for all files that it loads. */

@@ -1,11 +1,16 @@
+import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ROOT } from '../source-tree.ts'
 
-const MAIN = fileURLToPath(new URL('source-main.mjs', import.meta.url))
+const BIN = join(ROOT, 'dist/cli/bin.cjs')
 const WORKSPACE = fileURLToPath(new URL('../fixtures/cli/workspace', import.meta.url))
+
+const { isBuildFresh } = (await import(join(ROOT, 'scripts/build-stamp.mjs'))) as { isBuildFresh: () => boolean }
+assert.ok(isBuildFresh(), 'dist/ is not made from src/ as it is now: npm run build')
 
 export interface Ran {
   readonly code: number | null
@@ -32,7 +37,7 @@ export class Place {
     t.after(() => rmSync(this.root, { recursive: true, force: true, maxRetries: 5 }))
   }
 
-  /** Starts the real command line from source, with nothing of this process' environment but PATH. */
+  /** Starts the command as it is installed, with nothing of this process' environment but PATH. */
   start(args: readonly string[], more: StartOptions = {}): ChildProcess {
     const [program = '', ...rest] = this.line(args)
     return spawn(program, rest, this.options(more))
@@ -40,7 +45,7 @@ export class Place {
 
   /** The words that start it. */
   line(args: readonly string[]): string[] {
-    return [process.execPath, MAIN, ...args]
+    return [process.execPath, BIN, ...args]
   }
 
   /** Where and with what it is started. */
