@@ -71,17 +71,22 @@ export type ErrorCode = keyof typeof CODES
 
 const BRAND = Symbol.for('nexus-skills.error')
 
-/** The one error class for callers. `code` is a row of `CODES`; `fix` says what to do next; `cause` is always kept. */
+/**
+ * The one error class for callers. `code` is a row of `CODES`; `fix` says what to do next; `path` is the file or directory it is about, where
+ * there is one; `cause` is always kept.
+ */
 export class NexusError extends Error {
   readonly code: ErrorCode
   readonly fix: string | undefined
+  readonly path: string | undefined
   readonly [BRAND] = true
 
-  constructor(code: ErrorCode, message: string, options: { fix?: string; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, message: string, options: { fix?: string; path?: string; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'NexusError'
     this.code = code
     this.fix = options.fix
+    this.path = options.path
   }
 }
 

@@ -91,6 +91,8 @@ export interface Skill extends Omit<SkillDocument, 'body' | 'name' | 'descriptio
   readonly directory: string
   /** Path of its SKILL.md inside `directory`. */
   readonly file: string
+  /** Real path of what SKILL.md leads to, when it is a link inside the source's root; it was there when the skill was found. */
+  readonly linkedTo?: string | undefined
   /** sha256 (hex) of the SKILL.md's bytes. A folder reads the file for it on first use: empty when the file is gone or closed by then. */
   readonly fileDigest: string
   readonly stamp: FileStamp

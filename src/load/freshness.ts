@@ -1,4 +1,4 @@
-import { lstat } from 'node:fs/promises'
+import { lstat, realpath } from 'node:fs/promises'
 
 import { type FileStamp, type Skill } from '../kernel/index.ts'
 
@@ -31,9 +31,10 @@ export function createFreshness({ refresh, everyCall }: FreshnessParts): Freshne
 }
 
 /** True when the SKILL.md is the file that the catalog speaks of, by time, size and inode. */
-async function isUnchanged({ file, stamp }: Skill): Promise<boolean> {
+async function isUnchanged({ file, linkedTo, stamp }: Skill): Promise<boolean> {
   try {
-    const stats = await lstat(file)
+    if (linkedTo !== undefined && (await realpath(file)) !== linkedTo) return false
+    const stats = await lstat(linkedTo ?? file)
     const now: FileStamp = { mtimeMs: stats.mtimeMs, size: stats.size, inode: stats.ino }
     return now.mtimeMs === stamp.mtimeMs && now.size === stamp.size && now.inode === stamp.inode
   } catch {

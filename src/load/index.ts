@@ -1,4 +1,5 @@
 /** load: the full text of a skill on demand, with its arguments in place, and its files, contained in its directory. */
+export { examineSkill, type ExamineOptions } from './examine.ts'
 export { expand, type ExpandOptions, splitArguments } from './expand.ts'
 export { createFreshness, type Freshness, type FreshnessParts } from './freshness.ts'
 export {

@@ -1,22 +1,9 @@
-import { createHash } from 'node:crypto'
-import { basename } from 'node:path'
-
 import { type Catalog, shownName, shownText } from '../catalog/index.ts'
-import { parseSkill } from '../format/index.ts'
-import {
-  type FileStamp,
-  isNexusError,
-  type Manifest,
-  NexusError,
-  type Skill,
-  skillAddress,
-  type SkillDocument,
-  stampText,
-  toSafeLine,
-} from '../kernel/index.ts'
-import { readContained, readManifest } from '../sources/index.ts'
+import { type Skill, skillAddress, stampText } from '../kernel/index.ts'
+import type { LeftOut } from '../sources/index.ts'
 import { expand } from './expand.ts'
-import { findSkill, invalidSkill } from './not-found.ts'
+import { findSkill } from './not-found.ts'
+import { cancellable, type Place, readWhole, SKILL_FILE } from './read-whole.ts'
 import { readSkillFile, type SkillFile } from './skill-file.ts'
 import { createSkillStacks, type SkillStacks, type SkillTurn, type StackedSkill } from './skill-stacks.ts'
 
@@ -25,10 +12,7 @@ export interface LoaderParts {
   /** The catalog at the moment of the call: it may be swapped between calls. */
   readonly catalog: () => Catalog
   /** Makes the skill's files visible to commands; without it commands are expected to see the skill's own directory. */
-  readonly place?: (
-    skill: Skill,
-    signal?: AbortSignal,
-  ) => Promise<{ readonly baseDir: string; readonly treeDigest: string }>
+  readonly place?: Place
   /** Most bytes of one reference file; default 204,800. Source: contracts §5.6. */
   readonly maxFileBytes?: number
   /** Which skill asked for which, over all loaders of a runtime; default of its own. */
@@ -64,6 +48,8 @@ export interface LoadedSkill {
   readonly treeDigest: string
   /** Every file but the SKILL.md itself and hidden ones, in byte order. */
   readonly files: readonly LoadedFile[]
+  /** Links and special files in its directory: no part of the skill, so neither read nor placed. Without hidden ones. */
+  readonly leftOut: readonly LeftOut[]
   /** True when the SKILL.md was written since the catalog looked at it: the catalog should be refreshed. */
   readonly isStale: boolean
   /** Names from the first skill to this one, as far as they called each other; only this one when none asked for it. */
@@ -84,10 +70,6 @@ export interface Loader {
 }
 
 const DEFAULT_MAX_FILE_BYTES = 204_800
-/** Source: decisions, "YAML limits". */
-const MAX_SKILL_BYTES = 1_048_576
-/** A skill that is being edited or swapped settles within this many readings, or the call says so. */
-const MAX_READINGS = 3
 const MAX_CALLER_CHARS = 200
 
 /** Makes a loader over a catalog. It keeps no text, only where each skill was last placed. */
@@ -102,7 +84,6 @@ export function createLoader(parts: LoaderParts): Loader {
     const { document, manifest, placed, stamp } = await readWhole(skill, place, options.signal)
     const baseDir = placed?.baseDir ?? skill.directory
     placedAt.set(skillAddress(skill), baseDir)
-    const own = basename(skill.file)
     entry.loaded(baseDir)
     return {
       skill,
@@ -110,8 +91,9 @@ export function createLoader(parts: LoaderParts): Loader {
       content: expand(document.body, { args: options.args ?? '', argumentNames: document.arguments, baseDir }),
       treeDigest: manifest.treeDigest,
       files: manifest.files
-        .filter(({ path }) => path !== own && !/(?:^|\/)\./.test(path))
+        .filter(({ path }) => path !== SKILL_FILE && !isHidden(path))
         .map(({ path, size, executable }) => ({ path, size, executable })),
+      leftOut: manifest.leftOut.filter(({ path }) => !isHidden(path)),
       isStale: stampText(stamp) !== stampText(skill.stamp),
       stack: entry.stack,
     }
@@ -133,6 +115,10 @@ export function createLoader(parts: LoaderParts): Loader {
   return { names: () => catalog().skills.map(shownName), load, readFile }
 }
 
+function isHidden(path: string): boolean {
+  return /(?:^|\/)\./.test(path)
+}
+
 function stacked(skill: Skill): StackedSkill {
   return { address: skillAddress(skill), name: shownName(skill) }
 }
@@ -144,81 +130,4 @@ function callerIn(catalog: Catalog, calledBy: string | undefined): StackedSkill 
   const skill = catalog.find(wanted)
   const name = shownText(wanted).slice(0, MAX_CALLER_CHARS).toWellFormed()
   return skill ? stacked(skill) : { address: name, name }
-}
-
-interface Whole {
-  readonly document: SkillDocument
-  readonly manifest: Manifest
-  readonly placed: { readonly baseDir: string; readonly treeDigest: string } | undefined
-  readonly stamp: FileStamp
-}
-
-/** Reads text, manifest and placement until they are of one revision. */
-async function readWhole(skill: Skill, place: LoaderParts['place'], signal: AbortSignal | undefined): Promise<Whole> {
-  for (let reading = 0; reading < MAX_READINGS; reading++) {
-    const whole = await cancellable(signal, () => readOnce(skill, place, signal))
-    if (whole) return whole
-  }
-  throw new NexusError(
-    'CONFLICT',
-    `Skill '${shownName(skill)}' changes while it is read (${toSafeLine(skill.directory)}).`,
-    {
-      fix: 'Try again when whatever writes to that directory is done.',
-    },
-  )
-}
-
-/** Undefined when something changed between the first byte and the last. */
-async function readOnce(
-  skill: Skill,
-  place: LoaderParts['place'],
-  signal: AbortSignal | undefined,
-): Promise<Whole | undefined> {
-  const own = basename(skill.file)
-  const { bytes, fileDigest, stamp } = await readOwnFile(skill, own, signal)
-  const { document, diagnostics } = parseSkill(bytes, { path: skill.file })
-  if (!document) throw invalidSkill(shownName(skill), { file: skill.file, diagnostics })
-  try {
-    const manifest = await readManifest(skill.directory, signal ? { signal } : {})
-    if (manifest.files.find(({ path }) => path === own)?.sha256 !== fileDigest) return undefined
-    const placed = await place?.(skill, signal)
-    if (placed && placed.treeDigest !== manifest.treeDigest) return undefined
-    return { document, manifest, placed, stamp }
-  } catch (error) {
-    // A file that was there a moment ago is a change; if the whole skill is gone, the next reading says so.
-    if (isNexusError(error) && error.code === 'FILE_NOT_FOUND') return undefined
-    throw error
-  }
-}
-
-async function readOwnFile(
-  skill: Skill,
-  own: string,
-  signal: AbortSignal | undefined,
-): Promise<{ bytes: Uint8Array; fileDigest: string; stamp: FileStamp }> {
-  try {
-    const { bytes, stamp } = await readContained(skill.directory, own, {
-      maxBytes: MAX_SKILL_BYTES,
-      ...(signal && { signal }),
-    })
-    return { bytes, fileDigest: createHash('sha256').update(bytes).digest('hex'), stamp }
-  } catch (error) {
-    if (!isNexusError(error) || error.code !== 'FILE_NOT_FOUND') throw error
-    const message = `Skill '${shownName(skill)}' not found any more: ${toSafeLine(skill.file)} is gone.`
-    throw new NexusError('SKILL_NOT_FOUND', message, {
-      fix: 'See what is there now with: nexus skills list',
-      cause: error,
-    })
-  }
-}
-
-/** Runs `work`; what it throws after an abort becomes CANCELLED. */
-async function cancellable<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-  try {
-    signal?.throwIfAborted()
-    return await work()
-  } catch (error) {
-    if (!signal?.aborted || (isNexusError(error) && error.code === 'CANCELLED')) throw error
-    throw new NexusError('CANCELLED', 'Loading the skill was cancelled.', { cause: error })
-  }
 }

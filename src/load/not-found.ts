@@ -4,6 +4,7 @@ import {
   nearest,
   NexusError,
   type RejectedSkill,
+  shellWord,
   type Skill,
   skillAddress,
   toSafeLine,
@@ -67,7 +68,10 @@ export function invalidSkill(
     'SKILL_INVALID',
     `Skill '${toSafeLine(name)}' cannot be read${toSafeLine(what)} (${toSafeLine(place)}).`,
     {
-      fix: first?.fix ?? `Run: nexus skills validate ${toSafeLine(file)}`,
+      path: file,
+      fix: first?.fix ?? `Run: nexus skills validate ${shellWord(file)}`,
+      // Whoever tells people more than the sentence finds code and line there.
+      ...(first && { cause: first }),
     },
   )
 }

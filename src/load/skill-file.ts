@@ -1,6 +1,6 @@
 import { shownName } from '../catalog/index.ts'
 import { isNexusError, NexusError, type Skill, toSafeLine } from '../kernel/index.ts'
-import { readContained, readManifest } from '../sources/index.ts'
+import { listFiles, readOfSkill } from '../sources/index.ts'
 import { binaryType, textType } from './media-type.ts'
 
 /** One file of a skill: text as it is, anything else as base64 with its kind told by `mediaType`. */
@@ -35,14 +35,16 @@ const MAX_SHOWN_CHARS = 200
 export async function readSkillFile(skill: Skill, request: SkillFileRequest): Promise<SkillFile> {
   const wanted = relativePath(skill, request)
   if (isHidden(wanted)) throw notFound(`${named(skill, wanted)} is hidden; hidden files are not offered.`)
+  if (isDirectoryItself(wanted)) throw directoryAsked(skill, wanted, await offeredFiles(skill, request.signal))
   const isBare = !wanted.includes('/')
   const candidates = isBare ? PLACES.map((place) => `${place}${wanted}`) : [wanted]
   const found = await readFirst(skill, candidates, request)
-  if (found) return found
+  if (found && found !== 'directory') return found
   const files = await offeredFiles(skill, request.signal)
   const deeper = isBare ? files.filter((path) => path.endsWith(`/${wanted}`)) : []
   const only = deeper.length === 1 ? await readFirst(skill, deeper, request) : undefined
-  if (only) return only
+  if (only && only !== 'directory') return only
+  if (found === 'directory') throw directoryAsked(skill, wanted, files)
   throw notFound(`${named(skill, wanted)} not found.`, deeper.length > 1 ? deeper : files)
 }
 
@@ -53,9 +55,9 @@ function relativePath(skill: Skill, { filePath, aliases }: SkillFileRequest): st
     })
   }
   const path = filePath.replaceAll('\\', '/')
-  const prefix = [skill.directory, ...aliases]
-    .map((directory) => `${directory}/`)
-    .find((start) => path.startsWith(start))
+  const directories = [skill.directory, ...aliases]
+  if (directories.includes(path)) return '.'
+  const prefix = directories.map((directory) => `${directory}/`).find((start) => path.startsWith(start))
   const relative = path.slice(prefix?.length ?? 0).replace(/^(?:\.\/+)+/, '')
   if (!/^(?:\/|[A-Za-z]:)/.test(relative)) return relative
   throw new NexusError('PATH_OUTSIDE', `${named(skill, path)} lies outside the skill.`, {
@@ -67,27 +69,40 @@ function isHidden(path: string): boolean {
   return path.split('/').some((part) => part.startsWith('.') && part !== '.' && part !== '..')
 }
 
-/** The first candidate that is a file. A directory is passed over, and is the error when no file follows. */
+/** The first candidate that is a file. A directory is passed over, and is the answer when no file follows. */
 async function readFirst(
   skill: Skill,
   candidates: readonly string[],
   { maxBytes, signal }: SkillFileRequest,
-): Promise<SkillFile | undefined> {
-  let directory: unknown
+): Promise<SkillFile | 'directory' | undefined> {
+  let isOne = false
   for (const candidate of candidates) {
     try {
-      const { bytes, path, executable } = await readContained(skill.directory, candidate, {
+      const { bytes, path, executable } = await readOfSkill(skill, candidate, {
         maxBytes,
         ...(signal && { signal }),
       })
       return toSkillFile(path.slice(skill.directory.length + 1), bytes, executable)
     } catch (error) {
-      if (isDirectory(error)) directory ??= error
+      if (isDirectory(error)) isOne = true
       else if (!isNexusError(error) || error.code !== 'FILE_NOT_FOUND') throw withFix(error)
     }
   }
-  if (directory !== undefined) throw directory
-  return undefined
+  return isOne ? 'directory' : undefined
+}
+
+function isDirectoryItself(path: string): boolean {
+  return path.split('/').every((part) => part === '' || part === '.')
+}
+
+/** What is below the directory comes first among the files there are. */
+function directoryAsked(skill: Skill, path: string, files: readonly string[]): NexusError {
+  const shown = isDirectoryItself(path) ? '.' : path.replace(/\/+$/, '')
+  const below = files.filter((file) => file.startsWith(`${shown}/`))
+  const what = `'${toSafeLine(shown).slice(0, MAX_SHOWN_CHARS)}' of skill '${shownName(skill)}' is a directory; file_path names one file.`
+  return new NexusError('INVALID_ARGUMENT', `${what}${listed(below.length > 0 ? below : files)}`, {
+    fix: 'Ask for one of the available files by its path.',
+  })
 }
 
 /** Over the limit there is another way to the content. */
@@ -120,15 +135,13 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The files a message may name; empty when the directory cannot be listed, which must not hide what was asked for. */
+/** The files a message may name: those met until something was wrong, which must not hide what was asked for. */
 async function offeredFiles(skill: Skill, signal: AbortSignal | undefined): Promise<string[]> {
-  try {
-    const { files } = await readManifest(skill.directory, signal ? { signal } : {})
-    return files.map(({ path }) => path).filter((path) => !isHidden(path))
-  } catch (error) {
-    if (isNexusError(error) && error.code !== 'CANCELLED') return []
-    throw error
-  }
+  const { files } = await listFiles(skill, signal ? { signal } : {})
+  return files
+    .map(({ path }) => path)
+    .filter((path) => !isHidden(path))
+    .sort()
 }
 
 function named(skill: Skill, path: string): string {
@@ -136,10 +149,14 @@ function named(skill: Skill, path: string): string {
 }
 
 function notFound(message: string, files: readonly string[] = []): NexusError {
-  if (files.length === 0) return new NexusError('FILE_NOT_FOUND', message, { fix: 'Load the skill to see its files.' })
+  const fix =
+    files.length === 0 ? 'Load the skill to see its files.' : 'Ask for one of the available files by its path.'
+  return new NexusError('FILE_NOT_FOUND', `${message}${listed(files)}`, { fix })
+}
+
+/** ` Available files: [...]`; nothing when there are none. */
+function listed(files: readonly string[]): string {
+  if (files.length === 0) return ''
   const rest = files.length > MAX_LISTED_FILES ? `, and ${files.length - MAX_LISTED_FILES} more` : ''
-  const listed = files.slice(0, MAX_LISTED_FILES).map(toSafeLine).join(', ')
-  return new NexusError('FILE_NOT_FOUND', `${message} Available files: [${listed}${rest}]`, {
-    fix: 'Ask for one of the available files by its path.',
-  })
+  return ` Available files: [${files.slice(0, MAX_LISTED_FILES).map(toSafeLine).join(', ')}${rest}]`
 }

@@ -56,7 +56,7 @@ export async function findStrays(name: string, options: StrayOptions): Promise<r
     if (!place) break
     const entries = await list(place.path)
     if (entries === undefined) continue
-    const skillFile = entries.find((entry) => entry.isFile() && entry.name.toLowerCase() === 'skill.md')?.name
+    const skillFile = entries.find((entry) => !entry.isDirectory() && entry.name.toLowerCase() === 'skill.md')?.name
     const stray = await strayIn(place, { entries, skillFile, wanted })
     if (stray && !known.has(stray.file)) strays.push(stray)
     for (const next of below(place, entries, skillFile === 'SKILL.md')) enqueue(next)

@@ -49,7 +49,7 @@ class NoSandbox implements Sandbox {
 
   async place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill> {
     const { readManifest } = await import('../sources/index.ts')
-    const { treeDigest } = await readManifest(skill.directory, signal ? { signal } : {})
+    const { treeDigest } = await readManifest(skill, signal ? { signal } : {})
     return { baseDir: skill.directory, treeDigest }
   }
 

@@ -23,7 +23,7 @@ export const SOURCE_CODES = {
   'link-broken': { severity: 'warning', means: 'a link leads nowhere or in a circle' },
   'link-followed': {
     severity: 'warning',
-    means: 'SKILL.md is a link inside the root: the skill is listed, but loading and placing refuse links',
+    means: 'SKILL.md is a link to a file inside the root, which is read in its place',
   },
   'depth-limit': { severity: 'warning', means: 'directories below the depth limit were not searched' },
   'directory-limit': { severity: 'error', means: 'too many directories; the rest was not searched' },

@@ -2,7 +2,15 @@
 export { SOURCE_CODES, type SourceCode } from './codes.ts'
 export { discover } from './discover.ts'
 export { type ContainedFile, readContained, type ReadContainedOptions } from './files/contained.ts'
-export { MANIFEST_LIMITS, type ManifestLimits, readManifest, type ReadManifestOptions } from './files/manifest.ts'
+export { listFiles, type ReadManifest, readManifest, readOfSkill, type SkillPlace } from './files/manifest.ts'
+export { isSoundToLoad } from './files/sound.ts'
+export {
+  type LeftOut,
+  MANIFEST_LIMITS,
+  type ManifestLimits,
+  type ReadManifestOptions,
+  type Walked,
+} from './files/walk-files.ts'
 export { findName } from './find-name.ts'
 export { createFolderSource, type FolderSourceOptions } from './folder.ts'
 export { createPace, type Pace, rest } from './pace.ts'

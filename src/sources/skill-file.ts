@@ -148,7 +148,7 @@ function openLink(path: string, root: string): Found | Diagnostic {
       closeSync(opened.fd)
       return outside()
     }
-    const message = `${SKILL_FILE} is a link to ${JSON.stringify(real)}; the skill is listed, but loading refuses links`
+    const message = `${SKILL_FILE} is a link to ${JSON.stringify(real)}: that file is read, and whoever changes it changes this skill`
     return { ...opened, path: real, notes: [finding('link-followed', path, { message, fix })] }
   } catch (error) {
     const code: SourceCode =
@@ -181,6 +181,7 @@ function readFound(directory: string, found: Found, context: CandidateContext): 
     label: directory.slice(directory.lastIndexOf('/') + 1),
     stamp: stampOf(stats),
     ...(notes === NO_NOTES ? undefined : { link: { file: path, notes } }),
+    ...(directory === context.root ? { isRoot: true } : undefined),
   }
   const quick = glance(at.label, found, context)
   if (!quick) return readWhole(at, found, context)

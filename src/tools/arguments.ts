@@ -30,6 +30,9 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
   const { compileSchema } = await import('./json-schema.ts')
   try {
     const errors = compileSchema(tool.parameters)(kept)
+    const name = withoutText(tool, kept)
+    if (name !== undefined)
+      return { type: 'invalid', message: `Parameter '${name}' is required and must be a non-empty string.` }
     if (errors.length > 0) return invalid(tool, toProblems(errors))
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
@@ -86,6 +89,16 @@ function unknownProblem(tool: Tool, name: string): string {
   const advice =
     guess === undefined ? `it takes ${known.length > 0 ? known.join(', ') : 'none'}` : `did you mean '${guess}'?`
   return `unknown argument '${toSafeLine(name).slice(0, 80)}' of ${tool.name} (${advice})`
+}
+
+/** The first required text of a tool for skills that was not given as one. Source: contracts §4.2. */
+function withoutText({ parameters, options }: Tool, args: JsonObject): string | undefined {
+  const { properties, required } = parameters
+  if (!Array.isArray(required) || !required.includes(options?.skillArgument) || !isJsonObject(properties))
+    return undefined
+  const isText = (name: unknown): name is string =>
+    typeof name === 'string' && (properties[name] as JsonObject | undefined)?.type === 'string'
+  return required.filter(isText).find((name) => typeof args[name] !== 'string' || args[name].trim() === '')
 }
 
 function toProblems(errors: readonly ErrorObject[]): readonly string[] {

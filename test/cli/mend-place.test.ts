@@ -112,7 +112,7 @@ mends('a link as SKILL.md inside the root', {
     mkdirSync(desk.at('skills/pdf'))
     symlinkSync('../real.md', desk.at(FILE))
   },
-  ...{ code: 'link-followed', says: /loading refuses links.*cp / },
+  ...{ code: 'link-followed', says: /that file is read.*cp / },
 })
 mends('a link as SKILL.md out of the root', {
   break: (desk) => {

@@ -66,17 +66,17 @@ test('a SKILL.md that is a link out of the root is not read', async (t) => {
   })
 })
 
-test('a SKILL.md that is a link inside the root is read, with a warning and its real path', async (t) => {
+test('a SKILL.md that is a link inside the root is read, with a warning and what it leads to', async (t) => {
   const directory = temporaryDirectory(t)
   writeFiles(directory, { 'real/SKILL.md': skillText('real') })
   mkdirSync(join(directory, 'alias'))
   symlinkSync('../real/SKILL.md', join(directory, 'alias/SKILL.md'))
   const { skills } = await source(directory).discover()
   assert.deepEqual(
-    skills.map(({ directory: own, file, diagnostics }) => [own, file, diagnostics.map(({ code }) => code)]),
+    skills.map(({ file, linkedTo, diagnostics }) => [file, linkedTo, diagnostics.map(({ code }) => code)]),
     [
-      [join(directory, 'alias'), join(directory, 'real/SKILL.md'), ['link-followed', 'name-differs']],
-      [join(directory, 'real'), join(directory, 'real/SKILL.md'), []],
+      [join(directory, 'alias/SKILL.md'), join(directory, 'real/SKILL.md'), ['link-followed', 'name-differs']],
+      [join(directory, 'real/SKILL.md'), undefined, []],
     ],
   )
 })

@@ -15,8 +15,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { treeDigest } from '../../src/format/index.ts'
 import { type ErrorCode, isNexusError } from '../../src/kernel/index.ts'
-import { readManifest } from '../../src/sources/index.ts'
-import { skillText, temporaryDirectory, writeFiles } from './temporary.ts'
+import { listFiles, readManifest } from '../../src/sources/index.ts'
+import { asNobody, skillText, temporaryDirectory, writeFiles } from './temporary.ts'
 
 const noFifo = spawnSync('mkfifo', ['--version']).error ? 'mkfifo is not installed' : false
 
@@ -76,21 +76,66 @@ test('a copy elsewhere with other times has the same digest; any other differenc
   assert.equal(new Set([original, executable, added, await digest(two)]).size, 4)
 })
 
-test('links and special files are refused by their names', { skip: noFifo }, async (t) => {
+test('links and special files are no part of a skill, and are named', { skip: noFifo }, async (t) => {
   const directory = temporaryDirectory(t)
-  for (const [name, kind, make] of [
-    ['link', /"refs\/link" .* is a link/, (path: string) => symlinkSync('/etc/passwd', path)],
-    ['inner', /"refs\/inner" .* is a link/, (path: string) => symlinkSync('../SKILL.md', path)],
-    ['dirlink', /"refs\/dirlink" .* is a link/, (path: string) => symlinkSync('/etc', path)],
-    ['fifo', /"refs\/fifo" .* is a FIFO/, (path: string) => execFileSync('mkfifo', [path])],
-    ['new\nline', /control character/, (path: string) => writeFileSync(path, '')],
-    ['back\\slash', /backslash/, (path: string) => writeFileSync(path, '')],
+  writeFiles(directory, { 'SKILL.md': skillText('a'), 'refs/ok.md': 'ok' })
+  const before = await readManifest(directory)
+  symlinkSync('/etc/passwd', join(directory, 'refs/link'))
+  symlinkSync('../SKILL.md', join(directory, 'refs/inner'))
+  symlinkSync('/etc', join(directory, 'dirlink'))
+  symlinkSync('/nonexist', join(directory, 'LICENSE'))
+  execFileSync('mkfifo', [join(directory, 'refs/fifo')])
+  const { files, treeDigest, leftOut } = await readManifest(directory)
+  assert.deepEqual({ files, treeDigest, leftOut: [] }, before)
+  assert.deepEqual(
+    leftOut.map(({ path, kind }) => `${path}: ${kind}`),
+    ['LICENSE: a link', 'dirlink: a link', 'refs/fifo: a FIFO', 'refs/inner: a link', 'refs/link: a link'],
+  )
+  assert.deepEqual((await listFiles(directory)).leftOut, leftOut)
+})
+
+test('names that no path should have are refused, with their place', async (t) => {
+  const directory = temporaryDirectory(t)
+  for (const [name, kind] of [
+    ['new\nline', /control character/],
+    ['back\\slash', /backslash/],
   ] as const) {
-    const skill = join(directory, `skill-${name.charCodeAt(0)}${name.length}`)
-    writeFiles(skill, { 'SKILL.md': skillText('a'), 'refs/ok.md': 'ok' })
-    make(join(skill, 'refs', name))
+    const skill = join(directory, `skill-${name.charCodeAt(0)}`)
+    writeFiles(skill, { 'SKILL.md': skillText('a'), [`refs/${name}`]: '' })
     await assert.rejects(readManifest(skill), fails('SKILL_INVALID', kind))
+    assert.equal((await listFiles(skill)).problem?.path, join(skill, 'refs', name))
   }
+})
+
+test('a listing reads nothing, keeps the same limits, and gives what it met until then', async (t) => {
+  const directory = temporaryDirectory(t)
+  writeFiles(directory, { 'SKILL.md': skillText('a'), 'x/one': '1', 'x/two': '12', 'y/three': '123' })
+  const whole = await readManifest(directory)
+  const { files, problem } = await listFiles(directory)
+  assert.equal(problem, undefined)
+  assert.deepEqual(
+    files,
+    whole.files.map(({ path, size, executable }) => ({ path, size, executable })),
+  )
+  const cut = await listFiles(directory, { limits: { maxFiles: 3 } })
+  assert.deepEqual(
+    cut.files.map(({ path }) => path),
+    ['SKILL.md', 'x/one', 'x/two'],
+  )
+  assert.equal(cut.problem?.code, 'LIMIT_EXCEEDED')
+  assert.equal(cut.problem?.path, join(directory, 'x'))
+  assert.match(cut.problem?.fix ?? '', /most of it lies in "x"/)
+})
+
+test('a file that may not be read is refused by both, with its place', async (t) => {
+  const directory = temporaryDirectory(t)
+  chmodSync(directory, 0o755)
+  writeFiles(directory, { 'SKILL.md': skillText('a'), closed: 'x' })
+  chmodSync(join(directory, 'closed'), 0)
+  await asNobody(async () => {
+    await assert.rejects(readManifest(directory), fails('SKILL_INVALID', /closed" cannot be read: permission denied/))
+    assert.equal((await listFiles(directory)).problem?.path, join(directory, 'closed'))
+  })
 })
 
 test('limits on files, bytes, depth and paths are kept', async (t) => {

@@ -75,8 +75,11 @@ describe('load_skill', () => {
   })
 
   it('wants a name', async () => {
-    assert.match(messageOf(await call('load_skill', {})), /Invalid arguments for load_skill: skill_name is required/)
-    assert.match(messageOf(await call('load_skill', { skill_name: ' ' })), /must be a non-empty string/)
+    for (const args of [{}, { skill_name: ' ' }, { skill_name: null }, { skill_name: 5 }, { skill_name: ['report'] }]) {
+      const outcome = await call('load_skill', args)
+      assert.equal(codeOf(outcome), 'INVALID_PARAM')
+      assert.equal(messageOf(outcome), `Parameter 'skill_name' is required and must be a non-empty string.`)
+    }
   })
 
   it('cuts instructions that are too long and says where to read on, which works', async () => {
@@ -142,6 +145,20 @@ describe('read_skill_file', () => {
     assert.notEqual((await read('/etc/passwd')).type, 'success')
   })
 
+  it('says that a directory is none of them, and lists the files below it', async () => {
+    const directory = await read('references/')
+    assert.equal(codeOf(directory), 'INVALID_PARAM')
+    assert.equal(
+      messageOf(directory),
+      "'references' of skill 'report' is a directory; file_path names one file. Available files: [references/empty.md, references/guide.md, references/long.md]",
+    )
+    for (const path of ['.', './', join(SKILLS, 'report')])
+      assert.match(
+        messageOf(await read(path)),
+        /^'\.' of skill .* is a directory; .*Available files: \[NOTES\.txt, SKILL\.md/,
+      )
+  })
+
   it('refuses a large binary file and says what to do', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'nexus-tools-'))
     after(() => rm(directory, { recursive: true, force: true }))
@@ -173,10 +190,16 @@ describe('Skill', () => {
   })
 
   it('answers in the words of the contract', async () => {
-    const empty = await call('Skill', { name: '' })
-    assert.deepEqual(
-      [codeOf(empty), messageOf(empty)],
-      ['INVALID_PARAM', `Parameter 'name' is required and must be a non-empty string.`],
+    for (const args of [{}, { name: '' }, { name: null }, { name: 7 }, { name: {} }, { args: 'x' }]) {
+      const outcome = await call('Skill', args)
+      assert.deepEqual(
+        [codeOf(outcome), messageOf(outcome)],
+        ['INVALID_PARAM', `Parameter 'name' is required and must be a non-empty string.`],
+      )
+    }
+    assert.match(
+      messageOf(await call('Skill', { name: 'greet', args: 5 })),
+      /^Invalid arguments for Skill: args must be/,
     )
     const unknown = await call('Skill', { name: 'nothing' })
     assert.equal(codeOf(unknown), 'NOT_FOUND')

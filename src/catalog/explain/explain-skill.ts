@@ -29,8 +29,11 @@ export interface ExplainParts extends OfferedParts, HeldParts, MissingParts {
 /** The one answer about a name. */
 export interface Explanation {
   readonly name: string
-  /** Where the copy stands that the name means. `offered`: an agent can load it, whether the prompt names it or not. */
-  readonly state: 'offered' | 'held' | 'shadowed' | 'rejected' | 'missing'
+  /**
+   * Where the copy stands that the name means. `offered`: an agent can load it, whether the prompt names it or not; `unloadable`: it is offered,
+   * but cannot be loaded.
+   */
+  readonly state: 'offered' | 'unloadable' | 'held' | 'shadowed' | 'rejected' | 'missing'
   /** At least one; the first is the answer, the others are about it, then about other copies. */
   readonly findings: readonly Finding[]
 }
@@ -47,7 +50,7 @@ export function explainSkill(name: string, parts: ExplainParts): Explanation {
   const copies = copiesOf(catalog, name)
   const shown = shownText(name).slice(0, 120)
   const { offered, held, shadowed, rejected } = copies
-  const state = stateOf(copies)
+  const state = stateOf(copies, parts)
   // Beside a copy that is offered, what became of the others is worth knowing, and no more.
   const beside = (findings: Finding[]): Finding[] =>
     offered.length === 0 ? findings : findings.map((each) => ({ ...each, severity: 'note' }))
@@ -71,8 +74,9 @@ function withoutRepeats(findings: readonly Finding[]): readonly Finding[] {
   )
 }
 
-function stateOf({ offered, held, shadowed, rejected }: Copies): Explanation['state'] {
-  if (offered.length > 0) return 'offered'
+function stateOf({ offered, held, shadowed, rejected }: Copies, { examined }: ExplainParts): Explanation['state'] {
+  const isBroken = (skill: Skill): boolean => examined?.(skill)?.problem !== undefined
+  if (offered.length > 0) return offered.every(isBroken) ? 'unloadable' : 'offered'
   if (held.length > 0) return 'held'
   if (rejected.length > 0) return 'rejected'
   return shadowed.length > 0 ? 'shadowed' : 'missing'

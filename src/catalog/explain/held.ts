@@ -1,6 +1,7 @@
 import { type Diagnostic, type HeldReason, nameKey, type Skill } from '../../kernel/index.ts'
 import { shownName } from '../shown-text.ts'
 import type { CatalogSnapshot } from '../snapshot.ts'
+import { aboutLeftOut, aboutLoading, type ExaminedParts } from './examined.ts'
 import { type Finding, finding, fromDiagnostic } from './finding.ts'
 
 /** What is known of a reason besides its words: where its cause was written, and a nearer thing to do. */
@@ -10,7 +11,7 @@ export interface Advice {
   readonly fix?: string
 }
 
-export interface HeldParts {
+export interface HeldParts extends ExaminedParts {
   readonly agentId?: string
   readonly snapshot?: Pick<CatalogSnapshot, 'skills'>
   /** Looks into files and settings; without it the reasons speak for themselves. */
@@ -34,7 +35,9 @@ export function aboutHeld(skill: Skill, reasons: readonly HeldReason[], parts: H
   })
   return [
     ...findings,
+    ...aboutLoading(skill, parts),
     ...inSession(skill, parts),
+    ...aboutLeftOut(skill, parts),
     ...skill.diagnostics
       .filter((diagnostic) => !told.has(diagnostic))
       .slice(0, MAX_NOTES)

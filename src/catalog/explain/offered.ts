@@ -3,9 +3,10 @@ import type { PromptIndex } from '../catalog.ts'
 import type { IndexStyle } from '../prompt/styles.ts'
 import { countPoints, shownName } from '../shown-text.ts'
 import type { CatalogSnapshot } from '../snapshot.ts'
+import { aboutLeftOut, aboutLoading, type ExaminedParts } from './examined.ts'
 import { type Finding, finding, fromDiagnostic } from './finding.ts'
 
-export interface OfferedParts {
+export interface OfferedParts extends ExaminedParts {
   readonly index?: Pick<PromptIndex, 'items'>
   /** What the index was made with, for saying what to change. */
   readonly prompt?: { readonly budgetChars?: number; readonly style?: IndexStyle }
@@ -22,15 +23,14 @@ const MAX_NAME_POINTS = 128
 export function explainOffered(skill: Skill, parts: OfferedParts): Finding[] {
   const { file } = skill
   const notes = skill.diagnostics.slice(0, MAX_NOTES).map(fromDiagnostic)
-  // A link is listed, but refused when it is loaded: that is the answer, whatever the prompt says.
-  const refused = notes.filter(({ code }) => code === 'link-followed')
-  const findings = [
-    ...refused.map((note): Finding => ({ ...note, severity: 'problem' })),
+  return [
+    ...aboutLoading(skill, parts),
     ...(parts.loadTool === false ? [noLoader(file, parts.agentId)] : []),
     whoAndWhere(skill, parts),
     ...inSession(skill, parts),
+    ...aboutLeftOut(skill, parts),
+    ...notes,
   ]
-  return [...findings, ...notes.filter((note) => !refused.includes(note))]
 }
 
 function noLoader(file: string, agentId: string | undefined): Finding {

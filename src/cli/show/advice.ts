@@ -11,14 +11,14 @@ import {
   type Skill,
   type TargetFacts,
 } from '../../kernel/index.ts'
-import { readContained } from '../../sources/index.ts'
+import { readOfSkill } from '../../sources/index.ts'
 
 interface Ground {
   readonly loaded: LoadedConfig
   readonly facts: TargetFacts
   readonly environment: Environment
   readonly agentId: string | undefined
-  readonly signal: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 type Advise = NonNullable<ExplainParts['advise']>
@@ -51,9 +51,9 @@ export async function prepareAdvice(skills: readonly Skill[], ground: Ground): P
 const MAX_HEAD_BYTES = 1_048_576
 
 /** The lines of a file up to the end of its frontmatter; none when it cannot be read. */
-async function headOf({ directory }: Skill, signal: AbortSignal): Promise<readonly string[]> {
+async function headOf(skill: Skill, signal: AbortSignal | undefined): Promise<readonly string[]> {
   try {
-    const { bytes } = await readContained(directory, 'SKILL.md', { maxBytes: MAX_HEAD_BYTES, signal })
+    const { bytes } = await readOfSkill(skill, 'SKILL.md', { maxBytes: MAX_HEAD_BYTES, ...(signal && { signal }) })
     const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
       .toString('utf8')
       .split(/\r\n?|\n/)

@@ -2,14 +2,16 @@ import { lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import {
   type Catalog,
+  type Examined,
   type Explanation,
   type ExplainParts,
   explainSkill,
   type Finding,
+  type SearchedRoot,
   type StrayFile,
 } from '../../catalog/index.ts'
 import { shellWord, type Skill, toSafeLine } from '../../kernel/index.ts'
-import { findStrays } from '../../load/index.ts'
+import { examineSkill, findStrays } from '../../load/index.ts'
 import type { Look } from '../../looking.ts'
 import type { Invocation } from '../command.ts'
 import { agentFlag } from '../open.ts'
@@ -58,18 +60,29 @@ export async function explainHere(
   const first = name === asked ? byName : explainSkill(name, parts)
   if (first.state === 'missing') {
     const strays = await straysOf(name, { seen, roots: roots.map((root) => root.path), invocation })
-    return explainSkill(name, { ...parts, strays: withPath(strays, path) })
+    return explainSkill(name, { ...parts, strays: withPath(strays, path, roots) })
   }
   const held = heldAmong(first, catalog)
-  if (held.length === 0) return first
-  const advise = await prepareAdvice(held, { ...{ loaded, facts, environment, signal, agentId } })
-  return explainSkill(name, { ...parts, advise })
+  const offered = among(first, catalog.skills)
+  if (held.length + offered.length === 0) return first
+  const results = new Map<Skill, Examined>()
+  for (const skill of [...offered, ...held]) results.set(skill, await examineSkill(skill, { signal }))
+  const examined = (skill: Skill): Examined | undefined => results.get(skill)
+  const advise = held.length > 0 && (await prepareAdvice(held, { loaded, facts, environment, signal, agentId }))
+  return explainSkill(name, { ...parts, examined, ...(advise && { advise }) })
 }
 
 /** The skills that an explanation says are held. */
-export function heldAmong({ findings }: Explanation, { held }: Catalog): readonly Skill[] {
+export function heldAmong(explanation: Explanation, { held }: Catalog): readonly Skill[] {
+  return among(
+    explanation,
+    held.map(({ skill }) => skill),
+  )
+}
+
+function among({ findings }: Explanation, skills: readonly Skill[]): readonly Skill[] {
   const files = new Set(findings.map(({ file }) => file))
-  return held.map(({ skill }) => skill).filter(({ file }) => files.has(toSafeLine(file)))
+  return skills.filter(({ file }) => files.has(toSafeLine(file)))
 }
 
 /** The real path of a file or directory that was named; undefined when nothing is there. */
@@ -103,15 +116,30 @@ function straysOf(name: string, { seen, roots, invocation }: Search): Promise<re
   })
 }
 
-/** A SKILL.md that was named by its path is in a wrong place, wherever that is. */
-function withPath(strays: readonly StrayFile[], path: string | undefined): readonly StrayFile[] {
+/** A SKILL.md that was named by its path is in a wrong place, wherever that is; of what lies in a root the search has spoken. */
+function withPath(
+  strays: readonly StrayFile[],
+  path: string | undefined,
+  roots: readonly SearchedRoot[],
+): readonly StrayFile[] {
   if (path === undefined || strays.some(({ file }) => file === path || dirname(file) === path)) return strays
+  if (roots.some((root) => path.startsWith(`${realOf(root.path)}/`))) return strays
   const file = /^skill\.md$/i.test(basename(path)) ? path : join(path, 'SKILL.md')
   return lstatSync(file, { throwIfNoEntry: false })?.isFile() ? [{ file, why: 'beside-root' }] : strays
 }
 
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    // Nothing lies in what is not there.
+    return path
+  }
+}
+
 const HEADLINES: Readonly<Record<Explanation['state'], string>> = {
   offered: 'is offered to the model',
+  unloadable: 'is offered to the model, but cannot be loaded',
   held: 'is held back',
   shadowed: 'is shadowed by another copy',
   rejected: 'cannot be read as a skill',
@@ -120,7 +148,6 @@ const HEADLINES: Readonly<Record<Explanation['state'], string>> = {
 
 /** Headlines of skills that are ready, and still not simply offered. */
 const READY_BUT: Readonly<Record<string, string>> = {
-  'link-followed': 'is listed, but cannot be loaded',
   'over-budget-omitted': 'is ready, but left out of the prompt',
   'person-only': 'is ready, for people only',
   nobody: 'is ready, but nobody may start it',

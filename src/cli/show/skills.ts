@@ -21,9 +21,9 @@ export interface Reason {
   readonly line?: number
 }
 
-/** Where a copy stands, with every reason. */
+/** Where a copy stands, with every reason. `unloadable`: it would be ready, but cannot be loaded. */
 export interface SkillState {
-  readonly state: 'ready' | 'held' | 'shadowed'
+  readonly state: 'ready' | 'unloadable' | 'held' | 'shadowed'
   readonly reasons: readonly Reason[]
 }
 
@@ -141,6 +141,7 @@ export function printSkill(skill: Skill, state: SkillState, terminal: Terminal):
 export function printCheck(skill: Skill, state: SkillState, terminal: Terminal): void {
   const mark = {
     ready: terminal.paint('green', '✓'),
+    unloadable: terminal.paint('red', '✗'),
     held: terminal.paint('yellow', '◌'),
     shadowed: terminal.paint('dim', '≡'),
   }[state.state]

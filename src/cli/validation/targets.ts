@@ -1,7 +1,14 @@
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { leftOutFix } from '../../catalog/index.ts'
 import { type Diagnostic, isNexusError, type RejectedSkill } from '../../kernel/index.ts'
-import { createFolderSource, readContained, SOURCE_CODES, SOURCE_LIMITS } from '../../sources/index.ts'
+import {
+  createFolderSource,
+  listFiles as walkFiles,
+  readOfSkill,
+  SOURCE_CODES,
+  SOURCE_LIMITS,
+} from '../../sources/index.ts'
 
 /** One SKILL.md that a path stands for. */
 export interface Target {
@@ -11,6 +18,10 @@ export interface Target {
   readonly directory: string
   /** Name of the file in it. */
   readonly file: string
+  /** Of a SKILL.md that is a link inside the folder that was named: what it leads to. */
+  readonly linkedTo?: string | undefined
+  /** The whole skill is meant, not only its SKILL.md. */
+  readonly isWhole: boolean
   /** Found while looking for it; an error means that the file cannot be read. */
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -28,6 +39,14 @@ export interface Targets {
 export const TARGET_CODES = {
   'path-missing': { severity: 'error', means: 'the path does not exist' },
   'path-kind': { severity: 'error', means: 'the path is neither a directory nor a regular file' },
+  'cannot-load': {
+    severity: 'error',
+    means: 'the files of the skill cannot be loaded: too many, too large, not readable',
+  },
+  'left-out': {
+    severity: 'warning',
+    means: 'links and special files in the directory, which are no part of the skill',
+  },
   'skill-missing': { severity: 'error', means: 'the directory holds no SKILL.md, and none lies below it' },
 } as const
 
@@ -102,16 +121,18 @@ function fileTarget(absolute: string, { cwd }: Where): Target {
     column: 1,
     fix: 'rename it to SKILL.md',
   }
-  return { shown, directory, file, diagnostics: file === 'SKILL.md' ? [] : [misnamed] }
+  return { shown, directory, file, isWhole: false, diagnostics: file === 'SKILL.md' ? [] : [misnamed] }
 }
 
 async function lookInto(absolute: string, { cwd, signal }: Where): Promise<Targets> {
   const source = createFolderSource({ id: 'path', tier: 'extra', rank: 0, path: absolute, trusted: false })
   const { skills, rejected, diagnostics } = await source.discover(signal)
   const targets = [
-    ...skills.map(({ directory, diagnostics: all }) =>
-      targetIn(join(directory, 'SKILL.md'), all.filter(isOfSource), cwd),
-    ),
+    ...skills.map(({ file, linkedTo, diagnostics: all }): Target => ({
+      ...targetIn(file, all.filter(isOfSource), cwd),
+      linkedTo,
+      isWhole: true,
+    })),
     ...rejected.map((skill) => rejectedTarget(skill, cwd)),
   ].sort((a, b) => (a.shown < b.shown ? -1 : 1))
   const shown = shownPath(absolute, cwd)
@@ -135,6 +156,7 @@ function targetIn(path: string, diagnostics: readonly Diagnostic[], cwd: string)
     shown: shownPath(path, cwd),
     directory: dirname(path),
     file: basename(path),
+    isWhole: false,
     diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic, path: shownPath(diagnostic.path, cwd) })),
   }
 }
@@ -144,11 +166,11 @@ function isOfSource({ code }: Diagnostic): boolean {
   return Object.hasOwn(SOURCE_CODES, code)
 }
 
-/** The bytes of a target, or why they cannot be had. Links are not followed. */
+/** The bytes of a target, or why they cannot be had. Links are not followed, but where a folder was named, and SKILL.md leads into it. */
 export async function readTarget(target: Target, signal: AbortSignal): Promise<Uint8Array | readonly Diagnostic[]> {
   if (target.diagnostics.some(({ severity, code }) => severity === 'error' && code !== 'skill-file-name')) return []
   try {
-    const { bytes } = await readContained(target.directory, target.file, {
+    const { bytes } = await readOfSkill(target, target.file, {
       maxBytes: SOURCE_LIMITS.maxFileBytes,
       signal,
     })
@@ -170,6 +192,25 @@ export async function readTarget(target: Target, signal: AbortSignal): Promise<U
     ]
   }
 }
+
+/** What keeps the files of a skill from being loaded, by the rules of loading; nothing for a target that is one file. */
+export async function checkFiles(target: Target, cwd: string, signal: AbortSignal): Promise<readonly Diagnostic[]> {
+  if (!target.isWhole) return []
+  const { leftOut, problem } = await walkFiles(target, { signal })
+  const found: Diagnostic[] = []
+  if (problem) {
+    const { message, path = target.directory, fix = 'see nexus skills why' } = problem
+    found.push({ code: 'cannot-load', severity: 'error', message, path: shownPath(path, cwd), fix })
+  }
+  for (const entry of leftOut.slice(0, MAX_LEFT_OUT)) {
+    const message = `${JSON.stringify(entry.path)} is ${entry.kind}, so it is no part of the skill: neither read nor seen by commands`
+    const path = shownPath(join(target.directory, entry.path), cwd)
+    found.push({ code: 'left-out', severity: 'warning', message, path, fix: leftOutFix(target, entry) })
+  }
+  return found
+}
+
+const MAX_LEFT_OUT = 20
 
 /** Files of a skill that are listed for the check of links; with more, links are not checked. */
 const MAX_FILES = 5_000

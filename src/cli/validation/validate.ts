@@ -8,7 +8,7 @@ import { formatDiagnostic, type Terminal } from '../terminal.ts'
 import { formatWithFrame, linesOf } from './code-frame.ts'
 import { printChanges, rewriteFile } from './rewrite-file.ts'
 import { toAnnotation, toSarif } from './sarif.ts'
-import { findTargets, listFiles, readTarget, type Target } from './targets.ts'
+import { checkFiles, findTargets, listFiles, readTarget, type Target } from './targets.ts'
 
 type Format = (typeof CHOICES.format)[number]
 
@@ -44,7 +44,7 @@ export async function validateSkills(invocation: Invocation): Promise<number> {
     const checker = createChecker()
     for (const [index, target] of found.targets.entries()) {
       if (index % 32 === 31) await nextTurn(undefined, { signal })
-      const verdict = await judge(target, { ...wishes, checker, signal })
+      const verdict = await judge(target, { ...wishes, checker, cwd, signal })
       count(total, verdict)
       if (wishes.format === 'text') printVerdict(verdict, { all, progress, terminal })
       verdicts.push({ ...verdict, text: '' })
@@ -90,10 +90,11 @@ function readWishes(invocation: Invocation): Wishes {
 
 interface Judging extends Wishes {
   readonly checker: Checker
+  readonly cwd: string
   readonly signal: AbortSignal
 }
 
-async function judge(target: Target, { checker, signal, ...wishes }: Judging): Promise<Verdict> {
+async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judging): Promise<Verdict> {
   const fixed = wishes.fix
     ? await rewriteFile(
         target,
@@ -112,7 +113,8 @@ async function judge(target: Target, { checker, signal, ...wishes }: Judging): P
   const checked =
     profile === undefined ? checker.lenient(bytes, options) : checker.strict(bytes, { ...options, profile })
   const failed = fixed?.diagnostics.filter(({ code }) => code === 'write-failed') ?? []
-  const found = [...target.diagnostics, ...failed, ...inOrder(checked.diagnostics)]
+  const inFiles = await checkFiles(target, cwd, signal)
+  const found = [...target.diagnostics, ...failed, ...inOrder(checked.diagnostics), ...inFiles]
   return {
     target,
     diagnostics: found,

@@ -3,17 +3,17 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { makeDirectory, type Manifest, NexusError, type Skill } from '../../kernel/index.ts'
-import { readContained, readManifest } from '../../sources/index.ts'
+import { readManifest, readOfSkill, type SkillPlace } from '../../sources/index.ts'
 import { removeTree } from '../runner/temp.ts'
 import type { PlacedSkill } from '../sandbox.ts'
 
 /** Places a revision. The copy's own digest must be the one of the manifest, or SANDBOX_FAILED is thrown and nothing is left. */
 export async function placeSkill(
-  skill: Pick<Skill, 'directory' | 'name'>,
+  skill: Pick<Skill, 'directory' | 'linkedTo' | 'name'>,
   revisions: string,
   signal?: AbortSignal,
 ): Promise<PlacedSkill> {
-  const manifest = await readManifest(skill.directory, signal ? { signal } : {})
+  const manifest = await readManifest(skill, signal ? { signal } : {})
   const { treeDigest } = manifest
   const home = join(revisions, treeDigest.replace(/^sha256:/, ''))
   const baseDir = join(home, safeName(basename(skill.directory)))
@@ -22,7 +22,7 @@ export async function placeSkill(
   chmodSync(home, 0o755)
   const part = join(home, `.part-${randomBytes(8).toString('hex')}`)
   try {
-    await copy(manifest, { from: skill.directory, to: part, signal })
+    await copy(manifest, { from: skill, to: part, signal })
     const copied = await readManifest(part, signal ? { signal } : {})
     if (copied.treeDigest !== treeDigest) {
       throw new NexusError('SANDBOX_FAILED', `the skill ${JSON.stringify(skill.name)} changed while it was placed`, {
@@ -41,12 +41,12 @@ export async function placeSkill(
 
 async function copy(
   manifest: Manifest,
-  options: { from: string; to: string; signal: AbortSignal | undefined },
+  options: { from: SkillPlace; to: string; signal: AbortSignal | undefined },
 ): Promise<void> {
   const { from, to, signal } = options
   mkdirSync(to, { mode: 0o755 })
   for (const file of manifest.files) {
-    const { bytes } = await readContained(
+    const { bytes } = await readOfSkill(
       from,
       file.path,
       signal ? { maxBytes: file.size, signal } : { maxBytes: file.size },

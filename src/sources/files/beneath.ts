@@ -1,6 +1,6 @@
 import { closeSync, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { NexusError } from '../../kernel/index.ts'
+import { NexusError, shellWord } from '../../kernel/index.ts'
 import { codeOf, reasonOf } from '../codes.ts'
 import { kindOf, openDirectoryOnly, type OpenedFile, openWithoutWaiting } from './open.ts'
 
@@ -128,12 +128,14 @@ function regular(file: OpenedFile, path: string): OpenedFile {
 function notAFile(path: string, stats: Stats): NexusError {
   const cause = Object.assign(new Error(kindOf(stats)), { code: stats.isDirectory() ? 'EISDIR' : 'EINVAL' })
   return new NexusError('INVALID_ARGUMENT', `${JSON.stringify(path)} is ${kindOf(stats)}, not a regular file`, {
+    path,
     cause,
   })
 }
 
 function outside(path: string, why: string): NexusError {
   return new NexusError('PATH_OUTSIDE', `${JSON.stringify(path)} ${why}`, {
+    path,
     fix: 'use a real file inside the skill, not a link',
   })
 }
@@ -148,16 +150,19 @@ function attempt(path: string, open: () => OpenedFile, seen = path): OpenedFile 
     switch (codeOf(error)) {
       case 'ENXIO':
         throw new NexusError('INVALID_ARGUMENT', `${JSON.stringify(path)} is a socket or device, not a regular file`, {
+          path,
           cause: error,
         })
       case 'ENOENT':
-        throw new NexusError('FILE_NOT_FOUND', `${JSON.stringify(path)} does not exist`, { cause: error })
+        throw new NexusError('FILE_NOT_FOUND', `${JSON.stringify(path)} does not exist`, { path, cause: error })
       case 'ENOTDIR':
-        throw new NexusError('FILE_NOT_FOUND', `${JSON.stringify(path)} is not a directory`, { cause: error })
+        throw new NexusError('FILE_NOT_FOUND', `${JSON.stringify(path)} is not a directory`, { path, cause: error })
       case 'ENAMETOOLONG':
         throw new NexusError('INVALID_ARGUMENT', 'a part of the path is too long', { cause: error })
       default:
         throw new NexusError('SKILL_INVALID', `${JSON.stringify(path)} cannot be read: ${reasonOf(error)}`, {
+          path,
+          fix: `make it readable for the user that runs Nexus, for example: chmod -R a+rX ${shellWord(path)}`,
           cause: error,
         })
     }
@@ -184,6 +189,7 @@ function listNames(directory: string, path: string): string[] {
         'SKILL_INVALID',
         `${JSON.stringify(path)} holds a file whose name is not UTF-8: ${JSON.stringify(shown)}`,
         {
+          path,
           fix: 'rename the file',
           cause: error,
         },

@@ -35,7 +35,7 @@ export async function readContained(
   options: ReadContainedOptions,
 ): Promise<ContainedFile> {
   throwIfAborted(options.signal)
-  const parts = splitPath(relativePath)
+  const parts = pathParts(relativePath)
   const file = openParts(openRoot(root, options.holding), parts)
   try {
     return {
@@ -60,7 +60,7 @@ function unusable(path: string): string | undefined {
 }
 
 /** The parts of a relative path, `.` and `..` resolved by text. */
-function splitPath(path: string): string[] {
+export function pathParts(path: string): string[] {
   const shown = JSON.stringify(path.slice(0, 200))
   const why = unusable(path)
   const fix = 'give a path relative to the skill, such as references/guide.md'

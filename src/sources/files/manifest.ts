@@ -1,133 +1,92 @@
-import { createHash } from 'node:crypto'
-import { closeSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { compareUtf8, treeDigest } from '../../format/index.ts'
-import { type Manifest, type ManifestEntry, NexusError } from '../../kernel/index.ts'
-import { createPace, type Pace } from '../pace.ts'
-import { type Holding, type OpenDirectory, openRoot } from './beneath.ts'
-import { kindOf, type OpenedFile, readInto } from './open.ts'
+import { type Manifest, type ManifestEntry, NexusError, type Skill } from '../../kernel/index.ts'
+import { openRoot } from './beneath.ts'
+import { type ContainedFile, pathParts, readContained, type ReadContainedOptions } from './contained.ts'
+import type { OpenedFile } from './open.ts'
+import { type LeftOut, type ReadManifestOptions, type Walked, walkFiles } from './walk-files.ts'
 
-/** Limits of a skill's files. Source: reference/security §2.3, contracts §2.5. */
-export const MANIFEST_LIMITS = {
-  maxFiles: 2_000,
-  maxTotalBytes: 52_428_800,
-  maxFileBytes: 10_485_760,
-  /** Levels of directories, and bytes of one path. */
-  maxDepth: 16,
-  maxPathBytes: 512,
-} as const
+/** Where a skill lies. */
+export type SkillPlace = Pick<Skill, 'directory' | 'linkedTo'>
 
-/** `MANIFEST_LIMITS` with other numbers. */
-export type ManifestLimits = { readonly [name in keyof typeof MANIFEST_LIMITS]: number }
-
-export interface ReadManifestOptions {
-  readonly signal?: AbortSignal
-  readonly limits?: Partial<ManifestLimits>
-  /** How directories are held; for tests. Default: what works here. */
-  readonly holding?: Holding
+/** A manifest, and what lies in the directory besides. */
+export interface ReadManifest extends Manifest {
+  /** Links and special files: neither hashed nor placed. */
+  readonly leftOut: readonly LeftOut[]
 }
 
-/** No part of a skill: the history of a checkout and what a file browser leaves. They are neither hashed nor placed. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.DS_Store'])
+const SKILL_FILE = 'SKILL.md'
 
-const UNUSABLE_NAME = /[\p{Cc}\\]/u
+/**
+ * Every file of a skill with its size, executable bit and sha256, and the digest over them. Hidden files and node_modules count; `.git`,
+ * `.DS_Store`, links and special files do not. `skill` is a skill, or the real path of a directory. Throws SKILL_INVALID for unusable names and
+ * for files that may not be read, each by its path, LIMIT_EXCEEDED, FILE_NOT_FOUND, PATH_OUTSIDE, CONFLICT (see `readOfSkill`), CANCELLED.
+ */
+export async function readManifest(
+  skill: string | SkillPlace,
+  options: ReadManifestOptions = {},
+): Promise<ReadManifest> {
+  const { files: walked, leftOut, problem } = await walk(skill, { ...options, contents: true })
+  if (problem) throw problem
+  const files = (walked as ManifestEntry[]).toSorted((a, b) => compareUtf8(a.path, b.path))
+  return { files, treeDigest: treeDigest(files), leftOut }
+}
 
-interface Walk {
-  readonly root: string
-  readonly limits: ManifestLimits
-  readonly pace: Pace
-  readonly files: ManifestEntry[]
-  readonly buffer: Uint8Array
-  totalBytes: number
+/** The files of a skill by the same rules, none of them read. Throws only CANCELLED: what `readManifest` would throw is the `problem`. */
+export async function listFiles(skill: string | SkillPlace, options: ReadManifestOptions = {}): Promise<Walked> {
+  return walk(skill, { ...options, contents: false })
+}
+
+function walk(
+  skill: string | SkillPlace,
+  options: ReadManifestOptions & { readonly contents: boolean },
+): Promise<Walked> {
+  if (typeof skill === 'string') return walkFiles(skill, options)
+  const { directory, linkedTo } = skill
+  if (linkedTo === undefined) return walkFiles(directory, options)
+  return walkFiles(directory, { ...options, openSkillFile: () => openLinked(directory, linkedTo) })
 }
 
 /**
- * Every file of a skill with its size, executable bit and sha256, and the digest over them. Hidden files and node_modules count;
- * only `.git` and `.DS_Store` do not. `directory` is a real path. Throws SKILL_INVALID for links, special files and unusable names,
- * each by its path, LIMIT_EXCEEDED, FILE_NOT_FOUND, PATH_OUTSIDE, CANCELLED.
+ * `readContained` in a skill's directory. A SKILL.md that is a link is not followed: the file that it led to when the skill was found, inside
+ * the source's root, is opened by its real path. Throws as `readContained`, and CONFLICT when the link leads elsewhere by now.
  */
-export async function readManifest(directory: string, options: ReadManifestOptions = {}): Promise<Manifest> {
-  const walk: Walk = {
-    root: directory,
-    limits: { ...MANIFEST_LIMITS, ...options.limits },
-    pace: createPace(options.signal),
-    files: [],
-    buffer: new Uint8Array(262_144),
-    totalBytes: 0,
+export async function readOfSkill(
+  { directory, linkedTo }: SkillPlace,
+  relativePath: string,
+  options: ReadContainedOptions,
+): Promise<ContainedFile> {
+  if (linkedTo === undefined || pathParts(relativePath).join('/') !== SKILL_FILE) {
+    return readContained(directory, relativePath, options)
   }
-  await walk.pace()
-  await addDirectory(walk, openRoot(directory, options.holding), { prefix: '', depth: 0 })
-  const files = walk.files.sort((a, b) => compareUtf8(a.path, b.path))
-  return { files, treeDigest: treeDigest(files) }
+  stillLeadsThere(directory, linkedTo)
+  const file = await readContained(dirname(linkedTo), basename(linkedTo), options)
+  return { ...file, path: `${directory}/${SKILL_FILE}` }
 }
 
-async function addDirectory(
-  walk: Walk,
-  directory: OpenDirectory,
-  { prefix, depth }: { prefix: string; depth: number },
-): Promise<void> {
+function openLinked(directory: string, linkedTo: string): OpenedFile {
+  stillLeadsThere(directory, linkedTo)
+  const beside = openRoot(dirname(linkedTo))
   try {
-    for (const name of directory.names().sort(compareUtf8)) {
-      if (LEFT_OUT.has(name)) continue
-      const path = `${prefix}${name}`
-      checkPath(walk, path, name)
-      const stats = directory.look(name)
-      if (stats?.isDirectory()) {
-        if (depth + 1 >= walk.limits.maxDepth)
-          throw exceeded(walk, `has more than ${walk.limits.maxDepth} levels of directories`)
-        await addDirectory(walk, directory.directory(name), { prefix: `${path}/`, depth: depth + 1 })
-      } else if (stats === undefined || stats.isFile()) {
-        await addFile(walk, directory.file(name), path)
-      } else {
-        throw invalid(walk, path, `is ${kindOf(stats)}; a skill holds regular files only`)
-      }
-    }
+    return beside.file(basename(linkedTo))
   } finally {
-    directory.close()
+    beside.close()
   }
 }
 
-async function addFile(walk: Walk, file: OpenedFile, path: string): Promise<void> {
-  const { limits, files, buffer } = walk
+/** Only for the answer to be right: whoever turns the link elsewhere a moment later changes nothing about what is opened. */
+function stillLeadsThere(directory: string, linkedTo: string): void {
+  const path = `${directory}/${SKILL_FILE}`
+  let now: string | undefined
   try {
-    if (files.length >= limits.maxFiles) throw exceeded(walk, `has more than ${limits.maxFiles} files`)
-    const hash = createHash('sha256')
-    let size = 0
-    for (let count = buffer.length; count === buffer.length;) {
-      count = readInto(file.fd, buffer, size)
-      size += count
-      if (Math.max(size, file.stats.size) > limits.maxFileBytes) {
-        throw exceeded(
-          walk,
-          `has a file of ${Math.max(size, file.stats.size)} bytes, ${JSON.stringify(path)}; the limit is ${limits.maxFileBytes}`,
-        )
-      }
-      if (walk.totalBytes + size > limits.maxTotalBytes)
-        throw exceeded(walk, `has more than ${limits.maxTotalBytes} bytes in all`)
-      hash.update(buffer.subarray(0, count))
-      // The shared buffer is used up before anything else can run.
-      await walk.pace()
-    }
-    walk.totalBytes += size
-    files.push({ path, size, executable: (file.stats.mode & 0o111) !== 0, sha256: hash.digest('hex') })
-  } finally {
-    closeSync(file.fd)
+    now = realpathSync.native(path)
+  } catch {
+    // It leads nowhere, or is gone: either way no longer to that file.
   }
-}
-
-function checkPath(walk: Walk, path: string, name: string): void {
-  if (UNUSABLE_NAME.test(name)) {
-    throw invalid(walk, path, 'has a name with a control character or a backslash')
-  }
-  if (Buffer.byteLength(path) > walk.limits.maxPathBytes)
-    throw exceeded(walk, `has a path longer than ${walk.limits.maxPathBytes} bytes`)
-}
-
-function invalid(walk: Walk, path: string, what: string): NexusError {
-  return new NexusError('SKILL_INVALID', `${JSON.stringify(path)} in ${JSON.stringify(walk.root)} ${what}`, {
-    fix: 'replace or remove it',
+  if (now === linkedTo) return
+  throw new NexusError('CONFLICT', `${JSON.stringify(path)} no longer leads to ${JSON.stringify(linkedTo)}`, {
+    path,
+    fix: 'try again: the skills are looked for anew',
   })
-}
-
-function exceeded(walk: Walk, what: string): NexusError {
-  return new NexusError('LIMIT_EXCEEDED', `the skill ${JSON.stringify(walk.root)} ${what}`)
 }

@@ -36,6 +36,8 @@ export interface FoundAt {
   readonly stamp: FileStamp
   /** The real file when SKILL.md is a link, and what to say about that. */
   readonly link?: { readonly file: string; readonly notes: readonly Diagnostic[] }
+  /** It is the directory that is searched, whose name somebody counts on. */
+  readonly isRoot?: boolean
 }
 
 /** Everything that a text says. */
@@ -48,6 +50,12 @@ export interface Reading {
 export interface Glanced {
   readonly quick: QuickHead
   readonly kept: KeptHead
+}
+
+/** Nobody is told to rename a directory that is searched by its name. */
+function forRoot(found: Diagnostic): Diagnostic {
+  if (found.code !== 'name-differs') return found
+  return { ...found, fix: 'nothing has to be done: the directory is one that is searched, and the name counts' }
 }
 
 const NO_BYTES = Buffer.alloc(0)
@@ -106,7 +114,11 @@ export class FoundSkill implements Skill {
   }
 
   get file(): string {
-    return this.#parts.at.link?.file ?? `${this.directory}/SKILL.md`
+    return `${this.directory}/SKILL.md`
+  }
+
+  get linkedTo(): string | undefined {
+    return this.#parts.at.link?.file
   }
 
   get description(): string {
@@ -153,14 +165,14 @@ export class FoundSkill implements Skill {
 
   get diagnostics(): readonly Diagnostic[] {
     const parts = this.#parts
-    parts.findings ??= this.#findings()
+    parts.findings ??= parts.at.isRoot ? this.#findings().map(forRoot) : this.#findings()
     return parts.at.link ? [...parts.at.link.notes, ...parts.findings] : parts.findings
   }
 
   get fileDigest(): string {
     const parts = this.#parts
     if (parts.digest !== undefined) return parts.digest
-    const made = fileDigest(this.file, parts.shared.maxFileBytes)
+    const made = fileDigest(this.linkedTo ?? this.file, parts.shared.maxFileBytes)
     // The next look may meet this very skill again, so what was in its place for a moment must not stay.
     if (made && stampText(made.stamp) === stampText(this.stamp)) parts.digest = made.digest
     return made?.digest ?? ''
@@ -168,8 +180,9 @@ export class FoundSkill implements Skill {
 
   /** All of it, for JSON. */
   toJSON(): Skill {
-    const { name, description, origin, directory, file, fileDigest: digest, stamp, diagnostics } = this
-    return { ...this.#read().head, name, description, origin, directory, file, fileDigest: digest, stamp, diagnostics }
+    const { name, description, origin, directory, file, linkedTo, fileDigest: digest, stamp, diagnostics } = this
+    const found = { ...{ name, description, origin, directory, file }, ...(linkedTo !== undefined && { linkedTo }) }
+    return { ...this.#read().head, ...found, fileDigest: digest, stamp, diagnostics }
   }
 
   /** What is found out besides is not kept: lists ask all skills for their findings, and few for more. */

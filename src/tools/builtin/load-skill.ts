@@ -1,13 +1,4 @@
-import { basename } from 'node:path'
-import {
-  failed,
-  type JsonObject,
-  type Outcome,
-  type Services,
-  succeeded,
-  type Tool,
-  toSafeLine,
-} from '../../kernel/index.ts'
+import { type JsonObject, type Outcome, type Services, succeeded, type Tool, toSafeLine } from '../../kernel/index.ts'
 import type { LoadedFile, LoadedSkill, Loader } from '../../load/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
@@ -30,10 +21,8 @@ export function createLoadSkillTool(services: Services): Tool {
     },
     options: { skillArgument: 'skill_name' },
     execute: async (args, context) => {
-      const name = String(args.skill_name ?? '').trim()
-      if (name === '')
-        return failed('INVALID_PARAM', `Parameter 'skill_name' is required and must be a non-empty string.`)
-      const loaded = await services.require<Loader>('loader').load(name, callingOptions(args, context))
+      const loader = services.require<Loader>('loader')
+      const loaded = await loader.load(String(args.skill_name).trim(), callingOptions(args, context))
       return toLoaded(loaded, commandsHint(services, loaded.skill))
     },
   })
@@ -43,7 +32,7 @@ export function createLoadSkillTool(services: Services): Tool {
 const BODY_LIMITS: OutcomeLimits = { maxLines: 1700, maxBytes: 40_000 }
 const MAX_FILES = 100
 
-function toLoaded({ skill, baseDir, content, treeDigest, files, stack }: LoadedSkill, hint: string): Outcome {
+function toLoaded({ skill, baseDir, content, treeDigest, files, leftOut, stack }: LoadedSkill, hint: string): Outcome {
   const name = toSafeLine(skill.name)
   const head = headOf(content.trim(), BODY_LIMITS)
   const shown = files.slice(0, MAX_FILES)
@@ -55,11 +44,12 @@ function toLoaded({ skill, baseDir, content, treeDigest, files, stack }: LoadedS
     head.text,
     ...(head.isCut
       ? [
-          `\n[The instructions are cut after line ${head.lines} of ${head.originalLines}. Read on with read_skill_file: skill_name "${name}", file_path "${basename(skill.file)}", offset ${head.lines + 1}.]`,
+          `\n[The instructions are cut after line ${head.lines} of ${head.originalLines}. Read on with read_skill_file: skill_name "${name}", file_path "SKILL.md", offset ${head.lines + 1}.]`,
         ]
       : []),
     ...sections.filter((lines) => lines !== ''),
     ...(files.length > MAX_FILES ? [`\n… and ${files.length - MAX_FILES} more files.`] : []),
+    ...(leftOut.length > 0 ? [`\nNot available, as they are no regular files: ${leftOutList(leftOut)}.`] : []),
     ...(files.length > 0
       ? [`\nUse read_skill_file with skill_name "${name}" and one of these paths as file_path to read a file.`]
       : []),
@@ -82,6 +72,13 @@ function toLoaded({ skill, baseDir, content, treeDigest, files, stack }: LoadedS
     data: { ...data, truncated: true, truncation: toTruncation(head, BODY_LIMITS) },
     ...more,
   }
+}
+
+const MAX_LEFT_OUT = 10
+
+function leftOutList(leftOut: LoadedSkill['leftOut']): string {
+  const shown = leftOut.slice(0, MAX_LEFT_OUT).map(({ path, kind }) => `${toSafeLine(path)} (${kind})`)
+  return `${shown.join(', ')}${leftOut.length > shown.length ? ` and ${leftOut.length - shown.length} more` : ''}`
 }
 
 const SECTIONS = [

@@ -29,9 +29,7 @@ export function createReadSkillFileTool(services: Services): Tool {
     },
     options: { skillArgument: 'skill_name' },
     execute: async (args, { signal }) => {
-      const [name, filePath] = [String(args.skill_name ?? ''), String(args.file_path ?? '')]
-      if (name.trim() === '') return missing('skill_name')
-      if (filePath.trim() === '') return missing('file_path')
+      const [name, filePath] = [String(args.skill_name), String(args.file_path)]
       const file = await services.require<Loader>('loader').readFile(name, filePath, { signal })
       if (file.encoding === 'base64') return toBinary(file)
       return toRead(file, { offset: Number(args.offset ?? 1), limit: Number(args.limit ?? MAX_LINES) })
@@ -44,10 +42,6 @@ const MAX_LINES = 1900
 const MAX_BYTES = 50_000
 /** More base64 than that is of no use to a model. */
 const MAX_BASE64_CHARS = 20_000
-
-function missing(name: string): Outcome {
-  return failed('INVALID_PARAM', `Parameter '${name}' is required and must be a non-empty string.`)
-}
 
 function toRead(
   { path, content, size }: SkillFile,

@@ -1,4 +1,4 @@
-import { failed, type Services, succeeded, type Tool, toSafeLine } from '../../kernel/index.ts'
+import { type Services, succeeded, type Tool, toSafeLine } from '../../kernel/index.ts'
 import type { Loader } from '../../load/index.ts'
 import { defineTool } from '../define.ts'
 import { CALLED_BY, callingOptions, stackData } from './called-by.ts'
@@ -21,8 +21,7 @@ export function createSkillTool(services: Services): Tool {
     },
     options: { skillArgument: 'name' },
     execute: async (args, context) => {
-      const name = String(args.name ?? '').trim()
-      if (name === '') return failed('INVALID_PARAM', `Parameter 'name' is required and must be a non-empty string.`)
+      const name = String(args.name).trim()
       const loader = services.require<Loader>('loader')
       const options = { ...callingOptions(args, context), args: String(args.args ?? '') }
       const { skill, baseDir, content: body, stack } = await loader.load(name, options)

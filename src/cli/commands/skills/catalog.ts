@@ -9,6 +9,7 @@ import {
   toSafeText,
 } from '../../../kernel/index.ts'
 import type { Look } from '../../../looking.ts'
+import { isSoundToLoad } from '../../../sources/index.ts'
 import type { Invocation } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { withLook } from '../../look.ts'
@@ -70,7 +71,11 @@ export async function showOne(
   const { terminal, flags } = invocation
   const skill = candidate(catalog, name)
   const content = flags['content'] === true ? await load(name, invocation) : undefined
-  const shown = { skill, state: stateOf(catalog, skill), ...ofConfiguration(skill, look, invocation) }
+  const shown = {
+    skill,
+    state: await standing(skill, { look, catalog, invocation }),
+    ...ofConfiguration(skill, look, invocation),
+  }
   const unsearched = look.found.filter(({ code }) => code === 'same-name-not-searched')
   if (flags['json'] === true) {
     const diagnostics = [...look.diagnostics, ...unsearched, ...skill.diagnostics]
@@ -82,6 +87,17 @@ export async function showOne(
     if (unsearched.length > 0) terminal.note(terminal.paintNote('dim', unsearchedNote(unsearched)))
   }
   return 0
+}
+
+/** Where it stands, with the reasons in the words of `nexus skills why`. What knows more of a held skill is loaded only for one. */
+async function standing(
+  skill: Skill,
+  { look, catalog, invocation }: { readonly look: Look; readonly catalog: Catalog; readonly invocation: Invocation },
+): Promise<SkillState> {
+  const state = stateOf(catalog, skill)
+  if (state.state === 'shadowed' || (state.state === 'ready' && (await isSoundToLoad(skill)))) return state
+  const { held, ready } = await import('./standing.ts')
+  return state.state === 'held' ? held(skill, { look, catalog, invocation }) : ready(skill)
 }
 
 interface Shown {

@@ -1,4 +1,4 @@
-import { type Catalog, explainOffered, type Finding, shownName } from '../../../catalog/index.ts'
+import { type Catalog, type Examined, explainOffered, type Finding, shownName } from '../../../catalog/index.ts'
 import {
   type Diagnostic,
   hasErrors,
@@ -9,10 +9,12 @@ import {
   skillAddress,
   toSafeLine,
 } from '../../../kernel/index.ts'
+import { examineSkill } from '../../../load/index.ts'
 import type { Local } from '../../../local.ts'
 import type { Look } from '../../../looking.ts'
 import type { Invocation } from '../../command.ts'
 import { envelope, type ErrorMember } from '../../envelope.ts'
+import { withProgress } from '../../interactive/progress.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { prepareAdvice } from '../../show/advice.ts'
 import { explainHere } from '../../show/explanation.ts'
@@ -43,10 +45,11 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
     const look = seenBy(local)
     const catalog = look.catalog(agentFlag(invocation))
     const { skills, rejected } = await chosen(name, { look, catalog, invocation })
-    const states = await judged(skills, { local, look, catalog, invocation })
+    const judging = { local, look, catalog, invocation, isOfAll: name === undefined }
+    const states = await withProgress(invocation.terminal, 'reading skills', () => judged(skills, judging))
     const loose = name === undefined ? looseIn(catalog) : []
     const isReady = name === undefined || states.some(({ state }) => state === 'ready')
-    const error = problemOf(name, { rejected, isReady, isSearched: !hasErrors(loose) })
+    const error = problemOf(name, { states, rejected, isReady, isSearched: !hasErrors(loose) })
     const found = { states, rejected, loose, ...(error && { error }) }
     if (invocation.flags['json'] === true) printJson(found, { look, invocation })
     else printText(found, { look, invocation })
@@ -100,10 +103,17 @@ interface Judged extends SkillState {
   readonly skill: Skill
 }
 
+interface Judging extends Around {
+  readonly local: Local
+  readonly catalog: Catalog
+  /** Many skills: of their files only the SKILL.md is read. */
+  readonly isOfAll: boolean
+}
+
 /** Where each copy stands: reasons with their places, and for ready ones how the prompt shows them. */
 async function judged(
   skills: readonly Skill[],
-  { local, look, catalog, invocation }: Around & { readonly local: Local; readonly catalog: Catalog },
+  { local, look, catalog, invocation, isOfAll }: Judging,
 ): Promise<readonly Judged[]> {
   const { loaded, facts } = look
   const { environment, signal } = invocation
@@ -113,33 +123,56 @@ async function judged(
   const advise =
     held.length === 0 ? undefined : await prepareAdvice(held, { loaded, facts, environment, signal, agentId })
   const told = promptOf(local, agentFlag(invocation))
+  const ready = new Set(catalog.skills)
+  const examined = new Map<Skill, Examined>()
+  for (const skill of skills) {
+    if (ready.has(skill)) examined.set(skill, await examineSkill(skill, { signal, isQuick: isOfAll }))
+  }
   return skills.map((skill): Judged => {
     const standing = stateOf(catalog, skill)
     const reasons = reasonsOf.get(skill)
-    if (standing.state === 'ready') return { skill, state: 'ready', reasons: told(skill) }
+    if (standing.state === 'ready') return { skill, ...stateOfReady(skill, examined.get(skill), told) }
     if (reasons === undefined || advise === undefined) return { skill, ...standing }
     return { skill, state: 'held', reasons: reasons.map((reason) => ({ ...reason, ...advise(skill, reason) })) }
   })
 }
 
+/** Whether it can be loaded, and how the prompt shows it. */
+function stateOfReady(
+  skill: Skill,
+  examined: Examined | undefined,
+  told: (skill: Skill, examined: Examined | undefined) => readonly Reason[],
+): SkillState {
+  return { state: examined?.problem ? 'unloadable' : 'ready', reasons: told(skill, examined) }
+}
+
 /** What is worth knowing about how the model and people reach a ready skill. */
-function promptOf(local: Local, agentId: string | undefined): (skill: Skill) => readonly Reason[] {
+function promptOf(
+  local: Local,
+  agentId: string | undefined,
+): (skill: Skill, examined: Examined | undefined) => readonly Reason[] {
   const { items } = local.runtime.index(agentId)
   const byName = new Map(items.map((item) => [item.name, item]))
   const canLoad = local.runtime.definitions(agentId).some(({ name }) => name === 'load_skill' || name === 'Skill')
   const { prompt } = local.loaded.config.skills
-  return (skill) => {
+  return (skill, examined) => {
     const item = byName.get(shownName(skill))
     const findings = explainOffered(skill, {
       index: { items: item === undefined ? [] : [item] },
       prompt,
+      examined: () => examined,
       ...(agentId !== undefined && { agentId }),
       ...(!canLoad && { loadTool: false as const }),
     })
     const own = new Set(skill.diagnostics.map(({ code }) => code))
     return findings
       .filter(({ code, severity }) => severity !== 'ok' && !own.has(code))
-      .map(({ code, text, fix }) => ({ code, text, fix }))
+      .map(({ code, text, fix, file, line }) => ({
+        ...{ code, text, fix },
+        // That of the skill stands above its reasons.
+        ...(file !== undefined && file !== toSafeLine(skill.file) && { file }),
+        ...(line !== undefined && { line }),
+      }))
   }
 }
 
@@ -191,10 +224,22 @@ function printText({ states, rejected, loose }: Found, { look, invocation }: Aro
 /** Why `check` ends with 1. */
 function problemOf(
   name: string | undefined,
-  found: { rejected: readonly RejectedSkill[]; isReady: boolean; isSearched: boolean },
+  found: {
+    states: readonly Judged[]
+    rejected: readonly RejectedSkill[]
+    isReady: boolean
+    isSearched: boolean
+  },
 ): ErrorMember | undefined {
-  const { rejected, isReady, isSearched } = found
+  const { states, rejected, isReady, isSearched } = found
   const [broken] = rejected
+  const unloadable = states.filter(({ state }) => state === 'unloadable')
+  const [first] = unloadable
+  if (first && !broken) {
+    const shown = shownName(first.skill)
+    const many = unloadable.length === 1 ? `'${shown}'` : `${unloadable.length} skills`
+    return { code: 'SKILL_INVALID', message: `${many} cannot be loaded.`, fix: `nexus skills why ${shellWord(shown)}` }
+  }
   if (broken) {
     const many = rejected.length === 1 ? `'${toSafeLine(broken.name)}' is` : `${rejected.length} skills are`
     return { code: 'SKILL_INVALID', message: `${many} broken.`, fix: `nexus skills validate ${shellWord(broken.file)}` }

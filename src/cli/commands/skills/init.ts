@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
-import { makeDirectory, NexusError, toSafeLine } from '../../../kernel/index.ts'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { makeDirectory, NexusError, shellWord, toSafeLine } from '../../../kernel/index.ts'
 import { packageRoot } from '../../../settings.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
@@ -68,18 +68,45 @@ function fill(name: string, description: string | undefined): string {
 
 function create(directory: string, file: string, text: string): void {
   try {
-    makeDirectory(directory, { mkdirSync, statSync })
+    makeDirectory(dirname(directory), { mkdirSync, statSync })
+    mkdirSync(directory)
     writeFileSync(file, text, { flag: 'wx' })
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    if (code === 'EEXIST')
-      throw new NexusError('CONFLICT', `${file} exists already.`, {
-        fix: 'Choose another name, or edit that file.',
-        cause,
-      })
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST' && isThere(directory))
+      throw existsAlready(directory, file, cause)
     throw new NexusError('INVALID_ARGUMENT', `${directory} cannot be made: ${(cause as Error).message}`, {
       fix: 'Name a directory you may write to with --path.',
       cause,
     })
+  }
+}
+
+/** Source: reference/security, case 175. A directory that is there belongs to somebody, even an empty one. */
+function existsAlready(directory: string, file: string, cause: unknown): NexusError {
+  const another = 'Choose another name'
+  if (existsSync(file))
+    return new NexusError('CONFLICT', `${file} exists already.`, { fix: `${another}, or edit that file.`, cause })
+  const fix = isEmpty(directory)
+    ? `${another}, or remove the empty directory: rmdir ${shellWord(directory)}`
+    : `${another}.`
+  return new NexusError('CONFLICT', `${directory} exists already.`, { fix, cause })
+}
+
+/** False when the place that is taken is one further up. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    // Below a file.
+    return false
+  }
+}
+
+function isEmpty(directory: string): boolean {
+  try {
+    return lstatSync(directory).isDirectory() && readdirSync(directory).length === 0
+  } catch {
+    // Closed to us, or gone again: nothing is proposed for it.
+    return false
   }
 }

@@ -1,0 +1,38 @@
+import type { Examined } from '../catalog/index.ts'
+import { type Diagnostic, isNexusError, type NexusError, shellWord, type Skill } from '../kernel/index.ts'
+import { isSoundToLoad } from '../sources/index.ts'
+import { readWhole } from './read-whole.ts'
+
+export interface ExamineOptions {
+  readonly signal?: AbortSignal
+  /** Read only what raises a doubt: for many skills at once. Default false. */
+  readonly isQuick?: boolean
+}
+
+/**
+ * Reads a skill as loading it does, by the same code, and tells what that comes to; nothing is placed and nothing is kept. Throws CANCELLED.
+ */
+export async function examineSkill(skill: Skill, options: ExamineOptions = {}): Promise<Examined> {
+  const { signal, isQuick = false } = options
+  try {
+    if (isQuick && (await isSoundToLoad(skill, signal))) return { leftOut: [] }
+    const { manifest } = await readWhole(skill, undefined, signal)
+    return { leftOut: manifest.leftOut }
+  } catch (error) {
+    if (!isNexusError(error) || error.code === 'CANCELLED') throw error
+    return { leftOut: [], problem: problemOf(skill, error) }
+  }
+}
+
+function problemOf(skill: Skill, error: NexusError): NonNullable<Examined['problem']> {
+  const { message, path, cause, fix = `Look at it with: nexus skills validate ${shellWord(skill.directory)}` } = error
+  if (!isDiagnostic(cause))
+    return { code: 'cannot-load', text: message.replace(/\.$/, ''), file: path ?? skill.file, fix }
+  const { code, line } = cause
+  return { code, text: cause.message, file: skill.file, ...(line !== undefined && { line }), fix }
+}
+
+/** What the parser found, as `invalidSkill` keeps it. */
+function isDiagnostic(cause: unknown): cause is Diagnostic {
+  return typeof cause === 'object' && cause !== null && 'severity' in cause && 'message' in cause
+}
