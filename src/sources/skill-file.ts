@@ -139,7 +139,7 @@ function openLink(path: string, root: string): Found | Diagnostic {
     const real = realpathSync.native(path)
     const outside = (): Diagnostic =>
       finding('link-outside', path, {
-        message: `${SKILL_FILE} is a link that leaves the root ${JSON.stringify(root)}; it is not read`,
+        message: `${SKILL_FILE} is a link that leaves the root ${JSON.stringify(root)}${leadsTo(path)}; it is not read`,
         fix,
       })
     if (!isInside(real, root)) return outside()

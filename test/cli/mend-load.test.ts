@@ -92,7 +92,10 @@ for (const [what, make] of [
       desk.put(FILE, GOOD)
       make(desk.at('skills/pdf'))
     },
-    ...{ code: 'left-out', says: /Not part of the skill.*\(a link\)\. Nothing has to be done.*cp -RL / },
+    ...{
+      code: 'left-out',
+      says: /Not part of the skill.*\(a link\)\. nothing has to be done, if .* must lie there itself/,
+    },
     isFine: true,
   })
 mends('a FIFO in the skill', {
@@ -100,7 +103,7 @@ mends('a FIFO in the skill', {
     desk.put(FILE, GOOD)
     execFileSync('mkfifo', [desk.at('skills/pdf/pipe')])
   },
-  ...{ code: 'left-out', says: /pipe \(a FIFO\)\. Nothing has to be done/ },
+  ...{ code: 'left-out', says: /pipe \(a FIFO\)\. nothing has to be done/ },
   isFine: true,
   skip: noFifo,
 })
@@ -128,5 +131,15 @@ mends('a SKILL.md that is a link to that of another skill, asked for by its dire
   },
   ask: 'lk',
   ...{ code: 'collapsed', says: /same bytes/ },
+  isFine: true,
+})
+mends('a name that differs where SKILL.md is a link to that of another skill', {
+  break: (desk) => {
+    desk.put('skills/q/SKILL.md', GOOD)
+    mkdirSync(desk.at('skills/lk'))
+    symlinkSync('../q/SKILL.md', desk.at('skills/lk/SKILL.md'))
+  },
+  ask: 'lk',
+  ...{ code: 'other-name', says: /^(?!.*in its frontmatter).*put a file with name: lk in place of the link/ },
   isFine: true,
 })

@@ -1,4 +1,4 @@
-import { shellWord, type Skill } from '../../kernel/index.ts'
+import type { Skill } from '../../kernel/index.ts'
 import { type Finding, finding } from './finding.ts'
 
 /** What reading a skill as loading reads it came to. */
@@ -40,18 +40,11 @@ export function aboutLeftOut(skill: Skill, { examined }: ExaminedParts): Finding
     finding('left-out', 'note', {
       text: `Not part of the skill, so neither read nor seen by its commands: ${shown.join(', ')}${rest}.`,
       file: `${skill.directory}/${first.path}`,
-      fix: leftOutFix(skill, first),
+      fix: LEFT_OUT_FIX,
     }),
   ]
 }
 
-/** For whoever needs what is left out. */
-export function leftOutFix(
-  { directory }: Pick<Skill, 'directory'>,
-  { path, kind }: Examined['leftOut'][number],
-): string {
-  if (kind !== 'a link')
-    return 'Nothing has to be done, if the skill does not need it; only regular files are part of a skill.'
-  const [link, copy] = [`${directory}/${path}`, `${directory}/${path}.new`].map(shellWord)
-  return `Nothing has to be done, if the skill does not need it; else put a copy in place of the link: cp -RL ${link} ${copy} && rm ${link} && mv ${copy} ${link}`
-}
+/** For whoever needs what is left out. No command: nobody should copy what a link of a stranger leads to. */
+export const LEFT_OUT_FIX =
+  'nothing has to be done, if the skill does not need it; what it needs must lie there itself, as a regular file'

@@ -135,7 +135,11 @@ function named(copies: Copies, asked: string): Finding[] {
   const thing = copies.offered[0] ?? copies.held[0]?.skill ?? copies.shadowed[0]?.skill
   if (!thing) return []
   const text = `The directory is named ${asked}, but the skill's name is ${shownName(thing)}: the frontmatter decides.`
-  const fix = `Call it ${shownName(thing)}, or set name: ${asked} in its frontmatter.`
+  const set =
+    thing.linkedTo === undefined
+      ? `set name: ${asked} in its frontmatter`
+      : `put a file with name: ${asked} in place of the link`
+  const fix = `Call it ${shownName(thing)}, or ${set}.`
   return [finding('other-name', 'note', { text, file: thing.file, fix })]
 }
 

@@ -62,14 +62,22 @@ export async function explainHere(
     const strays = await straysOf(name, { seen, roots: roots.map((root) => root.path), invocation })
     return explainSkill(name, { ...parts, strays: withPath(strays, path, roots) })
   }
+  const examined = await examinedIn(first, catalog, signal)
   const held = heldAmong(first, catalog)
-  const offered = among(first, catalog.skills)
-  if (held.length + offered.length === 0) return first
-  const results = new Map<Skill, Examined>()
-  for (const skill of [...offered, ...held]) results.set(skill, await examineSkill(skill, { signal }))
-  const examined = (skill: Skill): Examined | undefined => results.get(skill)
   const advise = held.length > 0 && (await prepareAdvice(held, { loaded, facts, environment, signal, agentId }))
   return explainSkill(name, { ...parts, examined, ...(advise && { advise }) })
+}
+
+/** What loading the skills would come to that an explanation says are offered or held. */
+async function examinedIn(
+  explanation: Explanation,
+  catalog: Catalog,
+  signal: AbortSignal,
+): Promise<NonNullable<ExplainParts['examined']>> {
+  const results = new Map<Skill, Examined>()
+  for (const skill of [...among(explanation, catalog.skills), ...heldAmong(explanation, catalog)])
+    results.set(skill, await examineSkill(skill, { signal }))
+  return (skill) => results.get(skill)
 }
 
 /** The skills that an explanation says are held. */

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { leftOutFix } from '../../catalog/index.ts'
+import { LEFT_OUT_FIX } from '../../catalog/index.ts'
 import { type Diagnostic, isNexusError, type RejectedSkill } from '../../kernel/index.ts'
 import {
   createFolderSource,
@@ -205,7 +205,7 @@ export async function checkFiles(target: Target, cwd: string, signal: AbortSigna
   for (const entry of leftOut.slice(0, MAX_LEFT_OUT)) {
     const message = `${JSON.stringify(entry.path)} is ${entry.kind}, so it is no part of the skill: neither read nor seen by commands`
     const path = shownPath(join(target.directory, entry.path), cwd)
-    found.push({ code: 'left-out', severity: 'warning', message, path, fix: leftOutFix(target, entry) })
+    found.push({ code: 'left-out', severity: 'warning', message, path, fix: LEFT_OUT_FIX })
   }
   return found
 }

@@ -52,12 +52,6 @@ export interface Glanced {
   readonly kept: KeptHead
 }
 
-/** Nobody is told to rename a directory that is searched by its name. */
-function forRoot(found: Diagnostic): Diagnostic {
-  if (found.code !== 'name-differs') return found
-  return { ...found, fix: 'nothing has to be done: the directory is one that is searched, and the name counts' }
-}
-
 const NO_BYTES = Buffer.alloc(0)
 
 /** All that a skill is made of. One record in one private field: until it is optimized, code takes long to find private fields. */
@@ -165,7 +159,7 @@ export class FoundSkill implements Skill {
 
   get diagnostics(): readonly Diagnostic[] {
     const parts = this.#parts
-    parts.findings ??= parts.at.isRoot ? this.#findings().map(forRoot) : this.#findings()
+    parts.findings ??= this.#inPlace(this.#findings())
     return parts.at.link ? [...parts.at.link.notes, ...parts.findings] : parts.findings
   }
 
@@ -191,6 +185,16 @@ export class FoundSkill implements Skill {
     if (reading) return reading.diagnostics
     const isSound = quick?.isClean && (quick.isUngated || shared.reader.isSound(this.#source()))
     return isSound ? NOTHING : shared.reader.read(this.#source()).diagnostics
+  }
+
+  /** A difference of names is mended otherwise where the directory is searched by its name, and where the text belongs to another place as well. */
+  #inPlace(findings: readonly Diagnostic[]): readonly Diagnostic[] {
+    const { isRoot, link, label } = this.#parts.at
+    if (!isRoot && !link) return findings
+    const fix = isRoot
+      ? 'nothing has to be done: the directory is one that is searched, and the name counts'
+      : `nothing has to be done: the name counts; for another one put a file with name: ${label} in place of the link`
+    return findings.map((found) => (found.code === 'name-differs' ? { ...found, fix } : found))
   }
 
   #read(): Reading {
