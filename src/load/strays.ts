@@ -126,8 +126,8 @@ async function strayIn(place: Place, contents: Contents): Promise<StrayFile | un
 
 /** A directory of that name without a SKILL.md: a file in it may have been meant. */
 async function withoutSkillFile(place: Place, entries: readonly Dirent[]): Promise<StrayFile> {
-  const texts = entries.filter((entry) => entry.isFile() && /\.(?:md|markdown|mdx|txt)$/i.test(entry.name))
-  const alike = texts.find(({ name }) => /^skills?[.-]/i.test(name))
+  const texts = entries.filter((entry) => entry.isFile() && /\.(?:md|markdown|mdx|txt)$/i.test(entry.name.trim()))
+  const alike = texts.find(({ name }) => /^skills?\s*[.-]/i.test(name.trim()))
   if (alike !== undefined) return { file: join(place.path, alike.name), why: 'other-file' }
   for (const { name } of texts.slice(0, 10)) {
     if ((await readAsSkill(place, name)) !== undefined) return { file: join(place.path, name), why: 'other-file' }

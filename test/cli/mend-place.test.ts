@@ -62,6 +62,11 @@ mends('a directory that is too deep', {
   code: 'wrong-place',
   says: /deeper than the search goes/,
 })
+mends('a blank after SKILL.md', {
+  break: at('skills/pdf/SKILL.md '),
+  code: 'wrong-place',
+  says: /The directory has "SKILL\.md ".* mv '.*SKILL\.md ' /,
+})
 mends('a skill beside the roots', {
   break: at('tools/pdf/SKILL.md'),
   code: 'wrong-place',

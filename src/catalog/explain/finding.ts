@@ -47,6 +47,20 @@ export function fromDiagnostic({ code, severity, message, path, line, fix }: Dia
     text: message,
     file: path,
     ...(line !== undefined && { line }),
-    fix: fix === undefined ? `Run: ${command}` : flag === undefined ? fix : `${fix}; or run: ${command}`,
+    fix: fixOf({ fix: named(fix, path), flag, command }),
   })
+}
+
+function fixOf({ fix, flag, command }: { fix: string | undefined; flag: string | undefined; command: string }): string {
+  if (fix === undefined) return `Run: ${command}`
+  return flag === undefined ? fix : `${fix}; or run: ${command}`
+}
+
+const EXAMPLE_NAME = '"name: my-skill"'
+
+/** The parser proposes a name without knowing the directory that the name should equal. */
+function named(fix: string | undefined, path: string): string | undefined {
+  const [, directory = ''] = /([^/\\]+)[/\\][^/\\]+$/.exec(path) ?? []
+  if (!fix?.includes(EXAMPLE_NAME) || !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(directory)) return fix
+  return fix.replace(EXAMPLE_NAME, `"name: ${directory}"`).replace('; the name is that of the directory', '')
 }

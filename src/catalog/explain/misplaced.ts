@@ -100,7 +100,7 @@ function wordsFor(
       }
     case 'other-file':
       return {
-        text: `The directory has ${lastPart(file)}, but a skill's file is called exactly SKILL.md.`,
+        text: `The directory has ${/\s/.test(lastPart(file)) ? JSON.stringify(lastPart(file)) : lastPart(file)}, but a skill's file is called exactly SKILL.md.`,
         fix: `Rename it: mv ${shellWord(file)} ${shellWord(`${directory}/SKILL.md`)}`,
       }
     case 'single-file':

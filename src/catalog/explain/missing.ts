@@ -33,7 +33,8 @@ export function findMissing(name: string, parts: MissingParts): Finding[] {
   const limits = among(catalog.diagnostics, LIMITS).map((found): Finding => ({
     ...fromDiagnostic(found),
     code: 'limit',
-    severity: 'problem',
+    // Where the skill itself was met, the limit did not hide it.
+    severity: own.length + strays.length > 0 ? 'note' : 'problem',
   }))
   const findings: Finding[] = [
     ...own.map((found): Finding => ({ ...fromDiagnostic(found), severity: 'problem' })),
@@ -90,6 +91,11 @@ function copies({ skills, held, shadowed, rejected }: Catalog): readonly { name:
 function notFound(name: string, { catalog, roots = [], isBlocked }: MissingParts & { isBlocked: boolean }): Finding {
   const names = [...catalog.skills, ...catalog.held.map(({ skill }) => skill)].map(shownName)
   const all = [...names, ...catalog.rejected.map((broken) => broken.name)]
+  const root = roots.find(({ path }) => path === name || lastPart(path) === name)
+  if (root !== undefined && !all.includes(name)) {
+    const text = `'${name.slice(0, MAX_SHOWN_CHARS)}' is a directory where skills are looked for, not a skill: ${root.path}.`
+    return finding('not-found', 'problem', { text, fix: 'See what it holds: nexus skills list --all' })
+  }
   const near = nearest(name, all)
   const places = roots.slice(0, MAX_LISTED).map(({ path }) => `${path}${stateOf(path, catalog.diagnostics)}`)
   const looked = places.length === 0 ? '' : ` Looked in: ${places.join(', ')}.`

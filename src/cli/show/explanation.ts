@@ -170,7 +170,15 @@ export function printExplanation(explanation: Explanation, terminal: Terminal): 
   for (const found of findings) terminal.line(`\n${formatFinding(found, terminal.paint)}`)
   const problem = findings.find(({ severity }) => severity === 'problem')
   if (problem !== undefined && !problem.fix.includes('nexus skills why '))
-    terminal.line(`\n${terminal.paint('dim', `When that is done, ask again: nexus skills why ${shellWord(name)}`)}`)
+    terminal.line(
+      `\n${terminal.paint('dim', `When that is done, ask again: nexus skills why ${shellWord(nameAfter(explanation))}`)}`,
+    )
+}
+
+/** What lies in a wrong place is moved, and has another path then. */
+function nameAfter({ name, state, findings }: Explanation): string {
+  if (state !== 'missing' || !findings.some(({ code }) => code === 'wrong-place')) return name
+  return basename(name.replace(/\/SKILL\.md$/i, '').replace(/\.(?:md|zip|skill)$/i, '')) || name
 }
 
 const MARKS = { ok: ['green', '✓'], note: ['dim', '·'], problem: ['red', '✗'] } as const

@@ -114,7 +114,8 @@ async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judgin
     profile === undefined ? checker.lenient(bytes, options) : checker.strict(bytes, { ...options, profile })
   const failed = fixed?.diagnostics.filter(({ code }) => code === 'write-failed') ?? []
   const inFiles = await checkFiles(target, cwd, signal)
-  const found = [...target.diagnostics, ...failed, ...inOrder(checked.diagnostics), ...inFiles]
+  const inText = inOrder(target.linkedTo === undefined ? checked.diagnostics : checked.diagnostics.map(forLink))
+  const found = [...target.diagnostics, ...failed, ...inText, ...inFiles]
   return {
     target,
     diagnostics: found,
@@ -123,6 +124,11 @@ async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judgin
     // Only findings are shown with their lines.
     text: found.length === 0 ? '' : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
   }
+}
+
+/** The text belongs to another place as well, so nobody is told to change its name for this one. */
+function forLink(found: Diagnostic): Diagnostic {
+  return found.code === 'name-differs' ? { ...found, fix: 'put a file of its own in place of the link' } : found
 }
 
 function nameOf({ directory }: Target): string {

@@ -14,7 +14,7 @@ import { commandLine, installGround, missingInstallsOf } from '../../show/instal
 export async function whySkill(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   const [name] = invocation.positionals
-  if (name === undefined) {
+  if (name === undefined || name.trim() === '') {
     throw new NexusError('INVALID_ARGUMENT', 'nexus skills why: the name of the skill is missing.', {
       fix: 'nexus skills why csv-report',
     })
