@@ -227,3 +227,22 @@ test('whatever is asked there is an answer, each finding is one visible line wit
     }),
   )
 })
+
+test('a skill that was examined and cannot be loaded is not offered, and what is left out is a note', () => {
+  const skill = copy('pdf')
+  const problem = { code: 'cannot-load', text: 'it has more than 2000 files', file: '/x/pdf/data', fix: 'remove some' }
+  const parts = told(catalogOf([skill]))
+  const broken = explainSkill('pdf', { ...parts, examined: () => ({ problem, leftOut: [] }) })
+  assert.equal(broken.state, 'unloadable')
+  assert.deepEqual(broken.findings[0], {
+    ...problem,
+    severity: 'problem',
+    text: 'It cannot be loaded: it has more than 2000 files.',
+  })
+  const leftOut = Array.from({ length: 7 }, (_, index) => ({ path: `l${index}`, kind: 'a link' }))
+  const partly = explainSkill('pdf', { ...parts, examined: () => ({ leftOut }) })
+  assert.equal(partly.state, 'offered')
+  const note = partly.findings.find(({ code }) => code === 'left-out')
+  assert.equal(note?.severity, 'note')
+  assert.match(note.text, /l0 \(a link\), .*l4 \(a link\) and 2 more/)
+})

@@ -12,6 +12,7 @@ import {
 import { examineSkill } from '../../../load/index.ts'
 import type { Local } from '../../../local.ts'
 import type { Look } from '../../../looking.ts'
+import { createPace } from '../../../sources/index.ts'
 import type { Invocation } from '../../command.ts'
 import { envelope, type ErrorMember } from '../../envelope.ts'
 import { withProgress } from '../../interactive/progress.ts'
@@ -125,7 +126,9 @@ async function judged(
   const told = promptOf(local, agentFlag(invocation))
   const ready = new Set(catalog.skills)
   const examined = new Map<Skill, Examined>()
+  const pace = createPace(signal)
   for (const skill of skills) {
+    await pace()
     if (ready.has(skill)) examined.set(skill, await examineSkill(skill, { signal, isQuick: isOfAll }))
   }
   return skills.map((skill): Judged => {
