@@ -1,5 +1,17 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Skill } from '../../src/kernel/index.ts'
@@ -30,6 +42,21 @@ test('a placed skill runs from its base directory and cannot be changed by comma
   )
   assert.equal(stdout, `from ${baseDir}/scripts/run.sh\nbody\n`)
   assert.match(stderr, /Read-only file system|Permission denied/)
+})
+
+test('a linked SKILL.md is placed as a file, and links beside it are not placed', { skip }, async (context) => {
+  const { sandbox } = await openRig(context)
+  const plain = makeSkill(context, 'linked')
+  const linkedTo = join(plain.directory, '..', 'shared.md')
+  renameSync(join(plain.directory, 'SKILL.md'), linkedTo)
+  symlinkSync('../shared.md', join(plain.directory, 'SKILL.md'))
+  symlinkSync('/etc/passwd', join(plain.directory, 'scripts/passwd'))
+  const skill = { ...plain, linkedTo }
+  const { baseDir, treeDigest } = await sandbox.place(skill)
+  assert.equal(treeDigest, (await readManifest(skill)).treeDigest)
+  assert.ok(lstatSync(join(baseDir, 'SKILL.md')).isFile())
+  assert.match(readFileSync(join(baseDir, 'SKILL.md'), 'utf8'), /body/)
+  assert.deepEqual(readdirSync(join(baseDir, 'scripts')), ['run.sh'])
 })
 
 test('the same content is placed once, other content beside it', { skip }, async (context) => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { symlinkSync } from 'node:fs'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { isNexusError } from '../../src/kernel/index.ts'
-import { readContained, readManifest } from '../../src/sources/index.ts'
+import { readContained, readManifest, readOfSkill } from '../../src/sources/index.ts'
 import { temporaryDirectory, writeFiles } from './temporary.ts'
 
 const TRIES = 2_000
@@ -56,6 +56,32 @@ for (const holding of ['descriptors', 'paths'] as const) {
     t.diagnostic(`${inside} of ${TRIES} reads met the real file`)
   })
 }
+
+test(
+  'no file outside is read for a linked SKILL.md while the directory it leads to and a link change places',
+  { skip },
+  async (t) => {
+    const root = await attack(t)
+    mkdirSync(join(root, 'skill'))
+    symlinkSync('../sub/f', join(root, 'skill/SKILL.md'))
+    const skill = { directory: join(root, 'skill'), linkedTo: join(root, 'sub/f') }
+    let inside = 0
+    for (let tries = 0; tries < TRIES / 2; tries++) {
+      try {
+        const { bytes } = await readOfSkill(skill, 'SKILL.md', { maxBytes: 100 })
+        assert.equal(Buffer.from(bytes).toString(), 'inside')
+        assert.equal((await readManifest(skill)).files[0]?.size, 'inside'.length)
+        inside++
+      } catch (error) {
+        assert.ok(
+          isNexusError(error) && ['PATH_OUTSIDE', 'FILE_NOT_FOUND', 'CONFLICT'].includes(error.code),
+          String(error),
+        )
+      }
+    }
+    t.diagnostic(`${inside} of ${TRIES / 2} reads met the real file`)
+  },
+)
 
 test('no manifest covers a file outside while directories and links change places', { skip }, async (t) => {
   const root = await attack(t)
