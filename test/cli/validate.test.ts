@@ -127,6 +127,27 @@ test('no fix goes through a link, and bytes that are not UTF-8 stay', async (t) 
   assert.equal(readFileSync(join(outside, 'SKILL.md'), 'utf8'), COLON)
 })
 
+test('a SKILL.md that leads to another file of the folder is validated and never written', async (t) => {
+  const place = new Place(t)
+  const folder = write(place, { good: GOOD })
+  writeFileSync(join(folder, 'shared.md'), COLON)
+  mkdirSync(join(folder, 'linked'))
+  symlinkSync('../shared.md', join(folder, 'linked', 'SKILL.md'))
+  for (const command of [
+    ['validate', 'checked', '--fix'],
+    ['migrate', 'checked'],
+  ]) {
+    const { code, stdout, stderr } = await place.run(['skills', ...command])
+    assert.equal(code, 0)
+    assert.match(stdout + stderr, /warning link-followed checked\/linked\/SKILL\.md/)
+    assert.match(
+      stdout + stderr,
+      /nothing is written through a link\n.*fix: name the file that it leads to: .*shared\.md/,
+    )
+    assert.equal(readFileSync(join(folder, 'shared.md'), 'utf8'), COLON)
+  }
+})
+
 test('a path that does not exist is exit code 4, and the others are validated', async (t) => {
   const place = new Place(t)
   write(place, { good: GOOD })

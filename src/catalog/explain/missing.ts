@@ -96,7 +96,7 @@ function notFound(name: string, { catalog, roots = [], isBlocked }: MissingParts
     const text = `'${name.slice(0, MAX_SHOWN_CHARS)}' is a directory where skills are looked for, not a skill: ${root.path}.`
     return finding('not-found', 'problem', { text, fix: 'See what it holds: nexus skills list --all' })
   }
-  const near = nearest(name, all)
+  const near = nearest(name, all) ?? nearest(lastPart(name.replace(/\/(?:SKILL\.md)?$/i, '')), all)
   const places = roots.slice(0, MAX_LISTED).map(({ path }) => `${path}${stateOf(path, catalog.diagnostics)}`)
   const looked = places.length === 0 ? '' : ` Looked in: ${places.join(', ')}.`
   return finding('not-found', 'problem', {

@@ -5,7 +5,7 @@ import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { withProgress } from '../interactive/progress.ts'
 import { formatDiagnostic } from '../terminal.ts'
-import { type FileRewrite, printChanges, rewriteFile } from './rewrite-file.ts'
+import { type FileRewrite, notWritten, printChanges, rewriteFile } from './rewrite-file.ts'
 import { findTargets, readTarget, type Target } from './targets.ts'
 
 interface Migrated {
@@ -72,6 +72,8 @@ async function migrate(target: Target, { to, write, signal }: Wishes): Promise<M
     )
     return { target, changes: result.changes, diagnostics: [...target.diagnostics, ...diagnostics] }
   }
+  if (target.linkedTo !== undefined)
+    return { target, changes: [], diagnostics: [...target.diagnostics, ...notWritten(target)] }
   const bytes = await readTarget(target, signal)
   const why: readonly Diagnostic[] =
     bytes instanceof Uint8Array

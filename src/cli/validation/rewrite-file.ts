@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type Change, type Rewritten } from '../../format/index.ts'
-import { type Diagnostic, toSafeLine, toSafeText } from '../../kernel/index.ts'
+import { type Diagnostic, shellWord, toSafeLine, toSafeText } from '../../kernel/index.ts'
 import type { Terminal } from '../terminal.ts'
 import { readTarget, type Target } from './targets.ts'
 
@@ -50,6 +50,21 @@ export async function rewriteFile(
     fix: 'check the rights of the directory, and run the command again',
   }
   return { text, changes: [], diagnostics: [...diagnostics, problem] }
+}
+
+/** Why a target is left as it is that is a link: what it leads to is another file, perhaps of another skill. */
+export function notWritten(target: Target): readonly Diagnostic[] {
+  const { linkedTo, shown } = target
+  if (linkedTo === undefined) return []
+  return [
+    {
+      code: 'write-failed',
+      severity: 'warning',
+      message: 'nothing is written through a link',
+      path: shown,
+      fix: `name the file that it leads to: ${shellWord(linkedTo)}`,
+    },
+  ]
 }
 
 /** UTF-8 text with its byte order mark, or undefined: other bytes would not survive being written. */

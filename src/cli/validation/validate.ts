@@ -6,7 +6,7 @@ import { envelope } from '../envelope.ts'
 import { createProgress, type Progress, withProgress } from '../interactive/progress.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
 import { formatWithFrame, linesOf } from './code-frame.ts'
-import { printChanges, rewriteFile } from './rewrite-file.ts'
+import { notWritten, printChanges, rewriteFile } from './rewrite-file.ts'
 import { toAnnotation, toSarif } from './sarif.ts'
 import { checkFiles, findTargets, listFiles, readTarget, type Target } from './targets.ts'
 
@@ -112,7 +112,9 @@ async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judgin
   const { profile } = wishes
   const checked =
     profile === undefined ? checker.lenient(bytes, options) : checker.strict(bytes, { ...options, profile })
-  const failed = fixed?.diagnostics.filter(({ code }) => code === 'write-failed') ?? []
+  const failed = wishes.fix
+    ? (fixed?.diagnostics.filter(({ code }) => code === 'write-failed') ?? notWritten(target))
+    : []
   const inFiles = await checkFiles(target, cwd, signal)
   const inText = inOrder(target.linkedTo === undefined ? checked.diagnostics : checked.diagnostics.map(forLink))
   const found = [...target.diagnostics, ...failed, ...inText, ...inFiles]
