@@ -31,7 +31,7 @@ export class Roles {
   hasFindings = false
   /** Something may say who starts it. */
   hasFlags = false
-  /** All that may gate stands below metadata, which begins at `gatesFrom`; 0 when there is none. */
+  /** All that may gate stands below metadata, from the line at `gatesFrom`; 0 when there is none. */
   isOnlyMetadata = false
   gatesFrom = 0
   private readonly ordinary = new RegExp(ORDINARY)
@@ -39,7 +39,7 @@ export class Roles {
 
   /** False when the name is not `name`, the description is missing, or only the parsers know what they are. */
   // oxlint-disable-next-line complexity
-  read(text: string, { entries, count, hasGates }: Glance, name: string): boolean {
+  read(text: string, { entries, count, hasGates, gatesFrom }: Glance, name: string): boolean {
     this.hasGates = hasGates
     let hasFindings = false
     let isNamed = false
@@ -65,7 +65,7 @@ export class Roles {
       } else if (mark === MARKS.description) {
         if (!text.startsWith(DESCRIPTION, from) || !this.describe(text, entry)) return false
       } else if (mark === MARKS.metadata) {
-        if (text.startsWith('metadata:', from)) this.gatesFrom = from
+        if (text.startsWith('metadata:', from)) this.gatesFrom = gatesFrom
         if (entry.form !== 'below' && entry.form !== 'open') hasOther = true
       } else if (mark === MARKS.license || mark === MARKS.compatibility || mark === MARKS.tools) {
         this.ordinary.lastIndex = from

@@ -10,7 +10,7 @@ import { createReport, type Report } from '../report.ts'
 import type { Diagnostic } from '../../kernel/index.ts'
 import { CR, DASH, LF, SPACE } from './bytes.ts'
 import { Glance } from '../glance/glance.ts'
-import { glanceAtMetadata, isSoundMetadata } from '../glance/metadata.ts'
+import { GatesGlance, GlancedMetadata } from '../glance/metadata.ts'
 import { Roles } from '../glance/roles.ts'
 import { scannedFrontmatter } from './front.ts'
 import { hasOnlyText, influenceOf, INFLUENCE } from './influence.ts'
@@ -44,7 +44,7 @@ export interface QuickHead {
   /** The frontmatter between its markers. */
   readonly from: number
   readonly to: number
-  /** Where `metadata` begins when all that may gate stands there and was understood at a glance; `to` when there is none; -1 when it may be elsewhere. */
+  /** The first line below `metadata` that may gate, when all that may was understood at a glance; `to` when there is none; -1 when it may be elsewhere. */
   readonly gatesFrom: number
   readonly name: string
   /** Undefined when it must be read from where it stands: most descriptions are never shown. See `HeadReader.describe`. */
@@ -97,14 +97,15 @@ export interface HeadReader {
   read(source: HeadSource): { readonly head: DocumentHead; readonly diagnostics: readonly Diagnostic[] }
   /** Only its metadata; what does not gate is read when it is asked for. */
   readMetadata(source: HeadSource): SkillMetadata
-  /** True when there is nothing to report about its metadata either. */
-  isSound(source: HeadSource): boolean
+  /** True when there is nothing to report about metadata that it read. */
+  isSound(metadata: SkillMetadata): boolean
 }
 
 /** `isForFew`: fewer files will be read than it takes for patterns to pay, so none are made. */
 export function createHeadReader({ isForFew = false }: { readonly isForFew?: boolean } = {}): HeadReader {
   const scanner = new Scanner()
   const quickest = isForFew ? undefined : { look: new Glance(), roles: new Roles() }
+  const gates = new GatesGlance()
   /** Undefined for what the patterns take and the scanner does not: keys and lists of hundreds of bytes or items. */
   const again = ({ bytes, from, to }: HeadSource): ReturnType<typeof scannedFrontmatter> | undefined =>
     scanner.scan(bytes, { start: from, end: to, until: 'end', isWhole: true })
@@ -130,10 +131,11 @@ export function createHeadReader({ isForFew = false }: { readonly isForFew?: boo
     readMetadata(source) {
       const { bytes, gatesFrom, to } = source
       if (gatesFrom < 0) return wholeMetadata(source)
-      const text = bytes.toString('latin1', gatesFrom, to)
-      return glanceAtMetadata(text, { source, read: wholeMetadata }) ?? wholeMetadata(source)
+      return gates.read(bytes.toString('latin1', gatesFrom, to))
+        ? new GlancedMetadata(gates, () => wholeMetadata(source))
+        : wholeMetadata(source)
     },
-    isSound: ({ bytes, gatesFrom, to }) => gatesFrom >= 0 && isSoundMetadata(bytes.toString('latin1', gatesFrom, to)),
+    isSound: (metadata) => metadata instanceof GlancedMetadata && metadata.isSound,
   }
 }
 
