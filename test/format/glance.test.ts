@@ -102,6 +102,9 @@ const SEEN = {
   gates: file(
     'name: pdf\ndescription: Reads files.\nmetadata:\n  openclaw:\n    emoji: "🧰"\n    os: ["darwin", "win32"]\n    requires:\n      bins: ["gh"]\n      env: [A_B]\n    always: true\n    install:\n      - id: apt\n        kind: APT\n        package: gh\n        bins: [gh]\n      - kind: brew\n        label: "Install (brew)"\n',
   ),
+  'an install entry that is a text': file(
+    'name: pdf\ndescription: Reads files.\nmetadata:\n  nexus:\n    install:\n      - kind: x\n      - kind:brew\n',
+  ),
   'gates in blocks': file(
     'name: pdf\ndescription: Reads files.\nmetadata:\n  short: x y\n  nexus:\n    homepage: https://example.com/a\n    primaryEnv: \'A_B\'\n    other:\n      deep: [x]\n    requires:\n      anyBins:\n        - rg\n        - "gr\\tep"\n      config: []\n      more: yes it is\n    skillKey: "a \\"b\\""\n    install:\n      - kind: download\n        url: https://example.com/x\n        note: " kept "\n        os:\n          - macos\n          - darwin\n    os: [linux]\n  last: 1\nlicense: MIT\n',
   ),

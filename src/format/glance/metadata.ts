@@ -218,7 +218,8 @@ export class GatesGlance implements Gating {
         if (isItem !== (indent === level) || (isItem && !hasKind)) return false
         if (isItem) hasKind = false
         const from = at + level + 2
-        if (text.startsWith('kind:', from)) hasKind = textOf(restOf(text, from + 5)) !== undefined
+        // With a blank: `- kind:x` is a text.
+        if (text.startsWith('kind: ', from)) hasKind = textOf(restOf(text, from + 5)) !== undefined
         else if (!isListIfNamed(text, from, level + 2)) return false
       }
       at = text.indexOf('\n', at) + 1
