@@ -24,7 +24,6 @@ const LINES_BEFORE = 2
 
 /** Most frontmatters end within so many bytes. Keys of more are faults, which a glance does not see. */
 const GLANCED_BYTES = 1_024
-const CLOSE = '\n---'
 /** The closing line with its blanks and its end; with more blanks it is left to the scanner. */
 const CLOSE_BYTES = 64
 
@@ -166,11 +165,10 @@ function atFirstGlance(quickest: Quickest, bytes: Buffer, { range, directoryName
   const { start, end } = range
   if (!isCleanName(directoryName)) return undefined
   const text = bytes.toString('latin1', start, Math.min(end, start + GLANCED_BYTES + CLOSE_BYTES))
-  const close = text.indexOf(CLOSE)
-  if (close < 0 || close > GLANCED_BYTES) return undefined
   const from = text.startsWith('---\n') ? 4 : text.startsWith('---\r\n') ? 5 : 0
   const { look, roles } = quickest
-  if (from === 0 || !look.look(text, from) || !roles.read(text, look, directoryName)) return undefined
+  if (from === 0 || !look.look(text, from) || look.end > GLANCED_BYTES) return undefined
+  if (!roles.read(text, look, directoryName)) return undefined
   return glancedHead(quickest, bytes, { start, from, name: directoryName })
 }
 
