@@ -1,7 +1,7 @@
 import type { InstallSpec, Requirements, SkillMetadata } from '../../kernel/index.ts'
 import { isWebAddress, osNames, REQUIRED } from '../fields/gating-values.ts'
 import { ALIASES, TOP_LEVEL } from '../fields/metadata-keys.ts'
-import { DASH } from '../quick/bytes.ts'
+import { DASH, SPACE } from '../quick/bytes.ts'
 import { indentAt, isOpenAt, listAt, restOf, textOf } from './lists.ts'
 
 const NONE: readonly never[] = Object.freeze([])
@@ -17,8 +17,6 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] }
 type Gating = Pick<SkillMetadata, 'os' | 'requires' | 'always'> & {
   readonly primaryEnv: string | undefined
   readonly skillKey: string | undefined
-  /** Every field has its proper form, so that there is nothing to report about it. */
-  readonly isSound: boolean
 }
 
 /**
@@ -29,24 +27,18 @@ export class GlancedMetadata implements SkillMetadata {
   readonly os: readonly string[]
   readonly requires: Requirements
   readonly always: boolean
-  readonly #isSound: boolean
   // Absent and undefined are the same here, and objects of one shape are read faster.
   readonly primaryEnv: string
   readonly skillKey: string
   #whole: SkillMetadata | (() => SkillMetadata)
 
-  constructor({ os, requires, always, primaryEnv, skillKey, isSound }: Gating, read: () => SkillMetadata) {
+  constructor({ os, requires, always, primaryEnv, skillKey }: Gating, read: () => SkillMetadata) {
     this.os = os
     this.requires = requires
     this.always = always
     this.primaryEnv = primaryEnv as string
     this.skillKey = skillKey as string
-    this.#isSound = isSound
     this.#whole = read
-  }
-
-  get isSound(): boolean {
-    return this.#isSound
   }
 
   get emoji(): string {
@@ -75,12 +67,23 @@ export class GatesGlance implements Gating {
   always = false
   primaryEnv: string | undefined = undefined
   skillKey: string | undefined = undefined
-  isSound = true
+  /** What does not gate is looked at as well, and whether every field has its proper form. */
+  private judges = false
+  private sound = true
   private text = ''
   /** Where fields were found. */
   private place: 'metadata' | 'block' | undefined = undefined
   /** Where the next line starts. */
   private next = 0
+
+  /** True when every field of such a text has its proper form, so that there is nothing to report about it. */
+  isSound(text: string): boolean {
+    this.judges = true
+    this.sound = true
+    const isRead = this.read(text)
+    this.judges = false
+    return isRead && this.sound
+  }
 
   /**
    * False when only the scanner can tell what gates. `text` are lines that a glance has accepted, so their syntax is known, with their bytes
@@ -92,16 +95,16 @@ export class GatesGlance implements Gating {
     this.always = false
     this.primaryEnv = undefined
     this.skillKey = undefined
-    this.isSound = true
     this.text = text
     this.place = undefined
     const outer = indentAt(text, 0)
     // Where fields stand: below metadata or, behind the key of a block, deeper.
     let level = outer
     for (let at = 0; at < text.length; at = this.next) {
-      const indent = indentAt(text, at)
+      let from = at
+      while (text.charCodeAt(from) === SPACE) from++
+      const indent = from - at
       if (indent < outer) break
-      const from = at + indent
       this.next = text.indexOf('\n', from) + 1
       if (indent === outer) level = this.levelBelow(from, outer)
       else if (indent === level && !this.field(from, indent)) level = -1
@@ -151,9 +154,9 @@ export class GatesGlance implements Gating {
       case 'emoji':
         return true
       case 'homepage':
-        return this.judge(isAddress(textOf(restOf(text, from + 9))))
+        return !this.judges || this.judge(isAddress(textOf(restOf(text, from + 9))))
       case 'install':
-        return this.judge(isOpenAt(text, from + 8) && this.areSpecs(indent))
+        return !this.judges || this.judge(isOpenAt(text, from + 8) && this.areSpecs(indent))
       default:
         return this.judge(false)
     }
@@ -161,7 +164,7 @@ export class GatesGlance implements Gating {
 
   /** Notes whether a field is sound that does not gate. */
   private judge(isSound: boolean): true {
-    if (!isSound) this.isSound = false
+    if (!isSound) this.sound = false
     return true
   }
 
@@ -194,7 +197,7 @@ export class GatesGlance implements Gating {
           const names = listAt(text, from + key.length + 1, level)
           if (names === undefined) return false
           found[key] = names
-          if (this.isSound) this.isSound = areNames(names, REQUIRED[key])
+          if (this.judges) this.judge(areNames(names, REQUIRED[key]))
         }
       }
       at = text.indexOf('\n', at) + 1

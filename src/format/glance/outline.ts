@@ -197,7 +197,7 @@ export class Outliner implements Outline {
     const { gatesFrom, end } = this.look
     if (gatesFrom === 0) return true
     if (this.gated++ > FEW && SOUND_METADATA.test(this.text.slice(from, end))) return true
-    return this.gates.read(this.text.slice(gatesFrom, end)) && this.gates.isSound
+    return this.gates.isSound(this.text.slice(gatesFrom, end))
   }
 
   /** What stands right below `metadata`, by its kind. The syntax of the lines is known. */

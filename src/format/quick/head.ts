@@ -96,8 +96,8 @@ export interface HeadReader {
   read(source: HeadSource): { readonly head: DocumentHead; readonly diagnostics: readonly Diagnostic[] }
   /** Only its metadata; what does not gate is read when it is asked for. */
   readMetadata(source: HeadSource): SkillMetadata
-  /** True when there is nothing to report about metadata that it read. */
-  isSound(metadata: SkillMetadata): boolean
+  /** True when there is nothing to report about its metadata either. */
+  isSound(source: HeadSource): boolean
 }
 
 /** `isForFew`: fewer files will be read than it takes for patterns to pay, so none are made. */
@@ -134,7 +134,7 @@ export function createHeadReader({ isForFew = false }: { readonly isForFew?: boo
         ? new GlancedMetadata(gates, () => wholeMetadata(source))
         : wholeMetadata(source)
     },
-    isSound: (metadata) => metadata instanceof GlancedMetadata && metadata.isSound,
+    isSound: ({ bytes, gatesFrom, to }) => gatesFrom >= 0 && gates.isSound(bytes.toString('latin1', gatesFrom, to)),
   }
 }
 

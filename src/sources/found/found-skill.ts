@@ -176,7 +176,7 @@ export class FoundSkill implements Skill {
   #findings(): readonly Diagnostic[] {
     const { reading, quick, shared } = this.#parts
     if (reading) return reading.diagnostics
-    const isSound = quick?.isClean && (quick.isUngated || shared.reader.isSound(this.metadata))
+    const isSound = quick?.isClean && (quick.isUngated || shared.reader.isSound(this.#source()))
     return isSound ? NOTHING : shared.reader.read(this.#source()).diagnostics
   }
 
