@@ -128,6 +128,8 @@ export class Glance {
       this.all.test(text)
       end = this.all.lastIndex
     }
+    // Nearly always without blanks behind it.
+    if (text.startsWith('---\n', end)) return end
     closer.lastIndex = end
     return closer.test(text) ? end : -1
   }
