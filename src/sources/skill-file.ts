@@ -11,6 +11,9 @@ import type { Read, Recall } from './found/last-look.ts'
 /** The exact name; on a file system that ignores case the true name is compared. */
 export const SKILL_FILE = 'SKILL.md'
 
+/** Only Linux is known to tell SKILL.md from skill.md everywhere. */
+const IS_NAME_EXACT = process.platform === 'linux'
+
 /** What every candidate of one look shares. The buffers are reused: nothing may be awaited between reading and parsing. */
 export interface CandidateContext {
   /** Shared by the skills of all looks, which outlive the look: so it holds none of the buffers. */
@@ -51,14 +54,12 @@ interface Opened {
 
 /** Looks for SKILL.md in a directory and reads it, unless it was read before. Never throws for what the directory holds. */
 export function readCandidate(place: Place, context: CandidateContext): Candidate {
-  return context.recall.find(place.path) ?? openCandidate(place, context)
-}
-
-function openCandidate(place: Place, context: CandidateContext): Candidate {
+  const known = context.recall.find?.(place.path)
+  if (known) return known
   const file = `${place.path}/SKILL.md`
   let fd: number
   try {
-    if (!hasExactName(file)) return 'absent'
+    if (!IS_NAME_EXACT && basename(realpathSync.native(file)) !== SKILL_FILE) return 'absent'
     fd = openUnseen(file)
   } catch (error) {
     const opened = openOtherwise(file, error, context.root)
@@ -151,11 +152,6 @@ function notRegular(path: string, kind: string): Diagnostic {
     message: `${SKILL_FILE} is ${kind}, not a regular file`,
     fix: 'replace it by a text file',
   })
-}
-
-/** Only Linux is known to tell SKILL.md from skill.md everywhere. */
-function hasExactName(path: string): boolean {
-  return process.platform === 'linux' || basename(realpathSync.native(path)) === SKILL_FILE
 }
 
 /** A link is followed inside the root, and only to where it pointed when it was checked. */

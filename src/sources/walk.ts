@@ -39,6 +39,8 @@ export interface WalkResult extends SourceResult {
 
 /** What is below a directory and still to be looked at, in byte order. */
 interface Level {
+  /** The one to go on with after this one. */
+  readonly above: Level | undefined
   /** The directory with a slash at its end. */
   readonly base: string
   readonly names: readonly string[]
@@ -53,7 +55,7 @@ interface Walk extends Required<WalkOptions> {
   readonly rejected: RejectedSkill[]
   readonly diagnostics: Diagnostic[]
   readonly counts: Map<SourceCode, number>
-  readonly levels: Level[]
+  level: Level | undefined
   /** Every directory that was visited. Without links none comes twice, so they are only made a set when one is followed. */
   readonly paths: string[]
   visited: Set<string> | undefined
@@ -68,7 +70,7 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<Wa
     rejected: [],
     diagnostics: [],
     counts: new Map(),
-    levels: [],
+    level: undefined,
     paths: [],
     visited: undefined,
   }
@@ -104,11 +106,11 @@ function visitSome(walk: Walk): Visit | Promise<Visit> {
 
 /** The next directory; a link becomes what it leads to, or nothing. */
 function nextPlace(walk: Walk): PlaceInTree | undefined {
-  for (let level = walk.levels.at(-1); level; level = walk.levels.at(-1)) {
+  for (let { level } = walk; level; level = walk.level) {
     const { base, names, links, depth } = level
     const name = names[level.next++]
     if (name === undefined) {
-      walk.levels.pop()
+      walk.level = level.above
       continue
     }
     const path = base + name
@@ -233,8 +235,8 @@ function descend(walk: Walk, place: PlaceInTree, entries: readonly Dirent[]): vo
     names.push(name)
     if (isLink) (links ??= new Set()).add(name)
   }
-  const level: Level = { base, names: inByteOrder(names), links, depth: place.depth + 1, next: 0 }
-  if (place.depth < walk.limits.maxDepth) walk.levels.push(level)
+  const level: Level = { above: walk.level, base, names: inByteOrder(names), links, depth: place.depth + 1, next: 0 }
+  if (place.depth < walk.limits.maxDepth) walk.level = level
   else noteDepth(walk, level)
 }
 

@@ -8,13 +8,16 @@ export type Read = FoundSkill | RejectedSkill
 
 const NO_THROW = { throwIfNoEntry: false } as const
 
+/**
+ * What the last look read in a directory, when its SKILL.md is the very same file; `absent` when there is none now; undefined when
+ * only opening can tell. Costs one look at the file. Never throws.
+ */
+export type Find = (directory: string) => Read | 'absent' | undefined
+
 /** One look at a root. */
 export interface Recall {
-  /**
-   * What the last look read in a directory, when its SKILL.md is the very same file; `absent` when there is none now; undefined when
-   * only opening can tell. Costs one look at the file. Never throws.
-   */
-  find(directory: string): Read | 'absent' | undefined
+  /** Undefined when there is no last look. */
+  readonly find: Find | undefined
   /** When the status of a file changed, if that tells of every change; else NaN. */
   tellingTime(stats: Stats): number
   /** Remembers what was rejected for what is in the file. */
@@ -25,7 +28,7 @@ export interface Recall {
 
 /** For a look that no other one follows. */
 export const NOTHING_KNOWN: Recall = Object.freeze({
-  find: () => undefined,
+  find: undefined,
   tellingTime: () => NaN,
   refuse: () => undefined,
   keep: () => undefined,
@@ -123,7 +126,6 @@ interface Beginning {
 }
 
 function createRecall(last: Found | undefined, { folder, keep }: Beginning): Recall {
-  const before = last && finding(last)
   const since = Date.now() - UNSURE_MS
   const refused = new Map<string, Refused>()
 
@@ -136,19 +138,23 @@ function createRecall(last: Found | undefined, { folder, keep }: Beginning): Rec
     refused.set(directory, { rejected, stamp: stampOf(stats), changedMs: tellingTime(stats) })
   }
 
-  return {
-    tellingTime,
-    refuse,
-    find(directory) {
-      if (!before) return undefined
+  function finder(before: Found): Find {
+    const match = finding(before)
+    return (directory) => {
       const stats = lookAt(`${directory}/SKILL.md`)
       if (stats === 'absent') return 'absent'
       // A time that told of changes tells nothing any more when the clock was set back before it.
       if (!stats || Number.isNaN(tellingTime(stats))) return undefined
-      const read = before(directory, stats)
+      const read = match(directory, stats)
       if (read && !(read instanceof FoundSkill)) refuse(directory, read, stats)
       return read
-    },
+    }
+  }
+
+  return {
+    find: last && finder(last),
+    tellingTime,
+    refuse,
     // A copy, because the list goes on to whoever asked.
     keep: (skills) => keep({ ...folder, skills: skills.slice(), refused }),
   }
