@@ -13,7 +13,7 @@ import type { SourceLimits, SourceResult } from './source.ts'
 const LISTED = 20
 
 /** Skills that are seen at a glance, some 20 µs each, between two questions to the pace. */
-const STRETCH = 16
+const STRETCH = 8
 
 export interface WalkOptions {
   /** Go on below a directory that is a skill. */
