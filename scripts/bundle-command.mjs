@@ -79,12 +79,21 @@ function bundleStart(directory, name, parts) {
   return bundleCjs(directory, name, {
     entryPoints: ['src/cli/main.ts'],
     plugins: [
+      ...(name === 'look' ? [fewCommands] : []),
       lazyModules('cjs', name === 'look' ? LATER : []),
       collectParts(INSIDE[name], parts),
       outsidePackages,
       readSources('cjs', name === 'main' ? undefined : INSIDE[name]),
     ],
   })
+}
+
+/** look.cjs knows its own commands only. */
+const fewCommands = {
+  name: 'few-commands',
+  setup(esbuild) {
+    esbuild.onResolve({ filter: /^\.\/table\.ts$/ }, () => ({ path: join(SRC, 'cli/commands/skills/table.ts') }))
+  },
 }
 
 /** One file with whole modules, of which look.cjs loads what it needs. */
