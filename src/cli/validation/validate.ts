@@ -6,7 +6,7 @@ import { envelope } from '../envelope.ts'
 import { createProgress, type Progress, withProgress } from '../interactive/progress.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
 import { formatWithFrame, linesOf } from './code-frame.ts'
-import { notWritten, printChanges, rewriteFile } from './rewrite-file.ts'
+import { type FileRewrite, notWritten, printChanges, rewriteFile } from './rewrite-file.ts'
 import { toAnnotation, toSarif } from './sarif.ts'
 import { checkFiles, findTargets, listFiles, readTarget, type Target } from './targets.ts'
 
@@ -112,9 +112,7 @@ async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judgin
   const { profile } = wishes
   const checked =
     profile === undefined ? checker.lenient(bytes, options) : checker.strict(bytes, { ...options, profile })
-  const failed = wishes.fix
-    ? (fixed?.diagnostics.filter(({ code }) => code === 'write-failed') ?? notWritten(target))
-    : []
+  const failed = wishes.fix ? writeTroubles(target, fixed) : []
   const inFiles = await checkFiles(target, cwd, signal)
   const inText = inOrder(target.linkedTo === undefined ? checked.diagnostics : checked.diagnostics.map(forLink))
   const found = [...target.diagnostics, ...failed, ...inText, ...inFiles]
@@ -126,6 +124,10 @@ async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judgin
     // Only findings are shown with their lines.
     text: found.length === 0 ? '' : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
   }
+}
+
+function writeTroubles(target: Target, fixed: FileRewrite | undefined): readonly Diagnostic[] {
+  return fixed?.diagnostics.filter(({ code }) => code === 'write-failed') ?? notWritten(target)
 }
 
 /** The text belongs to another place as well, so nobody is told to change its name for this one. */
