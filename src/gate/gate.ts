@@ -75,10 +75,12 @@ function sortIn(skill: Skill, ground: Ground, { ready, held }: Sorted): void {
   else held.push(new LazilyHeld(skill, ground, lacks.slice()))
 }
 
-function mayNeed({ metadata }: Skill, { rules, hasBroken }: Ground): boolean {
+function mayNeed(skill: Skill, { rules, hasBroken }: Ground): boolean {
+  const { metadata } = skill
   const { bins, anyBins, env, config } = metadata.requires
   if (metadata.os.length + bins.length + anyBins.length + env.length + config.length > 0) return true
-  return rules.allowsToolGroup !== undefined || (hasBroken && metadata.primaryEnv !== undefined)
+  if (rules.allowsToolGroup !== undefined && skill.mayNameToolGroups !== false) return true
+  return hasBroken && metadata.primaryEnv !== undefined
 }
 
 /** Of thousands that are held the reasons of few are ever asked for, so they are worded when they are. */

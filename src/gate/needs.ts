@@ -69,7 +69,7 @@ const needConfig: Gate = ({ metadata }, { rules }, lacks) => {
 
 /** Every tool group of `metadata.toolGroups`. */
 const needToolGroups: Gate = (skill, { rules }, lacks) => {
-  if (!rules.allowsToolGroup) return
+  if (!rules.allowsToolGroup || skill.mayNameToolGroups === false) return
   for (const name of toolGroupsOf(skill)) if (!rules.allowsToolGroup(name)) lacks.push({ code: 'tool-group', name })
 }
 
