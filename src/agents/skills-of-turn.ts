@@ -1,4 +1,4 @@
-import { type Catalog, describeDiff, diffSnapshots, fromSnapshot, mentions, shownName } from '../catalog/index.ts'
+import { type Catalog, describeDiff, diffSnapshots, fromSnapshot, mentions } from '../catalog/index.ts'
 import type { JsonObject } from '../kernel/index.ts'
 import type { NoticeCode } from './events.ts'
 
@@ -20,7 +20,7 @@ export function skillsOfTurn(
   }: { readonly catalog: Catalog; readonly before: JsonObject | undefined; readonly now: JsonObject },
 ): SkillsOfTurn {
   const { skills, problems } = mentions(content, catalog)
-  const names = skills.map(shownName).join(', ')
+  const names = skills.map((skill) => catalog.callName(skill)).join(', ')
   return {
     notices: [
       ...changes(before, now).map((text) => ({ code: 'skills-changed' as const, text })),

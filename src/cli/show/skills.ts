@@ -5,7 +5,6 @@ import {
   type JsonValue,
   type RejectedSkill,
   type Skill,
-  skillAddress,
   toSafeLine,
 } from '../../kernel/index.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
@@ -25,6 +24,8 @@ export interface Reason {
 export interface SkillState {
   readonly state: 'ready' | 'held' | 'shadowed'
   readonly reasons: readonly Reason[]
+  /** What reaches this copy. */
+  readonly address: string
 }
 
 /** Every copy that can be read, whatever its state: ready, held and shadowed ones. */
@@ -33,20 +34,18 @@ export function copiesIn({ skills, held, shadowed }: Catalog): readonly Skill[] 
 }
 
 export function stateOf(catalog: Catalog, skill: Skill): SkillState {
+  const address = catalog.addressOf(skill)
   const shadow = catalog.shadowed.find((shadowed) => shadowed.skill === skill)
   if (shadow) {
     const text =
       shadow.why === 'identical'
-        ? `the same bytes as ${skillAddress(shadow.by)}`
-        : `shadowed by ${skillAddress(shadow.by)} (${shadow.by.file})`
-    // Two copies of one source have one address.
-    const isAlone = skillAddress(shadow.by) !== skillAddress(skill)
-    const fix = isAlone ? `address it as ${skillAddress(skill)}` : 'write another name: in one of the two'
-    return { state: 'shadowed', reasons: [{ code: shadow.why, text, fix }] }
+        ? `the same bytes as ${catalog.addressOf(shadow.by)}`
+        : `shadowed by ${catalog.addressOf(shadow.by)} (${shadow.by.file})`
+    return { address, state: 'shadowed', reasons: [{ code: shadow.why, text, fix: `address it as ${address}` }] }
   }
   const held = catalog.held.find((candidateHeld) => candidateHeld.skill === skill)
-  if (held) return { state: 'held', reasons: held.reasons.map((reason) => ({ ...reason })) }
-  return { state: 'ready', reasons: [] }
+  if (held) return { address, state: 'held', reasons: held.reasons.map((reason) => ({ ...reason })) }
+  return { address, state: 'ready', reasons: [] }
 }
 
 export function printReady(catalog: Catalog, terminal: Terminal): void {
@@ -55,12 +54,17 @@ export function printReady(catalog: Catalog, terminal: Terminal): void {
     return
   }
   const rows = catalog.skills.map((skill) => [
-    `${terminal.paint('green', '✓')} ${terminal.paint('bold', shorten(toSafeLine(skill.name), 40))}`,
+    `${terminal.paint('green', '✓')} ${terminal.paint('bold', shorten(calledIn(catalog, skill), 40))}`,
     terminal.paint('dim', skill.origin.source),
     terminal.paint('dim', `~${costOf(skill)} tokens`),
     toSafeLine(skill.description),
   ])
   terminal.line(formatTable(rows, terminal))
+}
+
+/** The name, unless that is the address of another skill. */
+function calledIn(catalog: Catalog, skill: Skill): string {
+  return skill.name.includes('/') ? catalog.callName(skill) : toSafeLine(skill.name)
 }
 
 /** What a skill costs in the prompt when the index shows it whole. The index itself is not made for a list: `nexus prompt` has it. */
@@ -75,7 +79,7 @@ export function printOthers(catalog: Catalog, terminal: Terminal): void {
     )
   for (const { skill } of catalog.shadowed) {
     terminal.line(
-      `${terminal.paint('dim', '≡')} ${toSafeLine(skillAddress(skill))}  ${stateOf(catalog, skill)
+      `${terminal.paint('dim', '≡')} ${toSafeLine(catalog.addressOf(skill))}  ${stateOf(catalog, skill)
         .reasons.map((reason) => reason.text)
         .join('; ')}`,
     )
@@ -120,7 +124,7 @@ export function printSkill(skill: Skill, state: SkillState, terminal: Terminal):
   terminal.line(`\n${toSafeLine(skill.description)}\n`)
   terminal.line(
     formatTable([
-      ['address', toSafeLine(skillAddress(skill))],
+      ['address', toSafeLine(state.address)],
       ['file', toSafeLine(skill.file)],
       ['source', `${skill.origin.tier}${skill.origin.trusted ? '' : ', not trusted'}`],
       ...list('license', skill.license === undefined ? [] : [skill.license]),
@@ -145,7 +149,7 @@ export function printCheck(skill: Skill, state: SkillState, terminal: Terminal):
     shadowed: terminal.paint('dim', '≡'),
   }[state.state]
   terminal.line(
-    `${mark} ${terminal.paint('bold', toSafeLine(skillAddress(skill)))}  ${state.state}  ${terminal.paint('dim', toSafeLine(skill.file))}`,
+    `${mark} ${terminal.paint('bold', toSafeLine(state.address))}  ${state.state}  ${terminal.paint('dim', toSafeLine(skill.file))}`,
   )
   for (const { text, file, line, fix } of state.reasons) {
     const where = line === undefined ? file : `${file ?? skill.file}:${line}`
@@ -187,27 +191,30 @@ export function listData(catalog: Catalog, all: boolean): JsonValue {
 
 /** Its lists, in their order. */
 export function listsIn(catalog: Catalog, all: boolean): Readonly<Record<string, Rows>> {
-  const skills = rowsOf(catalog.skills, readyData)
+  const skills = rowsOf(catalog.skills, (skill) => readyData(skill, catalog.addressOf(skill)))
   if (!all) return { skills }
   return {
     skills,
     held: rowsOf(catalog.held, ({ skill, reasons }) => ({
-      ...skillData(skill),
+      ...skillData(skill, catalog.addressOf(skill)),
       reasons: reasons.map((reason) => ({ ...reason })),
     })),
-    shadowed: rowsOf(catalog.shadowed, ({ skill, by, why }) => ({ ...skillData(skill), by: skillAddress(by), why })),
+    shadowed: rowsOf(catalog.shadowed, ({ skill, by, why }) => ({
+      ...skillData(skill, catalog.addressOf(skill)),
+      ...{ by: catalog.addressOf(by), why },
+    })),
     rejected: rowsOf(catalog.rejected, rejectedData),
   }
 }
 
-function readyData(skill: Skill): JsonValue {
-  return Object.assign(skillData(skill), { description: skill.description, tokens: costOf(skill) })
+function readyData(skill: Skill, address: string): JsonValue {
+  return Object.assign(skillData(skill, address), { description: skill.description, tokens: costOf(skill) })
 }
 
-export function skillData(skill: Skill): { [key: string]: JsonValue } {
+export function skillData(skill: Skill, address: string): { [key: string]: JsonValue } {
   return {
     name: skill.name,
-    address: skillAddress(skill),
+    address,
     tier: skill.origin.tier,
     trusted: skill.origin.trusted,
     file: skill.file,
