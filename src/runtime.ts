@@ -213,7 +213,10 @@ function furnish(
     'loader',
     createLoader({ catalog: () => catalog, stacks, ...(sandbox && { place: sandbox.place.bind(sandbox) }) }),
   )
-  services.register('skillSearch', createSkillSearch(catalog.skills, { isFound: ({ invocation }) => invocation.model, callName: catalog.callName }))
+  services.register(
+    'skillSearch',
+    createSkillSearch(catalog.skills, { isFound: ({ invocation }) => invocation.model, callName: catalog.callName }),
+  )
   if (sandbox) {
     const entries = maySeeSecrets(profile) ? parts.skillEntries : undefined
     provideCommands(services, { sandbox, catalog, stacks, facts, secrets, ...(entries && { entries }) })

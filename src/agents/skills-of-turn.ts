@@ -17,7 +17,13 @@ export function skillsOfTurn(
     catalog,
     before,
     now,
-  }: { readonly catalog: Catalog; readonly before: JsonObject | undefined; readonly now: JsonObject },
+    canLoad = true,
+  }: {
+    readonly catalog: Catalog
+    readonly before: JsonObject | undefined
+    readonly now: JsonObject
+    readonly canLoad?: boolean
+  },
 ): SkillsOfTurn {
   const { skills, problems } = mentions(content, catalog)
   const names = skills.map((skill) => catalog.callName(skill)).join(', ')
@@ -26,7 +32,7 @@ export function skillsOfTurn(
       ...changes(before, now).map((text) => ({ code: 'skills-changed' as const, text })),
       ...problems.map(({ text }) => ({ code: 'skill-mention' as const, text })),
     ],
-    instructions: names === '' ? '' : `The user named these skills; load them first: ${names}.`,
+    instructions: names === '' ? '' : `The user named these skills${canLoad ? '; load them first' : ''}: ${names}.`,
   }
 }
 

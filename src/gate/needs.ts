@@ -18,9 +18,14 @@ export const standing: Gate = (skill, ground, lacks) => {
   if (!skill.isDescribed && skill.description.trim() === '') lack('missing-description', lacks)
   if (!skill.origin.trusted) lack('untrusted', lacks)
   if (enabling(skill, ground) !== undefined) lack('disabled', lacks)
-  const { allowed } = ground
-  if (allowed && !allowed.has(nameKey(skill.name)) && !allowed.has(nameKey(skillAddress(skill))))
-    lack('not-allowed', lacks)
+  if (ground.allowed && !isListed(skill, ground.allowed, ground)) lack('not-allowed', lacks)
+}
+
+/** By its address, or by its name unless that is the address of another skill. */
+function isListed(skill: Skill, allowed: ReadonlySet<string>, { isAddress }: Ground): boolean {
+  const key = nameKey(skill.name)
+  if (allowed.has(nameKey(skillAddress(skill)))) return true
+  return allowed.has(key) && !(key.includes('/') && isAddress(key))
 }
 
 /** The operating system; `always` does not lift it. */

@@ -21,8 +21,9 @@ export function findSkill(catalog: Catalog, nameOrAddress: string): Skill {
 function explain(catalog: Catalog, wanted: string): NexusError {
   const shown = toSafeLine(wanted).slice(0, MAX_SHOWN_CHARS)
   const copies = copiesOf(catalog, wanted)
-  const [held] = copies.held
-  const rejected = held ? undefined : copies.rejected[0]
+  // A model asks by name; what merely lies in a directory of that name is not what it means.
+  const [held] = copies.isDirectory ? [] : copies.held
+  const rejected = held || copies.isDirectory ? undefined : copies.rejected[0]
   if (rejected) return invalidSkill(shown, rejected)
   const message = `Skill '${shown}' not found. ${availableSkills(catalog)}`
   if (held) {

@@ -119,7 +119,10 @@ test('an agent with tools of its own, which may read files, is told where SKILL.
     parameters: { type: 'object', properties: {} },
     execute: async () => succeeded('text'),
   })
-  const runtime = await shop.open({ surface: [], registerTools: (registry) => registry.register('my_reader', () => reader) })
+  const runtime = await shop.open({
+    surface: [],
+    registerTools: (registry) => registry.register('my_reader', () => reader),
+  })
   assert.match(runtime.index().text, /Read SKILL\.md for detailed instructions\./)
   assert.ok(runtime.index().text.includes(`${shop.root}/one/SKILL.md`))
 })
