@@ -23,7 +23,7 @@ export function createLoadSkillTool(services: Services): Tool {
     execute: async (args, context) => {
       const loader = services.require<Loader>('loader')
       const loaded = await loader.load(String(args.skill_name).trim(), callingOptions(args, context))
-      return toLoaded(loaded, commandsHint(services, loaded.skill))
+      return toLoaded(loaded, commandsHint(services, loaded))
     },
   })
 }
@@ -32,7 +32,8 @@ export function createLoadSkillTool(services: Services): Tool {
 const BODY_LIMITS: OutcomeLimits = { maxLines: 1700, maxBytes: 40_000 }
 const MAX_FILES = 100
 
-function toLoaded({ skill, baseDir, content, treeDigest, files, leftOut, stack }: LoadedSkill, hint: string): Outcome {
+function toLoaded(loaded: LoadedSkill, hint: string): Outcome {
+  const { skill, callName, baseDir, content, treeDigest, files, leftOut, stack } = loaded
   const name = toSafeLine(skill.name)
   const head = headOf(content.trim(), BODY_LIMITS)
   const shown = files.slice(0, MAX_FILES)
@@ -44,14 +45,14 @@ function toLoaded({ skill, baseDir, content, treeDigest, files, leftOut, stack }
     head.text,
     ...(head.isCut
       ? [
-          `\n[The instructions are cut after line ${head.lines} of ${head.originalLines}. Read on with read_skill_file: skill_name "${name}", file_path "SKILL.md", offset ${head.lines + 1}.]`,
+          `\n[The instructions are cut after line ${head.lines} of ${head.originalLines}. Read on with read_skill_file: skill_name "${callName}", file_path "SKILL.md", offset ${head.lines + 1}.]`,
         ]
       : []),
     ...sections.filter((lines) => lines !== ''),
     ...(files.length > MAX_FILES ? [`\n… and ${files.length - MAX_FILES} more files.`] : []),
     ...(leftOut.length > 0 ? [`\nNot available, as they are no regular files: ${leftOutList(leftOut)}.`] : []),
     ...(files.length > 0
-      ? [`\nUse read_skill_file with skill_name "${name}" and one of these paths as file_path to read a file.`]
+      ? [`\nUse read_skill_file with skill_name "${callName}" and one of these paths as file_path to read a file.`]
       : []),
     ...(hint === '' ? [] : [hint]),
   ].join('\n')

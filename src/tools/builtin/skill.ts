@@ -24,9 +24,10 @@ export function createSkillTool(services: Services): Tool {
       const name = String(args.name).trim()
       const loader = services.require<Loader>('loader')
       const options = { ...callingOptions(args, context), args: String(args.args ?? '') }
-      const { skill, baseDir, content: body, stack } = await loader.load(name, options)
+      const loaded = await loader.load(name, options)
+      const { skill, baseDir, content: body, stack } = loaded
       const content = `Base directory for this skill: ${baseDir}\n\n${body.trim()}`
-      const hint = commandsHint(services, skill)
+      const hint = commandsHint(services, loaded)
       const text = `Loaded skill '${toSafeLine(skill.name)}'.\n\n${content}${hint === '' ? '' : `\n${hint}`}`
       return succeeded(
         text,

@@ -1,4 +1,12 @@
-import { type Catalog, type Examined, explainOffered, type Finding, shownName } from '../../../catalog/index.ts'
+import {
+  type Catalog,
+  copiesOf,
+  everyCopy,
+  type Examined,
+  explainOffered,
+  type Finding,
+  shownName,
+} from '../../../catalog/index.ts'
 import {
   type Diagnostic,
   hasErrors,
@@ -49,8 +57,7 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
     const judging = { local, look, catalog, invocation, isOfAll: name === undefined }
     const states = await withProgress(invocation.terminal, 'reading skills', () => judged(skills, judging))
     const loose = name === undefined ? looseIn(catalog) : []
-    const isReady = name === undefined || states.some(({ state }) => state === 'ready')
-    const error = problemOf(name, { states, rejected, isReady, isSearched: !hasErrors(loose) })
+    const error = problemOf(name, { rejected, states, isSearched: !hasErrors(loose) })
     const found = { states, rejected, loose, ...(error && { error }) }
     if (invocation.flags['json'] === true) printJson(found, { look, invocation })
     else printText(found, { look, invocation })
@@ -78,11 +85,10 @@ async function chosen(
 ): Promise<{ skills: readonly Skill[]; rejected: readonly RejectedSkill[] }> {
   const all = [...copiesIn(catalog)].sort((a, b) => (skillAddress(a) < skillAddress(b) ? -1 : 1))
   if (name === undefined) return { skills: all, rejected: catalog.rejected }
-  const isMeant = (thing: Skill | RejectedSkill): boolean => thing.name === name || skillAddress(thing) === name
-  const skills = all.filter(isMeant)
-  const rejected = catalog.rejected.filter(isMeant)
-  if (skills.length + rejected.length > 0) return { skills, rejected }
-  // It may be the name of a directory, or a path.
+  const copies = copiesOf(catalog, name)
+  const meant = new Set(everyCopy(copies))
+  if (copies.files.size > 0) return { skills: all.filter((skill) => meant.has(skill)), rejected: copies.rejected }
+  // It may be a path from the working directory.
   const { state, findings } = await explainHere(name, { ...look, catalog }, { invocation })
   const files = new Set(findings.map(({ file }) => file))
   const isTold = ({ file }: Skill | RejectedSkill): boolean => files.has(toSafeLine(file))
@@ -134,9 +140,9 @@ async function judged(
   return skills.map((skill): Judged => {
     const standing = stateOf(catalog, skill)
     const reasons = reasonsOf.get(skill)
-    if (standing.state === 'ready') return { skill, ...stateOfReady(skill, examined.get(skill), told) }
+    if (standing.state === 'ready') return { skill, ...standing, ...stateOfReady(skill, examined.get(skill), told) }
     if (reasons === undefined || advise === undefined) return { skill, ...standing }
-    return { skill, state: 'held', reasons: reasons.map((reason) => ({ ...reason, ...advise(skill, reason) })) }
+    return { skill, ...standing, reasons: reasons.map((reason) => ({ ...reason, ...advise(skill, reason) })) }
   })
 }
 
@@ -145,7 +151,7 @@ function stateOfReady(
   skill: Skill,
   examined: Examined | undefined,
   told: (skill: Skill, examined: Examined | undefined) => readonly Reason[],
-): SkillState {
+): Omit<SkillState, 'address'> {
   return { state: examined?.problem ? 'unloadable' : 'ready', reasons: told(skill, examined) }
 }
 
@@ -189,11 +195,11 @@ interface Found {
 function printJson({ states, rejected, loose, error }: Found, { look, invocation }: Around): void {
   const ground = installGround(look, invocation)
   const variablesOf = variablesIn(look, agentFlag(invocation))
-  const asData = ({ skill, state, reasons }: Judged): JsonValue => {
+  const asData = ({ skill, state, reasons, address }: Judged): JsonValue => {
     const installs = missingInstallsOf(skill, ground)
     const variables = variablesOf(skill)
     return {
-      ...skillData(skill),
+      ...skillData(skill, address),
       ...{ state, reasons: reasons.map((reason) => ({ ...reason })) },
       ...(installs.length > 0 && { install: installData(installs) }),
       ...(variables.length > 0 && { variables: variablesData(variables) }),
@@ -227,28 +233,28 @@ function printText({ states, rejected, loose }: Found, { look, invocation }: Aro
 /** Why `check` ends with 1. */
 function problemOf(
   name: string | undefined,
-  found: {
-    states: readonly Judged[]
-    rejected: readonly RejectedSkill[]
-    isReady: boolean
-    isSearched: boolean
-  },
+  found: { rejected: readonly RejectedSkill[]; states: readonly Judged[]; isSearched: boolean },
 ): ErrorMember | undefined {
-  const { states, rejected, isReady, isSearched } = found
+  const { rejected, states, isSearched } = found
   const [broken] = rejected
-  const unloadable = states.filter(({ state }) => state === 'unloadable')
-  const [first] = unloadable
-  if (first && !broken) {
-    const shown = shownName(first.skill)
-    const many = unloadable.length === 1 ? `'${shown}'` : `${unloadable.length} skills`
-    return { code: 'SKILL_INVALID', message: `${many} cannot be loaded.`, fix: `nexus skills why ${shellWord(shown)}` }
-  }
   if (broken) {
     const many = rejected.length === 1 ? `'${toSafeLine(broken.name)}' is` : `${rejected.length} skills are`
     return { code: 'SKILL_INVALID', message: `${many} broken.`, fix: `nexus skills validate ${shellWord(broken.file)}` }
   }
+  const unloadable = states.filter(({ state }) => state === 'unloadable')
+  if (unloadable.length > 0) return aboutUnloadable(unloadable)
   if (!isSearched) return { code: 'FILE_NOT_FOUND', message: 'Not every place could be searched; see the diagnostics.' }
-  if (isReady) return undefined
-  const fix = `nexus skills why ${shellWord(name ?? '')}`
-  return { code: 'SKILL_NOT_FOUND', message: `'${toSafeLine(name ?? '')}' is not ready.`, fix }
+  if (name === undefined || states.some(({ state }) => state === 'ready')) return undefined
+  const held = states.find(({ state }) => state === 'held') ?? states[0]
+  const reasons = (held?.reasons ?? []).map(({ text }) => toSafeLine(text)).join('; ')
+  const what = held?.state === 'held' ? 'is held back' : 'is not the copy that its name means'
+  const fix = `nexus skills why ${shellWord(name)}`
+  return { code: 'SKILL_HELD', message: `'${toSafeLine(name)}' ${what}: ${reasons}.`, fix }
+}
+
+function aboutUnloadable(unloadable: readonly Judged[]): ErrorMember {
+  const [first] = unloadable
+  const shown = toSafeLine(first?.address ?? '')
+  const many = unloadable.length === 1 ? `'${shown}'` : `${unloadable.length} skills`
+  return { code: 'SKILL_INVALID', message: `${many} cannot be loaded.`, fix: `nexus skills why ${shellWord(shown)}` }
 }

@@ -11,7 +11,7 @@ import type { SkillState } from '../../show/skills.ts'
 export async function held(
   skill: Skill,
   { look, catalog, invocation }: { readonly look: Look; readonly catalog: Catalog; readonly invocation: Invocation },
-): Promise<SkillState> {
+): Promise<Omit<SkillState, 'address'>> {
   const reasons = catalog.held.find((each) => each.skill === skill)?.reasons ?? []
   const { loaded, facts } = look
   const { environment } = invocation
@@ -21,7 +21,7 @@ export async function held(
 }
 
 /** A skill that is ready as far as a list knows, and what loading it meets. */
-export async function ready(skill: Skill): Promise<SkillState> {
+export async function ready(skill: Skill): Promise<Omit<SkillState, 'address'>> {
   const examined = await examineSkill(skill)
   const about = ['left-out', examined.problem?.code]
   const findings = explainOffered(skill, { examined: () => examined }).filter(({ code }) => about.includes(code))
