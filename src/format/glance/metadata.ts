@@ -1,6 +1,6 @@
 import type { InstallSpec, Requirements, SkillMetadata } from '../../kernel/index.ts'
 import { isWebAddress, osNames, REQUIRED } from '../fields/gating-values.ts'
-import { ALIASES, TOP_LEVEL } from '../fields/metadata-keys.ts'
+import { ALIASES, maySlip, TOP_LEVEL } from '../fields/metadata-keys.ts'
 import { Lines, list, textOf } from './lines.ts'
 
 const NONE: readonly never[] = Object.freeze([])
@@ -53,14 +53,23 @@ function eachPlace(text: string, take: Take): boolean {
   while (level > 0 && lines.indent === level) {
     const key = lines.key()
     if (PLACES.has(key)) {
-      if (place !== undefined || lines.value() !== '' || !eachField(lines, take)) return false
+      if (place !== undefined || !inBlock(lines, take)) return false
       place = 'block'
     } else if (FIELDS.has(key)) {
       if (place === 'block' || !take(lines, key)) return false
       place = 'metadata'
-    } else lines.skip()
+    } else if (!pastOther(lines, key, take)) return false
   }
   return true
+}
+
+function inBlock(lines: Lines, take: Take): boolean {
+  return lines.value() === '' && eachField(lines, take)
+}
+
+/** Only the parser knows whether such a key is a slip. */
+function pastOther(lines: Lines, key: string, take: Take): boolean {
+  return take === isSound && maySlip(key) ? false : skipped(lines)
 }
 
 function begin(): Draft {
@@ -195,7 +204,7 @@ function isSound(lines: Lines, key: string): boolean {
 }
 
 function isSoundRequirement(lines: Lines, key: string): boolean {
-  if (!isRequirement(key)) return key !== 'os' && key !== 'primaryEnv' && key !== 'install' && skipped(lines)
+  if (!isRequirement(key)) return false
   const pattern = REQUIRED[key]
   return list(lines)?.every((name) => pattern.test(name)) ?? false
 }

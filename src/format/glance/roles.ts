@@ -1,3 +1,4 @@
+import { ALIASES } from '../fields/metadata-keys.ts'
 import { DOUBLE_QUOTE, LF, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
 import { type Glance, isBlank, type TopEntry } from './glance.ts'
 import { isFlag, isInfluential, MARKS } from './keys.ts'
@@ -16,6 +17,7 @@ const ORDINARY = new RegExp(
 )
 /** An address in printable ASCII with nothing to report. */
 const ADDRESS = /homepage: (["']?)https?:\/\/[!#-&(-[\]-~]+\1 *\r?\n/y
+const TEXT_BELOW = new RegExp(`\\n +(?:${ALIASES.join('|')}): *["']`)
 /** Bytes of such a line; the shortest limit of a known text is 500. */
 const LONG = 400
 
@@ -39,7 +41,7 @@ export class Roles {
 
   /** False when the name is not `name`, the description is missing, or only the parsers know what they are. */
   // oxlint-disable-next-line complexity
-  read(text: string, { entries, count, hasGates }: Glance, name: string): boolean {
+  read(text: string, { entries, count, end: closer, hasGates }: Glance, name: string): boolean {
     this.hasGates = hasGates
     let hasFindings = false
     let isNamed = false
@@ -65,6 +67,8 @@ export class Roles {
       } else if (mark === MARKS.description) {
         if (!text.startsWith(DESCRIPTION, from) || !this.describe(text, entry)) return false
       } else if (mark === MARKS.metadata) {
+        if (mayHoldJson(text, entry)) return false
+        if (hasGates && TEXT_BELOW.test(text.slice(from, closer))) return false
         if (text.startsWith('metadata:', from)) this.gatesFrom = from
         if (entry.form !== 'below' && entry.form !== 'open') hasOther = true
       } else if (mark === MARKS.license || mark === MARKS.compatibility || mark === MARKS.tools) {
@@ -119,6 +123,14 @@ export class Roles {
     const at = text.indexOf(escape, this.start)
     return at < 0 || at >= this.end
   }
+}
+
+/** Text, of which only the parsers know whether it is JSON, and whether that is sound. */
+function mayHoldJson(text: string, { from, form }: TopEntry): boolean {
+  let at = text.indexOf(':', from)
+  while (text.charCodeAt(++at) === SPACE);
+  const first = text.charCodeAt(at)
+  return form === 'block' || first === DOUBLE_QUOTE || first === SINGLE_QUOTE
 }
 
 /** True when nothing but blanks stands there. */
