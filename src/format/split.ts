@@ -94,7 +94,7 @@ function unterminated(text: string, from: number, opener: number): Split {
     next = line.next
     number++
     if (isHiddenMarker(line.text)) {
-      const fix = `line ${number} looks like the end; remove ${namesOf(line.text)}, which nobody sees, from it`
+      const fix = `line ${number} looks like the end; remove ${namesOf(line.text)}, which nobody sees, from it, as nexus skills validate --fix does`
       return { kind: 'unterminated', line: opener, fix }
     }
     if (ALMOST_MARKER.test(line.text)) {
@@ -180,7 +180,7 @@ function missing(first: Line, line: number, text: string): Split {
 }
 
 /** How far a frontmatter is looked for that does not stand at the top. */
-const LINES_AHEAD = 40
+export const LINES_AHEAD = 40
 
 /** The line of a --- that a key follows. */
 function laterFrontmatter(text: string, first: Line, number: number): number | undefined {

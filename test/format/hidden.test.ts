@@ -53,6 +53,7 @@ test('text before the opening line is no hidden character', () => {
     `\u200bHello\n${PLAIN}`,
     '\u200b',
     '\u200b---',
+    '\u200b\n'.repeat(100_000) + PLAIN,
     `\u200b\n${'x\n'.repeat(3)}`,
     '---\u200bjs\nname: a\n---\n',
   ])

@@ -1,4 +1,4 @@
-import { isMarker, lineAt, namesOf, seenOf, splitFrontmatter } from '../split.ts'
+import { isMarker, lineAt, LINES_AHEAD, namesOf, seenOf, splitFrontmatter } from '../split.ts'
 import type { Change } from './layout.ts'
 
 /** The text without the hidden characters that keep its frontmatter from being found: on and before the opening line, and on the closing one. */
@@ -8,13 +8,16 @@ export function withoutHidden(given: string): { readonly text: string; readonly 
   let text = given.slice(mark.length)
   for (const kind of ['missing', 'unterminated'] as const) {
     if (splitFrontmatter(text).kind !== kind) continue
-    const found = hiddenLines(text, kind)
-    for (const { start, was, line } of [...found].reverse()) {
-      text = text.slice(0, start) + seenOf(was) + text.slice(start + was.length)
+    let seen = ''
+    let from = 0
+    for (const { start, was, line } of hiddenLines(text, kind)) {
+      seen += text.slice(from, start) + seenOf(was)
+      from = start + was.length
       changes.push({ line, was: `${namesOf(was)} on this line`, now: seenOf(was), why: WHY })
     }
+    text = seen + text.slice(from)
   }
-  return { text: mark + text, changes: changes.sort((a, b) => a.line - b.line) }
+  return { text: mark + text, changes }
 }
 
 const WHY = 'nobody sees it, and with it the line is not ---'
@@ -37,7 +40,7 @@ function hiddenLines(text: string, kind: 'missing' | 'unterminated'): readonly F
     const isMeant = kind === 'missing' ? isMarker(seen) || seen.trim() === '' : isMarker(seen) && !isMarker(line.text)
     if (isMeant && seen !== line.text) found.push({ start: line.start, was: line.text, line: number })
     if (isMarker(seen) && isMeant) return found
-    if (kind === 'missing' && !isMeant) return []
+    if (kind === 'missing' && (!isMeant || number > LINES_AHEAD)) return []
   }
   return []
 }

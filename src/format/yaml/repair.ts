@@ -50,15 +50,17 @@ export function repairYaml(text: string): { text: string; repairs: readonly Repa
   const repairs: Repair[] = []
   const subjects = topLevelEntries(lines).map((entry) => {
     const alone = entry.lines.join('\n')
-    return { ...entry, text: alone, problems: readYaml(alone).problems }
+    // Others are plain, and have no names to tell of.
+    const mayFail = SUSPICIOUS.test(alone.slice(entry.head)) || /[&*]/.test(alone)
+    return { ...entry, text: alone, problems: mayFail ? readYaml(alone).problems : [] }
   })
   const names = namesIn(subjects)
   for (const subject of subjects) {
     const { text: alone, problems } = subject
     const inline = (subject.lines[0] ?? '').slice(subject.head)
-    if (inline.trim() === '' || !SUSPICIOUS.test(alone.slice(subject.head))) continue
     const problem = problems.find(isFatal)
-    if (!problem || !isMeantAsText(subject, names) || !mayQuote(subject, inline)) continue
+    if (!problem || inline.trim() === '' || !SUSPICIOUS.test(alone.slice(subject.head))) continue
+    if (!isMeantAsText(subject, names) || !mayQuote(subject, inline)) continue
     const before = alone.slice(0, problem.offset)
     const down = before.split('\n').length - 1
     repairs.push({
