@@ -58,6 +58,7 @@ const TEXTS: readonly (readonly [key: string, value: string])[] = [
   ['description', '!important words'],
   ['description', '!!js/function "function(){}"'],
   ['license', '*MIT*'],
+  ['author', '&Co'],
   ['argument-hint', '[*files]'],
   ['when_to_use', '&c when asked'],
   ['globs', '*.md'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkStrict, parseSkill } from '../../src/format/index.ts'
+import { checkStrict, createChecker, createHeadReader, parseSkill } from '../../src/format/index.ts'
 import { ALIASES, maySlip, TOP_LEVEL } from '../../src/format/fields/metadata-keys.ts'
 
 function parse(yaml: string) {
@@ -81,4 +81,21 @@ test('an empty part of a configuration path is a fault of the skill', () => {
     diagnostics.map(({ code, line, column }) => [code, line, column]),
     [['requires-invalid', 6, 5]],
   )
+})
+
+test('no quick reader takes a skill with such a key for one without findings', () => {
+  const reader = createHeadReader()
+  const checker = createChecker()
+  for (const [yaml] of SLIPS) {
+    // What stands between brackets is left to the scanner.
+    for (const other of ['', 'other: {a: b}\n']) {
+      const file = Buffer.from(`---\nname: pdf\ndescription: Reads files.\n${other}${yaml}\n---\nDo it.\n`)
+      const options = { path: 'p', directoryName: 'pdf' }
+      const bytes = Buffer.concat([file, Buffer.alloc(1)])
+      const head = reader.glance(bytes, { start: 0, end: file.length, isWhole: true }, 'pdf')
+      const isQuiet = head?.isClean === true && (head.isUngated || reader.isSound({ ...head, bytes, ...options }))
+      assert.equal(isQuiet, false, yaml)
+      assert.deepEqual(checker.lenient(file, options).diagnostics, parseSkill(file, options).diagnostics, yaml)
+    }
+  }
 })

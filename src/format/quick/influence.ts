@@ -1,5 +1,6 @@
 import { FORMAT_LIMITS } from '../limits.ts'
-import { ALIASES, maySlip, TOP_LEVEL } from '../fields/metadata-keys.ts'
+import { ALIASES, SLIPS_BEGIN, TOP_LEVEL } from '../fields/metadata-keys.ts'
+import { COLON } from './bytes.ts'
 import { hashOf, KIND } from './nodes.ts'
 import type { Scanner } from './scan.ts'
 
@@ -45,6 +46,18 @@ const IN_METADATA: ReadonlySet<number> = new Set(
 )
 
 const PLACES: ReadonlySet<number> = new Set(ALIASES.map((key) => hashOf(key)))
+
+/** Beginnings of keys that may be slips, as numbers. */
+const SLIP_MARKS: ReadonlySet<number> = new Set(
+  SLIPS_BEGIN.map((text) => slipMark(Buffer.from(text), 0, text.replace(':', '').length)),
+)
+
+/** The first four bytes of a key and its colon, as `maySlip` sees them. */
+function slipMark(bytes: Buffer, start: number, end: number): number {
+  let mark = 0
+  for (let at = start; at < start + 4 && at < end; at++) mark = (mark << 7) | (bytes[at] as number)
+  return end - start < 4 ? (mark << 7) | COLON : mark
+}
 
 /** What a top-level entry can change, as bits of `INFLUENCE`. */
 export function influenceOf(scanner: Scanner, node: number): number {
@@ -99,9 +112,8 @@ function metadata({ bytes, nodes }: Scanner, node: number): number {
   let influence = 0
   for (let child = node + 1; child < nodes.next(node); child = nodes.next(child)) {
     const hash = nodes.keyHash(child)
-    const start = nodes.keyStart(child)
-    const beginning = bytes.toString('latin1', start, Math.min(start + 4, nodes.keyEnd(child)))
-    if (IN_METADATA.has(hash) || maySlip(beginning)) influence = GATE
+    if (IN_METADATA.has(hash) || SLIP_MARKS.has(slipMark(bytes, nodes.keyStart(child), nodes.keyEnd(child))))
+      influence = GATE
     if (PLACES.has(hash) && mayHoldJson(nodes.kind(child))) return INFLUENCE.text
   }
   return influence

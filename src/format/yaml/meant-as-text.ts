@@ -23,7 +23,7 @@ const MARKS: ReadonlySet<FormatCode> = new Set(['yaml-anchor', 'yaml-alias', 'ya
 
 /** Their values are sentences for people or models. */
 const PROSE: ReadonlySet<string> = new Set([
-  ...['description', 'license', 'compatibility', 'argument-hint', 'when_to_use'],
+  ...['description', 'license', 'compatibility', 'argument-hint', 'when_to_use', 'title', 'summary', 'author'],
 ])
 /** Their values are flags, lists, mappings or names: a text in their place would not do what the YAML says. */
 const NOT_PROSE: ReadonlySet<string> = new Set([
