@@ -129,7 +129,7 @@ export const COMMANDS: readonly Command[] = [
         choices: CHOICES.profile,
         help: 'strict by the rules of spec (default), claude or openclaw',
       },
-      fix: { type: 'boolean', help: 'write the fixes that need no author: quotes, spellings, markers' },
+      fix: { type: 'boolean', help: 'write the fixes that need no author: quotes, names of keys, markers' },
       'fix-encoding': { type: 'boolean', help: 'also remove byte order marks and CR line ends' },
       format: { type: 'string', value: 'KIND', choices: CHOICES.format, help: 'text (default), json, sarif or github' },
       ...JSON_OPTION,

@@ -13,14 +13,14 @@ import { slipOfKey } from './yaml/words.ts'
 /** Parses and, where it must and can, repairs a frontmatter. `firstLine` is the line of the file on which the text begins. */
 export function readFrontmatter(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
   const { text, read, repairs } = readLeniently(yaml)
-  for (const { key, line, column, because, suggestion } of repairs) {
+  for (const { key, line, column, because, fix } of repairs) {
     report.add(
       'yaml-repaired',
       `the value of ${key} needs quotes (${because}); it was read as the text that stands there`,
       {
         line: line + firstLine - 1,
         column,
-        fix: `write: ${suggestion}`,
+        fix,
       },
     )
   }

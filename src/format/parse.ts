@@ -67,7 +67,7 @@ function parse(input: string | Uint8Array, options: ParseOptions, report: Report
   if (text === undefined) return undefined
   const split = splitFrontmatter(text)
   if (split.kind === 'missing') {
-    report.add('frontmatter-missing', split.message, { line: split.line, column: 1, fix: split.fix })
+    report.add('frontmatter-missing', split.message, { line: split.line, column: split.column ?? 1, fix: split.fix })
     return undefined
   }
   if (split.kind === 'unterminated') {

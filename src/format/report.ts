@@ -68,6 +68,10 @@ export const FORMAT_CODES = {
     severity: 'warning',
     means: 'metadata is no mapping and no JSON5 object; it is kept, not used',
   },
+  'metadata-key': {
+    severity: 'warning',
+    means: 'a key that was probably meant to gate and does not: misspelt, in a wrong place, or in two places',
+  },
   'requires-invalid': {
     severity: 'warning',
     means: 'a requirement that can never be met: not a program, variable or configuration path',

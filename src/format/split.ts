@@ -1,3 +1,5 @@
+import { codePoint } from './yaml/words.ts'
+
 /** A file cut into frontmatter and body. Lines count from 1. */
 export type Split =
   | {
@@ -12,10 +14,18 @@ export type Split =
       readonly closedByDots: boolean
       readonly loneCr: boolean
     }
-  | { readonly kind: 'missing'; readonly line: number; readonly message: string; readonly fix: string }
+  | {
+      readonly kind: 'missing'
+      readonly line: number
+      /** From 1; the first when absent. */
+      readonly column?: number
+      readonly message: string
+      readonly fix: string
+    }
   | { readonly kind: 'unterminated'; readonly line: number; readonly fix: string }
 
-interface Line {
+/** A line with its place. */
+export interface Line {
   readonly text: string
   readonly start: number
   readonly next: number
@@ -29,7 +39,8 @@ const ALMOST_MARKER = /^(?:[ \t]+---|-{4,}|---\s*#.*|--|[\u2010-\u2015\u2212\u25
 /** A line of a frontmatter: a key, what is indented below one, or an entry of a list. */
 const KEY_LINE = /^(?:[\w.-]+[ \t]*:(?:\s|$)|[ \t]+\S|- )/
 
-function lineAt(text: string, start: number): Line {
+/** The line that begins there. */
+export function lineAt(text: string, start: number): Line {
   const lf = text.indexOf('\n', start)
   const last = lf < 0 ? text.length : lf
   let end = start
@@ -82,6 +93,10 @@ function unterminated(text: string, from: number, opener: number): Split {
     const line = lineAt(text, next)
     next = line.next
     number++
+    if (isHiddenMarker(line.text)) {
+      const fix = `line ${number} looks like the end; remove ${namesOf(line.text)}, which nobody sees, from it, as nexus skills validate --fix does`
+      return { kind: 'unterminated', line: opener, fix }
+    }
     if (ALMOST_MARKER.test(line.text)) {
       const fix = `line ${number} looks like the end, but the closing line must be exactly --- at column 1`
       return { kind: 'unterminated', line: opener, fix }
@@ -145,6 +160,8 @@ const WITHOUT: readonly Opener[] = [
 ]
 
 function missing(first: Line, line: number, text: string): Split {
+  const hidden = hiddenOpener(text, first, line)
+  if (hidden !== undefined) return hidden
   const shown = first.text.trim() === '' ? '' : first.text
   const later = laterFrontmatter(text, first, line)
   const rows = [...OPENERS, ...(later === undefined ? WITHOUT : BEFORE)]
@@ -163,7 +180,7 @@ function missing(first: Line, line: number, text: string): Split {
 }
 
 /** How far a frontmatter is looked for that does not stand at the top. */
-const LINES_AHEAD = 40
+export const LINES_AHEAD = 40
 
 /** The line of a --- that a key follows. */
 function laterFrontmatter(text: string, first: Line, number: number): number | undefined {
@@ -171,6 +188,52 @@ function laterFrontmatter(text: string, first: Line, number: number): number | u
   for (let ahead = 1; ahead <= LINES_AHEAD && line.next < text.length; ahead++) {
     line = lineAt(text, line.next)
     if (MARKER.test(line.text) && /^[\w.-]+[ \t]*:(?:\s|$)/.test(lineAt(text, line.next).text)) return number + ahead
+  }
+  return undefined
+}
+
+/** Characters that nobody sees, or that look like blanks and are none. */
+const HIDDEN =
+  // oxlint-disable-next-line no-control-regex
+  /[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufe00-\ufe0f\ufeff]/g
+
+/** What people see of a line. */
+export function seenOf(line: string): string {
+  return line.replace(HIDDEN, '')
+}
+
+/** True for the line that begins or ends a frontmatter. */
+export function isMarker(line: string): boolean {
+  return MARKER.test(line)
+}
+
+function isHiddenMarker(line: string): boolean {
+  return !isMarker(line) && isMarker(seenOf(line))
+}
+
+/** The hidden characters by their numbers, each once. */
+export function namesOf(text: string): string {
+  return [...new Set(text.match(HIDDEN) ?? [])].map((character) => codePoint(character)).join(' and ')
+}
+
+/** The opening line when nobody sees why it is none: characters on it, or on the blank lines before it. */
+function hiddenOpener(text: string, first: Line, number: number): Split | undefined {
+  let line = first
+  for (let ahead = 0; ahead < LINES_AHEAD; ahead++) {
+    if (isHiddenMarker(line.text) || (ahead > 0 && MARKER.test(line.text))) {
+      const hidden = text.slice(0, line.next)
+      const column = first.text.search(HIDDEN) + 1
+      const where = number === 1 && ahead === 0 && column > 1 ? 'behind' : 'before'
+      return {
+        kind: 'missing',
+        line: number,
+        column: Math.max(1, column),
+        message: `${namesOf(hidden)}, which nobody sees, stands ${where} the opening ---`,
+        fix: 'remove it, as nexus skills validate --fix does, so that the first line is --- and nothing else',
+      }
+    }
+    if (seenOf(line.text).trim() !== '' || line.next >= text.length) return undefined
+    line = lineAt(text, line.next)
   }
   return undefined
 }

@@ -24,7 +24,7 @@ export function reasonFor({ code, name }: Lack, skill: Skill, ground: Ground): H
     case 'env':
       return reason(code, `missing env: ${name}`, () => envFix(skill, name, ground))
     case 'config':
-      return reason(code, `config not truthy: ${name}`, () => `Set ${name} in nexus.yaml.`)
+      return reason(code, `config not truthy: ${name}`, () => configFix(skill, name))
     case 'tool-group':
       return reason(
         code,
@@ -32,6 +32,12 @@ export function reasonFor({ code, name }: Lack, skill: Skill, ground: Ground): H
         () => `Allow ${/^group:/i.test(name) ? name : `group:${name}`} in the agent's tools policy.`,
       )
   }
+}
+
+function configFix({ file }: Skill, path: string): string {
+  return path.split('.').includes('')
+    ? `Correct ${file}: '${path}' is no path of a setting, because a part of it is empty.`
+    : `Set ${path} in nexus.yaml.`
 }
 
 /** A reason whose words are safe to print: names come from skills. Few fixes are ever shown, so each is worded when it is asked for. */

@@ -111,7 +111,7 @@ mends('another system', {
   ...{
     code: 'os',
     says: /requires OS \[windows\], have linux.*add linux to os:/,
-    line: 4,
+    line: 5,
     mend: rewrite(5, '  os: [win32, linux]'),
   },
 })

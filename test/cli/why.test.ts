@@ -133,3 +133,41 @@ test('search finds a ready skill by its words, and ends with 4 when none fits', 
   assert.match((await place.run(['skills', 'search', 'spreadsheet', 'chart'])).stdout, /^csv-report/)
   assert.equal((await place.run(['skills', 'search', 'quantum'])).code, 4)
 })
+
+/** A need that nothing meets, the line of the key that says so, and what to do. */
+const WRITTEN: Readonly<Record<string, readonly [metadata: string, line: number, fix: RegExp]>> = {
+  'flow-os': ['  x: y\n  requires: {bins: [ls], os: [plan9]}\n', 6, /os:/],
+  'other-spelling': ['  install:\n    - kind: brew\n      os: [darwin]\n  os: [osf, Mac-OS]\n', 8, /os:/],
+  'empty-part': ['  requires:\n    config: ["a..b"]\n', 6, /^Correct .*SKILL\.md: 'a\.\.b' is no path of a setting/],
+}
+
+for (const [name, [metadata, line, fix]] of Object.entries(WRITTEN)) {
+  test(`a reason has the line of the key that gives it: ${name}`, async (t) => {
+    const place = new Place(t)
+    put(place, `skills/${name}`, skill(name, `metadata:\n${metadata}`))
+    const { findings, state } = await why(place, name)
+    assert.equal(state, 'held')
+    assert.deepEqual([findings[0]?.line, fix.test(findings[0]?.fix ?? '')], [line, true], findings[0]?.fix)
+  })
+}
+
+test('a requirement that is misspelt is told, although the skill is ready', async (t) => {
+  const place = new Place(t)
+  put(place, 'skills/slip', skill('slip', 'metadata:\n  requires: {bin: [absent]}\n'))
+  const answer = await why(place, 'slip')
+  assert.equal(answer.state, 'offered')
+  assert.deepEqual(
+    [found(answer, 'metadata-key').line, found(answer, 'metadata-key').fix],
+    [5, 'write bins: instead of it'],
+  )
+})
+
+test('no text in a skill makes a command print warnings', async (t) => {
+  const place = new Place(t)
+  const json = `{"openclaw":{"emoji":"${'\u2028'.repeat(50)}"}}`
+  put(place, 'skills/separators', skill('separators', `metadata: '${json}'\n`))
+  for (const command of ['list', 'check']) {
+    const { stderr } = await place.run(['skills', command, '--json', '--trust'])
+    assert.equal(stderr, '')
+  }
+})

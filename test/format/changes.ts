@@ -74,6 +74,10 @@ const BITES = [
     '\n   # a: b\n',
     '{"a":["b"]}',
     '":{"',
+    '\n  require:\n    bins: [x]\n',
+    '\n      bin: [x]\n',
+    "\n  nexus: '{a: 1, a: 2}'\n",
+    '"bin":["x"],',
   ],
 ]
 

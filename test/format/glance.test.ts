@@ -114,6 +114,22 @@ const SEEN = {
     'name: pdf\ndescription: Reads files.\nhomepage: https://example.com\nemoji: 📊\nmetadata:\n  emoji: "📊"\n  requires:\n    bins: ["node"]\n    env: [A]\n  primaryEnv: A\n  install:\n    - id: brew\n      kind: brew\n      formula: gh\n      bins: ["gh"]\n      label: Install the GitHub CLI (brew)\n  author: x\n',
   ),
   flags: file('name: pdf\ndescription: Reads files.\nuser-invocable: false\nos: linux\narguments: [a, b]\n'),
+  'slips in requires': file(
+    'name: pdf\ndescription: Reads files.\nmetadata:\n  openclaw:\n    requires:\n      bin: [gh]\n      bins: [gh]\n',
+  ),
+  'slips in the block of a client': file(
+    'name: pdf\ndescription: Reads files.\nmetadata:\n  openclaw:\n    require:\n      bins: [gh]\n    bins: [x]\n    emoji: x\n',
+  ),
+  'slips below metadata': file(
+    'name: pdf\ndescription: Reads files.\nmetadata:\n  author: x\n  Requires:\n    bins: [gh]\n  any_bins: [x]\n  OS: linux\n',
+  ),
+  'one slip below metadata': file('name: pdf\ndescription: Reads files.\nmetadata:\n  bins: [gh]\n  a: "b"\n'),
+  'slips in JSON': file(
+    'name: pdf\ndescription: Reads files.\nmetadata: {"openclaw":{"requires":{"bin":["jq"]}},"primary_env":"A"}\n',
+  ),
+  'what is no slip below metadata': file(
+    'name: pdf\ndescription: Reads files.\nmetadata:\n  requirements: none\n  skills: [a]\n  installed: true\n  config: [a]\n',
+  ),
   'another name than the directory': file('name: Some Name\ndescription: Reads files.\n'),
   'a long description': file(`name: pdf\ndescription: ${'word '.repeat(300)}\n`),
 }
@@ -141,6 +157,14 @@ const LEFT = {
   'a nested key given twice': file('name: pdf\ndescription: Reads files.\nmetadata:\n  a: 1\n  a: 2\n'),
   'a broken nested block': file('name: pdf\ndescription: Reads files.\nmetadata:\n    a: 1\n  b: 2\n'),
   'an unclosed list': file('name: pdf\ndescription: Reads files.\nmetadata:\n  a: [b\n'),
+  'metadata in quotes': file(`name: pdf\ndescription: Reads files.\nmetadata: '{"a": 1}'\n`),
+  'metadata in a block': file('name: pdf\ndescription: Reads files.\nmetadata: |-\n  {"a": 1, "a": 2}\n'),
+  'JSON below metadata': file(
+    `name: pdf\ndescription: Reads files.\nmetadata:\n  a: b\n  nexus: "{\\"a\\": 1, \\"a\\": 2}"\n`,
+  ),
+  'JSON below metadata, with comments': file(
+    `name: pdf\ndescription: Reads files. # x\nmetadata:\n  nexus: '{"a": 1, "a": 2}'\n`,
+  ),
   'an anchor': file('name: pdf\ndescription: Reads files.\nx: &a b\n'),
 }
 

@@ -42,9 +42,9 @@ test('the fields of OpenClaw are known to its profile', () => {
 
 test('an install entry that no installer may be given is an error with its place', () => {
   assert.deepEqual(fixture('unsafe-install', 'openclaw'), [
+    'warning metadata-key 8:16',
     'error metadata-field 7:5',
     'error metadata-field 6:5',
-    'warning metadata-key 8:16',
     'error install-unsafe 10:22',
     'error install-unsafe 11:22',
     'error install-unsafe 12:10',

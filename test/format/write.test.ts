@@ -101,3 +101,30 @@ test('a text that cannot be read is returned as it is, with its diagnostics', ()
     assert.ok(result.diagnostics.some(({ severity }) => severity === 'error'))
   }
 })
+
+test('a key whose finding says so is renamed, when the right one is not there', () => {
+  assert.equal(fixed('name: a\ndesciption: b # c'), 'name: a\ndescription: b # c')
+  assert.equal(fixed('Name: a\n"Description": Use: b'), 'name: a\n"description": "Use: b"')
+  assert.equal(fixed('{"NAME": "a", "desciption": "b"}'), '{"name": "a", "description": "b"}')
+  assert.equal(fixed('nmae: a\ndescriptions: |\n  b'), 'name: a\ndescription: |\n  b')
+  const kept = [
+    'description:\ndesciption: b\nname: a',
+    'names: a\ngame: b\ndescription: c',
+    'Name:\n  - a\ndescription: b',
+  ]
+  for (const text of kept) assert.equal(fixed(text), text)
+})
+
+test('what is done for a renamed key is what its finding says, and nothing is left of it', () => {
+  const text = '---\nName: My Thing\nDescription: What it does.\nlicense: MIT\n---\nbody\n'
+  const options = { path: 'p', directoryName: 'my-thing' }
+  const fixes = parseSkill(text, options).diagnostics.map(({ fix }) => fix)
+  assert.deepEqual(fixes, ['rename the key "Name" to name', 'rename the key "Description" to description'])
+  const { document, diagnostics } = parseSkill(fixSkill(text, options).text, options)
+  assert.deepEqual([document?.name, document?.description], ['My Thing', 'What it does.'])
+  assert.deepEqual(Object.keys(document?.frontmatter ?? {}), ['name', 'description', 'license'])
+  assert.deepEqual(
+    diagnostics.map(({ code }) => code),
+    ['name-invalid', 'name-differs'],
+  )
+})

@@ -125,6 +125,14 @@ test('a configuration path must be truthy', () => {
   assert.deepEqual(texts(parts, facts(), config), ['config | config not truthy: tools.github.enabled'])
 })
 
+test('a configuration path with an empty part is a fault of the skill, not of the settings', () => {
+  const fix = (path: string): string | undefined =>
+    reasonsFor(sketch({ requires: { config: [path] } }), facts(), rules())[0]?.fix
+  for (const path of ['a..b', '.a', 'a.'])
+    assert.match(fix(path) ?? '', /^Correct .*SKILL\.md: '.*' is no path of a setting/)
+  assert.equal(fix('a.b'), 'Set a.b in nexus.yaml.')
+})
+
 test('an operating system is compared under all its spellings', () => {
   for (const [listed, have] of [
     ['macos', 'darwin'],

@@ -42,7 +42,8 @@ export async function prepareAdvice(skills: readonly Skill[], ground: Ground): P
     if (code === 'untrusted')
       return { fix: `Look at the skill, then run: nexus trust ${shellWord(ground.loaded.workspace.directory)}` }
     const need = subjectOf(skill, reason)
-    const line = lineOf(heads.get(skill) ?? [], need)
+    const lines = heads.get(skill) ?? []
+    const line = (code === 'os' ? lineOfSystems(lines) : undefined) ?? lineOf(lines, need)
     const fix = fixFor(skill, { reason, need, ground })
     return { ...(line !== undefined && { line }), ...(fix !== undefined && { fix }) }
   }
@@ -119,6 +120,18 @@ function lineOf(lines: readonly string[], subject: string | undefined): number |
   return section < 0 ? undefined : section + 1
 }
 
+/** The line with the key of the systems; they may be spelled otherwise there, and install entries have such a key of their own. */
+function lineOfSystems(lines: readonly string[]): number | undefined {
+  let install: number | undefined
+  for (const [index, line] of lines.entries()) {
+    const indent = line.search(/[^ ]|$/)
+    if (install !== undefined && (indent > install || (indent === install && line.startsWith('-', indent)))) continue
+    install = /^[ -]*["']?install["']?[ \t]*:[ \t]*$/.test(line) ? indent : undefined
+    if (/(?:^|[\s{,])["']?os["']?[ \t]*:/.test(line) && !/^(?:name|description)[ \t]*:/.test(line)) return index + 1
+  }
+  return undefined
+}
+
 interface Question {
   readonly reason: HeldReason
   readonly need: string | undefined
@@ -133,7 +146,7 @@ function fixFor(skill: Skill, { reason, need, ground }: Question): string | unde
     return names.map((name) => hiddenProgram(name, ground)).find((found) => found !== undefined)
   }
   if (code === 'env') return variableFix(skill, { name: need, fix, ground })
-  if (code === 'config') return configFix(need, ground)
+  if (code === 'config') return fix.startsWith('Correct ') ? undefined : configFix(need, ground)
   return undefined
 }
 

@@ -215,8 +215,12 @@ function report({ wishes, verdicts, loose, total }: Outcome, { terminal }: Invoc
   const summary = summaryOf(total)
   if (wishes.format === 'text') terminal.line(summary)
   else terminal.note(summary)
-  if (!wishes.fix && all.some(({ code }) => FIXABLE.has(code)))
+  if (!wishes.fix && all.some(isFixable))
     terminal.note('Some of it can be written for you: the same command with --fix')
+}
+
+function isFixable({ code, fix = '' }: Diagnostic): boolean {
+  return FIXABLE.has(code) || fix.startsWith('rename the key ') || fix.includes('nexus skills validate --fix')
 }
 
 /** Findings that `--fix` mends, nearly always. */

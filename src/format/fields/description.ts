@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue, toSafeText } from '../../kernel/index.ts'
 import type { Frontmatter, Written } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
-import { countCharacters, shown, trimText } from './text.ts'
+import { countCharacters, renaming, shown, similarKey, trimText } from './text.ts'
 
 const EXAMPLE = 'description: "What it does. Use when …"'
 
@@ -38,7 +38,8 @@ function reportMissing(
     report.add('description-missing', `${message}; the skill is held`, { ...front.place(key), fix })
   const similar = similarKey(front, 'description')
   if (similar !== undefined) {
-    return add('no description is given', similar, `rename the key ${shown(similar)} to description`)
+    const fix = isThere ? `move the text of ${shown(similar)} to description` : renaming(similar, 'description')
+    return add('no description is given', similar, fix)
   }
   if (isThere) {
     return /^[|>]/.test(front.source('description'))
@@ -121,19 +122,4 @@ function withoutEmojiParts(text: string): string {
     /(?<=\p{Extended_Pictographic}|[#*0-9])\ufe0f|(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d/gu,
     '',
   )
-}
-
-/** A key that was probably meant to be `key`: other case, or one letter wrong. */
-function similarKey(front: Frontmatter, key: string): string | undefined {
-  return front.keys().find((other) => other !== key && isNear(other.toLowerCase(), key))
-}
-
-/** At most one letter added, dropped, changed or swapped with its neighbour. */
-function isNear(a: string, b: string): boolean {
-  if (a === b) return true
-  let start = 0
-  while (start < a.length && a[start] === b[start]) start++
-  const [x, y] = [a.slice(start), b.slice(start)]
-  if (x.slice(1) === y || x === y.slice(1) || x.slice(1) === y.slice(1)) return true
-  return x[0] === y[1] && x[1] === y[0] && x.slice(2) === y.slice(2)
 }

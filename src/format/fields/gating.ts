@@ -11,6 +11,7 @@ import type { Report } from '../report.ts'
 import { asBoolean } from './flags.ts'
 import { TOP_LEVEL } from './metadata-keys.ts'
 import { isWebAddress, osNames, REQUIRED } from './gating-values.ts'
+import { reportSlips, reportTwice } from './slips.ts'
 
 const NONE: readonly never[] = Object.freeze([])
 const FIELDS: ReadonlySet<string> = new Set([...TOP_LEVEL, 'always', 'skillKey'])
@@ -37,11 +38,21 @@ function hasField(container: JsonObject): boolean {
 
 /** One reading of all places; the last of `containers` is the top level of the frontmatter. */
 export function normalizeMetadata(containers: readonly JsonObject[], notes: Notes): SkillMetadata {
-  if (!containers.some(hasField)) return NOTHING
+  const clients = containers.slice(0, -2)
+  const metadata = containers.at(-2) ?? {}
+  if (!containers.some(hasField)) {
+    reportSlips({ clients, metadata, requires: undefined }, notes)
+    return NOTHING
+  }
   // Beside `requires` or inside it: both places are accepted for these. Source: contracts §2.1.
   const requires = first(containers, 'requires')
   const inside = isJsonObject(requires) ? requires : undefined
-  const either = (key: string): JsonValue | undefined => first(inside ? [...containers, inside] : containers, key)
+  reportSlips({ clients, metadata, requires: inside }, notes)
+  const either = (key: string): JsonValue | undefined => {
+    const beside = first(containers, key)
+    reportTwice(key, { beside, inside: own(inside, key) }, notes)
+    return beside ?? first(inside ? [inside] : [], key)
+  }
   const list = (key: string, value: JsonValue | undefined): readonly string[] => textList(value, key, notes)
   const emoji = text(first(containers, 'emoji'))
   const homepage = webAddress(first(containers, 'homepage'), notes)
@@ -92,7 +103,7 @@ function requirements(inside: JsonObject | undefined, { anyBins, list, notes, gi
   check('bins', 'names of programs')
   check('anyBins', 'names of programs')
   check('env', 'names of variables')
-  check('config', 'configuration paths')
+  check('config', 'paths of a setting such as tools.github.enabled')
   return result
 }
 

@@ -1,5 +1,71 @@
+import { nearest } from '../../kernel/index.ts'
+
 /** Keys under `metadata` that clients use for gating, the most specific first. Source: decisions, "metadata forms". */
 export const ALIASES = ['nexus', 'openclaw', 'clawdbot', 'clawdis', 'moltbot'] as const
 
 /** Top-level keys that corpora use for the same purpose. `always` and `skillKey` count only inside metadata. */
 export const TOP_LEVEL = ['emoji', 'homepage', 'os', 'requires', 'anyBins', 'primaryEnv', 'install'] as const
+
+const FIELDS: readonly string[] = [...TOP_LEVEL, 'always', 'skillKey']
+
+/** What `requires` may hold. */
+export const REQUIREMENTS: readonly string[] = ['bins', 'anyBins', 'env', 'config', 'os', 'primaryEnv', 'install']
+
+/** What other clients keep in `requires`; it gates nothing here, and is no slip. */
+const OF_OTHERS: ReadonlySet<string> = new Set(['mcp', 'skills', 'tools', 'toolGroups', 'toolsets', 'plugins'])
+
+/** Other words for a requirement. */
+const WORDS: Readonly<Record<string, string>> = {
+  ...{ binary: 'bins', binaries: 'bins', programs: 'bins', commands: 'bins', executables: 'bins' },
+  ...{ anybinary: 'anyBins', anybinaries: 'anyBins', anyof: 'anyBins', oneof: 'anyBins' },
+  ...{ environment: 'env', variables: 'env', envvars: 'env', vars: 'env', settings: 'config' },
+  ...{ platform: 'os', platforms: 'os', systems: 'os' },
+}
+
+/**
+ * How a key directly below `metadata` begins when it may be a slip of one that gates: its first four characters with the colon. Keys there
+ * are the author's own, so others are never taken for one; readers that cannot report leave these to one that can.
+ */
+export const SLIPS_BEGIN: readonly string[] = [
+  ...['requ', 'Requ', 'REQU', 'inst', 'Inst', 'INST', 'anyB', 'AnyB', 'anyb', 'any_', 'any-', 'ANY_', 'Anyb', 'ANYB'],
+  ...['prim', 'Prim', 'PRIM', 'skil', 'Skil', 'SKIL', 'alwa', 'Alwa', 'ALWA', 'OS:', 'Os:', 'bins', 'Bins', 'bin:'],
+  ...['emoj', 'Emoj', 'EMOJ', 'home', 'Home', 'HOME'],
+]
+const BEGINNINGS: ReadonlySet<string> = new Set(SLIPS_BEGIN)
+
+/** True for a key directly below `metadata` that may be such a slip. */
+export function maySlip(key: string): boolean {
+  return BEGINNINGS.has(`${key}:`.slice(0, 4))
+}
+
+/** The requirement that a key of `requires` was meant to be, `''` when no guess is near; undefined for one that may stand there. */
+export function meantRequirement(key: string): string | undefined {
+  if (REQUIREMENTS.includes(key) || OF_OTHERS.has(key)) return undefined
+  const plain = plainly(key)
+  const word = Object.hasOwn(WORDS, plain) ? WORDS[plain] : undefined
+  return word ?? sameWord(plain, REQUIREMENTS) ?? nearest(key, REQUIREMENTS) ?? ''
+}
+
+/** The field that an unknown key beside the fields was meant to be. Short names are near to everything, so those must be the same letters. */
+export function meantField(key: string): string | undefined {
+  if (FIELDS.includes(key)) return undefined
+  const isLong = key.length > 4
+  return (
+    sameWord(plainly(key), FIELDS) ??
+    (isLong
+      ? nearest(
+          key,
+          FIELDS.filter((field) => field.length > 4),
+        )
+      : undefined)
+  )
+}
+
+function sameWord(plain: string, words: readonly string[]): string | undefined {
+  return words.find((word) => word.toLowerCase() === plain)
+}
+
+/** Without what tells spellings apart. */
+function plainly(key: string): string {
+  return key.toLowerCase().replace(/[-_ ]/g, '')
+}

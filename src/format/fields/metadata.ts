@@ -1,9 +1,8 @@
-import JSON5 from 'json5'
-import { isJsonObject, type JsonObject, type JsonValue, type SkillMetadata, toSafeLine } from '../../kernel/index.ts'
-import type { Frontmatter } from '../front.ts'
-import { FORMAT_LIMITS } from '../limits.ts'
+import { isJsonObject, type JsonObject, type JsonValue, type SkillMetadata } from '../../kernel/index.ts'
+import type { Frontmatter, KeyPath } from '../front.ts'
 import type { Report } from '../report.ts'
 import { normalizeMetadata, type Notes, own } from './gating.ts'
+import { parseJson5, readJson5 } from '../json5.ts'
 import { type Holder, placeOfField } from './metadata-place.ts'
 import { ALIASES, TOP_LEVEL } from './metadata-keys.ts'
 
@@ -13,7 +12,7 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
   const containers: JsonObject[] = []
   for (const alias of ALIASES) {
     const value = own(metadata, alias)
-    const inner = typeof value === 'string' ? parseJson5(value) : value
+    const inner = typeof value === 'string' ? fromText(value, ['metadata', alias], { front, report }) : value
     if (isJsonObject(inner)) containers.push(inner)
   }
   containers.push(metadata)
@@ -50,64 +49,48 @@ function isGating(key: string, value: JsonValue | undefined): boolean {
   return isJsonObject(value) && ['bins', 'anyBins', 'env', 'config'].some((name) => Object.hasOwn(value, name))
 }
 
+interface Reading {
+  readonly front: Frontmatter
+  readonly report: Report
+}
+
+/** The mapping in a text. A key given twice is the fault that it is in YAML: no value may get lost without a word. */
+function fromText(text: string, path: KeyPath, { front, report }: Reading): JsonObject | undefined {
+  const read = readJson5(text)
+  if (read === undefined) return undefined
+  if ('value' in read) return read.value
+  const place = front.place(String(path[0]), path.slice(1))
+  if ('fault' in read) {
+    report.add('metadata-not-mapping', faultOf(path.join('.'), read.fault), { ...place, fix: CORRECT_IT })
+    return undefined
+  }
+  const key = JSON.stringify(read.twice.slice(0, 80).toWellFormed())
+  report.add('yaml-duplicate-key', `the key ${key} is given twice in the JSON of ${path.join('.')}`, {
+    ...place,
+    fix: `keep one of the two ${key}, and remove the other with its value`,
+  })
+  return undefined
+}
+
 /** `metadata` as a mapping: YAML, or JSON5 in a string. Anything else is reported and left out. */
 function asMapping(front: Frontmatter, report: Report): JsonObject {
   const value = front.value('metadata')
   const empty = Object.create(null) as JsonObject
   if (value === undefined || value === null || value === '') return empty
-  const parsed = typeof value === 'string' ? parseJson5(value) : value
-  if (isJsonObject(parsed)) return parsed
+  if (isJsonObject(value)) return value
+  if (typeof value === 'string' && value.trimStart().startsWith('{')) {
+    return fromText(value, ['metadata'], { front, report }) ?? empty
+  }
   const what = Array.isArray(value) ? 'a list' : typeof value === 'string' ? 'text' : 'one value'
-  const fault = typeof value === 'string' ? json5Fault(value) : undefined
-  report.add(
-    'metadata-not-mapping',
-    fault === undefined
-      ? `metadata is ${what}, not keys with values; it is kept and not used`
-      : `metadata looks like JSON, but is none (${fault}); it is kept and not used`,
-    {
-      ...front.place('metadata'),
-      fix:
-        fault === undefined
-          ? 'write keys below metadata:, indented by two spaces'
-          : 'correct the JSON, or write keys below metadata:, indented by two spaces',
-    },
-  )
+  report.add('metadata-not-mapping', `metadata is ${what}, not keys with values; it is kept and not used`, {
+    ...front.place('metadata'),
+    fix: 'write keys below metadata:, indented by two spaces',
+  })
   return empty
 }
 
-/** What is wrong with a text that begins like a JSON object. */
-function json5Fault(text: string): string | undefined {
-  if (!text.trimStart().startsWith('{')) return undefined
-  try {
-    JSON5.parse(text)
-    return undefined
-  } catch (error) {
-    return toSafeLine(error instanceof Error ? error.message : String(error))
-      .replace(/^JSON5: /, '')
-      .slice(0, 120)
-  }
-}
+const CORRECT_IT = 'correct the JSON, or write its keys as YAML, one a line'
 
-/** A JSON5 object as plain data without prototypes, or undefined when the text is none. */
-export function parseJson5(text: string): JsonObject | undefined {
-  if (!text.trimStart().startsWith('{')) return undefined
-  try {
-    const value = plain(JSON5.parse(text), 0)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    // Not JSON5, or nested too deep: the caller reports that metadata is plain text.
-    return undefined
-  }
-}
-
-function plain(value: unknown, depth: number): JsonValue {
-  if (depth > FORMAT_LIMITS.maxDepth) throw new RangeError('too deep')
-  if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1))
-  if (typeof value === 'object' && value !== null) {
-    const result = Object.create(null) as Record<string, JsonValue>
-    for (const [key, item] of Object.entries(value)) result[key] = plain(item, depth + 1)
-    return result
-  }
-  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
-  return typeof value === 'string' || typeof value === 'boolean' ? value : null
+function faultOf(where: string, fault: string): string {
+  return `${where} looks like JSON, but is none (${fault}); it is kept and not used`
 }

@@ -1,14 +1,14 @@
 import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
-import { countCharacters, shown, trimText } from './text.ts'
+import { countCharacters, renaming, shown, similarKey, trimText } from './text.ts'
 
 /** The label, checked against the published naming rule; breaches are warnings. Source: decisions, "names". */
 export function readName(front: Frontmatter, directoryName: string | undefined, report: Report): string | undefined {
   const written = front.written('name')
   const place = front.place('name')
   const name = written === undefined || written === 'collection' ? '' : trimText(written.text ?? '')
-  if (name === '') return noName(written, { directoryName, place, report })
+  if (name === '') return noName(front, { directoryName, place, report })
   const breaches = isCleanName(name) ? [] : nameBreaches(name)
   if (breaches.length > 0) {
     report.add('name-invalid', `the name ${shown(name)} ${breaches.join(', ')}; it is used as a label only`, {
@@ -39,7 +39,14 @@ interface Place {
   readonly report: Report
 }
 
-function noName(written: ReturnType<Frontmatter['written']>, { directoryName, place, report }: Place): undefined {
+function noName(front: Frontmatter, { directoryName, place, report }: Place): undefined {
+  const written = front.written('name')
+  const similar = written === undefined ? similarKey(front, 'name') : undefined
+  if (similar !== undefined) {
+    const fix = renaming(similar, 'name')
+    report.add('name-missing', "no name is given; the directory's name is used", { ...front.place(similar), fix })
+    return
+  }
   const line = `name: ${directoryName === undefined ? 'my-skill' : suggestName(directoryName)}`
   const fix = written === undefined ? `add a line below the opening ---: ${line}` : `write: ${line}`
   if (written === 'collection')

@@ -46,3 +46,33 @@ export function readCompatibility(front: Frontmatter, report: Report): string | 
 export function shown(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text)
 }
+
+/** A key that was probably meant to be `key`: in other case, or with one letter wrong. Few letters are near to too many words. */
+export function similarKey(front: Frontmatter, key: string): string | undefined {
+  return front
+    .keys()
+    .find((other) => other !== key && isNear(other.toLowerCase(), key) && front.written(other) !== 'collection')
+}
+
+/** What to do about such a key. `validate --fix` does it. */
+export function renaming(key: string, to: string): string {
+  return `rename the key ${shown(key)} to ${to}`
+}
+
+/** The keys of such a fix; undefined for another. */
+export function renamingIn(fix: string): { readonly from: string; readonly to: string } | undefined {
+  const [, from, to] = /^rename the key ("(?:[^"\\]|\\.)*") to ([a-z]+)$/.exec(fix) ?? []
+  return from === undefined || to === undefined ? undefined : { from: JSON.parse(from) as string, to }
+}
+
+const FEW_LETTERS = 5
+
+/** At most one letter dropped or swapped with its neighbour, in longer words also added or changed. */
+function isNear(a: string, b: string): boolean {
+  if (a === b) return true
+  let start = 0
+  while (start < a.length && a[start] === b[start]) start++
+  const [x, y] = [a.slice(start), b.slice(start)]
+  if (x === y.slice(1) || (x[0] === y[1] && x[1] === y[0] && x.slice(2) === y.slice(2))) return true
+  return b.length > FEW_LETTERS && (x.slice(1) === y || x.slice(1) === y.slice(1))
+}

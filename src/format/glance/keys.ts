@@ -1,4 +1,4 @@
-import { ALIASES, TOP_LEVEL } from '../fields/metadata-keys.ts'
+import { ALIASES, SLIPS_BEGIN, TOP_LEVEL } from '../fields/metadata-keys.ts'
 import { COLON } from '../quick/bytes.ts'
 
 /** The keys that a glance looks at, as marks. */
@@ -36,9 +36,9 @@ export function isInfluential(mark: number): boolean {
   return INFLUENTIAL.has(mark)
 }
 
-/** Marks of keys below metadata that may gate. */
+/** Marks of keys below metadata that may gate, or may be slips of such keys. */
 export const IN_METADATA: ReadonlySet<number> = new Set(
-  [...ALIASES, ...TOP_LEVEL, 'always', 'skillKey'].map((key) => markOf(`${key}:`, 0)),
+  [...ALIASES, ...TOP_LEVEL, 'always', 'skillKey', ...SLIPS_BEGIN].map((key) => markOf(`${key}:`, 0)),
 )
 
 /** The first four characters of a key as a number. Two keys of one mapping that share it are left to the scanner. */

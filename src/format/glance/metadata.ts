@@ -1,6 +1,6 @@
 import type { InstallSpec, Requirements, SkillMetadata } from '../../kernel/index.ts'
 import { isWebAddress, osNames, REQUIRED } from '../fields/gating-values.ts'
-import { ALIASES, TOP_LEVEL } from '../fields/metadata-keys.ts'
+import { ALIASES, maySlip, TOP_LEVEL } from '../fields/metadata-keys.ts'
 import { DASH, SPACE } from '../quick/bytes.ts'
 import { indentAt, isOpenAt, listAt, restOf, textOf } from './lists.ts'
 
@@ -120,7 +120,11 @@ export class GatesGlance implements Gating {
       this.place = 'block'
       return place === undefined ? this.levelOfBlock(from, outer) : -1
     }
-    if (!startsWithAny(FIELDS, text, from)) return outer
+    if (!startsWithAny(FIELDS, text, from)) {
+      // Only the parser knows whether such a key is a slip.
+      if (this.judges) this.judge(!maySlip(text.slice(from, text.indexOf(':', from))))
+      return outer
+    }
     this.place = 'metadata'
     return place !== 'block' && this.field(from, outer) ? outer : -1
   }
@@ -193,7 +197,8 @@ export class GatesGlance implements Gating {
         const key = requirementAt(text, from)
         // These may stand here as well, which is rare.
         if (key === undefined && startsWithAny(INSIDE, text, from)) return false
-        if (key !== undefined) {
+        if (key === undefined) this.judge(false)
+        else {
           const names = listAt(text, from + key.length + 1, level)
           if (names === undefined) return false
           found[key] = names

@@ -1,3 +1,4 @@
+import { ALIASES } from '../fields/metadata-keys.ts'
 import { DOUBLE_QUOTE, LF, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import { type Glance, isBlank, type TopEntry } from './glance.ts'
@@ -17,6 +18,7 @@ const ORDINARY = new RegExp(
 )
 /** An address in printable ASCII with nothing to report. */
 const ADDRESS = /homepage: (["']?)https?:\/\/[!#-&(-[\]-~]+\1 *\r?\n/y
+const TEXT_BELOW = new RegExp(`\\n +(?:${ALIASES.join('|')}): *["']`)
 /** Bytes of such a line; the shortest limit of a known text is 500. */
 const LONG = 400
 
@@ -65,6 +67,8 @@ export class Roles {
       } else if (mark === MARKS.description) {
         if (!text.startsWith(DESCRIPTION, from) || !this.describe(text, entry)) return false
       } else if (mark === MARKS.metadata) {
+        if (mayHoldJson(text, entry)) return false
+        if (hasGates && TEXT_BELOW.test(text.slice((gatesFrom || from) - 1, end))) return false
         if (gatesFrom > 0 && text.startsWith('metadata:', from)) this.gatesFrom = gatesFrom
         if (entry.form !== 'below' && entry.form !== 'open') hasOther = true
       } else if (mark === MARKS.license || mark === MARKS.compatibility || mark === MARKS.tools) {
@@ -121,6 +125,14 @@ export class Roles {
     const at = text.indexOf(escape, this.start)
     return at < 0 || at >= this.end
   }
+}
+
+/** Text, of which only the parsers know whether it is JSON, and whether that is sound. */
+function mayHoldJson(text: string, { from, form }: TopEntry): boolean {
+  let at = text.indexOf(':', from)
+  while (text.charCodeAt(++at) === SPACE);
+  const first = text.charCodeAt(at)
+  return form === 'block' || first === DOUBLE_QUOTE || first === SINGLE_QUOTE
 }
 
 /** True when nothing but blanks stands there. */

@@ -1,4 +1,4 @@
-import { ALIASES, TOP_LEVEL } from '../fields/metadata-keys.ts'
+import { ALIASES, SLIPS_BEGIN, TOP_LEVEL } from '../fields/metadata-keys.ts'
 import { WORD } from './patterns.ts'
 
 /**
@@ -27,6 +27,6 @@ function pattern(): RegExp {
     requires,
     `install:${end}(?:${entry})+`,
   ].join('|')
-  const other = `(?: {2}(?! |(?:${aliases}|${fields}):)[^\\n]*\\n(?: {3}[^\\n]*\\n)*)*`
+  const other = `(?: {2}(?! |(?:${aliases}|${fields}):|${SLIPS_BEGIN.join('|')})[^\\n]*\\n(?: {3}[^\\n]*\\n)*)*`
   return new RegExp(`^metadata:${end}${other} {2}(?:${aliases}):${end}(?: {4}(?:${field}))+${other}(?! )`)
 }

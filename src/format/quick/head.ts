@@ -196,6 +196,7 @@ function glance(
   let influence = 0
   for (let node = 1; node < nodes.count; node = nodes.next(node)) {
     const found = influenceOf(scanner, node)
+    if (found & INFLUENCE.text) return undefined
     influence |= found
     if (found & INFLUENCE.name) name = plainText(scanner, node)
     if (found & INFLUENCE.description) description = plainText(scanner, node)

@@ -1,5 +1,6 @@
 import { FORMAT_LIMITS } from '../limits.ts'
-import { ALIASES, TOP_LEVEL } from '../fields/metadata-keys.ts'
+import { ALIASES, SLIPS_BEGIN, TOP_LEVEL } from '../fields/metadata-keys.ts'
+import { COLON } from './bytes.ts'
 import { hashOf, KIND } from './nodes.ts'
 import type { Scanner } from './scan.ts'
 
@@ -13,6 +14,8 @@ export const INFLUENCE = {
   flags: 16,
   name: 4,
   description: 8,
+  /** Text that may hold JSON, of which only the parser that reports can tell whether it is sound. */
+  text: 32,
 } as const
 
 type Reader = (scanner: Scanner, node: number) => number
@@ -41,6 +44,20 @@ const READERS: ReadonlyMap<number, Reader> = new Map<number, Reader>([
 const IN_METADATA: ReadonlySet<number> = new Set(
   [...ALIASES, ...TOP_LEVEL, 'always', 'skillKey'].map((key) => hashOf(key)),
 )
+
+const PLACES: ReadonlySet<number> = new Set(ALIASES.map((key) => hashOf(key)))
+
+/** Beginnings of keys that may be slips, as numbers. */
+const SLIP_MARKS: ReadonlySet<number> = new Set(
+  SLIPS_BEGIN.map((text) => slipMark(Buffer.from(text), 0, text.replace(':', '').length)),
+)
+
+/** The first four bytes of a key and its colon, as `maySlip` sees them. */
+function slipMark(bytes: Buffer, start: number, end: number): number {
+  let mark = 0
+  for (let at = start; at < start + 4 && at < end; at++) mark = (mark << 7) | (bytes[at] as number)
+  return end - start < 4 ? (mark << 7) | COLON : mark
+}
 
 /** What a top-level entry can change, as bits of `INFLUENCE`. */
 export function influenceOf(scanner: Scanner, node: number): number {
@@ -88,12 +105,21 @@ function tools(scanner: Scanner, node: number): number {
   return depth === 0 ? 0 : INFLUENCE.findings
 }
 
-function metadata({ nodes }: Scanner, node: number): number {
+function metadata({ bytes, nodes }: Scanner, node: number): number {
   const kind = nodes.kind(node)
   if (kind === KIND.nothing) return 0
-  if (kind !== KIND.map) return GATE
+  if (kind !== KIND.map) return mayHoldJson(kind) ? INFLUENCE.text : GATE
+  let influence = 0
   for (let child = node + 1; child < nodes.next(node); child = nodes.next(child)) {
-    if (IN_METADATA.has(nodes.keyHash(child))) return GATE
+    const hash = nodes.keyHash(child)
+    if (IN_METADATA.has(hash) || SLIP_MARKS.has(slipMark(bytes, nodes.keyStart(child), nodes.keyEnd(child))))
+      influence = GATE
+    if (PLACES.has(hash) && mayHoldJson(nodes.kind(child))) return INFLUENCE.text
   }
-  return 0
+  return influence
+}
+
+/** Plain text cannot begin with a brace. */
+function mayHoldJson(kind: number): boolean {
+  return kind >= KIND.double && kind <= KIND.foldedStripped
 }

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../kernel/index.ts'
+import { type Diagnostic, hasErrors } from '../../kernel/index.ts'
 import { type DocumentHead, readHead } from '../document.ts'
 import type { Frontmatter } from '../front.ts'
 import { createReport } from '../report.ts'
@@ -22,7 +22,7 @@ export interface QuickReading {
   readonly bodyFrom: number
 }
 
-/** The reading of `parseSkill` for frontmatters that the scanner takes and that give a description; undefined for others. */
+/** The reading of `parseSkill` for frontmatters that the scanner takes, that give a description and no error; undefined for others. */
 export type QuickReader = (
   file: FileText,
   options: { readonly path: string; readonly directoryName?: string },
@@ -46,7 +46,7 @@ export function createQuickReader(): QuickReader {
     const report = createReport(path)
     const head = readHead(front, { directoryName, report })
     // What to say about a missing one depends on the body.
-    if (head.description === undefined) return undefined
+    if (head.description === undefined || hasErrors(report.diagnostics)) return undefined
     return { head, diagnostics: report.diagnostics, front, bodyFrom: close + closer[0].length }
   }
 }

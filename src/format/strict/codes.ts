@@ -73,12 +73,6 @@ export const STRICT_CODES = {
     claude: 'off',
     openclaw: 'error',
   },
-  'metadata-key': {
-    means: 'a key under metadata looks like a known one spelled otherwise',
-    spec: 'off',
-    claude: 'off',
-    openclaw: 'warning',
-  },
   'install-kind': { means: 'no client knows this kind of installer', spec: 'off', claude: 'off', openclaw: 'warning' },
   'install-unsafe': {
     means: 'an install entry lacks its package, or names one that no installer may be given',

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue, nearest } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { KeyPath } from '../front.ts'
 import { own } from '../fields/gating.ts'
-import { parseJson5 } from '../fields/metadata.ts'
+import { parseJson5 } from '../json5.ts'
 import { ALIASES } from '../fields/metadata-keys.ts'
 import { shown } from '../fields/text.ts'
 import { checkKnownKeys, FLAG, oneOf, TEXT, type ValueKind } from './claude.ts'
@@ -37,8 +37,6 @@ const FIELDS: Readonly<Record<string, { accepts: (value: JsonValue) => boolean; 
     example: 'primaryEnv: MY_API_KEY',
   },
 }
-const LISTS = ['bins', 'anyBins', 'env', 'config'] as const
-const KNOWN = [...Object.keys(FIELDS), 'homepage', 'os', 'requires', 'anyBins', 'install', 'envVars']
 
 /** What OpenClaw wants of a skill: its keys, and the gating fields under `metadata`. */
 export function checkOpenclaw(subject: Subject): void {
@@ -77,17 +75,8 @@ function checkFields(subject: Subject, fields: JsonObject, path: KeyPath): void 
         fix: `write: ${field.example}`,
       })
     }
-    // Free keys directly under metadata are the author's own; inside an alias they are slips.
-    const meant = field !== undefined || KNOWN.includes(key) || path.length === 1 ? undefined : nearest(key, KNOWN)
-    if (meant !== undefined) {
-      subject.add('metadata-key', `${[...path, key].join('.')} looks like ${meant}`, {
-        key: [...path, key],
-        fix: `write: ${meant}:`,
-      })
-    }
   }
   checkSystems(subject, fields, path)
-  checkRequires(subject, fields, path)
   checkInstall(subject, fields, path)
 }
 
@@ -99,20 +88,6 @@ function checkSystems({ add }: Subject, fields: JsonObject, path: KeyPath): void
     add('metadata-field', `${[...path, 'os'].join('.')} names ${shown(name)}, which is no system`, {
       key: [...path, 'os'],
       fix: 'write: os: [darwin, linux, win32], or those of them that work',
-    })
-  }
-}
-
-function checkRequires({ add }: Subject, fields: JsonObject, path: KeyPath): void {
-  const requires = own(fields, 'requires')
-  if (!isJsonObject(requires)) return
-  const known = [...LISTS, 'os', 'primaryEnv', 'install']
-  for (const key of Object.keys(requires)) {
-    const meant = known.includes(key) ? undefined : nearest(key, known)
-    if (meant === undefined) continue
-    add('metadata-key', `${[...path, 'requires', key].join('.')} looks like ${meant}`, {
-      key: [...path, 'requires', key],
-      fix: `write: ${meant}:`,
     })
   }
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { own } from '../fields/gating.ts'
-import { parseJson5 } from '../fields/metadata.ts'
+import { parseJson5 } from '../json5.ts'
 import { ALIASES } from '../fields/metadata-keys.ts'
 
 /** Fields that gating and display read: for each, the first place that gives it counts. */

@@ -7,7 +7,7 @@ import {
   type SkillDocument,
 } from '../../kernel/index.ts'
 import { own } from '../fields/gating.ts'
-import { parseJson5 } from '../fields/metadata.ts'
+import { parseJson5 } from '../json5.ts'
 import { ALIASES } from '../fields/metadata-keys.ts'
 import { parseSkill } from '../parse.ts'
 import { WRITE_CODES, type WriteCode } from './codes.ts'

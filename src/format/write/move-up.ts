@@ -1,5 +1,5 @@
 import { isMap, type Pair, type ParsedNode, type YAMLMap } from 'yaml'
-import { parseJson5 } from '../fields/metadata.ts'
+import { parseJson5 } from '../json5.ts'
 import { ALIASES } from '../fields/metadata-keys.ts'
 import { keyText, mapToJson, writtenText } from '../yaml/values.ts'
 import { emitEntries } from './emit.ts'

@@ -21,26 +21,30 @@ export function unchanged(text: string, diagnostics: readonly Diagnostic[]): Rew
   return { text, changes: [], diagnostics }
 }
 
-/** Reads what was written; undefined when it does not mean the same as before, keys of the frontmatter named apart. */
-export function readBack(
-  text: string,
-  before: SkillDocument,
-  { options, except }: { options: RewriteOptions; except: readonly string[] },
-): ParsedSkill | undefined {
-  const parsed = parseSkill(text, options)
-  return parsed.document !== undefined && meaning(parsed.document, except) === meaning(before, except)
+export interface ReadBackOptions {
+  readonly options: RewriteOptions
+  /** Keys of the frontmatter that may be others. */
+  readonly except: readonly string[]
+  /** What is read that may be something else. */
+  readonly free?: readonly string[]
+}
+
+/** Reads what was written; undefined when it does not mean the same as before. */
+export function readBack(text: string, before: SkillDocument, wishes: ReadBackOptions): ParsedSkill | undefined {
+  const parsed = parseSkill(text, wishes.options)
+  return parsed.document !== undefined && meaning(parsed.document, wishes) === meaning(before, wishes)
     ? parsed
     : undefined
 }
 
 /** Everything that is read of a document, as one text. */
-function meaning(document: SkillDocument, except: readonly string[]): string {
+function meaning(document: SkillDocument, { except, free = [] }: ReadBackOptions): string {
   const { frontmatter, ...fields } = document
-  return JSON.stringify([sorted(fields), others(frontmatter, except)])
+  return JSON.stringify([sorted(fields).filter(([field]) => !free.includes(field)), others(frontmatter, except)])
 }
 
-function sorted(fields: object): readonly unknown[] {
-  return Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1))
+function sorted(fields: object): readonly [string, unknown][] {
+  return (Object.entries(fields) as [string, unknown][]).sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 function others(frontmatter: JsonObject, except: readonly string[]): readonly unknown[] {

@@ -25,14 +25,7 @@ export function readYaml(text: string): YamlRead {
   if ('problem' in lexed) return { root: undefined, problems: [lexed.problem] }
   const problems = inspect(lexed.tokens)
   if (problems.some(isFatal)) return { root: undefined, problems }
-  const composer = new Composer({
-    version: '1.2',
-    schema: 'core',
-    merge: false,
-    uniqueKeys: false,
-    prettyErrors: false,
-  })
-  for (const document of composer.compose(lexed.tokens, true, text.length)) {
+  for (const document of compose(lexed.tokens, text.length)) {
     if (document.errors.length > 0) {
       const errors = explained(document.errors, { text, tokens: lexed.tokens })
       return { root: undefined, problems: [...problems, ...errors] }
@@ -44,6 +37,27 @@ export function readYaml(text: string): YamlRead {
     }
   }
   return { root: null, problems }
+}
+
+function compose(tokens: readonly CST.Token[], length: number): ReturnType<Composer['compose']> {
+  const composer = new Composer({
+    version: '1.2',
+    schema: 'core',
+    merge: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+  })
+  return composer.compose(tokens, true, length)
+}
+
+/** The tree of a text in which only the syntax counts, not what skills may use of it; undefined when that has faults, too. */
+export function readSyntax(text: string): ParsedNode | null | undefined {
+  const lexed = tokenize(text)
+  if ('problem' in lexed) return undefined
+  for (const document of compose(lexed.tokens, text.length)) {
+    return document.errors.length > 0 ? undefined : document.contents
+  }
+  return null
 }
 
 /** More than are ever listed; explaining one looks at the text again. */

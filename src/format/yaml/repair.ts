@@ -1,5 +1,7 @@
-import JSON5 from 'json5'
+import { Lexer } from 'yaml'
+import { parseJson5 } from '../json5.ts'
 import type { YamlProblem } from './inspect.ts'
+import { isMeantAsText, namesIn } from './meant-as-text.ts'
 import { isFatal, readYaml } from './read.ts'
 
 /** One value that was put in quotes. `line` counts from 1 in the YAML text; `column` is where the strict parse stumbled. */
@@ -9,8 +11,8 @@ export interface Repair {
   readonly column: number
   /** What the strict parse said. */
   readonly because: string
-  /** The line as it should be written. */
-  readonly suggestion: string
+  /** What to type, and where. */
+  readonly fix: string
 }
 
 /** A top-level key with the lines that belong to it. */
@@ -46,22 +48,29 @@ const LIST_OR_TEXT: ReadonlySet<string> = new Set([
 export function repairYaml(text: string): { text: string; repairs: readonly Repair[] } {
   const lines = text.split('\n')
   const repairs: Repair[] = []
-  for (const entry of topLevelEntries(lines)) {
-    const inline = (entry.lines[0] ?? '').slice(entry.head)
-    if (inline.trim() === '' || !SUSPICIOUS.test(entry.lines.join('\n').slice(entry.head))) continue
+  const subjects = topLevelEntries(lines).map((entry) => {
     const alone = entry.lines.join('\n')
-    const problem = readYaml(alone).problems.find(isFatal)
-    if (!problem || !mayQuote(entry, inline)) continue
+    // Others are plain, and have no names to tell of.
+    const mayFail = SUSPICIOUS.test(alone.slice(entry.head)) || /[&*]/.test(alone)
+    return { ...entry, text: alone, problems: mayFail ? readYaml(alone).problems : [] }
+  })
+  const names = namesIn(subjects)
+  for (const subject of subjects) {
+    const { text: alone, problems } = subject
+    const inline = (subject.lines[0] ?? '').slice(subject.head)
+    const problem = problems.find(isFatal)
+    if (!problem || inline.trim() === '' || !SUSPICIOUS.test(alone.slice(subject.head))) continue
+    if (!isMeantAsText(subject, names) || !mayQuote(subject, inline)) continue
     const before = alone.slice(0, problem.offset)
     const down = before.split('\n').length - 1
     repairs.push({
-      key: entry.key,
-      line: entry.line + down + 1,
+      key: subject.key,
+      line: subject.line + down + 1,
       column: before.length - before.lastIndexOf('\n'),
       because: problem.message,
-      suggestion: suggestion(entry),
+      fix: fixOf(subject),
     })
-    quote(entry).forEach((line, index) => (lines[entry.line + index] = line))
+    quote(subject).forEach((line, index) => (lines[subject.line + index] = line))
   }
   return { text: lines.join('\n'), repairs }
 }
@@ -70,7 +79,8 @@ const NESTED_LINE = /^([ \t]*(?:- +)*(?:(?:[\w.-]+|"[^"\\]+"|'[^']+')[ \t]*:[ \t
 
 /**
  * The second step, for values below the top level: quotes the value on each line where the strict parse failed, when that line fails
- * by itself. Values that begin like a list or a mapping stay: a missing bracket is better reported.
+ * by itself. Values that begin like a list or a mapping stay, and so do lines between brackets: a missing bracket or comma is better
+ * reported than hidden with all that follows it.
  */
 export function repairLines(
   text: string,
@@ -80,13 +90,36 @@ export function repairLines(
   const repairs: Repair[] = []
   const failed = problems.filter(({ code }) => code === 'yaml-invalid')
   const numbers = new Set(failed.map(({ offset }) => text.slice(0, offset).split('\n').length - 1))
+  const between = linesBetweenBrackets(text)
   for (const index of numbers) {
+    if (between.has(index)) continue
     const repair = repairLine(lines[index] ?? '')
     if (repair === undefined) continue
     lines[index] = repair.line
     repairs.push({ ...repair.found, line: index + 1 })
   }
   return { text: lines.join('\n'), repairs }
+}
+
+/** What the lexer puts before a scalar, whose text may be a bracket too. */
+const SCALAR_MARK = '\u001f'
+
+/** Indexes of the lines that begin inside of a list or mapping in brackets. */
+function linesBetweenBrackets(text: string): ReadonlySet<number> {
+  const between = new Set<number>()
+  let depth = 0
+  let line = 0
+  let before = ''
+  for (const lexeme of new Lexer().lex(text)) {
+    if (before !== SCALAR_MARK && (lexeme === '{' || lexeme === '[')) depth++
+    if (before !== SCALAR_MARK && (lexeme === '}' || lexeme === ']')) depth--
+    for (let at = lexeme.indexOf('\n'); at >= 0; at = lexeme.indexOf('\n', at + 1)) {
+      line++
+      if (depth > 0) between.add(line)
+    }
+    before = lexeme
+  }
+  return between
 }
 
 function repairLine(line: string): { line: string; found: Omit<Repair, 'line'> } | undefined {
@@ -102,7 +135,7 @@ function repairLine(line: string): { line: string; found: Omit<Repair, 'line'> }
       key: key === '' ? 'this line' : key,
       column: head.length + 1,
       because: problem.message,
-      suggestion: `${head.trim()} ${shorten(trimmed)}`.trim(),
+      fix: write(head.trim(), trimmed) ?? `put ${quotesAround(trimmed)}`,
     },
   }
 }
@@ -133,13 +166,8 @@ function mayQuote(entry: Entry, inline: string): boolean {
   if (STRUCTURED.has(entry.key)) return false
   if (LIST_OR_TEXT.has(entry.key)) return !/^[[{]/.test(inline)
   if (entry.key !== 'metadata') return true
-  try {
-    JSON5.parse(valueText(entry))
-    return true
-  } catch {
-    // Neither YAML nor JSON5: the YAML error is the better one to report.
-    return false
-  }
+  // Neither YAML nor JSON5: the YAML error is the better one to report.
+  return parseJson5(valueText(entry)) !== undefined
 }
 
 /** The lines of the entry with its value in single quotes; further lines are folded by YAML as in a plain value. */
@@ -167,10 +195,29 @@ function withoutHeader(inline: string): string {
   return /^[|>][-+0-9]{0,2}[ \t]*$/.test(inline) ? '' : inline
 }
 
-function suggestion(entry: Entry): string {
-  return `${entry.key}: ${shorten(valueText(entry))}`
+/** Longer lines would have to be cut, and a line that is typed as it is shown would lose its end. */
+const MAX_SHOWN = 160
+
+function fixOf(entry: Entry): string {
+  const value = valueText(entry)
+  const [first = '', ...more] = entry.lines
+  const short = more.length === 0 ? write(`${entry.key}:`, value) : undefined
+  if (short !== undefined) return short
+  const header = first.slice(entry.head).trim()
+  const opens =
+    withoutHeader(header) === '' && header !== ''
+      ? `write a single quote ' in place of ${header}`
+      : "put a single quote ' before the value"
+  if (more.length === 0) return `put ${quotesAround(value)}`
+  return `${opens}, and another at the end of its last line${value.includes("'") ? "; write each ' between them as ''" : ''}`
 }
 
-function shorten(value: string): string {
-  return JSON.stringify(value.length > 160 ? `${value.slice(0, 160).toWellFormed()}…` : value)
+/** The whole line, unless it is long. */
+function write(head: string, value: string): string | undefined {
+  return value.length > MAX_SHOWN ? undefined : `write: ${`${head} ${JSON.stringify(value)}`.trim()}`
+}
+
+function quotesAround(value: string): string {
+  const twice = value.includes("'") ? ", and write each ' between them as ''" : ''
+  return `a single quote ' before the value and another at the end of the line${twice}`
 }

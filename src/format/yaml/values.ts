@@ -17,14 +17,14 @@ function visit(node: ParsedNode | null, problems: YamlProblem[]): void {
   if (!isMap(node)) return
   const seen = new Set<string>()
   for (const { key, value } of node.items) {
-    const problem = keyProblem(key as ParsedNode | null, seen, node.range[0])
+    const problem = keyProblem(key as ParsedNode | null, seen, node)
     if (problem) problems.push(problem)
     visit(value as ParsedNode | null, problems)
   }
 }
 
-function keyProblem(key: ParsedNode | null, seen: Set<string>, mapOffset: number): YamlProblem | undefined {
-  const offset = key?.range[0] ?? mapOffset
+function keyProblem(key: ParsedNode | null, seen: Set<string>, map: ParsedNode): YamlProblem | undefined {
+  const offset = key?.range[0] ?? map.range[0]
   const name = keyText(key)
   if (name === undefined) {
     return {
@@ -43,12 +43,16 @@ function keyProblem(key: ParsedNode | null, seen: Set<string>, mapOffset: number
     }
   }
   if (seen.has(name)) {
-    const message = `the key ${JSON.stringify(name)} is given twice`
+    const shown = JSON.stringify(name)
     return {
       code: 'yaml-duplicate-key',
-      message,
+      message: `the key ${shown} is given twice`,
       offset,
-      fix: `remove this line or the other one with ${JSON.stringify(name)}`,
+      // Between brackets the line may hold all that there is.
+      fix:
+        isMap(map) && map.flow === true
+          ? `keep one of the two ${shown}, and remove the other with its value`
+          : `remove this line or the other one with ${shown}`,
     }
   }
   seen.add(name)

@@ -105,14 +105,42 @@ function lastKey(lines: readonly string[]): number {
   return lines.findLastIndex((line) => /^[\w.-]+[ \t]*:(?:\s|$)/.test(line))
 }
 
-/** What is wrong with a line that was meant as `key: value`, and the line as it should be; undefined when it was not. */
+/** What is wrong with a line that was meant as `key: value`, and what to type; undefined when it was not. */
 export function slipOfKey(line: string): { readonly why: string; readonly fix: string } | undefined {
+  return withoutColon(line) ?? withOddColon(line)
+}
+
+function withoutColon(line: string): ReturnType<typeof slipOfKey> {
   const [, word, rest = ''] = /^(name|description|license|compatibility|version)[ \t]+([^:=\s].*)$/.exec(line) ?? []
-  if (word !== undefined) return { why: `no colon after ${word}`, fix: `write: ${word}: ${cut(rest.trimEnd())}` }
+  if (word === undefined) return undefined
+  return { why: `no colon after ${word}`, fix: write(word, rest) ?? `write a colon right behind ${word}` }
+}
+
+function withOddColon(line: string): ReturnType<typeof slipOfKey> {
   const [, key = '', odd = '', value = ''] = KEY_AND_SIGN.exec(line) ?? []
   if (key === '' || (odd === ':' && /^[ \t]|^$|^\/\//.test(value))) return undefined
-  const fix = `write: ${key}: ${cut(value.replace(/^[\s\u200b\u2060]+/, '').trimEnd())}`
+  const fix = write(key, value.replace(ODD_START, '')) ?? inWords(key, odd, value)
   return { why: whyNot(odd, value), fix }
+}
+
+const ODD_START = /^[\s\u200b\u2060]+/
+
+function inWords(key: string, sign: string, value: string): string {
+  const blanks = ODD_START.exec(value)?.[0] ?? ''
+  if (sign === ':' && blanks === '') return `put a space behind the colon of ${key}`
+  return `write a common colon and a space behind ${key}, instead of ${codePoints(sign + blanks)}`
+}
+
+function codePoints(text: string): string {
+  return [...text]
+    .map((character) => (character > ' ' && character <= '~' ? character : codePoint(character)))
+    .join(' ')
+}
+
+/** The whole line, unless it is long: a line that is typed as it is shown may not lose its end. */
+function write(key: string, value: string): string | undefined {
+  const text = value.trimEnd()
+  return text.length > 80 ? undefined : `write: ${key}: ${text}`
 }
 
 /** A key and what stands where a colon belongs: also `=`, and colons that only look like one. */
@@ -123,10 +151,6 @@ function whyNot(sign: string, value: string): string {
   if (sign !== ':') return `${codePoint(sign)} instead of a common colon`
   const first = value.slice(0, 1)
   return /[\s\u200b\u2060]/.test(first) ? `${codePoint(first)} instead of a common space` : 'no space after the colon'
-}
-
-function cut(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text
 }
 
 /** The first character of a text as people look it up, such as U+00A0. */

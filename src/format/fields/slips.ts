@@ -1,0 +1,81 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import type { KeyPath } from '../front.ts'
+import type { Notes } from './gating.ts'
+import { maySlip, meantField, meantRequirement, REQUIREMENTS } from './metadata-keys.ts'
+import { shown } from './text.ts'
+
+/** Where gating fields were looked for. */
+export interface Searched {
+  /** The mappings below the names of clients. */
+  readonly clients: readonly JsonObject[]
+  readonly metadata: JsonObject
+  /** The requirements that count. */
+  readonly requires: JsonObject | undefined
+}
+
+/** Reports keys that were meant to gate and do not. Below `metadata` itself keys are the author's own, unless what they hold tells. */
+export function reportSlips({ clients, metadata, requires }: Searched, notes: Notes): void {
+  for (const fields of clients) {
+    for (const [key, value] of Object.entries(fields)) aboutField(key, value, notes)
+  }
+  for (const [key, value] of Object.entries(metadata)) {
+    if (maySlip(key) && looksLikeGate(key, value)) aboutField(key, value, notes)
+  }
+  for (const key of Object.keys(requires ?? {})) {
+    const meant = meantRequirement(key)
+    if (meant === undefined) continue
+    const like = meant === '' ? '' : `; it looks like ${meant}`
+    const fix =
+      meant === ''
+        ? 'the requirements are bins, anyBins, env and config; move what is none of them out of requires'
+        : `write ${meant}: instead of it`
+    const message = `${shown(key)} in requires is no requirement and is not checked${like}`
+    add(notes, ['requires', key], { message, fix })
+  }
+}
+
+/** Reports what stands both beside `requires` and inside it. The one beside it counts. */
+export function reportTwice(
+  key: string,
+  { beside, inside }: Readonly<Record<'beside' | 'inside', JsonValue | undefined>>,
+  notes: Notes,
+): void {
+  const both = [beside, inside]
+  if (both.some((value) => value === undefined || value === null)) return
+  if (JSON.stringify(beside) === JSON.stringify(inside)) return
+  const message = `${key} stands beside requires and inside it; the one inside is not read`
+  add(notes, ['requires', key], { message, fix: `write one ${key}: with what is meant, and remove the other` })
+}
+
+function aboutField(key: string, value: JsonValue, notes: Notes): void {
+  if (isMisplaced(key, value)) {
+    const meant = key.toLowerCase().startsWith('bin') ? 'bins' : key
+    return add(notes, [key], {
+      message: `${shown(key)} stands beside requires and is not read there`,
+      fix: `write it inside of requires: as ${meant}:`,
+    })
+  }
+  const meant = meantField(key)
+  if (meant === undefined || (typeof value === 'boolean' && meant !== 'always')) return
+  const message = `the key ${shown(key)} is not read; it looks like ${meant}`
+  add(notes, [key], { message, fix: `write ${meant}: instead of it` })
+}
+
+/** Requirements that are not inside of `requires`. Others keep mappings of their own under these names. */
+function isMisplaced(key: string, value: JsonValue): boolean {
+  if (['bins', 'bin', 'Bins'].includes(key) && typeof value === 'string') return true
+  return ['bins', 'bin', 'Bins', 'env', 'config'].includes(key) && Array.isArray(value)
+}
+
+function looksLikeGate(key: string, value: JsonValue): boolean {
+  if (isMisplaced(key, value)) return true
+  const meant = meantField(key)
+  if (meant === undefined || key.replace(/[-_]/g, '').toLowerCase() === meant.toLowerCase()) return true
+  if (meant === 'requires') return isJsonObject(value) && Object.keys(value).some((name) => REQUIREMENTS.includes(name))
+  const items = Array.isArray(value) ? (value as readonly JsonValue[]) : []
+  return meant === 'install' && items.some((item) => isJsonObject(item) && item['kind'] !== undefined)
+}
+
+function add({ report, place }: Notes, path: KeyPath, { message, fix }: { message: string; fix: string }): void {
+  report.add('metadata-key', message, { ...place(path), fix })
+}

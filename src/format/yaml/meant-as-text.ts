@@ -1,0 +1,77 @@
+import { isMap, isScalar, type ParsedNode, Scalar } from 'yaml'
+import type { FormatCode } from '../report.ts'
+import type { YamlProblem } from './inspect.ts'
+import { isFatal, readSyntax } from './read.ts'
+
+/** A top-level key with its lines, and what reading them alone finds. */
+export interface Subject {
+  readonly key: string
+  readonly text: string
+  readonly problems: readonly YamlProblem[]
+}
+
+/** The names behind `&` and `*` in a whole frontmatter. */
+export interface Names {
+  readonly anchors: ReadonlySet<string>
+  readonly aliases: ReadonlySet<string>
+}
+
+/** What quotes would hide: of a key given twice one value gets lost, and a merge key brings others. */
+const NEVER_TEXT: ReadonlySet<FormatCode> = new Set(['yaml-duplicate-key', 'yaml-merge-key'])
+/** What is YAML, refused, and also how a text may begin. */
+const MARKS: ReadonlySet<FormatCode> = new Set(['yaml-anchor', 'yaml-alias', 'yaml-tag'])
+
+/** Their values are sentences for people or models. */
+const PROSE: ReadonlySet<string> = new Set([
+  ...['description', 'license', 'compatibility', 'argument-hint', 'when_to_use', 'title', 'summary', 'author'],
+])
+/** Their values are flags, lists, mappings or names: a text in their place would not do what the YAML says. */
+const NOT_PROSE: ReadonlySet<string> = new Set([
+  ...['disable-model-invocation', 'disable_model_invocation', 'user-invocable', 'user_invocable', 'background'],
+  ...['allowed-tools', 'allowed_tools', 'disallowed-tools', 'arguments', 'tags', 'triggers', 'paths'],
+  ...['metadata', 'requires', 'install', 'os', 'anyBins', 'primaryEnv', 'hooks', 'tools', 'name'],
+])
+
+export function namesIn(subjects: readonly Subject[]): Names {
+  const named = (code: string): ReadonlySet<string> =>
+    new Set(subjects.flatMap((subject) => marks(subject, code).map((mark) => mark.slice(1))))
+  return { anchors: named('yaml-anchor'), aliases: named('yaml-alias') }
+}
+
+/**
+ * True when a value that cannot be used as YAML was plausibly meant as the text that stands there. What is YAML with an anchor, an alias or
+ * a tag is that text only where sentences stand, and an alias also where nothing has that name. Source: decisions, "YAML limits".
+ */
+export function isMeantAsText(subject: Subject, names: Names): boolean {
+  const codes = subject.problems.filter(isFatal).map(({ code }) => code)
+  if (codes.some((code) => NEVER_TEXT.has(code))) return false
+  if (!codes.some((code) => MARKS.has(code))) return true
+  const root = readSyntax(subject.text)
+  if (root === undefined) return true
+  if (NOT_PROSE.has(subject.key) || isInUse(subject, names)) return false
+  return PROSE.has(subject.key) ? isPlainText(subject, root) : codes.every((code) => code === 'yaml-alias')
+}
+
+/** `&more words`, and not `&name "words"`. */
+function isPlainText({ text }: Subject, root: ParsedNode | null): boolean {
+  if (!/^[^:]*:\s+&/.test(text)) return true
+  const value: unknown = isMap(root) ? root.items[0]?.value : undefined
+  return isScalar(value) && value.type === Scalar.PLAIN
+}
+
+/** True when an alias stands for an anchor of the same frontmatter. */
+function isInUse(subject: Subject, { anchors, aliases }: Names): boolean {
+  const has = (code: string, others: ReadonlySet<string>): boolean =>
+    marks(subject, code).some((mark) => others.has(mark.slice(1)))
+  return has('yaml-anchor', aliases) || has('yaml-alias', anchors)
+}
+
+/** The anchors or aliases of a value, with their sign. */
+function marks({ text, problems }: Subject, code: string): readonly string[] {
+  return problems
+    .filter((problem) => problem.code === code)
+    .map(({ offset }) => /^[&*][^\s,[\]{}]*/.exec(text.slice(offset, offset + MAX_NAME))?.[0] ?? '')
+}
+
+/** Longer names are compared by their beginning. */
+const MAX_NAME = 200

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { fixSkill, parseSkill } from '../../src/format/index.ts'
+
+const REST = 'name: a\ndescription: b\n---\nBody\u200b with one.\n'
+const PLAIN = `---\n${REST}`
+
+/** What nobody sees, its place and its name. */
+const HIDDEN: Readonly<Record<string, readonly [text: string, column: number, name: string]>> = {
+  'a space of no width before it': [`\u200b${PLAIN}`, 1, 'U+200B before'],
+  'a second byte order mark': [`\ufeff\ufeff${PLAIN}`, 1, 'U+FEFF before'],
+  'a joiner behind it': [`---\u2060\n${REST}`, 4, 'U+2060 behind'],
+  'a no-break space behind it': [`---\u00a0\n${REST}`, 4, 'U+00A0 behind'],
+  'a direction mark among the dashes': [`-\u200e--\n${REST}`, 2, 'U+200E behind'],
+  'a control character': [`\u0008${PLAIN}`, 1, 'U+0008 before'],
+  'one on a blank line before it': [`\u200b\n\n${PLAIN}`, 1, 'U+200B before'],
+  'two kinds': [`\u200b\u00ad${PLAIN}`, 1, 'U+200B and U+00AD before'],
+  'lines that end in CRLF': [`\u200b${PLAIN}`.replaceAll('\n', '\r\n'), 1, 'U+200B before'],
+}
+
+/** The first byte order mark and the line ends stay. */
+function expected(text: string): string {
+  const mark = text.startsWith('\ufeff') ? '\ufeff' : ''
+  return mark + (text.includes('\r') ? PLAIN.replaceAll('\n', '\r\n') : PLAIN)
+}
+
+for (const [what, [text, column, name]] of Object.entries(HIDDEN)) {
+  test(`what hides the opening line is named with its place, and a fix removes it: ${what}`, () => {
+    const { document, diagnostics } = parseSkill(text, { path: 'p' })
+    assert.equal(document, undefined)
+    const error = diagnostics.find(({ severity }) => severity === 'error')
+    assert.deepEqual([error?.code, error?.line, error?.column], ['frontmatter-missing', 1, column])
+    for (const words of name.split(/ (?=before|behind)/))
+      assert.match(error?.message ?? '', new RegExp(words.replaceAll('+', '\\+')))
+    assert.match(error?.fix ?? '', /^remove it.*validate --fix/)
+    const result = fixSkill(text, { path: 'p' })
+    assert.equal(result.text, expected(text))
+    assert.deepEqual(fixSkill(result.text, { path: 'p' }).changes, [])
+  })
+}
+
+test('what hides the closing line is named, and a fix removes it', () => {
+  const text = '---\nname: a\ndescription: b\n---\u200b\nBody\n'
+  const [found] = parseSkill(text, { path: 'p' }).diagnostics
+  assert.equal(found?.code, 'frontmatter-unterminated')
+  assert.match(found?.fix ?? '', /line 4 .*U\+200B/)
+  assert.equal(fixSkill(text, { path: 'p' }).text, text.replace('\u200b', ''))
+})
+
+test('text before the opening line is no hidden character', () => {
+  for (const text of [
+    `\u200bHello\n${PLAIN}`,
+    '\u200b',
+    '\u200b---',
+    '\u200b\n'.repeat(100_000) + PLAIN,
+    `\u200b\n${'x\n'.repeat(3)}`,
+    '---\u200bjs\nname: a\n---\n',
+  ])
+    assert.deepEqual(fixSkill(text, { path: 'p' }).changes, [], JSON.stringify(text))
+})
+
+test('a fix leaves hidden characters elsewhere, and is done after one time', () => {
+  const hidden = fc.constantFrom(
+    '',
+    '\u200b',
+    '\ufeff',
+    '\u00a0',
+    '\u2028',
+    ' ',
+    '\t',
+    '\n',
+    '\r\n',
+    '\u0000',
+    'x',
+    '-',
+  )
+  const some = fc.array(hidden, { maxLength: 4 }).map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(fc.tuple(some, some, some, some), fc.boolean(), ([before, opener, closer, body], encoding) => {
+      const text = `${before}---${opener}\nname: a\ndescription: b\n---${closer}\n${body}`
+      const { text: once, changes } = fixSkill(text, { path: 'p', encoding })
+      assert.equal(fixSkill(once, { path: 'p', encoding }).text, once)
+      assert.equal(changes.length === 0, once === text)
+      if (once !== text) assert.ok(parseSkill(once, { path: 'p' }).document)
+      if (!encoding) assert.ok(once.endsWith(body))
+    }),
+    { numRuns: 2_000 },
+  )
+})

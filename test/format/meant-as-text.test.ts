@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fixSkill, parseSkill } from '../../src/format/index.ts'
+
+function parse(yaml: string) {
+  return parseSkill(`---\n${yaml}\n---\n`, { path: 'p' })
+}
+
+/** Values that are YAML with an anchor, an alias or a tag, where no sentence stands. */
+const REFUSED: Readonly<Record<string, string>> = {
+  'disable-model-invocation: &x true': 'yaml-anchor',
+  'disable-model-invocation: *x': 'yaml-alias',
+  'user-invocable: !bool false': 'yaml-tag',
+  'allowed-tools: &t [Read]': 'yaml-anchor',
+  'allowed-tools: *d': 'yaml-alias',
+  'os: *d': 'yaml-alias',
+  'os: &o linux': 'yaml-anchor',
+  'metadata: &m {a: b}': 'yaml-anchor',
+  'other: &a [1, 1]': 'yaml-anchor',
+  'other: &a text': 'yaml-anchor',
+  'other: !tag text': 'yaml-tag',
+  'other: &a\n  b: c': 'yaml-anchor',
+  'compatibility: &a "quoted"': 'yaml-anchor',
+  'compatibility: &a |\n  block': 'yaml-anchor',
+  'compatibility: &a [b]': 'yaml-anchor',
+  'other: {<<: {a: 1}}': 'yaml-merge-key',
+  'other: {a: 1, a: 2}': 'yaml-duplicate-key',
+  'argument-hint: {a: 1, a: 2}': 'yaml-duplicate-key',
+}
+
+for (const [line, code] of Object.entries(REFUSED)) {
+  test(`what is YAML is not made text by quotes: ${JSON.stringify(line)}`, () => {
+    const text = `name: a\ndescription: b\n${line}`
+    const { document, diagnostics } = parse(text)
+    assert.equal(document, undefined)
+    assert.deepEqual([diagnostics[0]?.code, diagnostics[0]?.severity, diagnostics[0]?.line], [code, 'error', 4])
+    assert.deepEqual(fixSkill(`---\n${text}\n---\n`, { path: 'p' }).changes, [])
+  })
+}
+
+test('an anchor and its alias are refused together, also where sentences stand', () => {
+  for (const yaml of [
+    'name: a\ndescription: &d text\nallowed-tools: *d',
+    'name: a\ndescription: &d text\ncompatibility: *d',
+    'name: a\ndescription: b\nx: &a [1,1]\ny: [*a,*a]',
+  ]) {
+    const codes = parse(yaml).diagnostics.map(({ code }) => code)
+    assert.deepEqual([...new Set(codes)], ['yaml-anchor', 'yaml-alias'], yaml)
+  }
+})
+
+const TEXTS: readonly (readonly [key: string, value: string])[] = [
+  ['description', '*bold* words'],
+  ['description', '*bold*'],
+  ['description', '@scope/x'],
+  ['description', '&foo'],
+  ['description', '&more words'],
+  ['description', '!important words'],
+  ['description', '!!js/function "function(){}"'],
+  ['license', '*MIT*'],
+  ['author', '&Co'],
+  ['argument-hint', '[*files]'],
+  ['when_to_use', '&c when asked'],
+  ['globs', '*.md'],
+  ['globs', '[*.ts, *.md]'],
+  ['allowed-tools', '*'],
+  ['note', '*bold* words'],
+]
+
+for (const [key, value] of TEXTS) {
+  test(`${key}: ${value} is read as the text that stands there`, () => {
+    const { document, diagnostics } = parse(
+      `${key === 'description' ? '' : 'description: b\n'}name: a\n${key}: ${value}`,
+    )
+    assert.equal(document?.frontmatter[key], value)
+    assert.deepEqual(
+      diagnostics.map(({ code }) => code),
+      ['yaml-repaired'],
+    )
+  })
+}
+
+const LONG = 'a longer text that goes on '.repeat(10).trim()
+
+/** A long value, and what its fix says to type. */
+const FIXED: readonly (readonly [value: string, fix: RegExp, typed: (value: string) => string])[] = [
+  [
+    `Use when: ${LONG}`,
+    /^put a single quote ' before the value and another at the end of the line$/,
+    (value) => `'${value}'`,
+  ],
+  [`Use when: it's ${LONG}`, /write each ' between them as ''$/, (value) => `'${value.replaceAll("'", "''")}'`],
+  [
+    `Use when:\n  ${LONG}`,
+    /^put a single quote ' before the value, and another at the end of its last line$/,
+    (value) => `'${value}'`,
+  ],
+  [`>- x\n  Use when: ${LONG}`, /^put a single quote ' before the value/, (value) => `'${value}'`],
+]
+
+for (const [value, pattern, typed] of FIXED) {
+  test(`the fix of a long value is never a cut line; done to the letter it reads the same: ${value.slice(0, 20)}`, () => {
+    const { document, diagnostics } = parse(`name: a\ndescription: ${value}`)
+    const fix = diagnostics.find(({ code }) => code === 'yaml-repaired')?.fix ?? ''
+    assert.match(fix, pattern)
+    assert.doesNotMatch(fix, /…/)
+    const after = parse(`name: a\ndescription: ${typed(value)}`)
+    assert.equal(after.document?.description, document?.description)
+    assert.deepEqual(after.diagnostics, [])
+  })
+}
+
+test('the fix of a long line without its colon is no cut line', () => {
+  const broken = {
+    [`description ${LONG}`]: 'write a colon right behind description',
+    [`description:${LONG}`]: 'put a space behind the colon of description',
+    [`description = ${LONG}`]: 'write a common colon and a space behind description, instead of =',
+    [`description\uff1a${LONG}`]: 'instead of U+FF1A',
+  }
+  for (const [line, fix] of Object.entries(broken)) {
+    const found = parse(`name: a\n${line}`).diagnostics.find(({ severity }) => severity === 'error')
+    assert.ok(found?.fix?.includes(fix), `${line}: ${found?.fix}`)
+  }
+})

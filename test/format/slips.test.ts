@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkStrict, createChecker, createHeadReader, parseSkill } from '../../src/format/index.ts'
+import { ALIASES, maySlip, TOP_LEVEL } from '../../src/format/fields/metadata-keys.ts'
+
+function parse(yaml: string) {
+  return parseSkill(`---\nname: a\ndescription: b\n${yaml}\n---\n`, { path: 'p' })
+}
+
+/** What is written, and for each finding its place and the key that its fix names. */
+const SLIPS: readonly (readonly [yaml: string, findings: readonly string[]])[] = [
+  ['metadata:\n  requires: {bin: [a], envs: [A]}', ['5:14 bins', '5:24 env']],
+  ['metadata:\n  openclaw:\n    requires:\n      binaries: x\n      any_bins: [a]', ['7:7 bins', '8:7 anyBins']],
+  ['metadata: {"clawdbot": {"requires": {"Bins": ["a"]}}}', ['4:38 bins']],
+  ['requires:\n  bins: [a]\n  env_vars: [A]', ['6:3 env']],
+  ['metadata:\n  openclaw:\n    require: {bins: [a]}', ['6:5 requires']],
+  ['metadata:\n  openclaw:\n    primary_env: A\n    OS: linux', ['6:5 primaryEnv', '7:5 os']],
+  ['metadata:\n  openclaw:\n    bins: [gh]', ['6:5 requires']],
+  ['metadata:\n  bins: gh\n  author: x', ['5:3 requires']],
+  ['metadata:\n  required:\n    env: [A]', ['5:3 requires']],
+  ['metadata:\n  installs:\n    - kind: brew', ['5:3 install']],
+  [`metadata:\n  nexus: '{"requires": {"bin": ["a"]}}'`, ['5:3 bins']],
+]
+
+for (const [yaml, findings] of SLIPS) {
+  test(`a key that was meant to gate is a warning with its place and the right key: ${JSON.stringify(yaml)}`, () => {
+    const { document, diagnostics } = parse(yaml)
+    assert.ok(document, 'it loads')
+    const found = diagnostics.map(({ line, column, fix = '' }) => `${line}:${column} ${/(\w+):/.exec(fix)?.[1]}`)
+    assert.deepEqual(found.sort(), [...findings].sort())
+    assert.ok(diagnostics.every(({ code, severity }) => code === 'metadata-key' && severity === 'warning'))
+    for (const profile of ['spec', 'openclaw'] as const) {
+      const text = `---\nname: a\ndescription: b\n${yaml}\n---\nx\n`
+      const strict = checkStrict(text, { path: 'p', profile }).diagnostics
+      assert.equal(strict.filter(({ code }) => code === 'metadata-key').length, findings.length)
+    }
+  })
+}
+
+test('a key of requires that is like no other is reported with those that there are', () => {
+  const { diagnostics } = parse('metadata:\n  requires: {bins: [a], gizmo: x}')
+  assert.equal(diagnostics.length, 1)
+  assert.match(diagnostics[0]?.fix ?? '', /bins, anyBins, env and config/)
+})
+
+test('keys that are an author’s own, or another client’s, are no slips', () => {
+  for (const yaml of [
+    'metadata:\n  requirements: Python 3\n  require-review: true\n  installation: see below\n  config: [a]\n  env: {A: b}',
+    'metadata:\n  requires: {bins: [a], mcp: [server], skills: [x], tools: [y]}',
+    'metadata:\n  openclaw: {emoji: x, envVars: [A], toolGroups: [web], type: x, notes: y, source: z, config: {a: b}}',
+    'metadata:\n  openclaw: {emoji: x, installed: true, required: false}',
+    'requires: {mcp: [server], bin: x}',
+    'require: {bins: [x]}\nOS: linux',
+  ])
+    assert.deepEqual(parse(yaml).diagnostics, [], yaml)
+})
+
+test('what stands beside requires and inside it is reported when the two differ', () => {
+  const both = parse('metadata:\n  anyBins: [bbb]\n  requires: {anyBins: [ddd], os: [linux]}\n  os: darwin')
+  assert.deepEqual(both.document?.metadata.requires.anyBins, ['bbb'])
+  assert.deepEqual(
+    both.diagnostics.map(({ code, line, column }) => [code, line, column]),
+    [
+      ['metadata-key', 6, 30],
+      ['metadata-key', 6, 14],
+    ],
+  )
+  assert.deepEqual(parse('metadata:\n  anyBins: [b]\n  requires: {anyBins: [b]}').diagnostics, [])
+})
+
+test('a key that gates is no beginning of a slip that quick readers would miss', () => {
+  for (const key of TOP_LEVEL.filter((field) => field !== 'os')) assert.ok(maySlip(key), key)
+  for (const key of ALIASES) assert.ok(!maySlip(key), key)
+  for (const key of ['author', 'version', 'category', 'source', 'triggers', 'tags', 'kind', 'role', 'stage'])
+    assert.ok(!maySlip(key), key)
+})
+
+test('an empty part of a configuration path is a fault of the skill', () => {
+  const { diagnostics } = parse('metadata:\n  requires:\n    config: ["a..b"]')
+  assert.deepEqual(
+    diagnostics.map(({ code, line, column }) => [code, line, column]),
+    [['requires-invalid', 6, 5]],
+  )
+})
+
+test('no quick reader takes a skill with such a key for one without findings', () => {
+  const reader = createHeadReader()
+  const checker = createChecker()
+  for (const [yaml] of SLIPS) {
+    // What stands between brackets is left to the scanner.
+    for (const other of ['', 'other: {a: b}\n']) {
+      const file = Buffer.from(`---\nname: pdf\ndescription: Reads files.\n${other}${yaml}\n---\nDo it.\n`)
+      const options = { path: 'p', directoryName: 'pdf' }
+      const bytes = Buffer.concat([file, Buffer.alloc(1)])
+      const head = reader.glance(bytes, { start: 0, end: file.length, isWhole: true }, 'pdf')
+      const isQuiet = head?.isClean === true && (head.isUngated || reader.isSound({ ...head, bytes, ...options }))
+      assert.equal(isQuiet, false, yaml)
+      assert.deepEqual(checker.lenient(file, options).diagnostics, parseSkill(file, options).diagnostics, yaml)
+    }
+  }
+})
