@@ -110,10 +110,11 @@ export function sandboxOptions({ config, nexusHome, stateDirectory }: LoadedConf
 }
 
 function sourcesOf(loaded: LoadedConfig, environment: Environment, skillsDirs: readonly string[]): SkillSource[] {
-  const { config, workspace, nexusHome } = loaded
+  const { config, workspace, nexusHome, homeIsWorkspace } = loaded
   return createStandardSources({
     workspace: workspace.directory,
     workspaceTrusted: workspace.trusted,
+    homeTrusted: workspace.trusted || !homeIsWorkspace,
     home: environment.home,
     nexusHome,
     bundledDir: join(packageRoot(), 'skills'),

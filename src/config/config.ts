@@ -135,6 +135,8 @@ export interface LoadedConfig {
     /** What made it the workspace; absent when nothing did and it is the working directory. */
     readonly marker?: 'nexus.yaml' | '.nexus' | 'skills' | '.git'
   }
+  /** Whether `nexusHome` is part of the workspace, so that what is in it is not the user's word. */
+  readonly homeIsWorkspace: boolean
   readonly nexusHome: string
   readonly stateDirectory: string
   /** The files that were read, in the order of their weight: later ones win. */

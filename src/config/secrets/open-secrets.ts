@@ -40,7 +40,7 @@ export interface Secrets {
 }
 
 /** What a program may need to find its user's store; nothing else of the environment reaches it. */
-const PASSED = ['HOME', 'USER', 'LOGNAME', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']
+const PASSED = ['USER', 'LOGNAME', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']
 
 /** Opens the secrets of a configuration; nothing is run before it is asked for. */
 export function openSecrets(
@@ -107,7 +107,8 @@ function toRequest(wanted: SecretCommand, environment: Environment, signal?: Abo
   const { request } = wanted
   return {
     command: wanted.command,
-    environment: Object.fromEntries(known),
+    // Not the variable: one that is relative would lead the program to a store in the directory we were started in.
+    environment: { HOME: environment.home, ...Object.fromEntries(known) },
     ...(request && {
       input: `${JSON.stringify({ protocolVersion: 1, provider: request.provider, ids: [request.id] })}\n`,
     }),
