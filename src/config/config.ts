@@ -112,6 +112,8 @@ export interface Origin {
   readonly path: string
   readonly line?: number
   readonly column?: number
+  /** What the place is called there: an item of a list may have another number than in all files together. */
+  readonly keys?: readonly (string | number)[]
 }
 
 /** One file, checked, restricted and resolved, with the way back to its lines. */
@@ -119,6 +121,8 @@ export interface Layer {
   readonly path: string
   readonly document: JsonObject
   locate(keys: readonly (string | number)[]): { readonly line: number; readonly column: number } | undefined
+  /** The keys of a part in the file itself: of a list, items that do not count are left out of `document`. */
+  inFile(keys: readonly (string | number)[]): readonly (string | number)[]
 }
 
 /** Under this key a config carries its secrets for `maskConfig`, where no listing of its keys shows them. */

@@ -79,7 +79,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
 async function build(inputs: readonly Input[], settings: ConfigDocument, environment: Environment): Promise<Built> {
   if (inputs.length > 0)
     return (await import('./layers/build-layers.ts')).buildLayers(inputs, { environment, settings })
-  const layer: Layer = { path: 'environment', document: settings as Layer['document'], locate: () => undefined }
+  const places = { locate: () => undefined, inFile: (keys: readonly (string | number)[]) => keys }
+  const layer: Layer = { path: 'environment', document: settings as Layer['document'], ...places }
   return { document: settings, layers: [layer], diagnostics: [], secrets: new Set(), unset: [] }
 }
 

@@ -1,5 +1,5 @@
 import { NexusError } from '../../kernel/index.ts'
-import type { LoadedConfig, ModelConfig } from '../config.ts'
+import type { LoadedConfig, ModelConfig, Origin } from '../config.ts'
 import { partAt } from '../document/parts.ts'
 import { nameOf } from '../document/name-of.ts'
 import { originOf } from '../layers/origins.ts'
@@ -94,9 +94,10 @@ function failure(
   { command }: SecretCommand,
   { result, loaded }: { readonly result: SecretCommandResult; readonly loaded: LoadedConfig },
 ): string {
-  const { path, line, column } = originOf(loaded.config.values, keys, loaded.layers) ?? { path: 'nexus.yaml' }
+  const origin: Origin = originOf(loaded.config.values, keys, loaded.layers) ?? { path: 'nexus.yaml' }
+  const { path, line, column } = origin
   const place = line === undefined ? path : `${path}:${line}:${column}`
-  return `${place} ${nameOf(keys)}: the command ${command[0] ?? ''} ${result.type === 'failed' ? result.why : 'gave no secret'}.`
+  return `${place} ${nameOf(origin.keys ?? keys)}: the command ${command[0] ?? ''} ${result.type === 'failed' ? result.why : 'gave no secret'}.`
 }
 
 function toRequest(wanted: SecretCommand, environment: Environment, signal?: AbortSignal): SecretCommandRequest {
