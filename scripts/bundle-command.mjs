@@ -1,9 +1,10 @@
 // Bundles the `nexus` command into dist/cli. Start-up time is what counts here, and it goes with the bytes and files that
-// Node must read: `look.cjs` and `main.cjs` are each one file with what such a command needs; everything else is loaded when it is used.
+// Node must read: `look.cjs`, `start.cjs` and `main.cjs` are each one file with what such a command needs; everything else is loaded when it is used.
 //   bin.cjs       answers --version and turns old versions of Node away
 //   look.cjs      the command line, and `skills list` and `show`: no more than looking takes
 //   later.cjs     what look.cjs needs for files that are not plain
 //   config.cjs    what look.cjs needs when there is a nexus.yaml
+//   start.cjs     the command line, its help and its mistakes, and no command
 //   main.cjs      the command line, and other commands that start often: check, prompt, config
 //   <part>.js     what other commands add, with the chunks they share; they have their own copies of the rooms
 //   vendor/*.cjs  packages that a command may need
@@ -20,6 +21,7 @@ const SRC = join(ROOT, 'src')
 /** What of the dynamically imported modules lies in each. */
 const INSIDE = {
   look: /^(?:looking|cli\/commands\/skills\/catalog)\.ts$/,
+  start: /^cli\/(?:help|arguments\/mistakes)\.ts$/,
   main: /^(?:looking|local|policies|settings)\.ts$|^(?:config|format|gate|catalog|sources)\/|^cli\/(?:help|open|commands\/(?:skills\/check|prompt|config))\.ts$/,
 }
 /** What look.cjs leaves to later.cjs: functions that few skills need. */
@@ -41,6 +43,8 @@ const NODE = {
   target: 'node24',
   charset: 'utf8',
   logLevel: 'warning',
+  // Else a pattern with \p{…} becomes `new RegExp`, which is made anew wherever it stands.
+  supported: { 'regexp-unicode-property-escapes': true },
 }
 const SMALL = { minifySyntax: true, minifyWhitespace: true }
 
@@ -50,6 +54,7 @@ export async function bundleCommand(directory) {
   const parts = new Map()
   const results = [
     await bundleStart(directory, 'look', parts),
+    await bundleStart(directory, 'start', parts),
     await bundleStart(directory, 'main', parts),
     await esbuild({
       ...NODE,
@@ -59,7 +64,7 @@ export async function bundleCommand(directory) {
       splitting: true,
       ...SMALL,
       metafile: true,
-      plugins: [outsidePackages, lazyModules('esm'), readSources()],
+      plugins: [outsidePackages, lazyModules('esm'), readSources('esm')],
     }),
   ]
   for (const [name, files] of Object.entries({ later: LATER, config: WITH_CONFIG }))
@@ -74,19 +79,28 @@ function bundleStart(directory, name, parts) {
   return bundleCjs(directory, name, {
     entryPoints: ['src/cli/main.ts'],
     plugins: [
+      ...(name === 'look' ? [fewCommands] : []),
       lazyModules('cjs', name === 'look' ? LATER : []),
       collectParts(INSIDE[name], parts),
       outsidePackages,
-      readSources(name === 'look' ? INSIDE.look : undefined),
+      readSources('cjs', name === 'main' ? undefined : INSIDE[name]),
     ],
   })
+}
+
+/** look.cjs knows its own commands only. */
+const fewCommands = {
+  name: 'few-commands',
+  setup(esbuild) {
+    esbuild.onResolve({ filter: /^\.\/table\.ts$/ }, () => ({ path: join(SRC, 'cli/commands/skills/table.ts') }))
+  },
 }
 
 /** One file with whole modules, of which look.cjs loads what it needs. */
 function bundleFiles(directory, name, { files, parts }) {
   return bundleCjs(directory, name, {
     stdin: { contents: files.map((file) => `export * from './${file}'`).join('\n'), resolveDir: ROOT },
-    plugins: [lazyModules('cjs'), collectParts(/^config\//, parts), outsidePackages, readSources()],
+    plugins: [lazyModules('cjs'), collectParts(/^config\//, parts), outsidePackages, readSources('cjs')],
   })
 }
 
@@ -100,25 +114,19 @@ async function bundleCjs(directory, name, what) {
     format: 'cjs',
     ...SMALL,
     metafile: true,
-    banner: { js: 'const nexusUrl=require("node:url").pathToFileURL(__filename).href;' },
-    define: { 'import.meta.url': 'nexusUrl' },
     ...what,
   })
-  importThroughBin(directory, name)
-  refuseWide(directory, name)
+  importThroughBin(join(directory, `${name}.cjs`))
   return result
 }
 
-/** esbuild escapes what is not ASCII in texts, but not in patterns, which would then read as something else. */
-function refuseWide(directory, name) {
-  const wide = /.{0,40}[^\x00-\x7f].{0,40}/.exec(readFileSync(join(directory, `${name}.cjs`), 'utf8'))
-  if (wide) throw new Error(`${name}.cjs must be ASCII; write it as \\u…: ${wide[0]}`)
-}
-
 /** What V8 kept cannot import by itself; bin.cjs does it for all files that it loads. */
-function importThroughBin(directory, name) {
-  const file = join(directory, `${name}.cjs`)
-  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/\bimport\("/g, 'nexusImport("'))
+function importThroughBin(file) {
+  const text = readFileSync(file, 'utf8')
+  // esbuild leaves patterns as they are; in strings it escapes.
+  const [foreign] = /.{0,40}[^\0-\x7f]/.exec(text) ?? []
+  if (foreign !== undefined) throw new Error(`${file}: write this in ASCII, it is read as Latin-1: ${foreign}`)
+  writeFileSync(file, text.replaceAll(/\bimport\("/g, 'nexusImport("'))
 }
 
 /** Turns dynamic imports of what is not `inside` into files of their own, and says which. */
@@ -166,7 +174,7 @@ async function bundleBin(directory) {
     target: 'node12',
     // Read and compiled at every start.
     minify: true,
-    supported: { 'dynamic-import': true },
+    supported: { ...NODE.supported, 'dynamic-import': true },
     plugins: [
       {
         name: 'bin',

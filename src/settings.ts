@@ -1,7 +1,6 @@
 /** What the configuration of this machine says, in the terms of the pipeline: where to look, what to gate by, where to run. */
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import {
   assertValid,
   type Config,
@@ -136,7 +135,7 @@ export function stateFile(environment: Environment): string {
 
 /** The directory that holds this package's package.json, whether run from source, from `dist` or from a bundle. */
 export function packageRoot(): string {
-  let directory = dirname(fileURLToPath(import.meta.url))
+  let directory = import.meta.dirname
   while (!existsSync(join(directory, 'package.json')) && dirname(directory) !== directory)
     directory = dirname(directory)
   return directory

@@ -1,17 +1,16 @@
 #!/usr/bin/env node
 // CommonJS and plain syntax on purpose: this file must start on any Node, to say which one is needed, and starts fastest.
-// The build puts the version in, and makes look.cjs and main.cjs of main.ts.
+// The build puts the version in, and makes look.cjs, start.cjs and main.cjs of main.ts.
 import type * as Fs from 'node:fs'
-import type * as Module from 'node:module'
 import type * as Vm from 'node:vm'
 import type * as Main from './main.ts'
 const { version, build } = require('../../package.json') as { version: string; build?: string }
 const args = process.argv.slice(2)
 const OLDEST_MAJOR = 24
-/** The files of the bundle that are loaded here; all others are loaded by Node. */
-const OWN = /^\.\/((?:vendor\/)?\w+)\.cjs$/
 /** Of `nexus skills`; they start from the smaller bundle. */
 const LOOKING: readonly string[] = ['list', 'show']
+/** What asks for help. */
+const HELP: readonly string[] = ['help', '--help', '-h']
 
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
   print(`${version}\n`)
@@ -49,16 +48,22 @@ async function start(): Promise<void> {
   const form = isShort && args.includes('--json') ? '-json' : ''
   const bundle =
     build === undefined ? undefined : openBundle(`${build}-${process.version}-${process.arch}-${kind}${form}`)
-  const { main } = (bundle ? bundle.load(isShort ? 'look' : 'main') : require('./main.ts')) as typeof Main
+  const { main } = (bundle ? bundle.load(bundleFor(kind)) : require('./main.ts')) as typeof Main
   process.exitCode = await main(args, version)
   // What failed has not run the functions that count.
   if (!isShort || process.exitCode === 0) bundle?.keep()
 }
 
-/** Commands with much in common share what is kept. */
-function kindOf([first = '', second = '']: readonly string[]): string {
+/** Commands with much in common share what is kept. Where the guess is wrong the answer is the same, only later. */
+function kindOf([first = 'help', second = '']: readonly string[]): string {
+  if (HELP.includes(first) || args.some((arg) => arg === '--help' || arg === '-h')) return 'help'
   if (first === 'skills' && (second === 'check' || LOOKING.includes(second))) return second
   return first === 'prompt' || first === 'config' ? first : 'other'
+}
+
+function bundleFor(kind: string): string {
+  if (LOOKING.includes(kind)) return 'look'
+  return kind === 'help' || kind === 'other' ? 'start' : 'main'
 }
 
 /**
@@ -66,8 +71,9 @@ function kindOf([first = '', second = '']: readonly string[]): string {
  * which Node's own cache leaves out. It lies beside the bundle, and counts only when nobody else could have written it: V8 runs what it says.
  */
 function openBundle(key: string): { readonly load: (name: string) => unknown; readonly keep: () => void } {
-  const fs = require('node:fs') as typeof Fs
-  const { Script } = require('node:vm') as typeof Vm
+  // `require` takes longer, also for what is loaded.
+  const fs = process.getBuiltinModule('node:fs')
+  const { Script } = process.getBuiltinModule('node:vm')
   const directory = `${__dirname}/../.cache`
   const isSafe = isOurs(fs, directory)
   const loaded = new Map<string, unknown>()
@@ -89,19 +95,28 @@ function openBundle(key: string): { readonly load: (name: string) => unknown; re
     return module.exports
   }
   const requireFrom = (id: string): unknown => {
-    const [, name] = OWN.exec(id) ?? []
-    return name === undefined ? require(id) : load(name)
+    if (isOwn(id)) return load(nameOf(id))
+    if (!loaded.has(id)) loaded.set(id, process.getBuiltinModule(id) ?? require(id))
+    return loaded.get(id)
   }
   const importFrom = async (id: string): Promise<unknown> => {
-    const [, name] = OWN.exec(id) ?? []
-    if (name !== undefined) return load(name)
-    if (isSafe) (require('node:module') as typeof Module).enableCompileCache(directory)
+    if (isOwn(id)) return load(nameOf(id))
+    if (isSafe) process.getBuiltinModule('node:module').enableCompileCache(directory)
     return import(id)
   }
   const keep = (): void => {
     if (isSafe) for (const { path, script } of unkept) write(fs, path, () => script.createCachedData())
   }
   return { load, keep }
+}
+
+/** The files of the bundle that are loaded here; all others are loaded by Node. */
+function isOwn(id: string): boolean {
+  return id.startsWith('./') && id.endsWith('.cjs')
+}
+
+function nameOf(id: string): string {
+  return id.slice('./'.length, -'.cjs'.length)
 }
 
 /** Writable for its owner alone, who is the system, this user, or whoever owns this file. Where there are no users it is ours. */

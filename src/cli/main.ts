@@ -70,7 +70,7 @@ function findCommand(argv: readonly string[]): Command | undefined {
 /** The first word that the usage of the command has no place for: it must not be ignored. */
 function extraWord({ usage = '' }: Command, { positionals, rest }: Invocation): string | undefined {
   const [own = '', command] = usage.split('-- ')
-  if (/\u2026|"/.test(own)) return undefined
+  if (own.includes('…') || own.includes('"')) return undefined
   const most = own.split(' ').filter((word) => word !== '').length
   return positionals[most] ?? (command === undefined ? rest[0] : undefined)
 }

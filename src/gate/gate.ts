@@ -1,5 +1,5 @@
 import type { Gated, HeldReason, HeldSkill, RejectedSkill, Skill, TargetFacts } from '../kernel/index.ts'
-import { type Lack, LIFTED_BY_ALWAYS, needOs, standing } from './needs.ts'
+import { type Lack, lacksOf } from './needs.ts'
 import { type Ground, prepare } from './prepare.ts'
 import { reasonFor } from './reasons.ts'
 import type { GateRules } from './rules.ts'
@@ -63,40 +63,25 @@ function sortSome(
 }
 
 function sortIn(skill: Skill, ground: Ground, { ready, held }: Sorted): void {
-  const lacks: Lack[] = []
-  standing(skill, ground, lacks)
-  if (mayNeed(skill, ground)) {
-    needOs(skill, ground, lacks)
-    if (!(skill.metadata.always && skill.origin.trusted))
-      for (const need of LIFTED_BY_ALWAYS) need(skill, ground, lacks)
-  }
-  if (lacks.length === 0) ready.push(skill)
-  // A copy, because an array that grows keeps room for more.
-  else held.push(new LazilyHeld(skill, ground, lacks.slice()))
-}
-
-function mayNeed({ metadata }: Skill, { rules, hasBroken }: Ground): boolean {
-  const { bins, anyBins, env, config } = metadata.requires
-  if (metadata.os.length + bins.length + anyBins.length + env.length + config.length > 0) return true
-  return rules.allowsToolGroup !== undefined || (hasBroken && metadata.primaryEnv !== undefined)
+  const lacks = lacksOf(skill, ground)
+  if (lacks) held.push(new LazilyHeld(skill, ground, lacks))
+  else ready.push(skill)
 }
 
 /** Of thousands that are held the reasons of few are ever asked for, so they are worded when they are. */
 class LazilyHeld implements HeldSkill {
   readonly skill: Skill
-  readonly #ground: Ground
-  readonly #lacks: readonly Lack[]
-  #reasons: readonly HeldReason[] | undefined
+  // One private field: until they are optimized, code takes long to find them.
+  #reasons: readonly HeldReason[] | (() => readonly HeldReason[])
 
   constructor(skill: Skill, ground: Ground, lacks: readonly Lack[]) {
     this.skill = skill
-    this.#ground = ground
-    this.#lacks = lacks
-    this.#reasons = undefined
+    this.#reasons = () => lacks.map((lack) => reasonFor(lack, skill, ground))
   }
 
   get reasons(): readonly HeldReason[] {
-    return (this.#reasons ??= this.#lacks.map((lack) => reasonFor(lack, this.skill, this.#ground)))
+    if (typeof this.#reasons === 'function') this.#reasons = this.#reasons()
+    return this.#reasons
   }
 
   toJSON(): HeldSkill {

@@ -1,4 +1,11 @@
-import { type HeldCode, nameKey, type Skill, skillAddress } from '../kernel/index.ts'
+import {
+  type HeldCode,
+  nameKey,
+  type Requirements,
+  type Skill,
+  skillAddress,
+  type SkillMetadata,
+} from '../kernel/index.ts'
 import { toOsName } from './os.ts'
 import { brokenReference, enabling, entryOf, type Ground, isEnvName } from './prepare.ts'
 import { toolGroupsOf } from './tool-groups.ts'
@@ -10,38 +17,77 @@ export interface Lack {
   readonly name: string
 }
 
-/** One gate: adds what it finds to `lacks`. Most skills need nothing, so nothing is made for them. */
-export type Gate = (skill: Skill, ground: Ground, lacks: Lack[]) => void
-
-/** The gates before the target matters: is it a whole skill, trusted, switched on, and meant for this agent? */
-export const standing: Gate = (skill, ground, lacks) => {
-  if (!skill.isDescribed && skill.description.trim() === '') lack('missing-description', lacks)
-  if (!skill.origin.trusted) lack('untrusted', lacks)
-  if (enabling(skill, ground) !== undefined) lack('disabled', lacks)
-  const { allowed } = ground
-  if (allowed && !allowed.has(nameKey(skill.name)) && !allowed.has(nameKey(skillAddress(skill))))
-    lack('not-allowed', lacks)
+/**
+ * Everything that keeps a skill back, in the order of the gates; undefined for most skills, which nothing keeps back. Thousands are asked
+ * about, so nothing is made for those, and what a skill does not need is not looked at.
+ */
+export function lacksOf(skill: Skill, ground: Ground): readonly Lack[] | undefined {
+  const lacks = standing(skill, ground)
+  const { metadata } = skill
+  if (!mayNeed(metadata, ground)) return lacks?.slice()
+  const found = lacks ?? []
+  if (metadata.os.length > 0) needOs(metadata.os, ground, found)
+  // It does not lift the operating system.
+  if (!(metadata.always && skill.origin.trusted)) needRest(skill, metadata, { ground, lacks: found })
+  // A copy, because an array that grows keeps room for more.
+  return found.length > 0 ? found.slice() : undefined
 }
 
-/** The operating system; `always` does not lift it. */
-export const needOs: Gate = ({ metadata: { os } }, ground, lacks) => {
-  if (os.length === 0 || os.includes(ground.os) || os.some((name) => toOsName(name) === ground.os)) return
+function mayNeed({ os, requires, primaryEnv }: SkillMetadata, { rules, hasBroken }: Ground): boolean {
+  const { bins, anyBins, env, config } = requires
+  if (os.length + bins.length + anyBins.length + env.length + config.length > 0) return true
+  return rules.allowsToolGroup !== undefined || (hasBroken && primaryEnv !== undefined)
+}
+
+/** The gates before the target matters: is it a whole skill, trusted, switched on, and meant for this agent? */
+function standing(skill: Skill, ground: Ground): Lack[] | undefined {
+  const isDescribed = skill.isDescribed === true || skill.description.trim() !== ''
+  const isDisabled = ground.disabled.size > 0 && enabling(skill, ground) !== undefined
+  const isAllowed = ground.allowed === undefined || isIn(ground.allowed, skill)
+  const { trusted } = skill.origin
+  if (isDescribed && trusted && !isDisabled && isAllowed) return undefined
+  const lacks: Lack[] = []
+  if (!isDescribed) lack('missing-description', lacks)
+  if (!trusted) lack('untrusted', lacks)
+  if (isDisabled) lack('disabled', lacks)
+  if (!isAllowed) lack('not-allowed', lacks)
+  return lacks
+}
+
+/** By its name or its address. */
+function isIn(allowed: ReadonlySet<string>, skill: Skill): boolean {
+  return allowed.has(nameKey(skill.name)) || allowed.has(nameKey(skillAddress(skill)))
+}
+
+function needOs(os: readonly string[], ground: Ground, lacks: Lack[]): void {
+  if (os.includes(ground.os) || os.some((name) => toOsName(name) === ground.os)) return
   lack('os', lacks)
 }
 
-/** Every binary of `requires.bins`. */
-const needBins: Gate = ({ metadata }, { hasBin }, lacks) => {
-  for (const name of metadata.requires.bins) if (!hasBin(name)) lacks.push({ code: 'bin', name })
+/** The needs that `always` lifts, in the order of the gates. */
+function needRest(
+  skill: Skill,
+  { requires }: SkillMetadata,
+  { ground, lacks }: { readonly ground: Ground; readonly lacks: Lack[] },
+): void {
+  const { rules } = ground
+  const { bins, anyBins, env, config } = requires
+  if (bins.length + anyBins.length > 0) needBins(requires, ground, lacks)
+  if (env.length > 0 || ground.hasBroken) needEnv(skill, ground, lacks)
+  for (const name of config) if (name === '' || !rules.configTruthy(name)) lacks.push({ code: 'config', name })
+  if (!rules.allowsToolGroup) return
+  // Those of `metadata.toolGroups`.
+  for (const name of toolGroupsOf(skill)) if (!rules.allowsToolGroup(name)) lacks.push({ code: 'tool-group', name })
 }
 
-/** At least one binary of `requires.anyBins`. */
-const needAnyBins: Gate = ({ metadata }, { hasBin }, lacks) => {
-  const { anyBins } = metadata.requires
+/** Every binary of `bins`, and at least one of `anyBins`. */
+function needBins({ bins, anyBins }: Requirements, { hasBin }: Ground, lacks: Lack[]): void {
+  for (const name of bins) if (!hasBin(name)) lacks.push({ code: 'bin', name })
   if (anyBins.length > 0 && !anyBins.some(hasBin)) lack('any-bins', lacks)
 }
 
 /** Every variable of `requires.env`, and the `primaryEnv` when its value is configured but cannot be had. */
-const needEnv: Gate = (skill, ground, lacks) => {
+function needEnv(skill: Skill, ground: Ground, lacks: Lack[]): void {
   const { primaryEnv, requires } = skill.metadata
   for (const name of requires.env) if (!hasEnv(skill, name, ground)) lacks.push({ code: 'env', name })
   if (!ground.hasBroken || primaryEnv === undefined || requires.env.includes(primaryEnv)) return
@@ -60,21 +106,6 @@ function isGiven(skill: Skill, name: string, ground: Ground): boolean {
   if (!entry || ground.rules.refusedVariable?.(name) !== undefined) return false
   return entry.env.has(name) || (entry.hasApiKey && skill.metadata.primaryEnv === name)
 }
-
-/** Every configuration path of `requires.config`. */
-const needConfig: Gate = ({ metadata }, { rules }, lacks) => {
-  for (const name of metadata.requires.config)
-    if (name === '' || !rules.configTruthy(name)) lacks.push({ code: 'config', name })
-}
-
-/** Every tool group of `metadata.toolGroups`. */
-const needToolGroups: Gate = (skill, { rules }, lacks) => {
-  if (!rules.allowsToolGroup) return
-  for (const name of toolGroupsOf(skill)) if (!rules.allowsToolGroup(name)) lacks.push({ code: 'tool-group', name })
-}
-
-/** The needs that `always` lifts, in the order of the gates. */
-export const LIFTED_BY_ALWAYS: readonly Gate[] = [needBins, needAnyBins, needEnv, needConfig, needToolGroups]
 
 function lack(code: HeldCode, lacks: Lack[]): void {
   lacks.push({ code, name: '' })

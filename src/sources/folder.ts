@@ -13,7 +13,7 @@ import {
 } from '../kernel/index.ts'
 import { codeOf, finding, reasonOf } from './codes.ts'
 import type { FoundIn } from './found/found-skill.ts'
-import { createHeadBuffer } from './found/head-buffer.ts'
+import { HeadBuffer } from './found/head-buffer.ts'
 import { createLastLook, type LastLook, NOTHING_KNOWN } from './found/last-look.ts'
 import { createPace, type Pace, STRIDE } from './pace.ts'
 import { probeFolder } from './probe.ts'
@@ -69,7 +69,7 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
       if (typeof root !== 'string') return { skills: [], rejected: [], diagnostics: [root], isWhole: true }
       const reader = createHeadReader({ isForFew: true })
       const context = {
-        ...{ root, recall: NOTHING_KNOWN, heads: createHeadBuffer(), buffer: { bytes: new Uint8Array(0) } },
+        ...{ root, recall: NOTHING_KNOWN, heads: new HeadBuffer(), buffer: { bytes: new Uint8Array(0) } },
         shared: { origin: originOf(options), reader, maxFileBytes: limits.maxFileBytes },
       }
       return probeFolder({ nested: options.nested ?? false, limits, context }, asked, signal)
@@ -96,10 +96,11 @@ async function discoverFolder({ root, nested, limits, lastLook, shared }: Folder
     pace,
     nested,
     limits,
-    context: { shared, root, recall, heads: createHeadBuffer(), buffer: { bytes: new Uint8Array(0) } },
+    context: { shared, root, recall, heads: new HeadBuffer(), buffer: { bytes: new Uint8Array(0) } },
   })
-  recall.keep()
-  const twice = (await areDifferent(result.skills, pace)) ? [] : await duplicates(result.skills, pace)
+  const { skills } = result
+  recall.keep(skills)
+  const twice = (await areDifferent(skills, pace)) ? [] : await duplicates(skills, pace)
   return { ...result, diagnostics: [...result.diagnostics, ...twice] }
 }
 

@@ -27,5 +27,5 @@ export function listInBackground(directory: string): Promise<readonly Dirent[]> 
  * UTF-16, which is what `sort` does by itself, than as bytes.
  */
 export function inByteOrder(names: string[]): string[] {
-  return names.some((name) => SURROGATE.test(name)) ? names.sort(compareUtf8) : names.sort()
+  return SURROGATE.test(names.join('')) ? names.sort(compareUtf8) : names.sort()
 }

@@ -1,9 +1,12 @@
 import { closeSync, realpathSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { HeadRange } from '../format/index.ts'
 import type { Skill } from '../kernel/index.ts'
 import { codeOf } from './codes.ts'
 import { openWithoutWaiting } from './files/open.ts'
 import { throwIfAborted } from './pace.ts'
-import { type Candidate, type CandidateContext, readCandidate, SKILL_FILE } from './skill-file.ts'
+import { FoundSkill } from './found/found-skill.ts'
+import { type Candidate, type CandidateContext, type Place, readCandidate, SKILL_FILE } from './skill-file.ts'
 import type { AskedName, NamedResult, SourceLimits } from './source.ts'
 import { walkFolder } from './walk.ts'
 
@@ -25,7 +28,6 @@ const ALIAS_KEY = /\*[^\s*,[\]{}]*\s+:/
 const CLOSE = Buffer.from('\n---')
 const LF = 10
 const CR = 13
-const OTHER: Candidate = Object.freeze({ type: 'other' })
 
 /**
  * The skills of one name in a folder. A folder of few directories is searched as always, but for what surely has another name; of a larger
@@ -51,10 +53,10 @@ function isSmall(root: string, most: number): boolean {
 async function search(folder: OpenFolder, asked: AskedName, signal?: AbortSignal): Promise<NamedResult | undefined> {
   const { context, limits, nested } = folder
   const maxDirectories = Math.min(asked.left, limits.maxDirectories)
-  const read = (directory: string): Candidate => {
+  const read = (place: Place): Candidate => {
     asked.left--
-    const isOther = directory !== context.root && hasOtherName(directory, asked.name, context)
-    return isOther ? OTHER : readCandidate(directory, context)
+    const isOther = place.path !== context.root && hasOtherName(place, asked.name, context)
+    return isOther ? 'other' : readCandidate(place, context)
   }
   // So few directories need no rest.
   const pace = (): undefined => throwIfAborted(signal) as undefined
@@ -70,7 +72,7 @@ function atItsPlace({ context, limits }: OpenFolder, name: string): NamedResult 
   const { root } = context
   const nothing = { skills: [], rejected: [], diagnostics: [], isWhole: false }
   // A root that is a skill itself ends the search; whoever says so must search.
-  if (limits.maxDepth < 1 || readCandidate(root, context).type !== 'absent') return undefined
+  if (limits.maxDepth < 1 || readCandidate({ path: root, name: basename(root) }, context) !== 'absent') return undefined
   if (name.startsWith('.') || name === 'node_modules') return nothing
   const directory = root === '/' ? `/${name}` : `${root}/${name}`
   try {
@@ -79,10 +81,9 @@ function atItsPlace({ context, limits }: OpenFolder, name: string): NamedResult 
   } catch (error) {
     return codeOf(error) === 'ENOENT' ? nothing : undefined
   }
-  const candidate = readCandidate(directory, context)
-  if (candidate.type === 'absent') return nothing
-  if (candidate.type !== 'skill') return undefined
-  return { ...nothing, skills: [candidate.skill].filter(named(name)) }
+  const candidate = readCandidate({ path: directory, name }, context)
+  if (candidate === 'absent') return nothing
+  return candidate instanceof FoundSkill ? { ...nothing, skills: [candidate].filter(named(name)) } : undefined
 }
 
 /** Skills that count as copies of a name; of those whose name must be folded first, the catalog knows. */
@@ -94,14 +95,15 @@ function named(asked: string): (skill: Skill) => boolean {
  * True when the SKILL.md in a directory surely has a name that does not count as the asked one: neither is it that of the directory, nor does
  * the frontmatter hold it, in whatever form. Costs a reading and no parsing. All doubts are false.
  */
-function hasOtherName(directory: string, name: string, { heads }: CandidateContext): boolean {
-  const label = directory.slice(directory.lastIndexOf('/') + 1)
+function hasOtherName({ path, name: label }: Place, name: string, { heads }: CandidateContext): boolean {
   // Where letters may be taken for others, only `readCandidate` knows the file.
   if (label === name || !PLAIN_NAME.test(label) || process.platform !== 'linux') return false
   try {
-    const { fd, stats } = openWithoutWaiting(`${directory}/${SKILL_FILE}`)
+    const { fd, stats } = openWithoutWaiting(`${path}/${SKILL_FILE}`)
     try {
-      return stats.isFile() && saysOtherName(name, heads.bytes, heads.read(fd))
+      if (!stats.isFile()) return false
+      heads.read(fd, stats.size)
+      return saysOtherName(name, heads.bytes, heads)
     } finally {
       closeSync(fd)
     }
@@ -111,12 +113,12 @@ function hasOtherName(directory: string, name: string, { heads }: CandidateConte
   }
 }
 
-/** For the first `length` bytes of a SKILL.md. */
-export function saysOtherName(name: string, bytes: Buffer, length: number): boolean {
-  const close = bytes.indexOf(CLOSE)
+/** For the first bytes of a SKILL.md. */
+export function saysOtherName(name: string, bytes: Buffer, { start, end }: Pick<HeadRange, 'start' | 'end'>): boolean {
+  const close = bytes.indexOf(CLOSE, start)
   const after = bytes[close + CLOSE.length]
-  if (close < 0 || close + CLOSE.length >= length || (after !== LF && after !== CR)) return false
-  const text = bytes.toString('latin1', 0, close)
+  if (close < 0 || close + CLOSE.length >= end || (after !== LF && after !== CR)) return false
+  const text = bytes.toString('latin1', start, close)
   return /^---\r?\n/.test(text) && !text.includes(name) && !isUnclear(text)
 }
 

@@ -1,15 +1,18 @@
-import { closeSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { closeSync, fstatSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename } from 'node:path'
-import { FORMAT_LIMITS, parseSkill, type QuickHead } from '../format/index.ts'
-import { type Diagnostic, shellWord } from '../kernel/index.ts'
+import { FORMAT_LIMITS, parseSkill } from '../format/index.ts'
+import { type Diagnostic, type RejectedSkill, shellWord } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
-import { kindOf, type OpenedFile, openWithoutWaiting, readInto, stampOf } from './files/open.ts'
+import { kindOf, openUnseen, readInto } from './files/open.ts'
 import { type FoundAt, type FoundIn, FoundSkill } from './found/found-skill.ts'
 import type { HeadBuffer } from './found/head-buffer.ts'
 import type { Read, Recall } from './found/last-look.ts'
 
 /** The exact name; on a file system that ignores case the true name is compared. */
 export const SKILL_FILE = 'SKILL.md'
+
+/** Only Linux is known to tell SKILL.md from skill.md everywhere. */
+const IS_NAME_EXACT = process.platform === 'linux'
 
 /** What every candidate of one look shares. The buffers are reused: nothing may be awaited between reading and parsing. */
 export interface CandidateContext {
@@ -24,43 +27,75 @@ export interface CandidateContext {
   readonly buffer: { bytes: Uint8Array }
 }
 
+/** A directory that may hold a skill. */
+export interface Place {
+  /** A real path. */
+  readonly path: string
+  /** The last part of it. */
+  readonly name: string
+}
+
 /** What a directory turned out to be. `absent`: it has no SKILL.md; `blocked`: nobody may look into it; `other`: a skill that nobody asked for. */
-export type Candidate = Read | { readonly type: 'absent' | 'blocked' | 'other' }
+export type Candidate = Read | 'absent' | 'blocked' | 'other'
 
 /** Least room for a file that is read whole. */
 const WHOLE_BYTES = 65_536
 
 const NO_NOTES: readonly Diagnostic[] = Object.freeze([])
 
-interface Found extends OpenedFile {
-  readonly path: string
+/** A file that is open; what kind of file is not known yet. */
+interface Opened {
+  readonly fd: number
+  /** Its real path. */
+  readonly file: string
+  /** What to say about the link that led to it. */
   readonly notes: readonly Diagnostic[]
 }
 
-/** Looks for SKILL.md in a directory (a real path) and reads it, unless it was read before. Never throws for what the directory holds. */
-export function readCandidate(directory: string, context: CandidateContext): Candidate {
-  return context.recall.find(directory) ?? openCandidate(directory, context)
+/** Looks for SKILL.md in a directory and reads it, unless it was read before. Never throws for what the directory holds. */
+export function readCandidate(place: Place, context: CandidateContext): Candidate {
+  const known = context.recall.find?.(place.path)
+  if (known) return known
+  const file = `${place.path}/SKILL.md`
+  let fd: number
+  try {
+    if (!IS_NAME_EXACT && basename(realpathSync.native(file)) !== SKILL_FILE) return 'absent'
+    fd = openUnseen(file)
+  } catch (error) {
+    const opened = openOtherwise(file, error, context.root)
+    if (typeof opened === 'string') return opened
+    if ('code' in opened) return rejected(place.path, file, { context, diagnostics: [opened] })
+    return readOpened(place, opened, context)
+  }
+  return readOpened(place, { fd, file, notes: NO_NOTES }, context)
 }
 
-function openCandidate(directory: string, context: CandidateContext): Candidate {
-  const path = `${directory}/${SKILL_FILE}`
-  const found = openSkillFile(path, context.root)
-  if (found === 'absent' || found === 'blocked') return { type: found }
-  if ('code' in found) return rejected(directory, path, { context, diagnostics: [found] })
+/** Closes the file. */
+function readOpened(place: Place, { fd, file, notes }: Opened, context: CandidateContext): Read {
+  const { path: directory, name: label } = place
   try {
-    const { stats, notes } = found
+    const stats = fstatSync(fd)
     if (!stats.isFile()) {
-      return rejected(directory, path, { context, diagnostics: [notRegular(path, kindOf(stats))] })
+      const kind = notRegular(`${directory}/SKILL.md`, kindOf(stats))
+      return rejected(directory, kind.path, { context, diagnostics: [kind] })
     }
-    const read = readFound(directory, found, context)
+    const { shared, recall } = context
+    const { mtimeMs, size, ino: inode } = stats
     // What a link leads to is looked at each time.
-    context.recall.note(directory, read, notes === NO_NOTES ? stats : undefined)
+    const isOwn = notes === NO_NOTES
+    const changedMs = isOwn ? recall.tellingTime(stats) : NaN
+    const at: FoundAt = { shared, directory, label, file, notes, mtimeMs, size, inode, changedMs }
+    const skill = glance(at, fd, context)
+    if (skill) return skill
+    const read = readWhole(at, fd, context)
+    if (isOwn && !(read instanceof FoundSkill)) recall.refuse(directory, read, stats)
     return read
   } catch (error) {
+    const path = `${directory}/SKILL.md`
     const message = `${SKILL_FILE} cannot be read: ${reasonOf(error)}`
     return rejected(directory, path, { context, diagnostics: [finding('skill-file-unreadable', path, { message })] })
   } finally {
-    closeSync(found.fd)
+    closeSync(fd)
   }
 }
 
@@ -69,36 +104,28 @@ export function rejected(
   directory: string,
   file: string,
   { context, diagnostics }: { context: CandidateContext; diagnostics: readonly Diagnostic[] },
-): Read {
+): RejectedSkill {
   const errorsFirst = [...diagnostics.filter(isError), ...diagnostics.filter((diagnostic) => !isError(diagnostic))]
-  return {
-    type: 'rejected',
-    rejected: { name: basename(directory), file, origin: context.shared.origin, diagnostics: errorsFirst },
-  }
+  return { name: basename(directory), file, origin: context.shared.origin, diagnostics: errorsFirst }
 }
 
 function isError(diagnostic: Diagnostic): boolean {
   return diagnostic.severity === 'error'
 }
 
-function openSkillFile(path: string, root: string): Found | Diagnostic | 'absent' | 'blocked' {
-  try {
-    if (!hasExactName(path)) return 'absent'
-    const { fd, stats } = openWithoutWaiting(path)
-    return { fd, stats, path, notes: NO_NOTES }
-  } catch (error) {
-    switch (codeOf(error)) {
-      case 'ENOENT':
-      case 'ENOTDIR':
-        return 'absent'
-      case 'ELOOP':
-      case 'EMLINK':
-        return openLink(path, root)
-      case 'ENXIO':
-        return notRegular(path, 'a socket or device')
-      default:
-        return canLookAt(path) ? unreadable(path, error) : 'blocked'
-    }
+/** What there is when a file cannot be opened as it is: another one that a link leads to, or what is wrong. */
+function openOtherwise(path: string, error: unknown, root: string): Opened | Diagnostic | 'absent' | 'blocked' {
+  switch (codeOf(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'absent'
+    case 'ELOOP':
+    case 'EMLINK':
+      return openLink(path, root)
+    case 'ENXIO':
+      return notRegular(path, 'a socket or device')
+    default:
+      return canLookAt(path) ? unreadable(path, error) : 'blocked'
   }
 }
 
@@ -127,13 +154,8 @@ function notRegular(path: string, kind: string): Diagnostic {
   })
 }
 
-/** Only Linux is known to tell SKILL.md from skill.md everywhere. */
-function hasExactName(path: string): boolean {
-  return process.platform === 'linux' || basename(realpathSync.native(path)) === SKILL_FILE
-}
-
 /** A link is followed inside the root, and only to where it pointed when it was checked. */
-function openLink(path: string, root: string): Found | Diagnostic {
+function openLink(path: string, root: string): Opened | Diagnostic {
   const fix = `replace the link by the file itself: cp ${shellWord(path)} ${shellWord(`${path}.new`)} && mv ${shellWord(`${path}.new`)} ${shellWord(path)}`
   try {
     const real = realpathSync.native(path)
@@ -143,13 +165,13 @@ function openLink(path: string, root: string): Found | Diagnostic {
         fix,
       })
     if (!isInside(real, root)) return outside()
-    const opened = openWithoutWaiting(real)
-    if (truePath(opened, real) !== real) {
-      closeSync(opened.fd)
+    const fd = openUnseen(real)
+    if (truePath(fd, real) !== real) {
+      closeSync(fd)
       return outside()
     }
     const message = `${SKILL_FILE} is a link to ${JSON.stringify(real)}; the skill is listed, but loading refuses links`
-    return { ...opened, path: real, notes: [finding('link-followed', path, { message, fix })] }
+    return { fd, file: real, notes: [finding('link-followed', path, { message, fix })] }
   } catch (error) {
     const code: SourceCode =
       codeOf(error) === 'ENOENT' || codeOf(error) === 'ELOOP' ? 'skill-file-unreadable' : 'skill-file-kind'
@@ -159,7 +181,7 @@ function openLink(path: string, root: string): Found | Diagnostic {
 }
 
 /** Where an open file really is; the given path where the system does not tell. */
-function truePath({ fd }: OpenedFile, path: string): string {
+function truePath(fd: number, path: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`)
   } catch {
@@ -173,44 +195,28 @@ export function isInside(path: string, root: string): boolean {
   return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`)
 }
 
-/** `found` is a regular file. */
-function readFound(directory: string, found: Found, context: CandidateContext): Read {
-  const { stats, path, notes } = found
-  const at: FoundAt = {
-    directory,
-    label: directory.slice(directory.lastIndexOf('/') + 1),
-    stamp: stampOf(stats),
-    ...(notes === NO_NOTES ? undefined : { link: { file: path, notes } }),
-  }
-  const quick = glance(at.label, found, context)
-  if (!quick) return readWhole(at, found, context)
-  const kept = context.heads.keep(quick.to)
-  return { type: 'skill', skill: new FoundSkill(context.shared, at, { quick, kept }) }
-}
-
 /** What the first bytes of the file say, when they are enough and hold nothing odd. */
-function glance(label: string, { fd, stats }: Found, context: CandidateContext): QuickHead | undefined {
-  const { heads, shared } = context
-  if (stats.size > shared.maxFileBytes || stats.size > FORMAT_LIMITS.largeFileBytes) return undefined
-  const { bytes } = heads
-  const end = heads.read(fd)
-  const isWhole = end === stats.size
-  const quick = shared.reader.glance(bytes, { start: 0, end, isWhole }, label)
+function glance(at: FoundAt, fd: number, { heads, shared }: CandidateContext): FoundSkill | undefined {
+  const { size, label } = at
+  if (size > shared.maxFileBytes || size > FORMAT_LIMITS.largeFileBytes) return undefined
+  heads.read(fd, size)
+  const { bytes, end, isWhole } = heads
+  const quick = shared.reader.glance(bytes, heads, label)
   if (quick === undefined) return undefined
   // Of a file that is here as a whole all is checked, else only what is used: loading reads and checks the rest.
   if ((isWhole || quick.isWide) && !heads.isText(isWhole ? end : quick.to)) return undefined
-  return quick
+  heads.keep(quick.to)
+  return FoundSkill.glanced(at, quick, bytes)
 }
 
 /** The file from its first to its last byte, through the parser that reports. */
-function readWhole(at: FoundAt, found: Found, context: CandidateContext): Read {
-  const { directory, label } = at
-  const { stats, notes } = found
+function readWhole(at: FoundAt, fd: number, context: CandidateContext): Read {
+  const { directory, label, size, notes } = at
   const { maxFileBytes } = context.shared
-  const path = `${directory}/${SKILL_FILE}`
-  const bytes = stats.size > maxFileBytes ? undefined : readBytes(found, context)
+  const path = `${directory}/SKILL.md`
+  const bytes = size > maxFileBytes ? undefined : readBytes(fd, size, context)
   if (bytes === undefined) {
-    const message = `${SKILL_FILE} has ${stats.size} bytes, the limit is ${maxFileBytes}`
+    const message = `${SKILL_FILE} has ${size} bytes, the limit is ${maxFileBytes}`
     const fix = 'move long material into files under references/'
     const tooLarge = { ...finding('file-too-large', path, { message, fix }), line: 1, column: 1 }
     return rejected(directory, path, { context, diagnostics: [tooLarge] })
@@ -218,13 +224,13 @@ function readWhole(at: FoundAt, found: Found, context: CandidateContext): Read {
   const { document, diagnostics } = parseSkill(bytes, { path, directoryName: label, maxBytes: maxFileBytes })
   if (document === undefined) return rejected(directory, path, { context, diagnostics: [...notes, ...diagnostics] })
   const { body: _, ...head } = document
-  return { type: 'skill', skill: new FoundSkill(context.shared, at, { head, diagnostics }) }
+  return FoundSkill.read(at, { head, diagnostics })
 }
 
 /** The whole file in the shared buffer, or undefined when it is larger than the limit. */
-function readBytes({ fd, stats }: Found, { buffer, shared }: CandidateContext): Uint8Array | undefined {
+function readBytes(fd: number, size: number, { buffer, shared }: CandidateContext): Uint8Array | undefined {
   const { maxFileBytes } = shared
-  const wanted = Math.min(stats.size, maxFileBytes) + 1
+  const wanted = Math.min(size, maxFileBytes) + 1
   if (buffer.bytes.length < wanted) {
     buffer.bytes = new Uint8Array(Math.max(wanted, buffer.bytes.length * 2, WHOLE_BYTES))
   }

@@ -1,14 +1,19 @@
 import { type Dirent, realpathSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../kernel/index.ts'
+import { basename, dirname } from 'node:path'
+import { type Diagnostic, type RejectedSkill, shellWord } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
+import { FoundSkill } from './found/found-skill.ts'
+import { exists, hiddenSkill, insteadOfLink, otherFileName, type Words } from './found/hints.ts'
 import { inByteOrder, isLarge, list, listInBackground } from './listing.ts'
 import type { Pace } from './pace.ts'
-import { type Candidate, type CandidateContext, isInside, readCandidate, rejected, SKILL_FILE } from './skill-file.ts'
+import { type Candidate, type CandidateContext, isInside, type Place, readCandidate, rejected } from './skill-file.ts'
 import type { SourceLimits, SourceResult } from './source.ts'
 
 /** Findings of one code that are listed one by one; the rest is counted. */
 const LISTED = 20
+
+/** Skills that are seen at a glance, some 20 µs each, between two questions to the pace. */
+const STRETCH = 8
 
 export interface WalkOptions {
   /** Go on below a directory that is a skill. */
@@ -16,57 +21,67 @@ export interface WalkOptions {
   readonly limits: SourceLimits
   readonly context: CandidateContext
   readonly pace: Pace
-  /** What is in a directory (a real path); default `readCandidate`. */
-  readonly read?: (directory: string, context: CandidateContext) => Candidate
+  /** What is in a directory; default `readCandidate`. */
+  readonly read?: (place: Place, context: CandidateContext) => Candidate
 }
 
-interface Place {
-  readonly path: string
+interface PlaceInTree extends Place {
   readonly depth: number
+}
+
+/** A visit that was quick, or took long enough to look at the clock, or ends the walk. */
+type Visit = 'quick' | 'slow' | 'end'
+
+/** All that was found. */
+export interface WalkResult extends SourceResult {
+  readonly skills: readonly FoundSkill[]
 }
 
 /** What is below a directory and still to be looked at, in byte order. */
 interface Level {
+  /** The one to go on with after this one. */
+  readonly above: Level | undefined
   /** The directory with a slash at its end. */
   readonly base: string
   readonly names: readonly string[]
-  readonly links: ReadonlySet<string>
+  /** Nearly nowhere are there any. */
+  readonly links: ReadonlySet<string> | undefined
   readonly depth: number
   next: number
 }
 
-interface Walk extends WalkOptions {
-  readonly skills: Skill[]
+interface Walk extends Required<WalkOptions> {
+  readonly skills: FoundSkill[]
   readonly rejected: RejectedSkill[]
   readonly diagnostics: Diagnostic[]
   readonly counts: Map<SourceCode, number>
-  readonly levels: Level[]
+  level: Level | undefined
   /** Every directory that was visited. Without links none comes twice, so they are only made a set when one is followed. */
   readonly paths: string[]
   visited: Set<string> | undefined
 }
 
 /** Searches everything below a root (a real path), in slices, without ever waiting for a file. Rejects only when the pace does: when cancelled. */
-export async function walkFolder(root: string, options: WalkOptions): Promise<SourceResult> {
+export async function walkFolder(root: string, options: WalkOptions): Promise<WalkResult> {
   const walk: Walk = {
+    read: readCandidate,
     ...options,
     skills: [],
     rejected: [],
     diagnostics: [],
     counts: new Map(),
-    levels: [],
+    level: undefined,
     paths: [],
     visited: undefined,
   }
-  for (let place: Place | undefined = { path: root, depth: 0 }; place; place = nextPlace(walk)) {
-    const pause = walk.pace()
-    if (pause) await pause
-    if (walk.visited?.has(place.path)) continue
-    walk.paths.push(place.path)
-    walk.visited?.add(place.path)
-    if (limitReached(walk, root)) break
-    const goesOn = visit(walk, place)
-    if (!(typeof goesOn === 'boolean' ? goesOn : await goesOn)) break
+  const pause = walk.pace()
+  if (pause) await pause
+  let last = await visit(walk, { path: root, name: basename(root), depth: 0 })
+  while (last !== 'end') {
+    const rest = walk.pace()
+    if (rest) await rest
+    const visits = visitSome(walk)
+    last = typeof visits === 'string' ? visits : await visits
   }
   for (const [code, count] of walk.counts) {
     if (count > LISTED)
@@ -78,36 +93,61 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<So
   return { skills, rejected: refused, diagnostics }
 }
 
+/** Visits the next directories, until one took long or they are many. Apart from the loop that waits, which V8 is slow to compile. */
+function visitSome(walk: Walk): Visit | Promise<Visit> {
+  for (let count = 0; count < STRETCH; count++) {
+    const place = nextPlace(walk)
+    if (place === undefined) return 'end'
+    const visited = visit(walk, place)
+    if (visited !== 'quick') return visited
+  }
+  return 'slow'
+}
+
 /** The next directory; a link becomes what it leads to, or nothing. */
-function nextPlace(walk: Walk): Place | undefined {
-  for (let level = walk.levels.at(-1); level; level = walk.levels.at(-1)) {
-    const name = level.names[level.next++]
+function nextPlace(walk: Walk): PlaceInTree | undefined {
+  for (let { level } = walk; level; level = walk.level) {
+    const { base, names, links, depth } = level
+    const name = names[level.next++]
     if (name === undefined) {
-      walk.levels.pop()
+      walk.level = level.above
       continue
     }
-    const path = level.base + name
-    if (!level.links.has(name)) return { path, depth: level.depth }
+    const path = base + name
+    if (!links?.has(name)) return { path, name, depth }
     const target = followed(walk, path)
     if (target === undefined) continue
     walk.visited ??= new Set(walk.paths)
-    return { path: target, depth: level.depth }
+    return { path: target, name: basename(target), depth }
   }
   return undefined
 }
 
-/** Reads one directory; false ends the walk. Only a large one has to be waited for. */
-function visit(walk: Walk, place: Place): boolean | Promise<boolean> {
-  const { read = readCandidate, context } = walk
-  const candidate = read(place.path, context)
-  if (candidate.type === 'blocked') {
-    noteUnreadable(walk, place, 'permission denied')
-    return true
+/** Reads one directory. Only a large one has to be waited for. */
+function visit(walk: Walk, place: PlaceInTree): Visit | Promise<Visit> {
+  if (walk.visited && isAgain(walk.visited, place)) return 'quick'
+  walk.paths.push(place.path)
+  if (limitReached(walk)) return 'end'
+  const candidate = walk.read(place, walk.context)
+  const isLeaf = !walk.nested && place.depth > 0
+  if (candidate instanceof FoundSkill) {
+    walk.skills.push(candidate)
+    if (isLeaf) return candidate.isGlanced ? 'quick' : 'slow'
+  } else if (candidate === 'blocked') {
+    return noteUnreadable(walk, place, 'permission denied')
+  } else if (typeof candidate === 'object') {
+    walk.rejected.push(candidate)
   }
-  if (candidate.type === 'skill') walk.skills.push(candidate.skill)
-  if (candidate.type === 'rejected') walk.rejected.push(candidate.rejected)
-  const isSkill = candidate.type !== 'absent'
-  if (isSkill && !walk.nested && place.depth > 0) return true
+  const isSkill = candidate !== 'absent'
+  return isSkill && isLeaf ? 'slow' : goBelow(walk, place, isSkill)
+}
+
+function isAgain(visited: Set<string>, { path }: Place): boolean {
+  const { size } = visited
+  return visited.add(path).size === size
+}
+
+function goBelow(walk: Walk, place: PlaceInTree, isSkill: boolean): Visit | Promise<Visit> {
   let entries: readonly Dirent[]
   try {
     if (!isSkill && isLarge(place.path)) return goThroughLarge(walk, place)
@@ -115,11 +155,10 @@ function visit(walk: Walk, place: Place): boolean | Promise<boolean> {
   } catch (error) {
     return unlisted(walk, place, error)
   }
-  goThrough(walk, place, { isSkill, entries })
-  return true
+  return goThrough(walk, place, { isSkill, entries })
 }
 
-async function goThroughLarge(walk: Walk, place: Place): Promise<boolean> {
+async function goThroughLarge(walk: Walk, place: PlaceInTree): Promise<Visit> {
   let entries: readonly Dirent[]
   try {
     entries = await listInBackground(place.path)
@@ -128,8 +167,7 @@ async function goThroughLarge(walk: Walk, place: Place): Promise<boolean> {
   }
   const pause = walk.pace()
   if (pause) await pause
-  goThrough(walk, place, { isSkill: false, entries })
-  return true
+  return goThrough(walk, place, { isSkill: false, entries })
 }
 
 interface Listed {
@@ -137,27 +175,36 @@ interface Listed {
   readonly entries: readonly Dirent[]
 }
 
-function goThrough(walk: Walk, place: Place, { isSkill, entries }: Listed): void {
-  if (!isSkill) hintAtFileName(walk, place.path, entries)
-  if (isSkill && !walk.nested) hintAtHiddenSkills(walk, place.path, entries)
-  else descend(walk, place, entries)
+function goThrough(walk: Walk, place: PlaceInTree, { isSkill, entries }: Listed): 'slow' {
+  if (!isSkill) rejectOtherName(walk, place.path, entries)
+  const hidden = isSkill && !walk.nested ? hiddenSkill(place.path, entries) : undefined
+  if (hidden) note(walk, 'root-is-skill', hidden)
+  if (!isSkill || walk.nested) descend(walk, place, entries)
+  return 'slow'
 }
 
-/** False when that ends the walk. */
-function unlisted(walk: Walk, place: Place, error: unknown): boolean {
+/** A file whose name is nearly the one that is read. */
+function rejectOtherName({ rejected: refused, context }: Walk, path: string, entries: readonly Dirent[]): void {
+  const diagnostic = otherFileName(path, entries)
+  if (diagnostic) refused.push(rejected(path, diagnostic.path, { context, diagnostics: [diagnostic] }))
+}
+
+/** Ends the walk when the root is gone as well. */
+function unlisted(walk: Walk, place: PlaceInTree, error: unknown): Visit {
   const vanished = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
   const message = 'the directory disappeared while it was searched'
   if (vanished) note(walk, 'directory-vanished', { path: place.path, message })
   else noteUnreadable(walk, place, reasonOf(error))
-  return rootIsThere(walk)
+  return rootIsThere(walk) ? 'slow' : 'end'
 }
 
-function noteUnreadable(walk: Walk, { path, depth }: Place, reason: string): void {
+function noteUnreadable(walk: Walk, { path, depth }: PlaceInTree, reason: string): 'slow' {
   note(walk, depth === 0 ? 'root-unreadable' : 'directory-unreadable', {
     path,
     message: `the directory cannot be read: ${reason}`,
     fix: `make it readable for the user that runs Nexus, for example: chmod a+rx ${shellWord(path)}`,
   })
+  return 'slow'
 }
 
 function rootIsThere(walk: Walk): boolean {
@@ -171,37 +218,31 @@ function rootIsThere(walk: Walk): boolean {
   return false
 }
 
-interface Words {
-  readonly path: string
-  readonly message: string
-  readonly fix?: string
-}
-
 /** Goes below a place. Hidden directories and node_modules are no places for skills. */
-function descend(walk: Walk, place: Place, entries: readonly Dirent[]): void {
+function descend(walk: Walk, place: PlaceInTree, entries: readonly Dirent[]): void {
   const base = place.path === '/' ? '/' : `${place.path}/`
   const names: string[] = []
-  const links = new Set<string>()
+  let links: Set<string> | undefined
   for (const entry of entries) {
     const { name } = entry
-    const isLink = entry.isSymbolicLink()
-    if ((!isLink && !entry.isDirectory()) || name.startsWith('.') || name === 'node_modules') continue
-    if (name.includes('\ufffd') && !isLink) {
+    const isLink = !entry.isDirectory()
+    if ((isLink && !entry.isSymbolicLink()) || name.startsWith('.') || name === 'node_modules') continue
+    if (!isLink && name.includes('\ufffd')) {
       const message = 'the name of the directory is not UTF-8'
       note(walk, 'name-encoding', { path: base + name, message, fix: 'rename it' })
       continue
     }
     names.push(name)
-    if (isLink) links.add(name)
+    if (isLink) (links ??= new Set()).add(name)
   }
-  const level: Level = { base, names: inByteOrder(names), links, depth: place.depth + 1, next: 0 }
-  if (place.depth < walk.limits.maxDepth) walk.levels.push(level)
+  const level: Level = { above: walk.level, base, names: inByteOrder(names), links, depth: place.depth + 1, next: 0 }
+  if (place.depth < walk.limits.maxDepth) walk.level = level
   else noteDepth(walk, level)
 }
 
 /** Tells of directories that are too deep; links that lead to none are no directories. */
 function noteDepth(walk: Walk, { base, names, links }: Level): void {
-  const first = names.find((name) => !links.has(name) || followed(walk, base + name) !== undefined)
+  const first = names.find((name) => !links?.has(name) || followed(walk, base + name) !== undefined)
   if (first === undefined) return
   note(walk, 'depth-limit', {
     path: base + first,
@@ -220,7 +261,7 @@ function followed(walk: Walk, path: string): string | undefined {
     note(walk, 'link-outside', {
       path,
       message: `the link leads out of the root, to ${JSON.stringify(real)}; it is not followed`,
-      fix: elsewhere(real),
+      fix: insteadOfLink(real),
     })
   } catch (error) {
     note(walk, 'link-broken', {
@@ -232,45 +273,9 @@ function followed(walk: Walk, path: string): string | undefined {
   return undefined
 }
 
-/** A skill outside may be searched where it is; of any other directory nobody should be told to. */
-function elsewhere(directory: string): string {
-  const inPlace = 'put the directory itself in its place'
-  if (!exists(`${directory}/${SKILL_FILE}`)) return `${inPlace}, or remove the link`
-  const place = `--skills-dir ${shellWord(dirname(directory))}, or skills.load.extraDirs in your own nexus.yaml`
-  return `${inPlace}, or have its own place searched: ${place}`
-}
-
-function hintAtFileName(walk: Walk, path: string, entries: readonly Dirent[]): void {
-  const alike = entries.filter(({ name }) => name.length === SKILL_FILE.length && isAlike(name))
-  const [other] = inByteOrder(alike.map(({ name }) => name))
-  if (other === undefined) return
-  const file = `${path}/${other}`
-  const diagnostic = finding('skill-file-name', file, {
-    message: `the file is named ${other}; only ${SKILL_FILE} is read`,
-    fix: `rename it to ${SKILL_FILE}: mv ${shellWord(file)} ${shellWord(`${path}/${SKILL_FILE}`)}`,
-  })
-  const candidate = rejected(path, file, { context: walk.context, diagnostics: [diagnostic] })
-  if (candidate.type === 'rejected') walk.rejected.push(candidate.rejected)
-}
-
-function isAlike(name: string): boolean {
-  return name !== SKILL_FILE && name.toLowerCase() === 'skill.md'
-}
-
-/** The root is a skill, so the search ends there; say so when that hides others. */
-function hintAtHiddenSkills(walk: Walk, root: string, entries: readonly Dirent[]): void {
-  const directories = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
-  const hidden = inByteOrder(directories).find((name) => exists(`${root}/${name}/${SKILL_FILE}`))
-  if (hidden === undefined) return
-  note(walk, 'root-is-skill', {
-    path: root,
-    message: `the root has a ${SKILL_FILE} of its own, so ${JSON.stringify(hidden)} and other skills below it are not searched`,
-    fix: `give that file a directory of its own: mkdir ${shellWord(`${root}/my-skill`)} && mv ${shellWord(`${root}/${SKILL_FILE}`)} ${shellWord(`${root}/my-skill/`)}`,
-  })
-}
-
-function limitReached(walk: Walk, root: string): boolean {
+function limitReached(walk: Walk): boolean {
   const { maxDirectories, maxSkills } = walk.limits
+  const { root } = walk.context
   if (walk.skills.length >= maxSkills) {
     const message = `more than ${maxSkills} skills; the rest was not searched`
     note(walk, 'skill-limit', { path: root, message, fix: 'split the directory into several sources' })
@@ -286,13 +291,4 @@ function note(walk: Walk, code: SourceCode, { path, ...words }: Words): void {
   const count = (walk.counts.get(code) ?? 0) + 1
   walk.counts.set(code, count)
   if (count <= LISTED) walk.diagnostics.push(finding(code, path, words))
-}
-
-function exists(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined
-  } catch {
-    // Not ours to look at, which for our questions is the same as not there.
-    return false
-  }
 }

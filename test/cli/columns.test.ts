@@ -8,6 +8,7 @@ test('a character of Chinese, Japanese, Korean or an emoji counts two cells, a m
   assert.equal(widthOf('日本語'), 6)
   assert.equal(widthOf('한 👍'), 5)
   assert.equal(widthOf('e\u0301'), 1)
+  assert.equal(widthOf('\u001b[32m✓\u001b[39m café'), 6)
   assert.equal(widthOf('\u001b[31mred\u001b[39m'), 3)
 })
 

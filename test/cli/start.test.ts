@@ -106,6 +106,17 @@ test('each way to print has code of its own kept, and nothing is kept of a name 
   assert.equal(kept().length, 2)
 })
 
+for (const args of [['--help'], ['skills', 'list', '--help'], ['help', 'run'], ['skills']])
+  test(`nexus ${args.join(' ')} starts from a bundle that has no command`, () => {
+    const { builtins, files, status } = loaded(args)
+    assert.equal(status, args[0] === 'skills' && args.length === 1 ? 2 : 0)
+    assert.deepEqual([HEAVY.filter((name) => builtins.includes(name)), files], [[], ['bin.cjs', 'start.cjs']])
+  })
+
+test('what was built takes as many words as the usage of a command has dots', () => {
+  assert.equal(loaded(['skills', 'search', 'csv', 'chart', 'report']).status, 0)
+})
+
 test('nexus --version loads one file', () => {
   assert.deepEqual(loaded(['--version']).files, ['bin.cjs'])
 })

@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { checkLenient, checkStrict, createChecker, createHeadReader, parseSkill } from '../../src/format/index.ts'
 import type { SkillMetadata } from '../../src/kernel/index.ts'
+import { Glance } from '../../src/format/glance/glance.ts'
 import { change, changedText } from './changes.ts'
 
 const HEAD_BYTES = 4_096
@@ -102,6 +103,9 @@ const SEEN = {
   gates: file(
     'name: pdf\ndescription: Reads files.\nmetadata:\n  openclaw:\n    emoji: "🧰"\n    os: ["darwin", "win32"]\n    requires:\n      bins: ["gh"]\n      env: [A_B]\n    always: true\n    install:\n      - id: apt\n        kind: APT\n        package: gh\n        bins: [gh]\n      - kind: brew\n        label: "Install (brew)"\n',
   ),
+  'an install entry that is a text': file(
+    'name: pdf\ndescription: Reads files.\nmetadata:\n  nexus:\n    install:\n      - kind: x\n      - kind:brew\n',
+  ),
   'gates in blocks': file(
     'name: pdf\ndescription: Reads files.\nmetadata:\n  short: x y\n  nexus:\n    homepage: https://example.com/a\n    primaryEnv: \'A_B\'\n    other:\n      deep: [x]\n    requires:\n      anyBins:\n        - rg\n        - "gr\\tep"\n      config: []\n      more: yes it is\n    skillKey: "a \\"b\\""\n    install:\n      - kind: download\n        url: https://example.com/x\n        note: " kept "\n        os:\n          - macos\n          - darwin\n    os: [linux]\n  last: 1\nlicense: MIT\n',
   ),
@@ -142,6 +146,17 @@ const LEFT = {
 for (const [what, text] of Object.entries(LEFT)) {
   test(`${what} is left to the parser that reports`, () => assert.equal(isSeenAlike(Buffer.from(text), 'pdf'), false))
 }
+
+test('a block is looked at as a whole, also when only its last line is not ASCII', () => {
+  const look = new Glance()
+  const text = Buffer.from(file('name: pdf\ndescription: >-\n  one\n\n  größe\nlicense: MIT\n')).toString('latin1')
+  assert.deepEqual([look.look(text, 4), look.isWide, look.count], [true, true, 3])
+  assert.deepEqual(
+    [look.look(text.replace('  gr', '   gr'), 4), look.look(text.replace(/[^ -~\n]/g, ''), 4)],
+    [false, true],
+  )
+  assert.equal(look.isWide, false)
+})
 
 test('a closing line that ends exactly where the head ends counts only when the file ends there too', () => {
   const text = '---\nname: pdf\ndescription: Reads files.\n---'

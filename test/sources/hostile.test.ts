@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, symlinkSync, truncateSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readSync,
+  symlinkSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createFolderSource, type FolderSourceOptions } from '../../src/sources/index.ts'
@@ -22,6 +32,32 @@ test('a FIFO named SKILL.md is rejected without waiting, and its neighbours load
     rejected: ['fifo: skill-file-kind'],
     found: [],
   })
+})
+
+test('what waits in a FIFO named SKILL.md is still there after a search', { skip: noFifo }, async (t) => {
+  const directory = temporaryDirectory(t)
+  const fifo = join(directory, 'fifo', 'SKILL.md')
+  mkdirSync(join(directory, 'fifo'))
+  execFileSync('mkfifo', [fifo])
+  // Open for both, so that neither opening nor reading waits for another process.
+  const fd = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK)
+  t.after(() => closeSync(fd))
+  writeSync(fd, skillText('fifo'))
+  const search = source(directory)
+  for (const _ of ['first', 'again']) {
+    assert.deepEqual(summary(await search.discover())['rejected'], ['fifo: skill-file-kind'])
+  }
+  const bytes = Buffer.alloc(1_000)
+  assert.equal(bytes.toString('utf8', 0, readSync(fd, bytes)), skillText('fifo'))
+})
+
+test('a device named SKILL.md is rejected', async (t) => {
+  const directory = temporaryDirectory(t)
+  mkdirSync(join(directory, 'zero'))
+  const made = spawnSync('mknod', [join(directory, 'zero', 'SKILL.md'), 'c', '1', '5'])
+  if (made.status !== 0) return t.skip('devices cannot be made here')
+  const { rejected } = await source(directory).discover()
+  assert.match(rejected[0]?.diagnostics[0]?.message ?? '', /^SKILL\.md (?:is a device|cannot be opened)/)
 })
 
 test('a directory, a link to a device and a link in a circle named SKILL.md are rejected', async (t) => {

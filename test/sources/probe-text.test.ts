@@ -15,7 +15,7 @@ const skip = existsSync(join(CORPUS, 'real-skills.jsonl.gz')) ? false : `the cor
 /** As the search sees a file: its beginning. */
 function isSetAside(name: string, file: Uint8Array): boolean {
   const bytes = Buffer.alloc(HEAD_BYTES + 1)
-  return saysOtherName(name, bytes, Buffer.from(file).copy(bytes, 0, 0, HEAD_BYTES))
+  return saysOtherName(name, bytes, { start: 0, end: Buffer.from(file).copy(bytes, 0, 0, HEAD_BYTES) })
 }
 
 function nameIn(file: Uint8Array): string | undefined {

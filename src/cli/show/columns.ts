@@ -1,13 +1,18 @@
 /** Text in columns: widths are cells of a terminal, so that colours count nothing and Chinese, Japanese, Korean and emoji two. */
 
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/
-const PLAIN = /^[ -~]*$/
+/** Of one cell each: ASCII, and our own signs `…≡◌✓✗`. */
+const PLAIN = /^[ -~\u2026\u2261\u25cc\u2713\u2717]*$/
 // oxlint-disable-next-line no-control-regex
 const COLOURS = /\u001b\[\d+m/g
 
+/** Before it there are no marks, and nothing is wide. */
+const FIRST_MARK = '\u0300'
+
 /** Cells of one character. */
 export function cellsOf(character: string): 0 | 1 | 2 {
-  // Patterns over all of Unicode are prepared where they stand: not at start.
+  if (character < FIRST_MARK) return 1
+  // Patterns over all of Unicode take half a millisecond to prepare, when they are used first.
   if (/\p{M}/u.test(character)) return 0
   return WIDE.test(character) || /\p{Emoji_Presentation}/u.test(character) ? 2 : 1
 }
@@ -15,8 +20,10 @@ export function cellsOf(character: string): 0 | 1 | 2 {
 /** Cells of a text on one line. */
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length
+  const bare = text.replace(COLOURS, '')
+  if (PLAIN.test(bare)) return bare.length
   let cells = 0
-  for (const character of text.replace(COLOURS, '')) cells += cellsOf(character)
+  for (const character of bare) cells += cellsOf(character)
   return cells
 }
 
@@ -63,28 +70,50 @@ const LEAST_ROOM = 24
 const OWN_LINE = '    '
 
 /** Rows with their columns padded to one width. Only the last cell of a row may be long; one that is cut must not be coloured. */
-export function formatTable(
-  rows: readonly (readonly string[])[],
-  { columns = Number.POSITIVE_INFINITY, long = 'cut' }: TableOptions = {},
-): string {
+export function formatTable(rows: readonly (readonly string[])[], options: TableOptions = {}): string {
+  const table = { rows: rows.map((row) => row.slice(0, -1)), last: (index: number) => rows[index]?.at(-1) ?? '' }
+  const line = layOut(table, options)
+  return rows.map((_, index) => line(index)).join('\n')
+}
+
+/** A table of which the last cell of each row is made when it is asked for, so that thousands of them are never in memory together. */
+export interface LongTable {
+  /** The cells before the last one. */
+  readonly rows: readonly (readonly string[])[]
+  readonly last: (index: number) => string
+}
+
+/** How `formatTable` writes each row, by its index. */
+export function layOut(
+  { rows, last }: LongTable,
+  { columns = Number.POSITIVE_INFINITY, long = 'cut' }: TableOptions,
+): (index: number) => string {
   const widths: number[] = []
   for (const row of rows)
-    for (const [index, cell] of row.slice(0, -1).entries()) widths[index] = Math.max(widths[index] ?? 0, widthOf(cell))
+    for (let index = 0; index < row.length; index++)
+      widths[index] = Math.max(widths[index] ?? 0, widthOf(row[index] as string))
   const start = widths.reduce((sum, width) => sum + width + GAP, 0)
-  const isNarrow = columns - start < LEAST_ROOM && rows.some((row) => start + widthOf(row.at(-1) ?? '') > columns)
-  const fit = (text: string, room: number): readonly string[] =>
-    long === 'wrap' ? wrap(text, room) : [shorten(text, room)]
-  return rows
-    .map((row) => {
-      const last = row.at(-1) ?? ''
-      const before = row
-        .slice(0, -1)
-        .map((cell, index) => cell + ' '.repeat((widths[index] ?? 0) - widthOf(cell) + GAP))
-      const begin = before.join('')
-      if (isNarrow)
-        return [begin.trimEnd(), ...fit(last, columns - OWN_LINE.length).map((line) => OWN_LINE + line)].join('\n')
-      const room = columns - widthOf(begin)
-      return (begin + fit(last, room).join(`\n${' '.repeat(columns - room)}`)).trimEnd()
-    })
-    .join('\n')
+  const isNarrow = columns - start < LEAST_ROOM && rows.some((_, index) => start + widthOf(last(index)) > columns)
+  return (index) => {
+    let begin = ''
+    let used = 0
+    const row = rows[index] as readonly string[]
+    for (let column = 0; column < row.length; column++) {
+      const cell = row[column] as string
+      const width = (widths[column] ?? 0) + GAP
+      begin += cell + ' '.repeat(width - widthOf(cell))
+      used += width
+    }
+    const text = fit(last(index), { indent: isNarrow ? OWN_LINE.length : used, columns, long })
+    if (isNarrow) return `${begin.trimEnd()}\n${OWN_LINE}${text}`
+    const end = text.trimEnd()
+    return end === '' ? begin.trimEnd() : begin + end
+  }
+}
+
+/** The last cell, whose lines stand behind an indent. */
+function fit(text: string, { indent, columns, long }: Required<TableOptions> & { readonly indent: number }): string {
+  if (columns === Number.POSITIVE_INFINITY) return text
+  const room = columns - indent
+  return long === 'cut' ? shorten(text, room) : wrap(text, room).join(`\n${' '.repeat(indent)}`)
 }

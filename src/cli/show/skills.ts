@@ -9,7 +9,7 @@ import {
   toSafeLine,
 } from '../../kernel/index.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
-import { formatTable, shorten } from './columns.ts'
+import { formatTable, layOut, shorten } from './columns.ts'
 import { type Rows, rowsOf } from './long-document.ts'
 
 /** Why a copy is not simply ready; with the place of the cause, where it is known. */
@@ -49,19 +49,25 @@ export function stateOf(catalog: Catalog, skill: Skill): SkillState {
   return { state: 'ready', reasons: [] }
 }
 
-export function printReady(catalog: Catalog, terminal: Terminal): void {
-  if (catalog.skills.length === 0) {
-    terminal.line('No skill is ready.')
-    return
-  }
-  const rows = catalog.skills.map((skill) => [
-    `${terminal.paint('green', '✓')} ${terminal.paint('bold', shorten(toSafeLine(skill.name), 40))}`,
+/** The ready skills as lines of a table, in parts of some 10 KB. */
+export function* readyInParts({ skills }: Catalog, terminal: Terminal): Generator<string> {
+  if (skills.length === 0) yield 'No skill is ready.\n'
+  const mark = terminal.paint('green', '✓')
+  const rows = skills.map((skill) => [
+    `${mark} ${terminal.paint('bold', shorten(toSafeLine(skill.name), 40))}`,
     terminal.paint('dim', skill.origin.source),
     terminal.paint('dim', `~${costOf(skill)} tokens`),
-    toSafeLine(skill.description),
   ])
-  terminal.line(formatTable(rows, terminal))
+  const line = layOut({ rows, last: (index) => toSafeLine((skills[index] as Skill).description) }, terminal)
+  for (let from = 0; from < rows.length; from += AT_ONCE) {
+    let part = ''
+    for (let index = from; index < from + AT_ONCE && index < rows.length; index++) part += `${line(index)}\n`
+    yield part
+  }
 }
+
+/** Lines that are written together. */
+const AT_ONCE = 64
 
 /** What a skill costs in the prompt when the index shows it whole. The index itself is not made for a list: `nexus prompt` has it. */
 function costOf(skill: Skill): number {
@@ -200,8 +206,19 @@ export function listsIn(catalog: Catalog, all: boolean): Readonly<Record<string,
   }
 }
 
+/** Written out, because a list has thousands of them. */
 function readyData(skill: Skill): JsonValue {
-  return Object.assign(skillData(skill), { description: skill.description, tokens: costOf(skill) })
+  const { name, origin, description } = skill
+  return {
+    name,
+    address: skillAddress(skill),
+    tier: origin.tier,
+    trusted: origin.trusted,
+    file: skill.file,
+    diagnostics: diagnosticsOf(skill),
+    description,
+    tokens: estimateLine(name, description),
+  }
 }
 
 export function skillData(skill: Skill): { [key: string]: JsonValue } {
@@ -211,8 +228,15 @@ export function skillData(skill: Skill): { [key: string]: JsonValue } {
     tier: skill.origin.tier,
     trusted: skill.origin.trusted,
     file: skill.file,
-    diagnostics: skill.diagnostics.map(diagnosticData),
+    diagnostics: diagnosticsOf(skill),
   }
+}
+
+const NONE: readonly never[] = Object.freeze([])
+
+/** Of nearly all skills there are none. */
+function diagnosticsOf({ diagnostics }: Skill): JsonValue {
+  return diagnostics.length === 0 ? NONE : diagnostics.map(diagnosticData)
 }
 
 export function rejectedData(broken: RejectedSkill): JsonValue {

@@ -1,13 +1,11 @@
-import { CR, DASH, DOUBLE_QUOTE, LF, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
-import { IN_METADATA, markOf } from './keys.ts'
-import { createPatterns, type Patterns } from './patterns.ts'
+import { COLON, CR, DASH, DOUBLE_QUOTE, LF, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
+import { IN_METADATA, markOf, MARKS } from './keys.ts'
+import { createCloserPattern, createLinesPattern } from './patterns.ts'
 
 const MAX_LEVELS = 10
 const MAX_KEYS = 120
 const BAR = 124
 const GREATER = 62
-const ZERO = 48
-const NINE = 57
 
 /** An entry at the first column: `from` is its key, `end` the start of the next line. */
 export interface TopEntry {
@@ -20,7 +18,8 @@ export interface TopEntry {
 
 /**
  * The quickest reading: is this a frontmatter of the plainest kind, and which entries does it have? It accepts less than the scanner,
- * and nothing that the scanner does not. Patterns do most of the work, because they need no warming up. Good until the next look.
+ * and nothing that the scanner does not. A pattern tells whether its lines are understood, and one loop how they belong together. Good
+ * until the next look.
  */
 export class Glance {
   readonly entries: readonly TopEntry[] = Array.from({ length: MAX_KEYS }, (): TopEntry => ({
@@ -36,121 +35,124 @@ export class Glance {
   isWide = false
   /** Some key below another may gate the skill. */
   hasGates = false
+  /** The first line right below metadata whose key may gate; 0 when there is none. */
+  gatesFrom = 0
 
   // Not #private: until it is optimized, code finds those by a symbol, which takes longer than all else that is done for a line.
   /** Per level: its indentation doubled, plus one for a list. */
-  private readonly columns: number[] = Array.from({ length: MAX_LEVELS + 3 }, () => 0)
+  private readonly columns: number[] = Array.from({ length: MAX_LEVELS + 2 }, () => 0)
+  /** Per level: how many keys stand above those of the mapping that is read there. */
+  private readonly firsts: number[] = Array.from({ length: MAX_LEVELS + 2 }, () => 0)
   private readonly marks: number[] = Array.from({ length: MAX_KEYS + 1 }, () => 0)
-  private readonly levels: number[] = Array.from({ length: MAX_KEYS + 1 }, () => 0)
-  private readonly ascii = createPatterns('ascii')
-  private all: Patterns | undefined
+  private readonly ascii = createLinesPattern('ascii')
+  private all: RegExp | undefined
+  private readonly closer = createCloserPattern()
 
   /** True when `text`, bytes read as Latin-1, is such a frontmatter from `start` to a closing line. */
   // One loop on purpose: each of its parts is too small to be worth a call, and calls are what costs before they are compiled.
   // oxlint-disable-next-line complexity
   look(text: string, start: number): boolean {
-    const { columns, marks, levels } = this
-    // The most frequent form, tried without looking at the value.
-    const { plain } = this.ascii.entry
-    let at = start
+    this.count = 0
+    this.hasGates = false
+    this.gatesFrom = 0
+    const end = this.endOfLines(text, start)
+    if (end < 0) return false
+    this.end = end
+    const { columns, firsts, marks, entries } = this
     let level = 0
     let keys = 0
-    let isOpen = false
-    this.count = 0
-    this.isWide = false
-    this.hasGates = false
-    for (;;) {
+    for (let at = start, next = 0; at < end; at = next) {
       let from = at
       while (text.charCodeAt(from) === SPACE) from++
-      const unit = text.charCodeAt(from)
-      if (from === at && unit === DASH) break
+      next = text.indexOf('\n', from) + 1
       const indent = from - at
-      const column = indent + indent + (unit === DASH ? 1 : 0)
+      const isItem = text.charCodeAt(from) === DASH
+      const column = indent + indent + (isItem ? 1 : 0)
       const current = columns[level] as number
-      if (isOpen && indent > current >> 1) {
-        if (++level > MAX_LEVELS) return false
-        columns[level] = column
-        if (level === 1) (this.entries[this.count - 1] as TopEntry).form = unit === DASH ? 'list' : 'below'
-      } else if (column !== current) {
-        while (indent < (columns[level] as number) >> 1) level--
-        if (column !== columns[level]) return false
-      }
-      while (keys > 0 && (levels[keys - 1] as number) > level) keys--
-      let key = from
-      if (unit === DASH) {
-        // An item: a value, or a mapping that begins behind the dash.
-        if (text.charCodeAt(from + 1) !== SPACE) return false
-        key = from + 2
-        const colon = text.indexOf(':', key)
-        if (colon < 0 || colon > text.indexOf('\n', key) || !isBlank(text.charCodeAt(colon + 1))) {
-          at = this.after('value', text, key, text.charCodeAt(key))
-          if (at < 0) return false
-          isOpen = false
+      if (indent > current >> 1) {
+        if (!isOpen(text, at)) {
+          // Only the lines of a block stand deeper than a key with a value.
+          if (level > 0 || !this.isBlock(text)) return false
+          while (text.charCodeAt(next) <= SPACE) next = text.indexOf('\n', next) + 1
+          const block = entries[this.count - 1] as TopEntry
+          block.end = next
+          block.form = 'block'
           continue
         }
-        columns[++level] = column + 3
-        if (level > MAX_LEVELS) return false
+        if (++level > MAX_LEVELS) return false
+        columns[level] = column
+        firsts[level] = keys
+        if (level === 1) (entries[this.count - 1] as TopEntry).form = isItem ? 'list' : 'below'
+      } else if (column !== current) {
+        while (indent < (columns[level] as number) >> 1) keys = firsts[level--] as number
+        if (column !== columns[level]) return false
+      }
+      let key = from
+      if (isItem) {
+        // An item: a value, or a mapping that begins behind the dash.
+        key = from + 2
+        const colon = text.indexOf(':', key)
+        if (colon < 0 || colon >= next || !isBlank(text.charCodeAt(colon + 1))) continue
+        if (isQuoteOrBracket(text.charCodeAt(key)) || ++level > MAX_LEVELS) return false
+        columns[level] = column + 3
+        firsts[level] = keys
       }
       const mark = markOf(text, key)
-      for (let last = keys - 1; last >= 0 && levels[last] === level; last--) if (marks[last] === mark) return false
+      for (let other = keys - 1; other >= (firsts[level] as number); other--) if (marks[other] === mark) return false
       if (keys >= MAX_KEYS) return false
-      marks[keys] = mark
-      levels[keys++] = level
-      let isBlock = false
-      isOpen = false
-      plain.lastIndex = key
-      if (plain.test(text)) at = plain.lastIndex
-      else {
-        let value = text.indexOf(':', key)
-        while (text.charCodeAt(++value) === SPACE);
-        const first = text.charCodeAt(value)
-        isBlock = first === BAR || first === GREATER
-        if (isBlock && (level > 0 || unit === DASH)) return false
-        at = this.after('entry', text, key, first)
-        if (at < 0) return false
-        isOpen = isBlank(first)
-      }
+      marks[keys++] = mark
       if (level === 0) {
-        const entry = this.entries[this.count++] as TopEntry
+        const entry = entries[this.count++] as TopEntry
         entry.mark = mark
         entry.from = from
-        entry.end = at
-        entry.form = isOpen ? 'open' : isBlock ? 'block' : 'line'
+        entry.end = next
+        entry.form = isOpen(text, next) ? 'open' : 'line'
       } else if (level === 1 && IN_METADATA.has(mark)) {
         this.hasGates = true
+        if (this.gatesFrom === 0 && (entries[this.count - 1] as TopEntry).mark === MARKS.metadata) this.gatesFrom = at
       }
     }
-    this.end = at
-    const { closer } = this.ascii
-    closer.lastIndex = at
-    return closer.test(text)
+    return true
   }
 
-  /** Where the next line starts when an entry stands at `at`, or a value alone, whose value begins with `first`; -1 when its form is unknown. */
-  // oxlint-disable-next-line max-params
-  private after(what: 'entry' | 'value', text: string, at: number, first: number): number {
-    const pattern = patternOf(this.ascii, what, first)
-    pattern.lastIndex = at
-    // Of a block it matches the lines before the first with another character: then more of its lines follow.
-    const isMatch = pattern.test(text) && (pattern !== this.ascii.block || text.charCodeAt(pattern.lastIndex) !== SPACE)
-    if (isMatch) return pattern.lastIndex
-    this.all ??= createPatterns('all')
-    const other = patternOf(this.all, what, first)
-    other.lastIndex = at
-    if (!other.test(text)) return -1
-    this.isWide = true
-    return other.lastIndex
+  /** The start of the closing line, when all lines before it are understood by themselves; else -1. */
+  private endOfLines(text: string, start: number): number {
+    const { ascii, closer } = this
+    ascii.lastIndex = start
+    ascii.test(text)
+    let end = ascii.lastIndex
+    this.isWide = text.charCodeAt(end) !== DASH
+    if (this.isWide) {
+      this.all ??= createLinesPattern('all')
+      this.all.lastIndex = end
+      this.all.test(text)
+      end = this.all.lastIndex
+    }
+    // Nearly always without blanks behind it.
+    if (text.startsWith('---\n', end)) return end
+    closer.lastIndex = end
+    return closer.test(text) ? end : -1
+  }
+
+  /** True when the last entry is `key: |` or `key: >`. */
+  private isBlock(text: string): boolean {
+    if (this.count === 0) return false
+    let value = text.indexOf(':', (this.entries[this.count - 1] as TopEntry).from)
+    while (text.charCodeAt(++value) === SPACE);
+    const first = text.charCodeAt(value)
+    return first === BAR || first === GREATER
   }
 }
 
-function patternOf({ entry, value, open, block }: Patterns, what: 'entry' | 'value', first: number): RegExp {
-  const forms = what === 'entry' ? entry : value
-  if (first === DOUBLE_QUOTE) return forms.double
-  if (first === SINGLE_QUOTE) return forms.single
-  if (first === OPEN_BRACKET) return forms.list
-  if (first >= ZERO && first <= NINE) return forms.number
-  if (first === LF || first === CR) return open
-  return first === BAR || first === GREATER ? block : forms.plain
+/** True when the line before `next` ends with the colon behind its key. */
+function isOpen(text: string, next: number): boolean {
+  let at = next - 2
+  while (text.charCodeAt(at) <= SPACE) at--
+  return text.charCodeAt(at) === COLON
+}
+
+function isQuoteOrBracket(unit: number): boolean {
+  return unit === DOUBLE_QUOTE || unit === SINGLE_QUOTE || unit === OPEN_BRACKET
 }
 
 /** True for what may stand at the end of a line. */

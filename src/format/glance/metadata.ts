@@ -1,94 +1,46 @@
 import type { InstallSpec, Requirements, SkillMetadata } from '../../kernel/index.ts'
 import { isWebAddress, osNames, REQUIRED } from '../fields/gating-values.ts'
 import { ALIASES, TOP_LEVEL } from '../fields/metadata-keys.ts'
-import { Lines, list, textOf } from './lines.ts'
+import { DASH, SPACE } from '../quick/bytes.ts'
+import { indentAt, isOpenAt, listAt, restOf, textOf } from './lists.ts'
 
 const NONE: readonly never[] = Object.freeze([])
 const NO_REQUIREMENTS: Requirements = Object.freeze({ bins: NONE, anyBins: NONE, env: NONE, config: NONE })
-const PLACES: ReadonlySet<string> = new Set(ALIASES)
-const FIELDS: ReadonlySet<string> = new Set([...TOP_LEVEL, 'always', 'skillKey'])
-const OS_NAMES: ReadonlySet<string> = new Set(['linux', 'darwin', 'windows'])
 
-/** The fields that gate while they are collected. */
-interface Draft {
-  os: readonly string[]
-  requires: Requirements
-  always: boolean
-  primaryEnv: string | undefined
-  skillKey: string | undefined
+const BLOCKS = ALIASES.map((key) => `${key}:`)
+const FIELDS = [...TOP_LEVEL, 'always', 'skillKey'].map((key) => `${key}:`)
+const SYSTEMS: ReadonlySet<string> = new Set(['linux', 'darwin', 'windows'])
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** The fields that gate. */
+type Gating = Pick<SkillMetadata, 'os' | 'requires' | 'always'> & {
+  readonly primaryEnv: string | undefined
+  readonly skillKey: string | undefined
 }
 
 /**
  * What gates, when it is written as nearly everybody does: below `metadata` or in one block there, every field that gates of its proper
- * form. `text` are lines that a glance has accepted, so their syntax is known, with their bytes read as Latin-1; it begins at `metadata:`,
- * or is empty when there is none.
- * What only people are shown is in `whole`, which is asked for when it is. Undefined: the scanner must read it.
+ * form. What only people are shown is in the whole of it, which `read` gives and which is asked for when it is.
  */
-export function glanceAtMetadata<T>(text: string, from: Whole<T>): SkillMetadata | undefined {
-  const draft = begin()
-  return eachPlace(text, (lines, key) => field(lines, key, draft)) ? new GlancedMetadata(draft, from) : undefined
-}
-
-/** How all of it is read, and from what. */
-export interface Whole<T> {
-  readonly source: T
-  readonly read: (source: T) => SkillMetadata
-}
-
-/** True when every field of such a text has its proper form, so that there is nothing to report about it. */
-export function isSoundMetadata(text: string): boolean {
-  return eachPlace(text, isSound)
-}
-
-type Take = (lines: Lines, key: string) => boolean
-
-/** Hands every field to `take`, which goes past it; false when one is not taken, or fields stand in two places. */
-function eachPlace(text: string, take: Take): boolean {
-  if (text === '') return true
-  const lines = new Lines(text)
-  lines.next()
-  const level = lines.indent
-  if (lines.isItem) return false
-  let place: 'metadata' | 'block' | undefined
-  while (level > 0 && lines.indent === level) {
-    const key = lines.key()
-    if (PLACES.has(key)) {
-      if (place !== undefined || lines.value() !== '' || !eachField(lines, take)) return false
-      place = 'block'
-    } else if (FIELDS.has(key)) {
-      if (place === 'block' || !take(lines, key)) return false
-      place = 'metadata'
-    } else lines.skip()
-  }
-  return true
-}
-
-function begin(): Draft {
-  return { os: NONE, requires: NO_REQUIREMENTS, always: false, primaryEnv: undefined, skillKey: undefined }
-}
-
-class GlancedMetadata<T> implements SkillMetadata {
+export class GlancedMetadata implements SkillMetadata {
   readonly os: readonly string[]
   readonly requires: Requirements
   readonly always: boolean
-  declare readonly primaryEnv?: string
-  declare readonly skillKey?: string
-  readonly #source: T
-  readonly #read: (source: T) => SkillMetadata
-  #all: SkillMetadata | undefined
+  // Absent and undefined are the same here, and objects of one shape are read faster.
+  readonly primaryEnv: string
+  readonly skillKey: string
+  #whole: SkillMetadata | (() => SkillMetadata)
 
-  constructor({ os, requires, always, primaryEnv, skillKey }: Draft, { source, read }: Whole<T>) {
+  constructor({ os, requires, always, primaryEnv, skillKey }: Gating, read: () => SkillMetadata) {
     this.os = os
     this.requires = requires
     this.always = always
-    if (primaryEnv !== undefined) this.primaryEnv = primaryEnv
-    if (skillKey !== undefined) this.skillKey = skillKey
-    this.#source = source
-    this.#read = read
-    this.#all = undefined
+    this.primaryEnv = primaryEnv as string
+    this.skillKey = skillKey as string
+    this.#whole = read
   }
 
-  // Absent and undefined are the same here.
   get emoji(): string {
     return this.toJSON().emoji as string
   }
@@ -103,122 +55,209 @@ class GlancedMetadata<T> implements SkillMetadata {
 
   /** All of it as plain data. */
   toJSON(): SkillMetadata {
-    return (this.#all ??= this.#read(this.#source))
+    if (typeof this.#whole === 'function') this.#whole = this.#whole()
+    return this.#whole
   }
 }
 
-/** Hands every key below the current line to `take`, which goes past it; false when one is not taken or there are none. */
-function eachField(lines: Lines, take: Take): boolean {
-  const above = lines.indent
-  lines.next()
-  const level = lines.indent
-  if (level <= above || lines.isItem) return false
-  while (lines.indent === level) if (!take(lines, lines.key())) return false
-  return true
-}
+/** One pass over the lines below `metadata`. What it found is good until the next. */
+export class GatesGlance implements Gating {
+  os: readonly string[] = NONE
+  requires = NO_REQUIREMENTS
+  always = false
+  primaryEnv: string | undefined = undefined
+  skillKey: string | undefined = undefined
+  /** What does not gate is looked at as well, and whether every field has its proper form. */
+  private judges = false
+  private sound = true
+  private text = ''
+  /** Where fields were found. */
+  private place: 'metadata' | 'block' | undefined = undefined
+  /** Where the next line starts. */
+  private next = 0
 
-function field(lines: Lines, key: string, draft: Draft): boolean {
-  switch (key) {
-    case 'requires':
-      return lines.value() === '' && requirements(lines, draft)
-    case 'primaryEnv':
-    case 'skillKey':
-      draft[key] = textOf(lines.value())
-      lines.skip()
-      return draft[key] !== undefined
-    case 'always': {
-      const word = lines.value()
-      draft.always = word === 'true'
-      lines.skip()
-      return draft.always || word === 'false'
-    }
-    case 'os': {
-      const names = list(lines)
-      if (names) draft.os = names.every((name) => OS_NAMES.has(name)) ? names : osNames(names)
-      return names !== undefined
-    }
-    // Gates only beside or inside `requires`, which is left to the scanner.
-    case 'anyBins':
-      return false
-    default:
-      lines.skip()
-      return true
+  /** True when every field of such a text has its proper form, so that there is nothing to report about it. */
+  isSound(text: string): boolean {
+    this.judges = true
+    this.sound = true
+    const isRead = this.read(text)
+    this.judges = false
+    return isRead && this.sound
   }
-}
 
-function requirements(lines: Lines, draft: Draft): boolean {
-  const found = { ...NO_REQUIREMENTS }
-  draft.requires = found
-  return eachField(lines, (at, key) => {
-    // These may stand here as well, which is rare.
-    if (key === 'os' || key === 'primaryEnv' || key === 'install') return false
-    if (!isRequirement(key)) return skipped(at)
-    const names = list(at)
-    if (names === undefined) return false
-    found[key] = names
+  /**
+   * False when only the scanner can tell what gates. `text` are lines that a glance has accepted, so their syntax is known, with their bytes
+   * read as Latin-1; it begins with a line right below `metadata`, or is empty.
+   */
+  read(text: string): boolean {
+    this.os = NONE
+    this.requires = NO_REQUIREMENTS
+    this.always = false
+    this.primaryEnv = undefined
+    this.skillKey = undefined
+    this.text = text
+    this.place = undefined
+    const outer = indentAt(text, 0)
+    // Where fields stand: below metadata or, behind the key of a block, deeper.
+    let level = outer
+    for (let at = 0; at < text.length; at = this.next) {
+      let from = at
+      while (text.charCodeAt(from) === SPACE) from++
+      const indent = from - at
+      if (indent < outer) break
+      this.next = text.indexOf('\n', from) + 1
+      if (indent === outer) level = this.levelBelow(from, outer)
+      else if (indent === level && !this.field(from, indent)) level = -1
+      if (level < 0) return false
+    }
     return true
-  })
+  }
+
+  /** How far the fields are indented after a line right below metadata; -1 when they stand in two places, or are not understood. */
+  private levelBelow(from: number, outer: number): number {
+    const { text, place } = this
+    if (startsWithAny(BLOCKS, text, from)) {
+      this.place = 'block'
+      return place === undefined ? this.levelOfBlock(from, outer) : -1
+    }
+    if (!startsWithAny(FIELDS, text, from)) return outer
+    this.place = 'metadata'
+    return place !== 'block' && this.field(from, outer) ? outer : -1
+  }
+
+  /** How far the fields of a block are indented; -1 when there are none. */
+  private levelOfBlock(from: number, above: number): number {
+    const { text, next } = this
+    const level = indentAt(text, next)
+    const hasFields = level > above && text.charCodeAt(next + level) !== DASH
+    return hasFields && isOpenAt(text, text.indexOf(':', from) + 1) ? level : -1
+  }
+
+  /** Reads the field whose key begins at `from`; false when it has no proper form. */
+  private field(from: number, indent: number): boolean {
+    const { text } = this
+    switch (text.slice(from, text.indexOf(':', from))) {
+      case 'requires':
+        return this.requirements(from + 9, indent)
+      case 'os':
+        return this.systems(from + 3, indent)
+      case 'primaryEnv':
+        return (this.primaryEnv = textOf(restOf(text, from + 11))) !== undefined
+      case 'skillKey':
+        return (this.skillKey = textOf(restOf(text, from + 9))) !== undefined
+      case 'always':
+        return this.alwaysWord(restOf(text, from + 7))
+      // Gates only beside or inside `requires`, which is left to the scanner.
+      case 'anyBins':
+        return false
+      // Only shown, and never wrong.
+      case 'emoji':
+        return true
+      case 'homepage':
+        return !this.judges || this.judge(isAddress(textOf(restOf(text, from + 9))))
+      case 'install':
+        return !this.judges || this.judge(isOpenAt(text, from + 8) && this.areSpecs(indent))
+      default:
+        return this.judge(false)
+    }
+  }
+
+  /** Notes whether a field is sound that does not gate. */
+  private judge(isSound: boolean): true {
+    if (!isSound) this.sound = false
+    return true
+  }
+
+  private systems(start: number, above: number): boolean {
+    const names = listAt(this.text, start, above)
+    if (names === undefined) return false
+    this.os = names.every((name) => SYSTEMS.has(name)) ? names : osNames(names)
+    return true
+  }
+
+  private alwaysWord(word: string): boolean {
+    this.always = word === 'true'
+    return this.always || word === 'false'
+  }
+
+  /** The lists of names below `requires:`. */
+  private requirements(start: number, above: number): boolean {
+    const { text } = this
+    const level = indentAt(text, this.next)
+    if (level <= above || text.charCodeAt(this.next + level) === DASH || !isOpenAt(text, start)) return false
+    const found = { bins: NONE, anyBins: NONE, env: NONE, config: NONE } as Writable<Requirements>
+    let at = this.next
+    for (let indent = level; indent >= level; indent = indentAt(text, at)) {
+      if (indent === level) {
+        const from = at + level
+        const key = requirementAt(text, from)
+        // These may stand here as well, which is rare.
+        if (key === undefined && startsWithAny(INSIDE, text, from)) return false
+        if (key !== undefined) {
+          const names = listAt(text, from + key.length + 1, level)
+          if (names === undefined) return false
+          found[key] = names
+          if (this.judges) this.judge(areNames(names, REQUIRED[key]))
+        }
+      }
+      at = text.indexOf('\n', at) + 1
+    }
+    this.next = at
+    this.requires = found
+    return true
+  }
+
+  /** True for a list of mappings, each with its kind. */
+  private areSpecs(above: number): boolean {
+    const { text } = this
+    const level = indentAt(text, this.next)
+    if (level <= above) return false
+    let at = this.next
+    // Of the entry above, if there is one.
+    let hasKind = true
+    for (let indent = level; indent >= level; indent = indentAt(text, at)) {
+      const isItem = text.charCodeAt(at + indent) === DASH
+      if (indent <= level + 2) {
+        if (isItem !== (indent === level) || (isItem && !hasKind)) return false
+        if (isItem) hasKind = false
+        const from = at + level + 2
+        // With a blank: `- kind:x` is a text.
+        if (text.startsWith('kind: ', from)) hasKind = textOf(restOf(text, from + 5)) !== undefined
+        else if (!isListIfNamed(text, from, level + 2)) return false
+      }
+      at = text.indexOf('\n', at) + 1
+    }
+    this.next = at
+    return hasKind
+  }
 }
 
-function isRequirement(key: string): key is keyof Requirements {
-  return key === 'bins' || key === 'anyBins' || key === 'env' || key === 'config'
+/** The keys that may stand inside `requires` and have nothing to do with it. */
+const INSIDE: readonly string[] = ['os:', 'primaryEnv:', 'install:']
+
+function requirementAt(text: string, from: number): keyof Requirements | undefined {
+  if (text.startsWith('bins:', from)) return 'bins'
+  if (text.startsWith('env:', from)) return 'env'
+  if (text.startsWith('anyBins:', from)) return 'anyBins'
+  return text.startsWith('config:', from) ? 'config' : undefined
 }
 
-function skipped(lines: Lines): boolean {
-  lines.skip()
+/** False for `bins` and `os` that are no lists. */
+function isListIfNamed(text: string, from: number, above: number): boolean {
+  if (text.startsWith('bins:', from)) return listAt(text, from + 5, above) !== undefined
+  return !text.startsWith('os:', from) || listAt(text, from + 3, above) !== undefined
+}
+
+function areNames(names: readonly string[], pattern: RegExp): boolean {
+  for (const name of names) if (!pattern.test(name)) return false
   return true
 }
 
-function isSound(lines: Lines, key: string): boolean {
-  switch (key) {
-    case 'requires':
-      return lines.value() === '' && eachField(lines, isSoundRequirement)
-    case 'install':
-      return lines.value() === '' && areSoundSpecs(lines)
-    case 'homepage': {
-      const address = textOf(lines.value())
-      return address !== undefined && isWebAddress(address) && skipped(lines)
-    }
-    case 'os':
-      return list(lines) !== undefined
-    case 'always':
-      return /^(?:true|false)$/.test(lines.value()) && skipped(lines)
-    case 'primaryEnv':
-    case 'skillKey':
-      return textOf(lines.value()) !== undefined && skipped(lines)
-    // Only shown, and never wrong.
-    case 'emoji':
-      return skipped(lines)
-    default:
-      return false
-  }
+function isAddress(text: string | undefined): boolean {
+  return text !== undefined && isWebAddress(text)
 }
 
-function isSoundRequirement(lines: Lines, key: string): boolean {
-  if (!isRequirement(key)) return key !== 'os' && key !== 'primaryEnv' && key !== 'install' && skipped(lines)
-  const pattern = REQUIRED[key]
-  return list(lines)?.every((name) => pattern.test(name)) ?? false
-}
-
-/** A list of mappings, each with its kind. */
-function areSoundSpecs(lines: Lines): boolean {
-  const above = lines.indent
-  lines.next()
-  const level = lines.indent
-  if (level <= above || !lines.isItem) return false
-  while (lines.indent === level && lines.isItem) {
-    lines.enterItem()
-    let hasKind = false
-    while (lines.indent === level + 2 && !lines.isItem) {
-      const key = lines.key()
-      if (key === 'bins' || key === 'os') {
-        if (list(lines) === undefined) return false
-        continue
-      }
-      if (key === 'kind') hasKind = textOf(lines.value()) !== undefined
-      lines.skip()
-    }
-    if (!hasKind) return false
-  }
-  return lines.indent < level
+function startsWithAny(keys: readonly string[], text: string, from: number): boolean {
+  for (const key of keys) if (text.startsWith(key, from)) return true
+  return false
 }

@@ -9,8 +9,8 @@ import { BACKSLASH, DOUBLE_QUOTE, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../q
 import type { FileText } from '../text.ts'
 import { Glance, isBlank, type TopEntry } from './glance.ts'
 import { isSoundMapping, offsetOfKey, plainJson } from './json-metadata.ts'
-import { Lines, list, textOf } from './lines.ts'
-import { isSoundMetadata } from './metadata.ts'
+import { indentAt, listAt, textOf } from './lists.ts'
+import { GatesGlance } from './metadata.ts'
 import { SOUND_METADATA } from './sound.ts'
 import { WORD } from './patterns.ts'
 
@@ -56,6 +56,7 @@ export class Outliner implements Outline {
   allowedTools: readonly string[] = []
   // Not #private: those are slow until they are optimized, as in a glance.
   private readonly look = new Glance()
+  private readonly gates = new GatesGlance()
   /** What was looked at: the file, or its frontmatter without comments and JSON. Offsets are the same. */
   private text = ''
   private latin1 = ''
@@ -180,9 +181,7 @@ export class Outliner implements Outline {
     const written = this.written(entry, 'allowed-tools')
     let value: string | readonly string[] | undefined
     if (entry.form === 'list' || written.charCodeAt(0) === OPEN_BRACKET) {
-      const lines = new Lines(this.text.slice(entry.from, this.look.end))
-      lines.key()
-      value = list(lines)
+      value = listAt(this.text, entry.from + 'allowed-tools:'.length, 0)
     } else if (entry.form === 'line') value = textOf(written)
     if (value === undefined) return undefined
     const lists = (typeof value === 'string' ? [value] : value).map(splitToolList)
@@ -194,8 +193,11 @@ export class Outliner implements Outline {
   }
 
   /** The pattern takes milliseconds to compile, so it has to wait until there are many files. */
-  private isSound(text: string): boolean {
-    return (this.gated++ > FEW && SOUND_METADATA.test(text)) || isSoundMetadata(text)
+  private isSound({ from }: TopEntry): boolean {
+    const { gatesFrom, end } = this.look
+    if (gatesFrom === 0) return true
+    if (this.gated++ > FEW && SOUND_METADATA.test(this.text.slice(from, end))) return true
+    return this.gates.isSound(this.text.slice(gatesFrom, end))
   }
 
   /** What stands right below `metadata`, by its kind. The syntax of the lines is known. */
@@ -203,8 +205,7 @@ export class Outliner implements Outline {
     if (entry.form === 'open') return null
     if (entry.form === 'line') return this.json(bytes, entry)
     const text = this.text
-    const { hasGates, end } = this.look
-    if (entry.form !== 'below' || (hasGates && !this.isSound(text.slice(entry.from, end)))) return undefined
+    if (entry.form !== 'below' || (this.look.hasGates && !this.isSound(entry))) return undefined
     const found = Object.create(null) as Record<string, JsonValue>
     const level = indentAt(text, entry.end)
     const deeper = ' '.repeat(level + 1)
@@ -251,13 +252,6 @@ function asLatin1(text: string): string {
 /** As many blanks. */
 function blanked(text: string): string {
   return ' '.repeat(text.length)
-}
-
-/** How many blanks stand there. */
-function indentAt(text: string, start: number): number {
-  let at = start
-  while (text.charCodeAt(at) === SPACE) at++
-  return at - start
 }
 
 function isOneText({ form }: TopEntry): boolean {

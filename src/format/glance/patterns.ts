@@ -1,7 +1,7 @@
 /**
- * What may stand in a frontmatter for it to be understood at a glance, as patterns over its bytes read as Latin-1. Patterns run as machine
- * code from the start, which code that has to get warm does not. Each is small, because it is compiled when it is first needed, and takes
- * linear time: what may follow begins differently from what goes on.
+ * What may stand in a frontmatter for it to be understood at a glance, as one pattern over its bytes read as Latin-1. A pattern runs as
+ * machine code from the start, which code that has to get warm does not, and one call for all lines costs less than one for each. It
+ * takes linear time: what may follow begins differently from what goes on.
  */
 
 const CONTROLS = '\\x00-\\x1f\\x7f'
@@ -12,55 +12,40 @@ const END = '\\r?\\n'
 /** null, true and false in any case. */
 export const WORD = '(?:[nN][uU][lL][lL]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])'
 
-/** The patterns of one reader: a sticky pattern has a place, so they are not for all. Each goes past the end of its line. */
-export interface Patterns {
-  /** `key: value`, by the form of the value. */
-  readonly entry: Forms
-  /** A value alone. */
-  readonly value: Forms
-  /** `key:` */
-  readonly open: RegExp
-  /** `key: |` with its lines: each two blanks in and without blanks at its end; blank lines are empty. */
-  readonly block: RegExp
-  /** The line that ends a frontmatter. */
-  readonly closer: RegExp
+/**
+ * As many lines as are understood, from where it is put: `key: value`, `key:`, each behind a dash or not, `- value`, and `key: |` at the
+ * first column with its lines, each two blanks in and without blanks at its end; blank lines there are empty. How they are indented is not
+ * looked at. A sticky pattern has a place, so each reader has its own.
+ */
+export function createLinesPattern(set: 'ascii' | 'all'): RegExp {
+  const line = ` {2}(?! )${textOf(set, '')}(?<! )${END}`
+  const block = `${KEY}: +[|>]-? *${END}${line}(?:${line}|${END})*(?![ \\r\\n])`
+  return new RegExp(`(?: *(?:(?:- )?${KEY}: +|- )${valueOf(set)}| *(?:- )?${KEY}: *${END}|${block})*`, 'y')
 }
 
-export interface Forms {
-  readonly plain: RegExp
-  readonly double: RegExp
-  readonly single: RegExp
-  readonly list: RegExp
-  readonly number: RegExp
+/** The line that ends a frontmatter. */
+export function createCloserPattern(): RegExp {
+  return new RegExp(`--- *${END}`, 'y')
 }
 
-export function createPatterns(set: 'ascii' | 'all'): Patterns {
-  const wide = set === 'all' ? WIDE : ''
-  const text = (without: string): string => `[^${without}${CONTROLS}${wide === '' ? WIDE : ''}]*`
-  const line = ` {2}(?! )${text('')}(?<! )${END}`
-  return {
-    entry: forms(`${KEY}: +`, wide, text),
-    value: forms('', wide, text),
-    open: sticky(`${KEY}: *${END}`),
-    block: sticky(`${KEY}: +[|>]-? *${END}${line}(?:${line}|${END})*`),
-    closer: sticky(`--- *${END}`),
-  }
-}
-
-function forms(before: string, wide: string, text: (without: string) => string): Forms {
-  const words = text(':#')
-  const inDouble = text('"\\\\')
+/** A value to the end of its line. Its first character tells its form. */
+function valueOf(set: 'ascii' | 'all'): string {
+  const words = textOf(set, ':#')
+  const inDouble = textOf(set, '"\\\\')
+  const inSingle = textOf(set, "'")
   const item = `(?:"[^"\\\\${CONTROLS}${WIDE}]*"|(?!${WORD}[ ,\\]])[A-Za-z_][\\w./-]*)`
-  return {
+  const forms = [
     // A colon before a blank, and a number sign behind one, mean something.
-    plain: sticky(`${before}[A-Za-z_/($${wide}]${words}(?:(?::(?![ \\r\\n])|(?<! )#)${words})*${END}`),
-    double: sticky(`${before}"${inDouble}(?:\\\\["\\\\/nt]${inDouble})*" *${END}`),
-    single: sticky(`${before}'${text("'")}(?:''${text("'")})*' *${END}`),
-    list: sticky(`${before}\\[(?:${item}(?:, *${item})*)?\\] *${END}`),
-    number: sticky(`${before}\\d{1,7}(?:\\.\\d{1,7})* *${END}`),
-  }
+    `[A-Za-z_/($${set === 'all' ? WIDE : ''}]${words}(?:(?::(?![ \\r\\n])|(?<! )#)${words})*`,
+    `"${inDouble}(?:\\\\["\\\\/nt]${inDouble})*" *`,
+    `\\[(?:${item}(?:, *${item})*)?\\] *`,
+    `'${inSingle}(?:''${inSingle})*' *`,
+    `\\d{1,7}(?:\\.\\d{1,7})* *`,
+  ]
+  return `(?:${forms.join('|')})${END}`
 }
 
-function sticky(source: string): RegExp {
-  return new RegExp(source, 'y')
+/** Characters that are no control characters, and none of some others. */
+function textOf(set: 'ascii' | 'all', without: string): string {
+  return `[^${without}${CONTROLS}${set === 'all' ? '' : WIDE}]*`
 }

@@ -1,4 +1,5 @@
 import { DOUBLE_QUOTE, LF, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
+import { FORMAT_LIMITS } from '../limits.ts'
 import { type Glance, isBlank, type TopEntry } from './glance.ts'
 import { isFlag, isInfluential, MARKS } from './keys.ts'
 import { WORD } from './patterns.ts'
@@ -31,20 +32,19 @@ export class Roles {
   hasFindings = false
   /** Something may say who starts it. */
   hasFlags = false
-  /** All that may gate stands below metadata, which begins at `gatesFrom`; 0 when there is none. */
-  isOnlyMetadata = false
+  /** The first line below metadata that may gate; the end when there is none, -1 when something else may gate. */
   gatesFrom = 0
   private readonly ordinary = new RegExp(ORDINARY)
   private readonly address = new RegExp(ADDRESS)
 
   /** False when the name is not `name`, the description is missing, or only the parsers know what they are. */
   // oxlint-disable-next-line complexity
-  read(text: string, { entries, count, hasGates }: Glance, name: string): boolean {
+  read(text: string, { entries, count, end, hasGates, gatesFrom }: Glance, name: string): boolean {
     this.hasGates = hasGates
     let hasFindings = false
     let isNamed = false
     this.end = 0
-    this.gatesFrom = 0
+    this.gatesFrom = end
     this.hasFlags = false
     let hasOther = false
     for (let index = 0; index < count; index++) {
@@ -65,7 +65,7 @@ export class Roles {
       } else if (mark === MARKS.description) {
         if (!text.startsWith(DESCRIPTION, from) || !this.describe(text, entry)) return false
       } else if (mark === MARKS.metadata) {
-        if (text.startsWith('metadata:', from)) this.gatesFrom = from
+        if (gatesFrom > 0 && text.startsWith('metadata:', from)) this.gatesFrom = gatesFrom
         if (entry.form !== 'below' && entry.form !== 'open') hasOther = true
       } else if (mark === MARKS.license || mark === MARKS.compatibility || mark === MARKS.tools) {
         this.ordinary.lastIndex = from
@@ -83,9 +83,11 @@ export class Roles {
         hasOther = true
       }
     }
-    if (hasOther) this.hasGates = true
-    this.isOnlyMetadata = !hasOther
-    this.hasFindings = hasFindings || hasOther
+    if (hasOther) {
+      this.hasGates = true
+      this.gatesFrom = -1
+    }
+    this.hasFindings = hasFindings || hasOther || this.end - this.start > FORMAT_LIMITS.maxDescriptionLength
     return isNamed && this.end > 0
   }
 

@@ -10,7 +10,7 @@ import { createReport, type Report } from '../report.ts'
 import type { Diagnostic } from '../../kernel/index.ts'
 import { CR, DASH, LF, SPACE } from './bytes.ts'
 import { Glance } from '../glance/glance.ts'
-import { glanceAtMetadata, isSoundMetadata } from '../glance/metadata.ts'
+import { GatesGlance, GlancedMetadata } from '../glance/metadata.ts'
 import { Roles } from '../glance/roles.ts'
 import { scannedFrontmatter } from './front.ts'
 import { hasOnlyText, influenceOf, INFLUENCE } from './influence.ts'
@@ -24,7 +24,6 @@ const LINES_BEFORE = 2
 
 /** Most frontmatters end within so many bytes. Keys of more are faults, which a glance does not see. */
 const GLANCED_BYTES = 1_024
-const CLOSE = '\n---'
 /** The closing line with its blanks and its end; with more blanks it is left to the scanner. */
 const CLOSE_BYTES = 64
 
@@ -44,7 +43,7 @@ export interface QuickHead {
   /** The frontmatter between its markers. */
   readonly from: number
   readonly to: number
-  /** Where `metadata` begins when all that may gate stands there and was understood at a glance; `to` when there is none; -1 when it may be elsewhere. */
+  /** The first line below `metadata` that may gate, when all that may was understood at a glance; `to` when there is none; -1 when it may be elsewhere. */
   readonly gatesFrom: number
   readonly name: string
   /** Undefined when it must be read from where it stands: most descriptions are never shown. See `HeadReader.describe`. */
@@ -104,7 +103,8 @@ export interface HeadReader {
 /** `isForFew`: fewer files will be read than it takes for patterns to pay, so none are made. */
 export function createHeadReader({ isForFew = false }: { readonly isForFew?: boolean } = {}): HeadReader {
   const scanner = new Scanner()
-  const quickest = isForFew ? undefined : { look: new Glance(), roles: new Roles() }
+  const quickest = isForFew ? undefined : new FirstGlance()
+  const gates = new GatesGlance()
   /** Undefined for what the patterns take and the scanner does not: keys and lists of hundreds of bytes or items. */
   const again = ({ bytes, from, to }: HeadSource): ReturnType<typeof scannedFrontmatter> | undefined =>
     scanner.scan(bytes, { start: from, end: to, until: 'end', isWhole: true })
@@ -117,8 +117,7 @@ export function createHeadReader({ isForFew = false }: { readonly isForFew?: boo
   }
   return {
     glance: (bytes, range, directoryName) =>
-      (quickest && atFirstGlance(quickest, bytes, { range, directoryName })) ??
-      glance(scanner, bytes, { ...range, directoryName }),
+      quickest?.read(bytes, range, directoryName) ?? glance(scanner, bytes, { ...range, directoryName }),
     describe,
     read(source) {
       const front = again(source)
@@ -130,10 +129,11 @@ export function createHeadReader({ isForFew = false }: { readonly isForFew?: boo
     readMetadata(source) {
       const { bytes, gatesFrom, to } = source
       if (gatesFrom < 0) return wholeMetadata(source)
-      const text = bytes.toString('latin1', gatesFrom, to)
-      return glanceAtMetadata(text, { source, read: wholeMetadata }) ?? wholeMetadata(source)
+      return gates.read(bytes.toString('latin1', gatesFrom, to))
+        ? new GlancedMetadata(gates, () => wholeMetadata(source))
+        : wholeMetadata(source)
     },
-    isSound: ({ bytes, gatesFrom, to }) => gatesFrom >= 0 && isSoundMetadata(bytes.toString('latin1', gatesFrom, to)),
+    isSound: ({ bytes, gatesFrom, to }) => gatesFrom >= 0 && gates.isSound(bytes.toString('latin1', gatesFrom, to)),
   }
 }
 
@@ -149,52 +149,37 @@ function parsedHead({ bytes, from, to, path, directoryName }: HeadSource): Retur
   return { head, diagnostics }
 }
 
-interface Beginning {
-  readonly range: HeadRange
-  readonly directoryName: string
-}
-
-interface Quickest {
-  readonly look: Glance
-  readonly roles: Roles
-}
-
 /** Only for skills that are named as their directory, and whose name keeps the rule: nearly all. */
-function atFirstGlance(quickest: Quickest, bytes: Buffer, { range, directoryName }: Beginning): QuickHead | undefined {
-  const { start, end } = range
-  if (!isCleanName(directoryName)) return undefined
-  const text = bytes.toString('latin1', start, Math.min(end, start + GLANCED_BYTES + CLOSE_BYTES))
-  const close = text.indexOf(CLOSE)
-  if (close < 0 || close > GLANCED_BYTES) return undefined
-  const from = text.startsWith('---\n') ? 4 : text.startsWith('---\r\n') ? 5 : 0
-  const { look, roles } = quickest
-  if (from === 0 || !look.look(text, from) || !roles.read(text, look, directoryName)) return undefined
-  return glancedHead(quickest, bytes, { start, from, name: directoryName })
-}
+class FirstGlance {
+  private readonly look = new Glance()
+  private readonly roles = new Roles()
 
-function glancedHead(
-  { look, roles }: Quickest,
-  bytes: Buffer,
-  { start, from, name }: { readonly start: number; readonly from: number; readonly name: string },
-): QuickHead {
-  const { form } = roles
-  const describedFrom = start + roles.start
-  const describedTo = start + roles.end
-  const description = look.isWide ? unfolded(bytes.toString('utf8', describedFrom, describedTo), form) : undefined
-  const isShort = describedTo - describedFrom <= FORMAT_LIMITS.maxDescriptionLength
-  return {
-    from: start + from,
-    to: start + look.end,
-    gatesFrom: roles.isOnlyMetadata ? start + (roles.gatesFrom || look.end) : -1,
-    name,
-    description,
-    describedFrom,
-    describedTo,
-    form,
-    isUngated: !roles.hasGates,
-    isForBoth: !roles.hasFlags,
-    isClean: !roles.hasFindings && isShort && !(description !== undefined && mayHide(description)),
-    isWide: look.isWide,
+  /** Most heads are read here and nowhere else, so few calls are made. */
+  read(bytes: Buffer, { start, end }: HeadRange, name: string): QuickHead | undefined {
+    if (!isCleanName(name)) return undefined
+    const { look, roles } = this
+    const text = bytes.toString('latin1', start, Math.min(end, start + GLANCED_BYTES + CLOSE_BYTES))
+    const from = text.startsWith('---\n') ? 4 : text.startsWith('---\r\n') ? 5 : 0
+    if (from === 0 || !look.look(text, from) || look.end > GLANCED_BYTES) return undefined
+    if (!roles.read(text, look, name)) return undefined
+    const { form, gatesFrom } = roles
+    const describedFrom = start + roles.start
+    const describedTo = start + roles.end
+    const description = look.isWide ? unfolded(bytes.toString('utf8', describedFrom, describedTo), form) : undefined
+    return {
+      from: start + from,
+      to: start + look.end,
+      gatesFrom: gatesFrom < 0 ? -1 : start + gatesFrom,
+      name,
+      description,
+      describedFrom,
+      describedTo,
+      form,
+      isUngated: !roles.hasGates,
+      isForBoth: !roles.hasFlags,
+      isClean: !roles.hasFindings && (description === undefined || !mayHide(description)),
+      isWide: look.isWide,
+    }
   }
 }
 

@@ -15,15 +15,25 @@ const {
 /** macOS only: no component of the path may be a link. Unverified on a real Mac. */
 const O_NOFOLLOW_ANY = process.platform === 'darwin' ? 0x20000000 : 0
 
-/** An open file that is a regular one. The caller closes `fd`. */
+/** An open file and what it is. The caller closes `fd`. */
 export interface OpenedFile {
   readonly fd: number
   readonly stats: Stats
 }
 
-/** Opens for reading without ever waiting (FIFO, terminal) and without following a link at the end of the path. */
+const WITHOUT_WAITING = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY
+
+/**
+ * Opens for reading without ever waiting (FIFO, terminal) and without following a link at the end of the path. What it is must be looked
+ * at before anything is read: reading from a device or a FIFO may have effects.
+ */
+export function openUnseen(path: string): number {
+  return openSync(path, WITHOUT_WAITING)
+}
+
+/** The same, with what it is. */
 export function openWithoutWaiting(path: string): OpenedFile {
-  return opened(openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY))
+  return opened(openUnseen(path))
 }
 
 /** Opens a directory; a link at the end of the path is not followed (on macOS: nowhere in it). */

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import type { DocumentHead, HeadReader, HeadSource, QuickHead } from '../../format/index.ts'
 import {
   type Diagnostic,
@@ -10,7 +11,6 @@ import {
   stampText,
 } from '../../kernel/index.ts'
 import { fileDigest } from './file-digest.ts'
-import type { KeptHead } from './head-buffer.ts'
 
 const NOTHING: readonly never[] = Object.freeze([])
 const NO_METADATA: SkillMetadata = Object.freeze({
@@ -28,14 +28,22 @@ export interface FoundIn {
   readonly maxFileBytes: number
 }
 
-/** Where a skill lies. */
+/** Where a skill lies, and what its file was when it was read. */
 export interface FoundAt {
+  readonly shared: FoundIn
   readonly directory: string
   /** Name of the directory. */
   readonly label: string
-  readonly stamp: FileStamp
-  /** The real file when SKILL.md is a link, and what to say about that. */
-  readonly link?: { readonly file: string; readonly notes: readonly Diagnostic[] }
+  /** The real file, which lies elsewhere when SKILL.md is a link. */
+  readonly file: string
+  /** What to say about such a link. */
+  readonly notes: readonly Diagnostic[]
+  // The stamp of the file, for which few are asked.
+  readonly mtimeMs: number
+  readonly size: number
+  readonly inode: number
+  /** When its status changed; NaN, which equals nothing, where that says too little. */
+  readonly changedMs: number
 }
 
 /** Everything that a text says. */
@@ -44,23 +52,14 @@ export interface Reading {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** What was seen at a glance, and the bytes it was seen in. */
-export interface Glanced {
-  readonly quick: QuickHead
-  readonly kept: KeptHead
-}
-
 const NO_BYTES = Buffer.alloc(0)
 
 /** All that a skill is made of. One record in one private field: until it is optimized, code takes long to find private fields. */
 interface Parts {
-  readonly shared: FoundIn
   readonly at: FoundAt
-  /** What was seen at a glance; undefined when the file was read whole. */
+  /** What was seen at a glance, and the bytes it was seen in; undefined when the file was read whole. */
   readonly quick: QuickHead | undefined
-  /** What it was seen in, and where its offsets count from. */
   readonly bytes: Buffer
-  readonly shift: number
   description: string | undefined
   reading: Reading | undefined
   metadata: SkillMetadata | undefined
@@ -78,40 +77,68 @@ export class FoundSkill implements Skill {
   readonly directory: string
   readonly #parts: Parts
 
-  /** From a whole reading, or from a glance that can become one. */
-  constructor(shared: FoundIn, at: FoundAt, from: Reading | Glanced) {
-    const isRead = 'head' in from
-    this.name = isRead ? (from.head.name ?? at.label) : from.quick.name
-    this.directory = at.directory
-    this.#parts = {
-      shared,
+  private constructor(name: string, parts: Parts) {
+    this.name = name
+    this.directory = parts.at.directory
+    this.#parts = parts
+  }
+
+  /** From a glance at bytes, which can become a whole reading. */
+  static glanced(at: FoundAt, quick: QuickHead, bytes: Buffer): FoundSkill {
+    const { name, description } = quick
+    return new FoundSkill(name, {
       at,
-      quick: isRead ? undefined : from.quick,
-      bytes: isRead ? NO_BYTES : from.kept.bytes,
-      shift: isRead ? 0 : from.kept.shift,
-      description: isRead ? (from.head.description ?? '') : from.quick.description,
-      reading: isRead ? from : undefined,
+      quick,
+      bytes,
+      description,
+      reading: undefined,
       metadata: undefined,
       findings: undefined,
       digest: undefined,
-    }
+    })
+  }
+
+  static read(at: FoundAt, reading: Reading): FoundSkill {
+    const { name = at.label, description = '' } = reading.head
+    return new FoundSkill(name, {
+      at,
+      quick: undefined,
+      bytes: NO_BYTES,
+      description,
+      reading,
+      metadata: undefined,
+      findings: undefined,
+      digest: undefined,
+    })
+  }
+
+  /** True when the file is still the one that was read, as far as its state tells. */
+  isOf({ ctimeMs, mtimeMs, size, ino }: Stats): boolean {
+    const { at } = this.#parts
+    return at.changedMs === ctimeMs && at.mtimeMs === mtimeMs && at.size === size && at.inode === ino
+  }
+
+  /** True when it took no more than a glance. */
+  get isGlanced(): boolean {
+    return this.#parts.quick !== undefined
   }
 
   get stamp(): FileStamp {
-    return this.#parts.at.stamp
+    const { mtimeMs, size, inode } = this.#parts.at
+    return { mtimeMs, size, inode }
   }
 
   get origin(): SkillOrigin {
-    return this.#parts.shared.origin
+    return this.#parts.at.shared.origin
   }
 
   get file(): string {
-    return this.#parts.at.link?.file ?? `${this.directory}/SKILL.md`
+    return this.#parts.at.file
   }
 
   get description(): string {
     const parts = this.#parts
-    return (parts.description ??= parts.shared.reader.describe(parts.quick as QuickHead, parts.bytes, parts.shift))
+    return (parts.description ??= parts.at.shared.reader.describe(parts.quick as QuickHead, parts.bytes, 0))
   }
 
   get isDescribed(): boolean {
@@ -144,7 +171,7 @@ export class FoundSkill implements Skill {
     const { reading, quick } = parts
     if (reading) return reading.head.metadata
     if (quick?.isUngated) return NO_METADATA
-    return (parts.metadata ??= parts.shared.reader.readMetadata(this.#source()))
+    return (parts.metadata ??= parts.at.shared.reader.readMetadata(this.#source()))
   }
 
   get frontmatter(): JsonObject {
@@ -154,13 +181,14 @@ export class FoundSkill implements Skill {
   get diagnostics(): readonly Diagnostic[] {
     const parts = this.#parts
     parts.findings ??= this.#findings()
-    return parts.at.link ? [...parts.at.link.notes, ...parts.findings] : parts.findings
+    const { notes } = parts.at
+    return notes.length > 0 ? [...notes, ...parts.findings] : parts.findings
   }
 
   get fileDigest(): string {
     const parts = this.#parts
     if (parts.digest !== undefined) return parts.digest
-    const made = fileDigest(this.file, parts.shared.maxFileBytes)
+    const made = fileDigest(this.file, parts.at.shared.maxFileBytes)
     // The next look may meet this very skill again, so what was in its place for a moment must not stay.
     if (made && stampText(made.stamp) === stampText(this.stamp)) parts.digest = made.digest
     return made?.digest ?? ''
@@ -174,28 +202,22 @@ export class FoundSkill implements Skill {
 
   /** What is found out besides is not kept: lists ask all skills for their findings, and few for more. */
   #findings(): readonly Diagnostic[] {
-    const { reading, quick, shared } = this.#parts
+    const { reading, quick, at } = this.#parts
     if (reading) return reading.diagnostics
-    const isSound = quick?.isClean && (quick.isUngated || shared.reader.isSound(this.#source()))
-    return isSound ? NOTHING : shared.reader.read(this.#source()).diagnostics
+    const isSound = quick?.isClean && (quick.isUngated || at.shared.reader.isSound(this.#source()))
+    return isSound ? NOTHING : at.shared.reader.read(this.#source()).diagnostics
   }
 
   #read(): Reading {
     const parts = this.#parts
-    return (parts.reading ??= parts.shared.reader.read(this.#source()))
+    return (parts.reading ??= parts.at.shared.reader.read(this.#source()))
   }
 
   /** Of a skill that was glanced at. */
   #source(): HeadSource {
-    const { quick, bytes, shift, at } = this.#parts
+    const { quick, bytes, at } = this.#parts
     const { from, to, gatesFrom } = quick as QuickHead
-    return {
-      bytes,
-      from: from + shift,
-      to: to + shift,
-      gatesFrom: gatesFrom < 0 ? -1 : gatesFrom + shift,
-      path: `${at.directory}/SKILL.md`,
-      directoryName: at.label,
-    }
+    const { directory, label: directoryName } = at
+    return { bytes, from, to, gatesFrom, path: `${directory}/SKILL.md`, directoryName }
   }
 }

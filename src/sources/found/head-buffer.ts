@@ -5,54 +5,50 @@ import { readSync } from 'node:fs'
 const HEAD_BYTES = 4_096
 /**
  * Frontmatters are kept side by side in blocks, outside of the JavaScript heap. A block lives as long as one of them, and a look that
- * reads a single file must not hold on to much: so the first is small, and each is twice as large as the one before.
+ * reads a single file must not hold on to much: so the first has room for one reading, and each is twice as large as the one before.
  */
-const BLOCK_BYTES = { first: 2_048, most: 262_144 }
-const BLANK = 32
+const BLOCK_BYTES = { first: HEAD_BYTES + 1, most: 262_144 }
 const NO_BYTES = Buffer.alloc(0)
 
-/** Where the bytes of a head are kept: byte `n` of the file is byte `n + shift` of the block. */
-export interface KeptHead {
-  readonly bytes: Buffer
-  readonly shift: number
-}
+/** Reads the beginnings of files one after the other, each where it may stay. What is not kept is overwritten by the next. */
+export class HeadBuffer {
+  /** The block that holds the last head read, from `start` to `end`. One more byte behind it may be written. */
+  bytes = NO_BYTES
+  start = 0
+  end = 0
+  /** The file ends with the head. */
+  isWhole = false
+  private blockBytes = BLOCK_BYTES.first
 
-/** Reads the beginnings of files one after the other. What is not kept is overwritten by the next. */
-export interface HeadBuffer {
-  /** The last head read, from byte 0. One more byte behind it may be written. */
-  readonly bytes: Buffer
-  /** How many bytes were read. Nothing may be awaited between this and `keep`. */
-  read(fd: number): number
-  /** False when the first `length` bytes of the head are no text: a NUL, or not UTF-8. */
-  isText(length: number): boolean
-  /** Keeps the bytes of the head up to an offset, and the one after it. */
-  keep(end: number): KeptHead
-}
+  /** Reads the head of a file of a size that was just opened. Nothing may be awaited between this and `keep`. */
+  read(fd: number, size: number): void {
+    if (this.bytes.length - this.start <= HEAD_BYTES) this.begin()
+    // From where the file is, its beginning: to name a place would be one more thing for Node to check.
+    const length = readSync(fd, this.bytes, this.start, HEAD_BYTES, null)
+    this.end = this.start + length
+    this.isWhole = length === size
+  }
 
-export function createHeadBuffer(): HeadBuffer {
-  // One buffer for all, because a view on a part of one costs more than reading a file.
-  const bytes = Buffer.allocUnsafeSlow(HEAD_BYTES + 1)
-  let blockBytes = BLOCK_BYTES.first
-  let block = NO_BYTES
-  let used = 0
-  return {
-    bytes,
-    read: (fd) => readSync(fd, bytes, 0, HEAD_BYTES, 0),
-    isText(length) {
-      bytes.fill(BLANK, length)
-      return isUtf8(bytes) && !bytes.includes(0)
-    },
-    keep(end) {
-      if (used + end + 1 > block.length) {
-        // Slow: a block of its own. From the pool it would keep other buffers alive.
-        block = Buffer.allocUnsafeSlow(Math.max(blockBytes, end + 1))
-        blockBytes = Math.min(blockBytes * 2, BLOCK_BYTES.most)
-        used = 0
-      }
-      bytes.copy(block, used, 0, end + 1)
-      const kept = { bytes: block, shift: used }
-      used += end + 1
-      return kept
-    },
+  /** False when the head up to an offset is no text: a NUL, or not UTF-8. */
+  isText(end: number): boolean {
+    const { bytes, start } = this
+    const behind = bytes[end] as number
+    // So that the search for a NUL ends there.
+    bytes[end] = 0
+    const isText = bytes.indexOf(0, start) === end && isUtf8(new Uint8Array(bytes.buffer, start, end - start))
+    bytes[end] = behind
+    return isText
+  }
+
+  /** Keeps the head up to an offset, and the byte after it. */
+  keep(end: number): void {
+    this.start = end + 1
+  }
+
+  /** Slow: a block of its own. From the pool it would keep other buffers alive, and not begin at byte 0. */
+  private begin(): void {
+    this.bytes = Buffer.allocUnsafeSlow(this.blockBytes)
+    this.blockBytes = Math.min(this.blockBytes * 2, BLOCK_BYTES.most)
+    this.start = 0
   }
 }

@@ -1,32 +1,36 @@
 import { lstatSync, statfsSync, type Stats, statSync } from 'node:fs'
-import type { FileStamp, RejectedSkill, Skill } from '../../kernel/index.ts'
+import type { FileStamp, RejectedSkill } from '../../kernel/index.ts'
 import { stampOf } from '../files/open.ts'
+import { FoundSkill } from './found-skill.ts'
 
 /** What the SKILL.md of a directory came to. */
-export type Read =
-  | { readonly type: 'skill'; readonly skill: Skill }
-  | { readonly type: 'rejected'; readonly rejected: RejectedSkill }
+export type Read = FoundSkill | RejectedSkill
 
 const NO_THROW = { throwIfNoEntry: false } as const
-const ABSENT = Object.freeze({ type: 'absent' })
+
+/**
+ * What the last look read in a directory, when its SKILL.md is the very same file; `absent` when there is none now; undefined when
+ * only opening can tell. Costs one look at the file. Never throws.
+ */
+export type Find = (directory: string) => Read | 'absent' | undefined
 
 /** One look at a root. */
 export interface Recall {
-  /**
-   * What the last look read in a directory, when its SKILL.md is the very same file; `absent` when there is none now; undefined when
-   * only opening can tell. Costs one look at the file. Never throws.
-   */
-  find(directory: string): Read | typeof ABSENT | undefined
-  /** Remembers what was read. Without the state of the file, the next look reads it again. */
-  note(directory: string, read: Read, stats?: Stats): void
-  /** The look is complete: from now on it is the last one. */
-  keep(): void
+  /** Undefined when there is no last look. */
+  readonly find: Find | undefined
+  /** When the status of a file changed, if that tells of every change; else NaN. */
+  tellingTime(stats: Stats): number
+  /** Remembers what was rejected for what is in the file. */
+  refuse(directory: string, rejected: RejectedSkill, stats: Stats): void
+  /** The look is complete, with all skills in the order of the walk: from now on it is the last one. */
+  keep(skills: readonly FoundSkill[]): void
 }
 
 /** For a look that no other one follows. */
 export const NOTHING_KNOWN: Recall = Object.freeze({
-  find: () => undefined,
-  note: () => undefined,
+  find: undefined,
+  tellingTime: () => NaN,
+  refuse: () => undefined,
   keep: () => undefined,
 })
 
@@ -65,14 +69,12 @@ interface Folder {
 
 /** What one look found, in the order of the walk. */
 interface Found extends Folder {
-  readonly skills: readonly Skill[]
-  /** When the status of each skill's file changed; NaN, which equals nothing, where that says too little. */
-  readonly changedMs: readonly number[]
-  readonly rejected: ReadonlyMap<string, Refused>
+  readonly skills: readonly FoundSkill[]
+  readonly refused: ReadonlyMap<string, Refused>
 }
 
 interface Refused {
-  readonly read: Read
+  readonly rejected: RejectedSkill
   readonly stamp: FileStamp
   readonly changedMs: number
 }
@@ -124,40 +126,37 @@ interface Beginning {
 }
 
 function createRecall(last: Found | undefined, { folder, keep }: Beginning): Recall {
-  const before = last && finding(last)
   const since = Date.now() - UNSURE_MS
-  const skills: Skill[] = []
-  const changedMs: number[] = []
-  const rejected = new Map<string, Refused>()
+  const refused = new Map<string, Refused>()
 
-  /** The time that tells of a change, if any does. */
-  function tellingTime(stats: Stats | undefined): number {
-    if (!stats) return NaN
-    const { dev, ctimeMs, mtimeMs } = stats
+  function tellingTime({ dev, ctimeMs, mtimeMs }: Stats): number {
     // What else is mounted below the root may be of another kind.
     return dev === folder.device && Math.max(ctimeMs, mtimeMs) < since ? ctimeMs : NaN
   }
 
-  function note(directory: string, read: Read, stats?: Stats): void {
-    if (read.type === 'skill') {
-      skills.push(read.skill)
-      changedMs.push(tellingTime(stats))
-    } else if (stats) {
-      rejected.set(directory, { read, stamp: stampOf(stats), changedMs: tellingTime(stats) })
+  function refuse(directory: string, rejected: RejectedSkill, stats: Stats): void {
+    refused.set(directory, { rejected, stamp: stampOf(stats), changedMs: tellingTime(stats) })
+  }
+
+  function finder(before: Found): Find {
+    const match = finding(before)
+    return (directory) => {
+      const stats = lookAt(`${directory}/SKILL.md`)
+      if (stats === 'absent') return 'absent'
+      // A time that told of changes tells nothing any more when the clock was set back before it.
+      if (!stats || Number.isNaN(tellingTime(stats))) return undefined
+      const read = match(directory, stats)
+      if (read && !(read instanceof FoundSkill)) refuse(directory, read, stats)
+      return read
     }
   }
 
   return {
-    note,
-    find(directory) {
-      if (!before) return undefined
-      const stats = lookAt(`${directory}/SKILL.md`)
-      if (stats === 'absent') return ABSENT
-      const read = stats && before(directory, stats)
-      if (read) note(directory, read, stats)
-      return read
-    },
-    keep: () => keep({ ...folder, skills, changedMs, rejected }),
+    find: last && finder(last),
+    tellingTime,
+    refuse,
+    // A copy, because the list goes on to whoever asked.
+    keep: (skills) => keep({ ...folder, skills: skills.slice(), refused }),
   }
 }
 
@@ -174,7 +173,7 @@ function lookAt(path: string): Stats | 'absent' | undefined {
 }
 
 /** What the last look found where a file is the same. Directories come in the same order again, so a table is only made when they do not. */
-function finding({ skills, changedMs, rejected, device }: Found): (directory: string, now: Stats) => Read | undefined {
+function finding({ skills, refused }: Found): (directory: string, now: Stats) => Read | undefined {
   let next = 0
   let indexes: ReadonlyMap<string, number> | undefined
   const indexOf = (directory: string): number | undefined => {
@@ -183,23 +182,23 @@ function finding({ skills, changedMs, rejected, device }: Found): (directory: st
     return indexes.get(directory)
   }
   return (directory, now) => {
-    if (now.dev !== device) return undefined
-    const refused = rejected.size > 0 ? rejected.get(directory) : undefined
-    if (refused) return refused.changedMs === now.ctimeMs && isSame(refused.stamp, now) ? refused.read : undefined
+    const earlier = refused.size > 0 ? refused.get(directory) : undefined
+    if (earlier) return isSame(earlier, now) ? earlier.rejected : undefined
     const index = indexOf(directory)
     if (index === undefined) return undefined
     next = index + 1
-    const skill = skills[index] as Skill
-    return changedMs[index] === now.ctimeMs && isSame(skill.stamp, now) ? { type: 'skill', skill } : undefined
+    const skill = skills[index] as FoundSkill
+    return skill.isOf(now) ? skill : undefined
   }
 }
 
-function byDirectory(skills: readonly Skill[]): ReadonlyMap<string, number> {
+function byDirectory(skills: readonly FoundSkill[]): ReadonlyMap<string, number> {
   const indexes = new Map<string, number>()
   for (const [index, { directory }] of skills.entries()) indexes.set(directory, index)
   return indexes
 }
 
-function isSame({ mtimeMs, size, inode }: FileStamp, now: Stats): boolean {
-  return mtimeMs === now.mtimeMs && size === now.size && inode === now.ino
+function isSame({ stamp, changedMs }: Refused, now: Stats): boolean {
+  const { mtimeMs, size, inode } = stamp
+  return changedMs === now.ctimeMs && mtimeMs === now.mtimeMs && size === now.size && inode === now.ino
 }

@@ -21,8 +21,8 @@ import {
   listsIn,
   printHint,
   printOthers,
-  printReady,
   printSkill,
+  readyInParts,
   skillData,
   type SkillState,
   stateOf,
@@ -39,19 +39,23 @@ export async function listSkills(invocation: Invocation): Promise<number> {
     if (invocation.flags['json'] === true) {
       const diagnostics = [...look.diagnostics, ...catalog.diagnostics]
       const document = envelope('skills list', listData(catalog, all), { diagnostics, exit: 0 })
-      for (const part of inParts(document, listsIn(catalog, all))) {
-        if (terminal.outputFailure) break
-        terminal.write(part)
-        // Whoever reads slowly sets the pace: what waits is one part.
-        await terminal.drained()
-      }
+      await writeParts(inParts(document, listsIn(catalog, all)), terminal)
       return 0
     }
-    printReady(catalog, terminal)
+    await writeParts(readyInParts(catalog, terminal), terminal)
     if (all) printOthers(catalog, terminal)
     else printHint(catalog, terminal)
     return 0
   })
+}
+
+async function writeParts(parts: Iterable<string>, terminal: Terminal): Promise<void> {
+  for (const part of parts) {
+    if (terminal.outputFailure) break
+    terminal.write(part)
+    // Whoever reads slowly sets the pace: what waits is one part.
+    await terminal.drained()
+  }
 }
 
 /** `nexus skills show <name>` */
