@@ -41,9 +41,9 @@ export interface SkillEntry {
   readonly broken: readonly BrokenReference[]
 }
 
-/** A reference of a skill's entry that leads nowhere. */
+/** A reference that leads nowhere. */
 export interface BrokenReference {
-  /** Below the entry: `apiKey`, `env.NAME`, `config.…`. */
+  /** Below the entry: `apiKey`, `env.NAME`, `config.…`; of a whole configuration the dotted path. */
   readonly at: string
   /** Completes "the value …": `refers to GH, which is not set`. */
   readonly problem: string
@@ -143,6 +143,8 @@ export interface LoadedConfig {
   readonly homeIsWorkspace: boolean
   readonly nexusHome: string
   readonly stateDirectory: string
+  /** What was left out because what it refers to cannot be had: values, or the source, server or model around them. */
+  readonly broken: readonly BrokenReference[]
   /** The files that were read, in the order of their weight: later ones win. */
   readonly files: readonly string[]
   /** Values that must never be shown: hand them to `createRedactor`. Those of commands come from `openSecrets`. */

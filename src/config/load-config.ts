@@ -6,7 +6,7 @@ import { expandHome, namedPlace, wrongHome } from './home.ts'
 import type { Built, Input } from './layers/build-layers.ts'
 import { type FilesRead, type FileToRead, readFiles } from './read-files.ts'
 import type { ConfigDocument } from './schema/schema.ts'
-import { toConfig } from './to-config.ts'
+import { brokenIn, toConfig } from './to-config.ts'
 import { listTrusted, type TrustedWorkspace, type TrustList } from './trust.ts'
 import { describeChange } from './trusted-content.ts'
 import { findWorkspace, holdsNexusHome } from './workspace.ts'
@@ -65,6 +65,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       ...settings.diagnostics,
     ],
     workspace: Object.freeze({ ...found, trusted }),
+    broken: brokenIn(built.document, built.unset),
     homeIsWorkspace,
     nexusHome: environment.nexusHome,
     stateDirectory: environment.stateDirectory,

@@ -42,7 +42,10 @@ export async function prepareAdvice(skills: readonly Skill[], ground: Ground): P
     if (code === 'untrusted')
       return { fix: `Look at the skill, then run: nexus trust ${shellWord(ground.loaded.workspace.directory)}` }
     const need = subjectOf(skill, reason)
-    const line = lineOf(heads.get(skill) ?? [], need)
+    // What only nexus.yaml speaks of is in no line of the skill.
+    const isOfEntry =
+      code === 'config' && need?.startsWith('skills.entries.') && !skill.metadata.requires.config.includes(need)
+    const line = isOfEntry ? undefined : lineOf(heads.get(skill) ?? [], need)
     const fix = fixFor(skill, { reason, need, ground })
     return { ...(line !== undefined && { line }), ...(fix !== undefined && { fix }) }
   }
@@ -133,7 +136,8 @@ function fixFor(skill: Skill, { reason, need, ground }: Question): string | unde
     return names.map((name) => hiddenProgram(name, ground)).find((found) => found !== undefined)
   }
   if (code === 'env') return variableFix(skill, { name: need, fix, ground })
-  if (code === 'config') return configFix(need, ground)
+  // Other words of the gate name the reference that leads nowhere.
+  if (code === 'config') return fix === `Set ${need} in nexus.yaml.` ? configFix(need, ground) : undefined
   return undefined
 }
 

@@ -2,7 +2,7 @@ import type { Diagnostic, JsonObject, JsonValue } from '../../kernel/index.ts'
 import type { Layer } from '../config.ts'
 import { checkDocument, type Part } from '../document/check-document.ts'
 import { collectFindings } from '../document/findings.ts'
-import { copyValue } from '../document/parts.ts'
+import { copyValue, isInList, listOf, partAt } from '../document/parts.ts'
 import { nameOf } from '../document/name-of.ts'
 import { type PathKey, parseYaml, type YamlFile } from '../document/read-yaml.ts'
 import type { Environment } from '../environment.ts'
@@ -53,7 +53,7 @@ interface Growing extends Built {
   readonly layers: Layer[]
   readonly diagnostics: Diagnostic[]
   readonly secrets: Set<string>
-  readonly unset: Unset[]
+  unset: readonly Unset[]
 }
 
 function addLayer(so: Growing, input: Input, environment: Environment): void {
@@ -77,7 +77,8 @@ function addLayer(so: Growing, input: Input, environment: Environment): void {
     ...describeConflicts(conflicts, file),
   )
   for (const secret of resolved.secrets) so.secrets.add(secret)
-  so.unset.push(...resolved.unset)
+  const isReplaced = ({ keys }: Unset): boolean => isInList(keys) && partAt(document, listOf(keys)) !== undefined
+  so.unset = [...so.unset.filter((each) => !isReplaced(each)), ...resolved.unset]
   so.layers.push({ path: file.path, document: document as JsonObject, locate, inFile })
   so.document = mergeDocuments(so.document, document)
 }

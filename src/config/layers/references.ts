@@ -143,8 +143,9 @@ function expand(text: string, keys: readonly PathKey[], at: Visit): string | und
 
 function leaveOut(variable: string, keys: readonly PathKey[], at: Visit): undefined {
   const unit = unitOf(keys)
-  const fix = `Set ${variable}, or remove the line.`
-  const problem = `refers to ${variable}, which is not set`
+  const isEmpty = at.environment.isSet(variable)
+  const fix = isEmpty ? `Give ${variable} a value, or remove the line.` : `Set ${variable}, or remove the line.`
+  const problem = `refers to ${variable}, which is ${isEmpty ? 'empty' : 'not set'}`
   at.found.remove.push(unit)
   at.found.unset.push({ keys: unit, variable, problem, fix })
   const message = `${nameIn(at, keys)} ${problem}; ${nameIn(at, unit)} is left out.`
