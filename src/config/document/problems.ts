@@ -1,5 +1,6 @@
 import type * as v from 'valibot'
 import { nearest } from '../../kernel/index.ts'
+import { DURATION } from '../schema/parts.ts'
 import { nameOf, shown } from './name-of.ts'
 import { describe, type PathKey, type YamlFile } from './read-yaml.ts'
 import { knownKeys, knownPaths, lackingKeys, type Misfit, policyWord } from './schema-walk.ts'
@@ -214,7 +215,7 @@ const WORDS: Readonly<Record<string, string>> = {
 /** The forms of the schema in words, by the expression that checks them. */
 const FORMS: Readonly<Record<string, string>> = {
   '/^(https?:\\/\\/|\\$\\{)/': 'an http or https address',
-  '/^\\d+(ms|s|m|h|d)$/': 'a duration such as 24h or 30m',
+  [String(DURATION)]: 'a duration such as 24h or 1h30m',
   '/^(openai|anthropic|openai-compatible)\\/.+$/':
     'provider/name, with openai, anthropic or openai-compatible as provider',
   '/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/': '1 to 64 letters, digits, dots, underscores and hyphens',
