@@ -18,10 +18,10 @@ describe('the fix of a finding', () => {
     ['agents: [{id: a, maxIterations: 5}]', /^Did you mean limits\.maxIterations\?/],
     ['provider: openai', /^Did you mean \w+\.provider\?/],
     // YAML 1.1 had more words for true and false.
-    ['skills: {entries: {x: {enabled: no}}}', 'Write false, without quotes: in YAML 1.2 "no" is a text.'],
-    ['skills: {entries: {x: {enabled: Yes}}}', 'Write true, without quotes: in YAML 1.2 "Yes" is a text.'],
+    ['skills: {entries: {x: {enabled: no}}}', 'Write false: in YAML 1.2 "no" is a text.'],
+    ['skills: {entries: {x: {enabled: Yes}}}', 'Write true: in YAML 1.2 "Yes" is a text.'],
     ['skills: {load: {watch: "on"}}', /^Write true/],
-    ['skills: {load: {watch: "false"}}', /^Write false, without quotes/],
+    ['skills: {load: {watch: "false"}}', 'Write false without quotes.'],
     ['limits: {maxIterations: "5"}', 'Write 5 without quotes.'],
   ]
   for (const [file, fix] of FIXES) {

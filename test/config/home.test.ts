@@ -49,15 +49,15 @@ describe('the home directory', { skip: NO_HOME }, () => {
 
   it('is told to programs that give a secret, not what HOME says', async () => {
     await using place = await makePlace({ user: 'model: {provider: openai, name: m, apiKey: {command: [x]}}' })
-    const environment = readEnvironment({ HOME: '.', NEXUS_HOME: place.nexusHome })
+    const environment = readEnvironment({ HOME: '.', NEXUS_HOME: place.nexusHome, XDG_RUNTIME_DIR: 'run', USER: 'me' })
     const loaded = await loadConfig({ cwd: place.workspace, environment })
-    const homes: (string | undefined)[] = []
-    const run = async ({ environment: given }: { environment: Readonly<Record<string, string>> }) => {
-      homes.push(given['HOME'])
+    const given: unknown[] = []
+    const run = async (request: { environment: Readonly<Record<string, string>> }) => {
+      given.push(request.environment)
       return { type: 'done', output: 'secret-value' } as const
     }
     await openSecrets(loaded, { run, environment }).model()
-    assert.deepEqual(homes, [OWN])
+    assert.deepEqual(given, [{ HOME: OWN, USER: 'me' }])
   })
 })
 

@@ -94,7 +94,9 @@ function meantBy(input: unknown, wanted: string): string | undefined {
   if (typeof input !== 'string') return undefined
   const meant = SWITCHES.get(input.trim().toLowerCase())
   if (wanted === WORDS['boolean'] && meant !== undefined)
-    return `Write ${meant}, without quotes: in YAML 1.2 "${shown(input)}" is a text.`
+    return String(meant) === input
+      ? `Write ${meant} without quotes.`
+      : `Write ${meant}: in YAML 1.2 "${shown(input)}" is a text.`
   if (wanted === WORDS['number'] && /^\d{1,15}$/.test(input)) return `Write ${input} without quotes.`
   return undefined
 }

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { NexusError } from '../../kernel/index.ts'
 import type { LoadedConfig, ModelConfig, Origin } from '../config.ts'
 import { partAt } from '../document/parts.ts'
@@ -105,11 +106,13 @@ function toRequest(wanted: SecretCommand, environment: Environment, signal?: Abo
   const known = names
     .map((name) => [name, environment.get(name)])
     .filter((entry): entry is [string, string] => entry[1] !== undefined)
+    // Source: XDG Base Directory Specification, "all paths must be absolute".
+    .filter(([name, value]) => name !== 'XDG_RUNTIME_DIR' || isAbsolute(value))
   const { request } = wanted
   return {
     command: wanted.command,
     // Not the variable: one that is relative would lead the program to a store in the directory we were started in.
-    environment: { HOME: environment.home, ...Object.fromEntries(known) },
+    environment: { ...Object.fromEntries(known), HOME: environment.home },
     ...(request && {
       input: `${JSON.stringify({ protocolVersion: 1, provider: request.provider, ids: [request.id] })}\n`,
     }),
