@@ -46,3 +46,17 @@ test('nexus trust does not write a list into the workspace that it would trust',
   assert.match(stderr, /could then trust itself/)
   assert.match(stderr, /Set HOME, or NEXUS_HOME/)
 })
+
+test("skills of a home in the workspace are not the user's own", async (t) => {
+  const place = withOwnNexus(t)
+  for (const directory of ['.nexus/skills/evil', '.agents/skills/worse']) {
+    mkdirSync(join(place.workspace, directory), { recursive: true })
+    const name = directory.split('/').at(-1)
+    writeFileSync(join(place.workspace, directory, 'SKILL.md'), `---\nname: ${name}\ndescription: Does it.\n---\n`)
+  }
+  const env = { HOME: place.workspace, NEXUS_HOME: '' }
+  for (const name of ['evil', 'worse']) {
+    assert.match((await place.run(['skills', 'check', name], { env })).stdout, /its source is not trusted/)
+    assert.equal((await place.run(['skills', 'check', name, '--trust'], { env })).code, 0)
+  }
+})
