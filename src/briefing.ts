@@ -1,6 +1,13 @@
 /** What the model of one agent is told before it does anything: instructions, the index of skills, tools. */
-import { type Catalog, type PromptIndex, renderIndex, skillRules, skillToolPrompt } from './catalog/index.ts'
-import { type Skill, skillAddress } from './kernel/index.ts'
+import {
+  type Catalog,
+  type IndexOptions,
+  type PromptIndex,
+  renderIndex,
+  skillRules,
+  skillToolPrompt,
+  toSkillUri,
+} from './catalog/index.ts'
 import type { OfferedTool, Parts } from './parts.ts'
 import { createWireNames, type Registry } from './tools/index.ts'
 
@@ -37,14 +44,26 @@ export function createBriefing({ catalog, registry, mayCall }: BriefingParts, pa
     return tools.find((tool) => surface.includes(tool) && isUsable(tool)) ?? false
   }
 
+  /** How it reads SKILL.md when no tool loads it: a name, false for not at all, undefined where only the agent's own tools can tell. */
+  function readTool(): 'read_skill_file' | false | undefined {
+    if (surface.includes('read_skill_file') && isUsable('read_skill_file')) return 'read_skill_file'
+    const others = registry.names.filter((tool) => !SKILL_TOOLS.includes(tool) && mayCall(tool))
+    return isConfined(parts) || others.length === 0 ? false : undefined
+  }
+
+  function tools(): Pick<IndexOptions, 'loadTool' | 'readTool'> {
+    const load = loadTool()
+    const read = load === false ? readTool() : undefined
+    return { loadTool: load, ...(read !== undefined && { readTool: read }) }
+  }
+
   function index(): PromptIndex {
-    const tool = loadTool()
     made ??= renderIndex(catalog, {
       ...parts.prompt,
-      ...(tool === 'Skill' && { style: 'list' }),
-      loadTool: tool,
+      ...(loadTool() === 'Skill' && { style: 'list' }),
+      ...tools(),
       findTool: isUsable('find_skills') && 'find_skills',
-      location: locator(parts),
+      location: isConfined(parts) ? (skill) => toSkillUri(catalog.addressOf(skill)) : true,
     })
     return made
   }
@@ -57,9 +76,8 @@ export function createBriefing({ catalog, registry, mayCall }: BriefingParts, pa
     index,
     instructions: () => {
       const { text } = index()
-      const tool = loadTool()
       if (text === '') return ''
-      return `${skillRules({ loadTool: tool })}\n\n${tool === 'Skill' ? skillToolPrompt({ text }) : text}`
+      return `${skillRules(tools())}\n\n${loadTool() === 'Skill' ? skillToolPrompt({ text }) : text}`
     },
     definitions: () => {
       const wireNames = createWireNames(registry.names)
@@ -77,6 +95,6 @@ function isCut({ items }: PromptIndex): boolean {
 }
 
 /** A confined command cannot see the host's path of a skill, so the model is given its address instead. */
-function locator({ sandbox }: Parts): true | ((skill: Skill) => string) {
-  return sandbox && sandbox.kind !== 'none' ? (skill) => `skill://${skillAddress(skill)}/SKILL.md` : true
+function isConfined({ sandbox }: Parts): boolean {
+  return sandbox !== undefined && sandbox.kind !== 'none'
 }

@@ -5,7 +5,7 @@ import { type Diagnostic, NexusError, type TargetFacts } from './kernel/index.ts
 import { openSandbox } from './sandbox/index.ts'
 import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
 import { findName, type SkillSource, type SourceResult } from './sources/index.ts'
-import { survey } from './survey.ts'
+import { survey, type SurveyedAgent } from './survey.ts'
 
 /** Nobody else waits for this process, but Ctrl-C and the word that it is at work should not wait long. */
 const SLICE_MS = 100
@@ -39,12 +39,12 @@ export interface LookOptions extends SettingsOptions {
 export async function lookAround(options: LookOptions = {}): Promise<Look> {
   const settings = await readSettings(options)
   const { loaded, sources, gateRules } = settings
-  const { agents } = loaded.config
+  const { agents, diagnostics: inRules } = await rulesOf(settings)
   const sandbox = openSandbox(settings.sandbox)
   const facts = await sandbox.facts()
   const named = options.name === undefined ? undefined : await findOne(options.name, settings, options.signal)
   const { found, catalogs } = await survey(
-    { sources, gateRules, facts, agents: agents.map(seen), sliceMs: SLICE_MS, ...(named && { found: named }) },
+    { sources, gateRules, facts, agents, sliceMs: SLICE_MS, ...(named && { found: named }) },
     options.signal,
   )
   return {
@@ -52,7 +52,7 @@ export async function lookAround(options: LookOptions = {}): Promise<Look> {
     workspace: loaded.workspace,
     sources,
     facts,
-    diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...(await inRules(settings))],
+    diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...inRules],
     found: found.diagnostics,
     catalog: (agentId) => shareOf(catalogs, agentId),
   }
@@ -69,16 +69,30 @@ async function findOne(
   return isWhole || loaded.config.agents.every(({ skills }) => skills === undefined) ? found : undefined
 }
 
-function seen({ id, skills }: { id: string; skills?: readonly string[] }): { id: string; skills?: readonly string[] } {
-  return skills ? { id, skills } : { id }
+/** What decides which skills each agent is offered, and findings in the rules of agents and entries. */
+interface Rules {
+  readonly agents: readonly SurveyedAgent[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Findings in the rules of agents and entries. Without files there is nothing to find, and what knows them is not loaded. */
-async function inRules({ loaded }: Settings): Promise<readonly Diagnostic[]> {
-  if (loaded.files.length === 0) return []
+/** Without files no rule is other than it is shipped: nothing is kept from an agent, and what knows the rules is not loaded. */
+async function rulesOf({ loaded }: Settings): Promise<Rules> {
+  const { agents } = loaded.config
+  if (loaded.files.length === 0)
+    return { agents: agents.map(({ id, skills }) => seen(id, { skills })), diagnostics: [] }
   const { readPolicies } = await import('./policies.ts')
   const { readEntries } = await import('./entries.ts')
-  return [...(await readPolicies(loaded)).diagnostics, ...(await readEntries(loaded))]
+  const { policies, diagnostics } = await readPolicies(loaded)
+  return {
+    agents: policies.map(({ agent: { id, skills }, allowsToolGroup }) => seen(id, { skills, allowsToolGroup })),
+    diagnostics: [...diagnostics, ...(await readEntries(loaded))],
+  }
+}
+
+type Given = { readonly [key in keyof SurveyedAgent]?: SurveyedAgent[key] | undefined }
+
+function seen(id: string, { skills, allowsToolGroup }: Given): SurveyedAgent {
+  return { id, ...(skills && { skills }), ...(allowsToolGroup && { allowsToolGroup }) }
 }
 
 function shareOf(catalogs: ReadonlyMap<string, Catalog>, agentId: string | undefined): Catalog {

@@ -1,5 +1,5 @@
 /** What the configuration lets each agent do. */
-import { parsePolicy, type PolicyPlace, type PolicyRules } from './authorize/index.ts'
+import { parsePolicy, type PolicyPlace, type PolicyRules, toolGroupRule } from './authorize/index.ts'
 import { type AgentConfig, explainConfig, type LoadedConfig, type Origin } from './config/index.ts'
 import type { Diagnostic } from './kernel/index.ts'
 import { BUILTIN_TOOLS } from './tools/index.ts'
@@ -13,7 +13,9 @@ export async function readPolicies(
     agents.map((agent, index) => {
       const locate = (keys: readonly (string | number)[]): PolicyPlace | undefined =>
         placeOf(originOf?.(keys[0] === 'groups' ? ['tools', ...keys] : ['agents', index, 'tools', ...keys]))
-      return { agent, ...parsePolicy({ ...agent.tools, groups: tools.groups, knownTools: BUILTIN_TOOLS, locate }) }
+      const parsed = parsePolicy({ ...agent.tools, groups: tools.groups, knownTools: BUILTIN_TOOLS, locate })
+      const allowsToolGroup = toolGroupRule(parsed.rules)
+      return { agent, ...parsed, ...(allowsToolGroup && { allowsToolGroup }) }
     })
   const policies = parse()
   if (policies.every(({ diagnostics }) => diagnostics.length === 0)) return { policies, diagnostics: [] }
@@ -35,5 +37,7 @@ function placeOf(origin: Origin | undefined): PolicyPlace | undefined {
 export interface AgentPolicy {
   readonly agent: AgentConfig
   readonly rules: PolicyRules
+  /** Which groups of tools its skills may need; absent when all. */
+  readonly allowsToolGroup?: (group: string) => boolean
   readonly diagnostics: readonly Diagnostic[]
 }

@@ -1,6 +1,6 @@
 /** The pipeline, top to bottom: discover -> gate -> catalog -> load -> authorize -> execute -> record. */
 import { refused, settle } from './ask.ts'
-import { decide, deniedCapabilities, type PolicyRules } from './authorize/index.ts'
+import { decide, deniedCapabilities, type PolicyRules, toolGroupRule } from './authorize/index.ts'
 import { type Briefing, createBriefing } from './briefing.ts'
 import { type Catalog, createSkillSearch, toSnapshot } from './catalog/index.ts'
 import {
@@ -16,7 +16,6 @@ import {
   NexusError,
   type Outcome,
   type Skill,
-  skillAddress,
   systemClock,
   type TargetFacts,
 } from './kernel/index.ts'
@@ -25,7 +24,7 @@ import type { AgentProfile, CallOptions, CallRequest, CallResult, Parts, Runtime
 import { coalesce, reloadOnChange } from './reload.ts'
 import { rest, type SourceResult } from './sources/index.ts'
 import { createMemoryStore } from './store/index.ts'
-import { survey } from './survey.ts'
+import { survey, type SurveyedAgent } from './survey.ts'
 import {
   argumentsProblem,
   createRegistry,
@@ -83,7 +82,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
 
   /** discover -> gate -> catalog, and what each agent needs to work with it */
   async function look(signal?: AbortSignal): Promise<View> {
-    const { found, catalogs } = await survey({ ...parts, agents: profiles, facts }, signal)
+    const { found, catalogs } = await survey({ ...parts, agents: profiles.map(toSurveyed), facts }, signal)
     const rooms = new Map<string, AgentRoom>()
     for (const profile of profiles) {
       await rest(signal)
@@ -110,7 +109,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     const skill = skillOf(agent, made)
     const shown = { ...made, ...redact({ tool: made.tool, arguments: made.arguments }) }
     const decision = await settle(authorize(agent, shown, skill), shown, { approve: parts.approve, signal })
-    await ledger.open(shown, decision, skill && { name: skillAddress(skill) })
+    await ledger.open(shown, decision, skill && { name: agent.catalog.addressOf(skill) })
     callOptions.onDecision?.(decision)
     const raw = await outcomeOf(agent, made, { ...callOptions, ...{ decision, problem, signal } })
     const outcome = redact(raw as unknown as JsonObject) as unknown as Outcome
@@ -189,6 +188,12 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   }
 }
 
+/** What of an agent decides which skills it is offered. */
+function toSurveyed({ id, skills, policy }: AgentProfile): SurveyedAgent {
+  const allowsToolGroup = toolGroupRule(policy)
+  return { id, ...(skills && { skills }), ...(allowsToolGroup && { allowsToolGroup }) }
+}
+
 async function targetFacts({ facts, sandbox }: Parts): Promise<TargetFacts> {
   const known = facts ?? (await sandbox?.facts())
   if (known) return known
@@ -208,7 +213,10 @@ function furnish(
     'loader',
     createLoader({ catalog: () => catalog, stacks, ...(sandbox && { place: sandbox.place.bind(sandbox) }) }),
   )
-  services.register('skillSearch', createSkillSearch(catalog.skills, { isFound: ({ invocation }) => invocation.model }))
+  services.register(
+    'skillSearch',
+    createSkillSearch(catalog.skills, { isFound: ({ invocation }) => invocation.model, callName: catalog.callName }),
+  )
   if (sandbox) {
     const entries = maySeeSecrets(profile) ? parts.skillEntries : undefined
     provideCommands(services, { sandbox, catalog, stacks, facts, secrets, ...(entries && { entries }) })
@@ -270,7 +278,7 @@ function toCall(request: CallRequest, ids: { projectId: string; agentId: string;
 function skillOf(agent: AgentRoom, call: Pick<Call, 'tool' | 'arguments'>): Skill | undefined {
   const name = skillName(agent, call)
   if (name === undefined) return undefined
-  return agent.catalog.find(name) ?? (name.startsWith('$') ? agent.catalog.find(name.slice(1)) : undefined)
+  return agent.catalog.find(name)
 }
 
 function skillName(agent: AgentRoom, call: Pick<Call, 'tool' | 'arguments'>): string | undefined {

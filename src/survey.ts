@@ -7,14 +7,22 @@ import { createPace, discover, rest, type SkillSource, type SourceResult } from 
 export interface SurveyParts {
   readonly sources: readonly SkillSource[]
   readonly facts: TargetFacts
-  /** `skills`: names that the agent may see; absent = all. */
-  readonly agents: readonly { readonly id: string; readonly skills?: readonly string[] }[]
-  /** Rules that configuration adds to gating, without an agent's allow-list. */
+  readonly agents: readonly SurveyedAgent[]
+  /** Rules that configuration adds to gating, without those of an agent. */
   readonly gateRules?: Omit<GateRules, 'allowList'>
   /** Longest stretch of synchronous work; default what a server can bear. */
   readonly sliceMs?: number
   /** What the sources hold, when they were searched already. */
   readonly found?: SourceResult
+}
+
+/** What of an agent decides which skills it is offered. */
+export interface SurveyedAgent {
+  readonly id: string
+  /** Names of the skills that it may see; absent = all. */
+  readonly skills?: readonly string[]
+  /** False for a group of which its policy lets it call nothing; absent = nothing is kept from it. */
+  readonly allowsToolGroup?: (group: string) => boolean
 }
 
 /** What was found, and each agent's share of it by the agent's id. */
@@ -29,13 +37,21 @@ export async function survey(parts: SurveyParts, signal?: AbortSignal): Promise<
   const found =
     parts.found ?? (await discover(sources, { ...(signal && { signal }), ...(sliceMs !== undefined && { sliceMs }) }))
   const catalogs = new Map<string, Catalog>()
-  for (const { id, skills } of agents) {
+  for (const agent of agents) {
     await rest(signal)
-    const rules = skills ? { ...gateRules, allowList: skills } : gateRules
+    const rules = rulesFor(agent, gateRules)
     const breathe = createPace(signal, sliceMs)
     const { rejected, diagnostics } = found
     const gated = await gateInSlices(found.skills, facts, { rules, rejected, breathe })
-    catalogs.set(id, await buildCatalogInSlices({ gated, rejected, diagnostics }, breathe))
+    catalogs.set(agent.id, await buildCatalogInSlices({ gated, rejected, diagnostics }, breathe))
   }
   return { found, catalogs }
+}
+
+function rulesFor({ skills, allowsToolGroup }: SurveyedAgent, common: Omit<GateRules, 'allowList'>): GateRules {
+  const before = common.allowsToolGroup
+  const both = allowsToolGroup && before && ((group: string) => before(group) && allowsToolGroup(group))
+  const groups = both ?? allowsToolGroup ?? before
+  if (!skills && !groups) return common
+  return { ...common, ...(skills && { allowList: skills }), ...(groups && { allowsToolGroup: groups }) }
 }

@@ -42,6 +42,9 @@ export interface AgentOptions {
   readonly owner?: string
 }
 
+/** Tools that bring a skill to the model. */
+const LOADERS: readonly string[] = ['load_skill', 'Skill', 'read_skill_file']
+
 const DEFAULT_INSTRUCTIONS =
   'You are an agent that works with tools and skills. Use them when they help, look at their results, and answer the user in plain words. Say so when something failed.'
 
@@ -89,7 +92,13 @@ export function createAgent(options: AgentOptions): Agent {
       context.emit({ type: 'notice', code: 'interrupted-turn', text: describeRepair(repair.openCalls) })
     await runtime.refresh(context.signal)
     const snapshot = runtime.snapshot(id)
-    const about = skillsOfTurn(content, { catalog: runtime.catalog(id), before: context.before, now: snapshot })
+    const canLoad = runtime.definitions(id).some(({ name }) => LOADERS.includes(name))
+    const about = skillsOfTurn(content, {
+      catalog: runtime.catalog(id),
+      before: context.before,
+      now: snapshot,
+      canLoad,
+    })
     for (const notice of about.notices) context.emit({ type: 'notice', ...notice })
     await sessions.update(sessionId, { snapshot })
     const added = [...repair.messages, runtime.redact(userMessage(content))]

@@ -1,4 +1,4 @@
-import { type Catalog, describeDiff, diffSnapshots, fromSnapshot, mentions, shownName } from '../catalog/index.ts'
+import { type Catalog, describeDiff, diffSnapshots, fromSnapshot, mentions } from '../catalog/index.ts'
 import type { JsonObject } from '../kernel/index.ts'
 import type { NoticeCode } from './events.ts'
 
@@ -17,16 +17,22 @@ export function skillsOfTurn(
     catalog,
     before,
     now,
-  }: { readonly catalog: Catalog; readonly before: JsonObject | undefined; readonly now: JsonObject },
+    canLoad = true,
+  }: {
+    readonly catalog: Catalog
+    readonly before: JsonObject | undefined
+    readonly now: JsonObject
+    readonly canLoad?: boolean
+  },
 ): SkillsOfTurn {
   const { skills, problems } = mentions(content, catalog)
-  const names = skills.map(shownName).join(', ')
+  const names = skills.map((skill) => catalog.callName(skill)).join(', ')
   return {
     notices: [
       ...changes(before, now).map((text) => ({ code: 'skills-changed' as const, text })),
       ...problems.map(({ text }) => ({ code: 'skill-mention' as const, text })),
     ],
-    instructions: names === '' ? '' : `The user named these skills; load them first: ${names}.`,
+    instructions: names === '' ? '' : `The user named these skills${canLoad ? '; load them first' : ''}: ${names}.`,
   }
 }
 

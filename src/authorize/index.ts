@@ -4,4 +4,4 @@ export { explain, type ExplainStep, type Explanation, explanationLines } from '.
 export { GROUPS, type Profile, PROFILE_NAMES, PROFILES } from './groups.ts'
 export { ALIASES } from './names.ts'
 export { expandEntry, type KnownTool, parsePolicy, type PolicyInput, type PolicyPlace } from './parse-policy.ts'
-export { allowsGroup, deniedCapabilities, type PolicyMatch, type PolicyRules } from './policy.ts'
+export { allowsGroup, deniedCapabilities, toolGroupRule, type PolicyMatch, type PolicyRules } from './policy.ts'

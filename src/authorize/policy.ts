@@ -1,5 +1,5 @@
 import type { Decision, Tool } from '../kernel/index.ts'
-import { type Groups, leavesOf, type Profile, PROFILES } from './groups.ts'
+import { GROUPS, type Groups, isGroup, leavesOf, type Profile, PROFILES } from './groups.ts'
 import { ALIASES, entryCovers, entryCoversCapability, toPolicyName } from './names.ts'
 
 /** The tools part of an agent's configuration. Names and groups; deny wins over ask, ask over allow. Source: seed 001 §4. */
@@ -67,9 +67,37 @@ export function deniedCapabilities(policy: PolicyRules, tool: Pick<Tool, 'name' 
  * does not exist. Gating asks this for skills that name the groups they need.
  */
 export function allowsGroup(policy: PolicyRules, group: string): boolean {
-  const name = toPolicyName(group)
-  const leaves = [...leavesOf(name.startsWith('group:') ? name : `group:${name}`, policy.groups)]
+  const leaves = [...leavesOf(toGroupName(group), policy.groups)]
   return leaves.some(({ entry }) => decideByPolicy(policy, ALIASES.get(entry) ?? entry).type !== 'deny')
+}
+
+/**
+ * Which groups of tools (`group:web` or `web`) a skill may need: false for one of which the policy lets the agent call nothing. A group
+ * that does not exist is kept from an agent when `deny:` names it, or its profile is not `full`. Undefined when the policy keeps no
+ * group from it, so that nobody needs to ask.
+ */
+export function toolGroupRule(policy: PolicyRules): ((group: string) => boolean) | undefined {
+  const known = [...new Set([...GROUPS.keys(), ...policy.groups.keys()])].filter((group) => hasTools(group, policy))
+  const denied = policy.deny.map(toPolicyName)
+  const isFull = policy.profile === 'full'
+  const mayKeepUnknown =
+    !isFull || denied.some((entry) => entry === '*' || (isGroup(entry) && !hasTools(entry, policy)))
+  if (!mayKeepUnknown && known.every((group) => allowsGroup(policy, group))) return undefined
+  return (name) => {
+    const group = toGroupName(name)
+    if (hasTools(group, policy)) return allowsGroup(policy, group)
+    return isFull && !denied.includes(group) && !denied.includes('*')
+  }
+}
+
+function toGroupName(group: string): string {
+  const name = toPolicyName(group)
+  return isGroup(name) ? name : `group:${name}`
+}
+
+/** False for a group that does not exist, or holds nothing. */
+function hasTools(group: string, { groups }: PolicyRules): boolean {
+  return !leavesOf(group, groups).next().done
 }
 
 function firstMatch(

@@ -1,9 +1,10 @@
 import { type Diagnostic, type Gated, type RejectedSkill, type Skill, toSafeLine } from '../kernel/index.ts'
+import { ownAddress, readingsOf, twinsIn } from './address.ts'
 import { arrange, hasSameBytes } from './arrange.ts'
 import type { Catalog } from './catalog.ts'
 import { type Copy, createLookUp, keyOf, toKey } from './look-up.ts'
 import { compareOrigins } from './precedence.ts'
-import { shownName } from './shown-text.ts'
+import { shownName, shownText } from './shown-text.ts'
 import { versionOf } from './snapshot.ts'
 import { atOnce, type Breathe, inSlices, type Steps, STRIDE } from './steps.ts'
 
@@ -37,8 +38,16 @@ function* building({ gated, rejected = [], diagnostics = [] }: CatalogParts): St
   const more: Diagnostic[] = []
   for (const copies of groups.values()) more.push(...(yield* duplicatesOf(copies, told)))
   if (rejected.length > 0) more.push(...(yield* substitutes(rejected, winners())))
-  // Both are needed by some callers only.
-  const lookUp = once(() => createLookUp(skills, groups))
+  // All are needed by some callers only.
+  const twins = once(() => twinsIn(groups, () => [...skills, ...held.map(toSkill), ...shadowed.map(toSkill)]))
+  const lookUp = once(() => createLookUp({ skills, held, groups, twins: twins().byKey }))
+  const find = (nameOrAddress: string): Skill | undefined => {
+    const [first = '', second] = readingsOf(nameOrAddress).map(toKey)
+    const skill = lookUp().find(first)
+    return skill || second === undefined || lookUp().isHeld(first) ? skill : lookUp().find(second)
+  }
+  const addressOf = (skill: Skill): string =>
+    (groups.size === 0 ? undefined : twins().addresses.get(skill)) ?? ownAddress(skill)
   let version: string | undefined
   return Object.freeze({
     ...{ skills: Object.freeze(skills), held: Object.freeze(held), shadowed: Object.freeze(shadowed) },
@@ -48,13 +57,17 @@ function* building({ gated, rejected = [], diagnostics = [] }: CatalogParts): St
       return (version ??= atOnce(versionOf(skills)))
     },
     versionInSlices: async (breathe: Breathe) => (version ??= await inSlices(versionOf(skills), breathe)),
-    find: (nameOrAddress: string) => lookUp()(toKey(withoutScheme(nameOrAddress))),
+    find,
+    addressOf,
+    callName: (skill: Skill) => {
+      const name = shownName(skill)
+      return find(name) === skill ? name : shownText(addressOf(skill))
+    },
   })
 }
 
-/** `skill://source/name/SKILL.md` is how the index gives an address; a model may hand it back. */
-function withoutScheme(text: string): string {
-  return text.startsWith('skill://') ? text.slice('skill://'.length).replace(/\/SKILL\.md$/, '') : text
+function toSkill({ skill }: { readonly skill: Skill }): Skill {
+  return skill
 }
 
 function once<T>(make: () => T): () => T {

@@ -1,6 +1,6 @@
 import type { Diagnostic, HeldReason, HeldSkill, RejectedSkill, Skill } from '../kernel/index.ts'
 
-/** A skill that another copy of the same name hides. It stays addressable as `source/name`. */
+/** A skill that another copy of the same name hides. It stays addressable, see `Catalog.addressOf`. */
 export interface ShadowedSkill {
   readonly skill: Skill
   /** The copy that wins. */
@@ -27,8 +27,15 @@ export interface Catalog {
   readonly version: string
   /** `version`, worked out with pauses where it is not known yet: `breathe` is asked between two steps, and what it returns awaited. */
   versionInSlices(breathe: () => Promise<void> | undefined): Promise<string>
-  /** Finds an offered skill by name, or any copy that is neither held nor untrusted by `source/name` (also `skill://source/name/SKILL.md`). */
+  /**
+   * Finds an offered skill by name or `$name`, or any copy that is neither held nor untrusted by its address (also as
+   * `skill://source/name/SKILL.md`). An address wins over a label that looks like it; nothing but `$` is taken off a text.
+   */
   find(nameOrAddress: string): Skill | undefined
+  /** The address of one copy: `source/name`, and `source/name~2` for the second copy of that name in one source. */
+  addressOf(skill: Skill): string
+  /** What `find` finds a ready copy by: its shown name when that means this copy, else its address. */
+  callName(skill: Skill): string
 }
 
 /** The prompt index: what the model is told about skills before it loads one. */

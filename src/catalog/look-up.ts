@@ -33,11 +33,28 @@ export function takesPart({ skill, reasons }: Copy): boolean {
 /** The copies of each name that has several, by its key, in order of precedence. */
 export type Groups = ReadonlyMap<string, readonly Copy[]>
 
+/** What is looked up in. */
+export interface LookUpParts {
+  /** Offered, sorted by name. */
+  readonly skills: readonly Skill[]
+  readonly held: readonly Copy[]
+  readonly groups: Groups
+  /** Copies with addresses of their own, by the keys of these. */
+  readonly twins: ReadonlyMap<string, Copy>
+}
+
+/** Both take keys, see `toKey`. */
+export interface LookUp {
+  readonly find: (key: string) => Skill | undefined
+  /** True for the name or address of a copy that is held: it still is that copy's. */
+  readonly isHeld: (key: string) => boolean
+}
+
 /**
- * Finds offered skills (sorted by name) by name, and every ready copy by its address: it means the copy that wins within its source.
+ * Finds offered skills by name, and every ready copy by its address: `source/name` means the copy that wins within its source.
  * Nearly all names are plain, and need no table of their own.
  */
-export function createLookUp(skills: readonly Skill[], groups: Groups): (key: string) => Skill | undefined {
+export function createLookUp({ skills, held, groups, twins }: LookUpParts): LookUp {
   const names = new Map<string, Skill>()
   const addresses = new Map<string, Skill>()
   for (const skill of skills) {
@@ -45,6 +62,7 @@ export function createLookUp(skills: readonly Skill[], groups: Groups): (key: st
     names.set(keyOf(skill), skill)
     if (skill.origin.trusted) addresses.set(addressKeyOf(skill), skill)
   }
+  for (const [key, copy] of twins) if (takesPart(copy) && isReady(copy)) addresses.set(key, copy.skill)
   for (const [name, copies] of groups) {
     if (PLAIN_NAME.test(name)) continue
     for (const key of new Set(copies.map(({ skill }) => addressKeyOf(skill)))) {
@@ -61,8 +79,21 @@ export function createLookUp(skills: readonly Skill[], groups: Groups): (key: st
     const skill = byPlainName(skills, name)
     return skill?.origin.trusted && addressKeyOf(skill) === key ? skill : undefined
   }
+  const isHeldAt = (key: string): boolean => {
+    const isThere = (copy: Copy): boolean => addressKeyOf(copy.skill) === key && takesPart(copy)
+    const twin = twins.get(key)
+    return (twin !== undefined && takesPart(twin)) || held.some(isThere) || [...groups.values()].flat().some(isThere)
+  }
   // An address wins over a skill whose label merely looks like that address.
-  return (key) => addresses.get(key) ?? byPlainAddress(key) ?? names.get(key) ?? byPlainName(skills, key)
+  const find = (key: string): Skill | undefined => {
+    const addressed = addresses.get(key) ?? byPlainAddress(key)
+    if (addressed) return addressed
+    const named = names.get(key)
+    return named && key.includes('/') && isHeldAt(key) ? undefined : (named ?? byPlainName(skills, key))
+  }
+  const isHeld = (key: string): boolean =>
+    held.some((copy) => keyOf(copy.skill) === key && takesPart(copy)) || (key.includes('/') && isHeldAt(key))
+  return { find, isHeld }
 }
 
 /** The copy that wins within its source, when it is ready. `copies` are in order of precedence. */
@@ -71,7 +102,8 @@ function atAddress(copies: readonly Copy[], key: string): Skill | undefined {
   return best && isReady(best) ? best.skill : undefined
 }
 
-function addressKeyOf(skill: Skill): string {
+/** The key of `source/name`. */
+export function addressKeyOf(skill: Skill): string {
   const { name, origin } = skill
   if (PLAIN_NAME.test(name) && PLAIN_SOURCE.test(origin.source)) return `${origin.source}/${name}`
   return toKey(`${origin.source}/${shownName(skill)}`)

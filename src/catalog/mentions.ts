@@ -39,9 +39,9 @@ export function mentions(text: string, catalog: Catalog): Mentions {
     if (VARIABLE.test(bareName(written))) continue
     const skill = firstOf(readings(written), catalog.find)
     if (skill?.invocation.user === true) {
-      const address = skillAddress(skill)
+      const address = catalog.addressOf(skill)
       if (skills.has(address) || skills.size < MAX_MENTIONS) skills.set(address, skill)
-      else beyond.add(shownName(skill))
+      else beyond.add(catalog.callName(skill))
     } else if (problems.size < MAX_PROBLEMS && !RARELY_MEANT.test(written)) {
       hidden ??= hiddenSkills(catalog)
       const name = readings(written).find((reading) => hidden?.has(nameKey(reading)))

@@ -16,6 +16,8 @@ export interface SkillMatches {
 export interface SkillSearch {
   /** `limit` is 10 unless told otherwise. The same list and query give the same answer, whatever the list's order. */
   find(query: string, options?: { readonly limit?: number }): Promise<SkillMatches>
+  /** What loads a skill that was found. */
+  readonly callName: (skill: Skill) => string
 }
 
 /** One skill as the index holds it. */
@@ -31,7 +33,7 @@ interface Index {
   readonly skills: readonly Skill[]
   readonly ranked: MiniSearch<Entry>
   readonly words: ReadonlySet<string>
-  /** Ids by name and by address; a name wins over an address that looks like it. */
+  /** Ids by name and by address; an address wins over a name that looks like it. */
   readonly named: ReadonlyMap<string, number>
 }
 
@@ -56,6 +58,8 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 export interface SkillSearchOptions {
   /** False for a skill that is not to be found. Asked by the first `find`. */
   readonly isFound?: (skill: Skill) => boolean
+  /** As `Catalog.callName`; default the shown name. */
+  readonly callName?: (skill: Skill) => string
 }
 
 /**
@@ -65,6 +69,7 @@ export interface SkillSearchOptions {
 export function createSkillSearch(skills: readonly Skill[], options: SkillSearchOptions = {}): SkillSearch {
   let index: Promise<Index> | undefined
   return {
+    callName: options.callName ?? shownName,
     async find(query, { limit = DEFAULT_LIMIT } = {}) {
       const built = await (index ??= build(skills, options))
       const ids = rank(built, query)
@@ -122,8 +127,8 @@ function byName(skills: readonly Skill[]): ReadonlyMap<string, number> {
   const add = (key: string, id: number): void => {
     if (!named.has(key)) named.set(key, id)
   }
-  for (const [id, skill] of skills.entries()) add(nameKey(shownName(skill)), id)
   for (const [id, skill] of skills.entries()) add(nameKey(skillAddress(skill)), id)
+  for (const [id, skill] of skills.entries()) add(nameKey(shownName(skill)), id)
   return named
 }
 

@@ -24,7 +24,7 @@ export interface Lack {
 export function lacksOf(skill: Skill, ground: Ground): readonly Lack[] | undefined {
   const lacks = standing(skill, ground)
   const { metadata } = skill
-  if (!mayNeed(metadata, ground)) return lacks?.slice()
+  if (!mayNeed(skill, ground)) return lacks?.slice()
   const found = lacks ?? []
   if (metadata.os.length > 0) needOs(metadata.os, ground, found)
   // It does not lift the operating system.
@@ -33,17 +33,18 @@ export function lacksOf(skill: Skill, ground: Ground): readonly Lack[] | undefin
   return found.length > 0 ? found.slice() : undefined
 }
 
-function mayNeed({ os, requires }: SkillMetadata, { rules, hasBroken }: Ground): boolean {
+function mayNeed(skill: Skill, { rules, hasBroken }: Ground): boolean {
+  const { os, requires } = skill.metadata
   const { bins, anyBins, env, config } = requires
   if (os.length + bins.length + anyBins.length + env.length + config.length > 0) return true
-  return rules.allowsToolGroup !== undefined || hasBroken
+  return hasBroken || (rules.allowsToolGroup !== undefined && skill.mayNameToolGroups !== false)
 }
 
 /** The gates before the target matters: is it a whole skill, trusted, switched on, and meant for this agent? */
 function standing(skill: Skill, ground: Ground): Lack[] | undefined {
   const isDescribed = skill.isDescribed === true || skill.description.trim() !== ''
   const isDisabled = ground.disabled.size > 0 && enabling(skill, ground) !== undefined
-  const isAllowed = ground.allowed === undefined || isIn(ground.allowed, skill)
+  const isAllowed = ground.allowed === undefined || isListed(skill, ground.allowed, ground)
   const { trusted } = skill.origin
   if (isDescribed && trusted && !isDisabled && isAllowed) return undefined
   const lacks: Lack[] = []
@@ -54,9 +55,11 @@ function standing(skill: Skill, ground: Ground): Lack[] | undefined {
   return lacks
 }
 
-/** By its name or its address. */
-function isIn(allowed: ReadonlySet<string>, skill: Skill): boolean {
-  return allowed.has(nameKey(skill.name)) || allowed.has(nameKey(skillAddress(skill)))
+/** By its address, or by its name unless that is the address of another skill. */
+function isListed(skill: Skill, allowed: ReadonlySet<string>, { isAddress }: Ground): boolean {
+  const key = nameKey(skill.name)
+  if (allowed.has(nameKey(skillAddress(skill)))) return true
+  return allowed.has(key) && !(key.includes('/') && isAddress(key))
 }
 
 function needOs(os: readonly string[], ground: Ground, lacks: Lack[]): void {
@@ -76,7 +79,7 @@ function needRest(
   if (env.length > 0 || ground.hasBroken) needEnv(skill, ground, lacks)
   for (const name of config) if (name === '' || !rules.configTruthy(name)) lacks.push({ code: 'config', name })
   if (ground.hasBroken) needEntry(skill, ground, lacks)
-  if (!rules.allowsToolGroup) return
+  if (!rules.allowsToolGroup || skill.mayNameToolGroups === false) return
   // Those of `metadata.toolGroups`.
   for (const name of toolGroupsOf(skill)) if (!rules.allowsToolGroup(name)) lacks.push({ code: 'tool-group', name })
 }

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 
-import { configKey, nameKey, type RejectedSkill, type Skill, type TargetFacts } from '../kernel/index.ts'
+import { configKey, nameKey, type RejectedSkill, type Skill, skillAddress, type TargetFacts } from '../kernel/index.ts'
 import { toOsName } from './os.ts'
 import type { EntryRules, GateRules } from './rules.ts'
 
@@ -17,6 +17,8 @@ export interface Ground {
   readonly hasBroken: boolean
   /** Whether a trusted skill has that name: what is configured for it goes to no other. */
   readonly isNameOfSkill: (name: string) => boolean
+  /** Whether that is the address of a trusted skill: then it means no other one, whatever that is named. */
+  readonly isAddress: (text: string) => boolean
 }
 
 /** Everything that was found. */
@@ -43,6 +45,7 @@ export function prepare(facts: TargetFacts, rules: GateRules, found: Found): Gro
     allowed: rules.allowList && new Set(rules.allowList.map(nameKey)),
     hasBroken: [...rules.entries.values()].some(({ broken }) => broken !== undefined && broken.size > 0),
     isNameOfSkill: trustedNames(found),
+    isAddress: trustedAddresses(found),
   }
 }
 
@@ -50,6 +53,15 @@ export function prepare(facts: TargetFacts, rules: GateRules, found: Found): Gro
 function trustedNames(found: Found): (name: string) => boolean {
   let names: ReadonlySet<string> | undefined
   return (name) => (names ??= gathered(found)).has(nameKey(name))
+}
+
+/** Asked only about a name with a slash in it, which few skills have. */
+function trustedAddresses({ skills }: Found): (text: string) => boolean {
+  let addresses: ReadonlySet<string> | undefined
+  return (text) => {
+    addresses ??= new Set(skills.filter(isTrusted).map((skill) => nameKey(skillAddress(skill))))
+    return addresses.has(nameKey(text))
+  }
 }
 
 /** A skill that cannot be read may not have told its name: that of its directory is its own as well. */

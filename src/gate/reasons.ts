@@ -33,7 +33,7 @@ export function reasonFor({ code, name }: Lack, skill: Skill, ground: Ground): H
       return reason(
         code,
         `required tool group not allowed: ${name}`,
-        () => `Allow ${name} in the agent's tools policy.`,
+        () => `Allow ${/^group:/i.test(name) ? name : `group:${name}`} in the agent's tools policy.`,
       )
   }
 }

@@ -86,6 +86,8 @@ export interface Skill extends Omit<SkillDocument, 'body' | 'name' | 'descriptio
   readonly description: string
   /** True when the description is known to say something, so that it need not be read to find out. */
   readonly isDescribed?: boolean
+  /** False when the frontmatter is known to name no groups of tools, so that it need not be read to find out. */
+  readonly mayNameToolGroups?: boolean
   readonly origin: SkillOrigin
   /** Real path of the skill's directory. */
   readonly directory: string

@@ -9,7 +9,6 @@ import {
   type Manifest,
   NexusError,
   type Skill,
-  skillAddress,
   type SkillDocument,
   stampText,
   toSafeLine,
@@ -56,6 +55,8 @@ export interface LoadedFile {
 /** A skill with its instructions, all of one revision. */
 export interface LoadedSkill {
   readonly skill: Skill
+  /** What reaches this copy in further calls: its name, or its address when the name means another one. */
+  readonly callName: string
   /** The skill's directory as its commands see it. */
   readonly baseDir: string
   /** The body with arguments and directories in place. */
@@ -72,7 +73,7 @@ export interface LoadedSkill {
 
 /** Loads skills of one catalog. Nothing is cached: each call reads the files as they are. */
 export interface Loader {
-  /** Names of the skills that can be loaded, in the order of the catalog. */
+  /** What the skills that can be loaded are called by, in the order of the catalog. */
   names(): readonly string[]
   /**
    * Reads a skill by name or `source/name`. Throws SKILL_NOT_FOUND, SKILL_INVALID, CONFLICT when it keeps changing meanwhile,
@@ -93,19 +94,21 @@ const MAX_CALLER_CHARS = 200
 /** Makes a loader over a catalog. It keeps no text, only where each skill was last placed. */
 export function createLoader(parts: LoaderParts): Loader {
   const { catalog, place, maxFileBytes = DEFAULT_MAX_FILE_BYTES, stacks = createSkillStacks() } = parts
+  /** By the skill's own directory. */
   const placedAt = new Map<string, string>()
 
   async function load(nameOrAddress: string, options: LoadOptions = {}): Promise<LoadedSkill> {
     const skill = findSkill(catalog(), nameOrAddress)
     const { turn = { agentId: '' }, calledBy } = options
-    const entry = stacks.enter(turn, stacked(skill), callerIn(catalog(), calledBy))
+    const entry = stacks.enter(turn, stacked(skill, catalog()), callerIn(catalog(), calledBy))
     const { document, manifest, placed, stamp } = await readWhole(skill, place, options.signal)
     const baseDir = placed?.baseDir ?? skill.directory
-    placedAt.set(skillAddress(skill), baseDir)
+    placedAt.set(skill.directory, baseDir)
     const own = basename(skill.file)
     entry.loaded(baseDir)
     return {
       skill,
+      callName: catalog().callName(skill),
       baseDir,
       content: expand(document.body, { args: options.args ?? '', argumentNames: document.arguments, baseDir }),
       treeDigest: manifest.treeDigest,
@@ -123,27 +126,31 @@ export function createLoader(parts: LoaderParts): Loader {
     options: { signal?: AbortSignal } = {},
   ): Promise<SkillFile> {
     const skill = findSkill(catalog(), nameOrAddress)
-    const placed = placedAt.get(skillAddress(skill))
+    const placed = placedAt.get(skill.directory)
     const aliases = ['{baseDir}', ...(placed === undefined ? [] : [placed])]
     return cancellable(options.signal, () =>
       readSkillFile(skill, { filePath, maxBytes: maxFileBytes, aliases, ...options }),
     )
   }
 
-  return { names: () => catalog().skills.map(shownName), load, readFile }
+  return {
+    names: () => catalog().skills.map((skill) => catalog().callName(skill)),
+    load,
+    readFile,
+  }
 }
 
-function stacked(skill: Skill): StackedSkill {
-  return { address: skillAddress(skill), name: shownName(skill) }
+function stacked(skill: Skill, catalog: Catalog): StackedSkill {
+  return { address: catalog.addressOf(skill), name: shownName(skill) }
 }
 
 /** A caller that is gone by now is known by what it was called. */
 function callerIn(catalog: Catalog, calledBy: string | undefined): StackedSkill | undefined {
-  const wanted = calledBy?.trim().replace(/^\$/, '') ?? ''
+  const wanted = calledBy?.trim() ?? ''
   if (wanted === '') return undefined
   const skill = catalog.find(wanted)
-  const name = shownText(wanted).slice(0, MAX_CALLER_CHARS).toWellFormed()
-  return skill ? stacked(skill) : { address: name, name }
+  const name = shownText(wanted.replace(/^\$/, '')).slice(0, MAX_CALLER_CHARS).toWellFormed()
+  return skill ? stacked(skill, catalog) : { address: name, name }
 }
 
 interface Whole {

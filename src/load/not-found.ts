@@ -1,13 +1,5 @@
-import { type Catalog, shownName } from '../catalog/index.ts'
-import {
-  nameKey,
-  nearest,
-  NexusError,
-  type RejectedSkill,
-  type Skill,
-  skillAddress,
-  toSafeLine,
-} from '../kernel/index.ts'
+import { type Catalog, copiesOf, shownName } from '../catalog/index.ts'
+import { nearest, NexusError, type RejectedSkill, type Skill, toSafeLine } from '../kernel/index.ts'
 
 const MAX_LISTED_NAMES = 20
 const MAX_SHOWN_CHARS = 120
@@ -20,17 +12,18 @@ export function findSkill(catalog: Catalog, nameOrAddress: string): Skill {
       fix: availableSkills(catalog),
     })
   }
-  const skill = catalog.find(wanted) ?? (wanted.startsWith('$') ? catalog.find(wanted.slice(1)) : undefined)
+  const skill = catalog.find(wanted)
   if (skill) return skill
   throw explain(catalog, wanted)
 }
 
 /** Why nothing answers to that name, and what to do: it is unreadable, held back, or mistyped. */
 function explain(catalog: Catalog, wanted: string): NexusError {
-  const means = meaning(wanted)
   const shown = toSafeLine(wanted).slice(0, MAX_SHOWN_CHARS)
-  const held = catalog.held.find(({ skill }) => means(skill))
-  const rejected = held ? undefined : catalog.rejected.find(means)
+  const copies = copiesOf(catalog, wanted)
+  // A model asks by name; what merely lies in a directory of that name is not what it means.
+  const [held] = copies.isDirectory ? [] : copies.held
+  const rejected = held || copies.isDirectory ? undefined : copies.rejected[0]
   if (rejected) return invalidSkill(shown, rejected)
   const message = `Skill '${shown}' not found. ${availableSkills(catalog)}`
   if (held) {
@@ -42,15 +35,10 @@ function explain(catalog: Catalog, wanted: string): NexusError {
   return new NexusError('SKILL_NOT_FOUND', message, { fix })
 }
 
-function meaning(wanted: string): (thing: Pick<Skill, 'name' | 'origin'>) => boolean {
-  const key = nameKey(wanted)
-  return (thing) => nameKey(thing.name) === key || nameKey(skillAddress(thing)) === key
-}
-
 /** `Available skills: a, b`, cut to a length that a model can use. Source: contracts §3.2. */
-function availableSkills({ skills }: Catalog): string {
+function availableSkills({ skills, callName }: Catalog): string {
   if (skills.length === 0) return 'Available skills: (none)'
-  const listed = skills.slice(0, MAX_LISTED_NAMES).map((skill) => shownName(skill).slice(0, MAX_SHOWN_CHARS))
+  const listed = skills.slice(0, MAX_LISTED_NAMES).map((skill) => callName(skill).slice(0, MAX_SHOWN_CHARS))
   const rest = skills.length - listed.length
   return `Available skills: ${listed.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { allowsGroup, deniedCapabilities } from '../../src/authorize/index.ts'
+import { allowsGroup, deniedCapabilities, toolGroupRule } from '../../src/authorize/index.ts'
 import { rulesOf, toolNamed } from './sample.ts'
 
 const tool = toolNamed('run_command', { capabilities: ['network', 'camera'] })
@@ -47,5 +47,40 @@ describe('allowsGroup', () => {
 
   it('is false for a group that does not exist', () => {
     assert.equal(allowsGroup(rulesOf(), 'group:nothing'), false)
+  })
+})
+
+describe('toolGroupRule', () => {
+  it('is absent when the policy keeps no group of tools from the agent', () => {
+    for (const rules of [
+      rulesOf(),
+      rulesOf({ allow: ['group:web'] }),
+      rulesOf({ ask: ['group:runtime'] }),
+      rulesOf({ deny: ['run_command.network', 'web_search', 'no_such_tool'] }),
+      rulesOf({ groups: new Map([['group:empty', []]]) }),
+    ]) {
+      assert.equal(toolGroupRule(rules), undefined)
+    }
+  })
+
+  it('says of a group what the policy says of its tools', () => {
+    const rule = toolGroupRule(rulesOf({ deny: ['group:web'] }))
+    assert.deepEqual(
+      ['group:web', 'web', ' Group:Web ', 'group:fs'].map((group) => rule?.(group)),
+      [...[false, false, false], true],
+    )
+    const narrow = toolGroupRule(rulesOf({ profile: 'minimal', allow: ['web_fetch'] }))
+    assert.deepEqual(
+      ['web', 'fs', 'skills'].map((group) => narrow?.(group)),
+      [true, false, false],
+    )
+    assert.equal(toolGroupRule(rulesOf({ deny: ['*'] }))?.('group:runtime'), false)
+  })
+
+  it('keeps a group that does not exist only when deny names it, or the profile is not full', () => {
+    assert.equal(toolGroupRule(rulesOf({ deny: ['group:web'] }))?.('group:browser'), true)
+    assert.equal(toolGroupRule(rulesOf({ deny: ['group:browser'] }))?.('browser'), false)
+    assert.equal(toolGroupRule(rulesOf({ deny: ['group:browser'] }))?.('web'), true)
+    assert.equal(toolGroupRule(rulesOf({ profile: 'coding' }))?.('group:browser'), false)
   })
 })

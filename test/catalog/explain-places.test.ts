@@ -94,7 +94,7 @@ test('a copy in the same source is told apart from one in a lower tier', () => {
   ])
   const shadow = explainSkill('pdf', { catalog }).findings.find(({ code }) => code === 'shadowed')
   assert.match(shadow?.text ?? '', /one source has the name twice/)
-  assert.doesNotMatch(shadow?.fix ?? '', /address/)
+  assert.match(shadow?.fix ?? '', /its address local\/pdf~2,/)
 })
 
 test('advice about a reason gives its place and the nearer thing to do', () => {

@@ -78,6 +78,7 @@ function plain(metadata: SkillMetadata): object {
 const file = (yaml: string, body = 'Do it.\n'): string => `---\n${yaml}---\n${body}`
 
 const SEEN = {
+  'a value that begins with a bracket': file('name: pdf\ndescription: <what> it does.\nargument-hint: <file> [-y]\n'),
   'the smallest skill': file('name: pdf\ndescription: Reads PDF files.\n'),
   'the usual keys': file(
     'name: pdf\ndescription: "Reads: files"\nlicense: MIT\ncompatibility: Needs gh (any:one) on PATH\nallowed-tools: Read Bash(gh:*)\nmetadata:\n  author: x\n  version: "1.0"\n  category: a:b\n',

@@ -207,3 +207,13 @@ test('one more fact never turns a ready skill into a held one', () => {
     }),
   )
 })
+
+test('an entry of an allow-list that is an address means no skill that has it for its name', () => {
+  const real = sketch({ name: 'github' })
+  const pretender = sketch({ name: 'local/github' })
+  const listed = rules({ allowList: ['local/github'] })
+  assert.deepEqual(gate([pretender, real], facts(), listed).ready, [real])
+  assert.deepEqual(gate([pretender], facts(), listed).ready, [pretender], 'without such an address it is a name')
+  const own = rules({ allowList: ['local/local/github'] })
+  assert.deepEqual(gate([pretender, real], facts(), own).ready, [pretender])
+})

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { parsePolicy } from '../../src/index.ts'
-import { toModelText } from '../../src/tools/index.ts'
+import { succeeded } from '../../src/kernel/index.ts'
+import { defineTool, toModelText } from '../../src/tools/index.ts'
 import { codeOf, dataOf, wordsOf, workshop } from './rig.ts'
 
 test('find_skills is offered when the index leaves skills out, and its last line says so', async (t) => {
@@ -83,4 +84,45 @@ test('without Skill on the surface, or where policy denies it, its prompt is not
   const denying = await shop.open({ surface: ['Skill', 'load_skill'], agents: [{ id: 'main', policy }] })
   assert.doesNotMatch(denying.instructions(), /## Tool: Skill/)
   assert.match(denying.instructions(), /load_skill/)
+})
+
+test('an agent whose tools cannot reach skills is told so, without locations and without advice to load', async (t) => {
+  const shop = workshop(t)
+  shop.write('one')
+  const policy = parsePolicy({ profile: 'full', deny: ['group:skills'] }).rules
+  for (const parts of [{ agents: [{ id: 'main', policy }] }, { surface: [] }]) {
+    const runtime = await shop.open(parts)
+    const text = runtime.instructions()
+    assert.match(text, /None of your tools can load or read them/)
+    assert.match(text, /- \*\*one\*\*: Does one\.\n<\/skills>$/)
+    assert.doesNotMatch(text, /SKILL\.md|skill:\/\/|Location|load it with|read its/)
+  }
+})
+
+test('an agent that can only read files of skills is told with which tool', async (t) => {
+  const shop = workshop(t)
+  shop.write('one')
+  const policy = parsePolicy({ profile: 'full', deny: ['load_skill'] }).rules
+  const runtime = await shop.open({ agents: [{ id: 'main', policy }] })
+  assert.match(runtime.index().text, /Read SKILL\.md with read_skill_file for detailed instructions\./)
+  assert.match(runtime.instructions(), /read its SKILL\.md with the read_skill_file tool before anything else/)
+  const args = { skill_name: 'one', file_path: 'SKILL.md' }
+  assert.equal(codeOf((await runtime.call({ tool: 'read_skill_file', arguments: args })).outcome), 'success')
+})
+
+test('an agent with tools of its own, which may read files, is told where SKILL.md is', async (t) => {
+  const shop = workshop(t)
+  shop.write('one')
+  const reader = defineTool({
+    name: 'my_reader',
+    description: 'Reads a file.',
+    parameters: { type: 'object', properties: {} },
+    execute: async () => succeeded('text'),
+  })
+  const runtime = await shop.open({
+    surface: [],
+    registerTools: (registry) => registry.register('my_reader', () => reader),
+  })
+  assert.match(runtime.index().text, /Read SKILL\.md for detailed instructions\./)
+  assert.ok(runtime.index().text.includes(`${shop.root}/one/SKILL.md`))
 })

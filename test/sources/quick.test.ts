@@ -175,3 +175,30 @@ test('a description of nothing but blanks of any alphabet says nothing, so the g
     assert.ok(codes.includes('missing-description'), JSON.stringify(blank))
   }
 })
+
+test('what surely names no groups of tools is known without a reading, and nothing else is', async (t) => {
+  const directory = temporaryDirectory(t)
+  const head = (more: string): string => `---\nname: a\ndescription: Does a thing.\n${more}---\nBody with toolGroups.\n`
+  const table: readonly (readonly [string, boolean])[] = [
+    ['', false],
+    ['metadata:\n  author: me\n', false],
+    ['metadata:\n  toolGroups: [group:web]\n', true],
+    ['metadata: {"openclaw":{"toolGroups":"group:web"}}\n', true],
+    ['metadata:\n  "tool\\x47roups": [group:web]\n', true],
+  ]
+  for (const [index, [more, may]] of table.entries()) {
+    writeFiles(directory, { [`${index}/SKILL.md`]: head(more) })
+    const skill = await only(join(directory, String(index)))
+    assert.equal(skill.mayNameToolGroups, may, more)
+    const rules = { ...NO_GATE_RULES, allowsToolGroup: () => false }
+    const trusted = { ...skill, ...skillOf(skill), origin: { ...skill.origin, trusted: true } }
+    assert.equal(gate([trusted], FACTS, rules).held.length, may ? 1 : 0, more)
+  }
+})
+
+/** What a spread leaves out. */
+function skillOf({ metadata, frontmatter, description, diagnostics, stamp, file }: Skill): Partial<Skill> {
+  return { metadata, frontmatter, description, diagnostics, stamp, file }
+}
+
+const FACTS = { target: 'a test', os: 'linux', hasBin: () => true, hasEnv: () => true }

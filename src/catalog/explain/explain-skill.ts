@@ -1,4 +1,4 @@
-import { type Diagnostic, type RejectedSkill, shellWord, type Skill, skillAddress } from '../../kernel/index.ts'
+import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../../kernel/index.ts'
 import type { Catalog, PromptIndex } from '../catalog.ts'
 import { shownName, shownText } from '../shown-text.ts'
 import type { CatalogSnapshot } from '../snapshot.ts'
@@ -55,7 +55,8 @@ export function explainSkill(name: string, parts: ExplainParts): Explanation {
     ...offered.flatMap((skill) => explainOffered(skill, parts)),
     ...beside(held.flatMap(({ skill, reasons }) => aboutHeld(skill, reasons, parts))),
     ...rejected.flatMap((broken) => aboutRejected(broken)),
-    ...beside(shadowed.flatMap((copy) => aboutShadowed(copy))),
+    ...beside(shadowed.flatMap((copy) => aboutShadowed(copy, catalog))),
+    ...copies.alike.map((skill) => lookAlike(skill, catalog)),
     ...(state === 'missing' ? findMissing(shownText(name).replace(/^\$/, ''), parts) : []),
     ...(copies.isDirectory ? named(copies, shown) : []),
     ...aboutFiles(catalog.diagnostics, copies),
@@ -90,9 +91,10 @@ function aboutRejected({ file, diagnostics }: RejectedSkill): Finding[] {
   ]
 }
 
-function aboutShadowed({ skill, by, why, reasons }: Catalog['shadowed'][number]): Finding[] {
+function aboutShadowed({ skill, by, why, reasons }: Catalog['shadowed'][number], catalog: Catalog): Finding[] {
   const { file } = skill
-  const head = why === 'identical' ? collapsed(skill, by) : shadowed(skill, by)
+  const address = catalog.addressOf(skill)
+  const head = why === 'identical' ? collapsed(skill, by) : shadowed(skill, by, address)
   const rest = reasons.map(({ code, text, fix }) =>
     finding(code, 'note', {
       text: `That copy would be held back as well: ${text}.`,
@@ -111,19 +113,27 @@ function collapsed({ file, origin }: Skill, by: Skill): Finding {
   })
 }
 
-function shadowed(skill: Skill, by: Skill): Finding {
+function shadowed(skill: Skill, by: Skill, address: string): Finding {
   const { file, origin } = skill
   if (by.origin.source === origin.source) {
     const text = `The copy in ${file} is shadowed by ${by.file}: one source has the name twice, and the last one in the order of paths counts.`
-    return finding('shadowed', 'problem', { text, file, fix: `Write another name: in one of the two, or remove one.` })
+    const fix = `Call this copy by its address ${address}, write another name: in one of the two, or remove one.`
+    return finding('shadowed', 'problem', { text, file, fix })
   }
   const rank =
     by.origin.tier === origin.tier ? 'which comes before it' : `${by.origin.tier} stands above ${origin.tier}`
   return finding('shadowed', 'problem', {
     text: `The copy of source '${origin.source}' is shadowed by ${by.file} (${rank}).`,
     file,
-    fix: `Call this copy by its address ${skillAddress(skill)}, give one of them another name, or remove ${by.file}.`,
+    fix: `Call this copy by its address ${address}, give one of them another name, or remove ${by.file}.`,
   })
+}
+
+/** What was asked for is the address of another skill. */
+function lookAlike(skill: Skill, catalog: Catalog): Finding {
+  const text = 'Another skill has this for its name, but an address means the skill that is there.'
+  const fix = `Call that other one by its address ${catalog.addressOf(skill)}, or give it another name.`
+  return finding('name-like-address', 'note', { text, file: skill.file, fix })
 }
 
 /** The name asked for is that of a directory; the frontmatter says another. */

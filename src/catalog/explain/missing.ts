@@ -79,10 +79,11 @@ function fixOfAddress(name: string, addresses: readonly string[]): string {
 }
 
 /** Every copy as it is called. */
-function copies({ skills, held, shadowed, rejected }: Catalog): readonly { name: string; address: string }[] {
+function copies(catalog: Catalog): readonly { name: string; address: string }[] {
+  const { skills, held, shadowed, rejected } = catalog
   const readable = [...skills, ...held.map(({ skill }) => skill), ...shadowed.map(({ skill }) => skill)]
   return [
-    ...readable.map((skill) => ({ name: shownName(skill), address: skillAddress(skill) })),
+    ...readable.map((skill) => ({ name: shownName(skill), address: catalog.addressOf(skill) })),
     ...rejected.map((broken) => ({ name: broken.name, address: skillAddress(broken) })),
   ]
 }

@@ -1,11 +1,13 @@
 import { nameKey, shellWord, type Skill, skillAddress } from '../../kernel/index.ts'
-import type { PromptIndex } from '../catalog.ts'
+import type { Catalog, PromptIndex } from '../catalog.ts'
 import type { IndexStyle } from '../prompt/styles.ts'
 import { countPoints, shownName } from '../shown-text.ts'
 import type { CatalogSnapshot } from '../snapshot.ts'
 import { type Finding, finding, fromDiagnostic } from './finding.ts'
 
 export interface OfferedParts {
+  /** Without it a skill is called by its shown name. */
+  readonly catalog?: Pick<Catalog, 'callName'>
   readonly index?: Pick<PromptIndex, 'items'>
   /** What the index was made with, for saying what to change. */
   readonly prompt?: { readonly budgetChars?: number; readonly style?: IndexStyle }
@@ -67,10 +69,10 @@ function whoAndWhere(skill: Skill, parts: OfferedParts): Finding {
 }
 
 /** How the prompt shows it. */
-function inPrompt(skill: Skill, { index, prompt }: OfferedParts): Finding {
+function inPrompt(skill: Skill, { catalog, index, prompt }: OfferedParts): Finding {
   const { file } = skill
   const name = shownName(skill)
-  const read = `Read it with: nexus skills show ${shellWord(name)}`
+  const read = `Read it with: nexus skills show ${shellWord(catalog?.callName(skill) ?? name)}`
   if (!index) return finding('ready', 'ok', { text: 'It is ready.', file, fix: read })
   const item = index.items.find((each) => each.name === name)
   const over = `the index is over its budget${prompt?.budgetChars === undefined ? '' : ` of ${prompt.budgetChars} characters`}`

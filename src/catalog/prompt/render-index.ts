@@ -1,5 +1,6 @@
 import { NexusError, type Skill } from '../../kernel/index.ts'
 import type { Catalog, PromptIndex } from '../catalog.ts'
+import { PLAIN_NAME } from '../look-up.ts'
 import { climb, type Entry, type Rung } from './ladder.ts'
 import { countPoints, estimateTokens, shownName, shownText } from '../shown-text.ts'
 import { type IndexStyle, type Style, STYLES } from './styles.ts'
@@ -10,8 +11,10 @@ export interface IndexOptions {
   readonly style?: IndexStyle
   /** Most code points of the whole text; default 12,000. Source: seed 003, SKILLS_PROMPT_CHAR_BUDGET. */
   readonly budgetChars?: number
-  /** Name of the tool that loads a skill, as the model sees it; false when the model reads SKILL.md itself. Default `load_skill`. */
+  /** Name of the tool that loads a skill, as the model sees it; false when there is none. Default `load_skill`. */
   readonly loadTool?: string | false
+  /** Without `loadTool`: the tool that reads SKILL.md, or false when none can. Absent: the model knows how to read files. */
+  readonly readTool?: string | false
   /** Name of the tool that searches skills; false when there is none. Default false. */
   readonly findTool?: string | false
   /** Where the model finds a skill: its SKILL.md (default), nothing, or what the function returns. Only `markdown` and `xml` show it. */
@@ -21,7 +24,12 @@ export interface IndexOptions {
 interface Offered {
   readonly skill: Skill
   readonly name: string
+  /** What loads it: the name, unless that is the address of another skill. */
+  readonly called: string
 }
+
+/** What the index is made of; without `callName` every skill is called by its shown name. */
+export type IndexedCatalog = Pick<Catalog, 'skills'> & Partial<Pick<Catalog, 'callName'>>
 
 const DEFAULT_BUDGET_CHARS = 12_000
 /** A longer label is no name that a model could call, and one of them must not push out all others. */
@@ -32,7 +40,7 @@ const MAX_NAME_POINTS = 128
  * visible line. Ladder: whole descriptions, descriptions cut evenly (80 or more characters), names, as many names as fit.
  * Skills that only a person may start are left out. Throws INVALID_ARGUMENT for a budget that is no whole number.
  */
-export function renderIndex({ skills }: Pick<Catalog, 'skills'>, options: IndexOptions = {}): PromptIndex {
+export function renderIndex(catalog: IndexedCatalog, options: IndexOptions = {}): PromptIndex {
   const { budgetChars = DEFAULT_BUDGET_CHARS } = options
   if (!Number.isSafeInteger(budgetChars) || budgetChars < 0) {
     throw new NexusError(
@@ -43,16 +51,15 @@ export function renderIndex({ skills }: Pick<Catalog, 'skills'>, options: IndexO
       },
     )
   }
-  const offered = skills
-    .filter(({ invocation }) => invocation.model)
-    .map((skill) => ({ skill, name: shownName(skill) }))
+  const offered = catalog.skills.filter(({ invocation }) => invocation.model).map((skill) => toOffered(skill, catalog))
   if (offered.length === 0) return { text: '', characters: 0, tokens: 0, items: [] }
 
   const style = STYLES[options.style ?? 'markdown']
-  const head = style.head(howToLoad(options.loadTool ?? 'load_skill'))
+  const head = style.head(howToLoad(options))
   const more = (count: number): string => style.more(remainder(count, options.findTool ?? false))
   const callable = offered.filter(({ name }) => name.length <= MAX_NAME_POINTS || countPoints(name) <= MAX_NAME_POINTS)
-  const entries = callable.map((each) => entryOf(each, style, options.location))
+  const location = isOutOfReach(options) ? false : options.location
+  const entries = callable.map((each) => entryOf(each, style, location))
   const frame = countPoints(head) + countPoints(style.tail)
   const rung = climb(entries, {
     room: budgetChars - frame,
@@ -62,8 +69,21 @@ export function renderIndex({ skills }: Pick<Catalog, 'skills'>, options: IndexO
   return assemble({ offered, entries, rung, head, tail: style.tail, more, budgetChars })
 }
 
-function howToLoad(loadTool: string | false): string {
-  if (loadTool === false) return 'Read SKILL.md for detailed instructions.'
+function toOffered(skill: Skill, { callName }: IndexedCatalog): Offered {
+  const name = shownName(skill)
+  return { skill, name, called: PLAIN_NAME.test(name) ? name : (callName?.(skill) ?? name) }
+}
+
+/** Nothing that the model has leads to the text of a skill. */
+function isOutOfReach({ loadTool, readTool }: IndexOptions): boolean {
+  return loadTool === false && readTool === false
+}
+
+function howToLoad({ loadTool = 'load_skill', readTool }: IndexOptions): string {
+  if (loadTool === false && readTool === false)
+    return 'None of your tools can load or read them: when one would help, tell the user so.'
+  if (loadTool === false)
+    return `Read SKILL.md${readTool === undefined ? '' : ` with ${readTool}`} for detailed instructions.`
   return `Call ${loadTool} with the name of a skill to read its detailed instructions.`
 }
 
@@ -71,13 +91,13 @@ function remainder(count: number, findTool: string | false): string {
   return `${count} more: ${findTool === false ? 'run nexus skills list' : `call ${findTool}`}`
 }
 
-function entryOf({ skill, name }: Offered, style: Style, location: IndexOptions['location']): Entry {
-  const nameLine = (): string => style.entry({ name: style.escape(name) })
+function entryOf({ skill, name, called }: Offered, style: Style, location: IndexOptions['location']): Entry {
+  const nameLine = (): string => style.entry({ name: style.escape(called) })
   if (!style.showsDescriptions) return { name, nameLine }
   const line = (text: string): string => {
     const path = style.showsLocations ? locate(skill, location) : undefined
     return style.entry({
-      name: style.escape(name),
+      name: style.escape(called),
       ...(text !== '' && { description: style.escape(text) }),
       ...(path !== undefined && { location: style.escape(shownText(path)) }),
     })

@@ -52,7 +52,7 @@ export async function explainHere(
     ...{ catalog, roots, prompt: loaded.config.skills.prompt },
     ...(agentId !== undefined && { agentId }),
   }
-  const path = pathOf(asked, invocation.cwd)
+  const path = realPathOf(asked, invocation.cwd)
   const byName = explainSkill(asked, parts)
   const name = byName.state === 'missing' && path !== undefined ? path : asked
   const first = name === asked ? byName : explainSkill(name, parts)
@@ -73,7 +73,7 @@ export function heldAmong({ findings }: Explanation, { held }: Catalog): readonl
 }
 
 /** The real path of a file or directory that was named; undefined when nothing is there. */
-function pathOf(asked: string, cwd: string): string | undefined {
+export function realPathOf(asked: string, cwd: string): string | undefined {
   if (!/[/\\]|\.md$/i.test(asked)) return undefined
   const path = resolve(cwd, asked)
   try {

@@ -1,5 +1,5 @@
-import type { Catalog } from '../../catalog/index.ts'
-import { type Failed, NexusError, shellWord, skillAddress, toSafeLine } from '../../kernel/index.ts'
+import { type Catalog, copiesOf } from '../../catalog/index.ts'
+import { type Failed, NexusError, shellWord, toSafeLine } from '../../kernel/index.ts'
 import { callError } from '../failure.ts'
 
 /** The error behind a load that failed. A model is not told of skills that are held; a person is, with every reason. */
@@ -9,7 +9,9 @@ export function notLoaded(outcome: Failed, { name, catalog }: { name: string; ca
       outcome,
       outcome.code === 'PERMISSION_DENIED' ? {} : { fix: `nexus skills why ${shellWord(name)}` },
     )
-  const held = catalog.held.find(({ skill }) => skill.name === name || skillAddress(skill) === name)
+  const {
+    held: [held],
+  } = copiesOf(catalog, name)
   if (!held) return new NexusError('SKILL_NOT_FOUND', outcome.message, { fix: `nexus skills why ${shellWord(name)}` })
   const shown = held.skill.name
   const reasons = held.reasons.map(({ text }) => toSafeLine(text)).join('; ')

@@ -5,7 +5,6 @@ import {
   type JsonValue,
   type RejectedSkill,
   type Skill,
-  skillAddress,
   toSafeLine,
 } from '../../kernel/index.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
@@ -25,6 +24,8 @@ export interface Reason {
 export interface SkillState {
   readonly state: 'ready' | 'held' | 'shadowed'
   readonly reasons: readonly Reason[]
+  /** What reaches this copy. */
+  readonly address: string
 }
 
 /** Every copy that can be read, whatever its state: ready, held and shadowed ones. */
@@ -33,28 +34,27 @@ export function copiesIn({ skills, held, shadowed }: Catalog): readonly Skill[] 
 }
 
 export function stateOf(catalog: Catalog, skill: Skill): SkillState {
+  const address = catalog.addressOf(skill)
   const shadow = catalog.shadowed.find((shadowed) => shadowed.skill === skill)
   if (shadow) {
     const text =
       shadow.why === 'identical'
-        ? `the same bytes as ${skillAddress(shadow.by)}`
-        : `shadowed by ${skillAddress(shadow.by)} (${shadow.by.file})`
-    // Two copies of one source have one address.
-    const isAlone = skillAddress(shadow.by) !== skillAddress(skill)
-    const fix = isAlone ? `address it as ${skillAddress(skill)}` : 'write another name: in one of the two'
-    return { state: 'shadowed', reasons: [{ code: shadow.why, text, fix }] }
+        ? `the same bytes as ${catalog.addressOf(shadow.by)}`
+        : `shadowed by ${catalog.addressOf(shadow.by)} (${shadow.by.file})`
+    return { address, state: 'shadowed', reasons: [{ code: shadow.why, text, fix: `address it as ${address}` }] }
   }
   const held = catalog.held.find((candidateHeld) => candidateHeld.skill === skill)
-  if (held) return { state: 'held', reasons: held.reasons.map((reason) => ({ ...reason })) }
-  return { state: 'ready', reasons: [] }
+  if (held) return { address, state: 'held', reasons: held.reasons.map((reason) => ({ ...reason })) }
+  return { address, state: 'ready', reasons: [] }
 }
 
 /** The ready skills as lines of a table, in parts of some 10 KB. */
-export function* readyInParts({ skills }: Catalog, terminal: Terminal): Generator<string> {
+export function* readyInParts(catalog: Catalog, terminal: Terminal): Generator<string> {
+  const { skills } = catalog
   if (skills.length === 0) yield 'No skill is ready.\n'
   const mark = terminal.paint('green', '✓')
   const rows = skills.map((skill) => [
-    `${mark} ${terminal.paint('bold', shorten(toSafeLine(skill.name), 40))}`,
+    `${mark} ${terminal.paint('bold', shorten(calledIn(catalog, skill), 40))}`,
     terminal.paint('dim', skill.origin.source),
     terminal.paint('dim', `~${costOf(skill)} tokens`),
   ])
@@ -69,6 +69,11 @@ export function* readyInParts({ skills }: Catalog, terminal: Terminal): Generato
 /** Lines that are written together. */
 const AT_ONCE = 64
 
+/** The name, unless that is the address of another skill. */
+function calledIn(catalog: Catalog, skill: Skill): string {
+  return skill.name.includes('/') ? catalog.callName(skill) : toSafeLine(skill.name)
+}
+
 /** What a skill costs in the prompt when the index shows it whole. The index itself is not made for a list: `nexus prompt` has it. */
 function costOf(skill: Skill): number {
   return estimateLine(skill.name, skill.description)
@@ -81,7 +86,7 @@ export function printOthers(catalog: Catalog, terminal: Terminal): void {
     )
   for (const { skill } of catalog.shadowed) {
     terminal.line(
-      `${terminal.paint('dim', '≡')} ${toSafeLine(skillAddress(skill))}  ${stateOf(catalog, skill)
+      `${terminal.paint('dim', '≡')} ${toSafeLine(catalog.addressOf(skill))}  ${stateOf(catalog, skill)
         .reasons.map((reason) => reason.text)
         .join('; ')}`,
     )
@@ -126,7 +131,7 @@ export function printSkill(skill: Skill, state: SkillState, terminal: Terminal):
   terminal.line(`\n${toSafeLine(skill.description)}\n`)
   terminal.line(
     formatTable([
-      ['address', toSafeLine(skillAddress(skill))],
+      ['address', toSafeLine(state.address)],
       ['file', toSafeLine(skill.file)],
       ['source', `${skill.origin.tier}${skill.origin.trusted ? '' : ', not trusted'}`],
       ...list('license', skill.license === undefined ? [] : [skill.license]),
@@ -151,7 +156,7 @@ export function printCheck(skill: Skill, state: SkillState, terminal: Terminal):
     shadowed: terminal.paint('dim', '≡'),
   }[state.state]
   terminal.line(
-    `${mark} ${terminal.paint('bold', toSafeLine(skillAddress(skill)))}  ${state.state}  ${terminal.paint('dim', toSafeLine(skill.file))}`,
+    `${mark} ${terminal.paint('bold', toSafeLine(state.address))}  ${state.state}  ${terminal.paint('dim', toSafeLine(skill.file))}`,
   )
   for (const { text, file, line, fix } of state.reasons) {
     const where = line === undefined ? file : `${file ?? skill.file}:${line}`
@@ -193,25 +198,28 @@ export function listData(catalog: Catalog, all: boolean): JsonValue {
 
 /** Its lists, in their order. */
 export function listsIn(catalog: Catalog, all: boolean): Readonly<Record<string, Rows>> {
-  const skills = rowsOf(catalog.skills, readyData)
+  const skills = rowsOf(catalog.skills, (skill) => readyData(skill, catalog.addressOf(skill)))
   if (!all) return { skills }
   return {
     skills,
     held: rowsOf(catalog.held, ({ skill, reasons }) => ({
-      ...skillData(skill),
+      ...skillData(skill, catalog.addressOf(skill)),
       reasons: reasons.map((reason) => ({ ...reason })),
     })),
-    shadowed: rowsOf(catalog.shadowed, ({ skill, by, why }) => ({ ...skillData(skill), by: skillAddress(by), why })),
+    shadowed: rowsOf(catalog.shadowed, ({ skill, by, why }) => ({
+      ...skillData(skill, catalog.addressOf(skill)),
+      ...{ by: catalog.addressOf(by), why },
+    })),
     rejected: rowsOf(catalog.rejected, rejectedData),
   }
 }
 
 /** Written out, because a list has thousands of them. */
-function readyData(skill: Skill): JsonValue {
+function readyData(skill: Skill, address: string): JsonValue {
   const { name, origin, description } = skill
   return {
     name,
-    address: skillAddress(skill),
+    address,
     tier: origin.tier,
     trusted: origin.trusted,
     file: skill.file,
@@ -221,10 +229,10 @@ function readyData(skill: Skill): JsonValue {
   }
 }
 
-export function skillData(skill: Skill): { [key: string]: JsonValue } {
+export function skillData(skill: Skill, address: string): { [key: string]: JsonValue } {
   return {
     name: skill.name,
-    address: skillAddress(skill),
+    address,
     tier: skill.origin.tier,
     trusted: skill.origin.trusted,
     file: skill.file,

@@ -36,7 +36,7 @@ function valueOf(set: 'ascii' | 'all'): string {
   const item = `(?:"[^"\\\\${CONTROLS}${WIDE}]*"|(?!${WORD}[ ,\\]])[A-Za-z_][\\w./-]*)`
   const forms = [
     // A colon before a blank, and a number sign behind one, mean something.
-    `[A-Za-z_/($${set === 'all' ? WIDE : ''}]${words}(?:(?::(?![ \\r\\n])|(?<! )#)${words})*`,
+    `[A-Za-z_/($<${set === 'all' ? WIDE : ''}]${words}(?:(?::(?![ \\r\\n])|(?<! )#)${words})*`,
     `"${inDouble}(?:\\\\["\\\\/nt]${inDouble})*" *`,
     `\\[(?:${item}(?:, *${item})*)?\\] *`,
     `'${inSingle}(?:''${inSingle})*' *`,

@@ -146,6 +146,14 @@ export class FoundSkill implements Skill {
     return quick !== undefined && (quick.description === undefined || quick.description.trim() !== '')
   }
 
+  get mayNameToolGroups(): boolean {
+    const { quick, bytes } = this.#parts
+    if (quick === undefined) return true
+    const text = bytes.toString('latin1', quick.from, quick.to)
+    // With a backslash the word may be written in other ways.
+    return text.includes('toolGroups') || text.includes('\\')
+  }
+
   get license(): string | undefined {
     return this.#read().head.license
   }

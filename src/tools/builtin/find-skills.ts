@@ -1,4 +1,4 @@
-import { type SkillSearch, shownName, shownText } from '../../catalog/index.ts'
+import { type SkillSearch, shownText } from '../../catalog/index.ts'
 import {
   failed,
   type Outcome,
@@ -31,8 +31,9 @@ export function createFindSkillsTool(services: Services): Tool {
       const query = String(args.query ?? '').trim()
       if (query === '') return failed('INVALID_PARAM', `Parameter 'query' is required and must be a non-empty string.`)
       const limit = Number(args.limit ?? DEFAULT_LIMIT)
-      const { skills, total } = await services.require<SkillSearch>('skillSearch').find(query, { limit })
-      return toFound(query, { skills, total })
+      const search = services.require<SkillSearch>('skillSearch')
+      const { skills, total } = await search.find(query, { limit })
+      return toFound(query, { skills, total, callName: search.callName })
     },
   })
 }
@@ -42,10 +43,16 @@ const MAX_LIMIT = 50
 const MAX_DESCRIPTION_CHARS = 300
 const MAX_QUERY_CHARS = 100
 
-function toFound(query: string, { skills, total }: { skills: readonly Skill[]; total: number }): Outcome {
+interface Found {
+  readonly skills: readonly Skill[]
+  readonly total: number
+  readonly callName: (skill: Skill) => string
+}
+
+function toFound(query: string, { skills, total, callName }: Found): Outcome {
   const asked = shownText(query).slice(0, MAX_QUERY_CHARS).toWellFormed()
   const found = skills.map((skill) => ({
-    name: shownName(skill),
+    name: callName(skill),
     description: short(shownText(skill.description)),
     address: shownText(skillAddress(skill)),
   }))

@@ -34,7 +34,7 @@ export function createLoadSkillTool(services: Services): Tool {
       if (name === '')
         return failed('INVALID_PARAM', `Parameter 'skill_name' is required and must be a non-empty string.`)
       const loaded = await services.require<Loader>('loader').load(name, callingOptions(args, context))
-      return toLoaded(loaded, commandsHint(services, loaded.skill))
+      return toLoaded(loaded, commandsHint(services, loaded))
     },
   })
 }
@@ -43,7 +43,7 @@ export function createLoadSkillTool(services: Services): Tool {
 const BODY_LIMITS: OutcomeLimits = { maxLines: 1700, maxBytes: 40_000 }
 const MAX_FILES = 100
 
-function toLoaded({ skill, baseDir, content, treeDigest, files, stack }: LoadedSkill, hint: string): Outcome {
+function toLoaded({ skill, callName, baseDir, content, treeDigest, files, stack }: LoadedSkill, hint: string): Outcome {
   const name = toSafeLine(skill.name)
   const head = headOf(content.trim(), BODY_LIMITS)
   const shown = files.slice(0, MAX_FILES)
@@ -55,13 +55,13 @@ function toLoaded({ skill, baseDir, content, treeDigest, files, stack }: LoadedS
     head.text,
     ...(head.isCut
       ? [
-          `\n[The instructions are cut after line ${head.lines} of ${head.originalLines}. Read on with read_skill_file: skill_name "${name}", file_path "${basename(skill.file)}", offset ${head.lines + 1}.]`,
+          `\n[The instructions are cut after line ${head.lines} of ${head.originalLines}. Read on with read_skill_file: skill_name "${callName}", file_path "${basename(skill.file)}", offset ${head.lines + 1}.]`,
         ]
       : []),
     ...sections.filter((lines) => lines !== ''),
     ...(files.length > MAX_FILES ? [`\n… and ${files.length - MAX_FILES} more files.`] : []),
     ...(files.length > 0
-      ? [`\nUse read_skill_file with skill_name "${name}" and one of these paths as file_path to read a file.`]
+      ? [`\nUse read_skill_file with skill_name "${callName}" and one of these paths as file_path to read a file.`]
       : []),
     ...(hint === '' ? [] : [hint]),
   ].join('\n')

@@ -5,7 +5,6 @@ import {
   type JsonObject,
   type Outcome,
   type Services,
-  skillAddress,
   succeeded,
   type Tool,
   type ToolContext,
@@ -177,9 +176,9 @@ function toRan(result: CommandResult, { timeoutMs, limits, owned }: Around): Out
 }
 
 /** For the ledger: for which skill the command ran, and which variables it got for that. */
-function ownerData({ skill, env }: OwnedCommand): JsonObject {
+function ownerData({ address, env }: OwnedCommand): JsonObject {
   const names = Object.keys(env)
-  return { ...(skill && { skill: skillAddress(skill) }), ...(names.length > 0 && { variables: names }) }
+  return { ...(address !== undefined && { skill: address }), ...(names.length > 0 && { variables: names }) }
 }
 
 /** Source: contracts §3.2. */

@@ -9,12 +9,11 @@ import {
   redactText,
   type Services,
   type Skill,
-  skillAddress,
   type TargetFacts,
   type ToolContext,
   toSafeLine,
 } from '../../kernel/index.ts'
-import { findSkill, type LoadedInSession, type SkillStacks } from '../../load/index.ts'
+import { findSkill, type LoadedInSession, type LoadedSkill, type SkillStacks } from '../../load/index.ts'
 import { refusedVariable, type Sandbox } from '../../sandbox/index.ts'
 import { judgeVariables, type VariableVerdict } from './skill-variables.ts'
 
@@ -61,6 +60,8 @@ export interface OwnedCommand {
   readonly type: 'owned'
   /** Absent: the command is nobody's, and gets nothing. */
   readonly skill?: Skill
+  /** Of the skill. */
+  readonly address?: string
   /** Made for this command. */
   readonly env: Readonly<Record<string, string>>
   readonly notes: readonly string[]
@@ -106,8 +107,9 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
   }
 
   async function give(skill: Skill, signal: AbortSignal): Promise<OwnedCommand> {
+    const address = catalog.addressOf(skill)
     const found = entryFor(skill)
-    if (!found) return { type: 'owned', skill, env: {}, notes: notTheCopy(skill, parts) }
+    if (!found) return { type: 'owned', skill, address, env: {}, notes: notTheCopy(skill, parts) }
     const { key, entry } = found
     const verdicts = verdictsFor(skill, entry)
     const given = new Map<string, string>()
@@ -120,7 +122,7 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
     const notes = verdicts
       .filter(({ verdict }) => verdict === 'refused' || verdict === 'undeclared')
       .map(({ name, from, why }) => `skills.entries.${key}.${from}: ${name} is not given to the command: it ${why}`)
-    return { type: 'owned', skill, env: Object.fromEntries(given), notes }
+    return { type: 'owned', skill, address, env: Object.fromEntries(given), notes }
   }
 
   return {
@@ -136,36 +138,37 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
       const named = loaded.filter(({ baseDir }) => namesDirectory(text, baseDir))
       if (skillName.trim() !== '') {
         const skill = findSkill(catalog, skillName)
-        return problemOf(skill, { loaded, named, context }) ?? give(skill, signal)
+        return problemOf(skill, { catalog, loaded, named, context }) ?? give(skill, signal)
       }
       const [owner, ...others] = new Set(named.map(({ address }) => address))
       if (owner === undefined || others.length > 0) return NOBODYS
-      const skill = catalog.skills.find((candidate) => skillAddress(candidate) === owner)
+      const skill = catalog.skills.find((candidate) => catalog.addressOf(candidate) === owner)
       return skill ? give(skill, signal) : NOBODYS
     },
   }
 }
 
 /** For the model that loads a skill: how its commands get what is configured for it. Empty when nothing is, or no command can run. */
-export function commandsHint(services: Services, skill: Skill): string {
+export function commandsHint(services: Services, { skill, callName }: Pick<LoadedSkill, 'skill' | 'callName'>): string {
   const verdicts = services.get<SkillCommands>('skillCommands')?.variablesOf(skill) ?? []
   const names = verdicts.filter(({ verdict }) => verdict === 'given').map(({ name }) => toSafeLine(name))
   if (names.length === 0) return ''
-  return `\nCommands for this skill: give run_command skill_name "${toSafeLine(skill.name)}"; then ${names.join(', ')} is set for them.`
+  return `\nCommands for this skill: give run_command skill_name "${callName}"; then ${names.join(', ')} is set for them.`
 }
 
 /** Why the command is not run for the skill that it names. People and programs name outright; a model has to have read the instructions. */
 function problemOf(
   skill: Skill,
   about: {
+    readonly catalog: Catalog
     readonly loaded: readonly LoadedInSession[]
     readonly named: readonly LoadedInSession[]
     readonly context: ToolContext
   },
 ): Failed | undefined {
-  const { loaded, named, context } = about
-  const address = skillAddress(skill)
-  const name = toSafeLine(skill.name)
+  const { catalog, loaded, named, context } = about
+  const address = catalog.addressOf(skill)
+  const name = catalog.callName(skill)
   const isTaken = context.origin === 'cli' || context.origin === 'library'
   if (!isTaken && !loaded.some((each) => each.address === address))
     return failed('INVALID_PARAM', `The skill '${name}' was not loaded in this session, so no command runs for it.`, {
@@ -183,7 +186,7 @@ function problemOf(
 function notTheCopy(skill: Skill, { catalog, entries }: SkillCommandParts): readonly string[] {
   if (!entries || catalog.skills.includes(skill)) return []
   return [
-    `${toSafeLine(skillAddress(skill))} is not the copy that its name means: it gets no variables of skills.entries`,
+    `${toSafeLine(catalog.addressOf(skill))} is not the copy that its name means: it gets no variables of skills.entries`,
   ]
 }
 

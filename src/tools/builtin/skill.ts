@@ -25,9 +25,10 @@ export function createSkillTool(services: Services): Tool {
       if (name === '') return failed('INVALID_PARAM', `Parameter 'name' is required and must be a non-empty string.`)
       const loader = services.require<Loader>('loader')
       const options = { ...callingOptions(args, context), args: String(args.args ?? '') }
-      const { skill, baseDir, content: body, stack } = await loader.load(name, options)
+      const loaded = await loader.load(name, options)
+      const { skill, baseDir, content: body, stack } = loaded
       const content = `Base directory for this skill: ${baseDir}\n\n${body.trim()}`
-      const hint = commandsHint(services, skill)
+      const hint = commandsHint(services, loaded)
       const text = `Loaded skill '${toSafeLine(skill.name)}'.\n\n${content}${hint === '' ? '' : `\n${hint}`}`
       return succeeded(
         text,

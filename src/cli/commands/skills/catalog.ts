@@ -1,10 +1,9 @@
-import type { Catalog } from '../../../catalog/index.ts'
+import { type Catalog, copiesOf, everyCopy } from '../../../catalog/index.ts'
 import {
   type Diagnostic,
   type JsonValue,
   NexusError,
   type Skill,
-  skillAddress,
   toSafeLine,
   toSafeText,
 } from '../../../kernel/index.ts'
@@ -16,7 +15,6 @@ import { agentFlag } from '../../open.ts'
 import { installData, installGround, installsOf, printInstalls } from '../../show/install.ts'
 import { inParts } from '../../show/long-document.ts'
 import {
-  copiesIn,
   listData,
   listsIn,
   printHint,
@@ -72,9 +70,10 @@ export async function showOne(
   { look, catalog, invocation }: { readonly look: Look; readonly catalog: Catalog; readonly invocation: Invocation },
 ): Promise<number> {
   const { terminal, flags } = invocation
-  const skill = candidate(catalog, name)
-  const content = flags['content'] === true ? await load(name, invocation) : undefined
-  const shown = { skill, state: stateOf(catalog, skill), ...ofConfiguration(skill, look, invocation) }
+  const skill = await candidate(name, catalog, invocation)
+  const state = stateOf(catalog, skill)
+  const content = flags['content'] === true ? await load(state.address, invocation) : undefined
+  const shown = { skill, state, ...ofConfiguration(skill, look, invocation) }
   const unsearched = look.found.filter(({ code }) => code === 'same-name-not-searched')
   if (flags['json'] === true) {
     const diagnostics = [...look.diagnostics, ...unsearched, ...skill.diagnostics]
@@ -104,9 +103,11 @@ function ofConfiguration(skill: Skill, look: Look, invocation: Invocation): Pick
   }
 }
 
-function shownData({ skill, state: { state, reasons }, variables, installs }: Shown): { [key: string]: JsonValue } {
+function shownData({ skill, state: { state, reasons, address }, variables, installs }: Shown): {
+  [key: string]: JsonValue
+} {
   return {
-    ...skillData(skill),
+    ...skillData(skill, address),
     sha256: skill.fileDigest,
     ...{ state, reasons: reasons.map((reason) => ({ ...reason })) },
     description: skill.description,
@@ -152,12 +153,12 @@ function onlyName(invocation: Invocation, command: string): string {
   })
 }
 
-/** Any copy of a skill by name (the one that wins first) or address, whatever its state. */
-function candidate(catalog: Catalog, name: string): Skill {
-  const copies = copiesIn(catalog)
-  const found = copies.find((skill) => skill.name === name) ?? copies.find((skill) => skillAddress(skill) === name)
+/** The copy that a name, an address or a path means first, whatever its state. */
+async function candidate(name: string, catalog: Catalog, { cwd }: Invocation): Promise<Skill> {
+  const copies = copiesOf(catalog, name)
+  const found = everyCopy(copies)[0] ?? (copies.files.size > 0 ? undefined : await atPath(name, catalog, cwd))
   if (found) return found
-  const broken = catalog.rejected.find((skill) => skill.name === name)
+  const [broken] = copies.rejected
   if (broken) {
     const [first] = broken.diagnostics
     throw new NexusError('SKILL_INVALID', `${broken.file}: ${first?.message ?? 'cannot be read'}`, {
@@ -165,6 +166,18 @@ function candidate(catalog: Catalog, name: string): Skill {
     })
   }
   throw notFound(catalog, name)
+}
+
+/** By a path from the working directory; most names cannot be one, and what looks at files is not loaded for them. */
+async function atPath(name: string, catalog: Catalog, cwd: string): Promise<Skill | undefined> {
+  if (!looksLikePath(name)) return undefined
+  const { realPathOf } = await import('../../show/explanation.ts')
+  const path = realPathOf(name, cwd)
+  return path === undefined ? undefined : everyCopy(copiesOf(catalog, path))[0]
+}
+
+function looksLikePath(name: string): boolean {
+  return name.includes('/') || /\.md$/i.test(name)
 }
 
 const MAX_NAMED = 20

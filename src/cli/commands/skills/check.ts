@@ -1,4 +1,4 @@
-import { type Catalog, explainOffered, type Finding, shownName } from '../../../catalog/index.ts'
+import { type Catalog, copiesOf, everyCopy, explainOffered, type Finding, shownName } from '../../../catalog/index.ts'
 import {
   type Diagnostic,
   hasErrors,
@@ -45,8 +45,7 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
     const { skills, rejected } = await chosen(name, { look, catalog, invocation })
     const states = await judged(skills, { local, look, catalog, invocation })
     const loose = name === undefined ? looseIn(catalog) : []
-    const isReady = name === undefined || states.some(({ state }) => state === 'ready')
-    const error = problemOf(name, { rejected, isReady, isSearched: !hasErrors(loose) })
+    const error = problemOf(name, { rejected, states, isSearched: !hasErrors(loose) })
     const found = { states, rejected, loose, ...(error && { error }) }
     if (invocation.flags['json'] === true) printJson(found, { look, invocation })
     else printText(found, { look, invocation })
@@ -74,11 +73,10 @@ async function chosen(
 ): Promise<{ skills: readonly Skill[]; rejected: readonly RejectedSkill[] }> {
   const all = [...copiesIn(catalog)].sort((a, b) => (skillAddress(a) < skillAddress(b) ? -1 : 1))
   if (name === undefined) return { skills: all, rejected: catalog.rejected }
-  const isMeant = (thing: Skill | RejectedSkill): boolean => thing.name === name || skillAddress(thing) === name
-  const skills = all.filter(isMeant)
-  const rejected = catalog.rejected.filter(isMeant)
-  if (skills.length + rejected.length > 0) return { skills, rejected }
-  // It may be the name of a directory, or a path.
+  const copies = copiesOf(catalog, name)
+  const meant = new Set(everyCopy(copies))
+  if (copies.files.size > 0) return { skills: all.filter((skill) => meant.has(skill)), rejected: copies.rejected }
+  // It may be a path from the working directory.
   const { state, findings } = await explainHere(name, { ...look, catalog }, { invocation })
   const files = new Set(findings.map(({ file }) => file))
   const isTold = ({ file }: Skill | RejectedSkill): boolean => files.has(toSafeLine(file))
@@ -116,9 +114,9 @@ async function judged(
   return skills.map((skill): Judged => {
     const standing = stateOf(catalog, skill)
     const reasons = reasonsOf.get(skill)
-    if (standing.state === 'ready') return { skill, state: 'ready', reasons: told(skill) }
+    if (standing.state === 'ready') return { skill, ...standing, reasons: told(skill) }
     if (reasons === undefined || advise === undefined) return { skill, ...standing }
-    return { skill, state: 'held', reasons: reasons.map((reason) => ({ ...reason, ...advise(skill, reason) })) }
+    return { skill, ...standing, reasons: reasons.map((reason) => ({ ...reason, ...advise(skill, reason) })) }
   })
 }
 
@@ -153,11 +151,11 @@ interface Found {
 function printJson({ states, rejected, loose, error }: Found, { look, invocation }: Around): void {
   const ground = installGround(look, invocation)
   const variablesOf = variablesIn(look, agentFlag(invocation))
-  const asData = ({ skill, state, reasons }: Judged): JsonValue => {
+  const asData = ({ skill, state, reasons, address }: Judged): JsonValue => {
     const installs = missingInstallsOf(skill, ground)
     const variables = variablesOf(skill)
     return {
-      ...skillData(skill),
+      ...skillData(skill, address),
       ...{ state, reasons: reasons.map((reason) => ({ ...reason })) },
       ...(installs.length > 0 && { install: installData(installs) }),
       ...(variables.length > 0 && { variables: variablesData(variables) }),
@@ -191,16 +189,19 @@ function printText({ states, rejected, loose }: Found, { look, invocation }: Aro
 /** Why `check` ends with 1. */
 function problemOf(
   name: string | undefined,
-  found: { rejected: readonly RejectedSkill[]; isReady: boolean; isSearched: boolean },
+  found: { rejected: readonly RejectedSkill[]; states: readonly Judged[]; isSearched: boolean },
 ): ErrorMember | undefined {
-  const { rejected, isReady, isSearched } = found
+  const { rejected, states, isSearched } = found
   const [broken] = rejected
   if (broken) {
     const many = rejected.length === 1 ? `'${toSafeLine(broken.name)}' is` : `${rejected.length} skills are`
     return { code: 'SKILL_INVALID', message: `${many} broken.`, fix: `nexus skills validate ${shellWord(broken.file)}` }
   }
   if (!isSearched) return { code: 'FILE_NOT_FOUND', message: 'Not every place could be searched; see the diagnostics.' }
-  if (isReady) return undefined
-  const fix = `nexus skills why ${shellWord(name ?? '')}`
-  return { code: 'SKILL_NOT_FOUND', message: `'${toSafeLine(name ?? '')}' is not ready.`, fix }
+  if (name === undefined || states.some(({ state }) => state === 'ready')) return undefined
+  const held = states.find(({ state }) => state === 'held') ?? states[0]
+  const reasons = (held?.reasons ?? []).map(({ text }) => toSafeLine(text)).join('; ')
+  const what = held?.state === 'held' ? 'is held back' : 'is not the copy that its name means'
+  const fix = `nexus skills why ${shellWord(name)}`
+  return { code: 'SKILL_HELD', message: `'${toSafeLine(name)}' ${what}: ${reasons}.`, fix }
 }

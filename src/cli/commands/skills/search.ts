@@ -1,5 +1,5 @@
 import { createSkillSearch } from '../../../catalog/index.ts'
-import { NexusError, skillAddress, toSafeLine } from '../../../kernel/index.ts'
+import { NexusError, toSafeLine } from '../../../kernel/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { withProgress } from '../../interactive/progress.ts'
@@ -21,12 +21,13 @@ export async function searchSkills(invocation: Invocation): Promise<number> {
   const limit = limitFlag(invocation)
   const local = await openFor(invocation, { record: 'memory' })
   try {
-    const search = createSkillSearch(local.runtime.catalog(agentFlag(invocation)).skills)
+    const { skills: offered, addressOf, callName } = local.runtime.catalog(agentFlag(invocation))
+    const search = createSkillSearch(offered, { callName })
     const { skills, total } = await withProgress(terminal, 'searching', () => search.find(query, { limit }))
     if (invocation.flags['json'] === true) {
       const found = skills.map((skill) => ({
         name: skill.name,
-        address: skillAddress(skill),
+        address: addressOf(skill),
         description: skill.description,
         file: skill.file,
       }))
@@ -46,7 +47,7 @@ export async function searchSkills(invocation: Invocation): Promise<number> {
     terminal.line(
       formatTable(
         skills.map((skill) => [
-          terminal.paint('bold', shorten(toSafeLine(skill.name), 40)),
+          terminal.paint('bold', shorten(search.callName(skill), 40)),
           terminal.paint('dim', skill.origin.source),
           toSafeLine(skill.description),
         ]),
