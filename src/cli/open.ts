@@ -160,7 +160,9 @@ async function trustOrStop(local: Local, invocation: Invocation): Promise<void> 
   const agreed = canRemember && (await askYesNo(`${meaning}\nTrust this workspace from now on?`, invocation))
   if (!agreed) {
     throw new NexusError('UNTRUSTED_WORKSPACE', meaning, {
-      fix: `Look at it, then type: nexus trust ${shellWord(directory)}   (or add --trust for this run)`,
+      fix: local.loaded.homeIsWorkspace
+        ? 'Look at it, set HOME or NEXUS_HOME to a directory of yours outside of it, then type: nexus trust   (or add --trust for this run)'
+        : `Look at it, then type: nexus trust ${shellWord(directory)}   (or add --trust for this run)`,
     })
   }
   await trustWorkspace({ nexusHome: local.loaded.nexusHome, directory })

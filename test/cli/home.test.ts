@@ -26,6 +26,7 @@ for (const HOME of ['', '.', 'workspace']) {
     assert.equal(code, 1, stderr)
     assert.equal(stdout, '')
     assert.match(stderr, /UNTRUSTED_WORKSPACE/)
+    if (HOME === 'workspace') assert.match(stderr, /set HOME or NEXUS_HOME to a directory of yours outside of it/)
     assert.doesNotMatch(stderr, /sandbox none/)
   })
 }
