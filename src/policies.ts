@@ -1,6 +1,6 @@
 /** What the configuration lets each agent do. */
-import { parsePolicy, type PolicyRules, toolGroupRule } from './authorize/index.ts'
-import { type AgentConfig, explainConfig, type LoadedConfig } from './config/index.ts'
+import { parsePolicy, type PolicyPlace, type PolicyRules, toolGroupRule } from './authorize/index.ts'
+import { type AgentConfig, explainConfig, type LoadedConfig, type Origin } from './config/index.ts'
 import type { Diagnostic } from './kernel/index.ts'
 import { BUILTIN_TOOLS } from './tools/index.ts'
 
@@ -11,8 +11,8 @@ export async function readPolicies(
   const { agents, tools } = loaded.config
   const parse = (originOf?: Awaited<ReturnType<typeof explainConfig>>['originOf']): AgentPolicy[] =>
     agents.map((agent, index) => {
-      const locate = (keys: readonly (string | number)[]) =>
-        originOf?.(keys[0] === 'groups' ? ['tools', ...keys] : ['agents', index, 'tools', ...keys])
+      const locate = (keys: readonly (string | number)[]): PolicyPlace | undefined =>
+        placeOf(originOf?.(keys[0] === 'groups' ? ['tools', ...keys] : ['agents', index, 'tools', ...keys]))
       const parsed = parsePolicy({ ...agent.tools, groups: tools.groups, knownTools: BUILTIN_TOOLS, locate })
       const allowsToolGroup = toolGroupRule(parsed.rules)
       return { agent, ...parsed, ...(allowsToolGroup && { allowsToolGroup }) }
@@ -24,6 +24,14 @@ export async function readPolicies(
   const found = parse(originOf).flatMap(({ diagnostics }) => diagnostics)
   // What all agents share is told once.
   return { policies, diagnostics: [...new Map(found.map((each) => [JSON.stringify(each), each])).values()] }
+}
+
+/** In a list of several files, or of which something was left out, an item has another number than in its file. */
+function placeOf(origin: Origin | undefined): PolicyPlace | undefined {
+  if (origin === undefined) return undefined
+  const { keys, ...place } = origin
+  const index = keys?.at(-1)
+  return { ...place, ...(typeof index === 'number' && { index }) }
 }
 
 export interface AgentPolicy {

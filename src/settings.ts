@@ -65,7 +65,7 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
     environment,
     loaded,
     sources: sourcesOf(loaded, environment, options.skillsDirs ?? []),
-    gateRules: gateRulesOf(loaded.config),
+    gateRules: gateRulesOf(loaded),
     sandbox: sandboxOptions(loaded),
   }
 }
@@ -82,11 +82,16 @@ function overridesOf({ sandbox, prompt }: SettingsOptions): Pick<LoadConfigOptio
 }
 
 /** What the configuration adds to the facts of the target. */
-function gateRulesOf(config: Config): Settings['gateRules'] {
+function gateRulesOf({ config, broken }: LoadedConfig): Settings['gateRules'] {
   return {
     ...entryRules(config),
     disabledSkills: config.skills.disabledSkills,
     configTruthy: (path) => configTruthy(config, path),
+    brokenSetting: (path) => {
+      // Without one part of it a source, a server or a model is left out whole.
+      const found = broken.find(({ at }) => path === at || path.startsWith(`${at}.`))
+      return found && `${found.at} ${found.problem}. ${found.fix}`
+    },
   }
 }
 
@@ -109,10 +114,11 @@ export function sandboxOptions({ config, nexusHome, stateDirectory }: LoadedConf
 }
 
 function sourcesOf(loaded: LoadedConfig, environment: Environment, skillsDirs: readonly string[]): SkillSource[] {
-  const { config, workspace, nexusHome } = loaded
+  const { config, workspace, nexusHome, homeIsWorkspace } = loaded
   return createStandardSources({
     workspace: workspace.directory,
     workspaceTrusted: workspace.trusted,
+    homeTrusted: workspace.trusted || !homeIsWorkspace,
     home: environment.home,
     nexusHome,
     bundledDir: join(packageRoot(), 'skills'),

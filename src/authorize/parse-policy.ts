@@ -24,7 +24,10 @@ export interface PolicyInput {
 }
 
 /** Where something was written. */
-export type PolicyPlace = Pick<Diagnostic, 'path' | 'line' | 'column'>
+export interface PolicyPlace extends Pick<Diagnostic, 'path' | 'line' | 'column'> {
+  /** Of an item of a list: its position there, when that is another one. */
+  readonly index?: number
+}
 
 /**
  * Policy rules from configuration. Never throws: unknown names are warnings with the nearest match, a cycle of groups
@@ -47,9 +50,12 @@ export function parsePolicy(input: PolicyInput): {
   const found = [
     ...(profile ? [] : [unknownProfile(input.profile ?? '')]),
     ...checkCycles(groups),
-    ...checkEntries(rules, toKnown(input.knownTools)),
+    ...checkEntries(rules, toKnown(input.knownTools), input.locate),
   ]
-  const place = (keys: Finding['keys']): PolicyPlace => input.locate?.(keys) ?? { path }
+  const place = (keys: Finding['keys']): PolicyPlace => {
+    const { index: _, ...found }: PolicyPlace = input.locate?.(keys) ?? { path }
+    return found
+  }
   return { rules, diagnostics: found.map(({ keys, ...finding }) => ({ ...finding, ...place(keys) })) }
 }
 
@@ -132,12 +138,16 @@ function cycle(names: readonly string[]): Finding {
   }
 }
 
-function checkEntries(rules: PolicyRules, known: Known): Finding[] {
+function checkEntries(rules: PolicyRules, known: Known, locate: PolicyInput['locate']): Finding[] {
   const findings: Finding[] = []
+  const numberOf = (keys: Finding['keys'], index: number): number => locate?.(keys)?.index ?? index
   for (const list of ['allow', 'ask', 'deny'] as const) {
     rules[list].forEach((entry, index) =>
       findings.push(
-        ...checkEntry(entry, { keys: [list, index], where: `${list}[${index}]`, list, known, groups: rules.groups }),
+        ...checkEntry(entry, {
+          ...{ keys: [list, index], where: () => `${list}[${numberOf([list, index], index)}]` },
+          ...{ list, known, groups: rules.groups },
+        }),
       ),
     )
   }
@@ -146,7 +156,8 @@ function checkEntries(rules: PolicyRules, known: Known): Finding[] {
     members.forEach((entry, index) =>
       findings.push(
         ...checkEntry(entry, {
-          ...{ keys: ['groups', group, index], where: `${group}[${index}]` },
+          keys: ['groups', group, index],
+          where: () => `${group}[${numberOf(['groups', group, index], index)}]`,
           ...{ list: 'group', known, groups: rules.groups },
         }),
       ),
@@ -157,7 +168,7 @@ function checkEntries(rules: PolicyRules, known: Known): Finding[] {
 
 interface Place {
   readonly keys: readonly (string | number)[]
-  readonly where: string
+  readonly where: () => string
   readonly list: 'allow' | 'ask' | 'deny' | 'group'
   readonly known: Known
   readonly groups: Groups
@@ -167,11 +178,32 @@ function checkEntry(entry: string, place: Place): Finding[] {
   const name = toPolicyName(entry)
   if (isGroup(name))
     return membersOf(name, place.groups) ? [] : [unknown(entry, place, nearest(name, place.groups.keys()))]
-  if (isTool(name, place.known)) return []
-  const capable = place.known.tools.some((tool) => namesCapability(name, tool))
+  const { known } = place
+  if (isTool(name, known)) return []
+  const capable = known.tools.some((tool) => namesCapability(name, tool))
   if (capable) return place.list === 'deny' || place.list === 'group' ? [] : [notDeniable(entry, place)]
-  const guess = nearest(name, place.known.names)
-  return place.known.complete || guess !== undefined ? [unknown(entry, place, guess)] : []
+  const guess = guessFor(name, place)
+  return known.complete || guess !== undefined ? [unknown(entry, place, guess)] : []
+}
+
+/** While other tools may exist, only what looks like a shipped name is a slip. */
+function guessFor(name: string, { known, groups }: Place): string | undefined {
+  if (!known.complete) return nearest(name, known.names)
+  return groups.has(PREFIX + name) ? PREFIX + name : nearest(name, meantBy(name, known))
+}
+
+/** What a name may be a slip of: tools first, then their other names, then capabilities of any of them. */
+function* meantBy(name: string, { names, tools }: Known): Generator<string> {
+  yield* names
+  yield* ALIASES.keys()
+  if (!name.includes('.')) return
+  for (const { name: tool, options } of tools)
+    for (const head of namesOf(toPolicyName(tool)))
+      for (const capability of options?.capabilities ?? []) yield `${head}.${toPolicyName(capability)}`
+}
+
+function namesOf(tool: string): string[] {
+  return [tool, ...[...ALIASES].filter(([, ours]) => ours === tool).map(([alias]) => alias)]
 }
 
 /** MCP servers come and go, so their names are never unknown. */
@@ -193,7 +225,7 @@ function unknown(entry: string, { keys, where, known }: Place, guess: string | u
     keys,
     code: 'policy-unknown-name',
     severity: 'warning',
-    message: `${where}: '${entry}' names no tool, group or capability, so the line has no effect.${hint}`,
+    message: `${where()}: '${entry}' names no tool, group or capability, so the line has no effect.${hint}`,
     ...(guess !== undefined && { fix: `did you mean '${guess}'?` }),
   }
 }
@@ -204,7 +236,7 @@ function notDeniable(entry: string, { keys, where, list }: Place): Finding {
     keys,
     code: 'policy-capability',
     severity: 'warning',
-    message: `${where}: '${entry}' is a capability of a tool and can only be denied; here ${effect}.`,
+    message: `${where()}: '${entry}' is a capability of a tool and can only be denied; here ${effect}.`,
     fix: `move '${entry}' to deny:, or name the tool`,
   }
 }

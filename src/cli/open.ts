@@ -156,11 +156,13 @@ function holdsUntrusted(local: Local): boolean {
 async function trustOrStop(local: Local, invocation: Invocation): Promise<void> {
   const directory = local.workspace.directory
   const meaning = `${toSafeLine(directory)} is not trusted. Its skills may tell the model what to do and run commands in the sandbox; its nexus.yaml may change settings.`
-  const agreed =
-    invocation.terminal.isInteractive && (await askYesNo(`${meaning}\nTrust this workspace from now on?`, invocation))
+  const canRemember = invocation.terminal.isInteractive && !local.loaded.homeIsWorkspace
+  const agreed = canRemember && (await askYesNo(`${meaning}\nTrust this workspace from now on?`, invocation))
   if (!agreed) {
     throw new NexusError('UNTRUSTED_WORKSPACE', meaning, {
-      fix: `Look at it, then type: nexus trust ${shellWord(directory)}   (or add --trust for this run)`,
+      fix: local.loaded.homeIsWorkspace
+        ? 'Look at it, set HOME or NEXUS_HOME to a directory of yours outside of it, then type: nexus trust   (or add --trust for this run)'
+        : `Look at it, then type: nexus trust ${shellWord(directory)}   (or add --trust for this run)`,
     })
   }
   await trustWorkspace({ nexusHome: local.loaded.nexusHome, directory })

@@ -41,9 +41,9 @@ export interface SkillEntry {
   readonly broken: readonly BrokenReference[]
 }
 
-/** A reference of a skill's entry that leads nowhere. */
+/** A reference that leads nowhere. */
 export interface BrokenReference {
-  /** Below the entry: `apiKey`, `env.NAME`, `config.…`. */
+  /** Below the entry: `apiKey`, `env.NAME`, `config.…`; of a whole configuration the dotted path. */
   readonly at: string
   /** Completes "the value …": `refers to GH, which is not set`. */
   readonly problem: string
@@ -112,6 +112,8 @@ export interface Origin {
   readonly path: string
   readonly line?: number
   readonly column?: number
+  /** What the place is called there: an item of a list may have another number than in all files together. */
+  readonly keys?: readonly (string | number)[]
 }
 
 /** One file, checked, restricted and resolved, with the way back to its lines. */
@@ -119,6 +121,8 @@ export interface Layer {
   readonly path: string
   readonly document: JsonObject
   locate(keys: readonly (string | number)[]): { readonly line: number; readonly column: number } | undefined
+  /** The keys of a part in the file itself: of a list, items that do not count are left out of `document`. */
+  inFile(keys: readonly (string | number)[]): readonly (string | number)[]
 }
 
 /** Under this key a config carries its secrets for `maskConfig`, where no listing of its keys shows them. */
@@ -135,8 +139,12 @@ export interface LoadedConfig {
     /** What made it the workspace; absent when nothing did and it is the working directory. */
     readonly marker?: 'nexus.yaml' | '.nexus' | 'skills' | '.git'
   }
+  /** Whether `nexusHome` is part of the workspace, so that what is in it is not the user's word. */
+  readonly homeIsWorkspace: boolean
   readonly nexusHome: string
   readonly stateDirectory: string
+  /** What was left out because what it refers to cannot be had: values, or the source, server or model around them. */
+  readonly broken: readonly BrokenReference[]
   /** The files that were read, in the order of their weight: later ones win. */
   readonly files: readonly string[]
   /** Values that must never be shown: hand them to `createRedactor`. Those of commands come from `openSecrets`. */

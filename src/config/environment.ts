@@ -1,5 +1,4 @@
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { userPlaces, type UserPlaces } from './home.ts'
 
 /** Our names for the variables Nexus knows. */
 const VARIABLES = {
@@ -19,33 +18,39 @@ const VARIABLES = {
 
 type Named = Readonly<Partial<Record<keyof typeof VARIABLES, string>>>
 
-/** A frozen copy of the process environment; a variable that is unset or empty is absent. */
-export interface Environment extends Named {
-  readonly home: string
-  /** Absolute path of the user's Nexus directory: `NEXUS_HOME`, else `~/.nexus`. */
-  readonly nexusHome: string
-  /** Absolute path of the directory with the state file: `NEXUS_STATE_DIR`, else `<nexusHome>/state`. */
-  readonly stateDirectory: string
+/**
+ * A frozen copy of the process environment; a variable that is unset or empty is absent. Its places are never relative to where
+ * the process was started, and throw CONFIG_INVALID when nobody says where they are.
+ */
+export interface Environment extends Named, UserPlaces {
   /** Any variable as it was when the copy was made, for `${NAME}` in configuration. */
   get(name: string): string | undefined
+  /** Whether a variable is set, be it to nothing. */
+  isSet(name: string): boolean
 }
 
-/** Copies the environment once; the only place that reads `process.env`. Tests pass their own variables. */
+/** Copies the environment once; the only place that reads `process.env`. Tests pass their own variables. Never throws. */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>> = process.env): Environment {
-  const copy = new Map(Object.entries(variables).filter((entry): entry is [string, string] => Boolean(entry[1])))
+  const copy = new Map(Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined))
+  const get = (name: string): string | undefined => copy.get(name) || undefined
   const named: Record<string, string> = {}
   for (const [ours, name] of Object.entries(VARIABLES)) {
-    const value = copy.get(name)
+    const value = get(name)
     if (value !== undefined) named[ours] = value
   }
-  const home = copy.get('HOME') ?? homedir()
-  const nexusHome = resolve(expandHome(copy.get('NEXUS_HOME') ?? join(home, '.nexus'), home))
-  const stateDirectory = resolve(expandHome(copy.get('NEXUS_STATE_DIR') ?? join(nexusHome, 'state'), home))
-  return Object.freeze({ ...named, home, nexusHome, stateDirectory, get: (name: string) => copy.get(name) })
-}
-
-/** Replaces a leading `~` or `~/` by the home directory; other text is returned as it is. */
-export function expandHome(path: string, home: string): string {
-  if (path === '~') return home
-  return path.startsWith('~/') ? join(home, path.slice(2)) : path
+  const places = userPlaces(get)
+  return Object.freeze({
+    ...named,
+    get home() {
+      return places.home
+    },
+    get nexusHome() {
+      return places.nexusHome
+    },
+    get stateDirectory() {
+      return places.stateDirectory
+    },
+    get,
+    isSet: (name: string) => copy.has(name),
+  })
 }

@@ -1,14 +1,15 @@
 import { dirname, join, resolve } from 'node:path'
-import { type Diagnostic, NexusError } from '../kernel/index.ts'
+import { type Diagnostic, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { Layer, LoadedConfig } from './config.ts'
-import { type Environment, expandHome } from './environment.ts'
+import type { Environment } from './environment.ts'
+import { expandHome, namedPlace, wrongHome } from './home.ts'
 import type { Built, Input } from './layers/build-layers.ts'
 import { type FilesRead, type FileToRead, readFiles } from './read-files.ts'
 import type { ConfigDocument } from './schema/schema.ts'
-import { toConfig } from './to-config.ts'
-import { listTrusted, type TrustedWorkspace } from './trust.ts'
+import { brokenIn, toConfig } from './to-config.ts'
+import { listTrusted, type TrustedWorkspace, type TrustList } from './trust.ts'
 import { describeChange } from './trusted-content.ts'
-import { findWorkspace } from './workspace.ts'
+import { findWorkspace, holdsNexusHome } from './workspace.ts'
 
 export interface LoadConfigOptions {
   /** Where to look for the workspace. */
@@ -27,15 +28,17 @@ const ON = ['1', 'true', 'yes', 'y', 'on']
 /**
  * Reads the user's, the workspace's and the named nexus.yaml, and lays them over each other. Faults in files are
  * diagnostics and what they touch is left out: whoever acts on the config first calls `assertValid`. No command is run.
- * Throws only CONFIG_INVALID, when the file named by `configPath` or NEXUS_CONFIG cannot be read.
+ * Throws only CONFIG_INVALID: when the file named by `configPath` or NEXUS_CONFIG cannot be read, or nobody says where the user's
+ * directory is.
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const { environment } = options
   const found = findWorkspace(options.cwd, environment)
-  const trust = await listTrusted(environment.nexusHome)
+  const homeIsWorkspace = holdsNexusHome(found, environment)
+  const trust = homeIsWorkspace ? noTrust(environment, found.directory) : await listTrusted(environment.nexusHome)
   const entry = trust.workspaces.find(({ directory }) => directory === found.directory)
   const trusted = options.trusted ?? entry !== undefined
-  const read = readFiles(filesToRead(options, found.directory, trusted))
+  const read = readFiles(filesToRead(options, found.directory, { trusted, homeIsWorkspace }))
   const changed = options.trusted === undefined && entry ? findChange(read, entry) : undefined
   const inputs: Input[] = read.files.map(({ path, text, isTrusted, isWorkspace }) => ({
     path,
@@ -62,6 +65,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       ...settings.diagnostics,
     ],
     workspace: Object.freeze({ ...found, trusted }),
+    broken: brokenIn(built.document, built.unset),
+    homeIsWorkspace,
     nexusHome: environment.nexusHome,
     stateDirectory: environment.stateDirectory,
     files: read.paths,
@@ -75,7 +80,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
 async function build(inputs: readonly Input[], settings: ConfigDocument, environment: Environment): Promise<Built> {
   if (inputs.length > 0)
     return (await import('./layers/build-layers.ts')).buildLayers(inputs, { environment, settings })
-  const layer: Layer = { path: 'environment', document: settings as Layer['document'], locate: () => undefined }
+  const places = { locate: () => undefined, inFile: (keys: readonly (string | number)[]) => keys }
+  const layer: Layer = { path: 'environment', document: settings as Layer['document'], ...places }
   return { document: settings, layers: [layer], diagnostics: [], secrets: new Set(), unset: [] }
 }
 
@@ -99,16 +105,40 @@ export function assertValid(loaded: LoadedConfig): LoadedConfig['config'] {
 
 /** Whether the workspace's file is another than the one that was trusted. One that cannot be read is reported by the reader. */
 function findChange({ files, absent }: FilesRead, entry: TrustedWorkspace): Diagnostic | undefined {
-  const file = [...files, ...absent].find(({ isWorkspace }) => isWorkspace)
-  const now = files.find(({ isWorkspace }) => isWorkspace)?.bytes
+  const file = [...files, ...absent].find(
+    ({ path, isWorkspace }) => isWorkspace && path === join(entry.directory, 'nexus.yaml'),
+  )
+  const now = files.find((each) => each === file)?.bytes
   return file && describeChange(file.path, { trusted: entry.config, now })
 }
 
+/** A workspace that holds the list of trusted ones could put itself into it. */
+function noTrust({ nexusHome }: Environment, workspace: string): TrustList {
+  const message = `HOME puts your Nexus directory into the workspace ${toSafeLine(workspace)}, which may not speak for you: what is in it counts like the rest of the workspace.`
+  const fix = 'Set HOME, or NEXUS_HOME, to a directory of yours outside of the workspace.'
+  return {
+    directories: [],
+    workspaces: [],
+    diagnostics: [{ code: 'environment-home-in-workspace', severity: 'warning', message, path: nexusHome, fix }],
+  }
+}
+
 /** In the order of their weight. */
-function filesToRead(options: LoadConfigOptions, workspace: string, trusted: boolean): FileToRead[] {
-  const { environment, cwd, configPath = environment.configPath } = options
+function filesToRead(
+  options: LoadConfigOptions,
+  workspace: string,
+  { trusted, homeIsWorkspace }: { readonly trusted: boolean; readonly homeIsWorkspace: boolean },
+): FileToRead[] {
+  const { environment, cwd } = options
+  const { get } = environment
+  const configPath = options.configPath ?? namedPlace('NEXUS_CONFIG', { get, places: environment })
   const files: FileToRead[] = [
-    { path: join(environment.nexusHome, 'nexus.yaml'), isRequired: false, isTrusted: true, isWorkspace: false },
+    {
+      path: join(environment.nexusHome, 'nexus.yaml'),
+      isRequired: false,
+      isTrusted: trusted || !homeIsWorkspace,
+      isWorkspace: homeIsWorkspace,
+    },
     { path: join(workspace, 'nexus.yaml'), isRequired: false, isTrusted: trusted, isWorkspace: true },
   ]
   if (configPath !== undefined)
@@ -127,6 +157,12 @@ function readSettings(environment: Environment): { document: ConfigDocument; dia
   const refresh = environment.skillsRefreshOnCall?.trim().toLowerCase()
   const isNumber = budget !== undefined && /^\d{1,9}$/.test(budget)
   const diagnostics: Diagnostic[] = []
+  const home = wrongHome(environment.get)
+  if (home !== undefined) {
+    const message = `${home} is no absolute path; it is ignored, and ~ is ${toSafeLine(environment.home)}.`
+    const fix = `Set ${home} to your home directory, by its absolute path.`
+    diagnostics.push({ code: 'environment-wrong-value', severity: 'warning', message, path: 'environment', fix })
+  }
   if (budget !== undefined && !isNumber) {
     const message = 'SKILLS_PROMPT_CHAR_BUDGET must be a whole number; it is ignored.'
     const fix = 'Set it to a number such as 12000.'

@@ -1,10 +1,7 @@
 import { createRedactor, isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import { type Config, type LoadedConfig, type Origin, SECRETS } from './config.ts'
-import type { PathKey } from './document/read-yaml.ts'
 import type { SourceLines } from './document/source-lines.ts'
-import { asSecretCommand, isSecretText } from './secrets/places.ts'
-
-const MASK = '[secret]'
+import { maskValue, type Shown } from './secrets/mask.ts'
 
 /**
  * Whether the dotted path leads to something true: not false, 0, null or blank text. Only own properties count.
@@ -19,7 +16,10 @@ export function configTruthy(config: Pick<Config, 'values'>, path: string): bool
   return typeof value === 'string' ? value.trim() !== '' : Boolean(value)
 }
 
-/** The configuration as plain data for people, with every secret blanked: keys, `env` values, and copies of them. */
+/**
+ * The configuration as plain data for people. Secrets are `[secret]`, and whatever else might be one (addresses, free settings,
+ * arguments) is `[hidden]`, as in the lines of `sourceOf`. `explainConfig` shows more.
+ */
 export function maskConfig(config: Config): JsonObject {
   const { values: _, skills, tools, ...rest } = config
   const plain = {
@@ -27,7 +27,7 @@ export function maskConfig(config: Config): JsonObject {
     skills: { ...skills, entries: Object.fromEntries(skills.entries) },
     tools: { ...tools.settings, groups: Object.fromEntries(tools.groups) },
   } as unknown as JsonObject
-  return maskAll(plain, config)
+  return maskAll(plain, config, 'harmless')
 }
 
 /** The effective settings in the form of a file. */
@@ -38,11 +38,14 @@ export interface ExplainedConfig {
   originOf(keys: readonly (string | number)[]): Origin | undefined
 }
 
-/** What holds, and which file and line said so. Never shows a secret, runs nothing. */
+/**
+ * What holds, and which file and line said so; runs nothing. Secrets are blanked by place, by name in free settings, in addresses (user,
+ * password, values of the query), and where they look like the key of a service.
+ */
 export async function explainConfig(loaded: LoadedConfig): Promise<ExplainedConfig> {
   const { explain } = await import('./layers/explain.ts')
   const { document, originOf } = explain(loaded)
-  return { document: maskAll(document, loaded.config), originOf }
+  return { document: maskAll(document, loaded.config, 'known'), originOf }
 }
 
 /**
@@ -59,26 +62,8 @@ export async function sourceOf(
   return shownLines(text, secrets)
 }
 
-function maskAll(plain: JsonObject, config: Config): JsonObject {
+function maskAll(plain: JsonObject, config: Config, shown: Shown): JsonObject {
   const secrets: string[] = [...((config as { [SECRETS]?: readonly string[] })[SECRETS] ?? [])]
-  const masked = mask(plain, [], secrets) as JsonObject
+  const masked = maskValue(plain, { shown, secrets }) as JsonObject
   return createRedactor(secrets)(masked)
-}
-
-function mask(value: JsonValue, keys: readonly PathKey[], secrets: string[]): JsonValue {
-  if (Array.isArray(value)) return value.map((item, index) => mask(item, [...keys, index], secrets))
-  const command = isSecretText(keys) ? asSecretCommand(value) : undefined
-  // Arguments of a program may be secrets themselves.
-  if (command !== undefined) return `${MASK} from ${command.command[0] ?? 'a command'}`
-  if (isJsonObject(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [key, mask(member, [...keys, key], secrets)]),
-    )
-  }
-  if (isSecretText(keys) && value !== null) {
-    secrets.push(String(value))
-    return MASK
-  }
-  // User and password in an address.
-  return typeof value === 'string' ? value.replace(/\/\/[^/@\s]+@/g, `//${MASK}@`) : value
 }

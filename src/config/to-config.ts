@@ -1,6 +1,7 @@
 import type { JsonObject } from '../kernel/index.ts'
 import {
   type AgentConfig,
+  type BrokenReference,
   type Config,
   DEFAULTS,
   type ExecutionConfig,
@@ -10,7 +11,7 @@ import {
   type SkillsConfig,
   type SourceConfig,
 } from './config.ts'
-import { copyValue, partAt } from './document/parts.ts'
+import { copyValue, isInList, partAt } from './document/parts.ts'
 import { expandAgents } from './layers/merge.ts'
 import type { Unset } from './layers/references.ts'
 import type { ConfigDocument } from './schema/schema.ts'
@@ -107,7 +108,8 @@ function toEntry({ enabled, apiKey, env, config }: EntryDocument, missing: reado
 /** What of an entry could not be had, and no other file supplied after all. */
 function leftOut(entry: string, unset: readonly Unset[], skills: object): readonly Unset[] {
   return unset.filter(
-    ({ keys }) => keys[1] === 'entries' && keys[2] === entry && partAt(skills, keys.slice(1)) === undefined,
+    ({ keys }) =>
+      keys[1] === 'entries' && keys[2] === entry && (isInList(keys) || partAt(skills, keys.slice(1)) === undefined),
   )
 }
 
@@ -139,6 +141,13 @@ function toExecution({
     workspace: { mode: 'mirror', ...workspace } as ExecutionConfig['workspace'],
     limits: { ...limits } as ExecutionConfig['limits'],
   }
+}
+
+/** Every value that was left out because what it refers to cannot be had, and that no other file supplies; by its dotted path. */
+export function brokenIn(document: ConfigDocument, unset: readonly Unset[]): BrokenReference[] {
+  return unset
+    .filter(({ keys }) => isInList(keys) || partAt(document, keys) === undefined)
+    .map(({ keys, problem, fix }) => ({ at: keys.join('.'), problem, fix }))
 }
 
 /** A map whose content stays as it was made; `Object.freeze` does not protect the content of a map. */

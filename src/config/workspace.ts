@@ -1,7 +1,8 @@
 import { type Dirent, readdirSync, realpathSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
+import { systemHome } from './home.ts'
 
 type Found = Omit<LoadedConfig['workspace'], 'trusted'>
 
@@ -30,6 +31,18 @@ export function findWorkspace(cwd: string, environment: Pick<Environment, 'home'
     if (marker) return { directory, marker }
     if (directory === dirname(directory)) return { directory: start }
   }
+}
+
+/**
+ * Whether `~/.nexus` is part of the workspace itself, so that nothing in it is the user's word: HOME alone leads there, not NEXUS_HOME,
+ * and the system knows another home for this user. A process is easily started like that, such as in a container with HOME=/app.
+ */
+export function holdsNexusHome(found: Found, environment: Pick<Environment, 'home' | 'get'>): boolean {
+  if (found.marker === undefined || environment.get('NEXUS_HOME') !== undefined) return false
+  const home = realPath(environment.home)
+  if (home !== found.directory && !home.startsWith(found.directory.replace(/[/\\]?$/, sep))) return false
+  const own = systemHome()
+  return own === undefined || realPath(own) !== home
 }
 
 function markersIn(directory: string): (typeof MARKERS)[number]['name'][] {

@@ -7,7 +7,7 @@ import {
   type SkillMetadata,
 } from '../kernel/index.ts'
 import { toOsName } from './os.ts'
-import { brokenReference, enabling, entryOf, type Ground, isEnvName } from './prepare.ts'
+import { brokenParts, enabling, entryOf, type Ground, isEnvName, settingAt } from './prepare.ts'
 import { toolGroupsOf } from './tool-groups.ts'
 
 /** One thing that keeps a skill back. `reasons.ts` has the words for it. */
@@ -34,11 +34,10 @@ export function lacksOf(skill: Skill, ground: Ground): readonly Lack[] | undefin
 }
 
 function mayNeed(skill: Skill, { rules, hasBroken }: Ground): boolean {
-  const { os, requires, primaryEnv } = skill.metadata
+  const { os, requires } = skill.metadata
   const { bins, anyBins, env, config } = requires
   if (os.length + bins.length + anyBins.length + env.length + config.length > 0) return true
-  if (rules.allowsToolGroup !== undefined && skill.mayNameToolGroups !== false) return true
-  return hasBroken && primaryEnv !== undefined
+  return hasBroken || (rules.allowsToolGroup !== undefined && skill.mayNameToolGroups !== false)
 }
 
 /** The gates before the target matters: is it a whole skill, trusted, switched on, and meant for this agent? */
@@ -79,6 +78,7 @@ function needRest(
   if (bins.length + anyBins.length > 0) needBins(requires, ground, lacks)
   if (env.length > 0 || ground.hasBroken) needEnv(skill, ground, lacks)
   for (const name of config) if (name === '' || !rules.configTruthy(name)) lacks.push({ code: 'config', name })
+  if (ground.hasBroken) needEntry(skill, ground, lacks)
   if (!rules.allowsToolGroup || skill.mayNameToolGroups === false) return
   // Those of `metadata.toolGroups`.
   for (const name of toolGroupsOf(skill)) if (!rules.allowsToolGroup(name)) lacks.push({ code: 'tool-group', name })
@@ -90,13 +90,31 @@ function needBins({ bins, anyBins }: Requirements, { hasBin }: Ground, lacks: La
   if (anyBins.length > 0 && !anyBins.some(hasBin)) lack('any-bins', lacks)
 }
 
-/** Every variable of `requires.env`, and the `primaryEnv` when its value is configured but cannot be had. */
+/** Every variable of `requires.env`, and every one that is configured but cannot be had, whether the skill asks for it or not. */
 function needEnv(skill: Skill, ground: Ground, lacks: Lack[]): void {
-  const { primaryEnv, requires } = skill.metadata
+  const { requires } = skill.metadata
   for (const name of requires.env) if (!hasEnv(skill, name, ground)) lacks.push({ code: 'env', name })
-  if (!ground.hasBroken || primaryEnv === undefined || requires.env.includes(primaryEnv)) return
-  if (brokenReference(skill, primaryEnv, ground) !== undefined && !hasEnv(skill, primaryEnv, ground))
-    lacks.push({ code: 'env', name: primaryEnv })
+  if (!ground.hasBroken) return
+  for (const at of brokenParts(skill, ground)) {
+    const name = variableAt(at, skill)
+    if (name === undefined || requires.env.includes(name) || hasEnv(skill, name, ground)) continue
+    if (!lacks.some((each) => each.code === 'env' && each.name === name)) lacks.push({ code: 'env', name })
+  }
+}
+
+/** Every other part of its entry that cannot be had. Source: decisions, "an unset `${ENV}` holds that entry". */
+function needEntry(skill: Skill, ground: Ground, lacks: Lack[]): void {
+  for (const at of brokenParts(skill, ground)) {
+    const variable = variableAt(at, skill)
+    if (variable !== undefined && !hasEnv(skill, variable, ground)) continue
+    const name = settingAt(at, skill, ground)
+    if (!lacks.some((each) => each.code === 'config' && each.name === name)) lacks.push({ code: 'config', name })
+  }
+}
+
+/** The variable that a part of an entry gives to commands. */
+function variableAt(at: string, { metadata }: Skill): string | undefined {
+  return at === 'apiKey' ? metadata.primaryEnv : at.startsWith('env.') ? at.slice('env.'.length) : undefined
 }
 
 function hasEnv(skill: Skill, name: string, ground: Ground): boolean {

@@ -110,6 +110,23 @@ export function brokenReference(skill: Skill, name: string, ground: Ground): str
   return broken?.get(`env.${name}`) ?? (skill.metadata.primaryEnv === name ? broken?.get('apiKey') : undefined)
 }
 
+/** What of the skill's entry is configured and cannot be had: `apiKey`, `env.NAME`, `config.…`. */
+export function brokenParts(skill: Skill, ground: Ground): Iterable<string> {
+  return entryOf(skill, ground)?.broken?.keys() ?? []
+}
+
+/** A part of the skill's entry as a dotted path of the configuration. */
+export function settingAt(part: string, skill: Skill, ground: Ground): string {
+  return `skills.entries.${entryKey(skill, ground)}.${part}`
+}
+
+/** What is wrong with the reference at a dotted path of the configuration, and what to do; undefined when nothing is. */
+export function brokenSetting(skill: Skill, path: string, ground: Ground): string | undefined {
+  for (const [part, problem] of entryOf(skill, ground)?.broken ?? [])
+    if (settingAt(part, skill, ground) === path) return problem
+  return ground.rules.brokenSetting?.(path)
+}
+
 /** True for a command's bare name: no path, no white space, nothing a shell would read. */
 export function isBinName(name: string): boolean {
   // Patterns over all of Unicode cost a millisecond before their first answer.

@@ -1,7 +1,7 @@
 import { type HeldReason, nearest, type Skill, toSafeLine } from '../kernel/index.ts'
 import type { Lack } from './needs.ts'
 import { toOsName } from './os.ts'
-import { brokenReference, enabling, entryKey, type Ground, isBinName, isEnvName } from './prepare.ts'
+import { brokenReference, brokenSetting, enabling, entryKey, type Ground, isBinName, isEnvName } from './prepare.ts'
 
 /** What a lack is called, and what to do about it. */
 export function reasonFor({ code, name }: Lack, skill: Skill, ground: Ground): HeldReason {
@@ -24,7 +24,11 @@ export function reasonFor({ code, name }: Lack, skill: Skill, ground: Ground): H
     case 'env':
       return reason(code, `missing env: ${name}`, () => envFix(skill, name, ground))
     case 'config':
-      return reason(code, `config not truthy: ${name}`, () => configFix(skill, name))
+      return reason(
+        code,
+        `config not truthy: ${name}`,
+        () => brokenSetting(skill, name, ground) ?? configFix(skill, name),
+      )
     case 'tool-group':
       return reason(
         code,

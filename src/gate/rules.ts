@@ -6,7 +6,7 @@ export interface EntryRules {
   readonly hasApiKey: boolean
   /** Names of the variables that `env:` would give to the skill's commands. */
   readonly env: ReadonlySet<string>
-  /** What is configured and cannot be had, under `apiKey` or `env.NAME`: the reference, what is wrong with it, and what to do. */
+  /** What is configured and cannot be had, under `apiKey`, `env.NAME` or `config.…`: the reference, what is wrong with it, and what to do. It holds the skill. */
   readonly broken?: ReadonlyMap<string, string>
 }
 
@@ -20,6 +20,8 @@ export interface GateRules {
   readonly allowList?: readonly string[]
   /** True when the configuration holds a truthy value at that dotted path. Own properties only. */
   readonly configTruthy: (path: string) => boolean
+  /** What is wrong with the value that is configured at that path or around it, and what to do; undefined when nothing is. Absent = nothing is wrong anywhere. */
+  readonly brokenSetting?: (path: string) => string | undefined
   /** Why no command may be given that variable, whatever is configured; undefined when it may. Absent = any may be given. */
   readonly refusedVariable?: (name: string) => string | undefined
   /** False when policy denies that group of tools (`group:web` or `web`); absent = every group is allowed. */

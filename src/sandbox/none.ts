@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { NexusError, type Skill, type TargetFacts } from '../kernel/index.ts'
 import { OutputText } from './output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from './request.ts'
@@ -72,7 +72,7 @@ class NoSandbox implements Sandbox {
   }
 
   async #run(checked: CheckedRequest, signal: AbortSignal): Promise<CommandResult> {
-    const temp = mkdtempSync(join(tmpdir(), 'nexus-'))
+    const temp = mkdtempSync(resolve(tmpdir(), 'nexus-'))
     mkdirSync(join(temp, 'home'))
     const mark = randomBytes(12).toString('hex')
     try {

@@ -13,6 +13,8 @@ export interface StandardSourcesOptions {
   /** Root of the workspace; without it there are no workspace sources. */
   readonly workspace?: string | undefined
   readonly workspaceTrusted: boolean
+  /** Whether what is in `nexusHome` and `home` is the user's own; default true. */
+  readonly homeTrusted?: boolean
   /** The user's home directory; without it `~/.agents/skills` is left out. */
   readonly home?: string | undefined
   /** Usually `~/.nexus`. */
@@ -30,7 +32,7 @@ export interface StandardSourcesOptions {
  * home, `~/.agents/skills`), bundled, configured sources, extra directories. Source: decisions, "tiers, high to low".
  */
 export function createStandardSources(options: StandardSourcesOptions): SkillSource[] {
-  const { workspace, home, nexusHome, bundledDir } = options
+  const { workspace, home, nexusHome, bundledDir, homeTrusted: trusted = true } = options
   const folders: FolderSourceOptions[] = []
   if (workspace !== undefined) {
     const common = { tier: 'workspace', trusted: options.workspaceTrusted, within: workspace } as const
@@ -38,9 +40,9 @@ export function createStandardSources(options: StandardSourcesOptions): SkillSou
     folders.push({ ...common, id: 'workspace:.agents', rank: 1, path: join(workspace, '.agents', 'skills') })
     folders.push({ ...common, id: 'workspace:.claude', rank: 2, path: join(workspace, '.claude', 'skills') })
   }
-  folders.push({ id: 'local', tier: 'local', rank: 0, trusted: true, path: join(nexusHome, 'skills') })
+  folders.push({ id: 'local', tier: 'local', rank: 0, trusted, path: join(nexusHome, 'skills') })
   if (home !== undefined && home !== '') {
-    folders.push({ id: 'local:.agents', tier: 'local', rank: 1, trusted: true, path: join(home, '.agents', 'skills') })
+    folders.push({ id: 'local:.agents', tier: 'local', rank: 1, trusted, path: join(home, '.agents', 'skills') })
   }
   if (bundledDir !== undefined)
     folders.push({ id: 'bundled', tier: 'bundled', rank: 0, trusted: true, path: bundledDir })

@@ -50,6 +50,20 @@ describe('resolveModel', () => {
     assert.equal(choice?.name, 'meta-llama/Llama-4')
   })
 
+  it('shows no query of an address, which may hold a key', async () => {
+    const baseUrl = `${LOCAL}?key=top-secret#top-secret`
+    assert.equal(
+      await describeChoice({ spec: 'openai-compatible/x', baseUrl, environment: {} }),
+      `openai-compatible/x at ${LOCAL}`,
+    )
+    for (const wrong of [`ftp://h?key=top-secret`, 'https://me:top@secret@h'])
+      assert.doesNotMatch(
+        (await refusal({ spec: 'openai-compatible/x', baseUrl: wrong, environment: {} })).text,
+        /secret/,
+      )
+    assert.doesNotMatch((await refusal({ spec: 'openai/x', baseUrl, environment: {} })).text, /secret/)
+  })
+
   it('knows the provider of a bare name that tells it', async () => {
     const environment = { openaiApiKey: 'k', anthropicApiKey: 'k' }
     assert.equal(await describeChoice({ spec: 'gpt-5-mini', environment }), 'openai/gpt-5-mini')

@@ -45,6 +45,27 @@ describe('parsePolicy', () => {
     assert.equal(parsePolicy({ deny: ['group:wbe'] }).diagnostics[0]?.fix, `did you mean 'group:web'?`)
   })
 
+  it('finds the name that was meant among tools, their other names, capabilities and groups', () => {
+    const meant = {
+      ...{ red: 'read', raed: 'read', bahs: 'bash', web_serch: 'web_search', fs: 'group:fs' },
+      ...{ 'run_command.netwrok': 'run_command.network', 'exec.netwrk': 'exec.network' },
+      'sandbox.netwrok': 'sandbox.network',
+    }
+    for (const [written, name] of Object.entries(meant)) {
+      const [found, ...more] = parsePolicy({ deny: [written], knownTools }).diagnostics
+      assert.deepEqual([found?.fix, more.length], [`did you mean '${name}'?`, 0], written)
+    }
+    // A tool of somebody's own may be called so.
+    assert.deepEqual(parsePolicy({ deny: ['bread', 'fs'] }).diagnostics, [])
+  })
+
+  it('calls an item of a list what it is called where it was written', () => {
+    const locate = () => ({ path: 'nexus.yaml', line: 3, index: 4 })
+    const [found] = parsePolicy({ deny: ['raed'], knownTools, locate }).diagnostics
+    assert.match(found?.message ?? '', /^deny\[4\]: 'raed'/)
+    assert.deepEqual(found && 'index' in found, false)
+  })
+
   it('reports slips of shipped names, and nothing else, when nobody says which tools exist', () => {
     assert.deepEqual(parsePolicy({ allow: ['my_own_tool_of_today', 'sandbox.network'] }).diagnostics, [])
     assert.equal(parsePolicy({ deny: ['run_comand'] }).diagnostics.length, 1)

@@ -139,3 +139,21 @@ test('execution.limits reach the sandbox', async (t) => {
   assert.equal(code, 0, stderr)
   assert.match(stdout, /^77$/m)
 })
+
+test('config show and config check print no secret of free settings and addresses, in text and JSON', async (t) => {
+  const place = withUser(
+    t,
+    `tools: {github: {token: top-secret-a, plain: shown}}
+skills:
+  entries: {x: {config: {pass: top-secret-b}}}
+  sources: [{type: registry, url: "https://me:top-secret-c@r/x?token=top-secret-d"}]
+mcp: {servers: {m: {url: "https://h/?k=top-secret-e"}}}
+`,
+  )
+  for (const args of [['show'], ['show', '--json'], ['check'], ['check', '--json']]) {
+    const { code, stdout, stderr } = await place.run(['config', ...args])
+    assert.equal(code, 0, stderr)
+    assert.doesNotMatch(stdout + stderr, /top-secret/)
+    assert.match(stdout, args[0] === 'show' ? /shown/ : /nexus\.yaml/)
+  }
+})

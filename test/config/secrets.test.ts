@@ -169,6 +169,10 @@ describe("a secret in OpenClaw's form", () => {
     ['{command: []}', /empty command/],
     ['{command: [a], file: b}', /exactly one of env, file, command/],
     ['{}', /exactly one of env, file, command/],
+    ['{file: a, args: [b]}', /args, which do not go with file/],
+    ['{source: env, id: KEY, path: a}', /path, which does not go with source: env/],
+    ['{source: env, provider: vars, id: KEY, file: a}', /file, which does not go with a provider/],
+    ['{source: file, path: a, file: b}', /path and file. Keep one/],
   ]
   for (const [reference, words] of WRONG) {
     it(`is refused with its place: ${reference}`, async () => {

@@ -181,3 +181,27 @@ describe('names that stand for something elsewhere', () => {
     assert.equal(found.message, 'Unknown built-in skill: web_serch. Available: [web_search, file_ops, shell]')
   })
 })
+
+describe('a duration', () => {
+  it('is what Go reads as one, or has days', async () => {
+    const source = (refresh: string): string =>
+      `skills: {sources: [{type: git, url: "https://h", refresh: ${refresh}}]}`
+    for (const good of ['24h', '1h30m', '1.5h', '.5m', '2d12h', '100ms', '3\u00b5s', '"0"']) {
+      await using place = await makePlace({ user: source(good) })
+      assert.deepEqual(
+        (await place.load()).diagnostics.filter(({ severity }) => severity === 'error'),
+        [],
+        good,
+      )
+    }
+    for (const bad of ['24', '1h30', 'h', '-1h', '1w', '1h 30m', '""', '1.2.3h']) {
+      await using place = await makePlace({ user: source(bad) })
+      const [found] = (await place.load()).diagnostics
+      assert.match(
+        found?.message ?? '',
+        /refresh (?:cannot be .*; allowed: a duration such as 24h or 1h30m|must be a text)/,
+        bad,
+      )
+    }
+  })
+})

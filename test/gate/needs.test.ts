@@ -46,6 +46,23 @@ test('a variable is met by the target, by env of its entry, and by apiKey only w
   assert.deepEqual(texts(needs, facts({ env: ['GH_HOST', 'GH_TOKEN'] })), [])
 })
 
+test('a setting that refers to nothing is named in the fix, be it of the entry or any other', () => {
+  const broken = new Map([['config.a', 'skills.entries.github.config.a refers to A, which is not set. Set A.']])
+  const entries = new Map([['github', { hasApiKey: false, env: new Set<string>(), broken }]])
+  const brokenSetting = (path: string) =>
+    path === 'tools.x.on' ? 'tools.x.on refers to X, which is empty.' : undefined
+  const paths = ['tools.x.on', 'tools.y.on', 'skills.entries.github.config.a']
+  const found = reasonsFor(sketch({ requires: { config: paths } }), facts(), rules({ entries, brokenSetting }))
+  assert.deepEqual(
+    found.map(({ code, text, fix }) => [code, text, fix]),
+    [
+      ['config', 'config not truthy: tools.x.on', 'tools.x.on refers to X, which is empty.'],
+      ['config', 'config not truthy: tools.y.on', 'Set tools.y.on in nexus.yaml.'],
+      ['config', 'config not truthy: skills.entries.github.config.a', broken.get('config.a')],
+    ],
+  )
+})
+
 test('a variable that no command may be given is missing, whatever its entry holds', () => {
   const needs = { metadata: { primaryEnv: 'LD_PRELOAD' }, requires: { env: ['LD_PRELOAD', 'NODE_OPTIONS'] } }
   const entries = new Map([['github', { hasApiKey: true, env: new Set(['NODE_OPTIONS']) }]])
@@ -59,7 +76,7 @@ test('a variable that no command may be given is missing, whatever its entry hol
   )
 })
 
-test('a reference that cannot be had holds the skill and is its fix, also for a primaryEnv that is not required', () => {
+test('a reference that cannot be had holds the skill and is its fix, whether the skill asks for the value or not', () => {
   const broken = new Map([
     ['apiKey', 'skills.entries.github.apiKey refers to KEY, which is not set. Set KEY.'],
     ['env.GH_HOST', 'skills.entries.github.env.GH_HOST refers to HOST, which is not set. Set HOST.'],
@@ -68,13 +85,13 @@ test('a reference that cannot be had holds the skill and is its fix, also for a 
   const fixes = (parts: Sketch, target = facts()) =>
     reasonsFor(sketch(parts), target, config).map(({ text, fix }) => `${text} | ${fix}`)
   const primary = `missing env: GH_TOKEN | ${broken.get('apiKey')}`
-  assert.deepEqual(fixes({ metadata: { primaryEnv: 'GH_TOKEN' } }), [primary])
-  assert.deepEqual(fixes({ metadata: { primaryEnv: 'GH_TOKEN' }, requires: { env: ['GH_HOST'] } }), [
-    `missing env: GH_HOST | ${broken.get('env.GH_HOST')}`,
-    primary,
-  ])
-  assert.deepEqual(fixes({ metadata: { primaryEnv: 'GH_TOKEN' } }, facts({ env: ['GH_TOKEN'] })), [])
-  assert.deepEqual(fixes({}), [], 'a skill that names no variable needs none')
+  const host = `missing env: GH_HOST | ${broken.get('env.GH_HOST')}`
+  const key = `config not truthy: skills.entries.github.apiKey | ${broken.get('apiKey')}`
+  assert.deepEqual(fixes({ metadata: { primaryEnv: 'GH_TOKEN' } }), [primary, host])
+  assert.deepEqual(fixes({ metadata: { primaryEnv: 'GH_TOKEN' }, requires: { env: ['GH_HOST'] } }), [host, primary])
+  assert.deepEqual(fixes({ metadata: { primaryEnv: 'GH_TOKEN' } }, facts({ env: ['GH_TOKEN'] })), [host, key])
+  assert.deepEqual(fixes({}), [host, key], 'also of a skill that names no variable')
+  assert.deepEqual(fixes({ metadata: { always: true } }), [], 'but of one that is always ready')
   assert.deepEqual(fixes({ name: 'other', metadata: { primaryEnv: 'GH_TOKEN' } }), [])
   const untrusted = reasonsFor(sketch({ trusted: false, metadata: { primaryEnv: 'GH_TOKEN' } }), facts(), config)
   assert.doesNotMatch(JSON.stringify(untrusted), /KEY/)

@@ -47,11 +47,18 @@ export function sameAddress(a: string, b: string | undefined): boolean {
   return b !== undefined && plain(a) === plain(b)
 }
 
+/** An address without what in it may be a secret: user, password, query. */
+export function shownAddress(address: string): string {
+  if (!URL.canParse(address)) return 'an address that cannot be read'
+  const { protocol, host, pathname } = new URL(address)
+  return toSafeLine(`${protocol}//${host}${pathname === '/' ? '' : pathname}`)
+}
+
 /** Loads the provider's library and makes the model. Nothing is sent yet. */
 export async function openModel(endpoint: Endpoint): Promise<ModelChoice> {
   const { provider, name, baseUrl, apiKey } = endpoint
   const redact = createRedactor(apiKey === undefined ? [] : [apiKey])
-  const where = isOwnAddress(provider, baseUrl) ? '' : ` at ${baseUrl}`
+  const where = isOwnAddress(provider, baseUrl) ? '' : ` at ${shownAddress(baseUrl ?? '')}`
   return {
     provider,
     name,

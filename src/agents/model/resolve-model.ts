@@ -8,6 +8,7 @@ import {
   type ProviderName,
   PROVIDERS,
   sameAddress,
+  shownAddress,
 } from './open-model.ts'
 
 /** A model as `nexus.yaml` names it. */
@@ -139,7 +140,7 @@ function checkComplete({ provider, name, baseUrl, apiKey }: Endpoint): void {
   }
   if (apiKey) return
   const variable = provider === 'openai' ? 'OPENAI_API_KEY' : 'ANTHROPIC_API_KEY'
-  const where = baseUrl === undefined || isOwnAddress(provider, baseUrl) ? '' : ` for ${baseUrl}`
+  const where = baseUrl === undefined || isOwnAddress(provider, baseUrl) ? '' : ` for ${shownAddress(baseUrl)}`
   throw new NexusError('MODEL_NOT_CONFIGURED', `The model ${provider}/${toSafeLine(name)} has no key${where}.`, {
     fix: `Set ${variable}, or write model.apiKey: \${${variable}} in nexus.yaml${where && ' beside its baseUrl'}.`,
   })
@@ -151,7 +152,7 @@ function checkAddress(text: string): string {
     return text.replace(/\/+$/, '')
   throw new NexusError(
     'INVALID_ARGUMENT',
-    `The model's base URL cannot be used: ${toSafeLine(text.replace(/\/\/[^/@]*@/, '//'))}`,
+    `The model's base URL cannot be used: ${toSafeLine(text.replace(/\/\/[^/]*@/, '//').replace(/[?#][^]*$/, ''))}`,
     {
       fix: 'Write an http or https address without user and password, such as http://127.0.0.1:11434/v1; the key goes into model.apiKey.',
     },

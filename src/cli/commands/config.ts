@@ -83,7 +83,7 @@ export async function showConfig(invocation: Invocation): Promise<number> {
     const values = settingsIn(part.document, []).map(({ keys, value }) => ({
       key: keyText(keys),
       value,
-      from: { ...(originOf(keys) ?? { path: 'default' }) },
+      from: placeOf(originOf(keys)),
     }))
     const data = { files: [...loaded.files], workspace: { ...loaded.workspace }, document: part.document, values }
     terminal.json(envelope('config show', data, diagnostics))
@@ -140,6 +140,10 @@ function noSection(parents: readonly string[], key: string, known: readonly stri
 
 function keyText(keys: Setting['keys']): string {
   return keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${key}`)).join('')
+}
+
+function placeOf({ path, line, column }: Origin = { path: 'default' }): JsonObject {
+  return { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
 }
 
 function describe(origin: Origin | undefined, { environment }: Invocation): string {

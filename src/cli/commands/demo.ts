@@ -80,7 +80,7 @@ function artifactsIn(workspace: string): { file: string; bytes: number }[] {
 /** An empty directory with the input file: the one named by `--keep`, else a new one below the temporary directory. */
 function makeWorkspace(keep: string | undefined): string {
   try {
-    const directory = keep === undefined ? mkdtempSync(join(tmpdir(), 'nexus-demo-')) : resolve(keep)
+    const directory = keep === undefined ? mkdtempSync(resolve(tmpdir(), 'nexus-demo-')) : resolve(keep)
     makeDirectory(directory, { mkdirSync, statSync })
     if (readdirSync(directory).length > 0)
       throw new NexusError('CONFLICT', `${toSafeLine(directory)} is not empty.`, { fix: OTHER_DIRECTORY })

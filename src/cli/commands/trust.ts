@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { listTrusted, loadConfig, trustWorkspace, untrustWorkspace } from '../../config/index.ts'
+import { listTrusted, loadConfig, type LoadedConfig, trustWorkspace, untrustWorkspace } from '../../config/index.ts'
 import { NexusError, toSafeLine } from '../../kernel/index.ts'
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
@@ -10,7 +10,8 @@ export async function trust(invocation: Invocation): Promise<number> {
   const { terminal, environment, flags } = invocation
   const [given] = invocation.positionals
   if (flags['list'] === true) refuseMore(invocation)
-  const { workspace, nexusHome } = await loadConfig({ cwd: resolve(invocation.cwd, given ?? '.'), environment })
+  const loaded = await loadConfig({ cwd: resolve(invocation.cwd, given ?? '.'), environment })
+  const { workspace, nexusHome } = loaded
   const before = await listTrusted(nexusHome)
   printDiagnostics(before.diagnostics, terminal)
   if (flags['list'] !== true) {
@@ -19,13 +20,22 @@ export async function trust(invocation: Invocation): Promise<number> {
       const path = await untrustWorkspace({ nexusHome, directory })
       const was = before.directories.includes(path)
       terminal.note(was ? `No longer trusted: ${toSafeLine(path)}` : `${toSafeLine(path)} was not trusted.`)
-    } else terminal.note(await describeTrusted(await trustWorkspace({ nexusHome, directory }), invocation))
+    } else if (loaded.homeIsWorkspace) throw cannotRemember(loaded)
+    else terminal.note(await describeTrusted(await trustWorkspace({ nexusHome, directory }), invocation))
   }
   const { directories } = await listTrusted(nexusHome)
   if (flags['json'] === true)
     terminal.json(envelope('trust', { directories: [...directories] }, { diagnostics: before.diagnostics, exit: 0 }))
   else if (flags['list'] === true) for (const directory of directories) terminal.line(toSafeLine(directory))
   return 0
+}
+
+/** The list would lie in the workspace that it is about. */
+function cannotRemember({ workspace, nexusHome }: LoadedConfig): NexusError {
+  const message = `HOME puts your list of trusted workspaces (${toSafeLine(nexusHome)}) into the workspace ${toSafeLine(workspace.directory)}, which could then trust itself.`
+  return new NexusError('CONFIG_INVALID', message, {
+    fix: 'Set HOME, or NEXUS_HOME, to a directory of yours outside of it; --trust trusts for one run.',
+  })
 }
 
 function refuseMore({ flags, positionals }: Invocation): void {

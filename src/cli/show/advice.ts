@@ -42,11 +42,16 @@ export async function prepareAdvice(skills: readonly Skill[], ground: Ground): P
     if (code === 'untrusted')
       return { fix: `Look at the skill, then run: nexus trust ${shellWord(ground.loaded.workspace.directory)}` }
     const need = subjectOf(skill, reason)
-    const lines = heads.get(skill) ?? []
+    const lines = isOfEntry(skill, reason, need) ? [] : (heads.get(skill) ?? [])
     const line = (code === 'os' ? lineOfSystems(lines) : undefined) ?? lineOf(lines, need)
     const fix = fixFor(skill, { reason, need, ground })
     return { ...(line !== undefined && { line }), ...(fix !== undefined && { fix }) }
   }
+}
+
+/** True for a setting that only nexus.yaml speaks of: it is in no line of the skill. */
+function isOfEntry({ metadata }: Skill, { code }: HeldReason, need: string | undefined): boolean {
+  return code === 'config' && need?.startsWith('skills.entries.') === true && !metadata.requires.config.includes(need)
 }
 
 const MAX_HEAD_BYTES = 1_048_576
@@ -146,7 +151,8 @@ function fixFor(skill: Skill, { reason, need, ground }: Question): string | unde
     return names.map((name) => hiddenProgram(name, ground)).find((found) => found !== undefined)
   }
   if (code === 'env') return variableFix(skill, { name: need, fix, ground })
-  if (code === 'config') return fix.startsWith('Correct ') ? undefined : configFix(need, ground)
+  // Other words of the gate name the reference that leads nowhere, or the part of the path that is empty.
+  if (code === 'config') return fix === `Set ${need} in nexus.yaml.` ? configFix(need, ground) : undefined
   return undefined
 }
 

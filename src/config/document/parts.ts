@@ -11,6 +11,19 @@ export function partAt(value: unknown, keys: readonly PathKey[]): unknown {
   return part
 }
 
+/** Whether the part is an item of a list, or in one. */
+export function isInList(keys: readonly PathKey[]): boolean {
+  return keys.some((key) => typeof key === 'number')
+}
+
+/** The outermost list that the part is in. */
+export function listOf(keys: readonly PathKey[]): readonly PathKey[] {
+  return keys.slice(
+    0,
+    keys.findIndex((key) => typeof key === 'number'),
+  )
+}
+
 /** Removes the parts from `root` in place; each path is as it was before the first removal. */
 export function removeParts(root: JsonObject, parts: Iterable<readonly PathKey[]>): void {
   const unique = new Map([...parts].map((keys) => [JSON.stringify(keys), keys]))

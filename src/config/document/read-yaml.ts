@@ -23,6 +23,8 @@ export interface YamlFile {
   readonly diagnostics: readonly Diagnostic[]
   /** Line and column, from 1, of the key (or list item) at `keys`; of the nearest parent when it is not there. */
   locate(keys: readonly PathKey[]): { readonly line: number; readonly column: number } | undefined
+  /** The keys of a part in the file itself: of a list, some items may have been left out of the document. */
+  inFile(keys: readonly PathKey[]): readonly PathKey[]
 }
 
 const MAX_DEPTH = 32
@@ -64,7 +66,8 @@ function fromQuick(root: Placed, { text, path }: { text: string; path: string })
     }
     return offset
   }
-  return { path, value: root.value as JsonObject, diagnostics: [], locate: (keys) => placeIn(text, offsetAt(keys)) }
+  const locate: YamlFile['locate'] = (keys) => placeIn(text, offsetAt(keys))
+  return { path, value: root.value as JsonObject, diagnostics: [], locate, inFile: (keys) => keys }
 }
 
 function placeIn(text: string, offset: number): { line: number; column: number } {
@@ -91,7 +94,8 @@ export function parseWhole(text: string, path: string): YamlFile {
   }
   const isUsable = diagnostics.length === 0 && isJsonObject(contents)
   const value = isUsable ? contents : (Object.create(null) as JsonObject)
-  return { path, value, diagnostics, locate: (keys) => placeOf(lines, offsetOf(document, keys)) }
+  const locate: YamlFile['locate'] = (keys) => placeOf(lines, offsetOf(document, keys))
+  return { path, value, diagnostics, locate, inFile: (keys) => keys }
 }
 
 function checkSyntax(document: Document.Parsed, text: string, report: Report): void {

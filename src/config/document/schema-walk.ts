@@ -56,6 +56,15 @@ export function knownKeys(value: unknown, keys: readonly PathKey[]): string[] {
   return Object.keys(last?.schema.entries ?? {})
 }
 
+/** The keys that a map of the value needs and has not. */
+export function lackingKeys(value: unknown, keys: readonly PathKey[]): string[] {
+  const holder = trace(value, keys).at(-1)?.schema
+  const map = keys.reduce<unknown>(memberOf, value)
+  return Object.entries(holder?.entries ?? {})
+    .filter(([key, member]) => member.type !== 'optional' && memberOf(map, key) === undefined)
+    .map(([key]) => key)
+}
+
 /** Whether a plain text or number, or a list of them, may stand at `keys` in some form of the settings. */
 export function takesPlainValue(keys: readonly PathKey[]): boolean {
   const found = formsAt(keys)

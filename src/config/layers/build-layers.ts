@@ -1,10 +1,10 @@
 import type { Diagnostic, JsonObject, JsonValue } from '../../kernel/index.ts'
 import type { Layer } from '../config.ts'
-import { checkDocument } from '../document/check-document.ts'
+import { checkDocument, type Part } from '../document/check-document.ts'
 import { collectFindings } from '../document/findings.ts'
-import { copyValue } from '../document/parts.ts'
+import { copyValue, isInList, listOf, partAt } from '../document/parts.ts'
 import { nameOf } from '../document/name-of.ts'
-import { parseYaml, type YamlFile } from '../document/read-yaml.ts'
+import { type PathKey, parseYaml, type YamlFile } from '../document/read-yaml.ts'
 import type { Environment } from '../environment.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { toCanonical } from './canonical.ts'
@@ -40,7 +40,8 @@ export function buildLayers(
   inputs: readonly Input[],
   { environment, settings }: { readonly environment: Environment; readonly settings: ConfigDocument },
 ): Built {
-  const base: Layer = { path: 'environment', document: settings as JsonObject, locate: () => undefined }
+  const places = { locate: () => undefined, inFile: (keys: readonly PathKey[]) => keys }
+  const base: Layer = { path: 'environment', document: settings as JsonObject, ...places }
   const so: Growing = { document: settings, layers: [base], diagnostics: [], secrets: new Set(), unset: [] }
   for (const input of inputs) addLayer(so, input, environment)
   so.diagnostics.push(...crossCheck(so.document, so.layers))
@@ -52,45 +53,51 @@ interface Growing extends Built {
   readonly layers: Layer[]
   readonly diagnostics: Diagnostic[]
   readonly secrets: Set<string>
-  readonly unset: Unset[]
+  unset: readonly Unset[]
 }
 
 function addLayer(so: Growing, input: Input, environment: Environment): void {
   const file = toFile(input)
   const checked = checkDocument(file)
   so.diagnostics.push(...file.diagnostics, ...checked.diagnostics)
-  const allowed = input.isTrusted
-    ? input.isWorkspace
-      ? refuseUserOnly(checked.document, file)
-      : { document: checked.document, diagnostics: [] }
-    : restrictUntrusted(checked.document, { base: so.document, file })
+  const allowed = allowedPart(checked, input, so.document)
   const resolved = resolveReferences(allowed.document, {
-    file,
+    file: allowed.file,
     directory: input.directory,
     environment,
     providers: so.document.secrets?.providers ?? {},
   })
-  const { document, locate, conflicts } = toCanonical(resolved.document, file.locate)
+  const { locate: find, inFile } = resolved.file
+  const { document, locate, conflicts } = toCanonical(resolved.document, find)
   so.diagnostics.push(
     ...allowed.diagnostics,
     ...resolved.diagnostics,
-    ...findUnused(document, { path: file.path, locate }),
-    ...findTwins(checked.document, file),
+    ...findUnused(document, { path: file.path, locate, inFile }),
+    ...findTwins(checked),
     ...describeConflicts(conflicts, file),
   )
   for (const secret of resolved.secrets) so.secrets.add(secret)
-  so.unset.push(...resolved.unset)
-  so.layers.push({ path: file.path, document: document as JsonObject, locate })
+  const isReplaced = ({ keys }: Unset): boolean => isInList(keys) && partAt(document, listOf(keys)) !== undefined
+  so.unset = [...so.unset.filter((each) => !isReplaced(each)), ...resolved.unset]
+  so.layers.push({ path: file.path, document: document as JsonObject, locate, inFile })
   so.document = mergeDocuments(so.document, document)
+}
+
+/** What of a file may count: all, all but what only the user says, or only what tightens. */
+function allowedPart(checked: Part, { isTrusted, isWorkspace }: Input, base: ConfigDocument): Part {
+  const { document, file } = checked
+  if (!isTrusted) return restrictUntrusted(document, { base, file })
+  return isWorkspace ? { ...refuseUserOnly(document, file), file } : { document, diagnostics: [], file }
 }
 
 function toFile({ path, content }: Input): YamlFile {
   if (typeof content === 'string') return parseYaml(content, path)
-  return { path, value: copyValue(content as JsonValue) as JsonObject, diagnostics: [], locate: () => undefined }
+  const value = copyValue(content as JsonValue) as JsonObject
+  return { path, value, diagnostics: [], locate: () => undefined, inFile: (keys) => keys }
 }
 
 /** Two agents of one name in one file: their rules are laid over each other, which nobody meant. */
-function findTwins({ agents = [] }: ConfigDocument, file: YamlFile): Diagnostic[] {
+function findTwins({ document: { agents = [] }, file }: Part): Diagnostic[] {
   const findings = collectFindings(file)
   const seen = new Set<string>()
   for (const [index, { id }] of agents.entries()) {

@@ -1,5 +1,5 @@
 import { type Diagnostic, nearest, type JsonValue, toSafeLine } from '../../kernel/index.ts'
-import type { Layer } from '../config.ts'
+import type { Layer, Origin } from '../config.ts'
 import { nameOf } from '../document/name-of.ts'
 import type { PathKey } from '../document/read-yaml.ts'
 import { PRESETS } from '../schema/agents.ts'
@@ -20,17 +20,21 @@ interface Reference {
 
 /** Faults that show only when all files are together: names of agents and presets that lead nowhere or in a circle. */
 export function crossCheck(merged: ConfigDocument, layers: readonly Layer[]): Diagnostic[] {
-  const place = (keys: readonly PathKey[]) => originOf(merged as JsonValue, keys, layers) ?? { path: 'nexus.yaml' }
+  const look = (keys: readonly PathKey[]): { readonly name: string; readonly place: Origin } => {
+    const { keys: inFile, ...place }: Origin = originOf(merged as JsonValue, keys, layers) ?? { path: 'nexus.yaml' }
+    return { name: nameOf(inFile ?? keys), place }
+  }
   const references = referencesIn(merged)
   const unknown = references
     .filter(({ name, known }) => !known.has(name))
     .slice(0, MAX_FINDINGS)
     .map(({ keys, name, known, what }): Diagnostic => {
       const guess = nearest(name, known)
-      const message = `${nameOf(keys)}: there is no ${what} "${toSafeLine(name)}".`
+      const at = look(keys)
+      const message = `${at.name}: there is no ${what} "${toSafeLine(name)}".`
       const fix =
         guess === undefined ? `Known: ${[...known].slice(0, MAX_FINDINGS).join(', ')}.` : `Did you mean "${guess}"?`
-      return { code: 'config-unknown-name', severity: 'error', message, ...place(keys), fix }
+      return { code: 'config-unknown-name', severity: 'error', message, ...at.place, fix }
     })
   const presets = Object.entries(merged.permissions?.presets ?? {})
   const circles = [
@@ -46,26 +50,26 @@ export function crossCheck(merged: ConfigDocument, layers: readonly Layer[]): Di
   ]
     .slice(0, MAX_FINDINGS)
     .map((holder): Diagnostic => {
-      const keys = [...holder, 'extends']
-      const message = `${nameOf(keys)} leads in a circle, or over more than ${MAX_CHAIN} steps.`
+      const at = look([...holder, 'extends'])
+      const message = `${at.name} leads in a circle, or over more than ${MAX_CHAIN} steps.`
       return {
         code: 'config-circle',
         severity: 'error',
         message,
-        ...place(keys),
+        ...at.place,
         fix: 'Let one of them extend nothing.',
       }
     })
   const taken = presets
     .filter(([name]) => (PRESETS as readonly string[]).includes(name))
     .map(([name]): Diagnostic => {
-      const keys = ['permissions', 'presets', name]
-      const message = `${nameOf(keys)}: the preset "${name}" is built in and cannot be redefined.`
+      const at = look(['permissions', 'presets', name])
+      const message = `${at.name}: the preset "${name}" is built in and cannot be redefined.`
       return {
         code: 'config-bad-key',
         severity: 'error',
         message,
-        ...place(keys),
+        ...at.place,
         fix: `Give it another name and write extends: ${name}.`,
       }
     })

@@ -20,7 +20,7 @@ export function originOf(merged: JsonValue, keys: readonly PathKey[], layers: re
     parts = parts.flatMap((part) => memberOf(part, { holder, key, member: value }))
   }
   const part = parts.at(-1)
-  return part && { path: part.layer.path, ...part.layer.locate(part.keys) }
+  return part && { path: part.layer.path, ...part.layer.locate(part.keys), keys: part.layer.inFile(part.keys) }
 }
 
 /** The member of a layer's part that became the given member; items of lists are known by id, else by content. */

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
 import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { collectFindings, type Finding, type Findings } from '../document/findings.ts'
+import { withoutParts } from '../document/left-out.ts'
 import { copyValue, partAt, removeParts } from '../document/parts.ts'
 import { nameOf } from '../document/name-of.ts'
 import type { PathKey, YamlFile } from '../document/read-yaml.ts'
-import { type Environment, expandHome } from '../environment.ts'
+import type { Environment } from '../environment.ts'
+import { expandHome } from '../home.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { isSecretPlace, isSecretText } from '../secrets/places.ts'
 import { readSecretFile } from '../secrets/read-file.ts'
@@ -27,6 +29,8 @@ export interface Resolved {
   readonly diagnostics: readonly Diagnostic[]
   readonly secrets: readonly string[]
   readonly unset: readonly Unset[]
+  /** The file as seen from the document. */
+  readonly file: YamlFile
 }
 
 interface Place {
@@ -60,6 +64,7 @@ export function resolveReferences(checked: ConfigDocument, place: Place): Resolv
     diagnostics: found.findings.list(),
     secrets: [...found.secrets],
     unset: found.unset,
+    file: withoutParts(place.file, found.remove),
   }
 }
 
@@ -96,7 +101,7 @@ function visitText(text: string, keys: readonly PathKey[], at: Visit): JsonValue
       report(keys, at, {
         code: 'config-env-not-here',
         severity: 'error',
-        message: `${nameOf(keys)} cannot refer to a variable.`,
+        message: `${nameIn(at, keys)} cannot refer to a variable.`,
         fix: 'Write the value itself.',
       })
     return text
@@ -127,7 +132,7 @@ function expand(text: string, keys: readonly PathKey[], at: Visit): string | und
     report(keys, at, {
       code: 'config-env-syntax',
       severity: 'error',
-      message: `${nameOf(keys)} has a "\${" that names no variable.`,
+      message: `${nameIn(at, keys)} has a "\${" that names no variable.`,
       fix,
     })
     return undefined
@@ -138,11 +143,12 @@ function expand(text: string, keys: readonly PathKey[], at: Visit): string | und
 
 function leaveOut(variable: string, keys: readonly PathKey[], at: Visit): undefined {
   const unit = unitOf(keys)
-  const fix = `Set ${variable}, or remove the line.`
-  const problem = `refers to ${variable}, which is not set`
+  const isEmpty = at.environment.isSet(variable)
+  const fix = isEmpty ? `Give ${variable} a value, or remove the line.` : `Set ${variable}, or remove the line.`
+  const problem = `refers to ${variable}, which is ${isEmpty ? 'empty' : 'not set'}`
   at.found.remove.push(unit)
   at.found.unset.push({ keys: unit, variable, problem, fix })
-  const message = `${nameOf(keys)} ${problem}; ${nameOf(unit)} is left out.`
+  const message = `${nameIn(at, keys)} ${problem}; ${nameIn(at, unit)} is left out.`
   report(keys, at, { code: 'config-env-unset', severity: 'warning', message, fix })
   return undefined
 }
@@ -159,7 +165,7 @@ function readSecret(value: JsonObject, keys: readonly PathKey[], at: Visit): Jso
         problem: why,
         fix: fix ?? 'Correct it; nexus config check shows where.',
       })
-      const message = `${nameOf(keys)} ${why}.`
+      const message = `${nameIn(at, keys)} ${why}.`
       report(keys, at, { code: 'config-wrong-value', severity: 'error', message, ...(fix !== undefined && { fix }) })
       return ''
     }
@@ -191,7 +197,7 @@ function fromFile(
     const fix = 'Write the secret into the file, readable by you.'
     at.found.remove.push(unitOf(keys))
     at.found.unset.push({ keys: unitOf(keys), problem: `refers to the file ${path}, which ${read.why}`, fix })
-    const message = `${nameOf(keys)}: the file ${path} ${read.why}; ${nameOf(unitOf(keys))} is left out.`
+    const message = `${nameIn(at, keys)}: the file ${path} ${read.why}; ${nameIn(at, unitOf(keys))} is left out.`
     report(keys, at, { code: 'config-secret-unreadable', severity: 'warning', message, fix })
     return undefined
   }
@@ -247,6 +253,10 @@ function unitOf(keys: readonly PathKey[]): readonly PathKey[] {
   if (fits('model.apiKey', keys)) return keys
   if (keys[0] === 'model') return ['model']
   return isWithin('skills.sources.*', keys) || isWithin('mcp.servers.*', keys) ? keys.slice(0, 3) : keys
+}
+
+function nameIn({ file }: Visit, keys: readonly PathKey[]): string {
+  return nameOf(file.inFile(keys))
 }
 
 function report(keys: readonly PathKey[], { found }: Visit, finding: Finding): void {

@@ -1,7 +1,9 @@
-import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { DEFAULTS } from '../config.ts'
 import { collectFindings } from '../document/findings.ts'
 import { copyValue, partAt } from '../document/parts.ts'
+import { type Part } from '../document/check-document.ts'
+import { withoutParts } from '../document/left-out.ts'
 import { nameOf } from '../document/name-of.ts'
 import type { PathKey, YamlFile } from '../document/read-yaml.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
@@ -65,22 +67,25 @@ const MAY_TIGHTEN: readonly { readonly path: string; readonly check: Check; read
 export function restrictUntrusted(
   checked: ConfigDocument,
   { base, file }: { readonly base: ConfigDocument; readonly file: YamlFile },
-): { document: ConfigDocument; diagnostics: readonly Diagnostic[] } {
+): Part {
   const findings = collectFindings(file)
+  const leftOut: (readonly PathKey[])[] = []
   const ignore = (keys: readonly PathKey[]): void => {
-    const message = `${nameOf(keys)} is ignored: this nexus.yaml is not trusted, so it may only tighten.`
+    const message = `${nameOf(file.inFile(keys))} is ignored: this nexus.yaml is not trusted, so it may only tighten.`
     const fix = isUserOnly(keys) ? USER_ONLY_FIX : 'Look at the file, then type: nexus trust'
     findings.add(keys, { code: 'config-untrusted', severity: 'warning', message, fix })
   }
   const expanded = { ...base, ...(base.agents && { agents: expandAgents(base.agents) }) } as JsonObject
-  const document = narrowMap(checked as JsonObject, [], { ignore, base: expanded }) as ConfigDocument
-  return { document, diagnostics: findings.list() }
+  const document = narrowMap(checked as JsonObject, [], { ignore, leftOut, base: expanded }) as ConfigDocument
+  return { document, diagnostics: findings.list(), file: withoutParts(file, leftOut) }
 }
 
 interface Walk {
   readonly base: JsonObject
   /** Position in `base` of the agent that is being looked at. */
   readonly agentAt?: number
+  /** Items of lists that are ignored. */
+  readonly leftOut: (readonly PathKey[])[]
   ignore(keys: readonly PathKey[]): void
 }
 
@@ -105,7 +110,13 @@ function narrow(value: JsonValue, keys: readonly PathKey[], walk: Walk): JsonVal
     const verdict = row.check(value, now)
     if (verdict === true) return copyValue(value)
     walk.ignore(keys)
-    return verdict === false ? undefined : verdict.narrowed
+    if (verdict === false) return undefined
+    const { narrowed } = verdict
+    if (Array.isArray(value) && Array.isArray(narrowed)) {
+      const gone = [...value.keys()].filter((index) => !narrowed.includes(value[index] as JsonValue))
+      walk.leftOut.push(...gone.map((index) => [...keys, index]))
+    }
+    return narrowed
   }
   const leadsOn = MAY_TIGHTEN.some(({ path }) => leadsTo(path, keys))
   if (fits('agents', keys) && Array.isArray(value)) return narrowAgents(value, walk)
@@ -122,6 +133,7 @@ function narrowAgents(agents: readonly JsonValue[], walk: Walk): JsonValue {
     if (known.includes(id))
       return [narrowMap(agent as JsonObject, ['agents', index], { ...walk, agentAt: known.indexOf(id) })]
     walk.ignore(['agents', index])
+    walk.leftOut.push(['agents', index])
     return []
   })
 }

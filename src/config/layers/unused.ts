@@ -58,13 +58,13 @@ export const UNUSED: readonly Unused[] = [
 const BUILTINS = ['web_search', 'file_ops', 'shell']
 
 /** What a file sets and this version does not act on: one finding a section. */
-export function findUnused(document: ConfigDocument, file: Pick<YamlFile, 'path' | 'locate'>): Diagnostic[] {
+export function findUnused(document: ConfigDocument, file: Pick<YamlFile, 'path' | 'locate' | 'inFile'>): Diagnostic[] {
   const findings = collectFindings(file)
   for (const { path, value, what, severity, instead } of UNUSED) {
     const keys = firstAt(document as JsonValue, path.split('.'), value)
     if (keys === undefined) continue
     const effect = instead ?? 'the setting has no effect'
-    const message = `${nameOf(keys)}: this version does not ${what} yet; ${effect}.`
+    const message = `${nameOf(file.inFile(keys))}: this version does not ${what} yet; ${effect}.`
     findings.add(keys, { code: 'config-not-used', severity, message })
   }
   for (const [index, name] of (document.skills?.builtin ?? []).entries()) {

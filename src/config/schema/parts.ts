@@ -17,6 +17,9 @@ export const time = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LO
 export const url = v.pipe(v.string(), v.regex(/^(https?:\/\/|\$\{)/))
 export const environmentName = v.pipe(v.string(), v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
 export const identifier = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/))
+/** As Go reads one, and days: `1h30m`, `1.5h`, `0`. None is negative. Source: seed 001 §7.1, `time.Duration`. */
+export const DURATION = /^(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|[u\u00b5\u03bc]s|ms|s|m|h|d))+)$/
+export const duration = v.pipe(v.string(), v.regex(DURATION))
 export const port = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535))
 
 /** A secret as text, `${ENV}`, or a reference in our form or in that of OpenClaw. Which keys go together is checked when it is read. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { DEFAULTS } from '../config.ts'
-import { about, countOrNone, environmentValues, secret, text, texts, url } from './parts.ts'
+import { about, countOrNone, duration, environmentValues, secret, text, texts, url } from './parts.ts'
 
 /** The loaders that `skills.surface` may show to a model. */
 export const LOADERS = ['load_skill', 'read_skill_file', 'Skill'] as const
@@ -16,9 +16,7 @@ const source = v.variant('type', [
     url: v.pipe(text, about('Address of the repository.')),
     branch: v.optional(v.pipe(text, about('Branch; default that of the repository.'))),
     path: v.optional(v.pipe(text, about('Directory of the skills inside the repository.'))),
-    refresh: v.optional(
-      v.pipe(v.string(), v.regex(/^\d+(ms|s|m|h|d)$/), about('How old a copy may become, such as 24h.')),
-    ),
+    refresh: v.optional(v.pipe(duration, about('How old a copy may become, such as 24h or 1h30m.'))),
   }),
   v.strictObject({
     type: v.literal('registry'),

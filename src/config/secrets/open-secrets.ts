@@ -1,5 +1,6 @@
+import { isAbsolute } from 'node:path'
 import { NexusError } from '../../kernel/index.ts'
-import type { LoadedConfig, ModelConfig } from '../config.ts'
+import type { LoadedConfig, ModelConfig, Origin } from '../config.ts'
 import { partAt } from '../document/parts.ts'
 import { nameOf } from '../document/name-of.ts'
 import { originOf } from '../layers/origins.ts'
@@ -40,7 +41,7 @@ export interface Secrets {
 }
 
 /** What a program may need to find its user's store; nothing else of the environment reaches it. */
-const PASSED = ['HOME', 'USER', 'LOGNAME', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']
+const PASSED = ['USER', 'LOGNAME', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']
 
 /** Opens the secrets of a configuration; nothing is run before it is asked for. */
 export function openSecrets(
@@ -94,9 +95,10 @@ function failure(
   { command }: SecretCommand,
   { result, loaded }: { readonly result: SecretCommandResult; readonly loaded: LoadedConfig },
 ): string {
-  const { path, line, column } = originOf(loaded.config.values, keys, loaded.layers) ?? { path: 'nexus.yaml' }
+  const origin: Origin = originOf(loaded.config.values, keys, loaded.layers) ?? { path: 'nexus.yaml' }
+  const { path, line, column } = origin
   const place = line === undefined ? path : `${path}:${line}:${column}`
-  return `${place} ${nameOf(keys)}: the command ${command[0] ?? ''} ${result.type === 'failed' ? result.why : 'gave no secret'}.`
+  return `${place} ${nameOf(origin.keys ?? keys)}: the command ${command[0] ?? ''} ${result.type === 'failed' ? result.why : 'gave no secret'}.`
 }
 
 function toRequest(wanted: SecretCommand, environment: Environment, signal?: AbortSignal): SecretCommandRequest {
@@ -104,10 +106,13 @@ function toRequest(wanted: SecretCommand, environment: Environment, signal?: Abo
   const known = names
     .map((name) => [name, environment.get(name)])
     .filter((entry): entry is [string, string] => entry[1] !== undefined)
+    // Source: XDG Base Directory Specification, "all paths must be absolute".
+    .filter(([name, value]) => name !== 'XDG_RUNTIME_DIR' || isAbsolute(value))
   const { request } = wanted
   return {
     command: wanted.command,
-    environment: Object.fromEntries(known),
+    // Not the variable: one that is relative would lead the program to a store in the directory we were started in.
+    environment: { ...Object.fromEntries(known), HOME: environment.home },
     ...(request && {
       input: `${JSON.stringify({ protocolVersion: 1, provider: request.provider, ids: [request.id] })}\n`,
     }),

@@ -22,6 +22,7 @@ export function readReference(value: JsonObject, providers: Providers): SecretRe
   const written = form === undefined ? undefined : rest[form]
   if (form === undefined || more.length > 0 || !['env', 'file', 'command'].includes(form))
     return wrong('needs exactly one of env, file, command', FORMS)
+  if (form !== 'command' && Object.hasOwn(rest, 'args')) return wrong(`has args, which do not go with ${form}`, FORMS)
   if (form === 'env') return { type: 'env', name: String(written) }
   if (form === 'file') return { type: 'file', path: String(written) }
   return commandOf(rest)
@@ -30,16 +31,39 @@ export function readReference(value: JsonObject, providers: Providers): SecretRe
 /** Source: OpenClaw, "SecretRef contract". Without a provider the place is written in the reference itself. */
 function readSourced(source: string, value: JsonObject, providers: Providers): SecretReference {
   const { provider, id } = value
-  const isNamed = typeof provider === 'string' && (Object.hasOwn(providers, provider) || provider !== 'default')
-  if (isNamed) return readProvided(source, { provider, id: typeof id === 'string' ? id : '' }, providers)
-  if (source === 'env')
-    return typeof id === 'string' ? { type: 'env', name: id } : wrong('needs id, the name of a variable')
-  if (source === 'file') {
-    const path = value['path'] ?? value['file']
-    if (typeof path !== 'string') return wrong('needs path, or a provider', FORMS)
-    return { type: 'file', path, ...(typeof id === 'string' && id !== 'value' && { pointer: id }) }
-  }
-  return commandOf(value)
+  if (typeof provider !== 'string' || (provider === 'default' && !Object.hasOwn(providers, provider)))
+    return readPlace(source, value)
+  const other = strangerIn(value, ['id'])
+  if (other !== undefined) return wrong(`has ${other}, which does not go with a provider`, FORMS)
+  return readProvided(source, { provider, id: typeof id === 'string' ? id : '' }, providers)
+}
+
+function readPlace(source: string, value: JsonObject): SecretReference {
+  const { id } = value
+  const other = strangerIn(value, BESIDE[source] ?? [])
+  if (other !== undefined) return wrong(`has ${other}, which does not go with source: ${source}`, FORMS)
+  if (source === 'exec') return commandOf(value)
+  if (source === 'file') return fileOf(value)
+  return typeof id === 'string' ? { type: 'env', name: id } : wrong('needs id, the name of a variable')
+}
+
+function fileOf({ path, file, id }: JsonObject): SecretReference {
+  if (path !== undefined && file !== undefined) return wrong('has path and file', 'Keep one of them.')
+  const named = path ?? file
+  if (typeof named !== 'string') return wrong('needs path, or a provider', FORMS)
+  return { type: 'file', path: named, ...(typeof id === 'string' && id !== 'value' && { pointer: id }) }
+}
+
+/** What may stand beside a source that names no provider of its own. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  env: ['id'],
+  file: ['path', 'file', 'id'],
+  exec: ['command', 'args'],
+}
+
+/** A key that would be read by nobody. */
+function strangerIn(value: JsonObject, known: readonly string[]): string | undefined {
+  return Object.keys(value).find((key) => key !== 'provider' && !known.includes(key))
 }
 
 function readProvided(
@@ -80,7 +104,10 @@ function fromProvider(
 
 function commandOf({ command, args }: JsonObject): SecretReference {
   const more = Array.isArray(args) ? args : []
-  if (Array.isArray(command)) return checked({ command: [...command, ...more].map(String) })
+  if (Array.isArray(command))
+    return command.length === 0
+      ? wrong('has an empty command', FORMS)
+      : checked({ command: [...command, ...more].map(String) })
   if (typeof command !== 'string') return wrong('needs command', FORMS)
   if (/\s/.test(command) && more.length === 0)
     return wrong('has a command with spaces', 'There is no shell: write a list, command: [program, argument].')

@@ -1,7 +1,7 @@
 /** workspace: prepares a workspace for one command and takes the result back, directly or through a mirror. */
 import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { homedir, userInfo } from 'node:os'
+import { isAbsolute, join } from 'node:path'
 import { makeDirectory, NexusError, toSafeLine } from '../../kernel/index.ts'
 import type { Guarded } from '../guard/clean.ts'
 import { listProtected } from '../guard/look.ts'
@@ -42,7 +42,7 @@ export function checkWorkspace(workspace: string, stateDir: string): void {
   const why =
     workspace === '/tmp' || SYSTEM_PLACES.some((place) => contains(place, workspace) || contains(workspace, place))
       ? 'is a system directory'
-      : contains(workspace, homedir())
+      : homesOfUser().some((home) => contains(workspace, home))
         ? 'holds your whole home directory, with its keys and settings'
         : contains(workspace, stateDir) || contains(stateDir, workspace)
           ? 'overlaps the state directory of the sandbox'
@@ -52,6 +52,19 @@ export function checkWorkspace(workspace: string, stateDir: string): void {
       fix: 'use the directory of one project as workspace',
     })
   }
+}
+
+/** As HOME has it, and as the system does: HOME may be empty or relative, and then names nothing. */
+function homesOfUser(): string[] {
+  return [homedir, () => userInfo().homedir].flatMap((ask) => {
+    try {
+      const home = ask()
+      return isAbsolute(home) ? [home] : []
+    } catch {
+      // A user without an entry in the system's database has no home there.
+      return []
+    }
+  })
 }
 
 /** Uses the workspace itself: what is protected and exists is read-only; what appears under a protected name the runner removes. */

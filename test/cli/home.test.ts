@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { Place } from './nexus.ts'
+
+/** A workspace whose own `.nexus` trusts it and takes the sandbox away. */
+function withOwnNexus(t: { after: (fn: () => void) => void }): Place {
+  const place = new Place(t)
+  const own = join(place.workspace, '.nexus')
+  mkdirSync(own, { recursive: true })
+  writeFileSync(join(own, 'nexus.yaml'), 'execution: {sandbox: none}\n')
+  const list = { version: 2, workspaces: [{ directory: place.workspace, config: 'absent' }] }
+  writeFileSync(join(own, 'trust.json'), JSON.stringify(list), { mode: 0o600 })
+  return place
+}
+
+for (const HOME of ['', '.', 'workspace']) {
+  test(`no command of a workspace runs because it is the working directory: HOME=${HOME}`, async (t) => {
+    const place = withOwnNexus(t)
+    const home = HOME === 'workspace' ? place.workspace : HOME
+    const args = ['skills', 'run', 'greet', '--', 'sh', '-c', 'echo ran']
+    const { code, stdout, stderr } = await place.run(args, {
+      env: { HOME: home, NEXUS_HOME: '', NEXUS_STATE_DIR: join(place.root, 'state') },
+    })
+    assert.equal(code, 1, stderr)
+    assert.equal(stdout, '')
+    assert.match(stderr, /UNTRUSTED_WORKSPACE/)
+    if (HOME === 'workspace') assert.match(stderr, /set HOME or NEXUS_HOME to a directory of yours outside of it/)
+    assert.doesNotMatch(stderr, /sandbox none/)
+  })
+}
+
+test('a relative NEXUS_HOME ends every command that needs it, but not help', async (t) => {
+  const place = withOwnNexus(t)
+  const env = { NEXUS_HOME: '.nexus' }
+  const { code, stderr } = await place.run(['skills', 'list'], { env })
+  assert.equal(code, 2)
+  assert.match(stderr, /CONFIG_INVALID: NEXUS_HOME must be an absolute path; it is "\.nexus"/)
+  assert.equal((await place.run(['--help'], { env })).code, 0)
+})
+
+test('nexus trust does not write a list into the workspace that it would trust', async (t) => {
+  const place = withOwnNexus(t)
+  const { code, stderr } = await place.run(['trust'], { env: { HOME: place.workspace, NEXUS_HOME: '' } })
+  assert.equal(code, 2, stderr)
+  assert.match(stderr, /could then trust itself/)
+  assert.match(stderr, /Set HOME, or NEXUS_HOME/)
+})
+
+test("skills of a home in the workspace are not the user's own", async (t) => {
+  const place = withOwnNexus(t)
+  for (const directory of ['.nexus/skills/evil', '.agents/skills/worse']) {
+    mkdirSync(join(place.workspace, directory), { recursive: true })
+    const name = directory.split('/').at(-1)
+    writeFileSync(join(place.workspace, directory, 'SKILL.md'), `---\nname: ${name}\ndescription: Does it.\n---\n`)
+  }
+  const env = { HOME: place.workspace, NEXUS_HOME: '' }
+  for (const name of ['evil', 'worse']) {
+    assert.match((await place.run(['skills', 'check', name], { env })).stdout, /its source is not trusted/)
+    assert.equal((await place.run(['skills', 'check', name, '--trust'], { env })).code, 0)
+  }
+})
