@@ -18,11 +18,14 @@ const NOTHING_GATED = {
 }
 const reader = createHeadReader()
 
+/** What another file left there. */
+const BEHIND = Buffer.from('\nname: pdf\ndescription: Of another file.\n---\n')
+
 /** False when the glance gives the file up; throws when it says anything that `parseSkill` does not. */
 function isSeenAlike(file: Buffer, directoryName: string): boolean {
   const size = Math.min(file.length, HEAD_BYTES)
-  // In the middle of a larger buffer, as in a search.
-  const bytes = Buffer.concat([Buffer.from('before'), file.subarray(0, size), Buffer.alloc(1)])
+  // In the middle of a larger buffer, as in a search, where other files were before.
+  const bytes = Buffer.concat([Buffer.from('before'), file.subarray(0, size), BEHIND])
   const range = { start: 6, end: 6 + size, isWhole: size === file.length }
   const quick = reader.glance(bytes, range, directoryName)
   if (quick === undefined) return false
@@ -171,6 +174,17 @@ const LEFT = {
 for (const [what, text] of Object.entries(LEFT)) {
   test(`${what} is left to the parser that reports`, () => assert.equal(isSeenAlike(Buffer.from(text), 'pdf'), false))
 }
+
+test('a glance takes nothing from behind the end of a file', () => {
+  for (const text of [
+    '---     ',
+    `---${' '.repeat(200)}`,
+    '---    \r',
+    '---\nname: pdf',
+    '---\nname: pdf\ndescription: Reads.\n---',
+  ])
+    assert.doesNotThrow(() => isSeenAlike(Buffer.from(text), 'pdf'), JSON.stringify(text))
+})
 
 test('a block is looked at as a whole, also when only its last line is not ASCII', () => {
   const look = new Glance()

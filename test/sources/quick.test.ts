@@ -34,6 +34,15 @@ user-invocable: false
 Body.
 `
 
+test('a file that ends in its first line takes no text of the file that was read before it', async (t) => {
+  const directory = temporaryDirectory(t)
+  const other = '........\nname: b\ndescription: Text of another file.\n---\n'
+  for (const opener of ['---     ', '---    \r']) {
+    writeFiles(directory, { 'a/SKILL.md': other, 'b/SKILL.md': opener })
+    assert.deepEqual(summary(await source(directory).discover()).skills, [])
+  }
+})
+
 test('what is asked for later is what the file said when the skill was found', async (t) => {
   const directory = temporaryDirectory(t)
   writeFiles(directory, { 'a/SKILL.md': GATED })

@@ -230,9 +230,10 @@ function isPlain(description: string, isWide: boolean): boolean {
 function afterOpener(bytes: Buffer, start: number, end: number): number {
   if (end - start < 8 || bytes[start] !== DASH || bytes[start + 1] !== DASH || bytes[start + 2] !== DASH) return -1
   let at = start + 3
-  while (bytes[at] === SPACE && at < end) at++
-  if (bytes[at] === LF) return at + 1
-  return bytes[at] === CR && bytes[at + 1] === LF ? at + 2 : -1
+  while (at < end && bytes[at] === SPACE) at++
+  const from = bytes[at] === CR ? at + 2 : at + 1
+  // Behind the end may be what another file left there.
+  return from < end && bytes[from - 1] === LF ? from : -1
 }
 
 /** The trimmed text of a scalar that is text; else undefined. */

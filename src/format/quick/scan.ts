@@ -51,7 +51,7 @@ export class Scanner {
 
   /** True when the text could be read: then `nodes`, `end` and `isWide` say how. */
   scan(bytes: Buffer, { start, end, until, isWhole }: ScanRange): boolean {
-    if (end >= bytes.length) return false
+    if (start > end || end >= bytes.length) return false
     bytes[end] = 0
     this.bytes = bytes
     this.#start = start

@@ -26,6 +26,8 @@ export class HeadBuffer {
     // From where the file is, its beginning: to name a place would be one more thing for Node to check.
     const length = readSync(fd, this.bytes, this.start, HEAD_BYTES, null)
     this.end = this.start + length
+    // Behind it may be what is left of another file, which is no part of this one.
+    this.bytes[this.end] = 0
     this.isWhole = length === size
   }
 
@@ -45,9 +47,9 @@ export class HeadBuffer {
     this.start = end + 1
   }
 
-  /** Slow: a block of its own. From the pool it would keep other buffers alive, and not begin at byte 0. */
+  /** A block of its own, of zeros: what some other part of the program wrote there before must not be read. */
   private begin(): void {
-    this.bytes = Buffer.allocUnsafeSlow(this.blockBytes)
+    this.bytes = Buffer.alloc(this.blockBytes)
     this.blockBytes = Math.min(this.blockBytes * 2, BLOCK_BYTES.most)
     this.start = 0
   }
