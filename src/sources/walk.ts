@@ -98,14 +98,15 @@ function visitSome(walk: Walk): Visit | Promise<Visit> {
   for (let count = 0; count < STRETCH; count++) {
     const place = nextPlace(walk)
     if (place === undefined) return 'end'
+    if (place === 'nowhere') return 'slow'
     const visited = visit(walk, place)
     if (visited !== 'quick') return visited
   }
   return 'slow'
 }
 
-/** The next directory; a link becomes what it leads to, or nothing. */
-function nextPlace(walk: Walk): PlaceInTree | undefined {
+/** The next directory; a link becomes what it leads to. */
+function nextPlace(walk: Walk): PlaceInTree | 'nowhere' | undefined {
   for (let { level } = walk; level; level = walk.level) {
     const { base, names, links, depth } = level
     const name = names[level.next++]
@@ -116,7 +117,7 @@ function nextPlace(walk: Walk): PlaceInTree | undefined {
     const path = base + name
     if (!links?.has(name)) return { path, name, depth }
     const target = followed(walk, path)
-    if (target === undefined) continue
+    if (target === undefined) return 'nowhere'
     walk.visited ??= new Set(walk.paths)
     return { path: target, name: basename(target), depth }
   }

@@ -22,6 +22,21 @@ function source(path: string, more: Partial<FolderSourceOptions> = {}) {
   return createFolderSource({ id: 'test', tier: 'extra', rank: 0, trusted: false, path, ...more })
 }
 
+test('others get their turn between two links that lead nowhere', async (t) => {
+  const directory = temporaryDirectory(t)
+  for (let index = 0; index < 60; index++) symlinkSync('nowhere', join(directory, `link-${index}`))
+  let turns = 0
+  let isOver = false
+  const count = (): void => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  await source(directory).discover(undefined, 0)
+  isOver = true
+  assert.ok(turns >= 60, `${turns} turns`)
+})
+
 test('a FIFO named SKILL.md is rejected without waiting, and its neighbours load', { skip: noFifo }, async (t) => {
   const directory = temporaryDirectory(t)
   writeFiles(directory, { 'ok/SKILL.md': skillText('ok') })
