@@ -16,7 +16,7 @@ const LOOKING = [
   ['config', 'check'],
 ]
 
-/** They start from the smaller bundle, and need nothing of what it leaves for later; all others start from main.cjs. */
+/** They start from the smaller bundle, and need nothing of what it leaves for later; other commands that start often begin with main.cjs, and the rest with start.cjs. */
 const BUNDLES: Readonly<Record<string, readonly string[]>> = { list: ['look.cjs'], show: ['look.cjs'] }
 
 const home = mkdtempSync(join(tmpdir(), 'nexus-start-'))

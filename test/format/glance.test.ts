@@ -32,7 +32,7 @@ function isSeenAlike(file: Buffer, directoryName: string): boolean {
   const { document, diagnostics } = parseSkill(file, { path: 'p', directoryName })
   const shown = JSON.stringify(file.toString('utf8', 0, 2_000))
   assert.ok(document, `accepted, but rejected by the parser: ${shown}`)
-  assert.deepEqual([quick.name, reader.describe(quick, bytes, 0)], [document.name, document.description], shown)
+  assert.deepEqual([quick.name, reader.describe(quick, bytes)], [document.name, document.description], shown)
   if (quick.isClean) {
     assert.deepEqual(document.arguments, [], shown)
     if (quick.isUngated || reader.isSound({ ...quick, bytes, path: 'p', directoryName }))

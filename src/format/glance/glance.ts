@@ -1,11 +1,9 @@
-import { COLON, CR, DASH, DOUBLE_QUOTE, LF, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
+import { BAR, COLON, CR, DASH, DOUBLE_QUOTE, GREATER, LF, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
 import { IN_METADATA, markOf, MARKS } from './keys.ts'
 import { createCloserPattern, createLinesPattern } from './patterns.ts'
 
 const MAX_LEVELS = 10
 const MAX_KEYS = 120
-const BAR = 124
-const GREATER = 62
 
 /** An entry at the first column: `from` is its key, `end` the start of the next line. */
 export interface TopEntry {

@@ -1,9 +1,18 @@
-import { CLOSE_BRACKET, COMMA, DASH, DOUBLE_QUOTE, LF, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
+import {
+  CLOSE_BRACKET,
+  COMMA,
+  DASH,
+  DOUBLE_QUOTE,
+  LF,
+  NINE,
+  OPEN_BRACKET,
+  SINGLE_QUOTE,
+  SPACE,
+} from '../quick/bytes.ts'
 import { isBlank } from './glance.ts'
 import { WORD } from './patterns.ts'
 
 const IS_WORD = new RegExp(`^${WORD}$`)
-const NINE = 57
 /** Bytes of a character that is not ASCII. */
 const IS_WIDE = /[\x80-\xff]/
 /** A value, and not `- key: value`. */

@@ -5,7 +5,7 @@ import { isCleanName } from '../fields/name.ts'
 import { splitToolList } from '../fields/tool-list.ts'
 import type { KeyPath } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
-import { BACKSLASH, DOUBLE_QUOTE, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
+import { BACKSLASH, DOUBLE_QUOTE, NINE, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
 import type { FileText } from '../text.ts'
 import { Glance, isBlank, type TopEntry } from './glance.ts'
 import { isSoundMapping, offsetOfKey, plainJson } from './json-metadata.ts'
@@ -24,7 +24,6 @@ const COMMENT = /(?<![|>]-? *)\n *#[^\x00-\x1f\x7f]*/g
 /** The value of a metadata that is written as JSON. */
 const JSON_METADATA = /(?<=\nmetadata: *)\{[^\x00-\x1f\x7f]*\}(?= *\r?\n)/
 const OPENER = /^--- *\r?\n/
-const NINE = 57
 const IS_WIDE = /[\x80-\xff]/
 /** A value that is no text: a number, or a word in any case. */
 const NO_TEXT = new RegExp(`^(?:\\d|${WORD}$)`)

@@ -1,13 +1,10 @@
 import { ALIASES } from '../fields/metadata-keys.ts'
-import { DOUBLE_QUOTE, LF, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
+import { BAR, DOUBLE_QUOTE, LF, NINE, OPEN_BRACKET, SINGLE_QUOTE, SPACE } from '../quick/bytes.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import { type Glance, isBlank, type TopEntry } from './glance.ts'
 import { isFlag, isInfluential, MARKS } from './keys.ts'
 import { WORD } from './patterns.ts'
 
-const BAR = 124
-const OPEN_BRACKET = 91
-const NINE = 57
 const NAME = 'name: '
 const DESCRIPTION = 'description: '
 

@@ -8,11 +8,14 @@ export const SINGLE_QUOTE = 39
 export const COMMA = 44
 export const DASH = 45
 export const DOT = 46
+export const NINE = 57
 export const COLON = 58
+export const GREATER = 62
 export const OPEN_BRACKET = 91
 export const BACKSLASH = 92
 export const CLOSE_BRACKET = 93
 export const OPEN_BRACE = 123
+export const BAR = 124
 export const CLOSE_BRACE = 125
 
 /** Bits of a byte in the table of classes. */

@@ -64,10 +64,10 @@ export interface QuickHead {
 
 type Form = 'plain' | 'literal' | 'folded'
 
-/** The description of a frontmatter that was glanced at, whose bytes now begin `shift` later. */
-function describe(head: QuickHead, bytes: Buffer, shift: number): string {
+/** The description of a frontmatter that was glanced at. */
+function describe(head: QuickHead, bytes: Buffer): string {
   const { description, describedFrom, describedTo, form } = head
-  return description ?? unfolded(bytes.toString('latin1', describedFrom + shift, describedTo + shift), form)
+  return description ?? unfolded(bytes.toString('latin1', describedFrom, describedTo), form)
 }
 
 function unfolded(raw: string, form: Form): string {
@@ -91,7 +91,7 @@ export interface HeadSource {
 export interface HeadReader {
   glance(bytes: Buffer, range: HeadRange, directoryName: string): QuickHead | undefined
   /** The description of what was accepted before. */
-  describe(head: QuickHead, bytes: Buffer, shift: number): string
+  describe(head: QuickHead, bytes: Buffer): string
   /** The whole reading of it. */
   read(source: HeadSource): { readonly head: DocumentHead; readonly diagnostics: readonly Diagnostic[] }
   /** Only its metadata; what does not gate is read when it is asked for. */

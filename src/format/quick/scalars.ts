@@ -1,5 +1,6 @@
 import {
   BACKSLASH,
+  BAR,
   CLASS,
   CLASSES,
   COLON,
@@ -7,6 +8,7 @@ import {
   DASH,
   DOT,
   DOUBLE_QUOTE,
+  GREATER,
   LF,
   OPEN_BRACE,
   OPEN_BRACKET,
@@ -20,8 +22,6 @@ const PLUS = 43
 const LOWER_E = 101
 const LOWER_O = 111
 const LOWER_X = 120
-const BAR = 124
-const GREATER = 62
 /** What may follow a backslash: escapes that mean the same in YAML and in JSON, and that make no control or hidden character. */
 const ESCAPES: ReadonlySet<number> = new Set([34, 92, 47, 110, 116])
 /** The full parser limits escapes; this many are far from it. */

@@ -146,7 +146,7 @@ export class FoundSkill implements Skill {
 
   get description(): string {
     const parts = this.#parts
-    return (parts.description ??= parts.at.shared.reader.describe(parts.quick as QuickHead, parts.bytes, 0))
+    return (parts.description ??= parts.at.shared.reader.describe(parts.quick as QuickHead, parts.bytes))
   }
 
   get isDescribed(): boolean {
