@@ -1,4 +1,4 @@
-// npm run bench -- [what…] [--sizes 100,1000,10000] [--runs 7] [--peers all|light|none]
+// npm run bench -- [what…] [--sizes 100,1000,10000] [--runs 7] [--peers all|light|none] [--tree real|plain]
 //   what: discovery  commands  prompt  rescan  watch  sandbox; default all of them
 //   npm run bench -- install [heavy]    installs the peers below bench/ (heavy: more than 2 GB)
 // Needs a build (npm run build). Everything is made in a temporary folder and removed again.
@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { lists, prepare, start } from './commands.mjs'
 import { checkValues, discovery } from './discovery.mjs'
 import { choosePeers, makeProjects, missingPeers } from './peers.mjs'
-import { makeTree } from './tree.mjs'
+import { KINDS, makeTree } from './tree.mjs'
 
 const PARTS = ['discovery', 'commands', 'prompt', 'rescan', 'watch', 'sandbox']
 
@@ -20,6 +20,7 @@ const { positionals, values } = parseArgs({
     sizes: { type: 'string', default: '100,1000,10000' },
     runs: { type: 'string', default: '7' },
     peers: { type: 'string', default: 'all' },
+    tree: { type: 'string', default: 'real' },
   },
 })
 
@@ -37,18 +38,18 @@ function own(script, ...args) {
   if (status !== 0) process.exitCode = 1
 }
 
-async function bench(parts, { sizes, runs }) {
+async function bench(parts, { sizes, runs, tree }) {
   const work = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-bench-')))
   try {
     console.log(
-      `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}, load ${loadavg()[0].toFixed(1)}, ${new Date().toISOString()}, ${runs} pairs`,
+      `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}, load ${loadavg()[0].toFixed(1)}, ${new Date().toISOString()}, ${runs} pairs, ${tree} tree`,
     )
     if (missingPeers().length > 0)
       console.log(`not installed, left out: ${missingPeers().join(', ')} (npm run bench -- install [heavy])`)
     const places = prepare(join(work, 'places'))
     if (parts.includes('commands')) start(places, { runs })
     for (const count of sizes) {
-      const root = makeTree(join(work, String(count)), count)
+      const root = makeTree(join(work, String(count)), count, tree)
       const projects = join(work, 'projects', String(count))
       mkdirSync(projects, { recursive: true })
       makeProjects(root, projects)
@@ -68,6 +69,9 @@ const wrong = positionals.find((part) => part !== 'install' && part !== 'heavy' 
 if (wrong !== undefined) {
   console.error(`There is no part '${wrong}'. Parts: ${PARTS.join(', ')}`)
   process.exitCode = 2
+} else if (!Object.hasOwn(KINDS, values.tree)) {
+  console.error(`There is no tree '${values.tree}'. Trees: ${Object.keys(KINDS).join(', ')}`)
+  process.exitCode = 2
 } else if (positionals[0] === 'install') {
   process.exitCode = install(positionals.includes('heavy'))
 } else if (!existsSync(join(import.meta.dirname, '../dist/cli/bin.cjs'))) {
@@ -76,5 +80,5 @@ if (wrong !== undefined) {
 } else {
   choosePeers(values.peers)
   const sizes = values.sizes.split(',').map(Number)
-  await bench(positionals.length > 0 ? positionals : PARTS, { sizes, runs: Number(values.runs) })
+  await bench(positionals.length > 0 ? positionals : PARTS, { sizes, runs: Number(values.runs), tree: values.tree })
 }

@@ -1,5 +1,6 @@
-// Makes trees of skills that look like real ones: <directory>/skills/<name>/SKILL.md and, for some, references/.
-// Seeded: the same bytes on every machine.
+// Makes trees of skills: <directory>/skills/<name>/SKILL.md and, for some, references/. Seeded: the same bytes on every machine.
+//   real   like those that people write: block scalars, several ways to quote, other alphabets, CRLF, BOMs, long frontmatters, 1 to 30 KB
+//   plain  files of 4 KB, each with the same fields, descriptions in double quotes, every third with metadata that gates
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -28,10 +29,23 @@ function createRandom(seed) {
   }
 }
 
-/** Writes `count` skills below `directory` and returns the folder that holds them. */
-export function makeTree(directory, count) {
+/** What a tree of each kind is made of. */
+export const KINDS = {
+  real: { frontmatter, body, ends: oddEnds, files: guideForSome, words: WORDS },
+  plain: {
+    frontmatter: plainFrontmatter,
+    body: plainBody,
+    ends: (text) => text,
+    files: twoReferences,
+    words: WORDS.filter((word) => /^[a-z]+$/.test(word)),
+  },
+}
+
+/** Writes `count` skills of a kind below `directory` and returns the folder that holds them. */
+export function makeTree(directory, count, kind = 'real') {
+  const { ends, files, ...make } = KINDS[kind]
   const random = createRandom(42)
-  const words = createWords(random)
+  const words = createWords(random, make.words)
   const root = join(directory, 'skills')
   for (let index = 0; index < count; index++) {
     const topic = TOPICS[index % TOPICS.length]
@@ -39,24 +53,31 @@ export function makeTree(directory, count) {
     const name = `${topic}-${role}-${String(index).padStart(5, '0')}`
     const skill = join(root, name)
     mkdirSync(skill, { recursive: true })
-    const text = `---\n${frontmatter(name, index, { random, words })}---\n${body(name, { random, words })}`
-    const share = random()
-    writeFileSync(
-      join(skill, 'SKILL.md'),
-      share < 0.06 ? text.replaceAll('\n', '\r\n') : share < 0.07 ? `\ufeff${text}` : text,
-    )
-    if (random() < 0.3) {
-      mkdirSync(join(skill, 'references'))
-      writeFileSync(join(skill, 'references/guide.md'), `# Guide\n\n${words.paragraphs(1_000 + random() * 5_000)}`)
-    }
+    const text = `---\n${make.frontmatter(name, index, { random, words })}---\n${make.body(name, { random, words })}`
+    writeFileSync(join(skill, 'SKILL.md'), ends(text, random()))
+    const references = files({ random, words })
+    if (references.length > 0) mkdirSync(join(skill, 'references'))
+    for (const [file, content] of references) writeFileSync(join(skill, 'references', file), content)
   }
   return root
 }
 
-function createWords(random) {
-  const pick = (list) => list[Math.floor(random() * list.length)]
+function oddEnds(text, share) {
+  return share < 0.06 ? text.replaceAll('\n', '\r\n') : share < 0.07 ? `\ufeff${text}` : text
+}
+
+function guideForSome({ random, words }) {
+  return random() < 0.3 ? [['guide.md', `# Guide\n\n${words.paragraphs(1_000 + random() * 5_000)}`]] : []
+}
+
+function twoReferences({ random, words }) {
+  return ['guide', 'api'].map((name) => [`${name}.md`, `# ${name}\n\n${words.paragraphs(2_000 + random() * 4_000)}`])
+}
+
+function createWords(random, list) {
+  const pick = (items) => items[Math.floor(random() * items.length)]
   const sentence = (count) => {
-    const text = Array.from({ length: count }, () => pick(WORDS)).join(' ')
+    const text = Array.from({ length: count }, () => pick(list)).join(' ')
     return `${text[0].toUpperCase()}${text.slice(1)}.`
   }
   const paragraphs = (bytes) => {
@@ -82,6 +103,21 @@ function frontmatter(name, index, { random, words }) {
   lines.push(...metadata(bin, { random, name, index }))
   if (random() < 0.005) lines.push(`notes: ${JSON.stringify(words.paragraphs(5_000).replaceAll('\n', ' '))}`)
   return `${lines.join('\n')}\n`
+}
+
+function plainFrontmatter(name, index, { random, words }) {
+  const bin = words.pick(BINS)
+  const text = `${words.sentence(18 + Math.floor(random() * 30))} Use when ${words.sentence(8).toLowerCase()}`
+  const lines = [`name: ${name}`, `description: "${text}"`, 'license: Apache-2.0']
+  lines.push(`compatibility: Requires ${bin} on PATH and network access`, `allowed-tools: Read Grep Bash(${bin}:*)`)
+  lines.push('metadata:', `  author: team-${index % 17}`, `  version: "1.${index % 10}.${index % 7}"`)
+  if (index % 3 === 2) lines.push(...gates(bin, name))
+  else lines.push(`  category: ${words.pick(ROLES)}`)
+  return `${lines.join('\n')}\n`
+}
+
+function plainBody(name, { words }) {
+  return `\n# ${name}\n\n${words.paragraphs(3_500)}\n\nSee [guide](references/guide.md) and [api](references/api.md).\n`
 }
 
 /** Half of real skills use a block or quotes; some descriptions are as long as the standard allows. */
@@ -110,10 +146,19 @@ function metadata(bin, { random, name, index }) {
   const share = random()
   if (share < 0.35) return []
   if (share < 0.6) return ['metadata:', `  author: team-${index % 17}`, `  version: "1.${index % 10}.${index % 7}"`]
-  const variable = `${name.toUpperCase().replaceAll('-', '_')}_TOKEN`
-  if (share < 0.7) return [`metadata: {"openclaw":{"emoji":"🧰","requires":{"bins":["${bin}"],"env":["${variable}"]}}}`]
+  if (share < 0.7)
+    return [`metadata: {"openclaw":{"emoji":"🧰","requires":{"bins":["${bin}"],"env":["${variableOf(name)}"]}}}`]
+  return ['metadata:', ...gates(bin, name)]
+}
+
+function variableOf(name) {
+  return `${name.toUpperCase().replaceAll('-', '_')}_TOKEN`
+}
+
+/** Lines below `metadata:`. */
+function gates(bin, name) {
+  const variable = variableOf(name)
   return [
-    'metadata:',
     '  openclaw:',
     '    emoji: "🧰"',
     '    os: ["darwin", "linux"]',
