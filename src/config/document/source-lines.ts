@@ -1,4 +1,5 @@
 import { CST, Parser } from 'yaml'
+import { holdsToken } from '../secrets/mask.ts'
 import { isGuarded } from '../secrets/places.ts'
 import type { PathKey } from './read-yaml.ts'
 import { knownWords, takesAnyName, takesPlainValue } from './schema-walk.ts'
@@ -124,6 +125,7 @@ function markKey(
   { name = '', keys, marker }: { name: string | undefined; keys: readonly PathKey[]; marker: Marker },
 ): void {
   if (!isScalar(key)) return markValue(key, keys, marker)
+  if (holdsToken(name)) return
   const isWord = marker.words.has(name) || /^[A-Za-z_][A-Za-z_.-]{0,39}$/.test(name)
   const isName = /^[\w.:-]{1,64}$/.test(name) && takesAnyName(keys) && !isGuarded([...keys, name])
   if (isWord || isName) marker.shown.fill(1, key.offset, key.offset + key.source.length)
