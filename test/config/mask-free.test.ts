@@ -32,6 +32,8 @@ const FORMS: readonly ((name: string, value: string) => JsonValue)[] = [
   (key, value) => ['run', '-k', value, `${key}: ${value}`],
   (key, value) => ({ name: key, value }),
   (key, value) => ({ value, key }),
+  (key, value) => ({ value, header: `${key}: Bearer` }),
+  (key, value) => ({ name: `the ${key} of it`, value }),
   (key, value) => [{ header: key, content: { text: value } }],
   (key, value) => ({ [`${key}: ${value}`]: true }),
   (_, value) => `-u user:${value}`,
@@ -85,6 +87,13 @@ describe('a secret in settings that may be anything', () => {
       assert.equal(maskFree(text), text)
     assert.equal(maskFree('mysql --password=x -h y'), 'mysql --password=[secret]')
     assert.equal(maskFree('X-Api-Key: x'), 'X-Api-Key: [secret]')
+  })
+
+  it('does not hide its neighbours in an object when it stands with its name', async () => {
+    const x = { cmd: 'mysql --password=hunter2', level: 'info', tries: 3, base: 'http://localhost:8080/v1' }
+    await using place = await makePlace({ user: JSON.stringify({ tools: { x } }) })
+    const { document } = await explainConfig(await place.load())
+    assert.deepEqual(document['tools'], { x: { ...x, cmd: 'mysql --password=[secret]' } })
   })
 
   it('that is a key is told apart from others, and its line is known', async () => {

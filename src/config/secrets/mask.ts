@@ -80,12 +80,15 @@ function toldInList(items: readonly JsonValue[]): (index: number) => boolean {
 function toldInObject(value: JsonObject): (key: string) => boolean {
   const names = Object.entries(value).filter(
     ([key, text]) =>
-      typeof text === 'string' &&
-      (/^keys?$/i.test(key) || !isSecretName(key)) &&
-      text.length <= 64 &&
-      namesSecret(text),
+      typeof text === 'string' && (/^keys?$/i.test(key) || !isSecretName(key)) && text.length <= 64 && isLabel(text),
   )
   return (key) => names.some(([name]) => name !== key)
+}
+
+/** Names a secret, and does not hold it too: in `password: x` it does. */
+function isLabel(text: string): boolean {
+  const last = /[A-Za-z_][\w.-]*(?=[\s"'`:=]*$)/.exec(text)?.[0] ?? ''
+  return isSecretName(last) || (namesSecret(text) && !/[:=]\s*["'`]?[^\s"'`:=]/.test(text))
 }
 
 function namesSecret(text: string): boolean {
