@@ -1,5 +1,12 @@
 /** entries: what `skills.entries` of nexus.yaml is good for: names for gating, values for commands of skills, findings for its author. */
-import { type Config, explainConfig, type LoadedConfig, type Secrets, type SkillEntry } from './config/index.ts'
+import {
+  type Config,
+  explainConfig,
+  type LoadedConfig,
+  maskToken,
+  type Secrets,
+  type SkillEntry,
+} from './config/index.ts'
 import type { EntryRules, GateRules } from './gate/index.ts'
 import type { Diagnostic } from './kernel/index.ts'
 import { refusedVariable } from './sandbox/index.ts'
@@ -53,10 +60,11 @@ export async function readEntries(loaded: LoadedConfig): Promise<readonly Diagno
   if (found.length === 0) return []
   // Places cost a reading of the schema, so they are looked for only when there is something to say.
   const { originOf } = await explainConfig(loaded)
-  return found.map(({ keys, ...finding }) => {
+  return found.map(({ keys, code, message, fix }) => {
     const { path = 'nexus.yaml', line, column } = originOf(keys) ?? {}
     const place = { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
-    return { ...finding, severity: 'warning', ...place }
+    const texts = { message: maskToken(message), ...(fix !== undefined && { fix: maskToken(fix) }) }
+    return { code, ...texts, severity: 'warning', ...place }
   })
 }
 

@@ -89,6 +89,21 @@ describe('a secret in settings that may be anything', () => {
     assert.equal(maskFree('X-Api-Key: x'), 'X-Api-Key: [secret]')
   })
 
+  it('is not in findings or lines of the file when it has the form of a key of a service, wherever it stands', async () => {
+    const key = 'ghp_abcdefabcdefabcdef12'
+    await using place = await makePlace({
+      user: `tools:
+  groups: {${key}: [${key}]}
+  x: {${key}: "\${NOPE}", ${key}: 1}
+agents: [{id: main, skills: [a/${key}], tools: {deny: [${key}]}}]
+`,
+    })
+    const loaded = await place.load()
+    const { lines = [] } = (await sourceOf(loaded, `${place.nexusHome}/nexus.yaml`)) ?? {}
+    assert.match(JSON.stringify(loaded.diagnostics), /twice/)
+    assert.doesNotMatch(JSON.stringify([loaded.diagnostics, lines]), /ghp_/)
+  })
+
   it('does not hide its neighbours in an object when it stands with its name', async () => {
     const x = { cmd: 'mysql --password=hunter2', level: 'info', tries: 3, base: 'http://localhost:8080/v1' }
     await using place = await makePlace({ user: JSON.stringify({ tools: { x } }) })

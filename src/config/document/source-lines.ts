@@ -1,5 +1,5 @@
 import { CST, Parser } from 'yaml'
-import { holdsToken } from '../secrets/mask.ts'
+import { tokensIn } from '../secrets/mask.ts'
 import { isGuarded } from '../secrets/places.ts'
 import type { PathKey } from './read-yaml.ts'
 import { knownWords, takesAnyName, takesPlainValue } from './schema-walk.ts'
@@ -20,6 +20,7 @@ export function shownLines(text: string, secrets: readonly string[]): SourceLine
   const marker: Marker = { shown, words: knownWords() }
   for (const token of new Parser().parse(text)) markDocument(token, marker)
   for (const secret of secrets) if (secret.length >= MIN_SECRET_CHARS) hide(text, secret, shown)
+  for (const token of tokensIn(text)) hide(text, token, shown)
   const lines: Covered[] = []
   let from = 0
   for (const line of text.split('\n')) {
@@ -125,7 +126,6 @@ function markKey(
   { name = '', keys, marker }: { name: string | undefined; keys: readonly PathKey[]; marker: Marker },
 ): void {
   if (!isScalar(key)) return markValue(key, keys, marker)
-  if (holdsToken(name)) return
   const isWord = marker.words.has(name) || /^[A-Za-z_][A-Za-z_.-]{0,39}$/.test(name)
   const isName = /^[\w.:-]{1,64}$/.test(name) && takesAnyName(keys) && !isGuarded([...keys, name])
   if (isWord || isName) marker.shown.fill(1, key.offset, key.offset + key.source.length)

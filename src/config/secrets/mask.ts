@@ -150,9 +150,9 @@ export function maskToken(text: string): string {
   return text.replaceAll(TOKEN, MASK)
 }
 
-/** Whether something in the text has a form that services give to their keys. */
-export function holdsToken(text: string): boolean {
-  return maskToken(text) !== text
+/** All that has such a form. */
+export function tokensIn(text: string): readonly string[] {
+  return [...new Set(text.match(TOKEN))]
 }
 
 /** A key that is a word is shown; anything else is text like any other. */
