@@ -1,5 +1,12 @@
 /** entries: what `skills.entries` of nexus.yaml is good for: names for gating, values for commands of skills, findings for its author. */
-import { type Config, explainConfig, type LoadedConfig, type Secrets, type SkillEntry } from './config/index.ts'
+import {
+  type Config,
+  explainConfig,
+  type LoadedConfig,
+  maskToken,
+  type Secrets,
+  type SkillEntry,
+} from './config/index.ts'
 import type { EntryRules, GateRules } from './gate/index.ts'
 import type { Diagnostic } from './kernel/index.ts'
 import { refusedVariable } from './sandbox/index.ts'
@@ -45,19 +52,40 @@ const MIN_SECRET_CHARS = 6
 
 /** What of the entries no command will ever get, and what cannot be blanked, each with its place. */
 export async function readEntries(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
-  const found = [...loaded.config.skills.entries].flatMap(([key, entry]) => findingsOf(key, entry))
+  const { skills, agents } = loaded.config
+  const found = [
+    ...[...skills.entries].flatMap(([key, entry]) => [...addressAsKey(key), ...findingsOf(key, entry)]),
+    ...agents.flatMap((agent, index) => (agent.skills ?? []).flatMap((item, at) => twinInList(item, [index, at]))),
+  ]
   if (found.length === 0) return []
   // Places cost a reading of the schema, so they are looked for only when there is something to say.
   const { originOf } = await explainConfig(loaded)
-  return found.map(({ keys, ...finding }) => {
+  return found.map(({ keys, code, message, fix }) => {
     const { path = 'nexus.yaml', line, column } = originOf(keys) ?? {}
     const place = { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
-    return { ...finding, severity: 'warning', ...place }
+    const texts = { message: maskToken(message), ...(fix !== undefined && { fix: maskToken(fix) }) }
+    return { code, ...texts, severity: 'warning', ...place }
   })
 }
 
 interface EntryFinding extends Pick<Diagnostic, 'code' | 'message' | 'fix'> {
-  readonly keys: readonly string[]
+  readonly keys: readonly (string | number)[]
+}
+
+/** Entries go by name or `skillKey`, so that what is configured for a skill does not depend on where it lies. */
+function addressAsKey(key: string): EntryFinding[] {
+  const name = key.slice(key.lastIndexOf('/') + 1)
+  if (name === key || name === '') return []
+  const message = `skills.entries.${key} looks like an address; entries go by the name of a skill (or its skillKey) alone, so it reaches no copy of '${name}'.`
+  return [{ code: 'entry-address', message, fix: `Write skills.entries.${name}.`, keys: ['skills', 'entries', key] }]
+}
+
+/** `source/name~2` is an address that moves, and no allow-list knows it. */
+function twinInList(item: string, [index, at]: readonly [agent: number, item: number]): EntryFinding[] {
+  const address = /^(.*\/[^/]+)~\d+$/.exec(item.trim())?.[1]
+  if (address === undefined) return []
+  const message = `agents[${index}].skills: '${item}' means no copy of its own: an allow-list goes by name or source/name, which means all copies there.`
+  return [{ code: 'skills-twin', message, fix: `Write ${address}.`, keys: ['agents', index, 'skills', at] }]
 }
 
 function findingsOf(key: string, { env, apiKey }: SkillEntry): EntryFinding[] {

@@ -176,14 +176,24 @@ interface Place {
 
 function checkEntry(entry: string, place: Place): Finding[] {
   const name = toPolicyName(entry)
-  if (isGroup(name))
-    return membersOf(name, place.groups) ? [] : [unknown(entry, place, nearest(name, place.groups.keys()))]
+  if (isGroup(name)) return checkGroup(entry, name, place)
   const { known } = place
   if (isTool(name, known)) return []
   const capable = known.tools.some((tool) => namesCapability(name, tool))
   if (capable) return place.list === 'deny' || place.list === 'group' ? [] : [notDeniable(entry, place)]
   const guess = guessFor(name, place)
   return known.complete || guess !== undefined ? [unknown(entry, place, guess)] : []
+}
+
+/** A group without tools is good for one thing: skills that ask for it are held from who denies it. See `toolGroupRule`. */
+function checkGroup(entry: string, name: string, place: Place): Finding[] {
+  const members = membersOf(name, place.groups)
+  if (members !== undefined && (members.length > 0 || place.list !== 'deny')) return []
+  const others = [...place.groups.keys()].filter((group) => group !== name).map((group) => group.slice(PREFIX.length))
+  const guess = members === undefined ? nearest(name.slice(PREFIX.length), others) : undefined
+  const found = unknown(entry, place, guess && PREFIX + guess)
+  const message = `${place.where()}: no tool here is in '${entry}', so the line only holds skills that ask for that group.`
+  return [place.list === 'deny' ? { ...found, message } : found]
 }
 
 /** While other tools may exist, only what looks like a shipped name is a slip. */

@@ -20,6 +20,7 @@ export {
   type SecretCommandResult,
   type Secrets,
 } from './secrets/open-secrets.ts'
+export { maskToken } from './secrets/mask.ts'
 export type { SourceLines } from './document/source-lines.ts'
 export { configTruthy, explainConfig, type ExplainedConfig, maskConfig, sourceOf } from './show.ts'
 export {

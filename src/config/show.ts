@@ -45,7 +45,19 @@ export interface ExplainedConfig {
 export async function explainConfig(loaded: LoadedConfig): Promise<ExplainedConfig> {
   const { explain } = await import('./layers/explain.ts')
   const { document, originOf } = explain(loaded)
-  return { document: maskAll(document, loaded.config, 'known'), originOf }
+  const masked = maskAll(document, loaded.config, 'known')
+  return { document: masked, originOf: (keys) => originOf(writtenKeys(keys, masked, document)) }
+}
+
+/** The keys as they were written, of keys as they are shown: a secret among them is blanked, and stands where it stood. */
+function writtenKeys(keys: readonly (string | number)[], shown: JsonValue, written: JsonValue): (string | number)[] {
+  let [from, to]: (JsonValue | undefined)[] = [shown, written]
+  return keys.map((key) => {
+    const own = isJsonObject(from) && isJsonObject(to) ? Object.keys(to)[Object.keys(from).indexOf(String(key))] : key
+    from = isJsonObject(from) ? from[key] : Array.isArray(from) ? from[Number(key)] : undefined
+    to = isJsonObject(to) ? to[own ?? key] : Array.isArray(to) ? to[Number(key)] : undefined
+    return own ?? key
+  })
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { decide, expandEntry, parsePolicy, type PolicyInput } from '../../src/authorize/index.ts'
+import { decide, expandEntry, parsePolicy, type PolicyInput, toolGroupRule } from '../../src/authorize/index.ts'
 import { toolNamed } from './sample.ts'
 
 const knownTools = [toolNamed('load_skill'), toolNamed('run_command', { capabilities: ['network'] }), 'browser']
@@ -43,6 +43,32 @@ describe('parsePolicy', () => {
     assert.match(found?.message ?? '', /^deny\[0\]: 'load_skil'/)
     assert.equal(found?.fix, `did you mean 'load_skill'?`)
     assert.equal(parsePolicy({ deny: ['group:wbe'] }).diagnostics[0]?.fix, `did you mean 'group:web'?`)
+  })
+
+  it('says of a denied group without tools what the line is good for, as toolGroupRule does', () => {
+    const { rules, diagnostics } = parsePolicy({
+      ...{ deny: ['group:nosuch', 'group:empty', 'browser'], groups: { empty: [] }, knownTools },
+    })
+    assert.deepEqual(
+      diagnostics.map(({ message, fix }) => [message, fix]),
+      [
+        [
+          `deny[0]: no tool here is in 'group:nosuch', so the line only holds skills that ask for that group.`,
+          undefined,
+        ],
+        [
+          `deny[1]: no tool here is in 'group:empty', so the line only holds skills that ask for that group.`,
+          undefined,
+        ],
+      ],
+    )
+    const may = toolGroupRule(rules)
+    assert.deepEqual(
+      ['nosuch', 'empty', 'browser'].map((group) => may?.(group)),
+      [false, false, true],
+    )
+    const [allowed] = parsePolicy({ allow: ['group:nosuch'], knownTools }).diagnostics
+    assert.match(allowed?.message ?? '', /has no effect/)
   })
 
   it('finds the name that was meant among tools, their other names, capabilities and groups', () => {

@@ -1,4 +1,5 @@
 import { toSafeLine } from '../../kernel/index.ts'
+import { maskToken } from '../secrets/mask.ts'
 import type { PathKey } from './read-yaml.ts'
 
 const MAX_SHOWN = 60
@@ -11,8 +12,8 @@ export function nameOf(keys: readonly PathKey[]): string {
   return parts.join('') || 'The file'
 }
 
-/** A text of a file for a message: one line, and short. */
+/** A text of a file for a message: one line, short, and no key of a service. */
 export function shown(text: string): string {
-  const line = toSafeLine(text)
+  const line = toSafeLine(maskToken(text))
   return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line
 }

@@ -12,6 +12,7 @@ import {
 } from 'yaml'
 import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 
+import { shown } from './name-of.ts'
 import { type Placed, readQuickYaml } from './quick-yaml.ts'
 
 export type PathKey = string | number
@@ -205,11 +206,6 @@ function keyText(pair: Pair): string | undefined {
   if (!isScalar(key) || key.anchor !== undefined || key.tag !== undefined) return undefined
   if (typeof key.value === 'string') return key.value
   return typeof key.value === 'number' || typeof key.value === 'boolean' ? (key.source ?? String(key.value)) : undefined
-}
-
-/** A name for a message: short, and on one line. */
-function shown(key: string): string {
-  return key.length > 60 ? `${key.slice(0, 60)}…` : key
 }
 
 function offsetOf(document: Document.Parsed, keys: readonly PathKey[]): number {

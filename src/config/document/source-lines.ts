@@ -1,4 +1,5 @@
 import { CST, Parser } from 'yaml'
+import { tokensIn } from '../secrets/mask.ts'
 import { isGuarded } from '../secrets/places.ts'
 import type { PathKey } from './read-yaml.ts'
 import { knownWords, takesAnyName, takesPlainValue } from './schema-walk.ts'
@@ -19,6 +20,7 @@ export function shownLines(text: string, secrets: readonly string[]): SourceLine
   const marker: Marker = { shown, words: knownWords() }
   for (const token of new Parser().parse(text)) markDocument(token, marker)
   for (const secret of secrets) if (secret.length >= MIN_SECRET_CHARS) hide(text, secret, shown)
+  for (const token of tokensIn(text)) hide(text, token, shown)
   const lines: Covered[] = []
   let from = 0
   for (const line of text.split('\n')) {
