@@ -178,7 +178,7 @@ export async function readTarget(target: Target, signal: AbortSignal): Promise<U
   } catch (error) {
     if (!isNexusError(error) || error.code === 'CANCELLED') throw error
     const isLink = error.code === 'PATH_OUTSIDE'
-    const fix = isLink ? 'replace the link by the file itself' : 'make it a text file that you may read'
+    const fix = isLink ? 'remove the link and write the skill itself there' : 'make it a text file that you may read'
     return [
       {
         code: 'skill-file-unreadable',
