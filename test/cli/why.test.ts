@@ -171,3 +171,21 @@ test('no text in a skill makes a command print warnings', async (t) => {
     assert.equal(stderr, '')
   }
 })
+
+test('commands that an answer proposes look where the command looked', async (t) => {
+  const place = new Place(t)
+  put(place, "o'f/dull", '---\nname: dull\n---\n')
+  const given = ['--skills-dir', "o'f", '--agent', 'main']
+  const told = `nexus skills why --skills-dir 'o'\\''f' --agent main`
+  const { stdout } = await place.run(['skills', 'why', 'dull', ...given])
+  assert.ok(stdout.includes(`ask again: ${told} dull`), stdout)
+  const missed = await place.run(['skills', 'why', 'dul', ...given])
+  assert.ok(missed.stdout.includes(`Run: ${told} dull`), missed.stdout)
+  for (const command of ['show', 'check']) {
+    const { stderr, code } = await place.run(['skills', command, 'zzzz', ...given])
+    assert.equal(code, 4)
+    if (command === 'show') assert.ok(stderr.includes(`${told} zzzz`), stderr)
+  }
+  const { stderr } = await place.run(['skills', 'check', 'dull', ...given, '--json'])
+  assert.equal(stderr, '')
+})

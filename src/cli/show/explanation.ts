@@ -13,7 +13,7 @@ import {
 import { shellWord, type Skill, toSafeLine } from '../../kernel/index.ts'
 import { examineSkill, findStrays } from '../../load/index.ts'
 import type { Look } from '../../looking.ts'
-import type { Invocation } from '../command.ts'
+import { type Invocation, lookingAlike } from '../command.ts'
 import { agentFlag } from '../open.ts'
 import type { Terminal } from '../terminal.ts'
 import { prepareAdvice } from './advice.ts'
@@ -41,6 +41,16 @@ const OTHER_CLIENTS = [
  * `asked` may also be a path relative to the working directory.
  */
 export async function explainHere(
+  asked: string,
+  seen: Seen,
+  options: { readonly invocation: Invocation; readonly told?: Told },
+): Promise<Explanation> {
+  const explanation = await explain(asked, seen, options)
+  const alike = lookingAlike(options.invocation)
+  return { ...explanation, findings: explanation.findings.map((each) => ({ ...each, fix: alike(each.fix) })) }
+}
+
+async function explain(
   asked: string,
   seen: Seen,
   { invocation, told = {} }: { readonly invocation: Invocation; readonly told?: Told },
@@ -163,16 +173,16 @@ const READY_BUT: Readonly<Record<string, string>> = {
 }
 
 /** The answer for people, each finding with its place and what to do next; at the end the command that tells whether it helped. */
-export function printExplanation(explanation: Explanation, terminal: Terminal): void {
+export function printExplanation(explanation: Explanation, invocation: Invocation): void {
+  const { terminal } = invocation
   const { name, state, findings } = explanation
   const headline = (state === 'offered' && READY_BUT[findings[0]?.code ?? '']) || HEADLINES[state]
   terminal.line(`${terminal.paint('bold', name)} ${headline}.`)
   for (const found of findings) terminal.line(`\n${formatFinding(found, terminal.paint)}`)
   const problem = findings.find(({ severity }) => severity === 'problem')
-  if (problem !== undefined && !problem.fix.includes('nexus skills why '))
-    terminal.line(
-      `\n${terminal.paint('dim', `When that is done, ask again: nexus skills why ${shellWord(nameAfter(explanation))}`)}`,
-    )
+  if (problem === undefined || problem.fix.includes('nexus skills why ')) return
+  const again = `${lookingAlike(invocation)('nexus skills why')} ${shellWord(nameAfter(explanation))}`
+  terminal.line(`\n${terminal.paint('dim', `When that is done, ask again: ${again}`)}`)
 }
 
 /** What lies in a wrong place is moved, and has another path then. */
