@@ -74,7 +74,10 @@ async function explain(
   }
   const examined = await examinedIn(first, catalog, signal)
   const held = heldAmong(first, catalog)
-  const advise = held.length > 0 && (await prepareAdvice(held, { loaded, facts, environment, signal, agentId }))
+  const lacking = catalog.shadowed.filter(({ reasons }) => reasons.length > 0).map(({ skill }) => skill)
+  const advised = [...held, ...among(first, lacking)]
+  const ground = { loaded, facts, environment, signal, agentId }
+  const advise = advised.length > 0 && (await prepareAdvice(advised, ground))
   return explainSkill(name, { ...parts, examined, ...(advise && { advise }) })
 }
 
