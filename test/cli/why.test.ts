@@ -201,3 +201,10 @@ test('of a copy that counts as one with another nothing has to be done, and trus
   assert.equal(trusting.length, 2)
   for (const fix of trusting) assert.ok(fix.endsWith(`nexus trust ${place.workspace}`), fix)
 })
+
+test('a skill that cannot be shown with its content names the command with the same places', async (t) => {
+  const place = new Place(t)
+  put(place, 'more/dull', '---\nname: dull\n---\n')
+  const { stderr } = await place.run(['skills', 'show', 'dull', '--content', '--skills-dir', 'more'])
+  assert.match(stderr, /nexus skills why --skills-dir more \S*dull/)
+})

@@ -152,7 +152,7 @@ async function load(name: string, invocation: Invocation): Promise<string> {
     )
     if (outcome.type !== 'failed') return outcome.text
     const { notLoaded } = await import('../../show/not-loaded.ts')
-    throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)) })
+    throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)), invocation })
   } finally {
     await local.close()
   }
