@@ -1,5 +1,5 @@
 import type { Environment } from '../config/index.ts'
-import { nearest, NexusError, toSafeLine } from '../kernel/index.ts'
+import { nearest, NexusError, shellWord, toSafeLine } from '../kernel/index.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The words that some options and arguments take: one table for what is offered in a shell and what is taken. */
@@ -80,4 +80,20 @@ export function choiceFlag<Word extends string>(
   throw new NexusError('INVALID_ARGUMENT', `--${name} ${toSafeLine(given)}: it is one of ${words.join(', ')}.`, {
     fix: `--${name} ${nearest(given, words) ?? words[0]}`,
   })
+}
+
+/** Commands that look at skills, as texts propose them. */
+const LOOKING = /\bnexus skills (?:list|show|check|why|search)\b/g
+
+/** Puts the options that say where to look, as they were given, behind such commands of a text: without them they answer another question. */
+export function lookingAlike(invocation: Invocation): (text: string) => string {
+  const values = (name: string): readonly string[] => {
+    const one = stringFlag(invocation, name)
+    return one === undefined ? listFlag(invocation, name) : [one]
+  }
+  const words = ['skills-dir', 'config', 'agent'].flatMap((name) =>
+    values(name).map((value) => ` --${name}${value.startsWith('-') ? '=' : ' '}${shellWord(toSafeLine(value))}`),
+  )
+  const given = [...words, ...(invocation.flags['trust'] === true ? [' --trust'] : [])].join('')
+  return (text) => (given === '' ? text : text.replace(LOOKING, (command) => command + given))
 }

@@ -61,7 +61,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       ...trust.diagnostics,
       ...(changed ? [changed] : []),
       ...read.diagnostics,
-      ...built.diagnostics,
+      ...(homeIsWorkspace ? built.diagnostics.map(withOwnHome) : built.diagnostics),
       ...settings.diagnostics,
     ],
     workspace: Object.freeze({ ...found, trusted }),
@@ -112,10 +112,18 @@ function findChange({ files, absent }: FilesRead, entry: TrustedWorkspace): Diag
   return file && describeChange(file.path, { trusted: entry.config, now })
 }
 
+const OWN_HOME_FIX = 'Set HOME, or NEXUS_HOME, to a directory of yours outside of the workspace.'
+
+/** Neither trust nor a file of the user's own helps before there is a home of their own. */
+function withOwnHome(found: Diagnostic): Diagnostic {
+  if (found.code !== 'config-untrusted' && found.code !== 'config-user-only') return found
+  return { ...found, fix: found.fix === undefined ? OWN_HOME_FIX : `${OWN_HOME_FIX} Then: ${found.fix}` }
+}
+
 /** A workspace that holds the list of trusted ones could put itself into it. */
 function noTrust({ nexusHome }: Environment, workspace: string): TrustList {
   const message = `HOME puts your Nexus directory into the workspace ${toSafeLine(workspace)}, which may not speak for you: what is in it counts like the rest of the workspace.`
-  const fix = 'Set HOME, or NEXUS_HOME, to a directory of yours outside of the workspace.'
+  const fix = OWN_HOME_FIX
   return {
     directories: [],
     workspaces: [],

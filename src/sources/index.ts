@@ -13,6 +13,7 @@ export {
 } from './files/walk-files.ts'
 export { findName } from './find-name.ts'
 export { createFolderSource, type FolderSourceOptions } from './folder.ts'
+export { linkAsSkillFile } from './files/link-as-skill-file.ts'
 export { createPace, type Pace, rest } from './pace.ts'
 export {
   type AskedName,

@@ -157,28 +157,40 @@ function notRegular(path: string, kind: string): Diagnostic {
 
 /** A link is followed inside the root, and only to where it pointed when it was checked. */
 function openLink(path: string, root: string): Opened | Diagnostic {
-  const fix = `replace the link by the file itself: cp ${shellWord(path)} ${shellWord(`${path}.new`)} && mv ${shellWord(`${path}.new`)} ${shellWord(path)}`
   try {
     const real = realpathSync.native(path)
-    const outside = (): Diagnostic =>
-      finding('link-outside', path, {
-        message: `${SKILL_FILE} is a link that leaves the root ${JSON.stringify(root)}${leadsTo(path)}; it is not read`,
-        fix,
-      })
-    if (!isInside(real, root)) return outside()
+    if (!isInside(real, root)) return linkOutside(path, root)
     const fd = openUnseen(real)
     if (truePath(fd, real) !== real) {
       closeSync(fd)
-      return outside()
+      return linkOutside(path, root)
     }
-    const message = `${SKILL_FILE} is a link to ${JSON.stringify(real)}: that file is read, and whoever changes it changes this skill`
-    return { fd, file: real, notes: [finding('link-followed', path, { message, fix })] }
+    return { fd, file: real, notes: [linkFollowed(path, real)] }
   } catch (error) {
     const code: SourceCode =
       codeOf(error) === 'ENOENT' || codeOf(error) === 'ELOOP' ? 'skill-file-unreadable' : 'skill-file-kind'
     const message = `${SKILL_FILE} is a link that cannot be followed${leadsTo(path)}: ${reasonOf(error)}`
-    return finding(code, path, { message, fix: 'remove the link and put the file itself there' })
+    return finding(code, path, {
+      message,
+      fix: `remove the link and write the skill itself there: rm ${shellWord(path)}`,
+    })
   }
+}
+
+/** A SKILL.md that is not read. Whoever made the link chose what it leads to, so nobody is told to copy that. */
+export function linkOutside(path: string, root: string): Diagnostic {
+  return finding('link-outside', path, {
+    message: `${SKILL_FILE} is a link that leaves the root ${JSON.stringify(root)}${leadsTo(path)}; it is not read`,
+    fix: `remove the link and write the skill itself there: rm ${shellWord(path)}`,
+  })
+}
+
+/** A SKILL.md that is read where its link leads. The copy is of that file, wherever the link leads by then. */
+export function linkFollowed(path: string, real: string): Diagnostic {
+  return finding('link-followed', path, {
+    message: `${SKILL_FILE} is a link to ${JSON.stringify(real)}: that file is read, and whoever changes it changes this skill`,
+    fix: `replace the link by the file itself: rm ${shellWord(path)} && cp -P ${shellWord(real)} ${shellWord(path)}`,
+  })
 }
 
 /** Where an open file really is; the given path where the system does not tell. */

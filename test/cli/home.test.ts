@@ -61,3 +61,18 @@ test("skills of a home in the workspace are not the user's own", async (t) => {
     assert.equal((await place.run(['skills', 'check', name, '--trust'], { env })).code, 0)
   }
 })
+
+test('where the home lies in the workspace, answers say to set a home first, and name no file that is refused', async (t) => {
+  const place = withOwnNexus(t)
+  const env = { HOME: place.workspace, NEXUS_HOME: '' }
+  const why = await place.run(['skills', 'why', 'greet'], { env })
+  assert.match(
+    why.stdout,
+    /next: Look at the skill, set HOME, or NEXUS_HOME, to .* outside of the workspace, then run: nexus trust/,
+  )
+  const untrusted = why.stderr.slice(why.stderr.indexOf('config-untrusted'))
+  assert.match(
+    untrusted,
+    /fix: Set HOME, or NEXUS_HOME, to a directory of yours outside of the workspace\. Then: Set it/,
+  )
+})

@@ -117,14 +117,18 @@ mends('a link as SKILL.md inside the root', {
     mkdirSync(desk.at('skills/pdf'))
     symlinkSync('../real.md', desk.at(FILE))
   },
-  ...{ code: 'link-followed', says: /that file is read.*cp / },
+  ...{ code: 'link-followed', says: /that file is read.*rm \S+pdf\/SKILL\.md && cp -P \S+real\.md \S+pdf\/SKILL\.md$/ },
 })
 mends('a link as SKILL.md out of the root', {
   break: (desk) => {
     mkdirSync(desk.at('skills/pdf'))
     symlinkSync(desk.put('elsewhere.md', GOOD), desk.at(FILE))
   },
-  ...{ code: 'link-outside', says: /leaves the root.*cp / },
+  ...{ code: 'link-outside', says: /^(?!.*\b(?:cp|mv) ).*leaves the root.*rm \S+pdf\/SKILL\.md$/ },
+  mend: (desk) => {
+    rmSync(desk.at(FILE))
+    desk.put(FILE, GOOD)
+  },
 })
 mends('a link as SKILL.md to nowhere', {
   break: (desk) => {

@@ -151,7 +151,7 @@ const WAYS: readonly (readonly [
   act: (said: string, where: { file: string; line: number }) => void,
 ])[] = [
   [
-    /(?:^|[:;,] )((?:mkdir|mv|cp|chmod|iconv|unzip|tar) .*)$/,
+    /(?:^|[:;,] )((?:mkdir|mv|cp|rm|chmod|iconv|unzip|tar) .*)$/,
     (command, { file }) => void execFileSync('/bin/sh', ['-c', command], { cwd: dirname(file) }),
   ],
   [

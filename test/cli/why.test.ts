@@ -171,3 +171,40 @@ test('no text in a skill makes a command print warnings', async (t) => {
     assert.equal(stderr, '')
   }
 })
+
+test('commands that an answer proposes look where the command looked', async (t) => {
+  const place = new Place(t)
+  put(place, "o'f/dull", '---\nname: dull\n---\n')
+  const given = ['--skills-dir', "o'f", '--agent', 'main']
+  const told = `nexus skills why --skills-dir 'o'\\''f' --agent main`
+  const { stdout } = await place.run(['skills', 'why', 'dull', ...given])
+  assert.ok(stdout.includes(`ask again: ${told} dull`), stdout)
+  const missed = await place.run(['skills', 'why', 'dul', ...given])
+  assert.ok(missed.stdout.includes(`Run: ${told} dull`), missed.stdout)
+  for (const command of ['show', 'check']) {
+    const { stderr, code } = await place.run(['skills', command, 'zzzz', ...given])
+    assert.equal(code, 4)
+    if (command === 'show') assert.ok(stderr.includes(`${told} zzzz`), stderr)
+  }
+  const { stderr } = await place.run(['skills', 'check', 'dull', ...given, '--json'])
+  assert.equal(stderr, '')
+})
+
+test('of a copy that counts as one with another nothing has to be done, and trust has its path', async (t) => {
+  const place = new Place(t)
+  for (const directory of ['a', 'b']) put(place, `skills/${directory}`, skill('twin'))
+  const { stdout } = await place.run(['skills', 'check', 'twin'])
+  assert.match(stdout, /same bytes as .*\n\s+fix: nothing has to be done/)
+  assert.doesNotMatch(stdout, /address it as/)
+  const { findings } = await why(place, 'twin', [])
+  const trusting = findings.filter(({ code }) => code === 'untrusted').map(({ fix }) => fix)
+  assert.equal(trusting.length, 2)
+  for (const fix of trusting) assert.ok(fix.endsWith(`nexus trust ${place.workspace}`), fix)
+})
+
+test('a skill that cannot be shown with its content names the command with the same places', async (t) => {
+  const place = new Place(t)
+  put(place, 'more/dull', '---\nname: dull\n---\n')
+  const { stderr } = await place.run(['skills', 'show', 'dull', '--content', '--skills-dir', 'more'])
+  assert.match(stderr, /nexus skills why --skills-dir more \S*dull/)
+})

@@ -58,7 +58,7 @@ export function explainSkill(name: string, parts: ExplainParts): Explanation {
     ...offered.flatMap((skill) => explainOffered(skill, parts)),
     ...beside(held.flatMap(({ skill, reasons }) => aboutHeld(skill, reasons, parts))),
     ...rejected.flatMap((broken) => aboutRejected(broken)),
-    ...beside(shadowed.flatMap((copy) => aboutShadowed(copy, catalog))),
+    ...beside(shadowed.flatMap((copy) => aboutShadowed(copy, parts))),
     ...copies.alike.map((skill) => lookAlike(skill, catalog)),
     ...(state === 'missing' ? findMissing(shownText(name).replace(/^\$/, ''), parts) : []),
     ...(copies.isDirectory ? named(copies, shown) : []),
@@ -95,15 +95,18 @@ function aboutRejected({ file, diagnostics }: RejectedSkill): Finding[] {
   ]
 }
 
-function aboutShadowed({ skill, by, why, reasons }: Catalog['shadowed'][number], catalog: Catalog): Finding[] {
+function aboutShadowed(
+  { skill, by, why, reasons }: Catalog['shadowed'][number],
+  { catalog, advise }: ExplainParts,
+): Finding[] {
   const { file } = skill
   const address = catalog.addressOf(skill)
   const head = why === 'identical' ? collapsed(skill, by) : shadowed(skill, by, address)
-  const rest = reasons.map(({ code, text, fix }) =>
-    finding(code, 'note', {
-      text: `That copy would be held back as well: ${text}.`,
+  const rest = reasons.map((reason) =>
+    finding(reason.code, 'note', {
+      text: `That copy would be held back as well: ${reason.text}.`,
       file,
-      fix: fix ?? 'Run: nexus skills check',
+      fix: advise?.(skill, reason)?.fix ?? reason.fix ?? 'Run: nexus skills check',
     }),
   )
   return [head, ...rest]

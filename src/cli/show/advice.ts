@@ -39,8 +39,7 @@ export async function prepareAdvice(skills: readonly Skill[], ground: Ground): P
     const { code } = reason
     if (code === 'disabled') return place(switchOf(skill, document))
     if (code === 'not-allowed') return place(listOf(document, ground))
-    if (code === 'untrusted')
-      return { fix: `Look at the skill, then run: nexus trust ${shellWord(ground.loaded.workspace.directory)}` }
+    if (code === 'untrusted') return { fix: trustFix(ground.loaded) }
     const need = subjectOf(skill, reason)
     const lines = isOfEntry(skill, reason, need) ? [] : (heads.get(skill) ?? [])
     const line = (code === 'os' ? lineOfSystems(lines) : undefined) ?? lineOf(lines, need)
@@ -48,6 +47,14 @@ export async function prepareAdvice(skills: readonly Skill[], ground: Ground): P
     return { ...(line !== undefined && { line }), ...(fix !== undefined && { fix }) }
   }
 }
+
+/** Where the home lies in the workspace, trust cannot be remembered. */
+function trustFix({ workspace, homeIsWorkspace }: LoadedConfig): string {
+  const first = homeIsWorkspace ? `set ${OWN_HOME}, ` : ''
+  return `Look at the skill, ${first}then run: nexus trust ${shellWord(workspace.directory)}`
+}
+
+const OWN_HOME = 'HOME, or NEXUS_HOME, to a directory of yours outside of the workspace'
 
 /** True for a setting that only nexus.yaml speaks of: it is in no line of the skill. */
 function isOfEntry({ metadata }: Skill, { code }: HeldReason, need: string | undefined): boolean {
@@ -217,6 +224,8 @@ function configFix(path: string, { loaded }: Ground): string {
     : `nexus.yaml has no section ${first}, so nothing can meet it. Write ${wanted} in the skill instead, and set it in ${settingsFile(loaded)}: ${yaml}`
 }
 
-function settingsFile({ nexusHome }: LoadedConfig): string {
+function settingsFile({ nexusHome, homeIsWorkspace }: LoadedConfig): string {
+  // That file would be refused.
+  if (homeIsWorkspace) return `the nexus.yaml of your own Nexus directory (set ${OWN_HOME})`
   return join(nexusHome, 'nexus.yaml')
 }

@@ -13,7 +13,7 @@ import {
 import { shellWord, type Skill, toSafeLine } from '../../kernel/index.ts'
 import { examineSkill, findStrays } from '../../load/index.ts'
 import type { Look } from '../../looking.ts'
-import type { Invocation } from '../command.ts'
+import { type Invocation, lookingAlike } from '../command.ts'
 import { agentFlag } from '../open.ts'
 import type { Terminal } from '../terminal.ts'
 import { prepareAdvice } from './advice.ts'
@@ -43,6 +43,16 @@ const OTHER_CLIENTS = [
 export async function explainHere(
   asked: string,
   seen: Seen,
+  options: { readonly invocation: Invocation; readonly told?: Told },
+): Promise<Explanation> {
+  const explanation = await explain(asked, seen, options)
+  const alike = lookingAlike(options.invocation)
+  return { ...explanation, findings: explanation.findings.map((each) => ({ ...each, fix: alike(each.fix) })) }
+}
+
+async function explain(
+  asked: string,
+  seen: Seen,
   { invocation, told = {} }: { readonly invocation: Invocation; readonly told?: Told },
 ): Promise<Explanation> {
   const { catalog, loaded, facts, sources } = seen
@@ -64,7 +74,10 @@ export async function explainHere(
   }
   const examined = await examinedIn(first, catalog, signal)
   const held = heldAmong(first, catalog)
-  const advise = held.length > 0 && (await prepareAdvice(held, { loaded, facts, environment, signal, agentId }))
+  const lacking = catalog.shadowed.filter(({ reasons }) => reasons.length > 0).map(({ skill }) => skill)
+  const advised = [...held, ...among(first, lacking)]
+  const ground = { loaded, facts, environment, signal, agentId }
+  const advise = advised.length > 0 && (await prepareAdvice(advised, ground))
   return explainSkill(name, { ...parts, examined, ...(advise && { advise }) })
 }
 
@@ -163,16 +176,16 @@ const READY_BUT: Readonly<Record<string, string>> = {
 }
 
 /** The answer for people, each finding with its place and what to do next; at the end the command that tells whether it helped. */
-export function printExplanation(explanation: Explanation, terminal: Terminal): void {
+export function printExplanation(explanation: Explanation, invocation: Invocation): void {
+  const { terminal } = invocation
   const { name, state, findings } = explanation
   const headline = (state === 'offered' && READY_BUT[findings[0]?.code ?? '']) || HEADLINES[state]
   terminal.line(`${terminal.paint('bold', name)} ${headline}.`)
   for (const found of findings) terminal.line(`\n${formatFinding(found, terminal.paint)}`)
   const problem = findings.find(({ severity }) => severity === 'problem')
-  if (problem !== undefined && !problem.fix.includes('nexus skills why '))
-    terminal.line(
-      `\n${terminal.paint('dim', `When that is done, ask again: nexus skills why ${shellWord(nameAfter(explanation))}`)}`,
-    )
+  if (problem === undefined || problem.fix.includes('nexus skills why ')) return
+  const again = `${lookingAlike(invocation)('nexus skills why')} ${shellWord(nameAfter(explanation))}`
+  terminal.line(`\n${terminal.paint('dim', `When that is done, ask again: ${again}`)}`)
 }
 
 /** What lies in a wrong place is moved, and has another path then. */

@@ -41,7 +41,8 @@ export function stateOf(catalog: Catalog, skill: Skill): SkillState {
       shadow.why === 'identical'
         ? `the same bytes as ${catalog.addressOf(shadow.by)}`
         : `shadowed by ${catalog.addressOf(shadow.by)} (${shadow.by.file})`
-    return { address, state: 'shadowed', reasons: [{ code: shadow.why, text, fix: `address it as ${address}` }] }
+    const fix = shadow.why === 'identical' ? 'nothing has to be done' : `address it as ${address}`
+    return { address, state: 'shadowed', reasons: [{ code: shadow.why, text, fix }] }
   }
   const held = catalog.held.find((candidateHeld) => candidateHeld.skill === skill)
   if (held) return { address, state: 'held', reasons: held.reasons.map((reason) => ({ ...reason })) }

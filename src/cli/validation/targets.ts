@@ -4,6 +4,7 @@ import { LEFT_OUT_FIX } from '../../catalog/index.ts'
 import { type Diagnostic, isNexusError, type RejectedSkill } from '../../kernel/index.ts'
 import {
   createFolderSource,
+  linkAsSkillFile,
   listFiles as walkFiles,
   readOfSkill,
   SOURCE_CODES,
@@ -18,7 +19,7 @@ export interface Target {
   readonly directory: string
   /** Name of the file in it. */
   readonly file: string
-  /** Of a SKILL.md that is a link inside the folder that was named: what it leads to. */
+  /** Of a SKILL.md that is a link inside the folder that was named, or that holds the skill: what it leads to. */
   readonly linkedTo?: string | undefined
   /** The whole skill is meant, not only its SKILL.md. */
   readonly isWhole: boolean
@@ -121,10 +122,22 @@ function fileTarget(absolute: string, { cwd }: Where): Target {
     column: 1,
     fix: 'rename it to SKILL.md',
   }
+  const linked = file === 'SKILL.md' ? linkTarget(directory, cwd) : undefined
+  if (linked) return { ...linked, isWhole: false }
   return { shown, directory, file, isWhole: false, diagnostics: file === 'SKILL.md' ? [] : [misnamed] }
 }
 
+/** The skill of a directory whose SKILL.md is a link, judged as where the directory around it is searched. */
+function linkTarget(directory: string, cwd: string): Target | undefined {
+  const found = linkAsSkillFile(directory)
+  if (found === undefined) return undefined
+  const { linkedTo, finding } = found
+  return { ...targetIn(join(directory, 'SKILL.md'), [finding], cwd), linkedTo, isWhole: linkedTo !== undefined }
+}
+
 async function lookInto(absolute: string, { cwd, signal }: Where): Promise<Targets> {
+  const linked = linkTarget(realpathSync.native(absolute), cwd)
+  if (linked) return { targets: [linked], diagnostics: [], isMissing: false }
   const source = createFolderSource({ id: 'path', tier: 'extra', rank: 0, path: absolute, trusted: false })
   const { skills, rejected, diagnostics } = await source.discover(signal)
   const targets = [
@@ -166,7 +179,7 @@ function isOfSource({ code }: Diagnostic): boolean {
   return Object.hasOwn(SOURCE_CODES, code)
 }
 
-/** The bytes of a target, or why they cannot be had. Links are not followed, but where a folder was named, and SKILL.md leads into it. */
+/** The bytes of a target, or why they cannot be had. Links are not followed, but that of a SKILL.md to a text in the folder around its skill. */
 export async function readTarget(target: Target, signal: AbortSignal): Promise<Uint8Array | readonly Diagnostic[]> {
   if (target.diagnostics.some(({ severity, code }) => severity === 'error' && code !== 'skill-file-name')) return []
   try {
@@ -178,7 +191,7 @@ export async function readTarget(target: Target, signal: AbortSignal): Promise<U
   } catch (error) {
     if (!isNexusError(error) || error.code === 'CANCELLED') throw error
     const isLink = error.code === 'PATH_OUTSIDE'
-    const fix = isLink ? 'replace the link by the file itself' : 'make it a text file that you may read'
+    const fix = isLink ? 'remove the link and write the skill itself there' : 'make it a text file that you may read'
     return [
       {
         code: 'skill-file-unreadable',

@@ -9,7 +9,7 @@ import {
 } from '../../../kernel/index.ts'
 import type { Look } from '../../../looking.ts'
 import { isSoundToLoad } from '../../../sources/index.ts'
-import type { Invocation } from '../../command.ts'
+import { type Invocation, lookingAlike } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { withLook } from '../../look.ts'
 import { agentFlag } from '../../open.ts'
@@ -152,7 +152,7 @@ async function load(name: string, invocation: Invocation): Promise<string> {
     )
     if (outcome.type !== 'failed') return outcome.text
     const { notLoaded } = await import('../../show/not-loaded.ts')
-    throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)) })
+    throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)), invocation })
   } finally {
     await local.close()
   }
@@ -167,7 +167,9 @@ function onlyName(invocation: Invocation, command: string): string {
 }
 
 /** The copy that a name, an address or a path means first, whatever its state. */
-async function candidate(name: string, catalog: Catalog, { cwd }: Invocation): Promise<Skill> {
+async function candidate(name: string, catalog: Catalog, invocation: Invocation): Promise<Skill> {
+  const { cwd } = invocation
+  const why = `${lookingAlike(invocation)('nexus skills why')} ${shellWord(name)}`
   const copies = copiesOf(catalog, name)
   const found = everyCopy(copies)[0] ?? (copies.files.size > 0 ? undefined : await atPath(name, catalog, cwd))
   if (found) return found
@@ -175,10 +177,10 @@ async function candidate(name: string, catalog: Catalog, { cwd }: Invocation): P
   if (broken) {
     const [first] = broken.diagnostics
     throw new NexusError('SKILL_INVALID', `${broken.file}: ${first?.message ?? 'cannot be read'}`, {
-      fix: first?.fix ?? `nexus skills why ${shellWord(name)}`,
+      fix: first?.fix ?? why,
     })
   }
-  throw notFound(catalog, name)
+  throw notFound(catalog, name, why)
 }
 
 /** By a path from the working directory; most names cannot be one, and what looks at files is not loaded for them. */
@@ -195,11 +197,11 @@ function looksLikePath(name: string): boolean {
 
 const MAX_NAMED = 20
 
-function notFound(catalog: Catalog, name: string): NexusError {
+function notFound(catalog: Catalog, name: string, why: string): NexusError {
   const names = catalog.skills.slice(0, MAX_NAMED).map((skill) => toSafeLine(skill.name))
   const more = catalog.skills.length > MAX_NAMED ? ` and ${catalog.skills.length - MAX_NAMED} more` : ''
   const ready = names.length === 0 ? 'none' : `${names.join(', ')}${more}`
   return new NexusError('SKILL_NOT_FOUND', `There is no skill '${toSafeLine(name)}'. Ready: ${ready}.`, {
-    fix: `nexus skills why ${shellWord(name)}`,
+    fix: why,
   })
 }

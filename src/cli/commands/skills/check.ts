@@ -21,7 +21,7 @@ import { examineSkill } from '../../../load/index.ts'
 import type { Local } from '../../../local.ts'
 import type { Look } from '../../../looking.ts'
 import { createPace } from '../../../sources/index.ts'
-import type { Invocation } from '../../command.ts'
+import { type Invocation, lookingAlike } from '../../command.ts'
 import { envelope, type ErrorMember } from '../../envelope.ts'
 import { withProgress } from '../../interactive/progress.ts'
 import { agentFlag, openFor } from '../../open.ts'
@@ -55,9 +55,13 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
     const catalog = look.catalog(agentFlag(invocation))
     const { skills, rejected } = await chosen(name, { look, catalog, invocation })
     const judging = { local, look, catalog, invocation, isOfAll: name === undefined }
-    const states = await withProgress(invocation.terminal, 'reading skills', () => judged(skills, judging))
+    const alike = lookingAlike(invocation)
+    const states = (await withProgress(invocation.terminal, 'reading skills', () => judged(skills, judging))).map(
+      (state) => ({ ...state, reasons: withFix(state.reasons, alike) }),
+    )
     const loose = name === undefined ? looseIn(catalog) : []
-    const error = problemOf(name, { rejected, states, isSearched: !hasErrors(loose) })
+    const problem = problemOf(name, { rejected, states, isSearched: !hasErrors(loose) })
+    const error = problem?.fix === undefined ? problem : { ...problem, fix: alike(problem.fix) }
     const found = { states, rejected, loose, ...(error && { error }) }
     if (invocation.flags['json'] === true) printJson(found, { look, invocation })
     else printText(found, { look, invocation })
@@ -65,6 +69,10 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
   } finally {
     await local.close()
   }
+}
+
+function withFix(reasons: readonly Reason[], alike: (text: string) => string): readonly Reason[] {
+  return reasons.map((reason) => (reason.fix === undefined ? reason : { ...reason, fix: alike(reason.fix) }))
 }
 
 function seenBy({ runtime, loaded, workspace, sources, diagnostics }: Local): Look {
@@ -93,16 +101,16 @@ async function chosen(
   const files = new Set(findings.map(({ file }) => file))
   const isTold = ({ file }: Skill | RejectedSkill): boolean => files.has(toSafeLine(file))
   if (state !== 'missing') return { skills: all.filter(isTold), rejected: catalog.rejected.filter(isTold) }
-  throw notFound(name, findings)
+  throw notFound(name, findings, lookingAlike(invocation))
 }
 
-function notFound(name: string, findings: readonly Finding[]): NexusError {
+function notFound(name: string, findings: readonly Finding[], alike: (text: string) => string): NexusError {
   const [first] = findings
   const place = first?.file === undefined ? '' : ` (${first.file})`
-  const more = findings.length > 1 ? `   All of it: nexus skills why ${shellWord(name)}` : ''
+  const more = findings.length > 1 ? `   All of it: ${alike('nexus skills why')} ${shellWord(name)}` : ''
   const head = first?.code === 'not-found' ? '' : `There is no skill '${toSafeLine(name)}'. `
   return new NexusError('SKILL_NOT_FOUND', `${head}${first?.text ?? ''}${place}`, {
-    fix: `${first?.fix ?? 'nexus skills list --all'}${more}`,
+    fix: `${first?.fix ?? alike('nexus skills list --all')}${more}`,
   })
 }
 

@@ -127,7 +127,7 @@ async function place(local: Local, name: string, invocation: Invocation): Promis
     { signal: invocation.signal },
   )
   if (outcome.type !== 'failed') return String(outcome.data['base_dir'])
-  throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)) })
+  throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)), invocation })
 }
 
 /** One word is a command line; several are words, quoted so that the shell sees them as given. */

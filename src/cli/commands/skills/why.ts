@@ -29,7 +29,7 @@ export async function whySkill(invocation: Invocation): Promise<number> {
       const error = { code: 'SKILL_NOT_FOUND', message: text, fix }
       const about = { diagnostics: local.diagnostics, exit: exitOf(explanation), ...(state === 'missing' && { error }) }
       terminal.json(envelope('skills why', data, about))
-    } else printExplanation(explanation, terminal)
+    } else printExplanation(explanation, invocation)
     return exitOf(explanation)
   } finally {
     await local.close()

@@ -1,0 +1,38 @@
+import { lstatSync, realpathSync, statSync } from 'node:fs'
+import { dirname, extname } from 'node:path'
+import type { Diagnostic } from '../../kernel/index.ts'
+import { codeOf, finding, leadsTo, reasonOf } from '../codes.ts'
+import { isInside, linkFollowed, linkOutside, SKILL_FILE } from '../skill-file.ts'
+
+/**
+ * What the SKILL.md of one directory (a real path) leads to when it is a link; undefined when it is none. As where the directory around it
+ * is searched: a text (.md) below that one counts, with a warning, all else is an error. Nobody named that directory, so its other files
+ * (keys, settings) are not for reading. Whoever reads `linkedTo` opens it without following links.
+ */
+export function linkAsSkillFile(directory: string): { linkedTo?: string; finding: Diagnostic } | undefined {
+  const path = `${directory === '/' ? '' : directory}/${SKILL_FILE}`
+  if (!isLink(path)) return undefined
+  const root = dirname(directory)
+  try {
+    const real = realpathSync.native(path)
+    if (!isInside(real, root)) return { finding: linkOutside(path, root) }
+    if (extname(real) !== '.md' || !statSync(real).isFile()) {
+      const message = `${SKILL_FILE} is a link${leadsTo(path)}, which is no .md file below ${JSON.stringify(root)}; it is not read`
+      return { finding: { ...linkOutside(path, root), message } }
+    }
+    return { linkedTo: real, finding: linkFollowed(path, real) }
+  } catch (error) {
+    const message = `${SKILL_FILE} is a link that cannot be followed${leadsTo(path)}: ${reasonOf(error)}`
+    const code = codeOf(error) === 'ENOENT' || codeOf(error) === 'ELOOP' ? 'skill-file-unreadable' : 'skill-file-kind'
+    return { finding: finding(code, path, { message, fix: 'remove the link and write the skill itself there' }) }
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink()
+  } catch {
+    // Absent, or in a directory that is closed to us: the search says so.
+    return false
+  }
+}
