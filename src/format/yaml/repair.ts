@@ -13,6 +13,8 @@ export interface Repair {
   readonly because: string
   /** What to type, and where. */
   readonly fix: string
+  /** Nothing was put in quotes: a comment of JSON was taken out. */
+  readonly isComment?: true
 }
 
 /** A top-level key with the lines that belong to it. */
