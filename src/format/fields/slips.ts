@@ -23,9 +23,18 @@ export function reportSlips({ clients, metadata, requires }: Searched, notes: No
   for (const [key, value] of Object.entries(metadata)) {
     if (maySlip(key) && looksLikeGate(key, value)) aboutField(key, value, { notes, hasRequires })
   }
-  for (const key of Object.keys(requires ?? {})) {
+  reportRequirements(requires, { notes, isOurs: true })
+}
+
+/** Unknown keys of `requires`. Where it may be another client's, only those that are near to a requirement. */
+export function reportRequirements(
+  requires: JsonObject | undefined,
+  { notes, isOurs }: { readonly notes: Notes; readonly isOurs: boolean },
+): void {
+  for (const [key, value] of Object.entries(requires ?? {})) {
     const meant = meantRequirement(key)
     if (meant === undefined) continue
+    if (!isOurs && (meant === '' || (!Array.isArray(value) && typeof value !== 'string'))) continue
     const like = meant === '' ? '' : `; it looks like ${meant}`
     const fix =
       meant === ''
