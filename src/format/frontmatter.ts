@@ -5,6 +5,7 @@ import type { FormatCode, Report } from './report.ts'
 import { placeOf } from './text.ts'
 import type { YamlProblem } from './yaml/inspect.ts'
 import { isFatal, readYaml, type YamlRead } from './yaml/read.ts'
+import { withoutJsonComments } from './yaml/json-comments.ts'
 import { type Repair, repairLines, repairYaml } from './yaml/repair.ts'
 import { offsetOf } from './yaml/key-offset.ts'
 import { keyText, mapToJson, writtenText } from './yaml/values.ts'
@@ -13,10 +14,10 @@ import { slipOfKey } from './yaml/words.ts'
 /** Parses and, where it must and can, repairs a frontmatter. `firstLine` is the line of the file on which the text begins. */
 export function readFrontmatter(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
   const { text, read, repairs } = readLeniently(yaml)
-  for (const { key, line, column, because, fix } of repairs) {
+  for (const { key, line, column, because, fix, isComment } of repairs) {
     report.add(
       'yaml-repaired',
-      `the value of ${key} needs quotes (${because}); it was read as the text that stands there`,
+      isComment ? because : `the value of ${key} needs quotes (${because}); it was read as the text that stands there`,
       {
         line: line + firstLine - 1,
         column,
@@ -48,6 +49,9 @@ export function readLeniently(yaml: string): Lenient {
   const strict = readYaml(yaml)
   const hopeless = strict.problems.some(({ code }) => code === 'yaml-too-complex')
   if (hopeless || !strict.problems.some(isFatal)) return { text: yaml, read: strict, repairs: [] }
+  const bare = withoutJsonComments(yaml)
+  const plain = bare.repairs.length > 0 ? readYaml(bare.text) : strict
+  if (!plain.problems.some(isFatal)) return { ...bare, read: plain }
   const top = repairYaml(yaml)
   const read = top.repairs.length > 0 ? readYaml(top.text) : strict
   const below = readLineByLine({ ...top, read })

@@ -80,6 +80,19 @@ function endOfComment(text: string, at: number): number {
 const PIECES =
   /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/|"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'|[{}[\],:]|[^\s{}[\],:"'/]+/g
 
+/** Where a comment stands in a text. */
+export interface JsonComment {
+  readonly from: number
+  readonly to: number
+}
+
+/** The comments of a text that may be JSON5. */
+export function jsonCommentsIn(text: string): readonly JsonComment[] {
+  return [...text.matchAll(PIECES)]
+    .filter(([piece]) => piece.startsWith('/'))
+    .map(({ 0: piece, index }) => ({ from: index, to: index + piece.length }))
+}
+
 /** A key that some mapping of a text has twice; the library takes the last one and says nothing. */
 function keyGivenTwice(text: string): string | undefined {
   // Of lists, too, which have no keys.

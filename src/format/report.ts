@@ -30,9 +30,13 @@ export const FORMAT_CODES = {
     means: 'the frontmatter is one JSON object; other clients want one key a line',
   },
   'yaml-invalid': { severity: 'error', means: 'the frontmatter is not valid YAML and could not be repaired' },
-  'yaml-repaired': { severity: 'warning', means: 'a value needed quotes; it was read as the text that stands there' },
+  'yaml-repaired': {
+    severity: 'warning',
+    means:
+      'a value needed quotes, or had a comment of JSON; it was read as the text that stands there, or without the comment',
+  },
   'yaml-duplicate-key': { severity: 'error', means: 'a key is given twice' },
-  'yaml-key-not-text': { severity: 'error', means: 'a key is a list or a mapping' },
+  'yaml-key-not-text': { severity: 'error', means: 'a key is a list or a mapping, or begins like a comment of JSON' },
   'yaml-anchor': { severity: 'error', means: 'YAML anchors are not accepted' },
   'yaml-alias': { severity: 'error', means: 'YAML aliases are not accepted' },
   'yaml-tag': { severity: 'error', means: 'YAML tags are not accepted' },

@@ -88,3 +88,22 @@ test('a fix leaves hidden characters elsewhere, and is done after one time', () 
     { numRuns: 2_000 },
   )
 })
+
+test('a hidden character before the key of the name is removed, and no second name is written', () => {
+  const text = '---\n\u200bname: a\ndescription: b\n---\n'
+  assert.equal(fixSkill(text, { path: 'p', directoryName: 'a' }).text, '---\nname: a\ndescription: b\n---\n')
+})
+
+for (const [yaml, place] of [
+  ['metadata:\n  requ\u200bires:\n    bins: [zz]', '5:7'],
+  ['metadata:\n  open\u200bclaw:\n    requires: {bins: [zz]}', '5:7'],
+  ['requ\u200bires:\n  bins: [zz]', '4:5'],
+  ['metadata: {"\u200brequires": {"bins": ["zz"]}}', '4:13'],
+] as const) {
+  test(`a hidden character in a key that gates is named with its place: ${JSON.stringify(yaml)}`, () => {
+    const { diagnostics } = parseSkill(`---\nname: a\ndescription: b\n${yaml}\n---\n`, { path: 'p' })
+    const found = diagnostics.find(({ code }) => code === 'odd-blank')
+    assert.match(found?.message ?? '', /^U\+200B, which nobody sees, stands in the key "(?:requires|openclaw)"/)
+    assert.equal(`${found?.line}:${found?.column}`, place)
+  })
+}

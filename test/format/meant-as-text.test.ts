@@ -122,3 +122,37 @@ test('the fix of a long line without its colon is no cut line', () => {
     assert.ok(found?.fix?.includes(fix), `${line}: ${found?.fix}`)
   }
 })
+
+const FIXES: Readonly<Record<string, RegExp>> = {
+  'disable-model-invocation: &x true': /^remove &x/,
+  'disable-model-invocation: !true': /^write true in place of !true/,
+  'disable-model-invocation: @true': /^write: disable-model-invocation: true, or:/,
+  'disable-model-invocation: true: x': /^write: disable-model-invocation: true, or:/,
+  'metadata: &m {"a": 1}': /^remove &m/,
+  'metadata: {"openclaw": {"emoji": "x" "requires": {"bins": ["zz"]}}}': /^put the missing comma behind "x"$/,
+  'metadata: {"openclaw": {emoji: x requires: {bins: [zz]}}}': /^put the missing comma behind x$/,
+  'metadata: @x': /^correct the value, or write the keys of metadata below it/,
+  'metadata:\n  requires: bins: a': /^correct the value/,
+  'allowed-tools: [a] b': /^write the value as a list/,
+}
+
+for (const [yaml, fix] of Object.entries(FIXES)) {
+  test(`no fix proposes quotes where they would hide what is meant: ${JSON.stringify(yaml)}`, () => {
+    const { document, diagnostics } = parseSkill(`---\nname: a\ndescription: b\n${yaml}\n---\n`, { path: 'p' })
+    assert.equal(document, undefined)
+    assert.match(diagnostics[0]?.fix ?? '', fix)
+    for (const found of diagnostics) assert.doesNotMatch(found.fix ?? '', /quotes/)
+  })
+}
+
+test('a flag that keeps a skill from models and cannot be read keeps it from them', () => {
+  for (const value of ['"&x true"', 'perhaps', '[true]', '{a: b}']) {
+    const text = `---\nname: a\ndescription: b\ndisable-model-invocation: ${value}\n---\n`
+    const { document, diagnostics } = parseSkill(text, { path: 'p' })
+    assert.equal(document?.invocation.model, false, value)
+    assert.deepEqual(
+      diagnostics.map(({ code, severity }) => `${severity} ${code}`),
+      ['warning field-type'],
+    )
+  }
+})

@@ -13,6 +13,8 @@ const SLIPS: readonly (readonly [yaml: string, findings: readonly string[]])[] =
   ['metadata:\n  openclaw:\n    requires:\n      binaries: x\n      any_bins: [a]', ['7:7 bins', '8:7 anyBins']],
   ['metadata: {"clawdbot": {"requires": {"Bins": ["a"]}}}', ['4:38 bins']],
   ['requires:\n  bins: [a]\n  env_vars: [A]', ['6:3 env']],
+  ['requires: {bin: [zz]}', ['4:12 bins']],
+  ['requires:\n  binaries: zz\n  runtime: [b]', ['5:3 bins']],
   ['metadata:\n  openclaw:\n    require: {bins: [a]}', ['6:5 requires']],
   ['metadata:\n  openclaw:\n    primary_env: A\n    OS: linux', ['6:5 primaryEnv', '7:5 os']],
   ['metadata:\n  openclaw:\n    bins: [gh]', ['6:5 requires']],

@@ -12,7 +12,7 @@ export function asBoolean(value: JsonValue | undefined): boolean | undefined {
   return TRUE.has(word) ? true : FALSE.has(word) ? false : undefined
 }
 
-/** A boolean key, also in the spelling with underscores; `fallback` when absent or unreadable. */
+/** A boolean key, also in the spelling with underscores; `fallback` when absent or, unless it keeps the skill from models, unreadable. */
 export function readFlag(
   front: Frontmatter,
   key: keyof typeof UNDERSCORED,
@@ -23,11 +23,13 @@ export function readFlag(
   if (value === undefined || value === null) return fallback
   const flag = asBoolean(value)
   if (flag !== undefined) return flag
-  report.add('field-type', `${found} must be true or false`, {
+  // Somebody wanted to keep it from models: what cannot be read may not offer it to them.
+  const isKept = key === 'disable-model-invocation'
+  report.add('field-type', `${found} must be true or false${isKept ? '; until it is, it counts as true' : ''}`, {
     ...front.place(found),
     fix: `write: ${key}: ${!fallback}`,
   })
-  return fallback
+  return isKept || fallback
 }
 
 const UNDERSCORED = {

@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue, type SkillMetadata } from '../../kernel/index.ts'
-import type { Frontmatter, KeyPath } from '../front.ts'
+import type { Frontmatter, KeyPath, Place } from '../front.ts'
 import type { Report } from '../report.ts'
 import { normalizeMetadata, type Notes, own } from './gating.ts'
 import { parseJson5, readJson5 } from '../json5.ts'
 import { type Holder, placeOfField } from './metadata-place.ts'
-import { ALIASES, TOP_LEVEL } from './metadata-keys.ts'
+import { ALIASES, meantRequirement, TOP_LEVEL } from './metadata-keys.ts'
+import { reportRequirements } from './slips.ts'
 
 /** The gating part of a skill from every accepted place. For each field the first place that gives it counts. */
 export function readMetadata(front: Frontmatter, report: Report): SkillMetadata {
@@ -27,6 +28,12 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
   const notes: Notes = {
     place: (path) => placeOfField(front, [...holdersIn(metadata), { path: [], fields: top }], path),
     report,
+  }
+  const other = own(top, 'requires') === undefined ? front.value('requires') : undefined
+  // With a key of another client it is that client's.
+  if (isJsonObject(other) && Object.keys(other).every((key) => meantRequirement(key) !== undefined)) {
+    const place = (path: KeyPath): Place => front.place(String(path[0]), path.slice(1))
+    reportRequirements(other, { notes: { report, place }, isOurs: false })
   }
   return normalizeMetadata(containers, notes)
 }

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/inde
 import type { KeyPath } from '../front.ts'
 import type { Notes } from './gating.ts'
 import { maySlip, meantField, meantRequirement, REQUIREMENTS } from './metadata-keys.ts'
+import { namesOf, seenOf } from '../split.ts'
 import { shown } from './text.ts'
 
 /** Where gating fields were looked for. */
@@ -15,15 +16,25 @@ export interface Searched {
 
 /** Reports keys that were meant to gate and do not. Below `metadata` itself keys are the author's own, unless what they hold tells. */
 export function reportSlips({ clients, metadata, requires }: Searched, notes: Notes): void {
+  const hasRequires = requires !== undefined
   for (const fields of clients) {
-    for (const [key, value] of Object.entries(fields)) aboutField(key, value, notes)
+    for (const [key, value] of Object.entries(fields)) aboutField(key, value, { notes, hasRequires })
   }
   for (const [key, value] of Object.entries(metadata)) {
-    if (maySlip(key) && looksLikeGate(key, value)) aboutField(key, value, notes)
+    if (maySlip(key) && looksLikeGate(key, value)) aboutField(key, value, { notes, hasRequires })
   }
-  for (const key of Object.keys(requires ?? {})) {
+  reportRequirements(requires, { notes, isOurs: true })
+}
+
+/** Unknown keys of `requires`. Where it may be another client's, only those that are near to a requirement. */
+export function reportRequirements(
+  requires: JsonObject | undefined,
+  { notes, isOurs }: { readonly notes: Notes; readonly isOurs: boolean },
+): void {
+  for (const [key, value] of Object.entries(requires ?? {})) {
     const meant = meantRequirement(key)
     if (meant === undefined) continue
+    if (!isOurs && (meant === '' || (!Array.isArray(value) && typeof value !== 'string'))) continue
     const like = meant === '' ? '' : `; it looks like ${meant}`
     const fix =
       meant === ''
@@ -47,17 +58,23 @@ export function reportTwice(
   add(notes, ['requires', key], { message, fix: `write one ${key}: with what is meant, and remove the other` })
 }
 
-function aboutField(key: string, value: JsonValue, notes: Notes): void {
+interface Beside {
+  readonly notes: Notes
+  readonly hasRequires: boolean
+}
+
+function aboutField(key: string, value: JsonValue, { notes, hasRequires }: Beside): void {
   if (isMisplaced(key, value)) {
     const meant = key.toLowerCase().startsWith('bin') ? 'bins' : key
     return add(notes, [key], {
-      message: `${shown(key)} stands beside requires and is not read there`,
+      message: `${shown(key)} ${hasRequires ? 'stands beside requires' : 'does not stand inside of requires'} and is not read there`,
       fix: `write it inside of requires: as ${meant}:`,
     })
   }
   const meant = meantField(key)
   if (meant === undefined || (typeof value === 'boolean' && meant !== 'always')) return
-  const message = `the key ${shown(key)} is not read; it looks like ${meant}`
+  const hidden = seenOf(key) === key ? '' : ` (${namesOf(key)} in it is not seen)`
+  const message = `the key ${shown(key)} is not read; it looks like ${meant}${hidden}`
   add(notes, [key], { message, fix: `write ${meant}: instead of it` })
 }
 

@@ -1,6 +1,7 @@
 import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
+import { seenOf } from '../split.ts'
 
 /** White space that YAML itself does not count as text; a no-break space stays. */
 export function trimText(text: string): string {
@@ -51,7 +52,12 @@ export function shown(text: string): string {
 export function similarKey(front: Frontmatter, key: string): string | undefined {
   return front
     .keys()
-    .find((other) => other !== key && isNear(other.toLowerCase(), key) && front.written(other) !== 'collection')
+    .find(
+      (other) =>
+        other !== key &&
+        (seenOf(other) === key || isNear(other.toLowerCase(), key)) &&
+        front.written(other) !== 'collection',
+    )
 }
 
 /** What to do about such a key. `validate --fix` does it. */

@@ -1,6 +1,10 @@
 import { isMap, isScalar, isSeq, type ParsedNode, Scalar } from 'yaml'
 import { shown } from '../fields/text.ts'
+import { ALIASES, REQUIREMENTS, TOP_LEVEL } from '../fields/metadata-keys.ts'
+import { namesOf, seenOf } from '../split.ts'
 import type { YamlProblem } from './inspect.ts'
+import { NOT_PROSE } from './prose.ts'
+import { keyText } from './values.ts'
 import { codePoint } from './words.ts'
 
 /** Blanks, seen or not, that are letters to YAML. */
@@ -10,7 +14,7 @@ const ODD = /[^\S \t\r\n]|[\u180e\u200b-\u200d\u2060]/
 export function oddBlanks(root: ParsedNode | null, text: string): YamlProblem[] {
   const problems: YamlProblem[] = []
   // Few texts have one at all.
-  if (ODD.test(text)) visit(root, problems)
+  if (ODD.test(text) || seenOf(text) !== text) visit(root, problems)
   return problems
 }
 
@@ -26,7 +30,7 @@ function visit(node: ParsedNode | null, problems: YamlProblem[]): void {
 
 function aboutKey(key: unknown, problems: YamlProblem[]): void {
   const { source, start } = plain(key) ?? {}
-  if (source === undefined || !ODD.test(source.slice(0, 1))) return
+  if (source === undefined || !ODD.test(source.slice(0, 1))) return aboutHidden(key, problems)
   const name = source.replace(/^[\s\u180e\u200b-\u200d\u2060]+/, '')
   problems.push({
     code: 'odd-blank',
@@ -35,6 +39,26 @@ function aboutKey(key: unknown, problems: YamlProblem[]): void {
     fix: `put common spaces in place of ${codePoint(source)} before ${shown(name)}, or nothing at the start of the line when it is a key of its own`,
   })
 }
+
+/** A key that people read as one of ours. */
+function aboutHidden(key: unknown, problems: YamlProblem[]): void {
+  const name = keyText(key) ?? ''
+  const seen = seenOf(name)
+  if (!isScalar(key) || seen === name || !KNOWN.has(seen)) return
+  const at = [...name].findIndex((character) => seenOf(character) === '')
+  const isQuoted = key.type !== Scalar.PLAIN
+  problems.push({
+    code: 'odd-blank',
+    message: `${namesOf(name)}, which nobody sees, stands in the key ${shown(seen)}: the key is another one and is not read`,
+    offset: (key.range?.[0] ?? 0) + (isQuoted ? 1 : 0) + at,
+    fix: `type the key anew: ${seen}:`,
+  })
+}
+
+const KNOWN: ReadonlySet<string> = new Set([
+  ...['name', 'description', 'metadata', 'always', 'skillKey'],
+  ...[...NOT_PROSE, ...ALIASES, ...TOP_LEVEL, ...REQUIREMENTS],
+])
 
 /** A dash and such a blank begin a text, no entry of a list. */
 function aboutEntry(node: unknown, problems: YamlProblem[]): void {

@@ -89,14 +89,14 @@ function refused(type: string | undefined, source: string, offset: number): Yaml
         code: 'yaml-anchor',
         message: `the anchor ${shown(source)}: YAML anchors are not accepted`,
         offset,
-        fix: 'write the value out, or put quotes around it',
+        fix: `remove ${bare(source)}, and nothing else of the value`,
       }
     case 'alias':
       return {
         code: 'yaml-alias',
         message: `the alias ${shown(source)}: YAML aliases are not accepted`,
         offset,
-        fix: 'write the value out, or put quotes around it',
+        fix: `write what is meant in place of ${bare(source)}`,
       }
     case 'tag':
       return CORE_TAGS.has(source)
@@ -104,13 +104,13 @@ function refused(type: string | undefined, source: string, offset: number): Yaml
             code: 'yaml-core-tag',
             message: `the tag ${source} is not needed`,
             offset,
-            fix: 'put quotes around text instead of a tag',
+            fix: source === '!!str' ? 'put quotes around text instead of a tag' : `remove ${source}`,
           }
         : {
             code: 'yaml-tag',
             message: `the tag ${shown(source)}: YAML tags are not accepted`,
             offset,
-            fix: 'remove the tag, or put quotes around the value',
+            fix: fixOfTag(source),
           }
     case 'directive':
       return {
@@ -122,6 +122,12 @@ function refused(type: string | undefined, source: string, offset: number): Yaml
     default:
       return undefined
   }
+}
+
+/** A flag may be all of a tag: without it nothing would be left. */
+function fixOfTag(source: string): string {
+  const [, word] = /^!(true|false|yes|no|on|off)$/i.exec(source) ?? []
+  return word === undefined ? `remove the tag ${bare(source)}` : `write ${word} in place of ${bare(source)}`
 }
 
 /** Children of a token in reverse, so that a stack visits them in order. */
@@ -143,6 +149,10 @@ function tooComplex(what: string, offset: number): YamlProblem {
     offset,
     fix: 'move data into a file beside SKILL.md',
   }
+}
+
+function bare(source: string): string {
+  return source.length > 40 ? `${source.slice(0, 40).toWellFormed()}…` : source
 }
 
 function shown(source: string): string {

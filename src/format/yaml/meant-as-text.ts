@@ -1,6 +1,7 @@
 import { isMap, isScalar, type ParsedNode, Scalar } from 'yaml'
 import type { FormatCode } from '../report.ts'
 import type { YamlProblem } from './inspect.ts'
+import { NOT_PROSE } from './prose.ts'
 import { isFatal, readSyntax } from './read.ts'
 
 /** A top-level key with its lines, and what reading them alone finds. */
@@ -25,13 +26,6 @@ const MARKS: ReadonlySet<FormatCode> = new Set(['yaml-anchor', 'yaml-alias', 'ya
 const PROSE: ReadonlySet<string> = new Set([
   ...['description', 'license', 'compatibility', 'argument-hint', 'when_to_use', 'title', 'summary', 'author'],
 ])
-/** Their values are flags, lists, mappings or names: a text in their place would not do what the YAML says. */
-const NOT_PROSE: ReadonlySet<string> = new Set([
-  ...['disable-model-invocation', 'disable_model_invocation', 'user-invocable', 'user_invocable', 'background'],
-  ...['allowed-tools', 'allowed_tools', 'disallowed-tools', 'arguments', 'tags', 'triggers', 'paths'],
-  ...['metadata', 'requires', 'install', 'os', 'anyBins', 'primaryEnv', 'hooks', 'tools', 'name'],
-])
-
 export function namesIn(subjects: readonly Subject[]): Names {
   const named = (code: string): ReadonlySet<string> =>
     new Set(subjects.flatMap((subject) => marks(subject, code).map((mark) => mark.slice(1))))

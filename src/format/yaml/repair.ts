@@ -2,6 +2,7 @@ import { Lexer } from 'yaml'
 import { parseJson5 } from '../json5.ts'
 import type { YamlProblem } from './inspect.ts'
 import { isMeantAsText, namesIn } from './meant-as-text.ts'
+import { FLAGS } from './prose.ts'
 import { isFatal, readYaml } from './read.ts'
 
 /** One value that was put in quotes. `line` counts from 1 in the YAML text; `column` is where the strict parse stumbled. */
@@ -13,6 +14,8 @@ export interface Repair {
   readonly because: string
   /** What to type, and where. */
   readonly fix: string
+  /** Nothing was put in quotes: a comment of JSON was taken out. */
+  readonly isComment?: true
 }
 
 /** A top-level key with the lines that belong to it. */
@@ -29,8 +32,8 @@ const KEY_LINE = /^(?:([A-Za-z_][\w.-]*)|"([^"\\]+)"|'([^']+)')[ \t]*:(?:[ \t]+|
 /** Values that may fail alone; everything else is a plain scalar without surprises and need not be parsed apart. */
 const SUSPICIOUS = /^[[\]{},&*!|>%@`"'?#-]|:(?:\s|$)|\t/
 
-/** Their values are mappings or lists of mappings: text in quotes would hide the fault. */
-const STRUCTURED: ReadonlySet<string> = new Set(['requires', 'install', 'hooks', 'tools'])
+/** Their values are mappings, lists of mappings, or flags: text in quotes would hide the fault. */
+const STRUCTURED: ReadonlySet<string> = new Set(['requires', 'install', 'hooks', 'tools', ...FLAGS])
 /** Their values are lists or text: quoted unless they look like a list. */
 const LIST_OR_TEXT: ReadonlySet<string> = new Set([
   'allowed-tools',
@@ -128,6 +131,7 @@ function repairLine(line: string): { line: string; found: Omit<Repair, 'line'> }
   const problem = readYaml(`x: ${value}`).problems.find(isFatal)
   if (problem?.code !== 'yaml-invalid') return undefined
   const trimmed = value.trimEnd()
+  if (STRUCTURED.has(head.replace(/^[\s"']+|["':\s]+$/g, ''))) return undefined
   const key = head.replace(/^[\s-]+|[:\s]+$/g, '')
   return {
     line: `${head}'${trimmed.replaceAll("'", "''")}'`,

@@ -8,18 +8,41 @@ const AS_WRITTEN: ReadonlySet<string> = new Set(['name', 'description', 'version
 /** Keys that cannot be data: given twice, merge keys, lists and mappings as keys. */
 export function keyProblems(root: ParsedNode | null): YamlProblem[] {
   const problems: YamlProblem[] = []
-  visit(root, problems)
+  visit(root, { problems, gates: isMap(root) && root.flow === true, level: 0 })
   return problems
 }
 
-function visit(node: ParsedNode | null, problems: YamlProblem[]): void {
-  if (isSeq(node)) for (const item of node.items) visit(item as ParsedNode | null, problems)
+interface Visit {
+  readonly problems: YamlProblem[]
+  /** The keys may gate. */
+  readonly gates: boolean
+  readonly level: number
+}
+
+function visit(node: ParsedNode | null, { problems, gates, level }: Visit): void {
+  if (isSeq(node))
+    for (const item of node.items) visit(item as ParsedNode | null, { problems, gates, level: level + 1 })
   if (!isMap(node)) return
   const seen = new Set<string>()
   for (const { key, value } of node.items) {
-    const problem = keyProblem(key as ParsedNode | null, seen, node)
+    const problem = keyProblem(key as ParsedNode | null, seen, node) ?? (gates ? commentProblem(key) : undefined)
     if (problem) problems.push(problem)
-    visit(value as ParsedNode | null, problems)
+    const below = gates || (level === 0 && GATING_KEYS.has(keyText(key) ?? ''))
+    visit(value as ParsedNode | null, { problems, gates: below, level: level + 1 })
+  }
+}
+
+/** Top-level keys whose mappings gate. */
+export const GATING_KEYS: ReadonlySet<string> = new Set(['metadata', 'requires', 'install'])
+
+/** A comment of JSON is none in YAML: it would make another key of the one behind it, which nobody reads. */
+function commentProblem(key: unknown): YamlProblem | undefined {
+  if (!isScalar(key) || key.type !== Scalar.PLAIN || !/^\/[/*]/.test(key.source ?? '')) return undefined
+  return {
+    code: 'yaml-key-not-text',
+    message: `a key begins with ${(key.source ?? '').slice(0, 2)}, which begins no comment in YAML`,
+    offset: key.range?.[0] ?? 0,
+    fix: 'remove the comment, or write it as # … on a line of its own',
   }
 }
 

@@ -1,5 +1,6 @@
 import type { CST, YAMLError } from 'yaml'
 import type { YamlProblem } from './inspect.ts'
+import { fixWithoutQuotes } from './prose.ts'
 
 /** Words for a person who does not know YAML. */
 interface Words {
@@ -10,6 +11,7 @@ interface Words {
 }
 
 const QUOTE_IT = 'put quotes around the whole value'
+const NO_COMMA = 'a comma is missing between brackets'
 
 const BY_CODE: Readonly<Record<string, Words>> = {
   BLOCK_AS_IMPLICIT_KEY: { message: 'a second ": " in an unquoted value', fix: QUOTE_IT },
@@ -28,7 +30,11 @@ export function inPlainWords(
 ): YamlProblem {
   const words = aboutQuotes(message) ?? aboutBrackets(message, source.tokens) ?? aboutKeys(message, source.text, offset)
   const found = words ?? aboutIndent(message) ?? aboutRest(message) ?? BY_CODE[code]
-  return found === undefined ? { code: 'yaml-invalid', message, offset } : { code: 'yaml-invalid', offset, ...found }
+  const isGeneral = found === undefined || found.fix === QUOTE_IT
+  const fix = isGeneral ? fixWithoutQuotes(source.text, offset) : undefined
+  const problem = { code: 'yaml-invalid' as const, message, offset, ...found }
+  if (fix === undefined) return problem
+  return fix.startsWith('put the missing comma') ? { ...problem, message: NO_COMMA, fix } : { ...problem, fix }
 }
 
 function aboutQuotes(message: string): Words | undefined {
