@@ -4,6 +4,7 @@
 //   look.cjs      the command line, and `skills list` and `show`: no more than looking takes
 //   later.cjs     what look.cjs needs for files that are not plain
 //   config.cjs    what look.cjs needs when there is a nexus.yaml
+//   standing.cjs  what look.cjs needs to say why one skill is held
 //   start.cjs     the command line, its help and its mistakes, and no command
 //   main.cjs      the command line, and other commands that start often: check, prompt, config
 //   <part>.js     what other commands add, with the chunks they share; they have their own copies of the rooms
@@ -32,8 +33,11 @@ const LATER = [
   'src/format/parse.ts',
   'src/kernel/nearest.ts',
 ]
-/** What look.cjs loads from config.cjs when there is a nexus.yaml. */
-const WITH_CONFIG = ['src/config/layers/build-layers.ts', 'src/entries.ts', 'src/policies.ts']
+/** What look.cjs loads from files of their own: when there is a nexus.yaml, and for one skill that is held or may not load. */
+const APART = {
+  config: ['src/config/layers/build-layers.ts', 'src/entries.ts', 'src/policies.ts'],
+  standing: ['src/cli/commands/skills/standing.ts'],
+}
 /** Bundled, so that one file is read instead of many. All other packages stay outside. */
 const BUNDLED = ['valibot']
 const NODE = {
@@ -67,7 +71,7 @@ export async function bundleCommand(directory) {
       plugins: [outsidePackages, lazyModules('esm'), readSources('esm')],
     }),
   ]
-  for (const [name, files] of Object.entries({ later: LATER, config: WITH_CONFIG }))
+  for (const [name, files] of Object.entries({ later: LATER, ...APART }))
     results.push(await bundleFiles(directory, name, { files, parts }))
   results.push(...(await lazyModules.bundlePackages(directory)))
   await bundleBin(directory)
@@ -137,8 +141,8 @@ function collectParts(inside, parts) {
       esbuild.onResolve({ filter: /^\..*\.ts$/ }, ({ kind, path, resolveDir }) => {
         const file = relative(SRC, resolve(resolveDir, path)).replaceAll('\\', '/')
         if (kind !== 'dynamic-import' || inside.test(file)) return undefined
-        if (inside === INSIDE.look && WITH_CONFIG.includes(`src/${file}`))
-          return { path: './config.cjs', external: true }
+        const [apart] = Object.entries(APART).find(([, files]) => files.includes(`src/${file}`)) ?? []
+        if (inside === INSIDE.look && apart !== undefined) return { path: `./${apart}.cjs`, external: true }
         const name = file.replace(/\.ts$/, '').replaceAll('/', '-')
         parts.set(name, `src/${file}`)
         return { path: `./${name}.js`, external: true }
