@@ -60,6 +60,8 @@ export interface LoadedSkill {
 
 /** Loads skills of one catalog. Nothing is cached: each call reads the files as they are. */
 export interface Loader {
+  /** True when there is a skill to load. Asked on every look, so no names are made for it. */
+  hasSkills(): boolean
   /** What the skills that can be loaded are called by, in the order of the catalog. */
   names(): readonly string[]
   /**
@@ -117,6 +119,7 @@ export function createLoader(parts: LoaderParts): Loader {
   }
 
   return {
+    hasSkills: () => catalog().skills.length > 0,
     names: () => catalog().skills.map((skill) => catalog().callName(skill)),
     load,
     readFile,

@@ -14,7 +14,7 @@ import { createSkillTool } from './skill.ts'
  */
 export function registerBuiltins(registry: Registry): void {
   const { services } = registry
-  const hasSkills = (services.get<Loader>('loader')?.names().length ?? 0) > 0
+  const hasSkills = services.get<Loader>('loader')?.hasSkills() ?? false
   if (hasSkills) add(registry, SKILL_TOOLS)
   if (hasSkills && services.has('skillSearch')) add(registry, { find_skills: createFindSkillsTool })
   if (services.has('sandbox')) add(registry, COMMAND_TOOLS)
