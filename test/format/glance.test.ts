@@ -175,6 +175,11 @@ for (const [what, text] of Object.entries(LEFT)) {
   test(`${what} is left to the parser that reports`, () => assert.equal(isSeenAlike(Buffer.from(text), 'pdf'), false))
 }
 
+test('a key in JSON with a character that nobody sees has one verdict', () => {
+  const text = 'name: pdf\ndescription: Reads files.\nmetadata: {"\u200bopenclaw":{"emoji":"x"}}\n'
+  assertSameVerdicts(Buffer.from(file(text)), 'pdf')
+})
+
 test('a glance takes nothing from behind the end of a file', () => {
   for (const text of [
     '---     ',

@@ -4,7 +4,7 @@ import { BUILTIN_TOOLS, createRegistry, createServices, registerBuiltins } from 
 
 test('the names that a policy may use without a runtime are those of the built-in tools, with their capabilities', () => {
   const services = createServices()
-  services.register('loader', { names: () => ['a-skill'] })
+  services.register('loader', { hasSkills: () => true, names: () => ['a-skill'] })
   services.register('skillSearch', {})
   services.register('sandbox', {})
   const registry = createRegistry(services)

@@ -23,6 +23,8 @@ const LONG_KEY = /\n[ -]*[\w.-]{200}/
 const COMMENT = /(?<![|>]-? *)\n *#[^\x00-\x1f\x7f]*/g
 /** The value of a metadata that is written as JSON. */
 const JSON_METADATA = /(?<=\nmetadata: *)\{[^\x00-\x1f\x7f]*\}(?= *\r?\n)/
+/** Blanks and characters that nobody sees: in a key of JSON they are reported. */
+const ODD = /[^\S \t\r\n]|[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f]/
 const OPENER = /^--- *\r?\n/
 const IS_WIDE = /[\x80-\xff]/
 /** A value that is no text: a number, or a word in any case. */
@@ -224,8 +226,9 @@ export class Outliner implements Outline {
 
   private json(bytes: Buffer, entry: TopEntry): JsonObject | undefined {
     const { length } = this.written(entry, 'metadata')
-    const json = plainJson(bytes.toString('utf8', this.writtenTo - length, this.writtenTo))
-    if (json === undefined || !isSoundMapping(json)) return undefined
+    const text = bytes.toString('utf8', this.writtenTo - length, this.writtenTo)
+    const json = plainJson(text)
+    if (json === undefined || !isSoundMapping(json) || ODD.test(text)) return undefined
     this.isQuiet = false
     return json
   }
