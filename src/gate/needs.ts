@@ -5,8 +5,8 @@ import {
   type Skill,
   skillAddress,
   type SkillMetadata,
+  toOsName,
 } from '../kernel/index.ts'
-import { toOsName } from './os.ts'
 import { brokenParts, enabling, entryOf, type Ground, isEnvName, settingAt } from './prepare.ts'
 import { toolGroupsOf } from './tool-groups.ts'
 

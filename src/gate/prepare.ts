@@ -1,7 +1,14 @@
 import { basename, dirname } from 'node:path'
 
-import { configKey, nameKey, type RejectedSkill, type Skill, skillAddress, type TargetFacts } from '../kernel/index.ts'
-import { toOsName } from './os.ts'
+import {
+  configKey,
+  nameKey,
+  type RejectedSkill,
+  type Skill,
+  skillAddress,
+  type TargetFacts,
+  toOsName,
+} from '../kernel/index.ts'
 import type { EntryRules, GateRules } from './rules.ts'
 
 /** Facts and rules made ready for many skills: look-ups by key, and each binary asked for once. The look-ups are total. */

@@ -1,39 +1,45 @@
-import { type HeldReason, nearest, type Skill, toSafeLine } from '../kernel/index.ts'
+import { type HeldReason, nearest, type Skill, toOsName, toSafeLine } from '../kernel/index.ts'
 import type { Lack } from './needs.ts'
-import { toOsName } from './os.ts'
 import { brokenReference, brokenSetting, enabling, entryKey, type Ground, isBinName, isEnvName } from './prepare.ts'
 
 /** What a lack is called, and what to do about it. */
 export function reasonFor({ code, name }: Lack, skill: Skill, ground: Ground): HeldReason {
   const { os, requires } = skill.metadata
+  const reason = (missing: readonly string[], text: string, fix: string): HeldReason => ({
+    code,
+    missing,
+    // Names come from skills, so the words are made safe to print.
+    text: toSafeLine(text),
+    fix: toSafeLine(fix),
+  })
   switch (code) {
     case 'missing-description':
-      return reason(code, 'missing description', () => `Add a description: line to ${skill.file}.`)
+      return reason([], 'missing description', `Add a description: line to ${skill.file}.`)
     case 'untrusted':
-      return reason(code, 'its source is not trusted', () => 'Look at the skill, then run: nexus trust')
+      return reason([], 'its source is not trusted', 'Look at the skill, then run: nexus trust')
     case 'disabled':
-      return reason(code, 'disabled in config', () => enabling(skill, ground) ?? '')
+      return reason([], 'disabled in config', enabling(skill, ground) ?? '')
     case 'not-allowed':
-      return reason(code, 'not allowed for this agent', () => `Add ${skill.name} to the agent's skills: list.`)
+      return reason([], 'not allowed for this agent', `Add ${skill.name} to the agent's skills: list.`)
     case 'os':
-      return reason(code, `requires OS ${listed(os)}, have ${ground.os}`, () => osFix(os, ground.os))
+      return reason(os, `requires OS ${listed(os)}, have ${ground.os}`, osFix(os, ground.os))
     case 'bin':
-      return reason(code, `missing binary: ${name}`, () => binFix(skill, [name], ground))
+      return reason([name], `missing binary: ${name}`, binFix(skill, [name], ground))
     case 'any-bins':
-      return reason(code, `missing any of: ${listed(requires.anyBins)}`, () => binFix(skill, requires.anyBins, ground))
-    case 'env':
-      return reason(code, `missing env: ${name}`, () => envFix(skill, name, ground))
-    case 'config':
       return reason(
-        code,
-        `config not truthy: ${name}`,
-        () => brokenSetting(skill, name, ground) ?? configFix(skill, name),
+        requires.anyBins,
+        `missing any of: ${listed(requires.anyBins)}`,
+        binFix(skill, requires.anyBins, ground),
       )
+    case 'env':
+      return reason([name], `missing env: ${name}`, envFix(skill, name, ground))
+    case 'config':
+      return reason([name], `config not truthy: ${name}`, brokenSetting(skill, name, ground) ?? configFix(skill, name))
     case 'tool-group':
       return reason(
-        code,
+        [name],
         `required tool group not allowed: ${name}`,
-        () => `Allow ${/^group:/i.test(name) ? name : `group:${name}`} in the agent's tools policy.`,
+        `Allow ${/^group:/i.test(name) ? name : `group:${name}`} in the agent's tools policy.`,
       )
   }
 }
@@ -42,17 +48,6 @@ function configFix({ file }: Skill, path: string): string {
   return path.split('.').includes('')
     ? `Correct ${file}: '${path}' is no path of a setting, because a part of it is empty.`
     : `Set ${path} in nexus.yaml.`
-}
-
-/** A reason whose words are safe to print: names come from skills. Few fixes are ever shown, so each is worded when it is asked for. */
-function reason(code: HeldReason['code'], text: string, fix: () => string): HeldReason {
-  return {
-    code,
-    text: toSafeLine(text),
-    get fix() {
-      return toSafeLine(fix())
-    },
-  }
 }
 
 /** `[a b]`, as Go prints a list with %v. Source: seed 001 §3.1. */

@@ -3,9 +3,17 @@
 /** `error`: the thing is not used. `warning`: it is used, but not as its author may think. `info`: worth knowing. */
 export type Severity = 'error' | 'warning' | 'info'
 
+/** A replacement of text in one file. Lines and columns count from 1 (columns in UTF-16 units); `end` is exclusive. */
+export type Edit = {
+  readonly start: { readonly line: number; readonly column: number }
+  readonly end: { readonly line: number; readonly column: number }
+  readonly text: string
+}
+
 /**
  * One finding for the author of a skill or of a configuration; returned, never thrown.
- * `line` and `column` count from 1 and refer to `path`; `fix` says what to type or change.
+ * `line` and `column` count from 1 and refer to `path`. Code may act on `code`, `subject`, place and `edit` only:
+ * `message` and `fix` are words for people, made once, and nothing reads them back.
  */
 export interface Diagnostic {
   readonly code: string
@@ -15,6 +23,10 @@ export interface Diagnostic {
   readonly line?: number
   readonly column?: number
   readonly fix?: string
+  /** The key, name or setting it is about, as written: `allowed-tools`, `metadata.requires.env`, `skills.entries.pfd`. */
+  readonly subject?: string
+  /** The change that a machine can make to fix it, where there is one. */
+  readonly edit?: Edit
 }
 
 /** True when at least one diagnostic is an error. */

@@ -5,6 +5,7 @@ export {
   type CodeRow,
   CODES,
   type Diagnostic,
+  type Edit,
   type ErrorCode,
   hasErrors,
   isNexusError,
@@ -50,3 +51,4 @@ export {
   type Tier,
 } from './skill.ts'
 export type { Services, Tool, ToolContext, ToolOptions } from './tool.ts'
+export { CLIENT_BLOCKS, DEFAULTS, SKILL_FILE, toOsName } from './vocabulary.ts'

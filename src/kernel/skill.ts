@@ -174,9 +174,13 @@ export type HeldCode =
   | 'config'
   | 'tool-group'
 
-/** One reason why a skill cannot run there. `text` is fixed by seed 001; `fix` says what to do. */
+/**
+ * One reason why a skill cannot run there. `text` is fixed by seed 001; `fix` says what to do. Code acts on `code` and `missing` only.
+ */
 export interface HeldReason {
   readonly code: HeldCode
+  /** What is missing: the program, variable, setting, tool group or systems; several for `any-bins` and `os`; empty when nothing is named. */
+  readonly missing: readonly string[]
   readonly text: string
   readonly fix?: string
 }

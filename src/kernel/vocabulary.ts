@@ -1,0 +1,39 @@
+/** Names and limits that several rooms share. Each is written here once. */
+
+/** The file that makes a directory a skill. */
+export const SKILL_FILE = 'SKILL.md'
+
+/** Names under `metadata` that hold gating fields: ours first, then those of other clients. Source: decisions, "metadata forms". */
+export const CLIENT_BLOCKS = ['nexus', 'openclaw', 'clawdbot', 'clawdis', 'moltbot'] as const
+
+const SYSTEM_ALIASES: ReadonlyMap<string, string> = new Map([
+  ['macos', 'darwin'],
+  ['mac', 'darwin'],
+  ['osx', 'darwin'],
+  ['win32', 'windows'],
+  ['win', 'windows'],
+])
+
+/** One name per operating system: `linux`, `darwin`, `windows`, else the given name in lower case. */
+export function toOsName(name: string): string {
+  const plain = name.trim().toLowerCase()
+  return SYSTEM_ALIASES.get(plain) ?? plain
+}
+
+/** Values that hold when no configuration and no caller says otherwise. */
+export const DEFAULTS = {
+  /** Characters of the prompt's list of skills. Source: decisions, "prompt index". */
+  promptBudgetChars: 12_000,
+  /** Quiet time before a change on disk leads to a reload. */
+  watchDebounceMs: 250,
+  /** Time limit of one command. */
+  commandTimeoutMs: 30_000,
+  /** Bytes kept of a command's output. */
+  maxOutputBytes: 204_800,
+  /** Time limit of one tool call. Source: contracts §1.9. */
+  toolTimeoutMs: 30_000,
+  /** Largest SKILL.md that is read. Source: decisions, "YAML limits". */
+  maxSkillFileBytes: 1_048_576,
+  /** Model steps of one turn. Loading, reading and running a few commands passes seed 000's 10 at once. */
+  maxIterations: 50,
+} as const
