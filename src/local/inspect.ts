@@ -1,11 +1,11 @@
 /** Looking at the skills of this machine without the means to run them: what `nexus skills list` and its like need, and no more. */
-import type { Catalog } from './catalog/index.ts'
-import type { LoadedConfig } from './config/index.ts'
-import { type Diagnostic, NexusError, type TargetFacts } from './kernel/index.ts'
-import { openSandbox } from './sandbox/index.ts'
+import type { Catalog } from '../catalog/index.ts'
+import type { LoadedConfig } from '../config/index.ts'
+import { type Diagnostic, NexusError, type TargetFacts } from '../kernel/index.ts'
+import { openSandbox } from '../sandbox/index.ts'
 import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
-import { findName, type SkillSource, type SourceResult } from './sources/index.ts'
-import { survey, type SurveyedAgent } from './survey.ts'
+import { findName, type SkillSource, type SourceResult } from '../sources/index.ts'
+import { survey, type SurveyedAgent } from '../runtime/index.ts'
 
 /** Nobody else waits for this process, but Ctrl-C and the word that it is at work should not wait long. */
 const SLICE_MS = 100

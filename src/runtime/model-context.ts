@@ -7,9 +7,9 @@ import {
   skillRules,
   skillToolPrompt,
   toSkillUri,
-} from './catalog/index.ts'
-import type { OfferedTool, Parts } from './parts.ts'
-import { createWireNames, type Registry } from './tools/index.ts'
+} from '../catalog/index.ts'
+import type { OfferedTool, Parts } from './types.ts'
+import { createWireNames, type Registry } from '../tools/index.ts'
 
 export interface Briefing {
   /** The prompt index within its budget. */

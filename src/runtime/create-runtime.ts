@@ -1,8 +1,8 @@
 /** The pipeline, top to bottom: discover -> gate -> catalog -> load -> authorize -> execute -> record. */
-import { refused, settle } from './ask.ts'
-import { decide, deniedCapabilities, type PolicyRules, toolGroupRule } from './authorize/index.ts'
-import { type Briefing, createBriefing } from './briefing.ts'
-import { type Catalog, createSkillSearch, toSnapshot } from './catalog/index.ts'
+import { refused, settle } from './approval.ts'
+import { decide, deniedCapabilities, type PolicyRules, toolGroupRule } from '../authorize/index.ts'
+import { type Briefing, createBriefing } from './model-context.ts'
+import { type Catalog, createSkillSearch, toSnapshot } from '../catalog/index.ts'
 import {
   type Call,
   createRedactor,
@@ -18,13 +18,13 @@ import {
   type Skill,
   systemClock,
   type TargetFacts,
-} from './kernel/index.ts'
-import { createFreshness, createLoader, createSkillStacks, type SkillStacks } from './load/index.ts'
-import type { AgentProfile, CallOptions, CallRequest, CallResult, Parts, Runtime } from './parts.ts'
+} from '../kernel/index.ts'
+import { createFreshness, createLoader, createSkillStacks, type SkillStacks } from '../load/index.ts'
+import type { AgentProfile, CallOptions, CallRequest, CallResult, Parts, Runtime } from './types.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
-import { rest, type SourceResult } from './sources/index.ts'
-import { createMemoryStore } from './store/index.ts'
-import { survey, type SurveyedAgent } from './survey.ts'
+import { rest, type SourceResult } from '../sources/index.ts'
+import { createMemoryStore } from '../store/index.ts'
+import { survey, type SurveyedAgent } from './build-catalogs.ts'
 import {
   argumentsProblem,
   createRegistry,
@@ -33,7 +33,7 @@ import {
   provideCommands,
   registerBuiltins,
   type Registry,
-} from './tools/index.ts'
+} from '../tools/index.ts'
 
 /** What one agent has: its catalog, its tools, its policy. Made anew by every refresh. */
 interface AgentRoom {

@@ -1,8 +1,8 @@
 /** The first half of the pipeline: discover -> gate -> catalog, for every agent. The runtime and commands that only look share it. */
-import { buildCatalogInSlices, type Catalog } from './catalog/index.ts'
-import { gateInSlices, type GateRules, NO_GATE_RULES } from './gate/index.ts'
-import type { TargetFacts } from './kernel/index.ts'
-import { createPace, discover, rest, type SkillSource, type SourceResult } from './sources/index.ts'
+import { buildCatalogInSlices, type Catalog } from '../catalog/index.ts'
+import { gateInSlices, type GateRules, NO_GATE_RULES } from '../gate/index.ts'
+import type { TargetFacts } from '../kernel/index.ts'
+import { createPace, discover, rest, type SkillSource, type SourceResult } from '../sources/index.ts'
 
 export interface SurveyParts {
   readonly sources: readonly SkillSource[]

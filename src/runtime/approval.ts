@@ -1,6 +1,6 @@
 /** ask: what becomes of a decision that is not yet, or not, allowed. */
-import { type Call, type Decision, failed, type Outcome } from './kernel/index.ts'
-import type { Parts } from './parts.ts'
+import { type Call, type Decision, failed, type Outcome } from '../kernel/index.ts'
+import type { Parts } from './types.ts'
 
 /** Turns `ask` into allow or deny. Without anybody to ask it is a denial that says so. */
 export async function settle(
