@@ -20,9 +20,8 @@ export {
   type SecretCommandResult,
   type Secrets,
 } from './secrets/open-secrets.ts'
-export { maskToken } from './secrets/mask.ts'
-export type { SourceLines } from './document/source-lines.ts'
-export { configTruthy, explainConfig, type ExplainedConfig, maskConfig, sourceOf } from './show.ts'
+export type { SourceLines } from './document/frame-lines.ts'
+export { configTruthy, explainConfig, type ExplainedConfig, sourceOf, textForConsent } from './show.ts'
 export {
   isTrusted,
   listTrusted,

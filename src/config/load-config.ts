@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
-import { type Diagnostic, NexusError, toSafeLine } from '../kernel/index.ts'
-import type { Layer, LoadedConfig } from './config.ts'
+import { type Diagnostic, type JsonObject, NexusError, toSafeLine } from '../kernel/index.ts'
+import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
 import { expandHome, namedPlace, wrongHome } from './home.ts'
 import type { Built, Input } from './layers/build-layers.ts'
@@ -56,7 +56,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const keys = [environment.openaiApiKey, environment.anthropicApiKey].filter((key) => key !== undefined)
   const secrets = [...new Set([...keys, ...built.secrets])]
   return Object.freeze({
-    config: toConfig(built.document, { unset: built.unset, secrets }),
+    config: toConfig(built.document, built.unset),
     diagnostics: [
       ...trust.diagnostics,
       ...(changed ? [changed] : []),
@@ -80,9 +80,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
 async function build(inputs: readonly Input[], settings: ConfigDocument, environment: Environment): Promise<Built> {
   if (inputs.length > 0)
     return (await import('./layers/build-layers.ts')).buildLayers(inputs, { environment, settings })
-  const places = { locate: () => undefined, inFile: (keys: readonly (string | number)[]) => keys }
-  const layer: Layer = { path: 'environment', document: settings as Layer['document'], ...places }
-  return { document: settings, layers: [layer], diagnostics: [], secrets: new Set(), unset: [] }
+  const layers = [{ path: 'environment', document: settings as JsonObject }]
+  return { document: settings, layers, diagnostics: [], secrets: new Set(), unset: [] }
 }
 
 /**

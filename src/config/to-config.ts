@@ -1,32 +1,25 @@
-import type { JsonObject } from '../kernel/index.ts'
+import { DEFAULTS, type JsonObject } from '../kernel/index.ts'
 import {
   type AgentConfig,
   type BrokenReference,
   type Config,
-  DEFAULTS,
+  CONFIG_DEFAULTS,
   type ExecutionConfig,
   type ModelConfig,
-  SECRETS,
   type SkillEntry,
   type SkillsConfig,
   type SourceConfig,
 } from './config.ts'
-import { copyValue, isInList, partAt } from './document/parts.ts'
+import { copyValue, isInList, partAt } from './document/path.ts'
 import { expandAgents } from './layers/merge.ts'
 import type { Unset } from './layers/references.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 
-/** What goes along with a merged document. */
-export interface Findings {
-  readonly unset: readonly Unset[]
-  readonly secrets: readonly string[]
-}
-
 /** Fills in the defaults and freezes the result, maps included. `document` holds all files, merged and resolved. */
-export function toConfig(document: ConfigDocument, { unset, secrets }: Findings): Config {
+export function toConfig(document: ConfigDocument, unset: readonly Unset[]): Config {
   const { groups = {}, ...toolSettings } = document.tools ?? {}
   const model = toModel(document.model)
-  const config: Config = {
+  return freezeDeep<Config>({
     ...(model && { model }),
     skills: toSkills(document, unset),
     agents: toAgents(document.agents ?? []),
@@ -35,12 +28,10 @@ export function toConfig(document: ConfigDocument, { unset, secrets }: Findings)
     limits: {
       maxIterations: document.limits?.maxIterations ?? DEFAULTS.maxIterations,
       toolTimeoutMs: document.limits?.toolTimeoutMs ?? DEFAULTS.toolTimeoutMs,
-      maxConcurrentTools: document.limits?.maxConcurrentTools ?? DEFAULTS.maxConcurrentTools,
+      maxConcurrentTools: document.limits?.maxConcurrentTools ?? CONFIG_DEFAULTS.maxConcurrentTools,
     },
     values: copyValue(document as JsonObject) as JsonObject,
-  }
-  Object.defineProperty(config, SECRETS, { value: secrets, enumerable: false })
-  return freezeDeep(config)
+  })
 }
 
 function toModel(model: ConfigDocument['model']): ModelConfig | undefined {
@@ -71,9 +62,9 @@ function toSkills({ skills = {} }: ConfigDocument, unset: readonly Unset[]): Ski
     disabledSkills: skills.disabled_skills ?? [],
     sources: (skills.sources ?? []).map((source) => ({ ...source }) as SourceConfig),
     entries: new LockedMap(entries),
-    surface: skills.surface ?? DEFAULTS.surface,
+    surface: skills.surface ?? CONFIG_DEFAULTS.surface,
     prompt: toPrompt(skills.prompt ?? {}),
-    refreshOnCall: skills.refreshOnCall ?? DEFAULTS.refreshOnCall,
+    refreshOnCall: skills.refreshOnCall ?? CONFIG_DEFAULTS.refreshOnCall,
   }
 }
 
@@ -88,7 +79,7 @@ function toLoad({ extraDirs, watch, watchDebounceMs }: NonNullable<SkillsDocumen
 }
 
 function toPrompt({ budgetChars, style }: NonNullable<SkillsDocument['prompt']>): SkillsConfig['prompt'] {
-  return { budgetChars: budgetChars ?? DEFAULTS.budgetChars, style: style ?? 'markdown' }
+  return { budgetChars: budgetChars ?? DEFAULTS.promptBudgetChars, style: style ?? 'markdown' }
 }
 
 type EntryDocument = NonNullable<SkillsDocument['entries']>[string]
@@ -114,7 +105,7 @@ function leftOut(entry: string, unset: readonly Unset[], skills: object): readon
 }
 
 function toAgents(agents: NonNullable<ConfigDocument['agents']>): AgentConfig[] {
-  const all = agents.length > 0 ? agents : [{ id: DEFAULTS.agentId }]
+  const all = agents.length > 0 ? agents : [{ id: CONFIG_DEFAULTS.agentId }]
   return expandAgents(all).map(({ id, preset, skills, instructions, tools = {} }) => ({
     id,
     ...(preset !== undefined && { preset }),
@@ -135,7 +126,7 @@ function toExecution({
   return {
     // What this version cannot do is done in the local sandbox, never unconfined; it is said where it was read.
     sandbox: sandbox === 'none' ? 'none' : 'local',
-    timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
+    timeoutMs: timeoutMs ?? DEFAULTS.commandTimeoutMs,
     maxOutputBytes: maxOutputBytes ?? DEFAULTS.maxOutputBytes,
     ...(uidBase !== undefined && { uidBase }),
     workspace: { mode: 'mirror', ...workspace } as ExecutionConfig['workspace'],

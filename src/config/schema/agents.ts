@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { about, count, identifier, text, texts, time, timeOrNone } from './parts.ts'
+import { about, count, identifier, name, names, paths, time, timeOrNone } from './parts.ts'
 
 /** Permission presets that are always there. Source: contracts §1.7. */
 export const PRESETS = ['yolo', 'trusted', 'sandboxed', 'worker'] as const
 
 /** null: no limit; []: nothing; absent: as the preset says. Source: decisions, "allowed_paths". */
-const allowedPaths = v.pipe(v.nullable(texts), about('Directories; null: no limit, []: none.'))
+const allowedPaths = v.pipe(v.nullable(paths), about('Directories; null: no limit, []: none.'))
 
 const toolPermission = v.pipe(
   v.strictObject({
@@ -18,30 +18,30 @@ const toolPermission = v.pipe(
 )
 
 const preset = v.strictObject({
-  extends: v.optional(v.pipe(text, about('A built-in preset or one of this map; default trusted.'))),
+  extends: v.optional(v.pipe(name, about('A built-in preset or one of this map; default trusted.'))),
   allowedPaths: v.optional(allowedPaths),
-  blockedPaths: v.optional(v.pipe(texts, about('Directories that are refused whatever else is said.'))),
+  blockedPaths: v.optional(v.pipe(paths, about('Directories that are refused whatever else is said.'))),
   network: v.optional(v.pipe(v.boolean(), about('Whether tools may reach the network.'))),
-  disableTools: v.optional(v.pipe(texts, about('Tools that are taken away.'))),
-  tools: v.optional(v.pipe(v.record(text, toolPermission), about('What is different for single tools.'))),
+  disableTools: v.optional(v.pipe(names, about('Tools that are taken away.'))),
+  tools: v.optional(v.pipe(v.record(name, toolPermission), about('What is different for single tools.'))),
   defaultToolTimeoutMs: v.optional(v.pipe(timeOrNone, about('Time limit of a tool call; 0 means none.'))),
 })
 
 export const permissions = v.pipe(
   v.strictObject({
-    defaultPreset: v.optional(v.pipe(text, about('Preset of agents that name none.'))),
+    defaultPreset: v.optional(v.pipe(name, about('Preset of agents that name none.'))),
     presets: v.optional(v.pipe(v.record(identifier, preset), about('Presets of your own, by name.'))),
-    destructiveTools: v.optional(v.pipe(texts, about('Tools that a trusted agent confirms, besides the usual ones.'))),
+    destructiveTools: v.optional(v.pipe(names, about('Tools that a trusted agent confirms, besides the usual ones.'))),
   }),
   about('What agents are: presets, paths and limits per tool.'),
 )
 
 const delta = v.strictObject({
-  disableTools: v.optional(texts),
-  enableTools: v.optional(texts),
+  disableTools: v.optional(names),
+  enableTools: v.optional(names),
   allowedPaths: v.optional(allowedPaths),
-  addBlockedPaths: v.optional(texts),
-  toolOverrides: v.optional(v.record(text, toolPermission)),
+  addBlockedPaths: v.optional(paths),
+  toolOverrides: v.optional(v.record(name, toolPermission)),
 })
 
 const budget = v.strictObject({
@@ -68,17 +68,17 @@ const policy = v.strictObject({
     v.pipe(v.picklist(['minimal', 'coding', 'messaging', 'full']), about('Which tools there are at all.')),
     'full',
   ),
-  allow: v.optional(v.pipe(texts, about('Tools, groups (group:fs), servers (mcp:github) and patterns.'))),
-  ask: v.optional(v.pipe(texts, about('Tools that a person confirms at each call.'))),
-  deny: v.optional(v.pipe(texts, about('Tools that are refused. Weighs more than anything else.'))),
+  allow: v.optional(v.pipe(names, about('Tools, groups (group:fs), servers (mcp:github) and patterns.'))),
+  ask: v.optional(v.pipe(names, about('Tools that a person confirms at each call.'))),
+  deny: v.optional(v.pipe(names, about('Tools that are refused. Weighs more than anything else.'))),
 })
 
 export const agent = v.strictObject({
   id: identifier,
   extends: v.optional(v.pipe(identifier, about('Another agent whose settings this one starts from.'))),
-  skills: v.optional(v.pipe(texts, about('Absent: all. A list: only these. []: none.'))),
+  skills: v.optional(v.pipe(names, about('Absent: all. A list: only these. []: none.'))),
   instructions: v.optional(v.pipe(v.string(), about('Text for the agent’s system prompt.'))),
-  preset: v.optional(v.pipe(text, about('yolo, trusted, sandboxed, worker, or one of permissions.presets.'))),
+  preset: v.optional(v.pipe(name, about('yolo, trusted, sandboxed, worker, or one of permissions.presets.'))),
   permissions: v.optional(v.pipe(delta, about('What is different from the preset.'))),
   budget: v.optional(v.pipe(budget, about('What the agent may use up.'))),
   context: v.optional(v.pipe(context, about('How much of the history is sent.'))),

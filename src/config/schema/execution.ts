@@ -1,6 +1,7 @@
 import * as v from 'valibot'
-import { DEFAULTS } from '../config.ts'
-import { about, count, countOrNone, secret, text, texts, time, timeOrNone, url } from './parts.ts'
+import { DEFAULTS } from '../../kernel/index.ts'
+import { CONFIG_DEFAULTS } from '../config.ts'
+import { about, count, countOrNone, name, names, path, paths, secret, time, timeOrNone, url } from './parts.ts'
 
 const MIB = 1024 * 1024
 const sandboxes = v.picklist(['local', 'e2b', 'none'])
@@ -14,15 +15,15 @@ const processLimits = v.strictObject({
 })
 
 const network = v.strictObject({
-  allowedDomains: v.optional(v.pipe(texts, about('Domains that commands may reach.'))),
-  deniedDomains: v.optional(v.pipe(texts, about('Domains that they may not reach, whatever is allowed.'))),
+  allowedDomains: v.optional(v.pipe(names, about('Domains that commands may reach.'))),
+  deniedDomains: v.optional(v.pipe(names, about('Domains that they may not reach, whatever is allowed.'))),
   allowLocalBinding: v.optional(v.pipe(v.boolean(), about('Whether commands may listen on ports.'))),
 })
 
 const filesystem = v.strictObject({
-  denyRead: v.optional(v.pipe(texts, about('Paths that commands do not see.'))),
-  allowWrite: v.optional(v.pipe(texts, about('Paths that commands may write, besides their own.'))),
-  denyWrite: v.optional(v.pipe(texts, about('Paths that commands may not write, whatever is allowed.'))),
+  denyRead: v.optional(v.pipe(paths, about('Paths that commands do not see.'))),
+  allowWrite: v.optional(v.pipe(paths, about('Paths that commands may write, besides their own.'))),
+  denyWrite: v.optional(v.pipe(paths, about('Paths that commands may not write, whatever is allowed.'))),
 })
 
 const workspace = v.strictObject({
@@ -50,8 +51,8 @@ const files = v.strictObject({
 const e2b = v.strictObject({
   apiKey: v.optional(v.pipe(secret, about('Default: the variable E2B_API_KEY.'))),
   apiUrl: v.optional(v.pipe(url, about('Address of an E2B-compatible service, such as nexus sandboxd.'))),
-  domain: v.optional(v.pipe(text, about('Domain of the service.'))),
-  template: v.optional(v.pipe(text, about('Template that sandboxes are made from.'))),
+  domain: v.optional(v.pipe(name, about('Domain of the service.'))),
+  template: v.optional(v.pipe(name, about('Template that sandboxes are made from.'))),
   reuse: v.optional(
     v.pipe(v.picklist(['none', 'project_agent']), about('none: one sandbox per run; project_agent: one per agent.')),
     'project_agent',
@@ -81,7 +82,7 @@ export const execution = v.pipe(
       'local',
     ),
     mode: v.optional(v.pipe(sandboxes, about('Another name of sandbox.'))),
-    timeoutMs: v.optional(v.pipe(count, about('Time limit of one command.')), DEFAULTS.timeoutMs),
+    timeoutMs: v.optional(v.pipe(count, about('Time limit of one command.')), DEFAULTS.commandTimeoutMs),
     maxOutputBytes: v.optional(
       v.pipe(count, about('Most bytes kept of stdout and of stderr, each.')),
       DEFAULTS.maxOutputBytes,
@@ -118,7 +119,7 @@ export const limits = v.pipe(
     ),
     maxConcurrentTools: v.optional(
       v.pipe(count, about('Most tool calls that run at the same time.')),
-      DEFAULTS.maxConcurrentTools,
+      CONFIG_DEFAULTS.maxConcurrentTools,
     ),
   }),
   about('Limits of one turn.'),
@@ -136,10 +137,10 @@ const blobs = v.strictObject({
     v.pipe(v.picklist(['files', 's3', 'gcs', 'nats']), about('Where artifacts and packages lie.')),
     'files',
   ),
-  path: v.optional(v.pipe(text, about('With files: the directory.'))),
-  bucket: v.optional(text),
-  prefix: v.optional(text),
-  region: v.optional(text),
+  path: v.optional(v.pipe(path, about('With files: the directory.'))),
+  bucket: v.optional(name),
+  prefix: v.optional(name),
+  region: v.optional(name),
   endpoint: v.optional(url),
   accessKeyId: v.optional(secret),
   secretAccessKey: v.optional(secret),
@@ -148,7 +149,7 @@ const blobs = v.strictObject({
 export const store = v.pipe(
   v.strictObject({
     type: v.optional(v.pipe(v.picklist(['sqlite', 'postgres', 'memory']), about('Where state is kept.')), 'sqlite'),
-    path: v.optional(v.pipe(text, about('With sqlite: the file; default in the state directory.'))),
+    path: v.optional(v.pipe(path, about('With sqlite: the file; default in the state directory.'))),
     url: v.optional(v.pipe(secret, about('With postgres: its address, which holds the password.'))),
     synchronous: v.optional(
       v.pipe(v.picklist(['full', 'normal']), about('With sqlite: full survives loss of power.')),

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { agent, permissions, POLICY_WORDS } from './agents.ts'
 import { execution, limits, store } from './execution.ts'
-import { about, secret, text, texts, url } from './parts.ts'
+import { about, NAME, name, names, secret, url } from './parts.ts'
 import { mcp, nats, search, secrets, server } from './services.ts'
 import { skills } from './skills.ts'
 
@@ -10,7 +10,7 @@ export const MODEL_PROVIDERS = ['openai', 'anthropic', 'openai-compatible'] as c
 
 const modelMap = v.strictObject({
   provider: v.picklist(MODEL_PROVIDERS),
-  name: v.pipe(text, about('The model as its provider calls it.')),
+  name: v.pipe(name, about('The model as its provider calls it.')),
   baseUrl: v.optional(
     v.pipe(url, about('Address of the API; required for openai-compatible unless OPENAI_BASE_URL is set.')),
   ),
@@ -18,12 +18,19 @@ const modelMap = v.strictObject({
   api: v.optional(v.pipe(v.picklist(['chat', 'responses']), about('Which interface of OpenAI is spoken.'))),
 })
 
-const modelText = v.pipe(v.string(), v.regex(/^(openai|anthropic|openai-compatible)\/.+$/))
+const modelText = v.pipe(
+  v.string(),
+  v.regex(
+    /^(openai|anthropic|openai-compatible)\/.+$/,
+    'provider/name, with openai, anthropic or openai-compatible as provider',
+  ),
+  v.metadata(NAME),
+)
 
 /** Policy is an agent's. Here it would be taken for free settings and do nothing. */
 const misplaced = v.optional(v.pipe(v.never(), about('Policy belongs to an agent: agents[].tools.')))
 
-const groupName = v.pipe(v.string(), v.regex(/^group:\S+$/))
+const groupName = v.pipe(v.string(), v.regex(/^group:\S+$/, 'a name that begins with "group:", such as "group:mine"'))
 
 /** The whole of nexus.yaml: the one source of checks, types, defaults and the published JSON Schema. Nothing in it transforms. */
 export const CONFIG_SCHEMA = v.pipe(
@@ -37,7 +44,7 @@ export const CONFIG_SCHEMA = v.pipe(
         v.objectWithRest(
           {
             groups: v.optional(
-              v.pipe(v.record(groupName, texts), about('Names for several tools, used in allow, ask and deny.')),
+              v.pipe(v.record(groupName, names), about('Names for several tools, used in allow, ask and deny.')),
             ),
             ...v.entriesFromList(POLICY_WORDS, misplaced),
           },

@@ -1,10 +1,14 @@
 import * as v from 'valibot'
 import {
   about,
+  address,
   count,
-  environmentName,
   environmentValues,
+  headers,
   identifier,
+  name,
+  names,
+  path,
   port,
   secret,
   text,
@@ -12,6 +16,7 @@ import {
   time,
   timeOrNone,
   url,
+  variable,
 } from './parts.ts'
 
 /** Source: seed 002, "Web Search". */
@@ -32,13 +37,13 @@ export const search = v.pipe(
 export const server = v.pipe(
   v.strictObject({
     port: v.optional(v.pipe(port, about('Port; 0 takes a free one.')), 8765),
-    host: v.optional(v.pipe(text, about('Address that is listened on.')), '127.0.0.1'),
+    host: v.optional(v.pipe(name, about('Address that is listened on.')), '127.0.0.1'),
     idleTimeoutMs: v.optional(v.pipe(timeOrNone, about('Ends an unused server; 0 means never.')), 0),
     requestTimeoutMs: v.optional(v.pipe(time, about('Limit for each of request line, headers and body.')), 30_000),
     maxBodyBytes: v.optional(v.pipe(count, about('Largest body of a request.')), 1024 * 1024),
     maxConnections: v.optional(v.pipe(count, about('Most connections at the same time.')), 32),
-    allowedHosts: v.optional(v.pipe(texts, about('Host headers that are answered, besides those of this machine.'))),
-    allowedOrigins: v.optional(v.pipe(texts, about('Origins of web pages that may call.'))),
+    allowedHosts: v.optional(v.pipe(names, about('Host headers that are answered, besides those of this machine.'))),
+    allowedOrigins: v.optional(v.pipe(names, about('Origins of web pages that may call.'))),
     console: v.optional(v.pipe(v.boolean(), about('Serve the web console under /ui.')), true),
   }),
   about('nexus serve.'),
@@ -47,7 +52,7 @@ export const server = v.pipe(
 /** Source: contracts §5.1. */
 export const nats = v.pipe(
   v.strictObject({
-    servers: v.optional(v.pipe(texts, about('Addresses of the servers.'))),
+    servers: v.optional(v.pipe(v.array(address), about('Addresses of the servers.'))),
     credentials: v.optional(v.pipe(secret, about('Content of a credentials file.'))),
     token: v.optional(secret),
     tls: v.optional(v.pipe(v.boolean(), about('Refuse connections that are not encrypted.'))),
@@ -63,9 +68,9 @@ const mcpServer = v.strictObject({
   command: v.optional(v.pipe(text, about('Program of a server on this machine.'))),
   args: v.optional(texts),
   env: v.optional(environmentValues),
-  cwd: v.optional(text),
+  cwd: v.optional(path),
   url: v.optional(v.pipe(url, about('Address of a server elsewhere.'))),
-  headers: v.optional(v.record(text, v.string())),
+  headers: v.optional(headers),
   enabled: v.optional(v.pipe(v.boolean(), about('false leaves the server out.'))),
   timeoutMs: v.optional(v.pipe(timeOrNone, about('Time limit of one call; 0 means none.'))),
 })
@@ -82,11 +87,11 @@ export const mcp = v.pipe(
 const provider = v.variant('source', [
   v.strictObject({
     source: v.literal('env'),
-    allowlist: v.optional(v.pipe(v.array(environmentName), about('Only these variables may be asked for.'))),
+    allowlist: v.optional(v.pipe(v.array(variable), about('Only these variables may be asked for.'))),
   }),
   v.strictObject({
     source: v.literal('file'),
-    path: v.pipe(text, about('The file; relative to this one.')),
+    path: v.pipe(path, about('The file; relative to this one.')),
     mode: v.optional(
       v.pipe(
         v.picklist(['json', 'singleValue']),
@@ -99,7 +104,7 @@ const provider = v.variant('source', [
     command: v.pipe(text, about('Absolute path of the program, or its name in the system’s directories.')),
     args: v.optional(texts),
     jsonOnly: v.optional(v.pipe(v.boolean(), about('false: the output is the secret itself.'))),
-    passEnv: v.optional(v.pipe(v.array(environmentName), about('Variables that the program gets.'))),
+    passEnv: v.optional(v.pipe(v.array(variable), about('Variables that the program gets.'))),
   }),
 ])
 

@@ -1,6 +1,20 @@
 import * as v from 'valibot'
-import { DEFAULTS } from '../config.ts'
-import { about, countOrNone, duration, environmentValues, secret, text, texts, url } from './parts.ts'
+import { DEFAULTS } from '../../kernel/index.ts'
+import { CONFIG_DEFAULTS } from '../config.ts'
+import {
+  about,
+  address,
+  countOrNone,
+  duration,
+  environmentValues,
+  name,
+  names,
+  path,
+  paths,
+  secret,
+  text,
+  url,
+} from './parts.ts'
 
 /** The loaders that `skills.surface` may show to a model. */
 export const LOADERS = ['load_skill', 'read_skill_file', 'Skill'] as const
@@ -8,14 +22,14 @@ export const LOADERS = ['load_skill', 'read_skill_file', 'Skill'] as const
 const source = v.variant('type', [
   v.strictObject({
     type: v.literal('local'),
-    path: v.pipe(text, about('A directory with skills; relative to this file.')),
+    path: v.pipe(path, about('A directory with skills; relative to this file.')),
     nested: v.optional(v.pipe(v.boolean(), about('Go on looking below a directory that is a skill.'))),
   }),
   v.strictObject({
     type: v.literal('git'),
-    url: v.pipe(text, about('Address of the repository.')),
-    branch: v.optional(v.pipe(text, about('Branch; default that of the repository.'))),
-    path: v.optional(v.pipe(text, about('Directory of the skills inside the repository.'))),
+    url: v.pipe(address, about('Address of the repository.')),
+    branch: v.optional(v.pipe(name, about('Branch; default that of the repository.'))),
+    path: v.optional(v.pipe(path, about('Directory of the skills inside the repository.'))),
     refresh: v.optional(v.pipe(duration, about('How old a copy may become, such as 24h or 1h30m.'))),
   }),
   v.strictObject({
@@ -36,7 +50,7 @@ const entry = v.pipe(
 )
 
 const load = v.strictObject({
-  extraDirs: v.optional(v.pipe(texts, about('More directories with skills, in the lowest tier.'))),
+  extraDirs: v.optional(v.pipe(paths, about('More directories with skills, in the lowest tier.'))),
   watch: v.optional(v.pipe(v.boolean(), about('Watch the directories for changes.')), false),
   watchDebounceMs: v.optional(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(60_000), about('How long changes are collected.')),
@@ -47,7 +61,7 @@ const load = v.strictObject({
 const prompt = v.strictObject({
   budgetChars: v.optional(
     v.pipe(countOrNone, about('Most characters of the index in the prompt.')),
-    DEFAULTS.budgetChars,
+    DEFAULTS.promptBudgetChars,
   ),
   style: v.optional(
     v.pipe(v.picklist(['markdown', 'xml', 'list', 'names']), about('How the index is written.')),
@@ -64,19 +78,19 @@ export const skills = v.pipe(
       ),
     ),
     load: v.optional(v.pipe(load, about('Where skills are looked for, and when.'))),
-    skill_dirs: v.optional(v.pipe(texts, about('The same as load.extraDirs.'))),
-    disabled_skills: v.optional(v.pipe(texts, about('Names of skills that are held.'))),
-    builtin: v.optional(v.pipe(texts, about('Groups of built-in tools: web_search, file_ops, shell.'))),
-    custom: v.optional(v.pipe(texts, about('Modules with tools of your own. They run in our process, unconfined.'))),
+    skill_dirs: v.optional(v.pipe(paths, about('The same as load.extraDirs.'))),
+    disabled_skills: v.optional(v.pipe(names, about('Names of skills that are held.'))),
+    builtin: v.optional(v.pipe(names, about('Groups of built-in tools: web_search, file_ops, shell.'))),
+    custom: v.optional(v.pipe(paths, about('Modules with tools of your own. They run in our process, unconfined.'))),
     sources: v.optional(v.pipe(v.array(source), about('Further places skills come from, in order.'))),
     entries: v.optional(v.pipe(v.record(text, entry), about('Settings per skill, under its key.'))),
     surface: v.optional(v.pipe(v.array(v.picklist(LOADERS)), about('Which loaders the model sees.')), [
-      ...DEFAULTS.surface,
+      ...CONFIG_DEFAULTS.surface,
     ]),
     prompt: v.optional(v.pipe(prompt, about('The index of skills in the prompt.'))),
     refreshOnCall: v.optional(
       v.pipe(v.boolean(), about('Look for changed files at every call of a loader.')),
-      DEFAULTS.refreshOnCall,
+      CONFIG_DEFAULTS.refreshOnCall,
     ),
   }),
   about('Where skills come from, what each needs, and how the model is told.'),
