@@ -9,6 +9,7 @@ import {
   type SourceLines,
 } from '../../config/index.ts'
 import {
+  createRedactor,
   type Diagnostic,
   hasErrors,
   isJsonObject,
@@ -108,7 +109,14 @@ export async function showSchema({ command, flags, terminal }: Invocation): Prom
 async function allFindings(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
   const { readPolicies } = await import('../../local/index.ts')
   const { readEntries } = await import('../../local/index.ts')
-  return [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics, ...(await readEntries(loaded))]
+  const all = [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics, ...(await readEntries(loaded))]
+  // Public values are quoted; a secret may be one of them by mistake.
+  const redact = createRedactor(loaded.secrets)
+  return all.map((found) => ({
+    ...found,
+    message: redact(found.message),
+    ...(found.fix !== undefined && { fix: redact(found.fix) }),
+  }))
 }
 
 function load(invocation: Invocation): Promise<LoadedConfig> {

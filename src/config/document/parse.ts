@@ -1,3 +1,4 @@
+import { readYamlFast } from '../../format/index.ts'
 import type { Diagnostic, JsonObject } from '../../kernel/index.ts'
 
 /** A file as plain data. Objects have no prototype. */
@@ -6,7 +7,11 @@ export interface Parsed {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Reads the YAML of a nexus.yaml. Never throws. The library for YAML costs as much as half an empty process, so it is loaded here only. */
+/** A key that the library reports, and an escape that may write it or half a character. */
+const REFUSED = /__proto__|\\u/
+
+/** Reads the YAML of a nexus.yaml. Never throws. The library for YAML is loaded only for what the fast reader declines. */
 export async function parseSettings(text: string, path: string): Promise<Parsed> {
-  return (await import('./parse-yaml.ts')).parseYaml(text, path)
+  const value = REFUSED.test(text) ? undefined : readYamlFast(text)
+  return value ? { value, diagnostics: [] } : (await import('./parse-yaml.ts')).parseYaml(text, path)
 }

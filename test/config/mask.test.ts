@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { explainConfig, type LoadedConfig, sourceOf } from '../../src/config/index.ts'
+import { readEntries } from '../../src/local/entries.ts'
+import { readPolicies } from '../../src/local/policies.ts'
+import { makePlace } from './place.ts'
+
+/** All that `config show` and `config check` print of a configuration, in text and as JSON. */
+async function printed(loaded: LoadedConfig): Promise<string> {
+  const { document, originOf } = await explainConfig(loaded)
+  const lines = await Promise.all(loaded.files.map(async (file) => (await sourceOf(loaded, file))?.lines))
+  const findings = [loaded.diagnostics, (await readPolicies(loaded)).diagnostics, await readEntries(loaded)]
+  return JSON.stringify([document, findings, lines, loaded.broken, originOf(['tools'])])
+}
+
+/** Every kind of place where somebody may put a secret, and what is no place for one at all. */
+const PLACES: readonly ((secret: string) => string)[] = [
+  (secret) => `model: {provider: openai, name: m, apiKey: ${secret}}`,
+  (secret) => `model: {provider: openai, name: m, apiKey: {command: [sh, -c, "echo ${secret}"]}}`,
+  (secret) => `model: {provider: openai, name: m, baseUrl: "https://me:${secret}@host/v1"}`,
+  (secret) => `model: {provider: openai, name: m, baseUrl: "https://${secret}@host/v1?key=${secret}#${secret}"}`,
+  (secret) => `model: {provider: openai, name: m, baseUrl: "${secret}"}`,
+  (secret) => `model: {provider: openai, name: m, apiKeyy: ${secret}}`,
+  (secret) => `model: {provider: openai, name: m, apikey:${secret}}`,
+  (secret) => `model: {provider: openai, name: m, apiKey ${secret}}`,
+  (secret) => `search:\n  apiKey:${secret}`,
+  (secret) => `search:\n  apiKey: |\n    ${secret}\n    ${secret}`,
+  (secret) => `search:\n  apiKey:\n    "${secret}\n    ${secret}"`,
+  (secret) => `search: {apiKey: "${secret}`,
+  (secret) => `search: {apiKey: ${secret}`,
+  (secret) => `search:\n  apiKey: x # ${secret}\n  # password: ${secret}, {a: ${secret}}`,
+  (secret) => `search: {url: "https://s/${secret}"}`,
+  (secret) => `search: {apiKey: &${secret} x}\nlimits: {a: 1}`,
+  (secret) => `search: {apiKey: *${secret}}`,
+  (secret) => `search: {apiKey: !${secret} x}`,
+  (secret) => `search: [${secret}]`,
+  (secret) => `serch: ${secret}`,
+  (secret) => `password: ${secret}\ntoken: [${secret}, {a: ${secret}}]`,
+  (secret) => `limits: {maxIterations: "${secret}"}\nskills: {load: "${secret}"}`,
+  (secret) => `skills: {entries: {x: {apiKey: [${secret}], env: {A: ${secret}, B: [${secret}]}}}}`,
+  (secret) => `skills: {entries: {x: {config: {list: [a, ${secret}], deep: {token: ${secret}}, plain: ${secret}}}}}`,
+  (secret) => `skills: {entries: {x: {config: {"Authorization: Bearer ${secret}": true}}}}`,
+  (secret) =>
+    `skills: {sources: [{type: git, url: "https://me:${secret}@host/x"}, {type: registry, url: "https://h", auth: ${secret}}]}`,
+  (secret) =>
+    `tools: {github: {token: ${secret}, args: [--token, ${secret}], line: "mysql -p${secret}"}, ${secret.slice(0, 5)}: 1}`,
+  (secret) => `tools: ${secret}`,
+  (secret) => `agents: [{id: main, instructions: "use ${secret}"}, {idd: "${secret}"}]`,
+  (secret) => `mcp: {servers: {a: {command: "npx --key ${secret}", args: [--key=${secret}], env: {T: ${secret}}}}}`,
+  (secret) => `mcp: {servers: {a: {url: "https://h/?k=${secret}", headers: {Authorization: "Bearer ${secret}"}}}}`,
+  (secret) => `store: {url: "postgres://u:${secret}@h/d", blobs: {accessKeyId: ${secret}, secretAccessKey: ${secret}}}`,
+  (secret) => `nats: {servers: ["nats://u:${secret}@h:4222"], token: ${secret}, credentials: "${secret}"}`,
+  (secret) => `secrets: {providers: {v: {source: exec, command: "/bin/v ${secret}", args: [${secret}]}}}`,
+  (secret) => `execution: {e2b: {apiKey: ${secret}, apiUrl: "https://h/${secret}"}}`,
+  (secret) => `- ${secret}`,
+  (secret) => secret,
+  (secret) => `a: [\n${secret}: ${secret}`,
+]
+
+describe('a secret in nexus.yaml', () => {
+  const secret = fc.stringMatching(/^[a-z]{4,8}-[A-Z]{4,8}-[0-9]{4,8}$/)
+  for (const place of PLACES) {
+    it(`is printed nowhere: ${place('SECRET').replaceAll('\n', '⏎')}`, async () => {
+      for (const value of ['hunter-TWO-0000', ...fc.sample(secret, 3)]) {
+        await using at = await makePlace({ user: place(value) })
+        const text = await printed(await at.load())
+        assert.ok(!text.includes(value), text)
+      }
+    })
+  }
+
+  it('is printed nowhere in a workspace that is not trusted', async () => {
+    for (const place of PLACES) {
+      await using at = await makePlace({ local: place('hunter-TWO-0000') })
+      assert.doesNotMatch(await printed(await at.load()), /hunter.TWO/)
+    }
+  })
+
+  it('is printed nowhere when it comes from a variable, in whatever place', async () => {
+    await using at = await makePlace({
+      user: `search: {apiKey: "\${T}"}\nmodel: openai/token-value\ntools: {a: "\${T}"}`,
+    })
+    assert.doesNotMatch(await printed(await at.load({ variables: { T: 'token-value' } })), /token-value/)
+  })
+
+  it('is printed nowhere however broken the file is', async () => {
+    const piece = fc.constantFrom(
+      ...['apiKey', ': ', ':', '{', '}', '[', ']', ', ', '"', "'", '\n', '  ', '- ', '|', '#', '&', 'env', '\t'],
+      'Hunter2-Zq9',
+    )
+    await using at = await makePlace({ user: '' })
+    const loaded = await at.load()
+    const path = join(at.nexusHome, 'nexus.yaml')
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 30 }), async (pieces) => {
+        const text = `search:\n  apiKey: ${pieces.join('')}`
+        const lines = (await sourceOf({ ...loaded, textOf: () => text }, path))?.lines.join('\n')
+        // A name that is followed by a colon is a key, and keys are shown.
+        const isKey = /Hunter2-Zq9["']?[ \n\t]*(?:#[^\n]*)?[ \n\t]*:|[{[,][^]*Hunter2/.test(text)
+        assert.ok(isKey || !lines?.includes('Hunter2-Zq9'), text)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('what is no secret', () => {
+  it('is shown: every key, and the values that the schema marks as public', async () => {
+    await using at = await makePlace({
+      user: `model: {provider: openai-compatible, name: m, baseUrl: "http://127.0.0.1:8080"}
+skills: {disabled_skills: [old], load: {extraDirs: [/team]}, entries: {gh: {enabled: true, config: {on: true, n: 5, t: x}}}}
+agents: [{id: main, instructions: Be brief., tools: {profile: coding, deny: ["group:web", "run_command(rm *)"]}}]
+tools: {groups: {"group:mine": [read_file]}, github: {enabled: true, name: x, "a: b": 1, "c: d": 2}}
+search: {provider: searxng, url: "https://s.example/a?b=c"}
+execution: {timeoutMs: 5}`,
+    })
+    const { document } = await explainConfig(await at.load())
+    const { model, skills, agents, tools, search, execution } = document as Record<string, Record<string, unknown>>
+    assert.deepEqual(model, { provider: 'openai-compatible', name: 'm', baseUrl: 'http://127.0.0.1:8080' })
+    assert.deepEqual(skills?.['disabled_skills'], ['old'])
+    assert.deepEqual((skills?.['load'] as Record<string, unknown>)['extraDirs'], ['/team'])
+    assert.deepEqual(skills?.['entries'], {
+      gh: { enabled: true, config: { on: true, n: '[hidden]', t: '[hidden]' } },
+    })
+    assert.deepEqual(agents, [
+      { id: 'main', instructions: '[hidden]', tools: { profile: 'coding', deny: ['group:web', 'run_command(rm *)'] } },
+    ])
+    assert.deepEqual(tools, {
+      groups: { 'group:mine': ['read_file'] },
+      github: { enabled: true, name: '[hidden]', '[hidden]': '[hidden]', '[hidden] 2': '[hidden]' },
+    })
+    assert.equal(search?.['url'], 'https://s.example/[hidden]')
+    assert.equal(execution?.['timeoutMs'], 5)
+  })
+
+  it('keeps its line when its key is hidden', async () => {
+    await using at = await makePlace({ user: 'tools:\n  t:\n    "a: b": 1\n    "c: d": 2\n' })
+    const { originOf } = await explainConfig(await at.load())
+    assert.equal(originOf(['tools', 't', '[hidden] 2'])?.line, 4)
+  })
+})
