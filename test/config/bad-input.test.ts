@@ -56,7 +56,7 @@ const BAD: readonly (readonly [text: string, found: readonly string[], words: Re
   ['execution:\n  sandbox: docker', ['2:3 config-wrong-value'], /"docker"; allowed: local, e2b, none/],
   ['agents:\n  - id: main\n    tools: {profile: codng}', ['3:13 config-wrong-value'], /Did you mean "coding"\?/],
   ['agents:\n  - tools: {}', ['2:5 config-missing-key'], /agents\[0\]\.id is missing/],
-  ['agents:\n  - id: a b', ['2:5 config-wrong-value'], /1 to 64 letters/],
+  ['agents:\n  - id: a b', ['2:5 config-wrong-value'], /"a b".*1 to 64 letters/],
   ['agents:\n  - id: a\n  - id: a', ['3:5 config-duplicate-agent'], /already an agent "a"/],
   ['agents: [{id: main, tools: {deny: ["${X}"]}}]', ['1:36 config-env-not-here'], /cannot refer to a variable/],
   ['tools:\n  groups: {fs: [a]}', ['2:12 config-bad-key'], /begins with "group:"/],

@@ -1,8 +1,9 @@
 /** words: what is said about a setting that does not fit the schema. */
 import type * as v from 'valibot'
-import { nearest } from '../../kernel/index.ts'
+import { type JsonValue, nearest, toSafeLine } from '../../kernel/index.ts'
 import { POLICY_WORDS } from '../schema/agents.ts'
-import { choicesOf, holdsOf, knownPaths, type Schema } from '../schema/walk.ts'
+import { choicesOf, knownPaths, type Schema } from '../schema/walk.ts'
+import { shownValue } from '../secrets/mask.ts'
 import { nameOf, type Path, shownKey } from './path.ts'
 
 /** What valibot found. */
@@ -84,11 +85,14 @@ function missing(at: Path, schema: Schema | undefined): Words {
   return { code: 'config-missing-key', message, fix: `Add "${String(at.at(-1))}:"${choice}.` }
 }
 
+/** Longer values are cut. */
+const MAX_SHOWN = 60
+
 function wrongValue(issue: Issue, at: Path, schema: Schema | undefined): Words {
   const { input } = issue
   const choices = choicesOf(schema)
-  const isPublic = choices.length > 0 || holdsOf(schema) === 'name' || holdsOf(schema) === 'path'
-  const found = typeof input === 'string' && input !== '' && isPublic ? `"${shownKey(input)}"` : describe(input)
+  const isPublic = input !== '' && shownValue(input as JsonValue, schema) === input
+  const found = isPublic && typeof input === 'string' ? `"${toSafeLine(input).slice(0, MAX_SHOWN)}"` : describe(input)
   const hint = typeof input === 'string' ? nearest(input, choices) : undefined
   const message = `${nameOf(at)} cannot be ${found}; allowed: ${choices.join(', ') || valueWords(issue)}.`
   return { code: 'config-wrong-value', message, ...(hint !== undefined && { fix: `Did you mean "${hint}"?` }) }

@@ -43,7 +43,7 @@ export const server = v.pipe(
     maxBodyBytes: v.optional(v.pipe(count, about('Largest body of a request.')), 1024 * 1024),
     maxConnections: v.optional(v.pipe(count, about('Most connections at the same time.')), 32),
     allowedHosts: v.optional(v.pipe(names, about('Host headers that are answered, besides those of this machine.'))),
-    allowedOrigins: v.optional(v.pipe(names, about('Origins of web pages that may call.'))),
+    allowedOrigins: v.optional(v.pipe(v.array(address), about('Origins of web pages that may call.'))),
     console: v.optional(v.pipe(v.boolean(), about('Serve the web console under /ui.')), true),
   }),
   about('nexus serve.'),
