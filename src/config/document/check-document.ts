@@ -45,7 +45,7 @@ export function checkDocument({ path, value }: { readonly path: string; readonly
 }
 
 function findProblems(root: JsonObject): Problem[] {
-  const misfits = findMisfits(root, root)
+  const misfits = findMisfits(root, [], ROOT)
   const covered = new Set(misfits.map(({ at }) => JSON.stringify(at)))
   const isCovered = ({ at }: Problem): boolean =>
     at.some((_, index) => covered.has(JSON.stringify(at.slice(0, index + 1))))
@@ -54,14 +54,14 @@ function findProblems(root: JsonObject): Problem[] {
 }
 
 /** What valibot lets pass: a list in place of a map, all unknown keys but the first, and names of object internals. Fills empty sections. */
-function findMisfits(root: JsonObject, value: JsonValue, at: Path = [], outer = ROOT): Problem[] {
+function findMisfits(value: JsonValue, at: Path, outer: Schema): Problem[] {
   if (typeof value !== 'object' || value === null) return []
   const schema = schemaFor(outer, value)
   if (Array.isArray(value)) {
     if (isMap(schema))
       return [{ at, words: wrongType(at, value, isMap(unwrapped(outer)) ? 'a map' : 'a text or a map') }]
     const { item } = schema
-    return item ? value.flatMap((member, index) => findMisfits(root, member, [...at, index], item)) : []
+    return item ? value.flatMap((member, index) => findMisfits(member, [...at, index], item)) : []
   }
   return Object.entries(value).flatMap(([key, member]): Problem[] => {
     const here = [...at, key]
@@ -71,7 +71,7 @@ function findMisfits(root: JsonObject, value: JsonValue, at: Path = [], outer = 
     if (isMap(schema) && RESERVED.includes(key)) return [{ at: here, words: reservedName(here) }]
     if (!next) return []
     if (member === null && isMap(unwrapped(next))) (value as Record<string, JsonValue>)[key] = {}
-    return findMisfits(root, member, here, next)
+    return findMisfits(member, here, next)
   })
 }
 

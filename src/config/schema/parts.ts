@@ -3,6 +3,23 @@ import * as v from 'valibot'
 /** Descriptions become the descriptions of the published JSON Schema: what an editor shows. */
 export const about = v.description
 
+type AnySchema = v.BaseSchema<unknown, unknown, v.BaseIssue<unknown>>
+
+/** A setting that may be absent, with what an editor says of it, and the value that holds then if there is one. */
+export function setting<const S extends AnySchema>(schema: S, words: string): v.OptionalSchema<S, undefined>
+export function setting<const S extends AnySchema, const D extends v.InferInput<S>>(
+  schema: S,
+  words: string,
+  value: D,
+): v.OptionalSchema<S, D>
+export function setting<const S extends AnySchema>(
+  schema: S,
+  words: string,
+  value?: v.InferInput<S>,
+): v.OptionalSchema<S, unknown> {
+  return v.optional(v.pipe(schema, v.description(words)) as unknown as S, value) as v.OptionalSchema<S, unknown>
+}
+
 /**
  * What a text of the settings holds. `name` and `path` are public and `address` is up to its host; any other text is shown only where
  * a person is asked for consent. `secret` may be a reference, and its value is blanked wherever it appears.
@@ -55,21 +72,17 @@ export const secret = v.pipe(
   v.union([
     v.string(),
     v.strictObject({
-      env: v.optional(v.pipe(environmentName, about('Name of an environment variable.'))),
-      file: v.optional(v.pipe(text, about('A file that holds the secret; the last line break is not part of it.'))),
-      command: v.optional(
-        v.pipe(
-          v.union([text, texts]),
-          about('A program and its arguments whose output is the secret. No shell; 5 s, 64 KiB.'),
-        ),
+      env: setting(environmentName, 'Name of an environment variable.'),
+      file: setting(text, 'A file that holds the secret; the last line break is not part of it.'),
+      command: setting(
+        v.union([text, texts]),
+        'A program and its arguments whose output is the secret. No shell; 5 s, 64 KiB.',
       ),
-      args: v.optional(v.pipe(texts, about('With source: exec and a command that is one text: its arguments.'))),
-      source: v.optional(v.pipe(v.picklist(['env', 'file', 'exec']), about('OpenClaw’s form: where the secret is.'))),
-      provider: v.optional(v.pipe(text, about('OpenClaw’s form: a name of secrets.providers.'))),
-      id: v.optional(
-        v.pipe(text, about('OpenClaw’s form: the variable, the JSON pointer in the file, or the id asked for.')),
-      ),
-      path: v.optional(v.pipe(text, about('With source: file and no provider: the file.'))),
+      args: setting(texts, 'With source: exec and a command that is one text: its arguments.'),
+      source: setting(v.picklist(['env', 'file', 'exec']), 'OpenClaw’s form: where the secret is.'),
+      provider: setting(text, 'OpenClaw’s form: a name of secrets.providers.'),
+      id: setting(text, 'OpenClaw’s form: the variable, the JSON pointer in the file, or the id asked for.'),
+      path: setting(text, 'With source: file and no provider: the file.'),
     }),
   ]),
   v.title('Secret'),

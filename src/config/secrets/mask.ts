@@ -27,12 +27,15 @@ export function shownValue(value: JsonValue, schema: Schema | undefined): JsonVa
   if (typeof value === 'boolean' || value === null) return value
   const form = schema && schemaFor(schema, value)
   if (typeof value === 'number') return form?.type === 'number' ? value : HIDDEN
-  if (typeof value !== 'string') return HIDDEN
+  return typeof value === 'string' ? shownText(value, form) : HIDDEN
+}
+
+function shownText(text: string, form: Schema | undefined): string {
   const holds = holdsOf(form)
-  if (holds === 'address') return hostOf(value)
+  if (holds === 'address') return hostOf(text)
   const isPublic = form?.type === 'picklist' || form?.type === 'literal' || holds === 'name' || holds === 'path'
   // A URL has no business in any of these, and it may hold a password.
-  return isPublic && !value.includes('://') ? value : HIDDEN
+  return isPublic && !text.includes('://') ? text : HIDDEN
 }
 
 /** Two keys that are hidden are told apart by a number. */
