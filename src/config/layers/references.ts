@@ -5,7 +5,7 @@ import { copyValue, nameOf, partAt, type Path, removePart } from '../document/pa
 import type { Environment } from '../environment.ts'
 import { expandHome } from '../home.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
-import { isSecret } from '../schema/walk.ts'
+import { holdsOf, isSecret, schemasAlong } from '../schema/walk.ts'
 import { readSecretFile } from '../secrets/read-file.ts'
 import { type Providers, readReference } from '../secrets/reference.ts'
 import type { Part } from './build-layers.ts'
@@ -183,44 +183,24 @@ function report({ path, found }: Visit, at: Path, words: Omit<Finding, 'file' | 
   found.findings.push({ file: path, at, ...words })
 }
 
-/** How texts are read at and below a place; the first row that fits counts, anything else is `plain`. */
+/** How texts are read at and below a place, unless the schema says that they are paths; anything else is `plain`. */
 const USES: readonly (readonly [pattern: string, use: Use])[] = [
   ['agents.*.instructions', 'literal'],
-  ['agents.*.permissions.allowedPaths', 'path'],
-  ['agents.*.permissions.addBlockedPaths', 'path'],
-  ['agents.*.permissions.toolOverrides.*.allowedPaths', 'path'],
-  ['permissions.presets.*.allowedPaths', 'path'],
-  ['permissions.presets.*.blockedPaths', 'path'],
-  ['permissions.presets.*.tools.*.allowedPaths', 'path'],
-  ['model', 'value'],
+  ['secrets.providers.*.args', 'literal'],
   ['tools.groups', 'plain'],
   ['tools', 'secret'],
   ['skills.entries', 'secret'],
-  ['skills.sources', 'value'],
-  ['skills.skill_dirs', 'path'],
-  ['skills.load.extraDirs', 'path'],
-  ['skills.custom', 'module'],
-  ['search', 'value'],
-  ['execution.e2b', 'value'],
-  ['execution.filesystem', 'path'],
-  ['store.path', 'path'],
-  ['store.blobs.path', 'path'],
-  ['store', 'value'],
-  ['nats', 'value'],
-  ['server', 'value'],
-  ['mcp.servers.*.cwd', 'path'],
   ['mcp.servers', 'secret'],
-  ['secrets.providers.*.path', 'path'],
-  ['secrets.providers.*.args', 'literal'],
+  ['skills.custom', 'module'],
+  ...['model', 'skills.sources', 'search', 'execution.e2b', 'store', 'nats', 'server'].map(
+    (pattern) => [pattern, 'value'] as const,
+  ),
 ]
 
 function useOf(at: Path, root: JsonObject): Use {
-  if (isLocalSource(at, root) && at[3] === 'path') return 'path'
-  return USES.find(([pattern]) => isWithin(pattern, at))?.[1] ?? 'plain'
-}
-
-function isLocalSource(at: Path, root: JsonObject): boolean {
-  return at[1] === 'sources' && partAt(root, [...at.slice(0, 3), 'type']) === 'local'
+  const use = USES.find(([pattern]) => isWithin(pattern, at))?.[1]
+  if (use === 'module') return use
+  return holdsOf(schemasAlong(root, at)[at.length]) === 'path' ? 'path' : (use ?? 'plain')
 }
 
 /** What is left out when the text at `at` cannot be had: a source, a model and a server are nothing without a part of them. */

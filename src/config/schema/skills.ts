@@ -30,7 +30,7 @@ const source = v.variant('type', [
     type: v.literal('git'),
     url: v.pipe(address, about('Address of the repository.')),
     branch: setting(name, 'Branch; default that of the repository.'),
-    path: setting(path, 'Directory of the skills inside the repository.'),
+    path: setting(name, 'Directory of the skills inside the repository.'),
     refresh: setting(duration, 'How old a copy may become, such as 24h or 1h30m.'),
   }),
   v.strictObject({
