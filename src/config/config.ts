@@ -35,8 +35,6 @@ export interface SkillEntry {
   readonly hasApiKey: boolean
   readonly env: Readonly<Record<string, string>>
   readonly config: JsonObject
-  /** Variables that the entry refers to and that are not set; the values that needed them are left out. */
-  readonly unset: readonly string[]
   /** Everything that was left out because what it refers to cannot be had. */
   readonly broken: readonly BrokenReference[]
 }

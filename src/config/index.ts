@@ -23,7 +23,6 @@ export {
 export type { SourceLines } from './document/frame-lines.ts'
 export { configTruthy, explainConfig, type ExplainedConfig, sourceOf, textForConsent } from './show.ts'
 export {
-  isTrusted,
   listTrusted,
   type TrustChange,
   type TrustedWorkspace,

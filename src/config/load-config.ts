@@ -6,7 +6,7 @@ import { expandHome, namedPlace, wrongHome } from './home.ts'
 import type { Built, Input } from './layers/build-layers.ts'
 import { type FilesRead, type FileToRead, readFiles } from './read-files.ts'
 import type { ConfigDocument } from './schema/schema.ts'
-import { brokenIn, toConfig } from './to-config.ts'
+import { brokenBelow, stillUnset, toConfig } from './to-config.ts'
 import { listTrusted, type TrustedWorkspace, type TrustList } from './trust.ts'
 import { describeChange } from './trusted-content.ts'
 import { findWorkspace, holdsNexusHome } from './workspace.ts'
@@ -53,10 +53,11 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   }
   const settings = readSettings(environment)
   const built = await build(inputs, settings.document, environment)
+  const unset = stillUnset(built.document, built.unset)
   const keys = [environment.openaiApiKey, environment.anthropicApiKey].filter((key) => key !== undefined)
   const secrets = [...new Set([...keys, ...built.secrets])]
   return Object.freeze({
-    config: toConfig(built.document, built.unset),
+    config: toConfig(built.document, unset),
     diagnostics: [
       ...trust.diagnostics,
       ...(changed ? [changed] : []),
@@ -65,7 +66,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       ...settings.diagnostics,
     ],
     workspace: Object.freeze({ ...found, trusted }),
-    broken: brokenIn(built.document, built.unset),
+    broken: brokenBelow([], unset),
     homeIsWorkspace,
     nexusHome: environment.nexusHome,
     stateDirectory: environment.stateDirectory,
@@ -124,7 +125,6 @@ function noTrust({ nexusHome }: Environment, workspace: string): TrustList {
   const message = `HOME puts your Nexus directory into the workspace ${toSafeLine(workspace)}, which may not speak for you: what is in it counts like the rest of the workspace.`
   const fix = OWN_HOME_FIX
   return {
-    directories: [],
     workspaces: [],
     diagnostics: [{ code: 'environment-home-in-workspace', severity: 'warning', message, path: nexusHome, fix }],
   }

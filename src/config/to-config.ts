@@ -10,12 +10,12 @@ import {
   type SkillsConfig,
   type SourceConfig,
 } from './config.ts'
-import { copyValue, isInList, partAt } from './document/path.ts'
+import { copyValue, isInList, partAt, type Path } from './document/path.ts'
 import { expandAgents } from './layers/merge.ts'
 import type { Unset } from './layers/references.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 
-/** Fills in the defaults and freezes the result, maps included. `document` holds all files, merged and resolved. */
+/** Fills in the defaults and freezes the result, maps included. `document` holds all files, merged and resolved; `unset` what is missing in it. */
 export function toConfig(document: ConfigDocument, unset: readonly Unset[]): Config {
   const { groups = {}, ...toolSettings } = document.tools ?? {}
   const model = toModel(document.model)
@@ -54,7 +54,7 @@ function toModel(model: ConfigDocument['model']): ModelConfig | undefined {
 
 function toSkills({ skills = {} }: ConfigDocument, unset: readonly Unset[]): SkillsConfig {
   const entries = Object.entries(skills.entries ?? {}).map(
-    ([key, entry]) => [key, toEntry(entry, leftOut(key, unset, skills))] as const,
+    ([key, entry]) => [key, toEntry(entry, brokenBelow(['skills', 'entries', key], unset))] as const,
   )
   return {
     load: toLoad(skills.load ?? {}),
@@ -84,24 +84,15 @@ function toPrompt({ budgetChars, style }: NonNullable<SkillsDocument['prompt']>)
 
 type EntryDocument = NonNullable<SkillsDocument['entries']>[string]
 
-function toEntry({ enabled, apiKey, env, config }: EntryDocument, missing: readonly Unset[]): SkillEntry {
+function toEntry({ enabled, apiKey, env, config }: EntryDocument, broken: readonly BrokenReference[]): SkillEntry {
   return {
     ...(enabled !== undefined && { enabled }),
     ...(typeof apiKey === 'string' && apiKey !== '' && { apiKey }),
     hasApiKey: apiKey !== undefined && apiKey !== '',
     env: Object.fromEntries(Object.entries(env ?? {}).map(([name, value]) => [name, String(value)])),
     config: (config ?? {}) as JsonObject,
-    unset: [...new Set(missing.map(({ variable }) => variable).filter((variable) => variable !== undefined))],
-    broken: missing.map(({ keys, problem, fix }) => ({ at: keys.slice(3).join('.'), problem, fix })),
+    broken,
   }
-}
-
-/** What of an entry could not be had, and no other file supplied after all. */
-function leftOut(entry: string, unset: readonly Unset[], skills: object): readonly Unset[] {
-  return unset.filter(
-    ({ keys }) =>
-      keys[1] === 'entries' && keys[2] === entry && (isInList(keys) || partAt(skills, keys.slice(1)) === undefined),
-  )
 }
 
 function toAgents(agents: NonNullable<ConfigDocument['agents']>): AgentConfig[] {
@@ -134,11 +125,16 @@ function toExecution({
   }
 }
 
-/** Every value that was left out because what it refers to cannot be had, and that no other file supplies; by its dotted path. */
-export function brokenIn(document: ConfigDocument, unset: readonly Unset[]): BrokenReference[] {
+/** What no file supplies of what was left out because it refers to something that cannot be had. */
+export function stillUnset(document: ConfigDocument, unset: readonly Unset[]): readonly Unset[] {
+  return unset.filter(({ keys }) => isInList(keys) || partAt(document, keys) === undefined)
+}
+
+/** Those at and below a place, by their dotted path from there. */
+export function brokenBelow(place: Path, unset: readonly Unset[]): BrokenReference[] {
   return unset
-    .filter(({ keys }) => isInList(keys) || partAt(document, keys) === undefined)
-    .map(({ keys, problem, fix }) => ({ at: keys.join('.'), problem, fix }))
+    .filter(({ keys }) => place.every((key, index) => key === keys[index]))
+    .map(({ keys, problem, fix }) => ({ at: keys.slice(place.length).join('.'), problem, fix }))
 }
 
 /** A map whose content stays as it was made; `Object.freeze` does not protect the content of a map. */

@@ -25,14 +25,14 @@ export async function trust(invocation: Invocation): Promise<number> {
     const directory = given === undefined ? workspace.directory : resolve(invocation.cwd, given)
     if (flags['remove'] === true) {
       const path = await untrustWorkspace({ nexusHome, directory })
-      const was = before.directories.includes(path)
+      const was = before.workspaces.some((workspace) => workspace.directory === path)
       terminal.note(was ? `No longer trusted: ${toSafeLine(path)}` : `${toSafeLine(path)} was not trusted.`)
     } else if (loaded.homeIsWorkspace) throw cannotRemember(loaded)
     else terminal.note(await describeTrusted(await trustWorkspace({ nexusHome, directory }), invocation))
   }
-  const { directories } = await listTrusted(nexusHome)
+  const directories = (await listTrusted(nexusHome)).workspaces.map((workspace) => workspace.directory)
   if (flags['json'] === true)
-    terminal.json(envelope('trust', { directories: [...directories] }, { diagnostics: before.diagnostics, exit: 0 }))
+    terminal.json(envelope('trust', { directories }, { diagnostics: before.diagnostics, exit: 0 }))
   else if (flags['list'] === true) for (const directory of directories) terminal.line(toSafeLine(directory))
   return 0
 }

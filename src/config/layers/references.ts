@@ -14,8 +14,6 @@ import { fits, isWithin } from './pattern.ts'
 /** A value that was left out because what it refers to cannot be had. */
 export interface Unset {
   readonly keys: Path
-  /** The variable that is not set, when that is the reason. */
-  readonly variable?: string
   /** Completes "the value …". */
   readonly problem: string
   readonly fix: string
@@ -121,7 +119,7 @@ function leaveOutVariable(variable: string, at: Path, place: Visit): undefined {
   const problem = `refers to ${variable}, which is ${isEmpty ? 'empty' : 'not set'}`
   const fix = isEmpty ? `Give ${variable} a value, or remove the line.` : `Set ${variable}, or remove the line.`
   const message = `${nameOf(at)} ${problem}; ${nameOf(unitOf(at))} is left out.`
-  leaveOut({ variable, problem, fix }, at, place)
+  leaveOut({ problem, fix }, at, place)
   report(place, at, { code: 'config-env-unset', severity: 'warning', message, fix })
 }
 
