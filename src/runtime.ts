@@ -29,10 +29,14 @@ import {
   argumentsProblem,
   createRegistry,
   createServices,
+  EXECUTION,
   executeTool,
+  LOADER,
   provideCommands,
   registerBuiltins,
   type Registry,
+  SKILL_SEARCH,
+  WORKSPACE,
 } from './tools/index.ts'
 
 /** What one agent has: its catalog, its tools, its policy. Made anew by every refresh. */
@@ -210,19 +214,19 @@ function furnish(
   const { sandbox, workspace, execution } = parts
   const services = createServices()
   services.register(
-    'loader',
+    LOADER,
     createLoader({ catalog: () => catalog, stacks, ...(sandbox && { place: sandbox.place.bind(sandbox) }) }),
   )
   services.register(
-    'skillSearch',
+    SKILL_SEARCH,
     createSkillSearch(catalog.skills, { isFound: ({ invocation }) => invocation.model, callName: catalog.callName }),
   )
   if (sandbox) {
     const entries = maySeeSecrets(profile) ? parts.skillEntries : undefined
     provideCommands(services, { sandbox, catalog, stacks, facts, secrets, ...(entries && { entries }) })
   }
-  if (workspace !== undefined) services.register('workspace', workspace)
-  if (execution) services.register('execution', execution)
+  if (workspace !== undefined) services.register(WORKSPACE, workspace)
+  if (execution) services.register(EXECUTION, execution)
   const registry = createRegistry(services)
   registerBuiltins(registry)
   parts.registerTools?.(registry, profile.id)

@@ -50,5 +50,5 @@ export {
   TIERS,
   type Tier,
 } from './skill.ts'
-export type { Services, Tool, ToolContext, ToolOptions } from './tool.ts'
+export { type ServiceKey, serviceKey, type Services, type Tool, type ToolContext, type ToolOptions } from './tool.ts'
 export { CLIENT_BLOCKS, DEFAULTS, SKILL_FILE, toOsName } from './vocabulary.ts'

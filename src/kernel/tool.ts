@@ -2,18 +2,33 @@ import type { Call } from './call.ts'
 import type { JsonObject, JsonSchema } from './json.ts'
 import type { Outcome } from './outcome.ts'
 
-/** A typed bag of shared parts, one per agent. Source: seed 000, "ServiceContainer". */
+/** Names a service and carries its type. Two keys with the same name mean the same service, so choose a name of your own. */
+export interface ServiceKey<T> {
+  readonly name: string
+  /** Only for the type checker; never set. */
+  readonly type?: T
+}
+
+/** Makes the key of a service: `const PORT = serviceKey<number>('port')`. */
+// The caller names the type: nothing at run time shows it.
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+export function serviceKey<T>(name: string): ServiceKey<T> {
+  return { name }
+}
+
+/** A typed container of shared services, one per agent. Source: seed 000, "ServiceContainer". */
 export interface Services {
-  register(name: string, service: unknown): void
-  /** The service, or undefined when nothing has that name. */
-  get<T = unknown>(name: string): T | undefined
-  /** The service; throws `NexusError` INVALID_ARGUMENT when nothing has that name. */
-  require<T = unknown>(name: string): T
-  has(name: string): boolean
+  /** Adds a service, or replaces the one with that key. */
+  register<T>(key: ServiceKey<T>, service: NoInfer<T>): void
+  /** The service, or undefined when none is registered. */
+  get<T>(key: ServiceKey<T>): T | undefined
+  /** The service; throws `NexusError` INVALID_ARGUMENT when none is registered. */
+  require<T>(key: ServiceKey<T>): T
+  has(key: ServiceKey<unknown>): boolean
   /** Names in the order of their registration. */
   names(): string[]
   /** Removes a service and returns it. */
-  unregister(name: string): unknown
+  unregister<T>(key: ServiceKey<T>): T | undefined
   clear(): void
 }
 

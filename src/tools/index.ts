@@ -1,4 +1,5 @@
 /** tools: callable tools. Define them, register them per agent, run them in one place, answer in every document's form. */
+export { type ServiceKey, serviceKey } from '../kernel/index.ts'
 export { argumentsProblem, checkArguments, type CheckedArguments, PARALLEL_ARGUMENT } from './arguments.ts'
 export { type Answered, type BatchOptions, runBatch } from './batch.ts'
 export { boundOutcome, OUTCOME_LIMITS, type OutcomeLimits } from './bound.ts'
@@ -6,12 +7,13 @@ export { BUILTIN_TOOLS, registerBuiltins } from './builtin/builtins.ts'
 export { createFindSkillsTool } from './builtin/find-skills.ts'
 export { createLoadSkillTool } from './builtin/load-skill.ts'
 export { createReadSkillFileTool } from './builtin/read-skill-file.ts'
-export { createRunCommandTool, type ExecutionSettings, type RedactText } from './builtin/run-command.ts'
+export { createRunCommandTool } from './builtin/run-command.ts'
 export {
   type CommandServices,
   createSkillCommands,
   type OwnedCommand,
   provideCommands,
+  SKILL_COMMANDS,
   type SkillCommandParts,
   type SkillCommands,
   type SkillEntryValues,
@@ -36,10 +38,19 @@ export {
   toStatusResult,
   toSuccessOutputError,
 } from './edge/shapes.ts'
-export { type EnvelopeIssue, validateEnvelope } from './edge/validate-envelope.ts'
 export { type ExecuteOptions, executeTool } from './execute.ts'
 export { toFailure } from './failure.ts'
 export { toolNameProblem } from './names.ts'
 export { createRegistry, type DefinitionForms, type Registry, type ToolFactory } from './registry.ts'
-export { createServices } from './services.ts'
+export {
+  createServices,
+  EXECUTION,
+  type ExecutionSettings,
+  LOADER,
+  REDACT_TEXT,
+  type RedactText,
+  SANDBOX,
+  SKILL_SEARCH,
+  WORKSPACE,
+} from './services.ts'
 export { createWireNames, toWireName, type WireNames } from './wire-names.ts'

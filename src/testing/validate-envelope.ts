@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject } from '../kernel/index.ts'
 
 /** A breach of the envelope's rules. `warning`: allowed, yet hard for a model to use. */
 export interface EnvelopeIssue {
