@@ -17,75 +17,17 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['kernel', 'format', 'sources'],
   load: ['kernel', 'format', 'sources', 'catalog'],
   tools: ['kernel', 'load', 'sandbox', 'catalog'],
-  'parts.ts': ['kernel', 'gate', 'catalog', 'authorize', 'sandbox', 'sources', 'store', 'tools'],
-  'briefing.ts': ['kernel', 'catalog', 'tools', 'parts.ts'],
-  'ask.ts': ['kernel', 'parts.ts'],
-  'reload.ts': ['kernel', 'catalog', 'sources', 'parts.ts'],
-  'survey.ts': ['kernel', 'sources', 'gate', 'catalog'],
-  'runtime.ts': [
-    'survey.ts',
-    'parts.ts',
-    'ask.ts',
-    'briefing.ts',
-    'reload.ts',
-    'kernel',
-    'format',
-    'sources',
-    'gate',
-    'catalog',
-    'load',
-    'authorize',
-    'sandbox',
-    'store',
-    'tools',
-  ],
-  'index.ts': [
-    'kernel',
-    'format',
-    'sources',
-    'gate',
-    'catalog',
-    'load',
-    'authorize',
-    'sandbox',
-    'store',
-    'tools',
-    'parts.ts',
-    'runtime.ts',
-  ],
-  agents: ['kernel', 'runtime.ts', 'tools', 'store', 'catalog'],
+  runtime: ['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
+  agents: ['kernel', 'runtime', 'tools', 'store', 'catalog'],
   testing: ['kernel', 'sandbox', 'store'],
-  'entries.ts': ['kernel', 'config', 'gate', 'sandbox', 'tools'],
-  'settings.ts': ['kernel', 'config', 'gate', 'sandbox', 'sources', 'entries.ts'],
-  'policies.ts': ['kernel', 'config', 'authorize', 'tools'],
-  'looking.ts': [
-    'kernel',
-    'config',
-    'catalog',
-    'sandbox',
-    'sources',
-    'entries.ts',
-    'survey.ts',
-    'settings.ts',
-    'policies.ts',
-  ],
-  'local.ts': [
-    ...['kernel', 'config', 'sandbox', 'sources', 'store'],
-    ...['parts.ts', 'runtime.ts', 'entries.ts', 'settings.ts', 'policies.ts'],
+  local: ['kernel', 'config', 'gate', 'catalog', 'authorize', 'sandbox', 'sources', 'store', 'tools', 'runtime'],
+  public: [
+    ...['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
+    ...['runtime', 'local'],
   ],
   cli: [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
-    ...[
-      'parts.ts',
-      'runtime.ts',
-      'entries.ts',
-      'settings.ts',
-      'policies.ts',
-      'looking.ts',
-      'local.ts',
-      'agents',
-      'testing',
-    ],
+    ...['runtime', 'local', 'agents', 'testing'],
   ],
 }
 
@@ -116,7 +58,7 @@ test('imports stay within the table and enter by the door', () => {
     if (to === undefined || to === 'package.json' || roomOf(from) === roomOf(to)) return []
     const [user, used] = [roomOf(from), roomOf(to)]
     if (!MAY_USE[user]?.includes(used)) return [`${from} -> ${to}: ${user} may not use ${used}`]
-    return to === `src/${used}` || to === `src/${used}/index.ts` ? [] : [`${from} -> ${to}: enter by ${used}/index.ts`]
+    return to === `src/${used}/index.ts` ? [] : [`${from} -> ${to}: enter by ${used}/index.ts`]
   })
   assert.deepEqual(broken, [])
 })
@@ -139,7 +81,7 @@ test('nobody imports the package by its own name', () => {
 
 test('every room has a door that begins with its purpose and exports names only', () => {
   const broken = Object.keys(MAY_USE).flatMap((room) => {
-    const door = room.endsWith('.ts') ? `src/${room}` : `src/${room}/index.ts`
+    const door = `src/${room}/index.ts`
     // The command's door is the program itself.
     if (room === 'cli') return []
     if (!existsSync(join(ROOT, door))) return [`${door} is missing`]

@@ -1,8 +1,8 @@
 /** The light entry: `createRuntime` with its parts injected, and the nouns. Reaches only the file system and YAML. */
-export { decide, parsePolicy, type PolicyRules } from './authorize/index.ts'
-export { type Catalog, estimateTokens, type PromptIndex } from './catalog/index.ts'
-export { parseSkill } from './format/index.ts'
-export type { GateRules } from './gate/index.ts'
+export { decide, parsePolicy, type PolicyRules } from '../authorize/index.ts'
+export { type Catalog, estimateTokens, type PromptIndex } from '../catalog/index.ts'
+export { parseSkill } from '../format/index.ts'
+export type { GateRules } from '../gate/index.ts'
 export {
   type Call,
   type Clock,
@@ -27,7 +27,7 @@ export {
   type TargetFacts,
   type Tool,
   type ToolContext,
-} from './kernel/index.ts'
+} from '../kernel/index.ts'
 export type {
   AgentProfile,
   AgentReload,
@@ -39,9 +39,9 @@ export type {
   ReloadEvent,
   ReloadOptions,
   Runtime,
-} from './parts.ts'
-export { createRuntime } from './runtime.ts'
-export type { CommandRequest, CommandResult, Sandbox } from './sandbox/index.ts'
+} from '../runtime/index.ts'
+export { createRuntime } from '../runtime/index.ts'
+export type { CommandRequest, CommandResult, Sandbox } from '../sandbox/index.ts'
 export {
   createFolderSource,
   discover,
@@ -50,6 +50,6 @@ export {
   type Watcher,
   watchSources,
   type WatchOptions,
-} from './sources/index.ts'
-export type { Ledger, Sessions, Store } from './store/index.ts'
-export { defineTool } from './tools/index.ts'
+} from '../sources/index.ts'
+export type { Ledger, Sessions, Store } from '../store/index.ts'
+export { defineTool } from '../tools/index.ts'
