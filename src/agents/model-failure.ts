@@ -6,7 +6,7 @@ export interface ModelFailure {
   readonly error: NexusError
   readonly isRetryable: boolean
   /** What the server asked for. */
-  readonly retryAfterMs?: number
+  readonly retryAfterMs?: number | undefined
 }
 
 interface Circumstances {
@@ -38,7 +38,7 @@ export function toModelFailure(thrown: unknown, circumstances: Circumstances): M
   return {
     error: new NexusError('MODEL_FAILED', what, { fix, cause: thrown }),
     isRetryable: isRetryable && (retryAfterMs ?? 0) <= MAX_RETRY_PAUSE_MS,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    retryAfterMs,
   }
 }
 

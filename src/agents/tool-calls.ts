@@ -1,4 +1,4 @@
-import { type Clock, failed, type JsonValue, newId, type Outcome, toSafeLine } from '../kernel/index.ts'
+import { type Clock, errorMessage, failed, type JsonValue, newId, type Outcome, toSafeLine } from '../kernel/index.ts'
 import { runBatch } from '../tools/index.ts'
 import type { AgentListener } from './events.ts'
 import type { AgentLimits } from './limits.ts'
@@ -113,7 +113,7 @@ function problemOf(text: string): string {
     JSON.parse(text)
     return 'they are JSON, but not an object'
   } catch (error) {
-    return `they are not valid JSON (${toSafeLine((error as Error).message).slice(0, MAX_QUOTED_CHARS)})`
+    return `they are not valid JSON (${toSafeLine(errorMessage(error)).slice(0, MAX_QUOTED_CHARS)})`
   }
 }
 

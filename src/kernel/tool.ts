@@ -1,6 +1,7 @@
 import type { Call } from './call.ts'
 import type { JsonObject, JsonSchema } from './json.ts'
 import type { Outcome } from './outcome.ts'
+import type { OnOutput } from './redact.ts'
 
 /** Names a service and carries its type. Two keys with the same name mean the same service, so choose a name of your own. */
 export interface ServiceKey<T> {
@@ -37,17 +38,17 @@ export interface ToolContext {
   readonly callId: string
   readonly projectId: string
   readonly agentId: string
-  readonly sessionId?: string
-  readonly turnId?: string
+  readonly sessionId?: string | undefined
+  readonly turnId?: string | undefined
   /** Which front asked; absent when a tool is run by itself. */
   readonly origin?: Call['origin']
   /** Aborts on cancel and on timeout; a tool must end soon after. */
   readonly signal: AbortSignal
   readonly services: Services
   /** Live output of a command, for display only; it must not throw. */
-  readonly onOutput?: (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
+  readonly onOutput?: OnOutput | undefined
   /** Most bytes of each stream given to `onOutput`; default what is kept for the outcome. */
-  readonly maxLiveBytes?: number
+  readonly maxLiveBytes?: number | undefined
 }
 
 /** How a tool is treated by the runtime. */

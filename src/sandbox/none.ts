@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants as osConstants, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { NexusError, type Skill, type TargetFacts } from '../kernel/index.ts'
 import { OutputText } from './output.ts'
@@ -49,7 +49,7 @@ class NoSandbox implements Sandbox {
 
   async place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill> {
     const { readManifest } = await import('../sources/index.ts')
-    const { treeDigest } = await readManifest(skill, signal ? { signal } : {})
+    const { treeDigest } = await readManifest(skill, { signal })
     return { baseDir: skill.directory, treeDigest }
   }
 
@@ -170,25 +170,10 @@ function ended(child: ChildProcess, mark: string): Promise<{ code: number; kille
       }, CLOSE_WAIT_MS)
       child.on('close', () => {
         clearTimeout(timer)
-        resolve({ code: code ?? 128 + signalNumber(signal), killed: signal !== null })
+        resolve({ code: code ?? 128 + (signal ? osConstants.signals[signal] : 0), killed: signal !== null })
       })
     })
   })
-}
-
-function signalNumber(signal: NodeJS.Signals | null): number {
-  return signal === null ? 0 : (SIGNAL_NUMBERS[signal] ?? 0)
-}
-
-const SIGNAL_NUMBERS: { readonly [name: string]: number } = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGABRT: 6,
-  SIGKILL: 9,
-  SIGSEGV: 11,
-  SIGPIPE: 13,
-  SIGTERM: 15,
 }
 
 /** The group, the descendants, and whatever else carries the mark in its environment. As well as it can: a process may hide. */

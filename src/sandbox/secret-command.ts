@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { SYSTEM_PATH } from './local/options.ts'
+import { signalProcess } from './runner/process-tree.ts'
 
 /** One program to run for a secret. No shell is between. */
 export interface SecretCommandRequest {
@@ -21,10 +23,13 @@ export type SecretCommandResult =
 
 const TIMEOUT_MS = 5_000
 const MAX_BYTES = 64 * 1024
+/** The kernel ends a killed group within milliseconds; one that is not collected by its parent counts until then. */
+const GROUP_END_MS = 1_000
+const GROUP_POLL_MS = 5
 
 /**
- * Runs a program of the operator's own with their rights, and gives what it wrote to stdout. It is not a skill's command:
- * nothing confines it. Its stderr is dropped, since it may quote the secret.
+ * Runs a program of the operator's own with their rights, and gives what it wrote to stdout once it and all that it started in its
+ * group have ended. It is not a skill's command: nothing confines it. Its stderr is dropped, since it may quote the secret.
  */
 export async function run(request: SecretCommandRequest): Promise<SecretCommandResult> {
   const [name = '', ...args] = request.command
@@ -68,11 +73,12 @@ export async function run(request: SecretCommandRequest): Promise<SecretCommandR
     })
     child.on('close', (code, signal) => {
       settle()
-      killGroup(child.pid)
-      if (request.signal?.aborted) reject(request.signal.reason as Error)
-      else if (stopped !== undefined) resolve(failed(stopped))
-      else if (code !== 0) resolve(failed(`ended with ${code === null ? String(signal) : `code ${code}`}`))
-      else resolve(decode(Buffer.concat(chunks)))
+      void endGroup(child.pid).then(() => {
+        if (request.signal?.aborted) reject(request.signal.reason as Error)
+        else if (stopped !== undefined) resolve(failed(stopped))
+        else if (code !== 0) resolve(failed(`ended with ${code === null ? String(signal) : `code ${code}`}`))
+        else resolve(decode(Buffer.concat(chunks)))
+      })
     })
   })
 }
@@ -102,13 +108,15 @@ async function findProgram(name: string): Promise<Program> {
   return { type: 'refused', why: where }
 }
 
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // The whole group is gone already.
-  }
+/** Kills the group and waits until all of it is gone; not for ever, since a process may hang in the kernel. */
+async function endGroup(pid: number | undefined): Promise<void> {
+  const endsAt = performance.now() + GROUP_END_MS
+  while (killGroup(pid) && performance.now() < endsAt) await delay(GROUP_POLL_MS)
+}
+
+/** False when the group is gone. */
+function killGroup(pid: number | undefined): boolean {
+  return pid !== undefined && signalProcess(-pid, 'SIGKILL')
 }
 
 function decode(bytes: Buffer): SecretCommandResult {

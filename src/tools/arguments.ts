@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
-import { isJsonObject, type JsonObject, nearest, type Tool, toSafeLine } from '../kernel/index.ts'
+import { errorMessage, isJsonObject, type JsonObject, nearest, type Tool, toSafeLine } from '../kernel/index.ts'
 
 /** Arguments that may be given to `execute`, or why they may not. */
 export type CheckedArguments =
@@ -35,7 +35,7 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
       return { type: 'invalid', message: `Parameter '${name}' is required and must be a non-empty string.` }
     if (errors.length > 0) return invalid(tool, toProblems(errors))
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorMessage(error)
     return {
       type: 'broken',
       message: `The parameters of tool '${tool.name}' are no valid JSON Schema, so it cannot be called: ${why}`,

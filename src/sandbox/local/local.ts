@@ -118,14 +118,14 @@ class LocalSandbox implements Sandbox {
         {
           workspace: entered.mount,
           readOnly: entered.readOnly,
-          ...(entered.guard && { guard: entered.guard }),
+          guard: entered.guard,
           startIn: join(checked.workspace, checked.cwd),
           env: {
             ...insideEnvironment(this.#settings, { bin: running.stage.bin, workspace: checked.workspace }),
             ...checked.env,
           },
           command: checked.command,
-          ...(checked.stdin === undefined ? {} : { stdin: checked.stdin }),
+          stdin: checked.stdin,
           timeoutMs: checked.timeoutMs,
           graceMs: GRACE_MS,
           maxOutputBytes: checked.onOutput ? checked.maxLiveBytes : checked.maxOutputBytes,

@@ -1,6 +1,6 @@
 /** recover: does what a runner that was killed, alone or together with its parent, could not do any more. */
 import { setTimeout } from 'node:timers/promises'
-import { type Diagnostic, toSafeText } from '../../kernel/index.ts'
+import { type Diagnostic, errorCode, toSafeText } from '../../kernel/index.ts'
 import { hasJournals, type Recovered, replayJournals } from '../guard/journal.ts'
 import { processesNaming } from '../runner/process-tree.ts'
 import { removeTree } from '../runner/temp.ts'
@@ -29,9 +29,8 @@ export async function recoverDead(settings: Pick<LocalSettings, 'stateDir' | 'pr
       recovered.push(...(await replay(directory, true)))
       if (!hasJournals(directory)) removeTree(directory)
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
       // Another process does the same at the same time, or it belongs to another user.
-      if (!['ENOENT', 'ENOTEMPTY', 'EACCES', 'EPERM'].includes(code ?? '')) throw error
+      if (!['ENOENT', 'ENOTEMPTY', 'EACCES', 'EPERM'].includes(errorCode(error) ?? '')) throw error
     }
   }
   return recovered

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { makeDirectory, NexusError, toSafeLine } from '../../kernel/index.ts'
+import { errorMessage, makeDirectory, NexusError, toSafeLine } from '../../kernel/index.ts'
 import type { Guarded } from '../guard/clean.ts'
 import { listProtected } from '../guard/look.ts'
 import { MAX_DEPTH, Tree } from '../guard/tree.ts'
@@ -128,7 +128,7 @@ export class Mirrors {
         } catch (error) {
           removeTree(mirror.directory)
           pool.giveUp()
-          return [`the command's changes were not taken back: ${toSafeLine((error as Error).message)}`]
+          return [`the command's changes were not taken back: ${toSafeLine(errorMessage(error))}`]
         }
       },
     }
