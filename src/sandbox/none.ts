@@ -1,13 +1,13 @@
 /** none: runs commands with our own rights and confines nothing. Only for who asks for it by name; `NONE_WARNING` says so. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { constants as osConstants, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { NexusError, type Skill, type TargetFacts } from '../kernel/index.ts'
 import { OutputText } from './output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from './request.ts'
-import { descendantsOf, signalProcess } from './runner/process-tree.ts'
+import { descendantsOf, processesWith, signalProcess } from './runner/process-tree.ts'
 import { removeTree } from './runner/temp.ts'
 import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
 
@@ -179,25 +179,9 @@ function ended(child: ChildProcess, mark: string): Promise<{ code: number; kille
 /** The group, the descendants, and whatever else carries the mark in its environment. As well as it can: a process may hide. */
 function killAll(child: ChildProcess, mark: string): void {
   if (child.pid === undefined) return
-  const found = [...descendantsOf(child.pid), ...markedProcesses(mark)]
+  const found = [...descendantsOf(child.pid), ...processesWith('environ', `NEXUS_RUN=${mark}`)]
   signalProcess(-child.pid, 'SIGKILL')
   for (const pid of found) signalProcess(pid, 'SIGKILL')
-}
-
-function markedProcesses(mark: string): number[] {
-  if (process.platform !== 'linux') return []
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => Number.isInteger(pid) && pid !== process.pid && hasMark(pid, mark))
-}
-
-function hasMark(pid: number, mark: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`NEXUS_RUN=${mark}`)
-  } catch {
-    // Gone, or another user's: not ours to kill.
-    return false
-  }
 }
 
 function onPath(name: string): boolean {

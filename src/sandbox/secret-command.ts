@@ -4,7 +4,7 @@ import { access, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SYSTEM_PATH } from './local/options.ts'
-import { signalProcess } from './runner/process-tree.ts'
+import { isGroupRunning, signalProcess } from './runner/process-tree.ts'
 
 /** One program to run for a secret. No shell is between. */
 export interface SecretCommandRequest {
@@ -23,7 +23,7 @@ export type SecretCommandResult =
 
 const TIMEOUT_MS = 5_000
 const MAX_BYTES = 64 * 1024
-/** The kernel ends a killed group within milliseconds; one that is not collected by its parent counts until then. */
+/** The kernel ends a killed group within milliseconds. */
 const GROUP_END_MS = 1_000
 const GROUP_POLL_MS = 5
 
@@ -49,7 +49,7 @@ export async function run(request: SecretCommandRequest): Promise<SecretCommandR
     let stopped: string | undefined
     const stop = (why: string): void => {
       stopped ??= why
-      killGroup(child.pid)
+      if (child.pid !== undefined) signalProcess(-child.pid, 'SIGKILL')
       child.stdout.destroy()
     }
     const timer = setTimeout(() => stop(`took longer than ${TIMEOUT_MS / 1000} s`), TIMEOUT_MS)
@@ -108,15 +108,11 @@ async function findProgram(name: string): Promise<Program> {
   return { type: 'refused', why: where }
 }
 
-/** Kills the group and waits until all of it is gone; not for ever, since a process may hang in the kernel. */
-async function endGroup(pid: number | undefined): Promise<void> {
+/** Kills the group and waits until none of it runs; not for ever, since a process may hang in the kernel. */
+async function endGroup(group: number | undefined): Promise<void> {
+  if (group === undefined || !signalProcess(-group, 'SIGKILL')) return
   const endsAt = performance.now() + GROUP_END_MS
-  while (killGroup(pid) && performance.now() < endsAt) await delay(GROUP_POLL_MS)
-}
-
-/** False when the group is gone. */
-function killGroup(pid: number | undefined): boolean {
-  return pid !== undefined && signalProcess(-pid, 'SIGKILL')
+  while (isGroupRunning(group) && performance.now() < endsAt) await delay(GROUP_POLL_MS)
 }
 
 function decode(bytes: Buffer): SecretCommandResult {

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Diagnostic, errorCode, toSafeText } from '../../kernel/index.ts'
 import { hasJournals, type Recovered, replayJournals } from '../guard/journal.ts'
-import { processesNaming } from '../runner/process-tree.ts'
+import { processesWith } from '../runner/process-tree.ts'
 import { removeTree } from '../runner/temp.ts'
 import type { LocalSettings } from './options.ts'
 import { listDead } from './state.ts'
@@ -39,7 +39,7 @@ export async function recoverDead(settings: Pick<LocalSettings, 'stateDir' | 'pr
 async function replay(directory: string, keepsAside: boolean): Promise<Recovered[]> {
   // Root's commands never work in the workspace itself, and what their user wrote must not tell root what to do.
   if (process.getuid?.() === 0 || !hasJournals(directory)) return []
-  for (let waited = 0; waited < WAIT_MS && processesNaming(directory).length > 0; waited += POLL_MS)
+  for (let waited = 0; waited < WAIT_MS && processesWith('cmdline', directory).length > 0; waited += POLL_MS)
     await setTimeout(POLL_MS)
   return replayJournals(directory, { keepsAside })
 }
