@@ -1,24 +1,9 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { processesWith } from '../../src/sandbox/runner/process-tree.ts'
 import { openRig, whySkipped } from './local-rig.ts'
 
 const skip = (await whySkipped()) ?? false
-
-/** Command lines of all processes that hold `mark`. */
-function processesWith(mark: string): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .flatMap((name) => {
-      try {
-        const line = readFileSync(`/proc/${name}/cmdline`, 'utf8')
-        return line.includes(mark) ? [line] : []
-      } catch {
-        // It ended while we looked.
-        return []
-      }
-    })
-}
 
 test('SIGTERM reaches the command itself, and its trap runs', { skip }, async (context) => {
   const { run } = await openRig(context)
@@ -45,7 +30,7 @@ test('grandchildren that leave the session and hold the pipes die with the comma
     `(exec -a ${mark} sleep 300) & setsid bash -c 'exec -a ${mark} sleep 300' & nohup setsid bash -c "trap '' TERM HUP; exec -a ${mark} sleep 300" & sleep 0.2; echo done`,
   )
   assert.deepEqual([end, stdout], ['exit', 'done\n'])
-  assert.deepEqual(processesWith(mark), [])
+  assert.deepEqual(processesWith('cmdline', mark), [])
 })
 
 test('a cancelled command leaves no process', { skip }, async (context) => {
@@ -58,7 +43,7 @@ test('a cancelled command leaves no process', { skip }, async (context) => {
     controller.signal,
   )
   assert.equal(end, 'cancelled')
-  assert.deepEqual(processesWith(mark), [])
+  assert.deepEqual(processesWith('cmdline', mark), [])
 })
 
 test('a fork bomb ends at the limit of processes, and the next command runs', { skip }, async (context) => {

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { processesWith } from '../../src/sandbox/runner/process-tree.ts'
 import { IS_ROOT, openDirectory, openRig, whySkipped } from './local-rig.ts'
 
 const skip =
   ((await whySkipped()) ?? false) ||
-  (IS_ROOT && 'root works in a mirror; as-nobody.test.ts runs this file as a normal user')
+  (IS_ROOT && 'root works in a mirror; normal-user.test.ts runs this file as a normal user')
 
 const PARENT = join(import.meta.dirname, 'parent.ts')
 const EVIL =
@@ -51,16 +52,9 @@ async function outputOf({ stateDir, workspace }: Place, command: string): Promis
 
 /** The runner of a state directory: it is named by its stage. */
 function runnerOf({ stateDir }: Place): number {
-  const found = readdirSync('/proc').find((name) => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').startsWith(`${stateDir}/stages`)
-    } catch {
-      // It ended while we looked.
-      return false
-    }
-  })
+  const found = processesWith('cmdline', `${stateDir}/stages`)[0]
   assert.ok(found !== undefined)
-  return Number(found)
+  return found
 }
 
 async function until(check: () => boolean): Promise<void> {
