@@ -1,5 +1,4 @@
 /** tools: callable tools. Define them, register them per agent, run them in one place, answer in every document's form. */
-export { type ServiceKey, serviceKey } from '../kernel/index.ts'
 export { argumentsProblem, checkArguments, type CheckedArguments, PARALLEL_ARGUMENT } from './arguments.ts'
 export { type Answered, type BatchOptions, runBatch } from './batch.ts'
 export { boundOutcome, OUTCOME_LIMITS, type OutcomeLimits } from './bound.ts'
