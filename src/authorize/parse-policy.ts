@@ -145,8 +145,11 @@ function checkEntries(rules: PolicyRules, known: Known, locate: PolicyInput['loc
     rules[list].forEach((entry, index) =>
       findings.push(
         ...checkEntry(entry, {
-          ...{ keys: [list, index], where: () => `${list}[${numberOf([list, index], index)}]` },
-          ...{ list, known, groups: rules.groups },
+          keys: [list, index],
+          where: () => `${list}[${numberOf([list, index], index)}]`,
+          list,
+          known,
+          groups: rules.groups,
         }),
       ),
     )
@@ -158,7 +161,9 @@ function checkEntries(rules: PolicyRules, known: Known, locate: PolicyInput['loc
         ...checkEntry(entry, {
           keys: ['groups', group, index],
           where: () => `${group}[${numberOf(['groups', group, index], index)}]`,
-          ...{ list: 'group', known, groups: rules.groups },
+          list: 'group',
+          known,
+          groups: rules.groups,
         }),
       ),
     )

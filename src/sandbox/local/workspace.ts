@@ -21,10 +21,9 @@ const MAX_NOTES = 20
 
 /** System places: a workspace there would hide or open what every command needs. */
 const SYSTEM_PLACES = [
-  ...['/usr/bin', '/usr/sbin', '/usr/lib', '/usr/lib64', '/usr/libexec', '/usr/share', '/usr/include'],
-  ...['/usr/local/bin', '/usr/local/sbin', '/usr/local/lib', '/etc', '/bin', '/sbin', '/lib', '/lib64'],
-  ...['/boot', '/dev', '/proc', '/sys', '/run'],
-]
+  '/usr/bin', '/usr/sbin', '/usr/lib', '/usr/lib64', '/usr/libexec', '/usr/share', '/usr/include', '/usr/local/bin', '/usr/local/sbin',
+  '/usr/local/lib', '/etc', '/bin', '/sbin', '/lib', '/lib64', '/boot', '/dev', '/proc', '/sys', '/run',
+] // oxfmt-ignore
 
 /** A workspace that a command can work in now. */
 export interface Entered {
