@@ -3,8 +3,8 @@ import { lstat, realpath } from 'node:fs/promises'
 import type { Skill } from '../kernel/index.ts'
 
 export interface FreshnessParts {
-  /** Finds skills again and replaces the catalog. Calls at the same time share the work. */
-  readonly refresh: () => Promise<void>
+  /** Finds skills again and replaces the catalog. Calls at the same time share the work; the signal ends only the waiting. */
+  readonly refresh: (signal?: AbortSignal) => Promise<void>
   /** Compare the file with the catalog at every call; else only a miss leads to a refresh. Source: SKILLS_REFRESH_ON_CALL. */
   readonly everyCall: boolean
 }
@@ -24,7 +24,11 @@ export function createFreshness({ refresh, everyCall }: FreshnessParts): Freshne
     async ensure(find, signal) {
       const skill = find()
       if (skill && (!everyCall || (await isUnchanged(skill)))) return
-      if (!signal.aborted) await orAborted(refresh(), signal)
+      try {
+        await refresh(signal)
+      } catch {
+        // The catalog is as it was, and the call is answered from that.
+      }
     },
   }
 }
@@ -39,16 +43,4 @@ async function isUnchanged({ file, linkedTo, stamp }: Skill): Promise<boolean> {
     // Gone or closed to us: the refresh will say which.
     return false
   }
-}
-
-function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    signal.addEventListener('abort', done, { once: true })
-    // A refresh that fails leaves the catalog as it was, and the call is answered from that.
-    work.then(done, done)
-  })
 }

@@ -5,7 +5,7 @@ import { accessSync, constants, mkdirSync, mkdtempSync, statSync } from 'node:fs
 import { constants as osConstants, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { NexusError, type Skill, type TargetFacts } from '../kernel/index.ts'
-import { OutputText } from './output.ts'
+import { CommandOutput } from './output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from './request.ts'
 import { descendantsOf, processesWith, signalProcess } from './runner/process-tree.ts'
 import { removeTree } from './runner/temp.ts'
@@ -114,10 +114,9 @@ async function execute(
     detached: true,
     stdio: [checked.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
-  const stdout = new OutputText('stdout', checked)
-  const stderr = new OutputText('stderr', checked)
-  child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk))
-  child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk))
+  const output = new CommandOutput(checked)
+  child.stdout?.on('data', (chunk: Buffer) => output.add('stdout', chunk))
+  child.stderr?.on('data', (chunk: Buffer) => output.add('stderr', chunk))
   // The command may end before it has read its input; that is not a fault.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(checked.stdin)
@@ -136,17 +135,10 @@ async function execute(
   if (signal.aborted) onAbort()
   try {
     const { code, killed } = await ended(child, mark)
-    const out = stdout.finish()
-    const error = stderr.finish()
     return {
       end: end ?? (killed ? 'killed' : 'exit'),
       exitCode: end ? -1 : code,
-      stdout: out.text,
-      stderr: error.text,
-      stdoutTruncated: out.truncated,
-      stderrTruncated: error.truncated,
-      stdoutBytes: stdout.bytes,
-      stderrBytes: stderr.bytes,
+      ...output.finish(),
       durationMs: performance.now() - startedAt,
       notes: ['not confined: sandbox none'],
     }
