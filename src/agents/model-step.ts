@@ -198,7 +198,8 @@ function describeWarning(warning: Extract<StreamPart, { type: 'stream-start' }>[
 }
 
 function toRequestedCall(part: Extract<TextStreamPart<ToolSet>, { type: 'tool-call' }>): RequestedCall {
-  const { toolCallId, toolName, input } = part as { toolCallId: string; toolName: string; input: unknown }
+  const { toolCallId, toolName } = part
+  const input: unknown = part.input
   if (isJsonObject(input)) return { toolCallId, wireName: toolName, arguments: input }
   const isText = part.invalid === true && typeof input === 'string'
   const refused = isText ? readRefused(input) : undefined
