@@ -151,11 +151,3 @@ export interface LoadedConfig {
   /** The text of a file that was read, secrets and all; `sourceOf` is what may be shown of it. */
   textOf(path: string): string | undefined
 }
-
-/** Defaults that only the configuration knows; the others are `DEFAULTS` of the kernel. */
-export const CONFIG_DEFAULTS = {
-  agentId: 'main',
-  surface: ['load_skill', 'read_skill_file'],
-  refreshOnCall: true,
-  maxConcurrentTools: 10,
-} as const

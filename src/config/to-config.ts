@@ -1,18 +1,18 @@
 import { DEFAULTS, type JsonObject } from '../kernel/index.ts'
-import {
-  type AgentConfig,
-  type BrokenReference,
-  type Config,
-  CONFIG_DEFAULTS,
-  type ExecutionConfig,
-  type ModelConfig,
-  type SkillEntry,
-  type SkillsConfig,
-  type SourceConfig,
+import type {
+  AgentConfig,
+  BrokenReference,
+  Config,
+  ExecutionConfig,
+  ModelConfig,
+  SkillEntry,
+  SkillsConfig,
+  SourceConfig,
 } from './config.ts'
 import { copyValue, isInList, partAt, type Path } from './document/path.ts'
 import { expandAgents } from './layers/merge.ts'
 import type { Unset } from './layers/references.ts'
+import { CONFIG_DEFAULTS } from './schema/defaults.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 
 /** Fills in the defaults and freezes the result, maps included. `document` holds all files, merged and resolved; `unset` what is missing in it. */

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { type JsonObject, type JsonValue, isJsonObject } from '../../kernel/index.ts'
 import { CONFIG_SCHEMA, type ConfigDocument } from '../schema/schema.ts'
 import { isMap, memberOf, ROOT, type Schema, schemaFor, schemasAlong, unwrapped } from '../schema/walk.ts'
-import type { Finding } from './finding.ts'
+import type { Finding, Part } from './finding.ts'
 import { copyValue, partAt, type Path, type PathKey, pathWithGaps, removePart, withoutGaps } from './path.ts'
 import {
   type Issue,
@@ -28,10 +28,7 @@ interface Problem {
  * Holds a file against the schema. What does not fit is an error and is left out, together with what needs it; the rest stays.
  * A section with nothing below it is an empty one.
  */
-export function checkDocument({ path, value }: { readonly path: string; readonly value: JsonObject }): {
-  readonly document: ConfigDocument
-  readonly findings: readonly Finding[]
-} {
+export function checkDocument({ path, value }: { readonly path: string; readonly value: JsonObject }): Part {
   const findings: Finding[] = []
   const root = copyValue(value) as JsonObject
   // The first round finds everything; the others only make sure that what is left fits.

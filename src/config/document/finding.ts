@@ -1,5 +1,6 @@
 /** finding: what is wrong with a setting, first by its path, then by its line. */
 import type { Diagnostic } from '../../kernel/index.ts'
+import type { ConfigDocument } from '../schema/schema.ts'
 import { nameOf, type Path } from './path.ts'
 
 /** One fault of a setting, before its line is known. */
@@ -7,6 +8,12 @@ export interface Finding extends Omit<Diagnostic, 'path' | 'line' | 'column' | '
   readonly file: string
   /** The setting as it is called in the file. */
   readonly at: Path
+}
+
+/** A part of a file that counts, and what is said about the rest. */
+export interface Part {
+  readonly document: ConfigDocument
+  readonly findings: readonly Finding[]
 }
 
 /** Further findings about one file are counted. */

@@ -11,9 +11,14 @@ import {
   type Scalar,
 } from 'yaml'
 import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import type { Parsed } from './parse.ts'
 import { type Path, type PathKey, shownKey } from './path.ts'
 import { describe } from './words.ts'
+
+/** A file as plain data. Objects have no prototype. */
+export interface Parsed {
+  readonly value: JsonObject
+  readonly diagnostics: readonly Diagnostic[]
+}
 
 const MAX_DEPTH = 32
 const MAX_VALUES = 20_000

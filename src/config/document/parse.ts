@@ -1,11 +1,5 @@
 import { readYamlFast } from '../../format/index.ts'
-import type { Diagnostic, JsonObject } from '../../kernel/index.ts'
-
-/** A file as plain data. Objects have no prototype. */
-export interface Parsed {
-  readonly value: JsonObject
-  readonly diagnostics: readonly Diagnostic[]
-}
+import type { Parsed } from './parse-yaml.ts'
 
 /** A key that the library reports, and an escape that may write it or half a character. */
 const REFUSED = /__proto__|\\u/

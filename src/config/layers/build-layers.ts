@@ -1,7 +1,7 @@
 import type { Diagnostic, JsonObject, JsonValue } from '../../kernel/index.ts'
 import type { Layer } from '../config.ts'
 import { checkDocument } from '../document/check-document.ts'
-import { type Finding, placeFindings } from '../document/finding.ts'
+import { type Finding, type Part, placeFindings } from '../document/finding.ts'
 import { parseSettings } from '../document/parse.ts'
 import { copyValue, isInList, listOf, nameOf, partAt, withoutGaps } from '../document/path.ts'
 import type { Environment } from '../environment.ts'
@@ -32,12 +32,6 @@ export interface Built {
   readonly diagnostics: readonly Diagnostic[]
   readonly secrets: ReadonlySet<string>
   readonly unset: readonly Unset[]
-}
-
-/** A part of a file that counts, and what is said about the rest. */
-export interface Part {
-  readonly document: ConfigDocument
-  readonly findings: readonly Finding[]
 }
 
 /** Checks each input, takes from untrusted ones what they may not say, replaces references, and merges. Never throws. */

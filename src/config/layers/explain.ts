@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import { CONFIG_DEFAULTS, type Layer, type LoadedConfig, type Origin } from '../config.ts'
+import type { Layer, LoadedConfig, Origin } from '../config.ts'
+import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import { placesIn } from '../document/parse-yaml.ts'
 import { copyValue, partAt, type Path, type PathKey } from '../document/path.ts'
 import { ROOT, type Schema, schemaFor } from '../schema/walk.ts'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import type { Finding } from '../document/finding.ts'
+import type { Finding, Part } from '../document/finding.ts'
 import { copyValue, nameOf, partAt, type Path, removePart } from '../document/path.ts'
 import type { Environment } from '../environment.ts'
 import { expandHome } from '../home.ts'
@@ -8,7 +8,6 @@ import type { ConfigDocument } from '../schema/schema.ts'
 import { holdsOf, isSecret, schemasAlong } from '../schema/walk.ts'
 import { readSecretFile } from '../secrets/read-file.ts'
 import { type Providers, readReference } from '../secrets/reference.ts'
-import type { Part } from './build-layers.ts'
 import { fits, isWithin } from './pattern.ts'
 
 /** A value that was left out because what it refers to cannot be had. */

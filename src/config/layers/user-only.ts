@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+import type { Part } from '../document/finding.ts'
 import { copyValue, nameOf, partAt, type Path, removePart, withoutEmptyMaps } from '../document/path.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
-import type { Part } from './build-layers.ts'
 import { isWithin } from './pattern.ts'
 
 /** What turns confinement off, or moves its bounds; with a `value`, only that one does. */

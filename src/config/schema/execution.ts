@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { DEFAULTS } from '../../kernel/index.ts'
-import { CONFIG_DEFAULTS } from '../config.ts'
+import { CONFIG_DEFAULTS } from './defaults.ts'
 import { about, count, countOrNone, name, names, path, paths, secret, time, timeOrNone, url, setting } from './parts.ts'
 
 const MIB = 1024 * 1024
