@@ -20,6 +20,7 @@ export {
   type SecretCommandResult,
   type Secrets,
 } from './secrets/open-secrets.ts'
+export { nameOf } from './document/path.ts'
 export type { SourceLines } from './document/frame-lines.ts'
 export { configTruthy, explainConfig, type ExplainedConfig, sourceOf, textForConsent } from './show.ts'
 export {

@@ -1,5 +1,12 @@
 /** entries: what `skills.entries` of nexus.yaml is good for: names for gating, values for commands of skills, findings for its author. */
-import { type Config, explainConfig, type LoadedConfig, type Secrets, type SkillEntry } from '../config/index.ts'
+import {
+  type Config,
+  explainConfig,
+  type LoadedConfig,
+  nameOf,
+  type Secrets,
+  type SkillEntry,
+} from '../config/index.ts'
 import type { EntryRules, GateRules } from '../gate/index.ts'
 import type { Diagnostic } from '../kernel/index.ts'
 import { refusedVariable } from '../sandbox/index.ts'
@@ -56,7 +63,7 @@ export async function readEntries(loaded: LoadedConfig): Promise<readonly Diagno
   return found.map(({ keys, code, message, fix }) => {
     const { path = 'nexus.yaml', line, column } = originOf(keys) ?? {}
     const place = { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
-    return { code, message, ...(fix !== undefined && { fix }), severity: 'warning', ...place }
+    return { code, message, ...(fix !== undefined && { fix }), severity: 'warning', ...place, subject: nameOf(keys) }
   })
 }
 

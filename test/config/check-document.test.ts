@@ -89,6 +89,13 @@ describe('a bad nexus.yaml', () => {
     })
   }
 
+  it('names the setting as data: the subject of a finding is its path in the file', async () => {
+    const user = 'lmits: {}\nagents: [{id: "a b"}, {id: c, tools: {dny: [x]}}]\nskills: {sources: [{type: gti}]}'
+    await using place = await makePlace({ user })
+    const subjects = (await place.load()).diagnostics.map(({ subject }) => subject)
+    assert.deepEqual(subjects, ['lmits', 'agents[0].id', 'agents[1].tools.dny', 'skills.sources[0].type'])
+  })
+
   it('is refused when it is too large, not UTF-8, or no file', async () => {
     for (const [content, code] of [
       ['#'.repeat(256 * 1024 + 1), 'config-too-large'],

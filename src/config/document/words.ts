@@ -30,7 +30,7 @@ export function issueWords(issue: Issue, at: Path, schema: Schema | undefined): 
   if (issue.input === undefined) return missing(at, schema)
   if (last !== undefined && 'origin' in last && last.origin === 'key' && issue.kind === 'validation') {
     const message = `"${shownKey(String(at.at(-1)))}" cannot be a name in ${nameOf(at.slice(0, -1))}.`
-    return { code: 'config-bad-key', message, fix: `Use ${issue.message}.` }
+    return { code: 'config-bad-key', message, fix: `Use ${valueWords(issue)}.` }
   }
   const choices = choicesOf(schema)
   return issue.kind === 'validation' || choices.length > 0
