@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { type Diagnostic, NexusError } from '../kernel/index.ts'
+import { realPath } from './home.ts'
 
 /** A file that may hold settings. */
 export interface FileToRead {
@@ -62,20 +63,11 @@ export function readBytesOf(path: string): Uint8Array | 'absent' | undefined {
 function once(candidates: readonly FileToRead[]): FileToRead[] {
   const byRealPath = new Map<string, FileToRead>()
   for (const file of candidates) {
-    const real = realPathOf(file.path)
+    const real = realPath(file.path)
     byRealPath.delete(real)
     byRealPath.set(real, file)
   }
   return [...byRealPath.values()]
-}
-
-function realPathOf(path: string): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    // Not there: the path as written stands for itself.
-    return path
-  }
 }
 
 interface Fault {
