@@ -23,11 +23,13 @@ describe('the lines beside a finding', () => {
       '    style: fancy',
       '  load: {extraDirs: [~/a, ./b]}',
       'execution: {sandbox: docker}',
+      'permissions: {presets: {mine: {allowedPaths: [/a]}}}',
+      'secrets: {providers: {v: {source: vlt}}}',
     ].join('\n')
     assert.equal(shown(text), text)
     assert.equal(
       shown('disabled_skils: [old]\ntools:\n  web-search:\n    enabled: true'),
-      'disabled_skils: [[hidden]]\ntools:\n  web-search:\n    enabled: true',
+      'disabled_skils: [hidden]\ntools:\n  web-search:\n    enabled: true',
     )
   })
 
@@ -39,11 +41,8 @@ describe('the lines beside a finding', () => {
     [`search:\n  apikey: ${SECRET}`, 'search:\n  apikey: [hidden]'],
     [`search:\n  apiKey: |\n    ${SECRET}\n    more`, 'search:\n  apiKey: [hidden]\n    [hidden]\n    [hidden]'],
     [`search:\n  apiKey:\n    "${SECRET}\n    more"`, 'search:\n  apiKey:\n    [hidden]\n    [hidden]'],
-    [`search: {apiKey: [${SECRET}]}`, 'search: {apiKey: [[hidden]]}'],
-    [
-      `skills: {entries: {x: {config: {a: [1, ${SECRET}]}}}}`,
-      'skills: {entries: {x: {config: {a: [[hidden], [hidden]]}}}}',
-    ],
+    [`search: {apiKey: [${SECRET}]}`, 'search: {apiKey: [hidden]}'],
+    [`skills: {entries: {x: {config: {a: [1, ${SECRET}]}}}}`, 'skills: {entries: {x: {config: {a: [hidden]}}}}'],
     [
       `search:\n  # a: [${SECRET}]\n  url: http://u:${SECRET}@h # b`,
       'search:\n  # [hidden]\n  url: [hidden] # [hidden]',

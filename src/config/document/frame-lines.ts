@@ -45,23 +45,24 @@ export function frameLines(text: string, secrets: readonly string[]): SourceLine
 
 function markNode(node: unknown, schema: Schema | undefined, marks: Uint8Array): void {
   const known = holdsOf(schema) === 'secret' ? undefined : schema
-  if (isScalar(node)) markScalar(node, shownValue(node.value as string, known) === node.value, marks)
+  if (isScalar(node)) markRange(node, shownValue(node.value as string, known) === node.value, marks)
   else if (isSeq(node)) {
     const item = known && schemaFor(known, []).item
+    if (item === undefined && node.flow === true && node.items.every(isScalar)) return markRange(node, false, marks)
     for (const member of node.items) markNode(member, item, marks)
   } else if (isMap(node)) {
     const plain = Object.fromEntries(node.items.map((pair) => [keyText(pair), (pair.value as Scalar | null)?.value]))
     const form = known && schemaFor(known, plain)
     for (const pair of node.items) {
       const key = keyText(pair)
-      if (key !== undefined) markScalar(pair.key as Scalar, shownKey(key) === key, marks)
+      if (key !== undefined) markRange(pair.key as Scalar, shownKey(key) === key, marks)
       else markNode(pair.key, undefined, marks)
       markNode(pair.value, key === undefined ? undefined : memberOf(form, key), marks)
     }
   }
 }
 
-function markScalar({ range }: Node, isShown: boolean, marks: Uint8Array): void {
+function markRange({ range }: Node, isShown: boolean, marks: Uint8Array): void {
   if (range) marks.fill(isShown ? SHOWN : IN_VALUE, range[0], range[1])
 }
 

@@ -91,7 +91,7 @@ const MAX_SHOWN = 60
 function wrongValue(issue: Issue, at: Path, schema: Schema | undefined): Words {
   const { input } = issue
   const choices = choicesOf(schema)
-  const isPublic = input !== '' && shownValue(input as JsonValue, schema) === input
+  const isPublic = input !== '' && (choices.length > 0 || shownValue(input as JsonValue, schema) === input)
   const found = isPublic && typeof input === 'string' ? `"${toSafeLine(input).slice(0, MAX_SHOWN)}"` : describe(input)
   const hint = typeof input === 'string' ? nearest(input, choices) : undefined
   const message = `${nameOf(at)} cannot be ${found}; allowed: ${choices.join(', ') || valueWords(issue)}.`
