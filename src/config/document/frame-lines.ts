@@ -1,5 +1,5 @@
 /** frame-lines: the lines of a nexus.yaml as they may be shown beside a finding. */
-import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml'
+import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml'
 import { holdsOf, memberOf, ROOT, type Schema, schemaFor, settingNames } from '../schema/walk.ts'
 import { shownValue } from '../secrets/mask.ts'
 import { keyText, parse } from './parse-yaml.ts'
@@ -50,15 +50,17 @@ function markNode(node: unknown, schema: Schema | undefined, marks: Uint8Array):
     const item = known && schemaFor(known, []).item
     if (item === undefined && node.flow === true && node.items.every(isScalar)) return markRange(node, false, marks)
     for (const member of node.items) markNode(member, item, marks)
-  } else if (isMap(node)) {
-    const plain = Object.fromEntries(node.items.map((pair) => [keyText(pair), (pair.value as Scalar | null)?.value]))
-    const form = known && schemaFor(known, plain)
-    for (const pair of node.items) {
-      const key = keyText(pair)
-      if (key !== undefined) markRange(pair.key as Scalar, shownKey(key) === key, marks)
-      else markNode(pair.key, undefined, marks)
-      markNode(pair.value, key === undefined ? undefined : memberOf(form, key), marks)
-    }
+  } else if (isMap(node)) markMembers(node, known, marks)
+}
+
+function markMembers({ items }: YAMLMap, schema: Schema | undefined, marks: Uint8Array): void {
+  const plain = Object.fromEntries(items.map((pair) => [keyText(pair), (pair.value as Scalar | null)?.value]))
+  const form = schema && schemaFor(schema, plain)
+  for (const pair of items) {
+    const key = keyText(pair)
+    if (key === undefined) markNode(pair.key, undefined, marks)
+    else markRange(pair.key as Scalar, shownKey(key) === key, marks)
+    markNode(pair.value, key === undefined ? undefined : memberOf(form, key), marks)
   }
 }
 

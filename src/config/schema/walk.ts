@@ -51,10 +51,12 @@ export function schemaFor(outer: Schema, value: unknown): Schema {
 
 /** The schema of a member; undefined where the schema says nothing. */
 export function memberOf(schema: Schema | undefined, key: string | number): Schema | undefined {
-  if (schema?.entries && Object.hasOwn(schema.entries, key)) return schema.entries[key]
+  if (schema === undefined) return undefined
+  const { entries, type, item, value } = schema
+  if (entries && Object.hasOwn(entries, key)) return entries[key]
   // The key that says which option is meant is the same in all.
-  if (schema?.type === 'variant' && key === schema.key) return optionsOf(schema)[0]?.entries?.[key]
-  return schema?.item ?? (schema?.type === 'record' ? schema.value : undefined)
+  if (type === 'variant' && key === schema.key) return optionsOf(schema)[0]?.entries?.[key]
+  return item ?? (type === 'record' ? value : undefined)
 }
 
 /** The schema of each part on the way to `path` in a document, the root's first; shorter when the schema knows no further. */
