@@ -11,8 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import type { Diagnostic } from '../../src/kernel/index.ts'
 import { watchSources } from '../../src/sources/index.ts'
 import { asNobody, skillText, temporaryDirectory, writeFiles } from './temporary.ts'
 import { aged, watching } from './watching.ts'
@@ -37,48 +38,26 @@ function kernelWatches(): number {
   return count
 }
 
-test(
-  'a root that gets no more watches is polled and says so, and the roots before it keep their events',
-  TIMED,
-  async (t) => {
-    const [first, second] = [temporaryDirectory(t), temporaryDirectory(t)]
-    manySkills(first, 2)
-    manySkills(second, 30)
-    const told: string[] = []
-    const seen = await watching(t, [first, second], {
-      maxWatches: 20,
-      pollMs: 40,
-      onDiagnostic: ({ code }) => told.push(code),
-    })
-    assert.equal(seen.watcher.mode, 'polling')
-    assert.deepEqual(told, ['watch-polling'])
-    const [diagnostic] = seen.watcher.diagnostics
-    assert.equal(diagnostic?.path, second)
-    assert.equal(diagnostic.severity, 'warning')
-    assert.match(diagnostic.message, /more than 20 directories/)
-    for (const [root, name] of [
-      [first, 's1'],
-      [second, 's29'],
-    ] as const) {
-      await seen.forget()
-      appendFileSync(join(root, name, 'SKILL.md'), 'more\n')
-      await seen.told(join(root, name))
-    }
-  },
-)
-
-test('watches that run out later are no loss: the root is polled from then on', TIMED, async (t) => {
-  const root = temporaryDirectory(t)
-  manySkills(root, 2)
-  const seen = await watching(t, [root], { maxWatches: 20, pollMs: 40 })
-  assert.equal(seen.watcher.mode, 'events')
-  manySkills(root, 40)
-  await seen.rescan()
-  assert.equal(seen.watcher.mode, 'polling')
-  await seen.forget()
-  appendFileSync(join(root, 's39/SKILL.md'), 'more\n')
-  await seen.told(join(root, 's39'))
-})
+/** What the child process saw; undefined where it cannot have limits of its own, and the test is skipped. */
+function watchedWithLimit(
+  t: TestContext,
+  { limit, value, mode, roots }: { limit: string; value: number; mode: string; roots: readonly string[] },
+):
+  | { readonly mode: string; readonly diagnostics: readonly Diagnostic[]; readonly told: readonly string[] }
+  | undefined {
+  for (const root of roots) chmodSync(root, 0o777)
+  const script = `echo ${value} > /proc/sys/user/${limit} || exit 77; exec "$0" "$@"`
+  const child = spawnSync('unshare', ['-Ur', 'sh', '-c', script, process.execPath, CHILD, mode, ...roots], {
+    encoding: 'utf8',
+    timeout: 25_000,
+  })
+  if (child.error || child.status === 77 || /unshare/.test(child.stderr)) {
+    t.skip(`no user namespace with limits of its own here: ${child.error?.message ?? child.stderr.trim()}`)
+    return undefined
+  }
+  assert.equal(child.status, 0, child.stderr)
+  return JSON.parse(child.stdout) as ReturnType<typeof watchedWithLimit>
+}
 
 for (const [code, limit, value] of [
   ['ENOSPC', 'max_inotify_watches', 10],
@@ -87,28 +66,46 @@ for (const [code, limit, value] of [
   test(`a kernel that answers ${code} leads to polling that names it, and nothing is lost`, TIMED, (t) => {
     const root = temporaryDirectory(t)
     manySkills(root, 30)
-    chmodSync(root, 0o777)
-    const script = `echo ${value} > /proc/sys/user/${limit} || exit 77; exec "$0" "$1" limits "$2"`
-    const child = spawnSync('unshare', ['-Ur', 'sh', '-c', script, process.execPath, CHILD, root], {
-      encoding: 'utf8',
-      timeout: 25_000,
-    })
-    if (child.error || child.status === 77 || /unshare/.test(child.stderr)) {
-      t.skip(`no user namespace with limits of its own here: ${child.error?.message ?? child.stderr.trim()}`)
-      return
-    }
-    assert.equal(child.status, 0, child.stderr)
-    const { mode, diagnostics, told } = JSON.parse(child.stdout) as {
-      mode: string
-      diagnostics: string[]
-      told: string[]
-    }
-    assert.equal(mode, 'polling')
-    assert.equal(diagnostics.length, 1)
-    assert.match(diagnostics[0] ?? '', new RegExp(code))
-    assert.ok(told.includes(join(root, 's29')))
+    const seen = watchedWithLimit(t, { limit, value, mode: 'limits', roots: [root] })
+    if (!seen) return
+    assert.equal(seen.mode, 'polling')
+    assert.equal(seen.diagnostics.length, 1)
+    const [diagnostic] = seen.diagnostics
+    assert.equal(diagnostic?.code, 'watch-polling')
+    assert.equal(diagnostic.severity, 'warning')
+    assert.equal(diagnostic.path, root)
+    assert.match(diagnostic.message, new RegExp(code))
+    assert.ok(seen.told.includes(join(root, 's29')))
   })
 }
+
+test('a root that gets no more watches is polled, and the roots before it keep their events', TIMED, (t) => {
+  const roots = [temporaryDirectory(t), temporaryDirectory(t)] as const
+  manySkills(roots[0], 2)
+  manySkills(roots[1], 30)
+  const seen = watchedWithLimit(t, { limit: 'max_inotify_watches', value: 12, mode: 'limits', roots })
+  if (!seen) return
+  assert.equal(seen.mode, 'polling')
+  assert.deepEqual(
+    seen.diagnostics.map(({ code, path }) => [code, path]),
+    [['watch-polling', roots[1]]],
+  )
+  assert.ok(seen.told.includes(join(roots[0], 's1')))
+  assert.ok(seen.told.includes(join(roots[1], 's29')))
+})
+
+test('watches that run out later are no loss: the root is polled from then on', TIMED, (t) => {
+  const root = temporaryDirectory(t)
+  manySkills(root, 2)
+  const seen = watchedWithLimit(t, { limit: 'max_inotify_watches', value: 12, mode: 'later', roots: [root] })
+  if (!seen) return
+  assert.equal(seen.mode, 'polling')
+  assert.deepEqual(
+    seen.diagnostics.map(({ code, path }) => [code, path]),
+    [['watch-polling', root]],
+  )
+  assert.ok(seen.told.includes(join(root, 's29')))
+})
 
 test('watching does not keep the process alive', TIMED, (t) => {
   const root = temporaryDirectory(t)
@@ -189,22 +186,51 @@ test('a flood of events ends in a rescan, because the system may have dropped so
   await seen.told(join(root, 's0'))
 })
 
-test('a sweep that meets too many directories says that the rest is not noticed', TIMED, async (t) => {
+test('of too many directories the rest is not watched, and that is said', TIMED, async (t) => {
   const root = temporaryDirectory(t)
   manySkills(root, 30)
-  const codes: string[] = []
-  const found = Promise.withResolvers<void>()
-  await watching(t, [root], {
-    mode: 'polling',
-    maxDirectories: 10,
-    onDiagnostic: ({ code }) => {
-      codes.push(code)
-      found.resolve()
-    },
+  const before = kernelWatches()
+  const seen = await watching(t, [root], { maxDirectories: 10 })
+  assert.deepEqual(
+    seen.watcher.diagnostics.map(({ code }) => code),
+    ['watch-limit'],
+  )
+  if (process.platform === 'linux') assert.ok(kernelWatches() - before <= 12, 'the parent, the root and 10 at most')
+})
+
+test('of the directories beside the root none is watched, and none that is hidden', TIMED, async (t) => {
+  if (process.platform !== 'linux') {
+    t.skip('counts the watches in /proc')
+    return
+  }
+  const home = temporaryDirectory(t)
+  for (const beside of ['other/deep', 'node_modules/m', '.git/objects'])
+    mkdirSync(join(home, beside), { recursive: true })
+  writeFiles(home, {
+    'skills/a/SKILL.md': skillText('a'),
+    'skills/a/node_modules/m/index.js': '',
+    'skills/.git/x/HEAD': '',
   })
-  await found.promise
-  await aged()
-  assert.deepEqual(codes, ['watch-limit'])
+  const before = kernelWatches()
+  const missing = await watching(t, [join(home, 'not/yet/there')])
+  assert.equal(kernelWatches() - before, 1, 'the nearest directory that exists')
+  await missing.watcher.close()
+  await watching(t, [join(home, 'skills')])
+  assert.equal(kernelWatches() - before, 3, 'the parent, the root and the skill')
+})
+
+test('a skill in a hidden directory of the root is watched when a link leads to it', TIMED, async (t) => {
+  const root = temporaryDirectory(t)
+  writeFiles(root, { '.store/a/SKILL.md': skillText('a'), '.store/b/SKILL.md': skillText('b') })
+  symlinkSync('.store/a', join(root, 'a'))
+  const seen = await watching(t, [root])
+  await seen.forget()
+  appendFileSync(join(root, '.store/a/SKILL.md'), 'more\n')
+  await seen.told(join(root, '.store/a'))
+  symlinkSync('.store/b', join(root, 'b'))
+  await seen.forget()
+  appendFileSync(join(root, '.store/b/SKILL.md'), 'more\n')
+  await seen.told(join(root, '.store/b'))
 })
 
 test('an aborted signal refuses the watch, and ends one that is on', TIMED, async (t) => {

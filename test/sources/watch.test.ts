@@ -110,7 +110,8 @@ function contract(mode: Mode): void {
     const seen = await watching(t, [root], { mode })
     const changes = [
       () => appendFileSync(join(root, 'a/scripts/deep/er/run.sh'), '#\n'),
-      () => chmodSync(join(root, 'a/scripts/deep/er/run.sh'), 0o755),
+      // Polling compares size, time and identity, so it does not see rights.
+      ...(mode === 'events' ? [() => chmodSync(join(root, 'a/scripts/deep/er/run.sh'), 0o755)] : []),
       () => unlinkSync(join(root, 'a/references/r.md')),
       () => rmSync(join(root, 'a/scripts'), { recursive: true }),
       () => unlinkSync(join(root, 'a/SKILL.md')),
