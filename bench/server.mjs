@@ -94,7 +94,7 @@ async function longestTurn(work) {
 
 /** A runtime that looks again, and one that notices an edit, with Node's own size of the young generation or another. */
 async function rescan(root, flag) {
-  const { createFolderSource, createRuntime } = await import(new URL('index.js', DIST))
+  const { createFolderSource, createRuntime } = await import(new URL('public/index.js', DIST))
   const source = createFolderSource({ id: 'bench', tier: 'extra', rank: 0, trusted: true, path: root })
   const runtime = await createRuntime({ sources: [source], facts: ANYTHING })
   const names = readdirSync(root)

@@ -21,9 +21,9 @@ import { ROOT } from './setup/process.mjs'
 const SRC = join(ROOT, 'src')
 /** What of the dynamically imported modules lies in each. */
 const INSIDE = {
-  look: /^(?:looking|cli\/commands\/skills\/catalog)\.ts$/,
+  look: /^(?:local\/index|cli\/commands\/skills\/catalog)\.ts$/,
   start: /^cli\/(?:help|arguments\/mistakes)\.ts$/,
-  main: /^(?:looking|local|policies|settings)\.ts$|^(?:config|format|gate|catalog|sources)\/|^cli\/(?:help|open|commands\/(?:skills\/check|prompt|config))\.ts$/,
+  main: /^(?:local\/index)\.ts$|^(?:config|format|gate|catalog|sources)\/|^cli\/(?:help|open|commands\/(?:skills\/check|prompt|config))\.ts$/,
 }
 /** What look.cjs leaves to later.cjs: functions that few skills need. */
 const LATER = [
@@ -35,7 +35,7 @@ const LATER = [
 ]
 /** What look.cjs loads from files of their own: when there is a nexus.yaml, and for one skill that is held or may not load. */
 const APART = {
-  config: ['src/config/layers/build-layers.ts', 'src/entries.ts', 'src/policies.ts'],
+  config: ['src/config/layers/build-layers.ts', 'src/local/entries.ts', 'src/local/policies.ts'],
   standing: ['src/cli/commands/skills/standing.ts'],
 }
 /** Bundled, so that one file is read instead of many. All other packages stay outside. */

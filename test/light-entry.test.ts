@@ -48,14 +48,19 @@ const packageName = (specifier: string): string =>
     .join('/')
 
 test('the walk from the light entry reaches the pipeline', async () => {
-  const { files } = await staticGraph('src/index.ts')
-  for (const file of ['src/runtime.ts', 'src/kernel/index.ts', 'src/format/index.ts', 'src/authorize/index.ts']) {
+  const { files } = await staticGraph('src/public/index.ts')
+  for (const file of [
+    'src/runtime/create-runtime.ts',
+    'src/kernel/index.ts',
+    'src/format/index.ts',
+    'src/authorize/index.ts',
+  ]) {
     assert.ok(files.includes(file), `${file} is not reached`)
   }
 })
 
 test('the light entry imports only the YAML parsers and light parts of Node', async () => {
-  const { external } = await staticGraph('src/index.ts')
+  const { external } = await staticGraph('src/public/index.ts')
   const builtins = external
     .filter((specifier) => specifier.startsWith('node:'))
     .map((specifier) => specifier.slice('node:'.length))
@@ -82,7 +87,7 @@ console.log(JSON.stringify({ urls: [...urls], builtins: builtins.map((name) => n
 `
 
 test('importing the library in a fresh process loads at most 15 packages and none of the heavy ones', () => {
-  const entry = new URL('../src/index.ts', import.meta.url).href
+  const entry = new URL('../src/public/index.ts', import.meta.url).href
   const answer = spawnSync(process.execPath, ['--input-type=module', '-e', PROBE, entry], { encoding: 'utf8' })
   assert.equal(answer.status, 0, answer.stderr)
   const { urls, builtins } = JSON.parse(answer.stdout) as { urls: string[]; builtins: string[] }

@@ -13,7 +13,7 @@ export function readSource(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8')
 }
 
-/** The room of a file: a folder of src/, or a file that lies directly in src/, such as `runtime.ts`. */
+/** The room of a file: a folder of src/. */
 export function roomOf(file: string): string {
   return file.split('/')[1] ?? ''
 }

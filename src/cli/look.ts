@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/index.ts'
-import { type Look, lookAround, type LookOptions } from '../looking.ts'
+import { type Look, lookAround, type LookOptions } from '../local/index.ts'
 import { type Invocation, stringFlag } from './command.ts'
 import { withProgress } from './interactive/progress.ts'
 import { agentFlag, findings, printDiagnostics, skillsDirs } from './open.ts'

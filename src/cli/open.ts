@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Catalog } from '../catalog/index.ts'
 import { trustWorkspace } from '../config/index.ts'
 import { type Diagnostic, NexusError, toSafeLine } from '../kernel/index.ts'
-import type { Local, LocalOptions } from '../local.ts'
+import type { Local, LocalOptions } from '../local/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
 import { askYesNo, oneAtATime } from './interactive/ask.ts'
 import { withProgress } from './interactive/progress.ts'
@@ -64,7 +64,7 @@ export function seenBy({ diagnostics, runtime }: Pick<Local, 'diagnostics' | 'ru
 }
 
 async function openOnce(invocation: Invocation, options: OpenOptions): Promise<Local> {
-  const { openLocal } = await import('../local.ts')
+  const { openLocal } = await import('../local/index.ts')
   const asked = toLocalOptions(invocation, options)
   return withProgress(invocation.terminal, 'looking for skills', () => openLocal(asked))
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { build } from 'esbuild'
 import { createAgent } from '../../src/agents/index.ts'
-import { createRuntime } from '../../src/runtime.ts'
+import { createRuntime } from '../../src/runtime/create-runtime.ts'
 import { createFolderSource } from '../../src/sources/index.ts'
 import { createMemoryStore } from '../../src/store/index.ts'
 import {

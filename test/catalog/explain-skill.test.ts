@@ -61,9 +61,19 @@ test('a skill that only a person may start is ready and not in the prompt', () =
 test('every reason of a held skill is a finding with the fix of the gate', () => {
   const reasons: HeldReason[] = [
     { code: 'missing-description', missing: [], text: 'missing description', fix: 'Add a description: line.' },
-    { code: 'disabled', missing: [], text: 'disabled in config', fix: 'Set skills.entries.x.enabled to true, or remove it.' },
+    {
+      code: 'disabled',
+      missing: [],
+      text: 'disabled in config',
+      fix: 'Set skills.entries.x.enabled to true, or remove it.',
+    },
     { code: 'not-allowed', missing: [], text: 'not allowed for this agent', fix: "Add x to the agent's skills: list." },
-    { code: 'untrusted', missing: [], text: 'its source is not trusted', fix: 'Look at the skill, then run: nexus trust' },
+    {
+      code: 'untrusted',
+      missing: [],
+      text: 'its source is not trusted',
+      fix: 'Look at the skill, then run: nexus trust',
+    },
     { code: 'bin', missing: [], text: 'missing binary: jq', fix: 'Install jq.' },
     { code: 'env', missing: [], text: 'missing env: KEY', fix: 'Set it.' },
     { code: 'os', missing: [], text: 'requires OS [darwin], have linux', fix: 'Run it on darwin.' },

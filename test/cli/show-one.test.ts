@@ -9,7 +9,7 @@ import { findings } from '../../src/cli/open.ts'
 import type { Terminal } from '../../src/cli/terminal.ts'
 import { readEnvironment } from '../../src/config/index.ts'
 import { skillAddress } from '../../src/kernel/index.ts'
-import { lookAround, type LookOptions } from '../../src/looking.ts'
+import { lookAround, type LookOptions } from '../../src/local/inspect.ts'
 import { Place } from './nexus.ts'
 
 const USUAL = 'description: Does it. Use when asked.\n'

@@ -18,7 +18,7 @@ import type { Invocation } from '../../src/cli/command.ts'
 import { explainHere, type Told } from '../../src/cli/show/explanation.ts'
 import { readEnvironment } from '../../src/config/index.ts'
 import { fixSkill } from '../../src/format/index.ts'
-import { type Local, openLocal } from '../../src/local.ts'
+import { type Local, openLocal } from '../../src/local/open-local.ts'
 
 export const NAME = 'name: pdf'
 export const DESCRIPTION = 'description: Reads a PDF. Use when a PDF is near.'

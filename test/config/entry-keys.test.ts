@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { readEntries } from '../../src/entries.ts'
+import { readEntries } from '../../src/local/entries.ts'
 import { makePlace } from './place.ts'
 
 describe('an address in configuration where none is read', () => {

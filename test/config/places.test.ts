@@ -5,7 +5,7 @@ import { explainConfig, type LoadedConfig } from '../../src/config/index.ts'
 import { withoutParts } from '../../src/config/document/left-out.ts'
 import { removeParts } from '../../src/config/document/parts.ts'
 import { parseYaml } from '../../src/config/document/read-yaml.ts'
-import { readPolicies } from '../../src/policies.ts'
+import { readPolicies } from '../../src/local/policies.ts'
 import { makePlace } from './place.ts'
 
 /** Findings as `line: words up to the first colon or blank after the name`. */

@@ -3,8 +3,8 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
 
-import type { CallResult, Runtime, SkillSource } from '../../src/index.ts'
-import { createFolderSource } from '../../src/index.ts'
+import type { CallResult, Runtime, SkillSource } from '../../src/public/index.ts'
+import { createFolderSource } from '../../src/public/index.ts'
 import { codeOf, wordsOf, workshop } from './rig.ts'
 
 const load = (runtime: Runtime, name: string, signal?: AbortSignal): Promise<CallResult> =>

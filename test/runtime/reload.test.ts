@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 
-import type { ReloadEvent, Runtime, SkillSource } from '../../src/index.ts'
+import type { ReloadEvent, Runtime, SkillSource } from '../../src/public/index.ts'
 import { workshop } from './rig.ts'
 
 /** Events of a runtime, to be awaited one after the other. */

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-import { createFolderSource, createRuntime, type Parts, type Runtime, type TargetFacts } from '../../src/index.ts'
+import {
+  createFolderSource,
+  createRuntime,
+  type Parts,
+  type Runtime,
+  type TargetFacts,
+} from '../../src/public/index.ts'
 import type { JsonObject, Outcome } from '../../src/kernel/index.ts'
 
 const FACTS: TargetFacts = { target: 'a test', os: 'linux', hasBin: () => false, hasEnv: () => false }

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 
-import type { Runtime } from '../../src/index.ts'
+import type { Runtime } from '../../src/public/index.ts'
 import type { Outcome } from '../../src/kernel/index.ts'
 import { codeOf, dataOf, wordsOf, workshop } from './rig.ts'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-import { createFolderSource, createRuntime, type Parts, type Runtime } from '../../src/index.ts'
+import { createFolderSource, createRuntime, type Parts, type Runtime } from '../../src/public/index.ts'
 import type { JsonObject, Outcome } from '../../src/kernel/index.ts'
 import { createMemoryStore } from '../../src/store/index.ts'
 import { createScriptedSandbox, type SandboxScript, type ScriptedSandbox } from '../../src/testing/index.ts'

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 
 import { explainSkill, type Explanation, fromSnapshot } from '../../src/catalog/index.ts'
-import { parsePolicy } from '../../src/index.ts'
+import { parsePolicy } from '../../src/public/index.ts'
 import { findStrays } from '../../src/load/index.ts'
 import { NO_GATE_RULES } from '../../src/gate/index.ts'
 import { workshop } from './rig.ts'

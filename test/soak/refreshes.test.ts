@@ -5,7 +5,7 @@ import test from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-import type { Runtime } from '../../src/index.ts'
+import type { Runtime } from '../../src/public/index.ts'
 import { workshop } from '../runtime/rig.ts'
 
 const SKILLS = 2_000

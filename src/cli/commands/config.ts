@@ -97,7 +97,7 @@ export async function showConfig(invocation: Invocation): Promise<number> {
 
 /** `nexus config schema`: the JSON Schema of nexus.yaml, for editors and CI. */
 export async function showSchema({ command, flags, terminal }: Invocation): Promise<number> {
-  const { packageRoot } = await import('../../settings.ts')
+  const { packageRoot } = await import('../../local/index.ts')
   const schema = readFileSync(join(packageRoot(), 'schema/nexus.schema.json'), 'utf8')
   if (flags['json'] === true) terminal.json(envelope(command, { schema: JSON.parse(schema) as JsonObject }))
   else terminal.write(schema)
@@ -106,8 +106,8 @@ export async function showSchema({ command, flags, terminal }: Invocation): Prom
 
 /** Of the files, and of the policies that they make. */
 async function allFindings(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
-  const { readPolicies } = await import('../../policies.ts')
-  const { readEntries } = await import('../../entries.ts')
+  const { readPolicies } = await import('../../local/index.ts')
+  const { readEntries } = await import('../../local/index.ts')
   return [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics, ...(await readEntries(loaded))]
 }
 

@@ -12,8 +12,8 @@ import {
   NexusError,
   toSafeLine,
 } from '../../kernel/index.ts'
-import type { Local } from '../../local.ts'
-import { packageRoot } from '../../settings.ts'
+import type { Local } from '../../local/index.ts'
+import { packageRoot } from '../../local/index.ts'
 import type { Store } from '../../store/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'

@@ -1,5 +1,5 @@
 import { NexusError, toSafeLine } from '../../kernel/index.ts'
-import type { Local } from '../../local.ts'
+import type { Local } from '../../local/index.ts'
 import { choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { agentFlag, openFor } from '../open.ts'

@@ -1,6 +1,6 @@
 import { createAgent, isOwnerAlive, type ModelChoice, processOwner, type TurnResult } from '../../agents/index.ts'
 import { NexusError, newId } from '../../kernel/index.ts'
-import type { Local } from '../../local.ts'
+import type { Local } from '../../local/index.ts'
 import type { Store } from '../../store/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'

@@ -11,7 +11,7 @@ import { openSqliteStore, type Store, type StoredMessage } from '../../store/ind
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { findSession } from '../sessions/find-session.ts'
-import { stateFile } from '../../settings.ts'
+import { stateFile } from '../../local/index.ts'
 import { formatTrace } from '../show/turn.ts'
 import { formatTable, shorten } from '../show/columns.ts'
 

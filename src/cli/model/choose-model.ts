@@ -1,6 +1,6 @@
 import { type ModelChoice, resolveModel } from '../../agents/index.ts'
 import { NexusError } from '../../kernel/index.ts'
-import type { Local } from '../../local.ts'
+import type { Local } from '../../local/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 
 /** The model that flags, configuration or key variables name; throws MODEL_NOT_CONFIGURED when none does. */

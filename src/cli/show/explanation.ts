@@ -12,7 +12,7 @@ import {
 } from '../../catalog/index.ts'
 import { shellWord, type Skill, toSafeLine } from '../../kernel/index.ts'
 import { examineSkill, findStrays } from '../../load/index.ts'
-import type { Look } from '../../looking.ts'
+import type { Look } from '../../local/index.ts'
 import { type Invocation, lookingAlike } from '../command.ts'
 import { agentFlag } from '../open.ts'
 import type { Terminal } from '../terminal.ts'

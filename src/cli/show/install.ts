@@ -1,6 +1,6 @@
 import { type InstallGround, type InstallProposal, proposeInstalls } from '../../format/index.ts'
 import { type JsonValue, type Skill, toSafeLine } from '../../kernel/index.ts'
-import type { Look } from '../../looking.ts'
+import type { Look } from '../../local/index.ts'
 import type { Invocation } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
 import { quoted, shellWord } from './shell-word.ts'

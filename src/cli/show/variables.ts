@@ -1,7 +1,7 @@
-import { entryValues } from '../../entries.ts'
+import { entryValues } from '../../local/index.ts'
 import { type JsonValue, toSafeLine } from '../../kernel/index.ts'
 import { createSkillStacks } from '../../load/index.ts'
-import type { Look } from '../../looking.ts'
+import type { Look } from '../../local/index.ts'
 import { createSkillCommands, type SkillCommands } from '../../tools/index.ts'
 import type { Terminal } from '../terminal.ts'
 

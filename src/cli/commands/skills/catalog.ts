@@ -7,7 +7,7 @@ import {
   toSafeLine,
   toSafeText,
 } from '../../../kernel/index.ts'
-import type { Look } from '../../../looking.ts'
+import type { Look } from '../../../local/index.ts'
 import { isSoundToLoad } from '../../../sources/index.ts'
 import { type Invocation, lookingAlike } from '../../command.ts'
 import { envelope } from '../../envelope.ts'

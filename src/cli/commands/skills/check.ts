@@ -18,8 +18,8 @@ import {
   toSafeLine,
 } from '../../../kernel/index.ts'
 import { examineSkill } from '../../../load/index.ts'
-import type { Local } from '../../../local.ts'
-import type { Look } from '../../../looking.ts'
+import type { Local } from '../../../local/index.ts'
+import type { Look } from '../../../local/index.ts'
 import { createPace } from '../../../sources/index.ts'
 import { type Invocation, lookingAlike } from '../../command.ts'
 import { envelope, type ErrorMember } from '../../envelope.ts'

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { makeDirectory, NexusError, shellWord, toSafeLine } from '../../../kernel/index.ts'
-import { packageRoot } from '../../../settings.ts'
+import { packageRoot } from '../../../local/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 

@@ -1,5 +1,5 @@
 import { type JsonValue, NexusError, type Outcome, toSafeLine } from '../../../kernel/index.ts'
-import type { Local } from '../../../local.ts'
+import type { Local } from '../../../local/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { callError, errorMember, printFailure, toFailure } from '../../failure.ts'

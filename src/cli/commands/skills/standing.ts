@@ -1,7 +1,7 @@
 import { type Catalog, explainOffered } from '../../../catalog/index.ts'
 import type { HeldReason, Skill } from '../../../kernel/index.ts'
 import { examineSkill } from '../../../load/index.ts'
-import type { Look } from '../../../looking.ts'
+import type { Look } from '../../../local/index.ts'
 import type { Invocation } from '../../command.ts'
 import { agentFlag } from '../../open.ts'
 import { prepareAdvice } from '../../show/advice.ts'

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 
 import { readEnvironment } from '../../src/config/index.ts'
-import { openLocal } from '../../src/local.ts'
-import type { ReloadEvent } from '../../src/index.ts'
+import { openLocal } from '../../src/local/open-local.ts'
+import type { ReloadEvent } from '../../src/public/index.ts'
 
 /** A workspace whose nexus.yaml of the user says what to do about changes. */
 async function open(

@@ -1,8 +1,8 @@
 /** What the configuration lets each agent do. */
-import { parsePolicy, type PolicyPlace, type PolicyRules, toolGroupRule } from './authorize/index.ts'
-import { type AgentConfig, explainConfig, type LoadedConfig, maskToken, type Origin } from './config/index.ts'
-import type { Diagnostic } from './kernel/index.ts'
-import { BUILTIN_TOOLS } from './tools/index.ts'
+import { parsePolicy, type PolicyPlace, type PolicyRules, toolGroupRule } from '../authorize/index.ts'
+import { type AgentConfig, explainConfig, type LoadedConfig, maskToken, type Origin } from '../config/index.ts'
+import type { Diagnostic } from '../kernel/index.ts'
+import { BUILTIN_TOOLS } from '../tools/index.ts'
 
 /** What the agents may do, and what is wrong with that: names that mean nothing, groups that contain each other. */
 export async function readPolicies(

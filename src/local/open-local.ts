@@ -1,14 +1,14 @@
 /** The single-machine composition: configuration, folders, SQLite and the local sandbox become one runtime. */
-import { assertValid, type Config, type LoadedConfig, openSecrets, type Secrets } from './config/index.ts'
+import { assertValid, type Config, type LoadedConfig, openSecrets, type Secrets } from '../config/index.ts'
 import { entryValues, readEntries } from './entries.ts'
-import { type Call, DEFAULT_PROJECT, type Diagnostic } from './kernel/index.ts'
-import type { AgentProfile, Parts, ReloadEvent, Runtime } from './parts.ts'
+import { type Call, DEFAULT_PROJECT, type Diagnostic } from '../kernel/index.ts'
+import type { AgentProfile, Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
 import { readPolicies } from './policies.ts'
-import { createRuntime } from './runtime.ts'
-import { createSandbox, openSandbox, runSecretCommand, type Sandbox } from './sandbox/index.ts'
+import { createRuntime } from '../runtime/index.ts'
+import { createSandbox, openSandbox, runSecretCommand, type Sandbox } from '../sandbox/index.ts'
 import { readSettings, type SettingsOptions, stateFile } from './settings.ts'
-import type { Watcher } from './sources/index.ts'
-import { openSqliteStore, type Store } from './store/index.ts'
+import type { Watcher } from '../sources/index.ts'
+import { openSqliteStore, type Store } from '../store/index.ts'
 
 export interface LocalOptions extends SettingsOptions {
   /** `sqlite` records durably under the Nexus home; `memory` forgets. Default `sqlite`. */

@@ -9,7 +9,7 @@ import {
   parsePolicy,
   type Runtime,
   type TargetFacts,
-} from '../../src/index.ts'
+} from '../../src/public/index.ts'
 import { failed, type JsonObject, succeeded } from '../../src/kernel/index.ts'
 import { createMemoryStore } from '../../src/store/index.ts'
 

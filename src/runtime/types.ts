@@ -1,7 +1,7 @@
 /** What a runtime is made of, and what it offers. */
-import type { PolicyRules } from './authorize/index.ts'
-import type { Catalog, IndexStyle, PromptIndex, SnapshotDiff } from './catalog/index.ts'
-import type { GateRules } from './gate/index.ts'
+import type { PolicyRules } from '../authorize/index.ts'
+import type { Catalog, IndexStyle, PromptIndex, SnapshotDiff } from '../catalog/index.ts'
+import type { GateRules } from '../gate/index.ts'
 import type {
   Call,
   Clock,
@@ -15,11 +15,11 @@ import type {
   Outcome,
   StreamRedactor,
   TargetFacts,
-} from './kernel/index.ts'
-import type { Sandbox } from './sandbox/index.ts'
-import type { SkillSource, Watcher, WatchOptions } from './sources/index.ts'
-import type { Ledger } from './store/index.ts'
-import type { Registry, SkillCommandParts } from './tools/index.ts'
+} from '../kernel/index.ts'
+import type { Sandbox } from '../sandbox/index.ts'
+import type { SkillSource, Watcher, WatchOptions } from '../sources/index.ts'
+import type { Ledger } from '../store/index.ts'
+import type { Registry, SkillCommandParts } from '../tools/index.ts'
 
 /** What one agent may see and do. */
 export interface AgentProfile {

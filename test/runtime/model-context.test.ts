@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { parsePolicy } from '../../src/index.ts'
+import { parsePolicy } from '../../src/public/index.ts'
 import { succeeded } from '../../src/kernel/index.ts'
 import { defineTool, toModelText } from '../../src/tools/index.ts'
 import { codeOf, dataOf, wordsOf, workshop } from './rig.ts'

@@ -6,11 +6,11 @@ import {
   maskToken,
   type Secrets,
   type SkillEntry,
-} from './config/index.ts'
-import type { EntryRules, GateRules } from './gate/index.ts'
-import type { Diagnostic } from './kernel/index.ts'
-import { refusedVariable } from './sandbox/index.ts'
-import type { SkillCommandParts } from './tools/index.ts'
+} from '../config/index.ts'
+import type { EntryRules, GateRules } from '../gate/index.ts'
+import type { Diagnostic } from '../kernel/index.ts'
+import { refusedVariable } from '../sandbox/index.ts'
+import type { SkillCommandParts } from '../tools/index.ts'
 
 /** What gating may know of the entries: names, and what cannot be had. */
 export function entryRules({ skills }: Config): Pick<GateRules, 'entries' | 'refusedVariable'> {

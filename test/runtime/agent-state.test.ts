@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 
-import { createFolderSource, createRuntime, parsePolicy, type Parts, type Runtime } from '../../src/index.ts'
+import { createFolderSource, createRuntime, parsePolicy, type Parts, type Runtime } from '../../src/public/index.ts'
 import { codeOf, dataOf, wordsOf, workshop } from './rig.ts'
 
 /** Two sources and two directories of one name, each with a file of its own. */

@@ -10,12 +10,12 @@ import {
   type LoadConfigOptions,
   type LoadedConfig,
   readEnvironment,
-} from './config/index.ts'
+} from '../config/index.ts'
 import { entryRules } from './entries.ts'
-import type { GateRules } from './gate/index.ts'
-import { DEFAULT_PROJECT } from './kernel/index.ts'
-import type { SandboxOptions } from './sandbox/index.ts'
-import { createStandardSources, type SkillSource } from './sources/index.ts'
+import type { GateRules } from '../gate/index.ts'
+import { DEFAULT_PROJECT } from '../kernel/index.ts'
+import type { SandboxOptions } from '../sandbox/index.ts'
+import { createStandardSources, type SkillSource } from '../sources/index.ts'
 
 /** How the configuration is found and read. */
 export interface SettingsOptions {

@@ -1,8 +1,8 @@
 /** Hot reload: changed folders lead to one refresh, and whoever wants to know is told what is different. */
-import { type Breathe, type Catalog, diffCatalogs, type SnapshotDiff } from './catalog/index.ts'
-import { isNexusError, NexusError } from './kernel/index.ts'
-import type { AgentReload, ReloadEvent, ReloadOptions } from './parts.ts'
-import { createPace, rest, type SkillSource, type Watcher, watchSources } from './sources/index.ts'
+import { type Breathe, type Catalog, diffCatalogs, type SnapshotDiff } from '../catalog/index.ts'
+import { isNexusError, NexusError } from '../kernel/index.ts'
+import type { AgentReload, ReloadEvent, ReloadOptions } from './types.ts'
+import { createPace, rest, type SkillSource, type Watcher, watchSources } from '../sources/index.ts'
 
 /**
  * One run at a time and at most one waiting: everybody gets a run that began after they asked, and a crowd costs two.

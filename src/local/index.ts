@@ -1,0 +1,6 @@
+/** local: the composition for one machine: configuration, folders, SQLite and the local sandbox become a runtime, or an inspection. */
+export { entryValues, readEntries } from './entries.ts'
+export { type Look, lookAround, type LookOptions } from './inspect.ts'
+export { type Local, type LocalOptions, openLocal } from './open-local.ts'
+export { readPolicies } from './policies.ts'
+export { packageRoot, sandboxOptions, stateFile } from './settings.ts'
