@@ -24,7 +24,7 @@ function source(path: string, more: Partial<FolderSourceOptions> = {}) {
 
 test('others get their turn between two links that lead nowhere', async (t) => {
   const directory = temporaryDirectory(t)
-  for (let index = 0; index < 60; index++) symlinkSync('nowhere', join(directory, `link-${index}`))
+  for (let index = 0; index < 5_000; index++) symlinkSync('nowhere', join(directory, `link-${index}`))
   let turns = 0
   let isOver = false
   const count = (): void => {
@@ -32,9 +32,9 @@ test('others get their turn between two links that lead nowhere', async (t) => {
     if (!isOver) setImmediate(count)
   }
   setImmediate(count)
-  await source(directory).discover(undefined, 0)
+  await source(directory).discover()
   isOver = true
-  assert.ok(turns >= 60, `${turns} turns`)
+  assert.ok(turns >= 3, `${turns} turns`)
 })
 
 test('a FIFO named SKILL.md is rejected without waiting, and its neighbours load', { skip: noFifo }, async (t) => {
