@@ -239,6 +239,16 @@ function contract(mode: Mode): void {
     assert.deepEqual([...new Set(seen.changes.flatMap(({ directories }) => directories))], [join(root, 'b')])
   })
 
+  test(`${by} a root that is hidden itself is watched`, TIMED, async (t) => {
+    const root = join(temporaryDirectory(t), '.skills')
+    writeFiles(root, { 'a/SKILL.md': skillText('a') })
+    const seen = await watching(t, [root], { mode })
+    await seen.forget()
+    appendFileSync(join(root, 'a/SKILL.md'), 'more\n')
+    await seen.told(join(root, 'a'))
+    assert.ok(!seen.changes.some(({ rescan }) => rescan))
+  })
+
   test(`${by} nothing is told after closing`, TIMED, async (t) => {
     const root = temporaryDirectory(t)
     mkdirSync(join(root, 'a'))

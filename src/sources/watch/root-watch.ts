@@ -1,15 +1,13 @@
-import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs'
-import { basename, dirname, join, relative, sep } from 'node:path'
+import { realpathSync, type Stats, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { FSWatcher, watch } from 'chokidar'
 import { type Diagnostic, SKILL_FILE } from '../../kernel/index.ts'
 import { codeOf, finding } from '../codes.ts'
 import { isInside } from '../skill-file.ts'
 import type { SourceFolder } from '../source.ts'
+import { type Area, areasOf, isBelow, isContent, isHidden, isOnTheWay } from './area.ts'
 import type { Changes } from './changes.ts'
 import { isRemote, locate, type Location } from './roots.ts'
-
-/** Levels below a root that are watched. The scan ends earlier; this counts the folders inside a skill too. */
-const MAX_DEPTH = 16
 
 export interface RootHost {
   /** Of chokidar. */
@@ -30,18 +28,9 @@ export interface RootWatch {
   readonly isPolling: boolean
   /** Opens everything anew. Resolves when every later change is noted; a call meanwhile leads to one more run. */
   open(): Promise<void>
-  /** Opens again when the root is no longer where it was. */
+  /** Opens again when the root is no longer where it was, or a directory below it went away. */
   check(): void
   close(): Promise<void>
-}
-
-/** What one chokidar watcher watches. */
-interface Area {
-  readonly directory: string
-  /** Entries of the directory that are on the way to the root. */
-  readonly names: ReadonlySet<string>
-  /** The directory whose whole content counts: this one or one in it. */
-  readonly content: string | undefined
 }
 
 const OUT_OF_WATCHES: Readonly<Record<string, readonly [reason: string, fix: string]>> = {
@@ -69,6 +58,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
   let running: Promise<void> | undefined
   let isWanted = false
   let isIncomplete = false
+  let isStale = false
   const skills = new Set<string>()
   const directories = new Set<string>()
   const targets = new Set<string>()
@@ -85,6 +75,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
   async function openWhileWanted(): Promise<void> {
     while (isWanted && !host.signal.aborted) {
       isWanted = false
+      isStale = false
       const isFirst = location === undefined
       await close()
       const now = locate(folder)
@@ -120,7 +111,11 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
     const linked: Promise<void>[] = []
     watcher.on('all', (event, path, stats) => {
       if (event.startsWith('add') && basename(path) === SKILL_FILE) skills.add(dirname(path))
-      if (event === 'unlinkDir') directories.delete(path)
+      if (event === 'unlinkDir') {
+        directories.delete(path)
+        // chokidar may lose a directory that is made again at once, under load.
+        isStale = true
+      }
       const isLink = stats?.isSymbolicLink() && isContent(area, path) && !isHidden(path)
       const target = isLink ? hiddenTarget(path) : undefined
       if (target !== undefined) linked.push(openArea({ directory: target, names: new Set(), content: target }))
@@ -132,8 +127,11 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
       const path = join(watchedPath, name)
       if (isIgnored(area, path) || !isContent(area, path)) return
       host.counted()
+      // The watched directory itself is gone; chokidar does not always notice when there is another one.
+      const isGone = event === 'rename' && name === basename(watchedPath)
+      if (isGone) isStale = true
       // chokidar leaves out changes of rights alone where a file is new.
-      if (event === 'change') note(path, watchedPath)
+      if (isGone || event === 'change') note(path, watchedPath)
     })
     watcher.on('error', failed)
     const { signal } = round
@@ -177,8 +175,9 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
 
   function isIgnored(area: Area, path: string, stats?: Stats): boolean {
     if (path === area.directory) return false
+    if (path === area.content) return false
     if (isContent(area, path)) return stats?.isDirectory() === true && (isHidden(path) || isTooMany(path))
-    return dirname(path) !== area.directory || !area.names.has(basename(path))
+    return !isOnTheWay(area, path)
   }
 
   function isTooMany(directory: string): boolean {
@@ -224,7 +223,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
   }
 
   function check(): void {
-    if (location !== undefined && locate(folder).identity !== location.identity) void open()
+    if (location !== undefined && (isStale || locate(folder).identity !== location.identity)) void open()
   }
 
   async function close(): Promise<void> {
@@ -242,46 +241,4 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
     },
     ...{ open, check, close },
   }
-}
-
-/** One area for each directory on the way; that of the root's parent has the root's content. */
-function areasOf({ path, anchors }: Location): Area[] {
-  const above = path === undefined ? undefined : dirname(path)
-  const holder = above !== undefined && anchors.has(above) && isReadable(above) ? above : path
-  const areas = [...anchors].map(([directory, names]) => ({
-    directory,
-    names,
-    content: directory === holder ? path : undefined,
-  }))
-  return path !== undefined && holder === path
-    ? [...areas, { directory: path, names: new Set(), content: path }]
-    : areas
-}
-
-function isReadable(directory: string): boolean {
-  try {
-    accessSync(directory, constants.R_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function isContent({ content }: Area, path: string): boolean {
-  return content !== undefined && isBelow(content, path)
-}
-
-/** True for the directory and what is in it, hidden directories left out. */
-function isBelow(directory: string, path: string): boolean {
-  if (!isInside(path, directory)) return false
-  const parts = relative(directory, path).split(sep)
-  return parts.length <= MAX_DEPTH + 1 && !parts.slice(0, -1).some(isLeftOut)
-}
-
-function isHidden(directory: string): boolean {
-  return isLeftOut(basename(directory))
-}
-
-function isLeftOut(name: string): boolean {
-  return name.startsWith('.') || name === 'node_modules'
 }

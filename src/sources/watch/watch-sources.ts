@@ -1,4 +1,4 @@
-import { type Clock, type Diagnostic, NexusError, systemClock } from '../../kernel/index.ts'
+import { type Diagnostic, NexusError } from '../../kernel/index.ts'
 import { throwIfAborted } from '../pace.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder } from '../source.ts'
 import { gatherChanges, type SourceChange } from './changes.ts'
@@ -23,7 +23,6 @@ export interface WatchOptions {
   /** Keeps the process alive while watching. Default false. */
   readonly keepAlive?: boolean
   readonly signal?: AbortSignal
-  readonly clock?: Clock
 }
 
 /** A watch on the folders of sources. It is ready when you have it: every change from then on is told. */
@@ -53,12 +52,15 @@ export async function watchSources(
   let events = 0
 
   const changes = gatherChanges({
-    ...{ debounceMs, clock: options.clock ?? (keepAlive ? systemClock : idleClock), signal: closing.signal },
+    ...{ debounceMs, keepAlive, signal: closing.signal },
     deliver: (change) => {
       const isFlood = events > MAX_EVENTS
       events = 0
       options.onChange(change)
-      if (isFlood) for (const root of roots) void root.open()
+      for (const root of roots) {
+        if (isFlood) void root.open()
+        else root.check()
+      }
     },
   })
   const host: RootHost = {
@@ -122,22 +124,4 @@ function checkNumbers(numbers: Readonly<Record<string, number>>): void {
       fix: `Leave ${name} out, or give a number from 0 up.`,
     })
   }
-}
-
-/** The real time, without keeping the process alive. */
-const idleClock: Clock = {
-  now: systemClock.now,
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        clearTimeout(timer)
-        reject(signal?.reason as Error)
-      }
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', onAbort)
-        resolve()
-      }, ms).unref()
-      if (signal?.aborted) onAbort()
-      else signal?.addEventListener('abort', onAbort, { once: true })
-    }),
 }
