@@ -1,5 +1,5 @@
-import { realpathSync, type Stats, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { existsSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { basename, dirname, join, normalize } from 'node:path'
 import type { FSWatcher, watch } from 'chokidar'
 import { type Diagnostic, SKILL_FILE } from '../../kernel/index.ts'
 import { codeOf, finding } from '../codes.ts'
@@ -28,8 +28,10 @@ export interface RootWatch {
   readonly isPolling: boolean
   /** Opens everything anew. Resolves when every later change is noted; a call meanwhile leads to one more run. */
   open(): Promise<void>
-  /** Opens again when the root is no longer where it was, or a directory below it went away. */
+  /** Opens again when the root is no longer where it was. */
   check(): void
+  /** Opens again when a directory went away and is there again: under load chokidar may go on watching the old one. */
+  checkDirectories(): void
   close(): Promise<void>
 }
 
@@ -58,11 +60,11 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
   let running: Promise<void> | undefined
   let isWanted = false
   let isIncomplete = false
-  let isStale = false
   const skills = new Set<string>()
   const directories = new Set<string>()
   const targets = new Set<string>()
   const unreadable = new Set<string>()
+  const gone = new Set<string>()
 
   function open(): Promise<void> {
     isWanted = true
@@ -75,7 +77,6 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
   async function openWhileWanted(): Promise<void> {
     while (isWanted && !host.signal.aborted) {
       isWanted = false
-      isStale = false
       const isFirst = location === undefined
       await close()
       const now = locate(folder)
@@ -89,13 +90,15 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
       await Promise.all(areasOf(now).map(openArea))
       if (!isFirst) host.changes.noteAll()
       check()
+      checkDirectories()
     }
   }
 
   async function openArea(area: Area): Promise<void> {
     if (host.signal.aborted) return
     const watcher = host.watch(area.directory, {
-      ignored: (path, stats) => isIgnored(area, path, stats),
+      // On Windows chokidar asks with slashes.
+      ignored: (path, stats) => isIgnored(area, normalize(path), stats),
       // Places inside the root are watched where they are, also when links lead to them.
       followSymlinks: false,
       // Changes are gathered anyway, and hidden files are part of a skill.
@@ -113,8 +116,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
       if (event.startsWith('add') && basename(path) === SKILL_FILE) skills.add(dirname(path))
       if (event === 'unlinkDir') {
         directories.delete(path)
-        // chokidar may lose a directory that is made again at once, under load.
-        isStale = true
+        gone.add(path)
       }
       const isLink = stats?.isSymbolicLink() && isContent(area, path) && !isHidden(path)
       const target = isLink ? hiddenTarget(path) : undefined
@@ -123,15 +125,18 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
     })
     watcher.on('raw', (event, name, details) => {
       const { watchedPath } = details as { readonly watchedPath?: string }
-      if (!isReady || name === null || watchedPath === undefined) return
-      const path = join(watchedPath, name)
-      if (isIgnored(area, path) || !isContent(area, path)) return
-      host.counted()
-      // The watched directory itself is gone; chokidar does not always notice when there is another one.
+      if (name === null || watchedPath === undefined) return
+      // An event of a directory itself has its own name.
       const isGone = event === 'rename' && name === basename(watchedPath)
-      if (isGone) isStale = true
+      if (isGone) gone.add(watchedPath)
+      if (!isReady) return
+      if (!isContent(area, watchedPath)) {
+        if (isGone) check()
+        return
+      }
+      host.counted()
       // chokidar leaves out changes of rights alone where a file is new.
-      if (isGone || event === 'change') note(path, watchedPath)
+      if (isGone || event === 'change') note(isGone ? watchedPath : join(watchedPath, name), watchedPath)
     })
     watcher.on('error', failed)
     const { signal } = round
@@ -223,7 +228,12 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
   }
 
   function check(): void {
-    if (location !== undefined && (isStale || locate(folder).identity !== location.identity)) void open()
+    if (location !== undefined && locate(folder).identity !== location.identity) void open()
+  }
+
+  function checkDirectories(): void {
+    if ([...gone].some((directory) => existsSync(directory))) void open()
+    gone.clear()
   }
 
   async function close(): Promise<void> {
@@ -231,14 +241,14 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
     round = new AbortController()
     const closing = watchers
     watchers = []
-    for (const places of [skills, directories, targets, unreadable]) places.clear()
-    await Promise.all(closing.map((watcher) => watcher.close()))
+    for (const places of [skills, directories, targets, unreadable, gone]) places.clear()
+    await Promise.allSettled(closing.map((watcher) => watcher.close()))
   }
 
   return {
     get isPolling() {
       return isPolling
     },
-    ...{ open, check, close },
+    ...{ open, check, checkDirectories, close },
   }
 }

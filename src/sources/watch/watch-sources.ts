@@ -59,7 +59,7 @@ export async function watchSources(
       options.onChange(change)
       for (const root of roots) {
         if (isFlood) void root.open()
-        else root.check()
+        else root.checkDirectories()
       }
     },
   })
