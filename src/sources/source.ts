@@ -1,4 +1,4 @@
-import type { Diagnostic, RejectedSkill, Skill, Tier } from '../kernel/index.ts'
+import { DEFAULTS, type Diagnostic, type RejectedSkill, type Skill, type Tier } from '../kernel/index.ts'
 
 /** What a source holds. Nothing is dropped silently: each candidate is a skill or rejected, the rest is in `diagnostics`. */
 export interface SourceResult {
@@ -38,7 +38,7 @@ export const SOURCE_LIMITS = {
   /** Skills taken of one source. */
   maxSkills: 20_000,
   /** Bytes of a SKILL.md. */
-  maxFileBytes: 1_048_576,
+  maxFileBytes: DEFAULTS.maxSkillFileBytes,
 } as const
 
 /** `SOURCE_LIMITS` with other numbers. */

@@ -4,7 +4,7 @@ import { type Diagnostic, type RejectedSkill, shellWord } from '../kernel/index.
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { FoundSkill } from './found/found-skill.ts'
 import { exists, hiddenSkill, insteadOfLink, otherFileName, type Words } from './found/hints.ts'
-import { inByteOrder } from './listing.ts'
+import { inByteOrder, isLeftOut } from './listing.ts'
 import type { Pace } from './pace.ts'
 import { type CandidateContext, isInside, type Place, readCandidate, rejected } from './skill-file.ts'
 import type { SourceLimits, SourceResult } from './source.ts'
@@ -141,7 +141,7 @@ function descend(walk: Walk, { path, depth }: PlaceInTree, entries: readonly Dir
   for (const entry of entries) {
     const { name } = entry
     const isLink = !entry.isDirectory()
-    if ((isLink && !entry.isSymbolicLink()) || name.startsWith('.') || name === 'node_modules') continue
+    if ((isLink && !entry.isSymbolicLink()) || isLeftOut(name)) continue
     if (!isLink && name.includes('\ufffd')) {
       const message = 'the name of the directory is not UTF-8'
       note(walk, 'name-encoding', { path: base + name, message, fix: 'rename it' })

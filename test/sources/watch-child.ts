@@ -1,4 +1,4 @@
-// Run by watch-limits.test.ts in a process of its own, with limits that only a process of its own can have.
+// Run by root-watch.test.ts in a process of its own, with limits that only a process of its own can have.
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type SourceChange, watchSources } from '../../src/sources/index.ts'

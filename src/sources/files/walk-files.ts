@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, type Stats } from 'node:fs'
 import { compareUtf8 } from '../../format/index.ts'
-import { isNexusError, type ManifestEntry, NexusError } from '../../kernel/index.ts'
+import { isNexusError, type ManifestEntry, NexusError, SKILL_FILE } from '../../kernel/index.ts'
 import { createPace, type Pace } from '../pace.ts'
 import { type Holding, type OpenDirectory, openRoot } from './beneath.ts'
 import { kindOf, type OpenedFile, readInto } from './open.ts'
@@ -105,7 +105,7 @@ async function addDirectory(
         await addDirectory(walk, directory.directory(name), { prefix: `${path}/`, depth: depth + 1 })
       } else if (stats === undefined || stats.isFile()) {
         await addFile(walk, { path, stats, open: () => directory.file(name) })
-      } else if (path === 'SKILL.md' && walk.openSkillFile) {
+      } else if (path === SKILL_FILE && walk.openSkillFile) {
         await addFile(walk, { path, stats: undefined, open: walk.openSkillFile })
       } else {
         countOne(walk)

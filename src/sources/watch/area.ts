@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { basename, dirname, relative, sep } from 'node:path'
+import { isLeftOut } from '../listing.ts'
 import { isInside } from '../skill-file.ts'
 import type { Location } from './roots.ts'
 
@@ -57,8 +58,4 @@ export function isBelow(directory: string, path: string): boolean {
 
 export function isHidden(directory: string): boolean {
   return isLeftOut(basename(directory))
-}
-
-function isLeftOut(name: string): boolean {
-  return name.startsWith('.') || name === 'node_modules'
 }

@@ -1,4 +1,4 @@
-import { type Diagnostic, NexusError } from '../../kernel/index.ts'
+import { DEFAULTS, type Diagnostic, NexusError } from '../../kernel/index.ts'
 import { throwIfAborted } from '../pace.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder } from '../source.ts'
 import { gatherChanges, type SourceChange } from './changes.ts'
@@ -41,7 +41,7 @@ export async function watchSources(
   sources: readonly Pick<SkillSource, 'folder'>[],
   options: WatchOptions,
 ): Promise<Watcher> {
-  const { debounceMs = 250, pollMs = 1_000, keepAlive = false } = options
+  const { debounceMs = DEFAULTS.watchDebounceMs, pollMs = 1_000, keepAlive = false } = options
   checkNumbers({ debounceMs, pollMs })
   throwIfAborted(options.signal)
   // Loaded here, so that programs that watch nothing do not load it.

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -249,6 +250,38 @@ test('an aborted signal refuses the watch, and ends one that is on', TIMED, asyn
   ending.abort()
   await aged()
   assert.deepEqual(seen.changes, [])
+})
+
+for (const mode of ['events', 'polling'] as const) {
+  test(`by ${mode}: in a directory of 600 skills nothing is lost, also while it is opened`, TIMED, async (t) => {
+    const root = temporaryDirectory(t)
+    const names = Array.from({ length: 600 }, (_, index) => `skill-${index}`)
+    for (const name of names) writeFiles(root, { [`${name}/SKILL.md`]: skillText('skill') })
+    const opening = watching(t, [root], { mode, ...(mode === 'polling' && { pollMs: 200 }) })
+    await new Promise((resolve) => setImmediate(resolve))
+    rmSync(join(root, 'skill-7'), { recursive: true })
+    const seen = await opening
+    await seen.forget()
+    writeFileSync(join(root, 'skill-599/SKILL.md'), skillText('edited'))
+    await seen.told(join(root, 'skill-599'))
+    writeFiles(root, { 'new/SKILL.md': skillText('new') })
+    await seen.told(join(root, 'new'))
+    renameSync(join(root, 'skill-1'), join(root, 'moved'))
+    await seen.told(join(root, 'moved'))
+  })
+}
+
+test('nothing is reported to a caller who gave up while a folder was opened', TIMED, async (t) => {
+  const root = temporaryDirectory(t)
+  manySkills(root, 600)
+  const stop = new AbortController()
+  const options = { onChange: () => assert.fail('reported after closing'), signal: stop.signal, debounceMs: 0 }
+  const opening = watchSources([{ folder: { path: root } }], options)
+  await new Promise((resolve) => setImmediate(resolve))
+  stop.abort()
+  await assert.rejects(opening, { code: 'CANCELLED' })
+  rmSync(join(root, 's3'), { recursive: true })
+  await aged()
 })
 
 test('numbers that are no times are refused by name', async () => {
