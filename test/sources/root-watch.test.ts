@@ -177,10 +177,10 @@ test('a directory that becomes readable is watched from then on', TIMED, (t) =>
 
 test('a flood of events ends in a rescan, because the system may have dropped some', TIMED, async (t) => {
   const root = temporaryDirectory(t)
-  manySkills(root, 1)
+  manySkills(root, 2)
   const seen = await watching(t, [root])
   await seen.forget()
-  for (let round = 0; round < 6_000; round++) writeFileSync(join(root, `s0/${round % 50}`), String(round))
+  for (let round = 0; round < 6_000; round++) chmodSync(join(root, `s${round % 2}/SKILL.md`), 0o600 + (round % 3))
   await seen.rescan()
   await seen.forget()
   appendFileSync(join(root, 's0/SKILL.md'), 'more\n')
