@@ -1,11 +1,5 @@
 import { type Catalog, copiesOf, everyCopy } from '../../../catalog/index.ts'
-import {
-  type JsonValue,
-  NexusError,
-  type Skill,
-  toSafeLine,
-  toSafeText,
-} from '../../../kernel/index.ts'
+import { type JsonValue, NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Look } from '../../../local/index.ts'
 import { isSoundToLoad } from '../../../sources/index.ts'
 import { type Invocation, lookingAlike } from '../../command.ts'
