@@ -68,29 +68,31 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
 
   function open(): Promise<void> {
     isWanted = true
-    running ??= openWhileWanted().finally(() => {
-      running = undefined
-    })
+    running ??= openWhileWanted()
     return running
   }
 
   async function openWhileWanted(): Promise<void> {
-    while (isWanted && !host.signal.aborted) {
-      isWanted = false
-      const isFirst = location === undefined
-      await close()
-      const now = locate(folder)
-      location = now
-      if (now.path !== undefined && isRemote(now.path)) {
-        startPolling(
-          'it is on a file system that others can change without an event',
-          'nothing has to be done; a local directory is noticed sooner',
-        )
+    try {
+      while (isWanted && !host.signal.aborted) {
+        isWanted = false
+        const isFirst = location === undefined
+        await close()
+        const now = locate(folder)
+        location = now
+        if (now.path !== undefined && isRemote(now.path)) {
+          startPolling(
+            'it is on a file system that others can change without an event',
+            'nothing has to be done; a local directory is noticed sooner',
+          )
+        }
+        await Promise.all(areasOf(now).map(openArea))
+        if (!isFirst) host.changes.noteAll()
+        check()
+        checkDirectories()
       }
-      await Promise.all(areasOf(now).map(openArea))
-      if (!isFirst) host.changes.noteAll()
-      check()
-      checkDirectories()
+    } finally {
+      running = undefined
     }
   }
 
