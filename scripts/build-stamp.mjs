@@ -6,8 +6,7 @@ import { ROOT } from './setup/process.mjs'
 
 const STAMP = 'dist/.stamp'
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
-const SCRIPTS = ['build', 'bundle-command', 'bundle-lazy', 'bundle-plugins'].map((name) => `scripts/${name}.mjs`)
-const INPUTS = [...SETTINGS, ...SCRIPTS]
+const INPUTS = [...SETTINGS, 'scripts/build.mjs']
 
 /** True when dist/ is there and up to date. */
 export function isBuildFresh() {
