@@ -1,16 +1,9 @@
 import type { Diagnostic, JsonValue } from '../kernel/index.ts'
 import { toSafeJson, toSafeLine, toSafeText } from '../kernel/index.ts'
-import { createOutput, mayBeTerminal, type Output, type WriteFailure } from './output.ts'
+import { styleText } from 'node:util'
+import { createOutput, type Output, type WriteFailure } from './output.ts'
 
-const STYLES = {
-  bold: [1, 22],
-  dim: [2, 22],
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  cyan: [36, 39],
-} as const
-export type Style = keyof typeof STYLES
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
 /** The command line's two streams: data on stdout, messages on stderr; no colour into pipes. */
 export interface Terminal {
@@ -43,45 +36,28 @@ export interface Terminal {
   drained(): Promise<void>
 }
 
-/** What the terminal needs to know of the environment. */
-export interface TerminalOptions {
-  readonly noColor: boolean
-  readonly forceColor: boolean
-  readonly isDumb: boolean
-}
-
 /** Makes the terminal over the process' own streams. A reader that went away (EPIPE) ends the output quietly. */
-export function createTerminal(options: TerminalOptions): Terminal {
-  const stdout = createOutput(1, () => process.stdout)
-  const stderr = createOutput(2, () => process.stderr)
-  const paintFor =
-    (output: Output): Terminal['paint'] =>
-    (style, text) => {
-      if (!options.forceColor && (options.noColor || !output.isTerminal)) return text
-      const [on, off] = STYLES[style]
-      return `\u001b[${on}m${text}\u001b[${off}m`
-    }
+export function createTerminal(isDumb: boolean): Terminal {
+  const stdout = createOutput(process.stdout)
+  const stderr = createOutput(process.stderr)
   return {
-    write: (text) => stdout.write(text),
+    write: stdout.write,
     line: (text = '') => stdout.write(`${text}\n`),
     note: (text) => stderr.write(`${text}\n`),
-    writeNote: (text) => stderr.write(text),
+    writeNote: stderr.write,
     json: (value) => stdout.write(`${toSafeJson(value, 2)}\n`),
-    paint: paintFor(stdout),
-    paintNote: paintFor(stderr),
+    // Colour only in a terminal, and as NO_COLOR and FORCE_COLOR say.
+    paint: (style, text) => styleText(style, text, { stream: process.stdout }),
+    paintNote: (style, text) => styleText(style, text, { stream: process.stderr }),
     get isInteractive() {
-      return stderr.isTerminal && mayBeTerminal(0) && process.stdin.isTTY
+      return stderr.isTerminal && process.stdin.isTTY
     },
-    get isWatched() {
-      return stderr.isTerminal
-    },
-    isDumb: options.isDumb,
+    isWatched: stderr.isTerminal,
+    isDumb,
     get outputFailure() {
       return stdout.failure
     },
-    get outputEnd() {
-      return stdout.end
-    },
+    outputEnd: stdout.end,
     get columns() {
       return columnsOf(stdout)
     },
@@ -94,11 +70,9 @@ export function createTerminal(options: TerminalOptions): Terminal {
   }
 }
 
-/** Of a terminal that does not tell. */
-const USUAL_COLUMNS = 80
-
+/** A terminal that does not say has 80. */
 function columnsOf({ isTerminal, columns }: Output): number {
-  return isTerminal ? (columns ?? USUAL_COLUMNS) || USUAL_COLUMNS : Number.POSITIVE_INFINITY
+  return isTerminal ? columns || 80 : Number.POSITIVE_INFINITY
 }
 
 const SEVERITY_STYLE = { error: 'red', warning: 'yellow', info: 'dim' } as const

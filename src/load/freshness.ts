@@ -1,4 +1,4 @@
-import { lstat, realpath } from 'node:fs/promises'
+import { promises } from 'node:fs'
 
 import { type FileStamp, type Skill } from '../kernel/index.ts'
 
@@ -33,8 +33,8 @@ export function createFreshness({ refresh, everyCall }: FreshnessParts): Freshne
 /** True when the SKILL.md is the file that the catalog speaks of, by time, size and inode. */
 async function isUnchanged({ file, linkedTo, stamp }: Skill): Promise<boolean> {
   try {
-    if (linkedTo !== undefined && (await realpath(file)) !== linkedTo) return false
-    const stats = await lstat(linkedTo ?? file)
+    if (linkedTo !== undefined && (await promises.realpath(file)) !== linkedTo) return false
+    const stats = await promises.lstat(linkedTo ?? file)
     const now: FileStamp = { mtimeMs: stats.mtimeMs, size: stats.size, inode: stats.ino }
     return now.mtimeMs === stamp.mtimeMs && now.size === stamp.size && now.inode === stamp.inode
   } catch {

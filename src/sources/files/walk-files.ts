@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import { closeSync, type Stats } from 'node:fs'
 import { compareUtf8 } from '../../format/index.ts'
-import { isNexusError, type ManifestEntry, NexusError } from '../../kernel/index.ts'
+import { isNexusError, type ManifestEntry, NexusError, createSha256 } from '../../kernel/index.ts'
 import { createPace, type Pace } from '../pace.ts'
 import { type Holding, type OpenDirectory, openRoot } from './beneath.ts'
 import { kindOf, type OpenedFile, readInto } from './open.ts'
@@ -147,7 +146,7 @@ async function addSize(walk: Walk, path: string, { size, mode }: Stats): Promise
 
 async function addContents(walk: Walk, path: string, { fd, stats }: OpenedFile): Promise<void> {
   const { buffer } = walk
-  const hash = createHash('sha256')
+  const hash = createSha256()
   let size = 0
   for (let count = buffer.length; count === buffer.length;) {
     count = readInto(fd, buffer, size)
