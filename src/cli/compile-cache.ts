@@ -10,8 +10,8 @@ const MARKERS = ['nexus.yaml', '.nexus', 'skills', '.git']
 export function useCompileCache(): void {
   try {
     const given = nexusHome()
-    const home = join(realpathSync(dirname(given)), basename(given))
-    if (isInWorkspace(home, realpathSync(process.cwd()))) return
+    const home = join(realpathSync.native(dirname(given)), basename(given))
+    if (isInWorkspace(home, realpathSync.native(process.cwd()))) return
     const directory = join(home, 'cache', 'compile')
     for (const each of [home, dirname(directory), directory]) {
       if (!existsSync(each)) mkdirSync(each, { mode: 0o700 })

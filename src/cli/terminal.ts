@@ -39,20 +39,23 @@ export interface Terminal {
 /** Makes the terminal over the process' own streams. A reader that went away (EPIPE) ends the output quietly. */
 export function createTerminal(isDumb: boolean): Terminal {
   const stdout = createOutput(process.stdout)
-  const stderr = createOutput(process.stderr)
+  let opened: Output | undefined
+  const stderr = (): Output => (opened ??= createOutput(process.stderr))
   return {
     write: stdout.write,
     line: (text = '') => stdout.write(`${text}\n`),
-    note: (text) => stderr.write(`${text}\n`),
-    writeNote: stderr.write,
+    note: (text) => stderr().write(`${text}\n`),
+    writeNote: (text) => stderr().write(text),
     json: (value) => stdout.write(`${toSafeJson(value, 2)}\n`),
     // Colour only in a terminal, and as NO_COLOR and FORCE_COLOR say.
     paint: (style, text) => styleText(style, text, { stream: process.stdout }),
     paintNote: (style, text) => styleText(style, text, { stream: process.stderr }),
     get isInteractive() {
-      return stderr.isTerminal && process.stdin.isTTY
+      return stderr().isTerminal && process.stdin.isTTY
     },
-    isWatched: stderr.isTerminal,
+    get isWatched() {
+      return stderr().isTerminal
+    },
     isDumb,
     get outputFailure() {
       return stdout.failure
@@ -62,10 +65,10 @@ export function createTerminal(isDumb: boolean): Terminal {
       return columnsOf(stdout)
     },
     get noteColumns() {
-      return columnsOf(stderr)
+      return columnsOf(stderr())
     },
     drained: async () => {
-      await Promise.all([stdout.drained(), stderr.drained()])
+      await Promise.all([stdout.drained(), opened?.drained()])
     },
   }
 }
