@@ -3,27 +3,26 @@
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
-  copyFileSync,
+  cpSync,
   existsSync,
   globSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { join } from 'node:path'
 import { build } from 'esbuild'
-import { inputHash, sourceFiles } from './build-stamp.mjs'
+import { inputHash } from './build-stamp.mjs'
 import { ROOT } from './setup/process.mjs'
 
 const DIST = join(ROOT, 'dist')
-const TYPESCRIPT = /\.[cm]?tsx?$/
-/** Packages that become part of the command: many small files, or needed with every nexus.yaml. */
+const CLI = join(ROOT, 'src/cli')
+/** Packages that become part of the command: many small files, or needed with every nexus.yaml. Others are loaded when used. */
 const BUNDLED = ['json5', 'valibot', 'yaml']
 
-/** Types and one file per source file, for those who import the library. */
+/** Types and one file per source file, for those who import the library; what is not TypeScript, such as SQL, as it is. */
 function compile(target) {
   const tsc = join(ROOT, 'node_modules/.bin/tsc')
   const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', target], {
@@ -31,18 +30,10 @@ function compile(target) {
     stdio: 'inherit',
   })
   if (status !== 0) throw new Error('the types have errors (see above)')
+  cpSync(join(ROOT, 'src'), target, { recursive: true, filter: (path) => path !== CLI && !/\.[cm]?ts$/.test(path) })
 }
 
-/** Everything below src/ that is not TypeScript is needed where it lies, such as SQL. */
-function copyOtherFiles(target) {
-  for (const file of sourceFiles().filter((path) => !TYPESCRIPT.test(path))) {
-    const copy = join(target, relative('src', file))
-    mkdirSync(dirname(copy), { recursive: true })
-    copyFileSync(join(ROOT, file), copy)
-  }
-}
-
-/** The `nexus` command: bin.cjs, and main.cjs with everything that it loads. Other packages are loaded when they are used. */
+/** The command: bin.cjs, and main.cjs with everything that it loads. */
 async function bundle(directory) {
   const { dependencies } = readManifest('.')
   const { metafile } = await build({
@@ -64,8 +55,8 @@ async function bundle(directory) {
     metafile: true,
   })
   chmodSync(join(directory, 'bin.cjs'), 0o755)
-  const packages = Object.keys(metafile.inputs).map((file) => /^node_modules\/[^/]+/.exec(file)?.[0])
-  const licences = [...new Set(packages)].filter(Boolean).sort().map(licenceOf)
+  const packages = Object.keys(metafile.inputs).flatMap((file) => /^node_modules\/[^/]+/.exec(file)?.[0] ?? [])
+  const licences = [...new Set(packages)].sort().map(licenceOf)
   writeFileSync(join(directory, 'LICENSES.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`))
 }
 
@@ -86,7 +77,6 @@ async function main() {
   try {
     chmodSync(fresh, 0o755)
     compile(fresh)
-    copyOtherFiles(fresh)
     await bundle(join(fresh, 'cli'))
     writeFileSync(join(fresh, '.stamp'), stamp)
     if (existsSync(DIST)) renameSync(DIST, old)
