@@ -1,28 +1,17 @@
 // Makes dist/ from src/: tsc for the library, esbuild for the `nexus` command. The new directory is made beside the
 // old one and swapped in whole, so nothing stale stays and nobody sees half a build.
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  globSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { inputHash } from './build-stamp.mjs'
 import { ROOT } from './setup/process.mjs'
 
 const DIST = join(ROOT, 'dist')
-const CLI = join(ROOT, 'src/cli')
 /** Packages that become part of the command: many small files, or needed with every nexus.yaml. Others are loaded when used. */
 const BUNDLED = ['json5', 'valibot', 'yaml']
 
-/** Types and one file per source file, for those who import the library; what is not TypeScript, such as SQL, as it is. */
+/** Types and one file per source file, for those who import the library. */
 function compile(target) {
   const tsc = join(ROOT, 'node_modules/.bin/tsc')
   const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', target], {
@@ -30,7 +19,6 @@ function compile(target) {
     stdio: 'inherit',
   })
   if (status !== 0) throw new Error('the types have errors (see above)')
-  cpSync(join(ROOT, 'src'), target, { recursive: true, filter: (path) => path !== CLI && !/\.[cm]?ts$/.test(path) })
 }
 
 /** The command: bin.cjs, and main.cjs with everything that it loads. */
