@@ -33,6 +33,7 @@ async function bundle(directory) {
     format: 'cjs',
     platform: 'node',
     target: 'node24',
+    alias: { yaml: join(ROOT, 'node_modules/yaml/browser/index.js') },
     external: Object.keys(dependencies).filter((name) => !BUNDLED.includes(name)),
     define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
     minifySyntax: true,

@@ -13,7 +13,7 @@ import { createTerminal, type Terminal } from './terminal.ts'
 /** Runs one command line (without `node` and the script) and resolves to the exit code. Never throws. */
 export async function main(argv: readonly string[], version: string): Promise<number> {
   const environment = readEnvironment()
-  const terminal = createTerminal(environment.TERM === 'dumb')
+  const terminal = createTerminal(environment)
   const cancelling = prepareCancelling(terminal)
   let code: number
   try {

@@ -1,7 +1,8 @@
+import type { Environment } from '../config/index.ts'
 import type { Diagnostic, JsonValue } from '../kernel/index.ts'
 import { toSafeJson, toSafeLine, toSafeText } from '../kernel/index.ts'
 import { styleText } from 'node:util'
-import { createOutput, type Output, type WriteFailure } from './output.ts'
+import { createOutput, isTerminalAt, type Output, type WriteFailure } from './output.ts'
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
@@ -37,38 +38,39 @@ export interface Terminal {
 }
 
 /** Makes the terminal over the process' own streams. A reader that went away (EPIPE) ends the output quietly. */
-export function createTerminal(isDumb: boolean): Terminal {
-  const stdout = createOutput(process.stdout)
-  let opened: Output | undefined
-  const stderr = (): Output => (opened ??= createOutput(process.stderr))
+export function createTerminal({ TERM, FORCE_COLOR }: Pick<Environment, 'TERM' | 'FORCE_COLOR'>): Terminal {
+  const stdout = createOutput(1)
+  const stderr = createOutput(2)
+  // Node decides by the stream, NO_COLOR and FORCE_COLOR; a pipe is not opened as a stream for that.
+  const painter =
+    (output: Output, stream: () => NodeJS.WriteStream): Terminal['paint'] =>
+    (style, text) =>
+      output.isTerminal || FORCE_COLOR !== undefined ? styleText(style, text, { stream: stream() }) : text
   return {
     write: stdout.write,
     line: (text = '') => stdout.write(`${text}\n`),
-    note: (text) => stderr().write(`${text}\n`),
-    writeNote: (text) => stderr().write(text),
+    note: (text) => stderr.write(`${text}\n`),
+    writeNote: stderr.write,
     json: (value) => stdout.write(`${toSafeJson(value, 2)}\n`),
-    // Colour only in a terminal, and as NO_COLOR and FORCE_COLOR say.
-    paint: (style, text) => styleText(style, text, { stream: process.stdout }),
-    paintNote: (style, text) => styleText(style, text, { stream: process.stderr }),
-    get isInteractive() {
-      return stderr().isTerminal && process.stdin.isTTY
-    },
-    get isWatched() {
-      return stderr().isTerminal
-    },
-    isDumb,
+    paint: painter(stdout, () => process.stdout),
+    paintNote: painter(stderr, () => process.stderr),
+    isInteractive: stderr.isTerminal && isTerminalAt(0),
+    isWatched: stderr.isTerminal,
+    isDumb: TERM === 'dumb',
     get outputFailure() {
       return stdout.failure
     },
-    outputEnd: stdout.end,
+    get outputEnd() {
+      return stdout.end
+    },
     get columns() {
       return columnsOf(stdout)
     },
     get noteColumns() {
-      return columnsOf(stderr())
+      return columnsOf(stderr)
     },
     drained: async () => {
-      await Promise.all([stdout.drained(), opened?.drained()])
+      await Promise.all([stdout.drained(), stderr.drained()])
     },
   }
 }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { ROOT } from '../source-tree.ts'
+import { readSource, ROOT, SOURCE_FILES } from '../source-tree.ts'
 import { Place } from './nexus.ts'
 
 /** Parts of Node and packages that take milliseconds to load. Commands that only look at skills need none of them. */
@@ -61,4 +61,9 @@ test('nexus --version loads no file but bin.cjs', (t) => {
 
 test('the bundle is ASCII, so that Node reads it as it is', () => {
   assert.match(readFileSync(join(ROOT, 'dist/cli/main.cjs'), 'latin1'), /^[\0-\x7f]*$/)
+})
+
+test('no pattern over all of Unicode is compiled when a module starts', () => {
+  const broken = SOURCE_FILES.filter((file) => /^(?:export )?const \w+ =\s+\/.*\\p\{/m.test(readSource(file)))
+  assert.deepEqual(broken, [], 'write the pattern where it is used: V8 takes milliseconds for it')
 })

@@ -52,7 +52,6 @@ export interface WalkOptions extends ReadManifestOptions {
 
 /** No part of a skill: the history of a checkout and what a file browser leaves. They are neither hashed nor placed. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.DS_Store'])
-const UNUSABLE_NAME = /[\p{Cc}\\]/u
 const READABLE_BY_ALL = 0o444
 
 interface Walk extends Pick<WalkOptions, 'contents' | 'openSkillFile'> {
@@ -161,7 +160,7 @@ async function addContents(walk: Walk, path: string, { fd, stats }: OpenedFile):
 }
 
 function checkPath(walk: Walk, path: string, name: string): void {
-  if (UNUSABLE_NAME.test(name)) {
+  if (/[\p{Cc}\\]/u.test(name)) {
     throw new NexusError(
       'SKILL_INVALID',
       `${JSON.stringify(path)} in ${JSON.stringify(walk.root)} has a name with a control character or a backslash`,
