@@ -1,6 +1,12 @@
-import { createHash } from 'node:crypto'
-
-import { isJsonObject, type JsonObject, type JsonValue, nameKey, type Skill, skillAddress } from '../kernel/index.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  nameKey,
+  type Skill,
+  skillAddress,
+  createSha256,
+} from '../kernel/index.ts'
 import { compareBytes } from './precedence.ts'
 import { shownName } from './shown-text.ts'
 import { atOnce, type Breathe, inSlices, sorted, type Steps, STRIDE } from './steps.ts'
@@ -172,7 +178,7 @@ export function* versionOf(skills: readonly Skill[]): Steps<string> {
 }
 
 function* hashing<T>(items: readonly T[], rowOf: (item: T) => Row): Steps<string> {
-  const hash = createHash('sha256').update('nexus-catalog-v2\u0000[')
+  const hash = createSha256().update('nexus-catalog-v2\u0000[')
   for (let from = 0; from < items.length; from += STRIDE) {
     // JSON text is unambiguous: no address can look like the end of another.
     const rows = items.slice(from, from + STRIDE).map((item) => {
