@@ -1,5 +1,8 @@
+import { basename, dirname } from 'node:path'
+
 import type { Diagnostic } from './failures.ts'
 import type { JsonObject } from './json.ts'
+import { nameKey } from './safe-text.ts'
 
 /** Where a skill comes from, high to low: a higher tier wins when two skills share a name. Source: decisions, "tiers". */
 export const TIERS = ['workspace', 'local', 'bundled', 'source', 'extra'] as const
@@ -139,6 +142,22 @@ export function configKey(
   return isNameOfSkill?.(skillKey) ? name : skillKey
 }
 
+/**
+ * Keys of the names that trusted skills have: what is configured under them is theirs. A skill that cannot be read may not have given its
+ * name, so the name of its directory counts as well.
+ */
+export function trustedNames(
+  skills: Iterable<Pick<Skill, 'name' | 'origin'>>,
+  rejected: Iterable<RejectedSkill>,
+): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const { name, origin } of skills) if (origin.trusted) names.add(nameKey(name))
+  for (const { name, file, origin } of rejected) {
+    if (origin.trusted) names.add(nameKey(name)).add(nameKey(basename(dirname(file))))
+  }
+  return names
+}
+
 /** The address that names one copy of a skill even when another shadows it: `source/name`. */
 export function skillAddress(skill: Pick<Skill, 'name' | 'origin'>): string {
   return `${skill.origin.source}/${skill.name}`
@@ -181,6 +200,10 @@ export interface HeldReason {
   readonly code: HeldCode
   /** What is missing: the program, variable, setting, tool group or systems; several for `any-bins` and `os`; empty when nothing is named. */
   readonly missing: readonly string[]
+  /** Keys of the setting that would lift it, or that causes it; absent when no setting would help. */
+  readonly setting?: readonly (string | number)[]
+  /** True when that setting holds a reference that cannot be resolved; `fix` says what is wrong with it. */
+  readonly broken?: true
   readonly text: string
   readonly fix?: string
 }

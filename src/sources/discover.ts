@@ -1,4 +1,4 @@
-import { type Diagnostic, isNexusError, NexusError, type RejectedSkill, type Skill } from '../kernel/index.ts'
+import { type Diagnostic, isNexusError, nameKey, NexusError, type RejectedSkill, type Skill } from '../kernel/index.ts'
 import { finding } from './codes.ts'
 import { createPace, throwIfAborted } from './pace.ts'
 import type { SkillSource, SourceResult } from './source.ts'
@@ -36,7 +36,17 @@ export async function discover(
       )
     }
   }
-  return { skills, rejected, diagnostics }
+  return { skills, rejected, diagnostics, digests: digestsOf(skills) }
+}
+
+/** Only files of skills that share a name are hashed. */
+function digestsOf(skills: readonly Skill[]): ReadonlyMap<string, string> {
+  const shared = [...Map.groupBy(skills, ({ name }) => nameKey(name)).values()]
+    .filter(({ length }) => length > 1)
+    .flat()
+  return new Map(
+    shared.map(({ file, fileDigest }) => [file, fileDigest] as const).filter(([, digest]) => digest !== ''),
+  )
 }
 
 /** Throws INVALID_ARGUMENT when two sources have one id. */

@@ -49,5 +49,8 @@ export function catalogOf(
   heldBack: readonly HeldSkill[] = [],
   rejected: readonly RejectedSkill[] = [],
 ): Catalog {
-  return buildCatalog({ gated: { ready, held: heldBack }, rejected })
+  const all = [...ready, ...heldBack.map(({ skill }) => skill)]
+  // The size says which bytes there are.
+  const digests = new Map(all.map(({ file, stamp }) => [file, String(stamp.size)]))
+  return buildCatalog({ gated: { ready, held: heldBack }, rejected, digests })
 }
