@@ -16,19 +16,25 @@ export function* lacksOf(skill: Skill, ground: Ground): Generator<Lack> {
   if (!origin.trusted) yield { code: 'untrusted', name: '' }
   if (switchOf(skill, ground)) yield { code: 'disabled', name: '' }
   if (!isAllowed(skill, ground)) yield { code: 'not-allowed', name: '' }
-  if (metadata.os.length > 0 && !metadata.os.some((name) => toOsName(name) === ground.os))
-    yield { code: 'os', name: '' }
-  // `always` does not lift the operating system.
-  if (metadata.always && origin.trusted) return
-  const { bins, anyBins } = metadata.requires
+  if (!isForSystem(metadata.os, ground.os)) yield { code: 'os', name: '' }
+  // `always` does not lift what stands above.
+  if (!(metadata.always && origin.trusted)) yield* unmetNeeds(skill, ground)
+}
+
+function* unmetNeeds(skill: Skill, ground: Ground): Generator<Lack> {
+  const { bins, anyBins } = skill.metadata.requires
+  const { allowsToolGroup } = ground.rules
   for (const name of bins) if (!ground.hasBin(name)) yield { code: 'bin', name }
   if (anyBins.length > 0 && !anyBins.some(ground.hasBin)) yield { code: 'any-bins', name: '' }
   const variables = missingVariables(skill, ground)
   for (const name of variables) yield { code: 'env', name }
   for (const name of missingSettings(skill, ground, variables)) yield { code: 'config', name }
-  const { allowsToolGroup } = ground.rules
-  if (!allowsToolGroup) return
-  for (const name of toolGroupsOf(skill)) if (!allowsToolGroup(name)) yield { code: 'tool-group', name }
+  const groups = allowsToolGroup ? toolGroupsOf(skill) : []
+  for (const name of groups) if (!allowsToolGroup?.(name)) yield { code: 'tool-group', name }
+}
+
+function isForSystem(names: readonly string[], system: string): boolean {
+  return names.length === 0 || names.some((name) => toOsName(name) === system)
 }
 
 /** By its address, or by its name unless that is the address of another skill. */
