@@ -70,15 +70,14 @@ const VARIANTS = {
   },
   /** Every file read whole, into one buffer, parsed and checked as strictly as the standard asks. */
   'nexus, validate': async (root) => {
-    const { createChecker, FORMAT_LIMITS } = await room('format')
+    const { checkStrict, FORMAT_LIMITS } = await room('format')
     const bytes = Buffer.allocUnsafeSlow(FORMAT_LIMITS.maxFileBytes + 1)
     return () => {
-      const checker = createChecker()
       let count = 0
       for (const name of readdirSync(root)) {
         const path = `${root}/${name}/SKILL.md`
         const size = readInto(path, bytes)
-        if (checker.strict(bytes.subarray(0, size), { path, directoryName: name, profile: 'spec' })) count++
+        if (checkStrict(bytes.subarray(0, size), { path, directoryName: name, profile: 'spec' })) count++
       }
       return count
     }

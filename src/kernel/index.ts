@@ -49,6 +49,7 @@ export {
   type TargetFacts,
   TIERS,
   type Tier,
+  trustedNames,
 } from './skill.ts'
 export type { Services, Tool, ToolContext, ToolOptions } from './tool.ts'
 export { CLIENT_BLOCKS, DEFAULTS, SKILL_FILE, toOsName } from './vocabulary.ts'

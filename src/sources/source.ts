@@ -7,6 +7,8 @@ export interface SourceResult {
   readonly rejected: readonly RejectedSkill[]
   /** Findings about the source itself; those about one skill are with that skill. */
   readonly diagnostics: readonly Diagnostic[]
+  /** Hex sha256 of SKILL.md by the path of the file, for skills that share a name. */
+  readonly digests?: ReadonlyMap<string, string>
 }
 
 /** A directory that a source searches. */
@@ -30,25 +32,6 @@ export interface SkillSource {
    * by default what a server can bear; whoever has nothing else to do gives more.
    */
   discover(signal?: AbortSignal, sliceMs?: number): Promise<SourceResult>
-  /**
-   * Looks for the skills of one name only; absent where that is no less work. Undefined when only `discover` can tell.
-   * What it gives is what `discover` gives of that name. Rejects as `discover` does.
-   */
-  probe?(asked: AskedName, signal?: AbortSignal): Promise<NamedResult | undefined>
-}
-
-/** A name that is looked for. */
-export interface AskedName {
-  /** Letters and digits of ASCII, `_`, `.` and `-`. */
-  readonly name: string
-  /** Directories that may still be looked into, by all sources together; who looks takes off. */
-  left: number
-}
-
-/** What a source holds of one name. */
-export interface NamedResult extends SourceResult {
-  /** False: only the directory of that name was looked into, and skills below others may have the name as well. */
-  readonly isWhole: boolean
 }
 
 /** Limits of one folder that is searched. */

@@ -1,18 +1,18 @@
 import { type Dirent, realpathSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { type Diagnostic, type RejectedSkill, shellWord } from '../kernel/index.ts'
+import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
-import { FoundSkill } from './found/found-skill.ts'
+import { isSkill } from './found/last-look.ts'
 import { exists, hiddenSkill, insteadOfLink, otherFileName, type Words } from './found/hints.ts'
 import { inByteOrder, isLarge, list, listInBackground } from './listing.ts'
 import type { Pace } from './pace.ts'
-import { type Candidate, type CandidateContext, isInside, type Place, readCandidate, rejected } from './skill-file.ts'
+import { type CandidateContext, isInside, type Place, readCandidate, rejected } from './skill-file.ts'
 import type { SourceLimits, SourceResult } from './source.ts'
 
 /** Findings of one code that are listed one by one; the rest is counted. */
 const LISTED = 20
 
-/** Skills that are seen at a glance, some 20 µs each, between two questions to the pace. */
+/** Skills, some 30 µs each, between two questions to the pace. */
 const STRETCH = 8
 
 export interface WalkOptions {
@@ -21,8 +21,6 @@ export interface WalkOptions {
   readonly limits: SourceLimits
   readonly context: CandidateContext
   readonly pace: Pace
-  /** What is in a directory; default `readCandidate`. */
-  readonly read?: (place: Place, context: CandidateContext) => Candidate
 }
 
 interface PlaceInTree extends Place {
@@ -31,11 +29,6 @@ interface PlaceInTree extends Place {
 
 /** A visit that was quick, or took long enough to look at the clock, or ends the walk. */
 type Visit = 'quick' | 'slow' | 'end'
-
-/** All that was found. */
-export interface WalkResult extends SourceResult {
-  readonly skills: readonly FoundSkill[]
-}
 
 /** What is below a directory and still to be looked at, in byte order. */
 interface Level {
@@ -50,8 +43,8 @@ interface Level {
   next: number
 }
 
-interface Walk extends Required<WalkOptions> {
-  readonly skills: FoundSkill[]
+interface Walk extends WalkOptions {
+  readonly skills: Skill[]
   readonly rejected: RejectedSkill[]
   readonly diagnostics: Diagnostic[]
   readonly counts: Map<SourceCode, number>
@@ -62,9 +55,8 @@ interface Walk extends Required<WalkOptions> {
 }
 
 /** Searches everything below a root (a real path), in slices, without ever waiting for a file. Rejects only when the pace does: when cancelled. */
-export async function walkFolder(root: string, options: WalkOptions): Promise<WalkResult> {
+export async function walkFolder(root: string, options: WalkOptions): Promise<SourceResult> {
   const walk: Walk = {
-    read: readCandidate,
     ...options,
     skills: [],
     rejected: [],
@@ -129,18 +121,13 @@ function visit(walk: Walk, place: PlaceInTree): Visit | Promise<Visit> {
   if (walk.visited && isAgain(walk.visited, place)) return 'quick'
   walk.paths.push(place.path)
   if (limitReached(walk)) return 'end'
-  const candidate = walk.read(place, walk.context)
+  const candidate = readCandidate(place, walk.context)
   const isLeaf = !walk.nested && place.depth > 0
-  if (candidate instanceof FoundSkill) {
-    walk.skills.push(candidate)
-    if (isLeaf) return candidate.isGlanced ? 'quick' : 'slow'
-  } else if (candidate === 'blocked') {
-    return noteUnreadable(walk, place, 'permission denied')
-  } else if (typeof candidate === 'object') {
-    walk.rejected.push(candidate)
-  }
-  const isSkill = candidate !== 'absent'
-  return isSkill && isLeaf ? 'slow' : goBelow(walk, place, isSkill)
+  if (candidate === 'blocked') return noteUnreadable(walk, place, 'permission denied')
+  if (candidate === 'absent') return goBelow(walk, place, false)
+  if (isSkill(candidate)) walk.skills.push(candidate)
+  else walk.rejected.push(candidate)
+  return isLeaf ? 'quick' : goBelow(walk, place, true)
 }
 
 function isAgain(visited: Set<string>, { path }: Place): boolean {
@@ -148,15 +135,15 @@ function isAgain(visited: Set<string>, { path }: Place): boolean {
   return visited.add(path).size === size
 }
 
-function goBelow(walk: Walk, place: PlaceInTree, isSkill: boolean): Visit | Promise<Visit> {
+function goBelow(walk: Walk, place: PlaceInTree, holdsSkill: boolean): Visit | Promise<Visit> {
   let entries: readonly Dirent[]
   try {
-    if (!isSkill && isLarge(place.path)) return goThroughLarge(walk, place)
+    if (!holdsSkill && isLarge(place.path)) return goThroughLarge(walk, place)
     entries = list(place.path)
   } catch (error) {
     return unlisted(walk, place, error)
   }
-  return goThrough(walk, place, { isSkill, entries })
+  return goThrough(walk, place, { isSkill: holdsSkill, entries })
 }
 
 async function goThroughLarge(walk: Walk, place: PlaceInTree): Promise<Visit> {
@@ -176,11 +163,11 @@ interface Listed {
   readonly entries: readonly Dirent[]
 }
 
-function goThrough(walk: Walk, place: PlaceInTree, { isSkill, entries }: Listed): 'slow' {
-  if (!isSkill) rejectOtherName(walk, place.path, entries)
-  const hidden = isSkill && !walk.nested ? hiddenSkill(place.path, entries) : undefined
+function goThrough(walk: Walk, place: PlaceInTree, { isSkill: holdsSkill, entries }: Listed): 'slow' {
+  if (!holdsSkill) rejectOtherName(walk, place.path, entries)
+  const hidden = holdsSkill && !walk.nested ? hiddenSkill(place.path, entries) : undefined
   if (hidden) note(walk, 'root-is-skill', hidden)
-  if (!isSkill || walk.nested) descend(walk, place, entries)
+  if (!holdsSkill || walk.nested) descend(walk, place, entries)
   return 'slow'
 }
 

@@ -34,6 +34,7 @@ function reportMissing(
   front: Frontmatter,
   { isThere, body, report }: { isThere: boolean; body: string; report: Report },
 ): void {
+  const written = front.written('description')
   const add = (message: string, key: string, fix: string): void =>
     report.add('description-missing', `${message}; the skill is held`, { ...front.place(key), fix })
   const similar = similarKey(front, 'description')
@@ -42,11 +43,11 @@ function reportMissing(
     return add('no description is given', similar, fix)
   }
   if (isThere) {
-    return /^[|>]/.test(front.source('description'))
+    return written !== undefined && written !== 'collection' && written.isBlock === true
       ? add('the description is empty', 'description', 'indent the lines of its text below it by two spaces')
       : add('the description is empty', 'description', `write: ${EXAMPLE}`)
   }
-  const outer = front.keys().find((key) => isObjectWith(front.value(key), 'description'))
+  const outer = Object.keys(front.values).find((key) => isObjectWith(front.values[key], 'description'))
   if (outer !== undefined) {
     return add(`the description stands below ${shown(outer)}`, outer, 'move description: to the start of a line')
   }

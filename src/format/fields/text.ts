@@ -50,14 +50,12 @@ export function shown(text: string): string {
 
 /** A key that was probably meant to be `key`: in other case, or with one letter wrong. Few letters are near to too many words. */
 export function similarKey(front: Frontmatter, key: string): string | undefined {
-  return front
-    .keys()
-    .find(
-      (other) =>
-        other !== key &&
-        (seenOf(other) === key || isNear(other.toLowerCase(), key)) &&
-        front.written(other) !== 'collection',
-    )
+  return Object.keys(front.values).find(
+    (other) =>
+      other !== key &&
+      (seenOf(other) === key || isNear(other.toLowerCase(), key)) &&
+      front.written(other) !== 'collection',
+  )
 }
 
 /** What to do about such a key. `validate --fix` does it. */

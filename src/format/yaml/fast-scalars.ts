@@ -17,7 +17,7 @@ const OTHER_START = /^(?:[\]{},#&*!|>@%`?:'"[]|-(?![A-Za-z]))/
 /** How a scalar is read where its written form counts. */
 export interface ScalarForm {
   readonly asWritten: boolean
-  readonly numbersAsText: boolean
+  readonly numbers: 'exact' | 'value'
 }
 
 /** True for a key that needs no quotes and is no word of YAML. */
@@ -26,17 +26,23 @@ export function isKey(text: string): boolean {
 }
 
 /** A value without quotes. */
-export function readScalar(text: string, { asWritten, numbersAsText }: ScalarForm): JsonValue | undefined {
+export function readScalar(text: string, { asWritten, numbers }: ScalarForm): JsonValue | undefined {
   if (text === '~') return null
   if (text === 'true' || text === 'false' || text === 'null') {
     return asWritten ? text : text === 'null' ? null : text === 'true'
   }
   if (text.length <= 5 && WORD.test(text)) return undefined
   if (NUMBER.test(text)) {
-    if (asWritten || numbersAsText) return text
+    if (asWritten) return text
+    if (numbers === 'exact') return exactNumber(Number(text), text)
     return PLAIN_NUMBER.test(text) ? Number(text) : undefined
   }
   return isPlainText(text) ? text : undefined
+}
+
+/** A number; the text where the number would be written otherwise, such as 1.10 or 007. Source: decisions, "numbers without quotes". */
+export function exactNumber(value: number, written: string): number | string {
+  return String(value) === written ? value : written
 }
 
 /** True for a value that is text without quotes, whatever its words mean. */
