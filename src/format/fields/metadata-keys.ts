@@ -5,6 +5,8 @@ export const TOP_LEVEL = ['emoji', 'homepage', 'os', 'requires', 'anyBins', 'pri
 
 const FIELDS: readonly string[] = [...TOP_LEVEL, 'always', 'skillKey']
 
+const PLAIN_FIELDS: ReadonlySet<string> = new Set(FIELDS.map((field) => field.toLowerCase()))
+
 /** What `requires` may hold. */
 export const REQUIREMENTS: readonly string[] = ['bins', 'anyBins', 'env', 'config', 'os', 'primaryEnv', 'install']
 
@@ -40,6 +42,11 @@ export function meantField(key: string): string | undefined {
         )
       : undefined)
   )
+}
+
+/** True for a field that is written otherwise: in other case, or with `-` or `_` in it. */
+export function isSpelledLikeField(key: string): boolean {
+  return PLAIN_FIELDS.has(plainly(key)) && !FIELDS.includes(key)
 }
 
 function sameWord(plain: string, words: readonly string[]): string | undefined {

@@ -5,6 +5,8 @@ import { seenOf } from '../split.ts'
 
 /** White space that YAML itself does not count as text; a no-break space stays. */
 export function trimText(text: string): string {
+  // Nearly all texts have nothing to trim.
+  if (text.trim() === text) return text
   return text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
 }
 
