@@ -64,16 +64,9 @@ function parse(input: string | Uint8Array, options: ParseOptions, report: Report
   const text = readText(input, report, options.maxBytes ?? FORMAT_LIMITS.maxFileBytes)
   if (text === undefined) return undefined
   const split = splitFrontmatter(text)
-  if (split.kind === 'missing') {
-    report.add('frontmatter-missing', split.message, { line: split.line, column: split.column ?? 1, fix: split.fix })
-    return undefined
-  }
-  if (split.kind === 'unterminated') {
-    report.add('frontmatter-unterminated', 'the frontmatter that begins here is never closed', {
-      line: split.line,
-      column: 1,
-      fix: split.fix,
-    })
+  if (split.kind !== 'found') {
+    const { kind, message, ...place } = split
+    report.add(`frontmatter-${kind}`, message, place)
     return undefined
   }
   const { yaml, firstLine, body } = split
@@ -105,7 +98,7 @@ function parse(input: string | Uint8Array, options: ParseOptions, report: Report
     return undefined
   }
   // A copy: substrings of the whole text would keep the body in memory for as long as a name lives.
-  const front = readFrontmatter(bytes.toString('utf8'), firstLine, report)
+  const front = readFrontmatter(bytes.toString(bytes.length === yaml.length ? 'latin1' : 'utf8'), firstLine, report)
   if (front === undefined) return undefined
   const document = { ...readHead(front, { directoryName: options.directoryName, report, body }), body }
   return { document, text, front }

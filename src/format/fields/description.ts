@@ -2,7 +2,8 @@ import { isJsonObject, type JsonValue, toSafeText } from '../../kernel/index.ts'
 import type { Frontmatter, Written } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
-import { countCharacters, renaming, shown, similarKey, trimText } from './text.ts'
+import { countCharacters, renaming, similarKey, trimText } from './text.ts'
+import { shown } from '../shown.ts'
 
 const EXAMPLE = 'description: "What it does. Use when …"'
 

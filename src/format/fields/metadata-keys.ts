@@ -46,7 +46,7 @@ export function meantField(key: string): string | undefined {
 
 /** True for a field that is written otherwise: in other case, or with `-` or `_` in it. */
 export function isSpelledLikeField(key: string): boolean {
-  return PLAIN_FIELDS.has(plainly(key)) && !FIELDS.includes(key)
+  return !FIELDS.includes(key) && PLAIN_FIELDS.has(plainly(key))
 }
 
 function sameWord(plain: string, words: readonly string[]): string | undefined {
@@ -55,5 +55,6 @@ function sameWord(plain: string, words: readonly string[]): string | undefined {
 
 /** Without what tells spellings apart. */
 function plainly(key: string): string {
-  return key.toLowerCase().replace(/[-_ ]/g, '')
+  const lower = key.toLowerCase()
+  return /[-_ ]/.test(lower) ? lower.replace(/[-_ ]/g, '') : lower
 }

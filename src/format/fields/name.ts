@@ -1,7 +1,8 @@
 import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
-import { countCharacters, renaming, shown, similarKey, trimText } from './text.ts'
+import { countCharacters, renaming, similarKey, trimText } from './text.ts'
+import { shown } from '../shown.ts'
 
 /** The label, checked against the published naming rule; breaches are warnings. Source: decisions, "names". */
 export function readName(front: Frontmatter, directoryName: string | undefined, report: Report): string | undefined {

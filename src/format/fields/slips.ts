@@ -3,7 +3,7 @@ import type { KeyPath } from '../front.ts'
 import type { Notes } from './gating.ts'
 import { isSpelledLikeField, meantField, meantRequirement, REQUIREMENTS } from './metadata-keys.ts'
 import { namesOf, seenOf } from '../split.ts'
-import { shown } from './text.ts'
+import { shown } from '../shown.ts'
 
 /** Where gating fields were looked for. */
 export interface Searched {

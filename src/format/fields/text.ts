@@ -1,6 +1,7 @@
 import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
+import { shown } from '../shown.ts'
 import { seenOf } from '../split.ts'
 
 /** White space that YAML itself does not count as text; a no-break space stays. */
@@ -43,11 +44,6 @@ export function readCompatibility(front: Frontmatter, report: Report): string | 
     )
   }
   return text
-}
-
-/** A text in quotes for a message, cut when long. */
-export function shown(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text)
 }
 
 /** A key that was probably meant to be `key`: in other case, or with one letter wrong. Few letters are near to too many words. */

@@ -2,7 +2,7 @@ import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue } from '..
 import type { KeyPath } from '../front.ts'
 import { own } from '../fields/gating.ts'
 import { parseJson5 } from '../json5.ts'
-import { shown } from '../fields/text.ts'
+import { shown } from '../shown.ts'
 import { checkKnownKeys, FLAG, oneOf, TEXT, type ValueKind } from './claude.ts'
 import type { Subject } from './findings.ts'
 import { checkInstall } from './install.ts'

@@ -1,12 +1,12 @@
 import { isMap, isScalar, isSeq, type ParsedNode, Scalar } from 'yaml'
 import { CLIENT_BLOCKS } from '../../kernel/index.ts'
-import { shown } from '../fields/text.ts'
+import { shown } from '../shown.ts'
 import { REQUIREMENTS, TOP_LEVEL } from '../fields/metadata-keys.ts'
-import { namesOf, seenOf } from '../split.ts'
+import { codePoint, namesOf, seenOf } from '../split.ts'
 import type { YamlProblem } from './inspect.ts'
 import { NOT_PROSE } from './prose.ts'
 import { keyText } from './values.ts'
-import { codePoint } from './words.ts'
+
 
 /** Blanks, seen or not, that are letters to YAML. */
 const ODD = /[^\S \t\r\n]|[\u180e\u200b-\u200d\u2060]/

@@ -22,7 +22,7 @@ export interface ScalarForm {
 
 /** True for a key that needs no quotes and is no word of YAML. */
 export function isKey(text: string): boolean {
-  return text.length <= MAX_KEY_CHARS && KEY.test(text) && !WORD.test(text)
+  return text.length <= MAX_KEY_CHARS && KEY.test(text) && (text.length > 5 || !WORD.test(text))
 }
 
 /** A value without quotes. */
@@ -52,6 +52,9 @@ export function isPlainText(text: string): boolean {
 
 /** Index of the quote that closes a text; -1 when it is not on the line. */
 export function closingQuote(text: string, quote: string, from = 1): number {
+  const next = text.indexOf(quote, from)
+  // Nearly always it is the next one.
+  if (next < 0 || (quote === '"' ? !hasBackslash(text, from, next) : text[next + 1] !== "'")) return next
   for (let at = from; at < text.length; at++) {
     if (quote === '"' && text[at] === '\\') at++
     else if (text[at] === quote) {
@@ -62,9 +65,14 @@ export function closingQuote(text: string, quote: string, from = 1): number {
   return -1
 }
 
+function hasBackslash(text: string, from: number, to: number): boolean {
+  const at = text.indexOf('\\', from)
+  return at >= 0 && at < to
+}
+
 /** True when nothing or a comment follows the closing quote. */
 export function afterClosing(text: string, end: number): boolean {
-  return /^(?: +#.*| *)$/.test(text.slice(end + 1))
+  return end === text.length - 1 || /^(?: +#.*| *)$/.test(text.slice(end + 1))
 }
 
 /** The text between quotes. Line breaks in it are already folded. Escapes that JSON does not have are declined. */

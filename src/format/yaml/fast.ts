@@ -22,6 +22,9 @@ export interface FastForm {
 const NO_KEYS: ReadonlySet<string> = new Set()
 const PLAIN_YAML: FastForm = { asWritten: NO_KEYS, numbers: 'value', text: NO_KEYS, bracketsAsText: NO_KEYS }
 
+const AS_VALUE: ScalarForm = { asWritten: false, numbers: 'value' }
+const AS_WRITTEN: ScalarForm = { asWritten: true, numbers: 'exact' }
+
 /** Where keys stand: for each block mapping its keys with their lines (from 0) and columns (from 1). */
 export type KeyPlaces = Map<JsonValue, Map<string, { readonly line: number; readonly column: number }>>
 
@@ -53,11 +56,13 @@ class FastReader {
   /** Index of the next line. */
   private at = 0
   private entries = 0
+  private readonly scalar: ScalarForm
 
   constructor(text: string, form: FastForm, places: KeyPlaces | undefined) {
     this.lines = text.split('\n')
     this.form = form
     this.places = places
+    this.scalar = { asWritten: false, numbers: form.numbers }
   }
 
   read(): JsonObject | undefined {
@@ -87,9 +92,9 @@ class FastReader {
   }
 
   private valueOf(key: string, raw: string, { indent, depth }: Level): JsonValue | undefined {
-    const { asWritten, text, bracketsAsText, numbers } = this.form
+    const { asWritten, text, bracketsAsText } = this.form
     const isText = depth === 0 && text.has(key)
-    const scalar: ScalarForm = { asWritten: !isText && asWritten.has(key), numbers: isText ? 'value' : numbers }
+    const scalar = isText ? AS_VALUE : asWritten.has(key) ? AS_WRITTEN : this.scalar
     const value = this.value(raw, { indent, depth, scalar, isInMapping: true })
     if (depth > 0 || value === undefined) return value
     if (isText) {
@@ -126,8 +131,7 @@ class FastReader {
       return this.mapping(start, depth + 1)
     }
     this.at++
-    const scalar = { asWritten: false, numbers: this.form.numbers }
-    return this.value(line.slice(start), { indent, depth, scalar, isInMapping: false })
+    return this.value(line.slice(start), { indent, depth, scalar: this.scalar, isInMapping: false })
   }
 
   /** The value that begins on a line behind a key or a dash; `indent` is that of the key or dash. */

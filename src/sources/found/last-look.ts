@@ -53,7 +53,7 @@ interface Folder {
 
 interface Known {
   readonly read: Read
-  readonly state: string
+  readonly stats: Stats
 }
 
 export function createLastLook(): LastLook {
@@ -91,27 +91,28 @@ function createRecall(
   const since = Date.now() - UNSURE_MS
   const known = new Map<string, Known>()
 
-  /** Undefined for a file whose times do not show a change: too new, or on another device mounted below the root. */
-  function stateOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string | undefined {
+  /** False for a file whose times do not show every change: too new, or on another device mounted below the root. */
+  function isSure({ dev, mtimeMs, ctimeMs }: Stats): boolean {
     return dev === folder?.device && Math.max(ctimeMs, mtimeMs) < since
-      ? `${ctimeMs} ${mtimeMs} ${size} ${ino}`
-      : undefined
   }
 
   return {
     find(directory) {
       const earlier = before?.get(directory)
       const stats = earlier && regularFile(`${directory}/SKILL.md`)
-      if (!stats || stateOf(stats) !== earlier.state) return undefined
+      if (!stats || !isSure(stats) || !isSame(stats, earlier.stats)) return undefined
       known.set(directory, earlier)
       return earlier.read
     },
     remember(directory, read, stats) {
-      const state = stateOf(stats)
-      if (state !== undefined) known.set(directory, { read, state })
+      if (isSure(stats)) known.set(directory, { read, stats })
     },
     keep: () => keep(known),
   }
+}
+
+function isSame(a: Stats, b: Stats): boolean {
+  return a.ctimeMs === b.ctimeMs && a.mtimeMs === b.mtimeMs && a.size === b.size && a.ino === b.ino
 }
 
 /** Without following a link; undefined for anything else. */
