@@ -4,7 +4,7 @@ import { closingQuote, isKey, readScalar, unquote } from './fast-scalars.ts'
 /** How a list or mapping between brackets is read. */
 export interface FlowForm {
   readonly asWritten: ReadonlySet<string>
-  readonly numbersAsText: boolean
+  readonly numbers: 'exact' | 'value'
   /** Levels and entries at most. */
   readonly depth: number
   readonly entries: number
@@ -91,7 +91,7 @@ class FlowReader {
     if (first === '"' || first === "'") return this.quoted()
     const text = this.plain()
     if (text === '') return undefined
-    return readScalar(text, { asWritten, numbersAsText: this.form.numbersAsText })
+    return readScalar(text, { asWritten, numbers: this.form.numbers })
   }
 
   private quoted(): string | undefined {

@@ -17,26 +17,32 @@ const OTHER_START = /^(?:[\]{},#&*!|>@%`?:'"[]|-(?![A-Za-z]))/
 /** How a scalar is read where its written form counts. */
 export interface ScalarForm {
   readonly asWritten: boolean
-  readonly numbersAsText: boolean
+  readonly numbers: 'exact' | 'value'
 }
 
 /** True for a key that needs no quotes and is no word of YAML. */
 export function isKey(text: string): boolean {
-  return text.length <= MAX_KEY_CHARS && KEY.test(text) && !WORD.test(text)
+  return text.length <= MAX_KEY_CHARS && KEY.test(text) && (text.length > 5 || !WORD.test(text))
 }
 
 /** A value without quotes. */
-export function readScalar(text: string, { asWritten, numbersAsText }: ScalarForm): JsonValue | undefined {
+export function readScalar(text: string, { asWritten, numbers }: ScalarForm): JsonValue | undefined {
   if (text === '~') return null
   if (text === 'true' || text === 'false' || text === 'null') {
     return asWritten ? text : text === 'null' ? null : text === 'true'
   }
   if (text.length <= 5 && WORD.test(text)) return undefined
   if (NUMBER.test(text)) {
-    if (asWritten || numbersAsText) return text
+    if (asWritten) return text
+    if (numbers === 'exact') return exactNumber(Number(text), text)
     return PLAIN_NUMBER.test(text) ? Number(text) : undefined
   }
   return isPlainText(text) ? text : undefined
+}
+
+/** A number; the text where the number would be written otherwise, such as 1.10 or 007. Source: decisions, "numbers without quotes". */
+export function exactNumber(value: number, written: string): number | string {
+  return String(value) === written ? value : written
 }
 
 /** True for a value that is text without quotes, whatever its words mean. */
@@ -46,6 +52,9 @@ export function isPlainText(text: string): boolean {
 
 /** Index of the quote that closes a text; -1 when it is not on the line. */
 export function closingQuote(text: string, quote: string, from = 1): number {
+  const next = text.indexOf(quote, from)
+  // Nearly always it is the next one.
+  if (next < 0 || (quote === '"' ? !hasBackslash(text, from, next) : text[next + 1] !== "'")) return next
   for (let at = from; at < text.length; at++) {
     if (quote === '"' && text[at] === '\\') at++
     else if (text[at] === quote) {
@@ -56,9 +65,14 @@ export function closingQuote(text: string, quote: string, from = 1): number {
   return -1
 }
 
+function hasBackslash(text: string, from: number, to: number): boolean {
+  const at = text.indexOf('\\', from)
+  return at >= 0 && at < to
+}
+
 /** True when nothing or a comment follows the closing quote. */
 export function afterClosing(text: string, end: number): boolean {
-  return /^(?: +#.*| *)$/.test(text.slice(end + 1))
+  return end === text.length - 1 || /^(?: +#.*| *)$/.test(text.slice(end + 1))
 }
 
 /** The text between quotes. Line breaks in it are already folded. Escapes that JSON does not have are declined. */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../kernel/index.ts'
 import { readFlow } from './fast-flow.ts'
-import { afterClosing, closingQuote, isKey, isPlainText, readScalar, unquote } from './fast-scalars.ts'
+import { afterClosing, closingQuote, isKey, isPlainText, readScalar, type ScalarForm, unquote } from './fast-scalars.ts'
 
 /**
  * The fast reader: one pass over the lines of a block mapping. It reads only what it surely reads as YAML 1.2 (core schema) does and declines
@@ -11,8 +11,8 @@ import { afterClosing, closingQuote, isKey, isPlainText, readScalar, unquote } f
 export interface FastForm {
   /** Keys whose plain value is text as written, at every level. */
   readonly asWritten: ReadonlySet<string>
-  /** The top-level key below which unquoted numbers are text as written. */
-  readonly numbersAsText?: string
+  /** `exact`: a number that would be written otherwise, such as 1.10, is text as written. */
+  readonly numbers: 'exact' | 'value'
   /** Top-level keys whose value is text: declined when it is a number or a boolean, or when a comment follows it. */
   readonly text: ReadonlySet<string>
   /** Top-level keys of which a value between brackets is text as written. */
@@ -20,7 +20,10 @@ export interface FastForm {
 }
 
 const NO_KEYS: ReadonlySet<string> = new Set()
-const PLAIN_YAML: FastForm = { asWritten: NO_KEYS, text: NO_KEYS, bracketsAsText: NO_KEYS }
+const PLAIN_YAML: FastForm = { asWritten: NO_KEYS, numbers: 'value', text: NO_KEYS, bracketsAsText: NO_KEYS }
+
+const AS_VALUE: ScalarForm = { asWritten: false, numbers: 'value' }
+const AS_WRITTEN: ScalarForm = { asWritten: true, numbers: 'exact' }
 
 /** Where keys stand: for each block mapping its keys with their lines (from 0) and columns (from 1). */
 export type KeyPlaces = Map<JsonValue, Map<string, { readonly line: number; readonly column: number }>>
@@ -53,12 +56,13 @@ class FastReader {
   /** Index of the next line. */
   private at = 0
   private entries = 0
-  private isBelowNumbers = false
+  private readonly scalar: ScalarForm
 
   constructor(text: string, form: FastForm, places: KeyPlaces | undefined) {
     this.lines = text.split('\n')
     this.form = form
     this.places = places
+    this.scalar = { asWritten: false, numbers: form.numbers }
   }
 
   read(): JsonObject | undefined {
@@ -81,7 +85,6 @@ class FastReader {
       if (key === undefined || key in result) return undefined
       places?.set(key, { line: this.at, column: indent + 1 })
       this.at++
-      if (depth === 0) this.isBelowNumbers = key === this.form.numbersAsText
       const value = this.valueOf(key, line.slice(end + 1), { indent, depth })
       if (value === undefined) return undefined
       result[key] = value
@@ -90,11 +93,13 @@ class FastReader {
 
   private valueOf(key: string, raw: string, { indent, depth }: Level): JsonValue | undefined {
     const { asWritten, text, bracketsAsText } = this.form
-    const value = this.value(raw, { indent, depth, asWritten: asWritten.has(key), isInMapping: true })
+    const isText = depth === 0 && text.has(key)
+    const scalar = isText ? AS_VALUE : asWritten.has(key) ? AS_WRITTEN : this.scalar
+    const value = this.value(raw, { indent, depth, scalar, isInMapping: true })
     if (depth > 0 || value === undefined) return value
-    if (text.has(key)) {
+    if (isText) {
       const isWord = value === null ? raw.trim() !== '' : typeof value === 'number' || typeof value === 'boolean'
-      return isWord || /^[^"']*? #/.test(raw) ? undefined : value
+      return isWord || /^ *[^"' ].* #/.test(raw) ? undefined : value
     }
     if (!bracketsAsText.has(key) || typeof value !== 'object' || value === null) return value
     const source = withoutComment(raw)
@@ -119,15 +124,14 @@ class FastReader {
   private item(line: string, { indent, depth }: Level): JsonValue | undefined {
     let start = indent + 2
     while (line.charCodeAt(start) === SPACE) start++
-    const first = line.charCodeAt(start)
-    if (first !== DOUBLE_QUOTE && first !== SINGLE_QUOTE && keyEnd(line, start) >= 0) {
+    if (!/["'[{]/.test(line[start] ?? '') && keyEnd(line, start) >= 0) {
       if (depth > MOST.depth) return undefined
       // The keys of the entry stand in one column, so the dash counts as a blank.
       this.lines[this.at] = ' '.repeat(start) + line.slice(start)
       return this.mapping(start, depth + 1)
     }
     this.at++
-    return this.value(line.slice(start), { indent, depth, asWritten: false, isInMapping: false })
+    return this.value(line.slice(start), { indent, depth, scalar: this.scalar, isInMapping: false })
   }
 
   /** The value that begins on a line behind a key or a dash; `indent` is that of the key or dash. */
@@ -150,7 +154,8 @@ class FastReader {
     }
   }
 
-  private valueBelow({ indent, depth, isInMapping }: ValuePlace): JsonValue | undefined {
+  private valueBelow(place: ValuePlace): JsonValue | undefined {
+    const { indent, depth, isInMapping } = place
     const found = this.nextIndent()
     if (found < 0) return null
     const line = this.line(this.at)
@@ -160,7 +165,7 @@ class FastReader {
       if (isEntry) return this.sequence(found, depth + 1)
       if (line[found] !== '[' && line[found] !== '{') return this.mapping(found, depth + 1)
       this.at++
-      return this.flow(line.trim(), { indent, depth, asWritten: false, isInMapping })
+      return this.flow(line.trim(), place)
     }
     return found === indent && isEntry && isInMapping ? this.sequence(found, depth + 1) : null
   }
@@ -174,17 +179,15 @@ class FastReader {
       if (found === line.length ? this.directIndent() > indent : found > indent) text += `\n${line.trim()}`
       else break
     }
-    const { asWritten } = this.form
-    const numbersAsText = this.isBelowNumbers
-    const read = readFlow(text, { asWritten, numbersAsText, depth: MOST.depth - depth, entries: MOST.entries })
+    const { asWritten, numbers } = this.form
+    const read = readFlow(text, { asWritten, numbers, depth: MOST.depth - depth, entries: MOST.entries })
     this.entries += read?.entries ?? 0
     return this.entries > MOST.entries ? undefined : read?.value
   }
 
   /** A value without quotes, on one line or folded over several. */
   private plain(first: string, { raw, place }: { raw: string; place: ValuePlace }): JsonValue | undefined {
-    const scalar = { asWritten: place.asWritten, numbersAsText: this.isBelowNumbers }
-    if (this.directIndent() <= place.indent) return readScalar(first, scalar)
+    if (this.directIndent() <= place.indent) return readScalar(first, place.scalar)
     if (raw.includes(' #') || !isPlainText(first)) return undefined
     let text = first
     let breaks = 0
@@ -274,7 +277,7 @@ interface Level {
 }
 
 interface ValuePlace extends Level {
-  readonly asWritten: boolean
+  readonly scalar: ScalarForm
   /** Behind a key, not behind a dash. */
   readonly isInMapping: boolean
 }
