@@ -1,6 +1,6 @@
 import { closeSync, type Stats } from 'node:fs'
 import { compareUtf8 } from '../../format/index.ts'
-import { isNexusError, type ManifestEntry, NexusError, createSha256 } from '../../kernel/index.ts'
+import { createSha256, isNexusError, type ManifestEntry, NexusError, SKILL_FILE } from '../../kernel/index.ts'
 import { createPace, type Pace } from '../pace.ts'
 import { type Holding, type OpenDirectory, openRoot } from './beneath.ts'
 import { kindOf, type OpenedFile, readInto } from './open.ts'
@@ -103,7 +103,7 @@ async function addDirectory(
         await addDirectory(walk, directory.directory(name), { prefix: `${path}/`, depth: depth + 1 })
       } else if (stats === undefined || stats.isFile()) {
         await addFile(walk, { path, stats, open: () => directory.file(name) })
-      } else if (path === 'SKILL.md' && walk.openSkillFile) {
+      } else if (path === SKILL_FILE && walk.openSkillFile) {
         await addFile(walk, { path, stats: undefined, open: walk.openSkillFile })
       } else {
         countOne(walk)

@@ -1,12 +1,5 @@
 import { type Catalog, copiesOf, everyCopy } from '../../../catalog/index.ts'
-import {
-  type Diagnostic,
-  type JsonValue,
-  NexusError,
-  type Skill,
-  toSafeLine,
-  toSafeText,
-} from '../../../kernel/index.ts'
+import { type JsonValue, NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Look } from '../../../local/index.ts'
 import { isSoundToLoad } from '../../../sources/index.ts'
 import { type Invocation, lookingAlike } from '../../command.ts'
@@ -60,9 +53,7 @@ async function writeParts(parts: Iterable<string>, terminal: Terminal): Promise<
 /** `nexus skills show <name>` */
 export async function showSkill(invocation: Invocation): Promise<number> {
   const name = onlyName(invocation, 'skills show')
-  const withContent = invocation.flags['content'] === true
-  const show = (look: Look, catalog: Catalog): Promise<number> => showOne(name, { look, catalog, invocation })
-  return withLook(invocation, show, withContent ? {} : { name })
+  return withLook(invocation, (look, catalog) => showOne(name, { look, catalog, invocation }))
 }
 
 /** Prints one of the skills that were seen. Throws SKILL_NOT_FOUND and SKILL_INVALID. */
@@ -75,16 +66,12 @@ export async function showOne(
   const state = await standing(skill, { look, catalog, invocation })
   const content = flags['content'] === true ? await load(state.address, invocation) : undefined
   const shown = { skill, state, ...ofConfiguration(skill, look, invocation) }
-  const unsearched = look.found.filter(({ code }) => code === 'same-name-not-searched')
   if (flags['json'] === true) {
-    const diagnostics = [...look.diagnostics, ...unsearched, ...skill.diagnostics]
+    const diagnostics = [...look.diagnostics, ...skill.diagnostics]
     const data = { ...shownData(shown), ...(content && { content }) }
     terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
   } else if (content !== undefined) terminal.line(toSafeText(content))
-  else {
-    printShown(shown, terminal)
-    if (unsearched.length > 0) terminal.note(terminal.paintNote('dim', unsearchedNote(unsearched)))
-  }
+  else printShown(shown, terminal)
   return 0
 }
 
@@ -134,11 +121,6 @@ function printShown({ skill, state, variables, installs }: Shown, terminal: Term
   if (variables.length + installs.length > 0) terminal.line('')
   if (variables.length > 0) printVariables(variables, { terminal, all: true })
   if (installs.length > 0) printInstalls(installs, { terminal, indent: '' })
-}
-
-function unsearchedNote(unsearched: readonly Diagnostic[]): string {
-  const places = unsearched.map(({ path }) => toSafeLine(path)).join(', ')
-  return `Not searched for other skills of that name: ${places}. ${unsearched[0]?.fix ?? ''}`
 }
 
 /** The instructions as the model would get them: for them there must be a runtime. */
