@@ -68,6 +68,7 @@ export {
   type TargetFacts,
   TIERS,
   type Tier,
+  trustedNames,
 } from './skill.ts'
 export { type ServiceKey, serviceKey, type Services, type Tool, type ToolContext, type ToolOptions } from './tool.ts'
 export { CLIENT_BLOCKS, DEFAULTS, SKILL_FILE, toOsName } from './vocabulary.ts'

@@ -1,8 +1,8 @@
 /** The first half of the pipeline: discover -> gate -> catalog, for every agent. The runtime and commands that only look share it. */
-import { buildCatalogInSlices, type Catalog } from '../catalog/index.ts'
-import { gateInSlices, type GateRules, NO_GATE_RULES } from '../gate/index.ts'
+import { buildCatalog, type Catalog } from '../catalog/index.ts'
+import { gate, type GateRules, NO_GATE_RULES } from '../gate/index.ts'
 import type { TargetFacts } from '../kernel/index.ts'
-import { createPace, discover, rest, type SkillSource, type SourceResult } from '../sources/index.ts'
+import { discover, rest, type SkillSource, type SourceResult } from '../sources/index.ts'
 
 export interface CatalogsParts {
   readonly sources: readonly SkillSource[]
@@ -35,10 +35,9 @@ export async function buildCatalogs(parts: CatalogsParts, signal?: AbortSignal):
   for (const agent of agents) {
     await rest(signal)
     const rules = rulesFor(agent, gateRules)
-    const breathe = createPace(signal)
-    const { rejected, diagnostics } = found
-    const gated = await gateInSlices(found.skills, facts, { rules, rejected, breathe })
-    catalogs.set(agent.id, await buildCatalogInSlices({ gated, rejected, diagnostics }, breathe))
+    const { rejected, diagnostics, digests } = found
+    const gated = gate(found.skills, facts, { ...rules, rejected })
+    catalogs.set(agent.id, buildCatalog({ gated, rejected, diagnostics, ...(digests && { digests }) }))
   }
   return { found, catalogs }
 }

@@ -1,7 +1,7 @@
 import { type Catalog, copiesOf, everyCopy } from '../../../catalog/index.ts'
 import { type JsonValue, NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Look } from '../../../local/index.ts'
-import { isSoundToLoad } from '../../../sources/index.ts'
+import { fileDigest, isSoundToLoad } from '../../../sources/index.ts'
 import { type Invocation, lookingAlike } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { withLook } from '../../look.ts'
@@ -65,7 +65,8 @@ export async function showOne(
   const skill = await candidate(name, catalog, invocation)
   const state = await standing(skill, { look, catalog, invocation })
   const content = flags['content'] === true ? await load(state.address, invocation) : undefined
-  const shown = { skill, state, ...ofConfiguration(skill, look, invocation) }
+  const sha256 = (await fileDigest(skill)) ?? ''
+  const shown = { skill, state, sha256, ...ofConfiguration(skill, look, invocation) }
   if (flags['json'] === true) {
     const diagnostics = [...look.diagnostics, ...skill.diagnostics]
     const data = { ...shownData(shown), ...(content && { content }) }
@@ -90,6 +91,7 @@ async function standing(
 interface Shown {
   readonly skill: Skill
   readonly state: SkillState
+  readonly sha256: string
   readonly variables: Parameters<typeof printVariables>[0]
   readonly installs: Parameters<typeof printInstalls>[0]
 }
@@ -103,12 +105,12 @@ function ofConfiguration(skill: Skill, look: Look, invocation: Invocation): Pick
   }
 }
 
-function shownData({ skill, state: { state, reasons, address }, variables, installs }: Shown): {
+function shownData({ skill, state: { state, reasons, address }, sha256, variables, installs }: Shown): {
   [key: string]: JsonValue
 } {
   return {
     ...skillData(skill, address),
-    sha256: skill.fileDigest,
+    sha256,
     ...{ state, reasons: reasons.map((reason) => ({ ...reason })) },
     description: skill.description,
     ...(skill.metadata.install.length > 0 && { install: installData(installs) }),
@@ -116,8 +118,8 @@ function shownData({ skill, state: { state, reasons, address }, variables, insta
   }
 }
 
-function printShown({ skill, state, variables, installs }: Shown, terminal: Terminal): void {
-  printSkill(skill, state, terminal)
+function printShown({ skill, state, sha256, variables, installs }: Shown, terminal: Terminal): void {
+  printSkill(skill, { ...state, sha256 }, terminal)
   if (variables.length + installs.length > 0) terminal.line('')
   if (variables.length > 0) printVariables(variables, { terminal, all: true })
   if (installs.length > 0) printInstalls(installs, { terminal, indent: '' })

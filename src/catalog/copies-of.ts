@@ -1,7 +1,7 @@
-import { type RejectedSkill, type Skill, skillAddress } from '../../kernel/index.ts'
-import { readingsOf } from '../address.ts'
-import type { Catalog, ShadowedSkill } from '../catalog.ts'
-import { keyOf, takesPart, toKey } from '../look-up.ts'
+import { type RejectedSkill, type Skill, skillAddress } from '../kernel/index.ts'
+import { readingsOf } from './address.ts'
+import type { Catalog, ShadowedSkill } from './catalog.ts'
+import { keyOf, takesPart, toKey } from './copy.ts'
 
 /** Every copy that a text may mean. */
 export interface Copies {
