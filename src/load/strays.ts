@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
-import type { StrayFile } from '../catalog/index.ts'
+import type { StrayFile } from '../diagnose/index.ts'
 import { parseSkill } from '../format/index.ts'
 import { nameKey, NexusError } from '../kernel/index.ts'
 import { readContained, SOURCE_LIMITS } from '../sources/index.ts'

@@ -32,7 +32,7 @@ interface Offered {
 export type IndexedCatalog = Pick<Catalog, 'skills'> & Partial<Pick<Catalog, 'callName'>>
 
 /** A longer label is no name that a model could call, and one of them must not push out all others. */
-const MAX_NAME_POINTS = 128
+export const MAX_NAME_POINTS = 128
 
 /**
  * What the model is told about skills before it loads one: never longer than the budget, every skill named or counted in a

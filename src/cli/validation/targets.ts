@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { LEFT_OUT_FIX } from '../../catalog/index.ts'
+import { LEFT_OUT_FIX } from '../../diagnose/index.ts'
 import { type Diagnostic, isNexusError, type RejectedSkill } from '../../kernel/index.ts'
 import {
   createFolderSource,
