@@ -5,7 +5,7 @@ import { type Diagnostic, NexusError, type TargetFacts } from '../kernel/index.t
 import { openSandbox } from '../sandbox/index.ts'
 import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
 import { findName, type SkillSource, type SourceResult } from '../sources/index.ts'
-import { survey, type SurveyedAgent } from '../runtime/index.ts'
+import { buildCatalogs, type CatalogAgent } from '../runtime/index.ts'
 
 /** Nobody else waits for this process, but Ctrl-C and the word that it is at work should not wait long. */
 const SLICE_MS = 100
@@ -43,7 +43,7 @@ export async function lookAround(options: LookOptions = {}): Promise<Look> {
   const sandbox = openSandbox(settings.sandbox)
   const facts = await sandbox.facts()
   const named = options.name === undefined ? undefined : await findOne(options.name, settings, options.signal)
-  const { found, catalogs } = await survey(
+  const { found, catalogs } = await buildCatalogs(
     { sources, gateRules, facts, agents, sliceMs: SLICE_MS, ...(named && { found: named }) },
     options.signal,
   )
@@ -71,7 +71,7 @@ async function findOne(
 
 /** What decides which skills each agent is offered, and findings in the rules of agents and entries. */
 interface Rules {
-  readonly agents: readonly SurveyedAgent[]
+  readonly agents: readonly CatalogAgent[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -89,9 +89,9 @@ async function rulesOf({ loaded }: Settings): Promise<Rules> {
   }
 }
 
-type Given = { readonly [key in keyof SurveyedAgent]?: SurveyedAgent[key] | undefined }
+type Given = { readonly [key in keyof CatalogAgent]?: CatalogAgent[key] | undefined }
 
-function seen(id: string, { skills, allowsToolGroup }: Given): SurveyedAgent {
+function seen(id: string, { skills, allowsToolGroup }: Given): CatalogAgent {
   return { id, ...(skills && { skills }), ...(allowsToolGroup && { allowsToolGroup }) }
 }
 
