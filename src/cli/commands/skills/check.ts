@@ -1,5 +1,11 @@
 import { everyCopy } from '../../../catalog/index.ts'
-import { type CopyDiagnosis, diagnoseCopy, diagnoseInvalid, type Finding } from '../../../diagnose/index.ts'
+import {
+  type CopyDiagnosis,
+  diagnoseCopy,
+  diagnoseInvalid,
+  type Diagnosis,
+  type Finding,
+} from '../../../diagnose/index.ts'
 import {
   type Diagnostic,
   hasErrors,
@@ -62,12 +68,15 @@ async function chosen(name: string | undefined, seen: Checked, invocation: Invoc
   const copies = name === undefined ? catalog : copiesMeant(name, catalog, invocation.cwd)
   const skills = everyCopy(copies).toSorted((a, b) => (skillAddress(a) < skillAddress(b) ? -1 : 1))
   if (name === undefined || skills.length + copies.rejected.length > 0) return { skills, rejected: copies.rejected }
-  const { findings } = await diagnoseHere(name, seen, { invocation })
+  throw notFound(name, await diagnoseHere(name, seen, { invocation }), invocation)
+}
+
+function notFound(name: string, { findings }: Diagnosis, invocation: Invocation): NexusError {
   const [first] = findings
   const place = first?.path === undefined ? '' : ` (${first.path})`
   const more = findings.length > 1 ? `   All of it: ${proposed(['skills', 'why', name], invocation)}` : ''
   const head = first?.code === 'not-found' ? '' : `There is no skill '${toSafeLine(name)}'. `
-  throw new NexusError('SKILL_NOT_FOUND', `${head}${first?.message ?? ''}${place}`, {
+  return new NexusError('SKILL_NOT_FOUND', `${head}${first?.message ?? ''}${place}`, {
     fix: `${first?.fix ?? ''}${more}`,
   })
 }
