@@ -1,4 +1,6 @@
+import { basename } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fixOption } from '../../diagnose/index.ts'
 import { type Change, type Checker, createChecker, fixSkill, type Profile } from '../../format/index.ts'
 import { type Diagnostic, hasErrors, type JsonValue, NexusError, toSafeLine } from '../../kernel/index.ts'
 import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
@@ -98,7 +100,8 @@ async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judgin
   const fixed = wishes.fix
     ? await rewriteFile(
         target,
-        (text) => fixSkill(text, { path: target.shown, directoryName: nameOf(target), encoding: wishes.encoding }),
+        (text) =>
+          fixSkill(text, { path: target.shown, directoryName: basename(target.directory), encoding: wishes.encoding }),
         { write: true, signal },
       )
     : undefined
@@ -108,7 +111,7 @@ async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judgin
   const files = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('](')
     ? listFiles(target.directory)
     : []
-  const options = { path: target.shown, directoryName: nameOf(target), ...(files && { files }) }
+  const options = { path: target.shown, directoryName: basename(target.directory), ...(files && { files }) }
   const { profile } = wishes
   const checked =
     profile === undefined ? checker.lenient(bytes, options) : checker.strict(bytes, { ...options, profile })
@@ -133,10 +136,6 @@ function writeTroubles(target: Target, fixed: FileRewrite | undefined): readonly
 /** The text belongs to another place as well, so nobody is told to change its name for this one. */
 function forLink(found: Diagnostic): Diagnostic {
   return found.code === 'name-differs' ? { ...found, fix: 'put a file of its own in place of the link' } : found
-}
-
-function nameOf({ directory }: Target): string {
-  return directory.slice(Math.max(directory.lastIndexOf('/'), directory.lastIndexOf('\\')) + 1)
 }
 
 /** By place in the file, so that a report reads as the file does. */
@@ -215,18 +214,9 @@ function report({ wishes, verdicts, loose, total }: Outcome, { terminal }: Invoc
   const summary = summaryOf(total)
   if (wishes.format === 'text') terminal.line(summary)
   else terminal.note(summary)
-  if (!wishes.fix && all.some(isFixable))
+  if (!wishes.fix && all.some((found) => fixOption(found) === '--fix'))
     terminal.note('Some of it can be written for you: the same command with --fix')
 }
-
-function isFixable({ code, fix = '' }: Diagnostic): boolean {
-  return FIXABLE.has(code) || fix.startsWith('rename the key ') || fix.includes('nexus skills validate --fix')
-}
-
-/** Findings that `--fix` mends, nearly always. */
-const FIXABLE: ReadonlySet<string> = new Set([
-  ...['yaml-repaired', 'key-spelling', 'leading-blank-lines', 'frontmatter-closed-by-dots', 'name-missing'],
-])
 
 function jsonData({ profile }: Wishes, verdicts: readonly Verdict[], total: Total): JsonValue {
   return {
