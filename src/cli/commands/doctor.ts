@@ -120,7 +120,9 @@ async function checkSkills(_loaded: LoadedConfig, invocation: Invocation): Promi
       const found = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${rejected.length} broken`
       const diagnostics = rejected.flatMap((broken) => {
         const [first] = diagnoseInvalid(broken).findings
-        return first ? [{ ...withCommands(first, invocation), path: broken.file, severity: 'warning' as const }] : []
+        if (!first) return []
+        const { command: _, ...found } = withCommands(first, invocation)
+        return [{ ...found, path: broken.file, severity: 'warning' as const }]
       })
       return { subject: 'skills', found, diagnostics }
     } finally {

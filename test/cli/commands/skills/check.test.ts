@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { Place } from './nexus.ts'
+import { Place } from '../../nexus.ts'
 
 const text = (name: string, more = ''): string =>
   `---\nname: ${name}\ndescription: Is a test. Use when asked.\n${more}---\n# X\n`

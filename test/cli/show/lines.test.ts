@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import test from 'node:test'
 import fc from 'fast-check'
-import { createLineBuffer } from '../../src/cli/show/lines.ts'
-import { quotedWord, shellWord } from '../../src/kernel/index.ts'
+import { createLineBuffer } from '../../../src/cli/show/lines.ts'
+import { quotedWord, shellWord } from '../../../src/kernel/index.ts'
 
 test('however text is cut into chunks, the same lines come out, and nothing is lost', () => {
   fc.assert(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { Place } from './nexus.ts'
+import { Place } from '../nexus.ts'
 
 const skill = (name: string, body: string, more = ''): string =>
   `---\nname: ${name}\ndescription: Says ${body}. Use when asked.\n${more}---\n\nBody of ${body}.\n`

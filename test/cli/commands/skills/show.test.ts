@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
-import { Place } from './nexus.ts'
+import { Place } from '../../nexus.ts'
 
 /** A SKILL.md; `more` are further lines of its frontmatter. */
 function text(name: string, more = ''): string {

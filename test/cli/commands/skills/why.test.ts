@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
-import { startModelServer } from '../../src/testing/index.ts'
-import { Place } from './nexus.ts'
+import { startModelServer } from '../../../../src/testing/index.ts'
+import { Place } from '../../nexus.ts'
 
 interface Why {
   readonly verdict: string
