@@ -58,7 +58,7 @@ export function invalidSkill(
       path: file,
       fix: first?.fix ?? `Run: nexus skills validate ${shellWord(file)}`,
       // Whoever tells people more than the sentence finds code and line there.
-      ...(first && { cause: first }),
+      cause: first,
     },
   )
 }

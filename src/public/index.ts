@@ -17,6 +17,8 @@ export {
   type LedgerEntry,
   NexusError,
   type Outcome,
+  serviceKey,
+  type ServiceKey,
   type Services,
   type Skill,
   type SkillDocument,
@@ -44,6 +46,8 @@ export {
   defineTool,
   executeTool,
   type Registry,
+  SANDBOX,
   toEnvelope,
   toModelText,
+  WORKSPACE,
 } from '../tools/index.ts'

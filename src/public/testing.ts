@@ -9,4 +9,5 @@ export {
   type ScriptedSandbox,
   startModelServer,
   storeContract,
+  validateEnvelope,
 } from '../testing/index.ts'

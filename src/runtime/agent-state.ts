@@ -3,7 +3,17 @@ import { deniedCapabilities } from '../authorize/index.ts'
 import { type Catalog, createSkillSearch } from '../catalog/index.ts'
 import { type TargetFacts } from '../kernel/index.ts'
 import { createLoader, type SkillStacks } from '../load/index.ts'
-import { createRegistry, createServices, provideCommands, registerBuiltins, type Registry } from '../tools/index.ts'
+import {
+  createRegistry,
+  createServices,
+  EXECUTION,
+  LOADER,
+  provideCommands,
+  registerBuiltins,
+  type Registry,
+  SKILL_SEARCH,
+  WORKSPACE,
+} from '../tools/index.ts'
 import { authorize } from './approval.ts'
 import { createModelContext, type ModelContext } from './model-context.ts'
 import type { AgentProfile, Parts } from './types.ts'
@@ -32,19 +42,19 @@ export function createAgentState(
   const { sandbox, workspace, execution } = parts
   const services = createServices()
   services.register(
-    'loader',
+    LOADER,
     createLoader({ catalog: () => catalog, stacks, ...(sandbox && { place: sandbox.place.bind(sandbox) }) }),
   )
   services.register(
-    'skillSearch',
+    SKILL_SEARCH,
     createSkillSearch(catalog.skills, { isFound: ({ invocation }) => invocation.model, callName: catalog.callName }),
   )
   if (sandbox) {
     const entries = maySeeSecrets(profile) ? parts.skillEntries : undefined
     provideCommands(services, { sandbox, catalog, stacks, facts, secrets, ...(entries && { entries }) })
   }
-  if (workspace !== undefined) services.register('workspace', workspace)
-  if (execution) services.register('execution', execution)
+  if (workspace !== undefined) services.register(WORKSPACE, workspace)
+  if (execution) services.register(EXECUTION, execution)
   const registry = createRegistry(services)
   registerBuiltins(registry)
   parts.registerTools?.(registry, profile.id)

@@ -28,12 +28,12 @@ export async function execute(
     origin,
     signal,
     services: registry.services,
-    ...(sessionId !== undefined && { sessionId }),
-    ...(turnId !== undefined && { turnId }),
-    ...(onOutput && { onOutput }),
-    ...(maxLiveBytes !== undefined && { maxLiveBytes }),
+    sessionId,
+    turnId,
+    onOutput,
+    maxLiveBytes,
   }
-  return executeTool(tool, made.arguments, context, timeoutMs === undefined ? {} : { timeoutMs })
+  return executeTool(tool, made.arguments, context, { timeoutMs })
 }
 
 /** The call as the ledger keeps it. */

@@ -8,7 +8,7 @@ import { IS_ROOT, openDirectory, openRig, type Rig, whySkipped } from './local-r
 
 const skip =
   ((await whySkipped()) ?? false) ||
-  (IS_ROOT && 'root works in a mirror; as-nobody.test.ts runs this file as a normal user')
+  (IS_ROOT && 'root works in a mirror; normal-user.test.ts runs this file as a normal user')
 
 const direct = (context: TestContext): Promise<Rig> => openRig(context, { workspaceMode: 'direct' })
 

@@ -8,7 +8,7 @@ import { copyCheckout } from './checkout.ts'
 import { IS_ROOT, openDirectory, whySkipped } from './local-rig.ts'
 
 /** What must hold for a normal user, who may choose to have commands in the workspace itself. */
-const FILES = ['direct', 'direct-flood', 'cut-off']
+const FILES = ['direct-workspace', 'direct-workspace-limits', 'recover']
 
 const skip = ((await whySkipped()) ?? false) || (!IS_ROOT && 'we are a normal user already')
 

@@ -1,66 +1,38 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { IS_ROOT, openDirectory, openRig, whySkipped } from './local-rig.ts'
+import { processesWith } from '../../src/sandbox/runner/process-tree.ts'
+import { IS_ROOT, openPlace, openRig, outputOf, type ParentPlace, startParent, whySkipped } from './local-rig.ts'
 
 const skip =
   ((await whySkipped()) ?? false) ||
-  (IS_ROOT && 'root works in a mirror; as-nobody.test.ts runs this file as a normal user')
+  (IS_ROOT && 'root works in a mirror; normal-user.test.ts runs this file as a normal user')
 
-const PARENT = join(import.meta.dirname, 'parent.ts')
 const EVIL =
   'mkdir -p .claude sub/.vscode .git/hooks; echo "execution: { sandbox: none }" | tee nexus.yaml .envrc .claude/settings.json sub/.vscode/tasks.json .git/config .git/hooks/pre-commit > /dev/null; echo good > file; echo begun; sleep 300'
 
-interface Place {
-  readonly stateDir: string
-  readonly workspace: string
-  readonly live: string
-}
-
-function openPlace(context: TestContext): Place {
-  const root = openDirectory()
-  const workspace = join(root, 'work')
-  mkdirSync(workspace)
-  context.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }))
-  const stateDir = join(root, 'state')
-  return { stateDir, workspace, live: join(stateDir, 'projects/default/live') }
-}
-
 /** A parent whose command has made its protected places by now. */
-async function startEvil({ stateDir, workspace }: Place, mode: string): Promise<ChildProcess> {
-  const parent = spawn(process.execPath, [PARENT, stateDir, workspace, EVIL, mode], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+async function startEvil(place: ParentPlace, mode: string): Promise<ChildProcess> {
+  const parent = startParent(place, EVIL, { mode })
   await once(parent.stdout ?? parent, 'data')
   return parent
 }
 
-async function outputOf({ stateDir, workspace }: Place, command: string): Promise<string> {
-  const child = spawn(process.execPath, [PARENT, stateDir, workspace, command, 'direct'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let text = ''
-  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()))
-  await once(child, 'close')
-  return text
-}
+const said = (place: ParentPlace): Promise<string> => outputOf(startParent(place, 'echo fine', { mode: 'direct' }))
 
 /** The runner of a state directory: it is named by its stage. */
-function runnerOf({ stateDir }: Place): number {
-  const found = readdirSync('/proc').find((name) => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').startsWith(`${stateDir}/stages`)
-    } catch {
-      // It ended while we looked.
-      return false
-    }
-  })
+function runnerOf({ stateDir }: ParentPlace): number {
+  const stages = `${stateDir}/stages`
+  // Bubblewrap names the stage among its arguments; the runner is started from it.
+  const found = processesWith('cmdline', stages).find((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(stages),
+  )
   assert.ok(found !== undefined)
-  return Number(found)
+  return found
 }
 
 async function until(check: () => boolean): Promise<void> {
@@ -69,7 +41,7 @@ async function until(check: () => boolean): Promise<void> {
 }
 
 /** Every file of the workspace, sorted. */
-function filesOf({ workspace }: Place): string[] {
+function filesOf({ workspace }: Pick<ParentPlace, 'workspace'>): string[] {
   return readdirSync(workspace, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(workspace.length + 1))
@@ -104,8 +76,8 @@ test(
     parent.kill('SIGKILL')
     await once(parent, 'exit')
     assert.equal(existsSync(join(place.workspace, 'nexus.yaml')), true)
-    const said = await outputOf(place, 'echo fine')
-    assert.match(said, /^sandbox-recovered [^]*nexus\.yaml: moved to nexus\.yaml\.nexus-removed-[^]*fine/)
+    const text = await said(place)
+    assert.match(text, /^sandbox-recovered [^]*nexus\.yaml: moved to nexus\.yaml\.nexus-removed-[^]*fine/)
     assert.deepEqual(
       filesOf(place).map((path) => path.replace(/\.nexus-removed-[0-9a-f]+/, ' aside')),
       [
@@ -120,7 +92,7 @@ test(
       ],
     )
     await until(() => readdirSync(place.live).length === 0)
-    assert.doesNotMatch(await outputOf(place, 'echo fine'), /recovered/)
+    assert.doesNotMatch(await said(place), /recovered/)
   },
 )
 
@@ -155,7 +127,7 @@ test(
     parent.kill('SIGKILL')
     await once(parent, 'exit')
     assert.deepEqual(readdirSync(place.workspace), [])
-    assert.match(await outputOf(place, 'echo fine'), /fine/)
+    assert.match(await said(place), /fine/)
     await until(() => readdirSync(place.live).length === 0)
   },
 )

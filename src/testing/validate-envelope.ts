@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject } from '../kernel/index.ts'
 
 /** A breach of the envelope's rules. `warning`: allowed, yet hard for a model to use. */
 export interface EnvelopeIssue {
@@ -26,28 +26,12 @@ interface Rule {
 
 const KEYS = ['status', 'data', 'text', 'error', 'stats', 'context']
 const CODES = [
-  ...[
-    'NOT_FOUND',
-    'ACCESS_DENIED',
-    'PERMISSION_DENIED',
-    'INVALID_PARAM',
-    'TIMEOUT',
-    'INTERNAL_ERROR',
-    'EXECUTION_ERROR',
-    'CONFLICT',
-  ],
-  ...[
-    'IS_DIRECTORY',
-    'BINARY_FILE',
-    'CIRCUIT_OPEN',
-    'MCP_PARAM_ERROR',
-    'MCP_PARSE_ERROR',
-    'MCP_EXECUTION_ERROR',
-    'MCP_NETWORK_ERROR',
-  ],
+  'NOT_FOUND', 'ACCESS_DENIED', 'PERMISSION_DENIED', 'INVALID_PARAM', 'TIMEOUT', 'INTERNAL_ERROR', 'EXECUTION_ERROR', 'CONFLICT',
+  'IS_DIRECTORY', 'BINARY_FILE', 'CIRCUIT_OPEN', 'MCP_PARAM_ERROR', 'MCP_PARSE_ERROR', 'MCP_EXECUTION_ERROR', 'MCP_NETWORK_ERROR',
+  'MCP_TIMEOUT', 'MCP_NOT_FOUND',
   // Ours: a call that was stopped, and one whose process died.
-  ...['MCP_TIMEOUT', 'MCP_NOT_FOUND', 'CANCELLED', 'INTERRUPTED'],
-]
+  'CANCELLED', 'INTERRUPTED',
+] // oxfmt-ignore
 
 const is = (status: string) => (envelope: JsonObject) => envelope.status === status
 const isSuccess = is('success')

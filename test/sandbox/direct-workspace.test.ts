@@ -6,7 +6,7 @@ import { IS_ROOT, openDirectory, openRig, whySkipped } from './local-rig.ts'
 
 const skip =
   ((await whySkipped()) ?? false) ||
-  (IS_ROOT && 'root works in a mirror; as-nobody.test.ts runs this file as a normal user')
+  (IS_ROOT && 'root works in a mirror; normal-user.test.ts runs this file as a normal user')
 
 test('the command works in the workspace itself and as ourselves', { skip }, async (context) => {
   const { run, workspace } = await openRig(context, { workspaceMode: 'direct' })

@@ -41,6 +41,17 @@ async function withSession(path: string): Promise<void> {
 }
 
 describe('the state file', () => {
+  it(
+    'a state file where nothing can be made is refused at once, with what to set',
+    { skip: process.platform !== 'linux' },
+    async () => {
+      await assert.rejects(openSqliteStore({ path: '/proc/x/nexus.db', projectId: 'default' }), {
+        code: 'STORE_FAILED',
+        fix: /NEXUS_STATE_DIR/,
+      })
+    },
+  )
+
   it('is private, and so are the directories made for it', { skip: process.platform === 'win32' }, async () => {
     const path = join(directory, 'private/state/nexus.db')
     const store = await open(path)

@@ -1,75 +1,38 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { compileCheckout, copyCheckout } from './checkout.ts'
-import { IS_ROOT, openDirectory, openRig, STATE_DIR, whySkipped } from './local-rig.ts'
+import { processesWith } from '../../src/sandbox/runner/process-tree.ts'
+import { IS_ROOT, openPlace, openRig, outputOf, startParent, STATE_DIR, whySkipped } from './local-rig.ts'
 
 const skip = (await whySkipped()) ?? false
-const PARENT = join(import.meta.dirname, 'parent.ts')
-
-interface Place {
-  readonly root: string
-  readonly stateDir: string
-  readonly workspace: string
-}
-
-function openPlace(context: TestContext): Place {
-  const root = openDirectory()
-  const workspace = join(root, 'work')
-  mkdirSync(workspace)
-  context.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }))
-  return { root, stateDir: join(root, 'state'), workspace }
-}
-
-function startParent({ stateDir, workspace }: Place, command: string, script = PARENT): ChildProcess {
-  return spawn(process.execPath, [script, stateDir, workspace, command], { stdio: ['ignore', 'pipe', 'inherit'] })
-}
-
-async function outputOf(child: ChildProcess): Promise<string> {
-  let text = ''
-  child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()))
-  await once(child, 'close')
-  return text
-}
-
-/** Command lines that hold `mark`; zombies have none. */
-function processesWith(mark: string): string[] {
-  return readdirSync('/proc').filter((name) => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(mark)
-    } catch {
-      // It ended while we looked.
-      return false
-    }
-  })
-}
 
 /** Waits until nothing is found any more; what is still found after ten seconds is returned. */
-async function gone(find: () => string[]): Promise<string[]> {
+async function gone(find: () => readonly unknown[]): Promise<readonly unknown[]> {
   for (let tries = 0; tries < 200 && find().length > 0; tries++) await setTimeout(50)
   return find()
 }
 
-const leftInTemp = (): string[] => readdirSync('/tmp').filter((name) => /^(?:claude-|srt-)/.test(name))
+/** What the library makes in the shared /tmp; tests that run at the same time may have some of it for a moment. */
+const inTemp = (): string[] => readdirSync('/tmp').filter((name) => /^(?:claude-(?:empty|http|socks)-|srt-)/.test(name))
 
 test('after kill -9 of the parent no process and no file is left', { skip }, async (context) => {
   const place = openPlace(context)
-  const before = leftInTemp()
+  const before = inTemp()
   const mark = `nexus-orphan-${process.pid}`
   const parent = startParent(
     place,
     `echo secret > file; setsid bash -c "trap '' TERM HUP; exec -a ${mark} sleep 300" & echo begun; exec -a ${mark} sleep 300`,
   )
   await once(parent.stdout ?? parent, 'data')
-  assert.notEqual(processesWith(place.root).length, 0)
+  assert.notEqual(processesWith('cmdline', place.root).length, 0)
   parent.kill('SIGKILL')
-  assert.deepEqual(await gone(() => [...processesWith(mark), ...processesWith(place.root)]), [])
-  assert.deepEqual(await gone(() => readdirSync(join(place.stateDir, 'projects/default/live'))), [])
-  assert.deepEqual(leftInTemp(), before)
+  assert.deepEqual(await gone(() => [...processesWith('cmdline', mark), ...processesWith('cmdline', place.root)]), [])
+  assert.deepEqual(await gone(() => readdirSync(place.live)), [])
+  assert.deepEqual(await gone(() => inTemp().filter((name) => !before.includes(name))), [])
 })
 
 test(
@@ -78,8 +41,8 @@ test(
   async (context) => {
     const place = openPlace(context)
     assert.match(await outputOf(startParent(place, 'echo fine')), /fine\n\nend exit 0/)
-    assert.deepEqual(await gone(() => processesWith(place.root)), [])
-    assert.deepEqual(await gone(() => readdirSync(join(place.stateDir, 'projects/default/live'))), [])
+    assert.deepEqual(await gone(() => processesWith('cmdline', place.root)), [])
+    assert.deepEqual(await gone(() => readdirSync(place.live)), [])
   },
 )
 
@@ -92,13 +55,13 @@ test(
     const begun = Promise.withResolvers<void>()
     const lost = run(`echo begun; exec -a ${mark} sleep 300`, { onOutput: () => begun.resolve() })
     await begun.promise
-    for (const pid of processesWith(`${STATE_DIR}/stages`).filter(
+    for (const pid of processesWith('cmdline', `${STATE_DIR}/stages`).filter(
       (pid) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(process.pid),
     )) {
       process.kill(Number(pid), 'SIGKILL')
     }
     await assert.rejects(lost, { code: 'SANDBOX_FAILED' })
-    assert.deepEqual(await gone(() => processesWith(mark)), [])
+    assert.deepEqual(await gone(() => processesWith('cmdline', mark)), [])
     assert.equal((await run('echo again')).stdout, 'again\n')
   },
 )
@@ -113,7 +76,7 @@ test('several processes stage the same version at once and all of them work', { 
 test('what a lost machine left behind is removed by the next sandbox', { skip }, async (context) => {
   const place = openPlace(context)
   await outputOf(startParent(place, 'true'))
-  const live = join(place.stateDir, 'projects/default/live')
+  const { live } = place
   await gone(() => readdirSync(live))
   const token = readFileSync('/proc/self/stat', 'utf8') && '1-999999999-5-00000000'
   const namespace = (await import('node:fs')).statSync('/proc/self/ns/pid').ino
@@ -134,11 +97,9 @@ test(
     writeFileSync(join(workspace, 'in'), 'data')
     chmodSync(join(place.root, 'private'), 0o700)
     const output = await outputOf(
-      startParent(
-        { ...place, workspace },
-        'id -u; node -e "console.log(typeof fetch)"; cp in out',
-        join(checkout, 'test/sandbox/parent.ts'),
-      ),
+      startParent({ ...place, workspace }, 'id -u; node -e "console.log(typeof fetch)"; cp in out', {
+        script: join(checkout, 'test/sandbox/parent.ts'),
+      }),
     )
     assert.match(output, /^200000\nfunction\n\nend exit 0/)
     assert.equal(readFileSync(join(workspace, 'out'), 'utf8'), 'data')
@@ -150,7 +111,7 @@ test('built files work as the sources do', { skip }, async (context) => {
   const checkout = join(place.root, 'checkout')
   copyCheckout(checkout)
   compileCheckout(checkout)
-  const output = await outputOf(startParent(place, 'echo fine', join(checkout, 'test/sandbox/parent.js')))
+  const output = await outputOf(startParent(place, 'echo fine', { script: join(checkout, 'test/sandbox/parent.js') }))
   assert.match(output, /fine\n\nend exit 0/)
   const stages = join(place.stateDir, 'stages')
   assert.ok(readdirSync(join(stages, readdirSync(stages)[0] ?? '', 'runner')).every((name) => name.endsWith('.js')))
