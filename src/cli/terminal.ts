@@ -1,9 +1,16 @@
-import { styleText } from 'node:util'
 import type { Diagnostic, JsonValue } from '../kernel/index.ts'
 import { toSafeJson, toSafeLine, toSafeText } from '../kernel/index.ts'
 import { createOutput, mayBeTerminal, type Output, type WriteFailure } from './output.ts'
 
-export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+const STYLES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const
+export type Style = keyof typeof STYLES
 
 /** The command line's two streams: data on stdout, messages on stderr; no colour into pipes. */
 export interface Terminal {
@@ -49,10 +56,11 @@ export function createTerminal(options: TerminalOptions): Terminal {
   const stderr = createOutput(2, () => process.stderr)
   const paintFor =
     (output: Output): Terminal['paint'] =>
-    (style, text) =>
-      options.forceColor || (!options.noColor && output.isTerminal)
-        ? styleText(style, text, { validateStream: false })
-        : text
+    (style, text) => {
+      if (!options.forceColor && (options.noColor || !output.isTerminal)) return text
+      const [on, off] = STYLES[style]
+      return `\u001b[${on}m${text}\u001b[${off}m`
+    }
   return {
     write: (text) => stdout.write(text),
     line: (text = '') => stdout.write(`${text}\n`),

@@ -37,7 +37,7 @@ const MAX_SKILL_BYTES = 262_144
 
 /**
  * Looks for a skill where none is looked for: inside another skill, too deep, in hidden directories, beside the roots, packed, in one file, or
- * under another file name. For `explainSkill`; bounded, follows no link, skips what it may not read. Throws CANCELLED.
+ * under another file name. For `diagnose`; bounded, follows no link, skips what it may not read. Throws CANCELLED.
  */
 export async function findStrays(name: string, options: StrayOptions): Promise<readonly StrayFile[]> {
   const { signal, known = new Set() } = options

@@ -2,7 +2,14 @@ import { basename } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fixOption } from '../../diagnose/index.ts'
 import { type Change, type Checker, createChecker, fixSkill, type Profile } from '../../format/index.ts'
-import { type Diagnostic, hasErrors, type JsonValue, NexusError, toSafeLine } from '../../kernel/index.ts'
+import {
+  type Diagnostic,
+  hasErrors,
+  type JsonValue,
+  NexusError,
+  type Severity,
+  toSafeLine,
+} from '../../kernel/index.ts'
 import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { createProgress, type Progress, withProgress } from '../interactive/progress.ts'
@@ -38,7 +45,6 @@ export async function validateSkills(invocation: Invocation): Promise<number> {
   const paths = pathsOf(invocation)
   const found = await withProgress(terminal, 'looking for skills', () => findTargets(paths, { cwd, signal }))
   const verdicts: Verdict[] = []
-  const total: Total = { skills: 0, invalid: 0, errors: 0, warnings: 0, infos: 0, fixed: 0 }
   const all = found.targets.length
   const progress = createProgress(terminal)
   progress.begin(() => `validating skills: ${verdicts.length} of ${all}`)
@@ -47,16 +53,15 @@ export async function validateSkills(invocation: Invocation): Promise<number> {
     for (const [index, target] of found.targets.entries()) {
       if (index % 32 === 31) await nextTurn(undefined, { signal })
       const verdict = await judge(target, { ...wishes, checker, cwd, signal })
-      count(total, verdict)
       if (wishes.format === 'text') printVerdict(verdict, { all, progress, terminal })
       verdicts.push({ ...verdict, text: '' })
     }
   } finally {
     progress.end()
   }
-  for (const diagnostic of found.diagnostics) addTo(total, diagnostic)
-  report({ wishes, verdicts, loose: found.diagnostics, total }, invocation)
-  return found.isMissing ? 4 : total.errors > 0 ? 1 : 0
+  report({ wishes, verdicts, loose: found.diagnostics }, invocation)
+  const isValid = ![found, ...verdicts].some(({ diagnostics }) => hasErrors(diagnostics))
+  return found.isMissing ? 4 : isValid ? 0 : 1
 }
 
 function pathsOf({ positionals }: Invocation): readonly string[] {
@@ -143,26 +148,19 @@ function inOrder(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...diagnostics].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
 }
 
-interface Total {
-  skills: number
-  invalid: number
-  errors: number
-  warnings: number
-  infos: number
-  fixed: number
-}
+/** As the summary and `--json` have it. */
+type Total = ReturnType<typeof totalOf>
 
-function count(total: Total, verdict: Verdict): void {
-  total.skills++
-  if (hasErrors(verdict.diagnostics)) total.invalid++
-  if (verdict.changes.length > 0) total.fixed++
-  for (const diagnostic of verdict.diagnostics) addTo(total, diagnostic)
-}
-
-function addTo(total: Total, { severity }: Diagnostic): void {
-  if (severity === 'error') total.errors++
-  else if (severity === 'warning') total.warnings++
-  else total.infos++
+function totalOf(verdicts: readonly Verdict[], all: readonly Diagnostic[]) {
+  const count = (severity: Severity): number => all.filter((found) => found.severity === severity).length
+  return {
+    skills: verdicts.length,
+    invalid: verdicts.filter(({ diagnostics }) => hasErrors(diagnostics)).length,
+    errors: count('error'),
+    warnings: count('warning'),
+    infos: count('info'),
+    fixed: verdicts.filter(({ changes }) => changes.length > 0).length,
+  }
 }
 
 /** Valid skills are named one by one only when there are few. */
@@ -193,11 +191,11 @@ interface Outcome {
   readonly wishes: Wishes
   readonly verdicts: readonly Verdict[]
   readonly loose: readonly Diagnostic[]
-  readonly total: Total
 }
 
-function report({ wishes, verdicts, loose, total }: Outcome, { terminal }: Invocation): void {
+function report({ wishes, verdicts, loose }: Outcome, { terminal }: Invocation): void {
   const all = [...loose, ...verdicts.flatMap(({ diagnostics }) => diagnostics)]
+  const total = totalOf(verdicts, all)
   switch (wishes.format) {
     case 'json':
       terminal.json(envelope('skills validate', jsonData(wishes, verdicts, total), all))
