@@ -15,6 +15,7 @@ const FIRST_MARK = '\u0300'
 
 /** Cells of a text on one line. */
 export function widthOf(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length
   let cells = 0
   for (const character of stripVTControlCharacters(text)) cells += cellsOf(character)
   return cells
