@@ -14,9 +14,8 @@ import {
 import { codeOf, finding, reasonOf } from './codes.ts'
 import type { FoundIn } from './found/found-skill.ts'
 import { HeadBuffer } from './found/head-buffer.ts'
-import { createLastLook, type LastLook, NOTHING_KNOWN } from './found/last-look.ts'
-import { createPace, type Pace, STRIDE } from './pace.ts'
-import { probeFolder } from './probe.ts'
+import { createLastLook, type LastLook } from './found/last-look.ts'
+import { createPace, type Pace } from './pace.ts'
 import { isInside, SKILL_FILE } from './skill-file.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits, type SourceResult } from './source.ts'
 import { walkFolder } from './walk.ts'
@@ -53,7 +52,7 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
   let shared: FoundIn | undefined
   return {
     ...{ id, tier, rank, trusted, folder },
-    async discover(signal, sliceMs) {
+    async discover(signal) {
       const root = findRoot(options)
       if (typeof root !== 'string') {
         lastLook.forget()
@@ -62,17 +61,7 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
       // Most sources of a command have no folder, so their share of this is not made.
       shared ??= { origin: originOf(options), reader: createHeadReader(), maxFileBytes: limits.maxFileBytes }
       const folderNow = { root, nested: options.nested ?? false, limits, lastLook, shared }
-      return discoverFolder(folderNow, createPace(signal, sliceMs))
-    },
-    async probe(asked, signal) {
-      const root = findRoot(options)
-      if (typeof root !== 'string') return { skills: [], rejected: [], diagnostics: [root], isWhole: true }
-      const reader = createHeadReader({ isForFew: true })
-      const context = {
-        ...{ root, recall: NOTHING_KNOWN, heads: new HeadBuffer(), buffer: { bytes: new Uint8Array(0) } },
-        shared: { origin: originOf(options), reader, maxFileBytes: limits.maxFileBytes },
-      }
-      return probeFolder({ nested: options.nested ?? false, limits, context }, asked, signal)
+      return discoverFolder(folderNow, createPace(signal))
     },
   }
 }
@@ -100,8 +89,7 @@ async function discoverFolder({ root, nested, limits, lastLook, shared }: Folder
   })
   const { skills } = result
   recall.keep(skills)
-  const twice = (await areDifferent(skills, pace)) ? [] : await duplicates(skills, pace)
-  return { ...result, diagnostics: [...result.diagnostics, ...twice] }
+  return { ...result, diagnostics: [...result.diagnostics, ...duplicates(skills)] }
 }
 
 /** The real path of the root, or why there is none. */
@@ -163,34 +151,11 @@ function rootProblem(path: string, error: unknown, required: boolean): Diagnosti
     : finding('root-missing', path, { message: 'the directory does not exist, so there are no skills in it' })
 }
 
-/** Names that ascend are all different. Nearly all folders are like that, as directories come in order and skills have their names. */
-async function areDifferent(skills: readonly Skill[], pace: Pace): Promise<boolean> {
-  for (let from = 0; from < skills.length; from += STRIDE) {
-    const pause = pace()
-    if (pause) await pause
-    if (!ascend(skills, from)) return false
-  }
-  return true
-}
-
-/** For some skills, from an index on. Apart from the loop that waits, which V8 is slow to compile. */
-function ascend(skills: readonly Skill[], from: number): boolean {
-  let last = skills[from - 1]?.name
-  for (let index = from; index < skills.length && index < from + STRIDE; index++) {
-    const { name } = skills[index] as Skill
-    if ((last !== undefined && !(last < name)) || nameKey(name) !== name) return false
-    last = name
-  }
-  return true
-}
-
 /** Within one source the last in path order wins; the catalog decides so, the author is told here. Source: decisions, "duplicate names". */
-async function duplicates(skills: readonly Skill[], pace: Pace): Promise<Diagnostic[]> {
+function duplicates(skills: readonly Skill[]): Diagnostic[] {
   const last = new Map<string, Skill>()
   const diagnostics: Diagnostic[] = []
   for (const skill of skills) {
-    const pause = pace()
-    if (pause) await pause
     const key = nameKey(skill.name)
     const earlier = last.get(key)
     last.set(key, skill)

@@ -35,8 +35,8 @@ export interface Place {
   readonly name: string
 }
 
-/** What a directory turned out to be. `absent`: it has no SKILL.md; `blocked`: nobody may look into it; `other`: a skill that nobody asked for. */
-export type Candidate = Read | 'absent' | 'blocked' | 'other'
+/** What a directory turned out to be. `absent`: it has no SKILL.md; `blocked`: nobody may look into it. */
+export type Candidate = Read | 'absent' | 'blocked'
 
 /** Least room for a file that is read whole. */
 const WHOLE_BYTES = 65_536

@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto'
 import { closeSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import type { FileStamp } from '../../kernel/index.ts'
+import { type FileStamp, sha256 } from '../../kernel/index.ts'
 import { openRoot } from '../files/beneath.ts'
 import { readInto, stampOf } from '../files/open.ts'
 
@@ -21,7 +20,7 @@ export function fileDigest(path: string, maxBytes: number): FileDigest | undefin
       try {
         if (stats.size > maxBytes) return undefined
         const bytes = new Uint8Array(stats.size + 1)
-        const digest = hash('sha256', bytes.subarray(0, readInto(fd, bytes)), 'hex')
+        const digest = sha256(bytes.subarray(0, readInto(fd, bytes)))
         return { digest, stamp: stampOf(stats) }
       } finally {
         closeSync(fd)

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { type Catalog, everyCopy } from '../../../catalog/index.ts'
 import { type CopyDiagnosis, diagnoseCopy, FINE } from '../../../diagnose/index.ts'
 import {
   isNexusError,
   type JsonValue,
   NexusError,
+  sha256,
   type Skill,
   SKILL_FILE,
   toSafeLine,
@@ -100,7 +100,7 @@ async function readShown(
 async function digestOf(skill: Skill): Promise<string | undefined> {
   try {
     const { bytes } = await readOfSkill(skill, SKILL_FILE, { maxBytes: SOURCE_LIMITS.maxFileBytes })
-    return createHash('sha256').update(bytes).digest('hex')
+    return sha256(bytes)
   } catch (error) {
     if (!isNexusError(error)) throw error
     // Gone since it was found, which its findings say.
@@ -108,11 +108,11 @@ async function digestOf(skill: Skill): Promise<string | undefined> {
   }
 }
 
-function shownData({ skill, copy, sha256, variables, installs }: Shown): { [key: string]: JsonValue } {
+function shownData({ skill, copy, sha256: digest, variables, installs }: Shown): { [key: string]: JsonValue } {
   const { address, verdict, winner, findings } = copy
   return {
     ...skillData(skill, address),
-    ...(sha256 !== undefined && { sha256 }),
+    ...(digest !== undefined && { sha256: digest }),
     verdict,
     ...(winner !== undefined && { winner }),
     findings: findingsData(findings),
@@ -122,7 +122,7 @@ function shownData({ skill, copy, sha256, variables, installs }: Shown): { [key:
   }
 }
 
-function printShown({ skill, copy, sha256 = '', variables, installs }: Shown, { terminal }: Invocation): void {
+function printShown({ skill, copy, sha256: digest = '', variables, installs }: Shown, { terminal }: Invocation): void {
   const { metadata, origin } = skill
   const emoji = metadata.emoji === undefined ? '' : `${metadata.emoji} `
   terminal.line(`${emoji}${terminal.paint('bold', toSafeLine(skill.name))}  ${copy.verdict}`)
@@ -141,7 +141,7 @@ function printShown({ skill, copy, sha256 = '', variables, installs }: Shown, { 
     ['variables', metadata.requires.env.join(', ')],
     ['config', metadata.requires.config.join(', ')],
     ['allowed tools', skill.allowedTools.join(', ')],
-    ['sha256', sha256],
+    ['sha256', digest],
   ]
   terminal.line(
     formatTable(rows.filter(([, value]) => value !== '').map(([label, value]) => [label, toSafeLine(value)])),
