@@ -8,7 +8,7 @@ import { importCycles, importsOf, readSource, ROOT, roomOf, SOURCE_FILES, withou
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   format: ['kernel'],
-  config: ['kernel'],
+  config: ['kernel', 'format'],
   gate: ['kernel'],
   catalog: ['kernel'],
   diagnose: ['kernel', 'catalog'],

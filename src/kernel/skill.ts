@@ -87,10 +87,6 @@ export interface Skill extends Omit<SkillDocument, 'body' | 'name' | 'descriptio
   readonly name: string
   /** Empty when the frontmatter has none; such a skill is held. */
   readonly description: string
-  /** True when the description is known to say something, so that it need not be read to find out. */
-  readonly isDescribed?: boolean
-  /** False when the frontmatter is known to name no groups of tools, so that it need not be read to find out. */
-  readonly mayNameToolGroups?: boolean
   readonly origin: SkillOrigin
   /** Real path of the skill's directory. */
   readonly directory: string
@@ -98,8 +94,6 @@ export interface Skill extends Omit<SkillDocument, 'body' | 'name' | 'descriptio
   readonly file: string
   /** Real path of what SKILL.md leads to, when it is a link inside the source's root; it was there when the skill was found. */
   readonly linkedTo?: string | undefined
-  /** sha256 (hex) of the SKILL.md's bytes. A folder reads the file for it on first use: empty when the file is gone or closed by then. */
-  readonly fileDigest: string
   readonly stamp: FileStamp
   readonly diagnostics: readonly Diagnostic[]
 }

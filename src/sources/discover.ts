@@ -1,5 +1,16 @@
-import { type Diagnostic, isNexusError, nameKey, NexusError, type RejectedSkill, type Skill } from '../kernel/index.ts'
+import {
+  DEFAULTS,
+  type Diagnostic,
+  isNexusError,
+  nameKey,
+  NexusError,
+  type RejectedSkill,
+  type Skill,
+  SKILL_FILE,
+  sha256,
+} from '../kernel/index.ts'
 import { finding } from './codes.ts'
+import { readOfSkill, type SkillPlace } from './files/manifest.ts'
 import { createPace, throwIfAborted } from './pace.ts'
 import type { SkillSource, SourceResult } from './source.ts'
 
@@ -35,17 +46,32 @@ export async function discover(
       )
     }
   }
-  return { skills, rejected, diagnostics, digests: digestsOf(skills) }
+  return { skills, rejected, diagnostics, digests: await digestsOf(skills, signal) }
 }
 
-/** Only files of skills that share a name are hashed. */
-function digestsOf(skills: readonly Skill[]): ReadonlyMap<string, string> {
-  const shared = [...Map.groupBy(skills, ({ name }) => nameKey(name)).values()]
-    .filter(({ length }) => length > 1)
-    .flat()
-  return new Map(
-    shared.map(({ file, fileDigest }) => [file, fileDigest] as const).filter(([, digest]) => digest !== ''),
-  )
+/** sha256 of the files of those skills whose name another skill has too, so that equal copies can be told from different ones. */
+async function digestsOf(skills: readonly Skill[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const digests = new Map<string, string>()
+  for (const copies of Map.groupBy(skills, ({ name }) => nameKey(name)).values()) {
+    for (const skill of copies.length > 1 ? copies : []) {
+      const digest = await fileDigest(skill, signal)
+      if (digest !== undefined) digests.set(skill.file, digest)
+    }
+  }
+  return digests
+}
+
+/** sha256 (hex) of a skill's SKILL.md as it is now; undefined when it cannot be read. Throws only CANCELLED. */
+export async function fileDigest(skill: SkillPlace, signal?: AbortSignal): Promise<string | undefined> {
+  try {
+    const options = { maxBytes: DEFAULTS.maxSkillFileBytes, ...(signal && { signal }) }
+    const { bytes } = await readOfSkill(skill, SKILL_FILE, options)
+    return sha256(bytes)
+  } catch {
+    throwIfAborted(signal)
+    // Gone, closed to us, or a link by now: loading the skill says why.
+    return undefined
+  }
 }
 
 /** Throws INVALID_ARGUMENT when two sources have one id. */

@@ -1,6 +1,6 @@
 /** sources: where skills come from; folders in tiers, what they hold, and safe reading of a skill's files. */
 export { SOURCE_CODES, type SourceCode } from './codes.ts'
-export { discover } from './discover.ts'
+export { discover, fileDigest } from './discover.ts'
 export { type ContainedFile, readContained, type ReadContainedOptions } from './files/contained.ts'
 export { listFiles, type ReadManifest, readManifest, readOfSkill, type SkillPlace } from './files/manifest.ts'
 export { isSoundToLoad } from './files/sound.ts'

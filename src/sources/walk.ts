@@ -1,8 +1,8 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { type Diagnostic, type RejectedSkill, shellWord } from '../kernel/index.ts'
+import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
-import { FoundSkill } from './found/found-skill.ts'
+import { isSkill } from './found/last-look.ts'
 import { exists, hiddenSkill, insteadOfLink, otherFileName, type Words } from './found/hints.ts'
 import { inByteOrder, isLeftOut } from './listing.ts'
 import type { Pace } from './pace.ts'
@@ -26,13 +26,8 @@ interface PlaceInTree extends Place {
   readonly isLink: boolean
 }
 
-/** All that was found. */
-export interface WalkResult extends SourceResult {
-  readonly skills: readonly FoundSkill[]
-}
-
 interface Walk extends WalkOptions {
-  readonly skills: FoundSkill[]
+  readonly skills: Skill[]
   readonly rejected: RejectedSkill[]
   readonly diagnostics: Diagnostic[]
   readonly counts: Map<SourceCode, number>
@@ -42,7 +37,7 @@ interface Walk extends WalkOptions {
 }
 
 /** Searches everything below a root (a real path) with pauses, without ever waiting for a file. Rejects only when the pace does: when cancelled. */
-export async function walkFolder(root: string, options: WalkOptions): Promise<WalkResult> {
+export async function walkFolder(root: string, options: WalkOptions): Promise<SourceResult> {
   const walk: Walk = {
     ...options,
     skills: [],
@@ -69,33 +64,38 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<Wa
 
 /** Reads one directory; false when that ends the walk. */
 function visit(walk: Walk, asked: PlaceInTree): boolean {
-  const path = asked.isLink ? followed(walk, asked.path) : asked.path
-  if (path === undefined || walk.visited.has(path)) return true
-  const place = asked.isLink ? { ...asked, path, name: basename(path) } : asked
-  walk.visited.add(path)
+  const place = asked.isLink ? linkTarget(walk, asked) : asked
+  if (place === undefined || walk.visited.has(place.path)) return true
+  walk.visited.add(place.path)
   if (limitReached(walk)) return false
   const candidate = readCandidate(place, walk.context)
   if (candidate === 'blocked') {
     noteUnreadable(walk, place, 'permission denied')
     return true
   }
-  if (candidate instanceof FoundSkill) walk.skills.push(candidate)
-  else if (candidate !== 'absent') walk.rejected.push(candidate)
-  const isSkill = candidate !== 'absent'
-  return (isSkill && !walk.nested && place.depth > 0) || goBelow(walk, place, isSkill)
+  const holdsSkill = candidate !== 'absent'
+  if (holdsSkill && isSkill(candidate)) walk.skills.push(candidate)
+  else if (holdsSkill) walk.rejected.push(candidate)
+  return (holdsSkill && !walk.nested && place.depth > 0) || goBelow(walk, place, holdsSkill)
 }
 
-function goBelow(walk: Walk, place: PlaceInTree, isSkill: boolean): boolean {
+/** The directory that a link leads to, as a place of its own; undefined when it is not followed. */
+function linkTarget(walk: Walk, link: PlaceInTree): PlaceInTree | undefined {
+  const path = followed(walk, link.path)
+  return path === undefined ? undefined : { ...link, path, name: basename(path) }
+}
+
+function goBelow(walk: Walk, place: PlaceInTree, holdsSkill: boolean): boolean {
   let entries: readonly Dirent[]
   try {
     entries = readdirSync(place.path, { withFileTypes: true })
   } catch (error) {
     return unlisted(walk, place, error)
   }
-  if (!isSkill) rejectOtherName(walk, place.path, entries)
-  const hidden = isSkill && !walk.nested ? hiddenSkill(place.path, entries) : undefined
+  if (!holdsSkill) rejectOtherName(walk, place.path, entries)
+  const hidden = holdsSkill && !walk.nested ? hiddenSkill(place.path, entries) : undefined
   if (hidden) note(walk, 'root-is-skill', hidden)
-  if (!isSkill || walk.nested) descend(walk, place, entries)
+  if (!holdsSkill || walk.nested) descend(walk, place, entries)
   return true
 }
 

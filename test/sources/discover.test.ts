@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isNexusError, NexusError, skillAddress } from '../../src/kernel/index.ts'
-import { createFolderSource, discover, type SkillSource } from '../../src/sources/index.ts'
+import { createFolderSource, discover, fileDigest, type SkillSource } from '../../src/sources/index.ts'
 import { skillText, temporaryDirectory, writeFiles } from './temporary.ts'
 
 function failing(error: unknown): SkillSource {
@@ -24,6 +26,44 @@ test('sources are asked in order and joined, and one that fails is a finding', a
     result.diagnostics.map(({ code, message }) => [code, message]),
     [['source-failed', 'the source "bad" failed: disk on fire']],
   )
+})
+
+test('skills that share a name have the digests of their files, others have none', async (t) => {
+  const directory = temporaryDirectory(t)
+  writeFiles(directory, {
+    'one/a/SKILL.md': skillText('a'),
+    'one/b/SKILL.md': skillText('b'),
+    'two/a/SKILL.md': skillText('a'),
+    'two/x/SKILL.md': skillText('a', 'Other.'),
+  })
+  const folder = (id: string): SkillSource =>
+    createFolderSource({ id, tier: 'extra', rank: 0, trusted: true, path: join(directory, id) })
+  const { digests } = await discover([folder('one'), folder('two')])
+  const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+  assert.deepEqual(
+    digests,
+    new Map([
+      [join(directory, 'one/a/SKILL.md'), sha256(skillText('a'))],
+      [join(directory, 'two/a/SKILL.md'), sha256(skillText('a'))],
+      [join(directory, 'two/x/SKILL.md'), sha256(skillText('a', 'Other.'))],
+    ]),
+  )
+})
+
+test('a digest follows no link that took the place of the file or its directory', async (t) => {
+  const directory = temporaryDirectory(t)
+  writeFiles(directory, { 'root/a/SKILL.md': skillText('a'), 'secret/SKILL.md': 'secret' })
+  const root = join(directory, 'root')
+  const { skills } = await createFolderSource({ id: 'x', tier: 'extra', rank: 0, trusted: true, path: root }).discover()
+  const [skill] = skills
+  assert.ok(skill)
+  assert.equal((await fileDigest(skill))?.length, 64)
+  rmSync(join(root, 'a/SKILL.md'))
+  symlinkSync('../../secret/SKILL.md', join(root, 'a/SKILL.md'))
+  assert.equal(await fileDigest(skill), undefined)
+  renameSync(join(root, 'a'), join(root, 'b'))
+  symlinkSync('../secret', join(root, 'a'))
+  assert.equal(await fileDigest(skill), undefined)
 })
 
 test('two sources of one id are refused', async () => {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fixOption } from '../../diagnose/index.ts'
-import { type Change, type Checker, createChecker, fixSkill, type Profile } from '../../format/index.ts'
+import { type Change, checkLenient, checkStrict, fixSkill, type Profile } from '../../format/index.ts'
 import {
   type Diagnostic,
   hasErrors,
@@ -49,10 +49,9 @@ export async function validateSkills(invocation: Invocation): Promise<number> {
   const progress = createProgress(terminal)
   progress.begin(() => `validating skills: ${verdicts.length} of ${all}`)
   try {
-    const checker = createChecker()
     for (const [index, target] of found.targets.entries()) {
       if (index % 32 === 31) await nextTurn(undefined, { signal })
-      const verdict = await judge(target, { ...wishes, checker, cwd, signal })
+      const verdict = await judge(target, { ...wishes, cwd, signal })
       if (wishes.format === 'text') printVerdict(verdict, { all, progress, terminal })
       verdicts.push({ ...verdict, text: '' })
     }
@@ -96,12 +95,11 @@ function readWishes(invocation: Invocation): Wishes {
 }
 
 interface Judging extends Wishes {
-  readonly checker: Checker
   readonly cwd: string
   readonly signal: AbortSignal
 }
 
-async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judging): Promise<Verdict> {
+async function judge(target: Target, { cwd, signal, ...wishes }: Judging): Promise<Verdict> {
   const fixed = wishes.fix
     ? await rewriteFile(
         target,
@@ -118,8 +116,7 @@ async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judgin
     : []
   const options = { path: target.shown, directoryName: basename(target.directory), ...(files && { files }) }
   const { profile } = wishes
-  const checked =
-    profile === undefined ? checker.lenient(bytes, options) : checker.strict(bytes, { ...options, profile })
+  const checked = profile === undefined ? checkLenient(bytes, options) : checkStrict(bytes, { ...options, profile })
   const failed = wishes.fix ? writeTroubles(target, fixed) : []
   const inFiles = await checkFiles(target, cwd, signal)
   const inText = inOrder(target.linkedTo === undefined ? checked.diagnostics : checked.diagnostics.map(forLink))
@@ -128,7 +125,7 @@ async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judgin
     target,
     diagnostics: found,
     changes: fixed?.changes ?? [],
-    name: checked.name,
+    name: checked.document?.name,
     // Only findings are shown with their lines.
     text: found.length === 0 ? '' : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
   }

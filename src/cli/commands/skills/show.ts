@@ -1,17 +1,8 @@
 import { type Catalog, everyCopy } from '../../../catalog/index.ts'
 import { type CopyDiagnosis, diagnoseCopy, FINE } from '../../../diagnose/index.ts'
-import {
-  isNexusError,
-  type JsonValue,
-  NexusError,
-  sha256,
-  type Skill,
-  SKILL_FILE,
-  toSafeLine,
-  toSafeText,
-} from '../../../kernel/index.ts'
+import { type JsonValue, NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Look } from '../../../local/index.ts'
-import { readOfSkill, SOURCE_LIMITS } from '../../../sources/index.ts'
+import { fileDigest } from '../../../sources/index.ts'
 import { type Invocation, proposed } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { withLook } from '../../look.ts'
@@ -91,28 +82,17 @@ async function readShown(
   return {
     skill,
     copy: { ...copy, findings: copy.findings.map((found) => withCommands(found, invocation)) },
-    sha256: await digestOf(skill),
+    sha256: await fileDigest(skill),
     variables: variablesIn(seen)(skill),
     installs: installsOf(skill, installGround(look, invocation)),
   }
 }
 
-async function digestOf(skill: Skill): Promise<string | undefined> {
-  try {
-    const { bytes } = await readOfSkill(skill, SKILL_FILE, { maxBytes: SOURCE_LIMITS.maxFileBytes })
-    return sha256(bytes)
-  } catch (error) {
-    if (!isNexusError(error)) throw error
-    // Gone since it was found, which its findings say.
-    return undefined
-  }
-}
-
-function shownData({ skill, copy, sha256: digest, variables, installs }: Shown): { [key: string]: JsonValue } {
+function shownData({ skill, copy, sha256, variables, installs }: Shown): { [key: string]: JsonValue } {
   const { address, verdict, winner, findings } = copy
   return {
     ...skillData(skill, address),
-    ...(digest !== undefined && { sha256: digest }),
+    ...(sha256 !== undefined && { sha256 }),
     verdict,
     ...(winner !== undefined && { winner }),
     findings: findingsData(findings),
@@ -122,7 +102,7 @@ function shownData({ skill, copy, sha256: digest, variables, installs }: Shown):
   }
 }
 
-function printShown({ skill, copy, sha256: digest = '', variables, installs }: Shown, { terminal }: Invocation): void {
+function printShown({ skill, copy, sha256 = '', variables, installs }: Shown, { terminal }: Invocation): void {
   const { metadata, origin } = skill
   const emoji = metadata.emoji === undefined ? '' : `${metadata.emoji} `
   terminal.line(`${emoji}${terminal.paint('bold', toSafeLine(skill.name))}  ${copy.verdict}`)
@@ -141,7 +121,7 @@ function printShown({ skill, copy, sha256: digest = '', variables, installs }: S
     ['variables', metadata.requires.env.join(', ')],
     ['config', metadata.requires.config.join(', ')],
     ['allowed tools', skill.allowedTools.join(', ')],
-    ['sha256', digest],
+    ['sha256', sha256],
   ]
   terminal.line(
     formatTable(rows.filter(([, value]) => value !== '').map(([label, value]) => [label, toSafeLine(value)])),

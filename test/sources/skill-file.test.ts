@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
-import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gate, NO_GATE_RULES } from '../../src/gate/index.ts'
@@ -55,7 +54,7 @@ test('what is asked for later is what the file said when the skill was found', a
   assert.deepEqual(Object.keys(skill.frontmatter), ['name', 'description', 'license', 'metadata', 'user-invocable'])
 })
 
-test('heads that share a block keep their own texts', async (t) => {
+test('skills that are read into one buffer keep their own texts', async (t) => {
   const directory = temporaryDirectory(t)
   const names = Array.from({ length: 300 }, (_, index) => `skill-${String(index).padStart(3, '0')}`)
   for (const name of names)
@@ -67,35 +66,6 @@ test('heads that share a block keep their own texts', async (t) => {
     skills.map(({ name, frontmatter, metadata }) => [name, frontmatter['name'], metadata.requires.bins[0]]),
     names.map((name) => [name, name, name]),
   )
-})
-
-test('the digest is that of the file, read when it is asked for, and empty when the file is gone', async (t) => {
-  const directory = temporaryDirectory(t)
-  writeFiles(directory, { 'a/SKILL.md': GATED })
-  const [first, second] = [await only(directory), await only(directory)]
-  assert.equal(first.fileDigest, createHash('sha256').update(GATED).digest('hex'))
-  rmSync(join(directory, 'a/SKILL.md'))
-  assert.equal(second.fileDigest, '')
-  assert.equal(first.fileDigest.length, 64, 'what was read once is kept')
-})
-
-test('the digest follows no link that took the place of the file or its directory', async (t) => {
-  const directory = temporaryDirectory(t)
-  writeFiles(directory, { 'root/a/SKILL.md': GATED, 'secret/SKILL.md': 'secret' })
-  const root = join(directory, 'root')
-  const [file, folder] = [await only(root), await only(root)]
-  rmSync(join(root, 'a/SKILL.md'))
-  symlinkSync('../../secret/SKILL.md', join(root, 'a/SKILL.md'))
-  assert.equal(file.fileDigest, '')
-  renameSync(join(root, 'a'), join(root, 'b'))
-  symlinkSync('../secret', join(root, 'a'))
-  assert.equal(folder.fileDigest, '')
-})
-
-test('two skills of one name and the same bytes are no duplicates', async (t) => {
-  const directory = temporaryDirectory(t)
-  writeFiles(directory, { 'x/SKILL.md': GATED, 'y/SKILL.md': GATED })
-  assert.deepEqual(summary(await source(directory).discover()), { skills: ['a', 'a'], rejected: [], found: [] })
 })
 
 test('a frontmatter beyond the first 4 KiB is read to its end', async (t) => {
@@ -128,7 +98,7 @@ test('a frontmatter of any size around that limit is read alike', async (t) => {
   )
 })
 
-test('bytes that are not UTF-8 and NULs are told: in the frontmatter always, in the body of a file of up to 4 KiB', async (t) => {
+test('bytes that are not UTF-8 and NULs are findings, in the frontmatter and in the body', async (t) => {
   const directory = temporaryDirectory(t)
   const latin = (text: string): Buffer => Buffer.from(text, 'latin1')
   const long = 'x'.repeat(5_000)
@@ -137,6 +107,7 @@ test('bytes that are not UTF-8 and NULs are told: in the frontmatter always, in 
     'b-body/SKILL.md': latin('---\nname: b-body\ndescription: Help.\n---\nCaf\u00e9\n'),
     'c-nul/SKILL.md': '---\nname: c-nul\ndescription: Help.\n---\na\0b\n',
     'd-cut/SKILL.md': `---\nname: d-cut\ndescription: Help — “so”.\n---\n${'é'.repeat(4_000)}`,
+    'e-far/SKILL.md': latin(`---\nname: e-far\ndescription: Help.\n---\n${long}\u00e9`),
   })
   const { skills, rejected } = await source(directory).discover()
   assert.deepEqual(
@@ -145,6 +116,7 @@ test('bytes that are not UTF-8 and NULs are told: in the frontmatter always, in 
       ['a-head', ['encoding-invalid']],
       ['b-body', ['encoding-invalid']],
       ['d-cut', []],
+      ['e-far', ['encoding-invalid']],
     ],
   )
   assert.deepEqual(
@@ -184,30 +156,3 @@ test('a description of nothing but blanks of any alphabet says nothing, so the g
     assert.ok(codes.includes('missing-description'), JSON.stringify(blank))
   }
 })
-
-test('what surely names no groups of tools is known without a reading, and nothing else is', async (t) => {
-  const directory = temporaryDirectory(t)
-  const head = (more: string): string => `---\nname: a\ndescription: Does a thing.\n${more}---\nBody with toolGroups.\n`
-  const table: readonly (readonly [string, boolean])[] = [
-    ['', false],
-    ['metadata:\n  author: me\n', false],
-    ['metadata:\n  toolGroups: [group:web]\n', true],
-    ['metadata: {"openclaw":{"toolGroups":"group:web"}}\n', true],
-    ['metadata:\n  "tool\\x47roups": [group:web]\n', true],
-  ]
-  for (const [index, [more, may]] of table.entries()) {
-    writeFiles(directory, { [`${index}/SKILL.md`]: head(more) })
-    const skill = await only(join(directory, String(index)))
-    assert.equal(skill.mayNameToolGroups, may, more)
-    const rules = { ...NO_GATE_RULES, allowsToolGroup: () => false }
-    const trusted = { ...skill, ...skillOf(skill), origin: { ...skill.origin, trusted: true } }
-    assert.equal(gate([trusted], FACTS, rules).held.length, may ? 1 : 0, more)
-  }
-})
-
-/** What a spread leaves out. */
-function skillOf({ metadata, frontmatter, description, diagnostics, stamp, file }: Skill): Partial<Skill> {
-  return { metadata, frontmatter, description, diagnostics, stamp, file }
-}
-
-const FACTS = { target: 'a test', os: 'linux', hasBin: () => true, hasEnv: () => true }
