@@ -1,4 +1,4 @@
-import type { Catalog } from '../../catalog/index.ts'
+import { type Catalog, everyCopy } from '../../catalog/index.ts'
 import {
   configKey,
   type Failed,
@@ -100,7 +100,9 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
   /** Nothing for a copy that is not the one its name means: secrets go to the copy. */
   function entryFor(skill: Skill): { readonly key: string; readonly entry: SkillEntryValues } | undefined {
     if (!entries || !skill.origin.trusted) return undefined
-    const key = configKey(skill, (name) => (names ??= namesIn(catalog)).has(nameKey(name)))
+    const key = configKey(skill, (name) =>
+      (names ??= trustedNames(everyCopy(catalog), catalog.rejected)).has(nameKey(name)),
+    )
     const entry = entries(key)
     return entry && catalog.skills.includes(skill) ? { key, entry } : undefined
   }
@@ -191,10 +193,6 @@ function notTheCopy(skill: Skill, { catalog, entries }: SkillCommandParts): read
   return [
     `${toSafeLine(catalog.addressOf(skill))} is not the copy that its name means: it gets no variables of skills.entries`,
   ]
-}
-
-function namesIn({ skills, held, shadowed, rejected }: Catalog): ReadonlySet<string> {
-  return trustedNames([...skills, ...[...held, ...shadowed].map(({ skill }) => skill)], rejected)
 }
 
 /** True when the text holds the path of the directory, or of something in it, and not merely of a neighbour. */

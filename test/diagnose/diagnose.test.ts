@@ -5,24 +5,22 @@ import fc from 'fast-check'
 import {
   buildCatalog,
   type Catalog,
-  type ExplainParts,
-  explainSkill,
   fromSnapshot,
   renderIndex,
   shownName,
   toSnapshot,
 } from '../../src/catalog/index.ts'
+import { diagnose, type Facts } from '../../src/diagnose/index.ts'
 import type { Diagnostic, HeldReason, RejectedSkill, Skill } from '../../src/kernel/index.ts'
-import { catalogOf, copy, held } from './copies.ts'
+import { catalogOf, copy, held } from '../catalog/copies.ts'
 
-const codes = (name: string, parts: ExplainParts): readonly string[] =>
-  explainSkill(name, parts).findings.map(({ code }) => code)
+const codes = (name: string, parts: Facts): readonly string[] => diagnose(name, parts).findings.map(({ code }) => code)
 
-function told(catalog: Catalog, budgetChars = 12_000): ExplainParts {
+function told(catalog: Catalog, budgetChars = 12_000): Facts {
   return { catalog, index: renderIndex(catalog, { budgetChars }) }
 }
 
-function snapshotOf(skills: readonly Skill[]): NonNullable<ExplainParts['snapshot']> {
+function snapshotOf(skills: readonly Skill[]): NonNullable<Facts['snapshot']> {
   const snapshot = fromSnapshot(toSnapshot(catalogOf(skills)))
   assert.ok(snapshot)
   return snapshot
@@ -34,12 +32,12 @@ function rejectedAs(name: string, diagnostics: readonly Diagnostic[]): RejectedS
 }
 
 test('a skill in the prompt is said to be there, with its cost and its file', () => {
-  const { state, findings } = explainSkill('pdf', told(catalogOf([copy('pdf')])))
-  assert.equal(state, 'offered')
+  const { verdict, findings } = diagnose('pdf', told(catalogOf([copy('pdf')])))
+  assert.equal(verdict, 'ready')
   const [first] = findings
   assert.equal(findings.length, 1)
-  assert.match(first?.text ?? '', /^It is in the prompt with its whole description \(about \d+ tokens\)\.$/)
-  assert.deepEqual([first?.severity, first?.file], ['ok', '/local/pdf/SKILL.md'])
+  assert.match(first?.message ?? '', /^It is in the prompt with its whole description \(about \d+ tokens\)\.$/)
+  assert.deepEqual([first?.severity, first?.path], ['info', '/local/pdf/SKILL.md'])
 })
 
 test('a skill over the budget is shortened, named only, or left out, and each is said', () => {
@@ -50,7 +48,7 @@ test('a skill over the budget is shortened, named only, or left out, and each is
   assert.deepEqual(codes('s0', told(catalog, 8000)), ['over-budget-shortened'])
   assert.deepEqual(codes('s0', told(catalog, 1000)), ['over-budget-name'])
   assert.deepEqual(codes(last, told(catalog, 300)), ['over-budget-omitted'])
-  assert.match(explainSkill(last, told(catalog, 300)).findings[0]?.fix ?? '', /SKILLS_PROMPT_CHAR_BUDGET/)
+  assert.match(diagnose(last, told(catalog, 300)).findings[0]?.fix ?? '', /SKILLS_PROMPT_CHAR_BUDGET/)
 })
 
 test('a skill that only a person may start is ready and not in the prompt', () => {
@@ -91,18 +89,18 @@ test('every reason of a held skill is a finding with the fix of the gate', () =>
       },
     ],
   }
-  const { state, findings } = explainSkill('x', { catalog: catalogOf([], [{ skill, reasons }]), agentId: 'bob' })
-  assert.equal(state, 'held')
+  const { verdict, findings } = diagnose('x', { catalog: catalogOf([], [{ skill, reasons }]), agentId: 'bob' })
+  assert.equal(verdict, 'held')
   assert.deepEqual(
     findings.map(({ code }) => code),
     reasons.map(({ code }) => code),
   )
   assert.deepEqual(
-    [findings[0]?.line, findings[0]?.text, findings[0]?.fix],
-    [2, 'Held back: missing description: the description is empty.', 'write: description: "…"'],
+    [findings[0]?.line, findings[0]?.message, findings[0]?.fix],
+    [2, 'Held back: missing description: the description is empty; the skill is held.', 'write: description: "…"'],
   )
-  assert.equal(findings[2]?.text, "Held back: not allowed for agent 'bob'.")
-  assert.ok(findings.every(({ fix, file }) => fix !== '' && file === '/local/x/SKILL.md'))
+  assert.equal(findings[2]?.message, "Held back: not allowed for agent 'bob'.")
+  assert.ok(findings.every(({ fix, path }) => fix !== '' && path === '/local/x/SKILL.md'))
 })
 
 test('a file that cannot be read gives its diagnostics with line and fix', () => {
@@ -117,10 +115,17 @@ test('a file that cannot be read gives its diagnostics with line and fix', () =>
       fix: 'Close it.',
     },
   ])
-  const { state, findings } = explainSkill('bad', { catalog: catalogOf([], [], [broken]) })
-  assert.equal(state, 'rejected')
+  const { verdict, findings } = diagnose('bad', { catalog: catalogOf([], [], [broken]) })
+  assert.equal(verdict, 'invalid')
   assert.deepEqual(findings, [
-    { code: 'yaml-invalid', severity: 'problem', text: 'a quote is not closed', file, line: 3, fix: 'Close it.' },
+    {
+      code: 'yaml-invalid',
+      severity: 'error',
+      message: 'a quote is not closed',
+      path: file,
+      line: 3,
+      fix: 'Close it.',
+    },
   ])
 })
 
@@ -131,31 +136,28 @@ test('a shadowed copy names the file above it, and an identical one is collapsed
     copy('pdf', { bytes: 'b' }),
     copy('pdf', { source: 'bundled', tier: 'bundled', bytes: 'a' }),
   ])
-  const { state, findings } = explainSkill('pdf', told(catalog))
-  assert.equal(state, 'offered')
+  const { verdict, findings } = diagnose('pdf', told(catalog))
+  assert.equal(verdict, 'ready')
   assert.deepEqual(
     findings.map(({ code }) => code),
     ['in-prompt', 'shadowed', 'collapsed'],
   )
-  assert.ok(!findings.some(({ severity }) => severity === 'problem'))
-  assert.match(findings[1]?.text ?? '', /shadowed by \/workspace\/pdf\/SKILL\.md/)
+  assert.ok(!findings.some(({ severity }) => severity === 'error'))
+  assert.match(findings[1]?.message ?? '', /shadowed by \/workspace\/pdf\/SKILL\.md/)
   assert.deepEqual(
-    [explainSkill('local/pdf', told(catalog)).state, codes('/local/pdf/SKILL.md', told(catalog))],
+    [diagnose('local/pdf', told(catalog)).verdict, codes('/local/pdf/SKILL.md', told(catalog))],
     ['shadowed', ['shadowed']],
   )
-  assert.equal(explainSkill('local/pdf', told(catalog)).findings[0]?.severity, 'problem')
+  assert.equal(diagnose('local/pdf', told(catalog)).findings[0]?.severity, 'error')
 })
 
 test('an untrusted copy beside a trusted one is worth a note', () => {
   const untrusted = held(copy('pdf', { source: 'workspace', tier: 'workspace', trusted: false }), 'untrusted')
   assert.deepEqual(
-    explainSkill('pdf', told(catalogOf([copy('pdf')], [untrusted]))).findings.map(({ code, severity }) => [
-      code,
-      severity,
-    ]),
+    diagnose('pdf', told(catalogOf([copy('pdf')], [untrusted]))).findings.map(({ code, severity }) => [code, severity]),
     [
-      ['in-prompt', 'ok'],
-      ['untrusted', 'note'],
+      ['in-prompt', 'info'],
+      ['untrusted', 'info'],
     ],
   )
 })
@@ -168,29 +170,32 @@ test('a name that nobody has names the roots, the nearest name, and what got in 
   ]
   const catalog = buildCatalog({ gated: { ready: [copy('report')], held: [] }, diagnostics })
   const roots = ['/home/skills', '/big', '/closed'].map((path) => ({ source: path, path }))
-  const { state, findings } = explainSkill('reprot', { ...told(catalog), roots })
-  assert.equal(state, 'missing')
+  const { verdict, findings } = diagnose('reprot', { ...told(catalog), roots })
+  assert.equal(verdict, 'missing')
   assert.deepEqual(
     findings.map(({ code }) => code),
     ['not-found', 'limit', 'root-unreadable'],
   )
   assert.match(
-    findings[0]?.text ?? '',
+    findings[0]?.message ?? '',
     /Looked in: \/home\/skills \(does not exist\), \/big, \/closed \(root-unreadable\)\./,
   )
-  assert.equal(findings[0]?.fix, "Did you mean 'report'? Run: nexus skills why report")
-  assert.match(explainSkill('zzz', { catalog, roots }).findings[0]?.fix ?? '', /^Mend what is said below first/)
+  assert.deepEqual(
+    [findings[0]?.fix, findings[0]?.command],
+    ["Did you mean 'report'? Run:", ['skills', 'why', 'report']],
+  )
+  assert.match(diagnose('zzz', { catalog, roots }).findings[0]?.fix ?? '', /^Mend what is said below first/)
   assert.match(
-    explainSkill('zzz', { catalog: catalogOf([]), roots }).findings[0]?.fix ?? '',
-    /nexus skills init zzz, or put it at \/home\/skills\/zzz/,
+    diagnose('zzz', { catalog: catalogOf([]), roots }).findings[0]?.fix ?? '',
+    /^Put it at \/home\/skills\/zzz\/SKILL\.md, or make it with:$/,
   )
 })
 
 test('a file in the wrong place is the answer, with where to move it', () => {
   const strays = [{ file: '/ws/skills/a/inner/SKILL.md', why: 'below-skill' }] as const
   const parts = { catalog: catalogOf([]), roots: [{ source: 'workspace', path: '/ws/skills' }], strays }
-  const { findings } = explainSkill('inner', parts)
-  assert.deepEqual([findings[0]?.code, findings[0]?.file], ['wrong-place', strays[0].file])
+  const { findings } = diagnose('inner', parts)
+  assert.deepEqual([findings[0]?.code, findings[0]?.path], ['wrong-place', strays[0].file])
   assert.match(
     findings[0]?.fix ?? '',
     /^Move it: mkdir -p \/ws\/skills && mv \/ws\/skills\/a\/inner \/ws\/skills\/inner$/,
@@ -206,7 +211,7 @@ test('a session that was told of other skills is stale', () => {
 })
 
 test('an agent without a tool that loads skills is told so', () => {
-  assert.deepEqual(codes('pdf', { ...told(catalogOf([copy('pdf')])), loadTool: false }), ['no-loader', 'in-prompt'])
+  assert.deepEqual(codes('pdf', { ...told(catalogOf([copy('pdf')])), canLoad: false }), ['no-loader', 'in-prompt'])
 })
 
 test('a directory whose frontmatter gives another name is found by its directory', () => {
@@ -214,7 +219,7 @@ test('a directory whose frontmatter gives another name is found by its directory
   assert.deepEqual(codes('plain-dir', told(catalog)), ['in-prompt', 'other-name'])
 })
 
-test('whatever is asked there is an answer, each finding is one visible line with a fix, and the state fits the catalog', () => {
+test('whatever is asked there is an answer, each finding is one visible line with a fix, and the verdict fits the catalog', () => {
   const name = fc.oneof(fc.constantFrom('a', 'b', 'c', 'local/a', '$a', '/local/a', ''), fc.string())
   const skills = fc.uniqueArray(fc.oneof(fc.constantFrom('a', 'b', 'c'), fc.string({ minLength: 1 })), { maxLength: 6 })
   fc.assert(
@@ -227,12 +232,13 @@ test('whatever is asked there is an answer, each finding is one visible line wit
         rest.map((label, index) => held(at(label, index + 3))),
       )
       const parts = { ...told(catalog, budgetChars), snapshot: snapshotOf([]), roots: [{ source: 'x', path: '/x' }] }
-      const { state, findings } = explainSkill(asked, parts)
+      const { verdict, findings } = diagnose(asked, parts)
       assert.ok(findings.length > 0)
-      for (const { text, fix } of findings) assert.ok(text !== '' && fix !== '' && !/[\n\u001b\u202e]/.test(text + fix))
-      assert.equal(state === 'offered', state === 'offered' && catalog.skills.length > 0)
+      for (const { message, fix } of findings)
+        assert.ok(message !== '' && fix !== '' && !/[\n\u001b\u202e]/.test(message + fix))
+      assert.equal(verdict === 'ready', verdict === 'ready' && catalog.skills.length > 0)
       for (const skill of catalog.skills) {
-        if (asked === shownName(skill)) assert.equal(state, 'offered')
+        if (asked === shownName(skill)) assert.equal(verdict, 'ready')
       }
     }),
   )
@@ -240,19 +246,24 @@ test('whatever is asked there is an answer, each finding is one visible line wit
 
 test('a skill that was examined and cannot be loaded is not offered, and what is left out is a note', () => {
   const skill = copy('pdf')
-  const problem = { code: 'cannot-load', text: 'it has more than 2000 files', file: '/x/pdf/data', fix: 'remove some' }
+  const problem = {
+    code: 'cannot-load',
+    message: 'it has more than 2000 files',
+    path: '/x/pdf/data',
+    fix: 'remove some',
+  }
   const parts = told(catalogOf([skill]))
-  const broken = explainSkill('pdf', { ...parts, examined: () => ({ problem, leftOut: [] }) })
-  assert.equal(broken.state, 'unloadable')
+  const broken = diagnose('pdf', { ...parts, examined: new Map([[skill, { problem, leftOut: [] }]]) })
+  assert.equal(broken.verdict, 'unloadable')
   assert.deepEqual(broken.findings[0], {
     ...problem,
-    severity: 'problem',
-    text: 'It cannot be loaded: it has more than 2000 files.',
+    severity: 'error',
+    message: 'It cannot be loaded: it has more than 2000 files.',
   })
   const leftOut = Array.from({ length: 7 }, (_, index) => ({ path: `l${index}`, kind: 'a link' }))
-  const partly = explainSkill('pdf', { ...parts, examined: () => ({ leftOut }) })
-  assert.equal(partly.state, 'offered')
+  const partly = diagnose('pdf', { ...parts, examined: new Map([[skill, { leftOut }]]) })
+  assert.equal(partly.verdict, 'ready')
   const note = partly.findings.find(({ code }) => code === 'left-out')
-  assert.equal(note?.severity, 'note')
-  assert.match(note.text, /l0 \(a link\), .*l4 \(a link\) and 2 more/)
+  assert.equal(note?.severity, 'info')
+  assert.match(note.message, /l0 \(a link\), .*l4 \(a link\) and 2 more/)
 })

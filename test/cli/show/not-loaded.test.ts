@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { Place } from './nexus.ts'
+import { Place } from '../nexus.ts'
 
 test('a skill that is there and held is not called missing: the reason is told, with what to type', async (t) => {
   const place = new Place(t)

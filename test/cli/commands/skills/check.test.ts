@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { Place } from './nexus.ts'
+import { Place } from '../../nexus.ts'
 
 const text = (name: string, more = ''): string =>
   `---\nname: ${name}\ndescription: Is a test. Use when asked.\n${more}---\n# X\n`
@@ -27,8 +27,8 @@ interface Checked {
   readonly data: {
     readonly skills: readonly {
       readonly name: string
-      readonly state: string
-      readonly reasons: readonly { readonly code: string }[]
+      readonly verdict: string
+      readonly findings: readonly { readonly code: string }[]
     }[]
   }
 }
@@ -50,7 +50,7 @@ test('a skill that cannot be loaded is told by why, check, show and validate, wi
     assert.equal(code, command[1] === 'show' ? 0 : 1)
   }
   const { stdout } = await place.run(['skills', 'why', 'big', '--trust', '--json'])
-  assert.equal((JSON.parse(stdout) as { data: { state: string } }).data.state, 'unloadable')
+  assert.equal((JSON.parse(stdout) as { data: { verdict: string } }).data.verdict, 'unloadable')
 })
 
 test('check of all tells which skills cannot be loaded, and what is left out of others', async (t) => {
@@ -58,15 +58,15 @@ test('check of all tells which skills cannot be loaded, and what is left out of 
   const { stdout } = await place.run(['skills', 'check', '--trust', '--json'])
   const { data } = JSON.parse(stdout) as Checked
   const states = Object.fromEntries(
-    data.skills.map(({ name, state, reasons }) => [name, [state, reasons.map(({ code }) => code)]]),
+    data.skills.map(({ name, verdict, findings }) => [name, [verdict, findings.map(({ code }) => code)]]),
   )
   assert.deepEqual(
     [states['big'], states['partly'], states['shared'], states['linked']],
     [
-      ['unloadable', ['cannot-load']],
-      ['ready', ['left-out']],
-      ['ready', []],
-      ['ready', []],
+      ['unloadable', ['cannot-load', 'in-prompt']],
+      ['ready', ['in-prompt', 'left-out']],
+      ['ready', ['in-prompt']],
+      ['ready', ['in-prompt', 'link-followed']],
     ],
   )
   const one = await place.run(['skills', 'check', 'big', '--trust', '--json'])

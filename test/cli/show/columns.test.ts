@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { formatTable, shorten, widthOf, wrap } from '../../src/cli/show/columns.ts'
+import { formatTable, shorten, widthOf, wrap } from '../../../src/cli/show/columns.ts'
 
 test('a character of Chinese, Japanese, Korean or an emoji counts two cells, a mark and a colour none', () => {
   assert.equal(widthOf('abc'), 3)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { Place } from './nexus.ts'
+import { Place } from '../nexus.ts'
 
 const ABSENT = 'nexus-no-such-program'
 const DIGEST = 'a'.repeat(64)

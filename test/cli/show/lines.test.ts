@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import test from 'node:test'
 import fc from 'fast-check'
-import { createLineBuffer } from '../../src/cli/show/lines.ts'
-import { quoted, shellWord } from '../../src/cli/show/shell-word.ts'
+import { createLineBuffer } from '../../../src/cli/show/lines.ts'
+import { quotedWord, shellWord } from '../../../src/kernel/index.ts'
 
 test('however text is cut into chunks, the same lines come out, and nothing is lost', () => {
   fc.assert(
@@ -27,7 +27,7 @@ test('a line without an end is shown in pieces', () => {
 
 test('a shell reads every word back as it was', () => {
   const words = ['', 'plain', '/a/b.c', "it's", '$(id)', '`id`', 'a b', 'a\nb', '~', 'A=b', '*', '-n', 'é']
-  for (const quote of [shellWord, quoted]) {
+  for (const quote of [shellWord, quotedWord]) {
     const { stdout } = spawnSync('sh', ['-c', `printf '%s\\0' ${words.map(quote).join(' ')}`], { encoding: 'utf8' })
     assert.deepEqual(stdout.split('\0').slice(0, -1), words)
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { Place } from './nexus.ts'
+import { Place } from '../nexus.ts'
 
 const GOOD = '---\nname: good\ndescription: Says good things. Use when asked.\n---\n\nBody.\n'
 

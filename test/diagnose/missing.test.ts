@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { buildCatalog, type ExplainParts, explainSkill, renderIndex, type StrayFile } from '../../src/catalog/index.ts'
+import { buildCatalog, renderIndex } from '../../src/catalog/index.ts'
+import { diagnose, type Facts, type Finding, type StrayFile } from '../../src/diagnose/index.ts'
 import type { Diagnostic } from '../../src/kernel/index.ts'
-import { catalogOf, copy, held } from './copies.ts'
+import { catalogOf, copy } from '../catalog/copies.ts'
 
 const roots = [
   { source: 'workspace', path: '/ws/skills' },
@@ -11,9 +12,9 @@ const roots = [
 ]
 
 function fixFor(stray: StrayFile, asked = 'pdf'): string {
-  const [first] = explainSkill(asked, { catalog: catalogOf([]), roots, strays: [stray] }).findings
-  assert.equal(first?.severity, 'problem')
-  assert.equal(first?.file, stray.file)
+  const [first] = diagnose(asked, { catalog: catalogOf([]), roots, strays: [stray] }).findings
+  assert.equal(first?.severity, 'error')
+  assert.equal(first?.path, stray.file)
   return first?.fix ?? ''
 }
 
@@ -53,16 +54,16 @@ test('what a command names is quoted for the shell', () => {
   const stray: StrayFile = { file: "/ws/my stuff/$(touch x)'s/SKILL.md", why: 'beside-root' }
   assert.ok(fixFor(stray).includes(`mv '/ws/my stuff/$(touch x)'\\''s' /ws/skills/pdf`), fixFor(stray))
   const odd = copy('$(touch x)', { directory: '/local/odd' })
-  assert.match(explainSkill('odd', { catalog: catalogOf([odd]) }).findings[0]?.fix ?? '', /show '\$\(touch x\)'$/)
+  assert.deepEqual(diagnose('odd', { catalog: catalogOf([odd]) }).findings[0]?.command?.at(-1), '$(touch x)')
 })
 
 test('an address in a source that has no such skill, or does not exist, names the addresses there are', () => {
-  const parts: ExplainParts = { catalog: catalogOf([copy('pdf', { source: 'workspace', tier: 'workspace' })]), roots }
-  const [here] = explainSkill('local/pdf', parts).findings
-  assert.match(here?.text ?? '', /^Source 'local' has no skill named 'pdf'/)
-  assert.match(here?.fix ?? '', /Run: nexus skills why workspace\/pdf$/)
-  const [unknown] = explainSkill('claude/pdf', parts).findings
-  assert.match(unknown?.text ?? '', /^There is no source 'claude'\. Sources: workspace, local\.$/)
+  const parts: Facts = { catalog: catalogOf([copy('pdf', { source: 'workspace', tier: 'workspace' })]), roots }
+  const [here] = diagnose('local/pdf', parts).findings
+  assert.match(here?.message ?? '', /^Source 'local' has no skill named 'pdf'/)
+  assert.deepEqual(here?.command, ['skills', 'why', 'workspace/pdf'])
+  const [unknown] = diagnose('claude/pdf', parts).findings
+  assert.match(unknown?.message ?? '', /^There is no source 'claude'\. Sources: workspace, local\.$/)
 })
 
 test('a place of that very name which could not be looked into is the answer', () => {
@@ -74,17 +75,17 @@ test('a place of that very name which could not be looked into is the answer', (
     fix: 'remove the link',
   }
   const catalog = buildCatalog({ gated: { ready: [], held: [] }, diagnostics: [broken] })
-  const { findings } = explainSkill('pdf', { catalog, roots })
+  const { findings } = diagnose('pdf', { catalog, roots })
   assert.deepEqual(
-    findings.map(({ code, severity, file }) => [code, severity, file]),
-    [['link-broken', 'problem', '/ws/skills/pdf']],
+    findings.map(({ code, severity, path }) => [code, severity, path]),
+    [['link-broken', 'error', '/ws/skills/pdf']],
   )
 })
 
 test('a name that nobody can give to a new skill is not proposed for one', () => {
-  const fix = (name: string): string => explainSkill(name, { catalog: catalogOf([]), roots }).findings[0]?.fix ?? ''
-  assert.match(fix('../../etc/passwd'), /^See all names with: nexus skills list --all$/)
-  assert.match(fix('new-skill'), /^Make it with: nexus skills init new-skill/)
+  const first = (name: string): Finding | undefined => diagnose(name, { catalog: catalogOf([]), roots }).findings[0]
+  assert.deepEqual(first('../../etc/passwd')?.command, ['skills', 'list', '--all'])
+  assert.deepEqual(first('new-skill')?.command, ['skills', 'init', 'new-skill'])
 })
 
 test('a copy in the same source is told apart from one in a lower tier', () => {
@@ -92,27 +93,16 @@ test('a copy in the same source is told apart from one in a lower tier', () => {
     copy('pdf', { directory: '/local/a', bytes: '1' }),
     copy('pdf', { directory: '/local/b', bytes: '2' }),
   ])
-  const shadow = explainSkill('pdf', { catalog }).findings.find(({ code }) => code === 'shadowed')
-  assert.match(shadow?.text ?? '', /one source has the name twice/)
+  const shadow = diagnose('pdf', { catalog }).findings.find(({ code }) => code === 'shadowed')
+  assert.match(shadow?.message ?? '', /one source has the name twice/)
   assert.match(shadow?.fix ?? '', /its address local\/pdf~2,/)
-})
-
-test('advice about a reason gives its place and the nearer thing to do', () => {
-  const catalog = catalogOf([], [held(copy('pdf'), 'bin')])
-  const advise: ExplainParts['advise'] = (_skill, { code }) => ({
-    file: '/local/pdf/SKILL.md',
-    line: 7,
-    fix: `mend ${code}`,
-  })
-  const [first] = explainSkill('pdf', { catalog, advise }).findings
-  assert.deepEqual([first?.line, first?.fix], [7, 'mend bin'])
 })
 
 test('a skill that nobody may start, or only the model, is said to be so', () => {
   const nobody = { ...copy('pdf'), invocation: { model: false, user: false } }
-  assert.equal(explainSkill('pdf', { catalog: catalogOf([nobody]) }).findings[0]?.code, 'nobody')
+  assert.equal(diagnose('pdf', { catalog: catalogOf([nobody]) }).findings[0]?.code, 'nobody')
   const model = { ...copy('pdf'), invocation: { model: true, user: false } }
   const catalog = catalogOf([model])
-  const [first] = explainSkill('pdf', { catalog, index: renderIndex(catalog, { budgetChars: 12_000 }) }).findings
-  assert.match(first?.text ?? '', /Only the model may start it/)
+  const [first] = diagnose('pdf', { catalog, index: renderIndex(catalog, { budgetChars: 12_000 }) }).findings
+  assert.match(first?.message ?? '', /Only the model may start it/)
 })

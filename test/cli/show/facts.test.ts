@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { Place } from './nexus.ts'
+import { Place } from '../nexus.ts'
 
 const skill = (name: string, body: string, more = ''): string =>
   `---\nname: ${name}\ndescription: Says ${body}. Use when asked.\n${more}---\n\nBody of ${body}.\n`
@@ -46,13 +46,13 @@ async function meaning(place: Place, text: string): Promise<Record<string, unkno
     json('skills', 'check', text),
   ])
   const { data } = shown as Shown
-  const why = explained as { data: { findings: { file?: string }[] } }
+  const why = explained as { data: { findings: { path?: string }[] } }
   const check = checked as { data: { skills: { file: string }[] } }
   const nameOf = (file = ''): string => dirname(file).replace(/^.*\//, '')
   return {
     show: nameOf(data.file),
     content: /^Body of (.*)\.$/m.exec(loaded.stdout)?.[1],
-    why: nameOf(why.data.findings[0]?.file),
+    why: nameOf(why.data.findings[0]?.path),
     check: check.data.skills.map(({ file }) => nameOf(file)).sort(),
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { Place } from './nexus.ts'
+import { Place } from '../nexus.ts'
 
 const GOOD = '---\nname: good\ndescription: Does it. Use when asked.\n---\nDo it.\n'
 const COLON = '---\nname: colon\ndescription: Use when: asked # yes\nuser_invocable: no\n---\nDo it. \n\n'

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
-import { startModelServer } from '../../src/testing/index.ts'
-import { Place } from './nexus.ts'
+import { startModelServer } from '../../../../src/testing/index.ts'
+import { Place } from '../../nexus.ts'
 
 interface Why {
-  readonly state: string
-  readonly findings: readonly { code: string; text: string; file?: string; line?: number; fix: string }[]
+  readonly verdict: string
+  readonly findings: readonly { code: string; message: string; path?: string; line?: number; fix: string }[]
 }
 
 /** A skill in the workspace of a place, at `path` below it. */
@@ -42,21 +42,21 @@ test('a skill that is not there is answered with the places that were searched, 
   const place = new Place(t)
   const answer = await why(place, 'absent')
   assert.equal(answer.code, 4)
-  assert.ok(answer.findings[0]?.text.includes(join(place.workspace, 'skills')))
+  assert.ok(answer.findings[0]?.message.includes(join(place.workspace, 'skills')))
 })
 
 test('a skill in a wrong place is named with the place', async (t) => {
   const place = new Place(t)
   put(place, 'skills/greet/inner/lost', skill('lost'))
   const answer = await why(place, 'lost')
-  assert.equal(answer.state, 'missing')
-  assert.ok(answer.findings.some((finding) => finding.file?.endsWith('inner/lost/SKILL.md')))
+  assert.equal(answer.verdict, 'missing')
+  assert.ok(answer.findings.some((finding) => finding.path?.endsWith('inner/lost/SKILL.md')))
 })
 
 test('a skill that cannot be read is answered with file and line', async (t) => {
   const answer = await why(new Place(t), 'broken')
-  assert.equal(answer.state, 'rejected')
-  assert.ok(answer.findings.some((finding) => finding.file?.endsWith('broken/SKILL.md') && finding.line === 1))
+  assert.equal(answer.verdict, 'invalid')
+  assert.ok(answer.findings.some((finding) => finding.path?.endsWith('broken/SKILL.md') && finding.line === 1))
 })
 
 test('a skill without description is held for it', async (t) => {
@@ -145,8 +145,8 @@ for (const [name, [metadata, line, fix]] of Object.entries(WRITTEN)) {
   test(`a reason has the line of the key that gives it: ${name}`, async (t) => {
     const place = new Place(t)
     put(place, `skills/${name}`, skill(name, `metadata:\n${metadata}`))
-    const { findings, state } = await why(place, name)
-    assert.equal(state, 'held')
+    const { findings, verdict } = await why(place, name)
+    assert.equal(verdict, 'held')
     assert.deepEqual([findings[0]?.line, fix.test(findings[0]?.fix ?? '')], [line, true], findings[0]?.fix)
   })
 }
@@ -155,7 +155,7 @@ test('a requirement that is misspelt is told, although the skill is ready', asyn
   const place = new Place(t)
   put(place, 'skills/slip', skill('slip', 'metadata:\n  requires: {bin: [absent]}\n'))
   const answer = await why(place, 'slip')
-  assert.equal(answer.state, 'offered')
+  assert.equal(answer.verdict, 'ready')
   assert.deepEqual(
     [found(answer, 'metadata-key').line, found(answer, 'metadata-key').fix],
     [5, 'write bins: instead of it'],
@@ -194,7 +194,7 @@ test('of a copy that counts as one with another nothing has to be done, and trus
   const place = new Place(t)
   for (const directory of ['a', 'b']) put(place, `skills/${directory}`, skill('twin'))
   const { stdout } = await place.run(['skills', 'check', 'twin'])
-  assert.match(stdout, /same bytes as .*\n\s+fix: nothing has to be done/)
+  assert.match(stdout, /same bytes as .*\n.*\n\s+next: Nothing has to be done/)
   assert.doesNotMatch(stdout, /address it as/)
   const { findings } = await why(place, 'twin', [])
   const trusting = findings.filter(({ code }) => code === 'untrusted').map(({ fix }) => fix)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { widthOf } from '../../src/cli/show/columns.ts'
-import { codeFrame } from '../../src/cli/validation/code-frame.ts'
+import { widthOf } from '../../../src/cli/show/columns.ts'
+import { codeFrame } from '../../../src/cli/validation/code-frame.ts'
 
 const plain = (_style: string, text: string): string => text
 
