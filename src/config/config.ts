@@ -134,7 +134,7 @@ export interface LoadedConfig {
     readonly directory: string
     readonly trusted: boolean
     /** What made it the workspace; absent when nothing did and it is the working directory. */
-    readonly marker?: 'nexus.yaml' | '.nexus' | 'skills' | '.git'
+    readonly marker?: 'nexus.yaml' | '.nexus' | '.git'
   }
   /** Whether `nexusHome` is part of the workspace, so that what is in it is not the user's word. */
   readonly homeIsWorkspace: boolean

@@ -1,36 +1,43 @@
-import { type Dirent, readdirSync } from 'node:fs'
-import { dirname, join, resolve, sep } from 'node:path'
+import { statSync } from 'node:fs'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import { CLIENT_BLOCKS } from '../kernel/index.ts'
 import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
 import { realPath, systemHome } from './home.ts'
 
 type Found = Omit<LoadedConfig['workspace'], 'trusted'>
 
-/** In the order in which they are named when several are there. */
-const MARKERS = [
-  { name: 'nexus.yaml', isKind: (entry: Dirent) => !entry.isDirectory() },
-  { name: '.nexus', isKind: isDirectory },
-  { name: 'skills', isKind: isDirectory },
-  { name: '.git', isKind: () => true },
-] as const
+/** Directories of clients and ours: where one is found or started in, the project around it is meant. Source: decisions, "Revised". */
+const CLIENT_DIRECTORIES: ReadonlySet<string> = new Set([
+  ...['.nexus', '.agents', '.claude', '.codex', '.cursor', '.gemini', '.opencode', '.windsurf', '.continue'],
+  ...CLIENT_BLOCKS.map((name) => `.${name}`),
+])
 
 /**
- * The nearest directory, from `cwd` upward, that holds `nexus.yaml`, `.nexus/`, `skills/` or `.git`; else `cwd`.
- * The user's own Nexus directory marks nothing: neither itself nor the home directory around it. Source: decisions, "Trust".
+ * The nearest directory, from `cwd` upward, with `nexus.yaml` or `.nexus/`; without one, the nearest with `.git`; without one, `cwd`.
+ * The user's own Nexus directory marks nothing: neither itself nor the home directory around it. A client's directory is never a
+ * workspace. Source: decisions, "Revised".
  */
 export function findWorkspace(cwd: string, environment: Pick<Environment, 'home' | 'nexusHome'>): Found {
   const start = realPath(resolve(cwd))
   const nexusHome = realPath(environment.nexusHome)
-  const defaultHome = realPath(join(environment.home, '.nexus'))
-  for (let directory = start; ; directory = dirname(directory)) {
-    const names = directory === nexusHome ? [] : markersIn(directory)
-    const marker = names.find((name) => {
-      const path = realPath(join(directory, name))
-      return name !== '.nexus' || (path !== nexusHome && path !== defaultHome)
-    })
-    if (marker) return { directory, marker }
-    if (directory === dirname(directory)) return { directory: start }
+  const own = [nexusHome, realPath(join(environment.home, '.nexus'))]
+  const candidates = ancestors(start).filter(
+    (directory) => directory === nexusHome || !CLIENT_DIRECTORIES.has(basename(directory)),
+  )
+  for (const names of [['nexus.yaml', '.nexus'], ['.git']] as const) {
+    for (const directory of candidates.filter((each) => each !== nexusHome)) {
+      const marker = names.find((name) => isMarker(directory, name, own))
+      if (marker) return { directory, marker }
+    }
   }
+  return { directory: candidates[0] ?? start }
+}
+
+/** The directory and all above it, the nearest first. */
+export function ancestors(directory: string): string[] {
+  const above = dirname(directory)
+  return above === directory ? [directory] : [directory, ...ancestors(above)]
 }
 
 /**
@@ -38,29 +45,31 @@ export function findWorkspace(cwd: string, environment: Pick<Environment, 'home'
  * and the system knows another home for this user. A process is easily started like that, such as in a container with HOME=/app.
  */
 export function holdsNexusHome(found: Found, environment: Pick<Environment, 'home' | 'get'>): boolean {
-  if (found.marker === undefined || environment.get('NEXUS_HOME') !== undefined) return false
+  if (environment.get('NEXUS_HOME') !== undefined || !holdsWork(found)) return false
   const home = realPath(environment.home)
   if (home !== found.directory && !home.startsWith(found.directory.replace(/[/\\]?$/, sep))) return false
   const own = systemHome()
   return own === undefined || realPath(own) !== home
 }
 
-function markersIn(directory: string): (typeof MARKERS)[number]['name'][] {
-  let entries: Dirent[]
-  try {
-    entries = readdirSync(directory, { withFileTypes: true })
-  } catch {
-    // A directory that cannot be listed cannot be shown to hold a marker; its parents may.
-    return []
-  }
-  const byName = new Map(entries.map((entry) => [entry.name, entry]))
-  return MARKERS.filter(({ name, isKind }) => {
-    const entry = byName.get(name)
-    return entry !== undefined && isKind(entry)
-  }).map(({ name }) => name)
+/** A link to a directory counts; a directory called nexus.yaml does not. */
+function isMarker(directory: string, name: NonNullable<Found['marker']>, own: readonly string[]): boolean {
+  const path = join(directory, name)
+  const kind = kindOf(path)
+  if (name === '.nexus') return kind === 'directory' && !own.includes(realPath(path))
+  return name === '.git' ? kind !== undefined : kind === 'other'
 }
 
-/** A link may lead to a directory; following it is left to those who read it. */
-function isDirectory(entry: Dirent): boolean {
-  return entry.isDirectory() || entry.isSymbolicLink()
+/** Whether a project is there: a home directory with nothing of one is only a home. */
+function holdsWork({ directory, marker }: Found): boolean {
+  return marker !== undefined || kindOf(join(directory, 'skills')) === 'directory'
+}
+
+function kindOf(path: string): 'directory' | 'other' | undefined {
+  try {
+    return statSync(path).isDirectory() ? 'directory' : 'other'
+  } catch {
+    // Not there, or not for us to see: it cannot be shown to mark anything.
+    return undefined
+  }
 }

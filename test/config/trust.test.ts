@@ -75,7 +75,7 @@ describe('the list of trusted workspaces', () => {
 })
 
 describe('the workspace', () => {
-  it('is the nearest directory upward with a marker', async () => {
+  it('is the nearest directory with nexus.yaml or .nexus, else the nearest with .git, else the working directory', async () => {
     await using place = await makePlace()
     const cwd = join(place.workspace, 'a/b/c')
     await mkdir(cwd, { recursive: true })
@@ -84,14 +84,31 @@ describe('the workspace', () => {
       return [directory, marker]
     }
     assert.deepEqual(await found(), [cwd, undefined])
+    await mkdir(join(place.workspace, 'a/skills'))
+    assert.deepEqual(await found(), [cwd, undefined])
     await mkdir(join(place.workspace, '.git'))
     assert.deepEqual(await found(), [place.workspace, '.git'])
-    await mkdir(join(place.workspace, 'a/skills'))
-    assert.deepEqual(await found(), [join(place.workspace, 'a'), 'skills'])
-    await mkdir(join(place.workspace, 'a/b/.nexus'))
-    assert.deepEqual(await found(), [join(place.workspace, 'a/b'), '.nexus'])
+    await mkdir(join(place.workspace, 'a/b/.git'))
+    assert.deepEqual(await found(), [join(place.workspace, 'a/b'), '.git'])
+    await mkdir(join(place.workspace, 'a/.nexus'))
+    assert.deepEqual(await found(), [join(place.workspace, 'a'), '.nexus'])
     await place.write('workspace/a/b/c/nexus.yaml', '')
     assert.deepEqual(await found(), [cwd, 'nexus.yaml'])
+  })
+
+  it('is never the directory of a client: the project around it is', async () => {
+    for (const name of ['.claude', '.agents', '.openclaw', '.codex', '.nexus']) {
+      await using place = await makePlace()
+      const cwd = join(place.workspace, name, 'skills')
+      await mkdir(join(place.workspace, name, '.git'), { recursive: true })
+      await mkdir(cwd)
+      await place.write(`workspace/${name}/nexus.yaml`, '')
+      const found = async (start: string) => (await place.load({ cwd: start })).workspace.directory
+      if (name !== '.nexus') assert.equal(await found(cwd), cwd)
+      assert.equal(await found(join(place.workspace, name)), place.workspace)
+      await mkdir(join(place.workspace, '.git'))
+      assert.equal(await found(cwd), place.workspace)
+    }
   })
 
   it('is never the home directory because of ~/.nexus, nor that directory itself', async () => {
