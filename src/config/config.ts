@@ -135,6 +135,10 @@ export interface LoadedConfig {
     readonly trusted: boolean
     /** What made it the workspace; absent when nothing did and it is the working directory. */
     readonly marker?: 'nexus.yaml' | '.nexus' | '.git'
+    /** Its files that were read, by path: the one found there, and one named by the caller that is inside. */
+    readonly files: readonly string[]
+    /** Names of settings that were edited since they were trusted; then only the stricter settings of their file apply. */
+    readonly lost: readonly string[]
   }
   /** Whether `nexusHome` is part of the workspace, so that what is in it is not the user's word. */
   readonly homeIsWorkspace: boolean

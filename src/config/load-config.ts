@@ -1,21 +1,20 @@
 import { dirname, join, resolve } from 'node:path'
-import { type Diagnostic, type JsonObject, NexusError, toSafeLine } from '../kernel/index.ts'
+import { type Diagnostic, type JsonObject, NexusError, sha256, shellWord, toSafeLine } from '../kernel/index.ts'
 import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
-import { expandHome, namedPlace, wrongHome } from './home.ts'
+import { expandHome, namedPlace, realPath, wrongHome } from './home.ts'
 import type { Built, Input } from './layers/build-layers.ts'
 import { type FilesRead, type FileToRead, readFiles } from './read-files.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 import { brokenBelow, stillUnset, toConfig } from './to-config.ts'
-import { listTrusted, type TrustedWorkspace, type TrustList } from './trust.ts'
-import { describeChange } from './trusted-content.ts'
-import { findWorkspace, holdsNexusHome } from './workspace.ts'
+import { listTrusted, nameInWorkspace, type TrustedWorkspace, type TrustList } from './trust.ts'
+import { findWorkspace, holdsNexusHome, isInside } from './workspace.ts'
 
 export interface LoadConfigOptions {
   /** Where to look for the workspace. */
   readonly cwd: string
   readonly environment: Environment
-  /** One more file, read after the workspace's; default `NEXUS_CONFIG`. Whoever names it trusts it. */
+  /** One more file, read after the workspace's; default `NEXUS_CONFIG`. It is trusted unless it is inside the workspace. */
   readonly configPath?: string
   /** Settings of the command line, in the form of a file; they weigh most. Paths are relative to `cwd`. */
   readonly overrides?: ConfigDocument
@@ -39,14 +38,11 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const entry = trust.workspaces.find(({ directory }) => directory === found.directory)
   const trusted = options.trusted ?? entry !== undefined
   const read = readFiles(filesToRead(options, found.directory, { trusted, homeIsWorkspace }))
-  const changed = options.trusted === undefined && entry ? findChange(read, entry) : undefined
-  const inputs: Input[] = read.files.map(({ path, text, isTrusted, isWorkspace }) => ({
-    path,
-    content: text,
-    directory: dirname(path),
-    isTrusted: isTrusted && !(isWorkspace && changed),
-    isWorkspace,
-  }))
+  const inputs: Input[] = read.files.map(({ path, text, bytes, isTrusted, isWorkspace }) => {
+    const recorded = options.trusted === undefined && entry && isWorkspace && recordOf(entry, path, bytes)
+    const input = { path, content: text, directory: dirname(path), isTrusted, isWorkspace }
+    return recorded ? { ...input, recorded } : input
+  })
   if (options.overrides) {
     const directory = resolve(options.cwd)
     inputs.push({ path: 'command line', content: options.overrides, directory, isTrusted: true, isWorkspace: false })
@@ -60,12 +56,17 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     config: toConfig(built.document, unset),
     diagnostics: [
       ...trust.diagnostics,
-      ...(changed ? [changed] : []),
+      ...(options.trusted === undefined && entry ? findGone(entry, read) : []),
       ...read.diagnostics,
       ...(homeIsWorkspace ? built.diagnostics.map(withOwnHome) : built.diagnostics),
       ...settings.diagnostics,
     ],
-    workspace: Object.freeze({ ...found, trusted }),
+    workspace: Object.freeze({
+      ...found,
+      trusted,
+      files: read.files.filter(({ isWorkspace }) => isWorkspace).map(({ path }) => path),
+      lost: [...new Set(built.lost)],
+    }),
     broken: brokenBelow([], unset),
     homeIsWorkspace,
     nexusHome: environment.nexusHome,
@@ -82,7 +83,7 @@ async function build(inputs: readonly Input[], settings: ConfigDocument, environ
   if (inputs.length > 0)
     return (await import('./layers/build-layers.ts')).buildLayers(inputs, { environment, settings })
   const layers = [{ path: 'environment', document: settings as JsonObject }]
-  return { document: settings, layers, diagnostics: [], secrets: new Set(), unset: [] }
+  return { document: settings, layers, diagnostics: [], secrets: new Set(), unset: [], lost: [] }
 }
 
 /**
@@ -103,13 +104,27 @@ export function assertValid(loaded: LoadedConfig): LoadedConfig['config'] {
   )
 }
 
-/** Whether the workspace's file is another than the one that was trusted. One that cannot be read is reported by the reader. */
-function findChange({ files, absent }: FilesRead, entry: TrustedWorkspace): Diagnostic | undefined {
-  const file = [...files, ...absent].find(
-    ({ path, isWorkspace }) => isWorkspace && path === join(entry.directory, 'nexus.yaml'),
-  )
-  const now = files.find((each) => each === file)?.bytes
-  return file && describeChange(file.path, { trusted: entry.config, now })
+/** What was trusted of a file; undefined when it is the very file that an older version recorded as a whole. */
+function recordOf({ directory, config, files }: TrustedWorkspace, path: string, bytes: Uint8Array): Recorded {
+  const name = nameInWorkspace(directory, path)
+  const argument = name === 'nexus.yaml' ? {} : { argument: `--config ${shellWord(path)}` }
+  const settings = files?.[name]
+  if (settings) return { settings, ...argument }
+  if (name === 'nexus.yaml' && config === `sha256:${sha256(bytes)}`) return undefined
+  return { settings: {}, isOlder: files === undefined && config !== 'absent', ...argument }
+}
+
+type Recorded = Input['recorded'] | undefined
+
+/** A trusted file that is gone takes its stricter settings with it. */
+function findGone({ directory, config, files }: TrustedWorkspace, { absent }: FilesRead): Diagnostic[] {
+  const path = join(directory, 'nexus.yaml')
+  const wasThere = files?.['nexus.yaml'] !== undefined || (config !== undefined && config !== 'absent')
+  if (!wasThere || !absent.some((file) => file.path === path)) return []
+  const message =
+    'The nexus.yaml of this workspace is gone since you trusted it. None of its settings applies any more.'
+  const fix = 'Restore the file, or run: nexus trust'
+  return [{ code: 'config-changed-since-trust', severity: 'warning', message, path, subject: 'nexus.yaml', fix }]
 }
 
 const OWN_HOME_FIX = 'Set HOME, or NEXUS_HOME, to a directory of yours outside of the workspace.'
@@ -138,7 +153,7 @@ function filesToRead(
 ): FileToRead[] {
   const { environment, cwd } = options
   const { get } = environment
-  const configPath = options.configPath ?? namedPlace('NEXUS_CONFIG', { get, places: environment })
+  const named = options.configPath ?? namedPlace('NEXUS_CONFIG', { get, places: environment })
   const files: FileToRead[] = [
     {
       path: join(environment.nexusHome, 'nexus.yaml'),
@@ -148,14 +163,12 @@ function filesToRead(
     },
     { path: join(workspace, 'nexus.yaml'), isRequired: false, isTrusted: trusted, isWorkspace: true },
   ]
-  if (configPath !== undefined)
-    files.push({
-      path: resolve(cwd, expandHome(configPath, environment.home)),
-      isRequired: true,
-      isTrusted: true,
-      isWorkspace: false,
-    })
-  return files
+  if (named === undefined) return files
+  const path = resolve(cwd, expandHome(named, environment.home))
+  // The user's own file stays theirs where they work in their home directory.
+  const isUsers = realPath(path) === realPath(join(environment.nexusHome, 'nexus.yaml')) && !homeIsWorkspace
+  const isWorkspace = !isUsers && isInside(workspace, realPath(path))
+  return [...files, { path, isRequired: true, isTrusted: trusted || !isWorkspace, isWorkspace }]
 }
 
 /** What variables say, in the form of a file: it weighs least. */

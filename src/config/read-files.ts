@@ -9,7 +9,7 @@ export interface FileToRead {
   /** Named by the caller: then it must be there. */
   readonly isRequired: boolean
   readonly isTrusted: boolean
-  /** The workspace's own file: some settings never count from there. */
+  /** A file of the workspace: some settings never count from there. */
   readonly isWorkspace: boolean
 }
 
@@ -54,10 +54,10 @@ export function readFiles(candidates: readonly FileToRead[]): FilesRead {
   return { files, paths, absent, diagnostics }
 }
 
-/** The bytes of one file under the same limits; `absent`, or undefined when it cannot be read as a configuration. */
-export function readBytesOf(path: string): Uint8Array | 'absent' | undefined {
+/** The text of one file under the same limits; undefined when it cannot be read as a configuration. */
+export function readTextOf(path: string): string | undefined {
   const read = readText(path)
-  return read === 'absent' ? read : 'bytes' in read ? read.bytes : undefined
+  return read !== 'absent' && 'text' in read ? read.text : undefined
 }
 
 function once(candidates: readonly FileToRead[]): FileToRead[] {

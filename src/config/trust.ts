@@ -1,16 +1,20 @@
 import { mkdirSync, promises, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { type Diagnostic, isJsonObject, makeDirectory, NexusError } from '../kernel/index.ts'
-import { digestOfFile } from './trusted-content.ts'
+import { realPath } from './home.ts'
+import { readTextOf } from './read-files.ts'
+import type { TrustedSettings } from './trusted-settings.ts'
 
 const FILE = 'trust.json'
-const MAX_BYTES = 1024 * 1024
+const MAX_BYTES = 8 * 1024 * 1024
 
 /** One trusted workspace. */
 export interface TrustedWorkspace {
   /** Real path. */
   readonly directory: string
-  /** `sha256:…` of its nexus.yaml when it was trusted, or `absent`; missing when that file is not trusted. */
+  /** What was trusted of each configuration file that was there, by its path from the directory. */
+  readonly files?: Readonly<Record<string, TrustedSettings>>
+  /** Older versions: `sha256:…` of the whole nexus.yaml, or `absent`. */
   readonly config?: string
 }
 
@@ -26,6 +30,9 @@ export interface TrustChange {
   readonly nexusHome: string
   readonly directory: string
 }
+
+/** The texts of configuration files that a person was shown, by path. */
+export type ShownFiles = ReadonlyMap<string, string>
 
 /** Reads `<nexusHome>/trust.json`. Never throws: a damaged or foreign file trusts nothing and says so. */
 export async function listTrusted(nexusHome: string): Promise<TrustList> {
@@ -62,19 +69,40 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
   }
 }
 
-/** Remembers a directory by its real path, which it returns, with the nexus.yaml that it holds now. Throws FILE_NOT_FOUND when there is no such directory. */
-export async function trustWorkspace({ nexusHome, directory }: TrustChange): Promise<string> {
+/**
+ * Remembers a directory by its real path, which it returns, with what widens power in `shown`, by default its nexus.yaml as it is now.
+ * Throws FILE_NOT_FOUND when there is no such directory.
+ */
+export async function trustWorkspace({ nexusHome, directory, shown }: TrustChange & Shown): Promise<string> {
   const path = await realPathOf(directory)
   if (path === undefined || !(await promises.stat(path)).isDirectory()) {
     throw new NexusError('FILE_NOT_FOUND', `There is no directory ${directory}.`, {
       fix: 'Name the directory of a workspace.',
     })
   }
-  const config = digestOfFile(join(path, 'nexus.yaml'))
+  const texts = shown ?? textsIn(path)
+  const { settingsToTrust } = texts.size === 0 ? {} : await import('./trusted-settings.ts')
+  const files: Record<string, TrustedSettings> = {}
+  for (const [file, text] of texts) files[nameInWorkspace(path, file)] = (await settingsToTrust?.(text, file)) ?? {}
   const { workspaces } = await readForChange(nexusHome)
   const others = workspaces.filter(({ directory: known }) => known !== path)
-  await writeList(nexusHome, [...others, { directory: path, ...(config !== undefined && { config }) }])
+  await writeList(nexusHome, [...others, { directory: path, files }])
   return path
+}
+
+interface Shown {
+  readonly shown?: ShownFiles
+}
+
+function textsIn(directory: string): ShownFiles {
+  const path = join(directory, 'nexus.yaml')
+  const text = readTextOf(path)
+  return new Map(text === undefined ? [] : [[path, text]])
+}
+
+/** What a configuration file of a workspace is called in the list. */
+export function nameInWorkspace(directory: string, path: string): string {
+  return path === join(directory, 'nexus.yaml') ? 'nexus.yaml' : relative(directory, realPath(path))
 }
 
 /** Forgets a directory, also one that is gone; returns the path that was forgotten. */
@@ -105,7 +133,7 @@ async function writeList(nexusHome: string, workspaces: readonly TrustedWorkspac
     makeDirectory(nexusHome, { mkdirSync, statSync, mode: 0o700 })
     const handle = await promises.open(temporary, 'wx', 0o600)
     try {
-      await handle.writeFile(`${JSON.stringify({ version: 2, workspaces: inOrder(workspaces) }, undefined, 2)}\n`)
+      await handle.writeFile(`${JSON.stringify({ version: 3, workspaces: inOrder(workspaces) }, undefined, 2)}\n`)
       await handle.sync()
     } finally {
       await handle.close()
@@ -128,13 +156,13 @@ function failed(path: string, cause: unknown): never {
   )
 }
 
-/** Undefined when the text is not a list. Version 1 had `directories`, without what was trusted of them. */
+/** Undefined when the text is not a list. Version 1 had `directories` only, version 2 digests of whole files. */
 function parseList(text: string): TrustedWorkspace[] | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (!isJsonObject(value)) return undefined
     const { version, directories, workspaces } = value
-    const listed: unknown = version === 1 ? directories : version === 2 ? workspaces : undefined
+    const listed: unknown = version === 1 ? directories : version === 2 || version === 3 ? workspaces : undefined
     if (!Array.isArray(listed)) return undefined
     const items: unknown[] = version === 1 ? listed.map((directory: unknown) => ({ directory })) : listed
     return items.every(isTrustedWorkspace) ? inOrder(items) : undefined
@@ -146,7 +174,13 @@ function parseList(text: string): TrustedWorkspace[] | undefined {
 
 function isTrustedWorkspace(value: unknown): value is TrustedWorkspace {
   if (!isJsonObject(value) || typeof value['directory'] !== 'string') return false
-  return value['config'] === undefined || typeof value['config'] === 'string'
+  const { config, files } = value
+  if (config !== undefined && typeof config !== 'string') return false
+  return files === undefined || (isJsonObject(files) && Object.values(files).every(isTrustedSettings))
+}
+
+function isTrustedSettings(value: unknown): boolean {
+  return isJsonObject(value) && Object.values(value).every((digest) => typeof digest === 'string')
 }
 
 function inOrder(workspaces: readonly TrustedWorkspace[]): TrustedWorkspace[] {

@@ -5,7 +5,7 @@ import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
 import { realPath, systemHome } from './home.ts'
 
-type Found = Omit<LoadedConfig['workspace'], 'trusted'>
+type Found = Pick<LoadedConfig['workspace'], 'directory' | 'marker'>
 
 /** Directories of clients and ours: where one is found or started in, the project around it is meant. Source: decisions, "Revised". */
 const CLIENT_DIRECTORIES: ReadonlySet<string> = new Set([
@@ -47,7 +47,7 @@ export function ancestors(directory: string): string[] {
 export function holdsNexusHome(found: Found, environment: Pick<Environment, 'home' | 'get'>): boolean {
   if (environment.get('NEXUS_HOME') !== undefined || !holdsWork(found)) return false
   const home = realPath(environment.home)
-  if (home !== found.directory && !home.startsWith(found.directory.replace(/[/\\]?$/, sep))) return false
+  if (!isInside(found.directory, home)) return false
   const own = systemHome()
   return own === undefined || realPath(own) !== home
 }
@@ -58,6 +58,11 @@ function isMarker(directory: string, name: NonNullable<Found['marker']>, own: re
   const kind = kindOf(path)
   if (name === '.nexus') return kind === 'directory' && !own.includes(realPath(path))
   return name === '.git' ? kind !== undefined : kind === 'other'
+}
+
+/** Whether a real path is the directory or below it. */
+export function isInside(directory: string, path: string): boolean {
+  return path === directory || path.startsWith(directory.replace(/[/\\]?$/, sep))
 }
 
 /** Whether a project is there: a home directory with nothing of one is only a home. */

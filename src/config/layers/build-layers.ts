@@ -10,6 +10,7 @@ import { toCanonical } from './canonical.ts'
 import { crossCheck } from './cross-check.ts'
 import { mergeDocuments } from './merge.ts'
 import { resolveReferences, type Unset } from './references.ts'
+import { findLost, type RecordedTrust } from '../trusted-settings.ts'
 import { restrictUntrusted } from './restrict.ts'
 import { findUnused } from './unused.ts'
 import { refuseUserOnly } from './user-only.ts'
@@ -23,6 +24,8 @@ export interface Input {
   readonly isTrusted: boolean
   /** The workspace's own file. */
   readonly isWorkspace: boolean
+  /** What was trusted of it; absent where trust does not depend on what it says. */
+  readonly recorded?: RecordedTrust
 }
 
 /** All files laid over each other. */
@@ -32,6 +35,8 @@ export interface Built {
   readonly diagnostics: readonly Diagnostic[]
   readonly secrets: ReadonlySet<string>
   readonly unset: readonly Unset[]
+  /** Settings that were edited since their file was trusted, by name. */
+  readonly lost: readonly string[]
 }
 
 /** Checks each input, takes from untrusted ones what they may not say, replaces references, and merges. Never throws. */
@@ -46,6 +51,7 @@ export async function buildLayers(
     findings: [],
     secrets: new Set(),
     unset: [],
+    lost: [],
   }
   for (const input of inputs) await addLayer(so, input, environment)
   so.findings.push(...crossCheck(so.document, so.layers))
@@ -60,6 +66,7 @@ interface Growing extends Built {
   readonly findings: Finding[]
   readonly secrets: Set<string>
   unset: readonly Unset[]
+  readonly lost: string[]
 }
 
 async function addLayer(so: Growing, { path, content, ...input }: Input, environment: Environment): Promise<void> {
@@ -68,7 +75,10 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
       ? await parseSettings(content, path)
       : { value: copyValue(content as JsonValue) as JsonObject, diagnostics: [] }
   const checked = checkDocument({ path, value })
-  const allowed = allowedPart(checked.document, { ...input, path, base: so.document })
+  const lost = input.isTrusted && input.recorded ? findLost(checked.document, path, input.recorded) : []
+  so.lost.push(...lost.map(({ at }) => nameOf(at)))
+  const isTrusted = input.isTrusted && lost.length === 0
+  const allowed = allowedPart(checked.document, { ...input, isTrusted, path, base: so.document })
   const { providers } = so.document.secrets ?? {}
   const place = { path, directory: input.directory, environment, ...(providers && { providers }) }
   const resolved = resolveReferences(allowed.document, place)
@@ -80,7 +90,9 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
     sandboxAt,
   }
   so.diagnostics.push(...diagnostics)
-  so.findings.push(...checked.findings, ...allowed.findings, ...resolved.findings, ...findUnused(document, layer))
+  const refused = lost.length > 0 ? refuseUserOnly(checked.document, path).findings : allowed.findings
+  so.findings.push(...checked.findings, ...lost, ...refused)
+  so.findings.push(...resolved.findings, ...findUnused(document, layer))
   so.findings.push(...findTwins(checked.document, path), ...conflicts.map((at) => describeConflict(at, path)))
   for (const secret of resolved.secrets) so.secrets.add(secret)
   const isReplaced = ({ keys }: Unset): boolean => isInList(keys) && partAt(document, listOf(keys)) !== undefined

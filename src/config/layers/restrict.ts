@@ -34,27 +34,46 @@ const narrowerProfile: Check = (value, now = 'full') =>
 /** Confined here instead of unconfined here; but whoever chose another machine wants nothing run on this one. */
 const onThisMachine: Check = (value, now) => value === 'local' && now !== 'e2b'
 
+interface Row {
+  readonly path: string
+  readonly check: Check
+  readonly reads?: string
+  /** The narrowest that users may have; absent where the check does not ask what they have. */
+  readonly narrowest?: readonly JsonValue[]
+}
+
 /**
  * All that the nexus.yaml of an untrusted workspace may set; `*` stands for any one key or agent. Everything else is
  * ignored. Source: decisions, "Trust": it may tighten but not widen.
  */
-const MAY_TIGHTEN: readonly { readonly path: string; readonly check: Check; readonly reads?: string }[] = [
+const MAY_TIGHTEN: readonly Row[] = [
   { path: 'skills.disabled_skills', check: accumulates },
   { path: 'skills.entries.*.enabled', check: (value) => value === false },
   { path: 'agents.*.id', check: accumulates },
-  { path: 'agents.*.skills', check: shorter },
+  { path: 'agents.*.skills', check: shorter, narrowest: [[]] },
   { path: 'agents.*.tools.deny', check: accumulates },
   { path: 'agents.*.tools.ask', check: accumulates },
-  { path: 'agents.*.tools.profile', check: narrowerProfile },
-  { path: 'execution.sandbox', check: onThisMachine },
-  { path: 'execution.mode', check: onThisMachine, reads: 'execution.sandbox' },
-  { path: 'skills.mode', check: onThisMachine, reads: 'execution.sandbox' },
-  { path: 'execution.timeoutMs', check: lower(DEFAULTS.commandTimeoutMs) },
-  { path: 'execution.maxOutputBytes', check: lower(DEFAULTS.maxOutputBytes) },
-  { path: 'limits.maxIterations', check: lower(DEFAULTS.maxIterations) },
-  { path: 'limits.toolTimeoutMs', check: lower(DEFAULTS.toolTimeoutMs, 0) },
-  { path: 'limits.maxConcurrentTools', check: lower(CONFIG_DEFAULTS.maxConcurrentTools) },
+  { path: 'agents.*.tools.profile', check: narrowerProfile, narrowest: ['coding', 'messaging', 'minimal'] },
+  { path: 'execution.sandbox', check: onThisMachine, narrowest: ['e2b'] },
+  { path: 'execution.mode', check: onThisMachine, reads: 'execution.sandbox', narrowest: ['e2b'] },
+  { path: 'skills.mode', check: onThisMachine, reads: 'execution.sandbox', narrowest: ['e2b'] },
+  { path: 'execution.timeoutMs', check: lower(DEFAULTS.commandTimeoutMs), narrowest: [1] },
+  { path: 'execution.maxOutputBytes', check: lower(DEFAULTS.maxOutputBytes), narrowest: [1] },
+  { path: 'limits.maxIterations', check: lower(DEFAULTS.maxIterations), narrowest: [1] },
+  { path: 'limits.toolTimeoutMs', check: lower(DEFAULTS.toolTimeoutMs, 0), narrowest: [1] },
+  { path: 'limits.maxConcurrentTools', check: lower(CONFIG_DEFAULTS.maxConcurrentTools), narrowest: [1] },
 ]
+
+/** Whether a setting only narrows what is allowed, whatever the configuration so far says. */
+export function neverWidens(value: JsonValue, at: Path): boolean {
+  const row = MAY_TIGHTEN.find(({ path }) => fits(path, at))
+  return row !== undefined && (row.narrowest ?? [undefined]).every((now) => row.check(value, now) === true)
+}
+
+/** Whether settings that an untrusted file may set are below this place. */
+export function isSection(at: Path): boolean {
+  return MAY_TIGHTEN.some(({ path }) => leadsTo(path, at))
+}
 
 /** What of an untrusted file counts over `base`, the configuration so far. Every part that does not is a finding. */
 export function restrictUntrusted(
@@ -65,8 +84,8 @@ export function restrictUntrusted(
   const expanded = { ...base, ...(base.agents && { agents: expandAgents(base.agents) }) } as JsonObject
   const document = withoutEmptyMaps(narrowMap(checked as JsonObject, [], { ignored, base: expanded }))
   const findings = ignored.map((at): Finding => {
-    const message = `${nameOf(at)} is ignored: this nexus.yaml is not trusted, so it may only tighten.`
-    const fix = isUserOnly(at) ? USER_ONLY_FIX : 'Look at the file, then type: nexus trust'
+    const message = `${nameOf(at)} is not applied. You have not trusted this workspace, so only its stricter settings apply.`
+    const fix = isUserOnly(at) ? USER_ONLY_FIX : 'Read the file, then run: nexus trust'
     return { file: path, at, code: 'config-untrusted', severity: 'warning', message, fix }
   })
   return { document: document as ConfigDocument, findings }
@@ -98,7 +117,7 @@ function narrow(value: JsonValue, at: Path, walk: Walk): JsonValue | undefined {
     return verdict === false ? undefined : verdict.narrowed
   }
   if (fits('agents', at) && Array.isArray(value)) return narrowAgents(value, walk)
-  if (isJsonObject(value) && MAY_TIGHTEN.some(({ path }) => leadsTo(path, at))) return narrowMap(value, at, walk)
+  if (isJsonObject(value) && isSection(at)) return narrowMap(value, at, walk)
   walk.ignored.push(at)
   return undefined
 }

@@ -1,0 +1,78 @@
+/** trusted-settings: which settings of a workspace's file somebody trusted, and which of those in the file now they did not. */
+import { isJsonObject, type JsonValue, sha256 } from '../kernel/index.ts'
+import { checkDocument } from './document/check-document.ts'
+import type { Finding } from './document/finding.ts'
+import { parseSettings } from './document/parse.ts'
+import { nameOf, type Path } from './document/path.ts'
+import { findWidening, type Widening } from './layers/widening.ts'
+import type { ConfigDocument } from './schema/schema.ts'
+
+/** Each setting of one file that may widen what is allowed, as a JSON pointer, with the `sha256:…` of its value as written. */
+export type TrustedSettings = Readonly<Record<string, string>>
+
+/** What the list of trusted workspaces says of one file. */
+export interface RecordedTrust {
+  readonly settings: TrustedSettings
+  /** The list was written by a version that knew only the digest of a whole file. */
+  readonly isOlder?: boolean
+  /** Completes "Run: nexus trust". */
+  readonly argument?: string
+}
+
+/** The settings that trust in this text covers. Nothing is resolved: references and paths count as they are written. */
+export async function settingsToTrust(text: string, path: string): Promise<TrustedSettings> {
+  return digests(findWidening(await readChecked(text, path)))
+}
+
+/** What of a file fits the schema, as written. */
+export async function readChecked(text: string, path: string): Promise<ConfigDocument> {
+  const { value } = await parseSettings(text, path)
+  return checkDocument({ path, value }).document
+}
+
+/** One finding for each setting that was added, changed or removed since the workspace was trusted. */
+export function findLost(document: ConfigDocument, file: string, recorded: RecordedTrust): Finding[] {
+  const widening = findWidening(document)
+  const now = digests(widening)
+  const { settings, isOlder = false, argument } = recorded
+  const lost = (at: Path, message: string): Finding => {
+    const effect = 'Until you trust it again, Nexus applies only the stricter settings of this file.'
+    const fix = `Run: nexus trust${argument === undefined ? '' : ` ${argument}`}`
+    return {
+      ...{ file, at, code: 'config-changed-since-trust', severity: 'warning', fix },
+      message: `${nameOf(at)} ${message} ${effect}`,
+    }
+  }
+  const present = widening.flatMap(({ at, pointer }) => {
+    if (settings[pointer] === now[pointer]) return []
+    if (isOlder) return [lost(at, 'is not applied. An older version of Nexus did not record what you trusted.')]
+    const how = Object.hasOwn(settings, pointer) ? 'changed' : 'was added'
+    return [lost(at, `is not applied. It ${how} after you trusted this workspace.`)]
+  })
+  const removed = Object.keys(settings)
+    .filter((pointer) => !Object.hasOwn(now, pointer))
+    .map((pointer) => lost(pathOf(pointer, document), 'was removed after you trusted this workspace.'))
+  return [...present, ...removed]
+}
+
+function digests(widening: readonly Widening[]): TrustedSettings {
+  return Object.fromEntries(widening.map(({ pointer, value }) => [pointer, `sha256:${sha256(inOrder(value))}`]))
+}
+
+/** JSON with the keys of each map in order. */
+function inOrder(value: JsonValue): string {
+  return JSON.stringify(value, (_key, part: JsonValue) =>
+    isJsonObject(part) ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1))) : part,
+  )
+}
+
+/** The keys of a pointer; an agent is known by its id there, and by its position in the file. */
+function pathOf(pointer: string, { agents = [] }: ConfigDocument): Path {
+  const keys = pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (keys[0] !== 'agents' || keys.length === 1) return keys
+  const index = agents.findIndex((agent) => (agent as typeof agent | undefined)?.id === keys[1])
+  return index === -1 ? keys : ['agents', index, ...keys.slice(2)]
+}
