@@ -1,13 +1,14 @@
 import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Catalog, everyCopy } from '../catalog/index.ts'
-import { textForConsent, trustWorkspace } from '../config/index.ts'
+import { consentOf, trustWorkspace } from '../config/index.ts'
 import { type Diagnostic, NexusError, shellWord, toSafeLine } from '../kernel/index.ts'
 import type { Local, LocalOptions } from '../local/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
 import { askYesNo, oneAtATime } from './interactive/ask.ts'
 import { withProgress } from './interactive/progress.ts'
 import { shorten } from './show/columns.ts'
+import { itemsText, meaningOfTrust } from './show/consent.ts'
 import { formatDiagnostic, type Terminal } from './terminal.ts'
 
 /** How a command opens the runtime. */
@@ -24,14 +25,20 @@ export interface OpenOptions extends Pick<LocalOptions, 'record' | 'trusted' | '
 export async function openFor(invocation: Invocation, options: OpenOptions = {}): Promise<Local> {
   const { terminal } = invocation
   const local = await openOnce(invocation, options)
-  if (!options.needsTrust || local.workspace.trusted || !holdsUntrusted(local)) {
+  if (options.needsTrust && invocation.flags['trust'] === true) await showConsent(local, invocation)
+  if (!options.needsTrust || !lacksTrust(local)) {
     printDiagnostics(findings(seenBy(local)), terminal)
     return local
   }
   printDiagnostics(local.diagnostics, terminal)
   await local.close()
   await trustOrStop(local, invocation)
-  const trusted = await openOnce(invocation, { ...options, trusted: true })
+  // Not `trusted: true`: a file that was edited while the question was open is not the one that was shown.
+  const trusted = await openOnce(invocation, options)
+  if (lacksTrust(trusted)) {
+    await trusted.close()
+    throw notTrusted(trusted, 'The configuration changed while the question was open.')
+  }
   const told = new Set(local.diagnostics.map(asText))
   printDiagnostics(
     findings(seenBy(trusted)).filter((diagnostic) => !told.has(asText(diagnostic))),
@@ -147,25 +154,43 @@ export function agentOf(invocation: Invocation): { agentId?: string } {
   return agentId === undefined ? {} : { agentId }
 }
 
-function holdsUntrusted(local: Local): boolean {
-  return local.runtime.catalog().held.some((held) => held.reasons.some((reason) => reason.code === 'untrusted'))
+/** Skills of the workspace, or edited settings of it, wait for trust. */
+function lacksTrust({ workspace, runtime }: Local): boolean {
+  if (workspace.trusted) return workspace.lost.length > 0
+  return runtime.catalog().held.some((held) => held.reasons.some((reason) => reason.code === 'untrusted'))
+}
+
+/** The caller gave consent with --trust; they still see to what. */
+async function showConsent({ loaded, workspace }: Local, { terminal }: Invocation): Promise<void> {
+  const text = itemsText(await consentOf(loaded), workspace.directory)
+  if (text !== '') terminal.note(`--trust applies the settings of ${toSafeLine(workspace.directory)}.\n${text}`)
 }
 
 async function trustOrStop(local: Local, invocation: Invocation): Promise<void> {
-  const directory = local.workspace.directory
-  const meaning = `${toSafeLine(directory)} is not trusted. Its skills may tell the model what to do and run commands in the sandbox; its nexus.yaml may change settings.`
-  const canRemember = invocation.terminal.isInteractive && !local.loaded.homeIsWorkspace
-  const text = textForConsent(local.loaded)
-  const settings = text === undefined ? '' : `\nnexus.yaml:\n${text}`
-  const agreed = canRemember && (await askYesNo(`${meaning}${settings}\nTrust this workspace from now on?`, invocation))
-  if (!agreed) {
-    throw new NexusError('UNTRUSTED_WORKSPACE', meaning, {
-      fix: local.loaded.homeIsWorkspace
-        ? 'Look at it, set HOME or NEXUS_HOME to a directory of yours outside of it, then type: nexus trust   (or add --trust for this run)'
-        : `Look at it, then type: nexus trust ${shellWord(directory)}   (or add --trust for this run)`,
-    })
-  }
-  await trustWorkspace({ nexusHome: local.loaded.nexusHome, directory })
+  const { loaded, workspace } = local
+  const { directory } = workspace
+  const consent = await consentOf(loaded)
+  const canRemember = invocation.terminal.isInteractive && !loaded.homeIsWorkspace
+  const items = itemsText(consent, directory)
+  const why = [workspace.trusted ? lostTrust(workspace) : meaningOfTrust(directory), ...(items === '' ? [] : [items])]
+  const text = consent.text === undefined ? [] : ['nexus.yaml:', consent.text]
+  const question = [...why, ...text, 'Trust this workspace from now on?'].join('\n')
+  if (!canRemember || !(await askYesNo(question, invocation))) throw notTrusted(local, why.join('\n'))
+  await trustWorkspace({ nexusHome: loaded.nexusHome, directory, shown: consent.shown })
+}
+
+function lostTrust({ directory, lost }: Local['workspace']): string {
+  return `Some settings of ${toSafeLine(directory)} are not trusted any more. You edited them after you trusted it: ${lost.map(toSafeLine).join(', ')}.`
+}
+
+function notTrusted({ loaded, workspace }: Local, why: string): NexusError {
+  const named = workspace.files.find((path) => path !== join(workspace.directory, 'nexus.yaml'))
+  const config = named === undefined ? '' : ` --config ${shellWord(named)}`
+  return new NexusError('UNTRUSTED_WORKSPACE', why, {
+    fix: loaded.homeIsWorkspace
+      ? 'Look at it, set HOME or NEXUS_HOME to a directory of yours outside of it, then type: nexus trust   (or add --trust for this run)'
+      : `Read it, then run: nexus trust ${shellWord(workspace.directory)}${config}   (or add --trust for this run)`,
+  })
 }
 
 /** Who answers what policy wants confirmed: `--yes`, or the person at the terminal; undefined when neither is there. */

@@ -9,7 +9,10 @@ const WHERE: Record<string, OptionSpec> = {
   'skills-dir': { type: 'string', multiple: true, value: 'DIR', help: 'look for skills here too (may be repeated)' },
   config: { type: 'string', value: 'FILE', help: 'read this nexus.yaml after the usual ones' },
   agent: { type: 'string', value: 'ID', help: 'see it as this agent (default: the first)' },
-  trust: { type: 'boolean', help: 'trust this workspace for this run' },
+  trust: {
+    type: 'boolean',
+    help: 'trust this workspace for this run; its secret commands then run as you, outside the sandbox',
+  },
 }
 
 const SANDBOX: Record<string, OptionSpec> = {
@@ -256,9 +259,11 @@ export const COMMANDS: readonly Command[] = [
     options: {
       list: { type: 'boolean', help: 'show the trusted workspaces' },
       remove: { type: 'boolean', help: 'take the trust back' },
+      yes: { type: 'boolean', help: 'trust without a question: also what runs as you, outside the sandbox' },
+      config: WHERE['config'] as OptionSpec,
       ...JSON_OPTION,
     },
-    examples: ['nexus trust', 'nexus trust --list', 'nexus trust --remove ./project'],
+    examples: ['nexus trust', 'nexus trust --list', 'nexus trust --yes', 'nexus trust --remove ./project'],
     load: async () => (await import('./commands/trust.ts')).trust,
   },
   {

@@ -10,6 +10,7 @@ export type {
   SkillsConfig,
   SourceConfig,
 } from './config.ts'
+export { type Consent, type ConsentItem, type ConsentKind, consentOf } from './consent.ts'
 export { type Environment, readEnvironment } from './environment.ts'
 export { assertValid, loadConfig, type LoadConfigOptions } from './load-config.ts'
 export type { ConfigDocument } from './schema/schema.ts'
@@ -22,9 +23,10 @@ export {
 } from './secrets/open-secrets.ts'
 export { nameOf } from './document/path.ts'
 export type { SourceLines } from './document/frame-lines.ts'
-export { configTruthy, explainConfig, type ExplainedConfig, sourceOf, textForConsent } from './show.ts'
+export { configTruthy, explainConfig, type ExplainedConfig, sourceOf } from './show.ts'
 export {
   listTrusted,
+  type ShownFiles,
   type TrustChange,
   type TrustedWorkspace,
   type TrustList,

@@ -1,8 +1,6 @@
-import { join } from 'node:path'
-import { isJsonObject, type JsonObject, type JsonValue, toSafeText } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import type { Config, LoadedConfig, Origin } from './config.ts'
 import type { SourceLines } from './document/frame-lines.ts'
-import { HIDDEN } from './document/path.ts'
 
 /**
  * Whether the dotted path leads to something true: not false, 0, null or blank text. Only own properties count.
@@ -57,17 +55,4 @@ export async function sourceOf(
   if (text === undefined) return undefined
   const { frameLines } = await import('./document/frame-lines.ts')
   return frameLines(text, secrets)
-}
-
-/**
- * The whole nexus.yaml of a workspace, for the person who is asked to trust it: each value as it is, since any of them may be what
- * they would not agree to. Only passwords in addresses are blanked.
- */
-export function textForConsent({ textOf, workspace }: Pick<LoadedConfig, 'textOf' | 'workspace'>): string | undefined {
-  const text = textOf(join(workspace.directory, 'nexus.yaml'))
-  return text === undefined
-    ? undefined
-    : toSafeText(text)
-        .replaceAll(/(?<=\/\/[^\s/@]*:)[^\s/]*(?=@)/g, HIDDEN)
-        .trimEnd()
 }

@@ -4,7 +4,8 @@ import { checkDocument } from './document/check-document.ts'
 import type { Finding } from './document/finding.ts'
 import { parseSettings } from './document/parse.ts'
 import { nameOf, type Path } from './document/path.ts'
-import { findWidening, type Widening } from './layers/widening.ts'
+import { isSection } from './layers/restrict.ts'
+import { findWidening, pointerTo, type Widening } from './layers/widening.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 
 /** Each setting of one file that may widen what is allowed, as a JSON pointer, with the `sha256:…` of its value as written. */
@@ -46,13 +47,22 @@ export function findLost(document: ConfigDocument, file: string, recorded: Recor
   const present = widening.flatMap(({ at, pointer }) => {
     if (settings[pointer] === now[pointer]) return []
     if (isOlder) return [lost(at, 'is not applied. An older version of Nexus did not record what you trusted.')]
-    const how = Object.hasOwn(settings, pointer) ? 'changed' : 'was added'
-    return [lost(at, `is not applied. It ${how} after you trusted this workspace.`)]
+    const isNew = !Object.hasOwn(settings, pointer)
+    const how = isNew ? 'was added' : 'changed'
+    return [lost(isNew ? wholeOf(at, settings) : at, `is not applied. It ${how} after you trusted this workspace.`)]
   })
   const removed = Object.keys(settings)
     .filter((pointer) => !Object.hasOwn(now, pointer))
     .map((pointer) => lost(pathOf(pointer, document), 'was removed after you trusted this workspace.'))
-  return [...present, ...removed]
+  return [...new Map([...present, ...removed].map((each) => [nameOf(each.at), each])).values()]
+}
+
+/** The largest part around a new setting of which nothing was there: a new map is named once. */
+function wholeOf(at: Path, settings: TrustedSettings): Path {
+  const above = at.slice(0, -1)
+  if (above.length === 0 || isSection(above)) return at
+  const prefix = `${pointerTo(above)}/`
+  return Object.keys(settings).some((pointer) => pointer.startsWith(prefix)) ? at : wholeOf(above, settings)
 }
 
 function digests(widening: readonly Widening[]): TrustedSettings {

@@ -80,9 +80,23 @@ test('Ctrl-C at the question for trust cancels, ends with 130 and trusts nothing
     keys: '\u0003',
   })
   assert.equal(code, 130, screen)
+  assert.match(screen, /run as you, outside the sandbox/)
+  assert.match(screen, /command +model\.apiKey \(nexus\.yaml:1\)/)
   assert.match(screen, /apiKey: \{command: \[sh, -c, evil\]\}/)
   assert.doesNotMatch(screen, /INTERNAL|\n\s+at /)
   assert.equal((await place.run(['trust', '--list'])).stdout, '')
+})
+
+test('nexus trust asks too, and no trusts nothing', { skip }, async (t) => {
+  const place = new Place(t)
+  writeFileSync(join(place.workspace, 'nexus.yaml'), 'skills: {custom: [./evil.mjs]}\n')
+  const no = await inTerminal(place, ['trust'], { prompt: TRUST, keys: 'n\r' })
+  assert.equal(no.code, 1, no.screen)
+  assert.match(no.screen, /run as you, outside the sandbox[\s\S]*module +skills\.custom\[0\]/)
+  assert.equal((await place.run(['trust', '--list'])).stdout, '')
+  const yes = await inTerminal(place, ['trust'], { prompt: TRUST, keys: 'y\r' })
+  assert.equal(yes.code, 0, yes.screen)
+  assert.match((await place.run(['trust', '--list'])).stdout, /workspace/)
 })
 
 test('Ctrl-C at the question for approval cancels the turn and ends with 130', { skip }, async (t) => {
@@ -121,7 +135,7 @@ test('the command that trusts a directory can be pasted, whatever the directory 
   const odd = join(place.root, "it's a $(touch here) dir")
   cpSync(place.workspace, odd, { recursive: true })
   const { stderr } = await place.run(['skills', 'run', 'greet', '--', 'true'], { cwd: odd })
-  const [, command = ''] = /type: nexus trust (.*?) {3}\(or/.exec(stderr) ?? []
+  const [, command = ''] = /run: nexus trust (.*?) {3}\(or/.exec(stderr) ?? []
   assert.equal(spawnSync('sh', ['-c', `printf %s ${command}`], { encoding: 'utf8' }).stdout, odd)
 })
 

@@ -7,7 +7,9 @@ import { ended, Place } from './nexus.ts'
 
 const NONE = 'execution: { sandbox: none }\n'
 
-test('nexus trust says what it trusts: the skills, and the nexus.yaml as it is now', async (t) => {
+const COMMAND = 'model: {provider: openai, name: m, apiKey: {command: [sh, -c, evil]}}\n'
+
+test('nexus trust says what it trusts: the skills, and the settings that were shown', async (t) => {
   const place = new Place(t)
   const first = await place.run(['trust'])
   assert.equal(first.code, 0, first.stderr)
@@ -15,7 +17,8 @@ test('nexus trust says what it trusts: the skills, and the nexus.yaml as it is n
   assert.match(first.stderr, /no nexus\.yaml.*counts only after nexus trust/s)
   writeFileSync(join(place.workspace, 'nexus.yaml'), 'limits: { maxIterations: 5 }\n')
   const second = await place.run(['trust'])
-  assert.match(second.stderr, /nexus\.yaml as it is now \(sha256:[0-9a-f]{12}…\), which sets: limits/)
+  assert.equal(second.code, 0, second.stderr)
+  assert.match(second.stderr, /those shown: limits;/)
 })
 
 test('nexus trust shows all that it trusts: every value, with nothing hidden in it but passwords of addresses', async (t) => {
@@ -25,7 +28,86 @@ test('nexus trust shows all that it trusts: every value, with nothing hidden in 
   const { stderr } = await place.run(['trust'])
   assert.match(stderr, /apiKey: \{command: \[sh, -c, evil\]\}/)
   assert.match(stderr, /https:\/\/me:\[hidden\]@host\/v1/)
-  assert.match(stderr, /^    # abc$/m)
+  assert.doesNotMatch(stderr, /pass-word/)
+  assert.match(stderr, /^ {4}# abc$/m)
+})
+
+const POWERFUL = String.raw`model: {provider: openai, name: m, baseUrl: "https://me:pass-word@host/v1", apiKey: {command: [sh, -c, "evil\u202e"]}}
+skills:
+  custom: [./evil.mjs]
+  load: {extraDirs: [~/more]}
+  sources: [{type: git, url: "https://git/x"}]
+  entries: {greet: {apiKey: {source: exec, provider: vault, id: x}}, other: {apiKey: {file: /etc/hostname}}}
+secrets: {providers: {vault: {source: exec, command: /opt/vault, args: [a, b]}}}
+mcp: {servers: {local: {command: node, args: [x.js]}, far: {url: "https://mcp/"}}}
+`
+
+test('what runs as the user, and what is contacted or read, is named in full; without an answer nothing is trusted', async (t) => {
+  const place = new Place(t)
+  writeFileSync(join(place.workspace, 'nexus.yaml'), POWERFUL)
+  const outside = [
+    String.raw`  command +model\.apiKey \(nexus\.yaml:1\): \{"command":\["sh","-c","evil\\u202e"\]\}`,
+    String.raw`  command +skills\.entries\.greet\.apiKey \(nexus\.yaml:6\): \{"source":"exec","provider":"vault","id":"x"\}`,
+    String.raw`  command +secrets\.providers\.vault \(nexus\.yaml:7\): .*"/opt/vault","args":\["a","b"\]\}`,
+    String.raw`  module +skills\.custom\[0\] \(nexus\.yaml:3\): \./evil\.mjs`,
+    String.raw`  server +mcp\.servers\.local \(nexus\.yaml:8\): \{"command":"node","args":\["x\.js"\]\}`,
+  ]
+  const read = [
+    String.raw`  server +mcp\.servers\.far .*https://mcp/`,
+    String.raw`  base URL +model\.baseUrl \(nexus\.yaml:1\): https://me:\[hidden\]@host/v1`,
+    String.raw`  source +skills\.load\.extraDirs\[0\] .*: ~/more`,
+    String.raw`  source +skills\.sources\[0\] .*https://git/x`,
+    String.raw`  secret file +skills\.entries\.other\.apiKey .*/etc/hostname`,
+  ]
+  for (const args of [['trust'], ['run', 'hello', '--model', 'recorded'], ['skills', 'run', 'greet', '--', 'true']]) {
+    const { code, stdout, stderr } = await place.run(args)
+    assert.equal(code, 1, stderr)
+    assert.equal(stdout, '')
+    assert.match(stderr, /UNTRUSTED_WORKSPACE/)
+    const [, first = '', second = ''] =
+      /run as you, outside the sandbox.*?:\n(.*)Nexus contacts or reads these.*?:\n(.*)/s.exec(stderr) ?? []
+    for (const line of outside) assert.match(first, new RegExp(`^${line}$`, 'm'))
+    for (const line of read) assert.match(second, new RegExp(line))
+  }
+  assert.equal((await place.run(['trust', '--list'])).stdout, '')
+  const { code, stderr } = await place.run(['skills', 'run', 'greet', '--trust', '--', 'true'])
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /run as you, outside the sandbox/)
+  assert.equal((await place.run(['trust', '--list'])).stdout, '')
+  assert.equal((await place.run(['trust', '--yes'])).code, 0)
+  assert.match((await place.run(['trust', '--list'])).stdout, /workspace/)
+})
+
+test('nexus trust refuses a directory that is not the workspace, and names the one that is', async (t) => {
+  const place = new Place(t)
+  writeFileSync(join(place.workspace, 'nexus.yaml'), '')
+  const { code, stderr } = await place.run(['trust', 'skills'])
+  assert.equal(code, 2, stderr)
+  assert.match(stderr, /is not a workspace[\s\S]*fix: Run: nexus trust .*workspace$/m)
+})
+
+test('an edit that widens power after trust stops what runs, names the setting, and config check says so', async (t) => {
+  const place = new Place(t)
+  await place.run(['trust'])
+  writeFileSync(join(place.workspace, 'nexus.yaml'), COMMAND)
+  const { code, stderr } = await place.run(['skills', 'run', 'greet', '--', 'true'])
+  assert.equal(code, 1, stderr)
+  assert.match(stderr, /UNTRUSTED_WORKSPACE: .*You edited them after you trusted it: model\./)
+  assert.match(stderr, /model\.apiKey \(nexus\.yaml:1\): .*evil/)
+  const check = await place.run(['config', 'check', '--json'])
+  const { data, diagnostics } = JSON.parse(check.stdout) as {
+    data: { workspace: { lost: string[] } }
+    diagnostics: { code: string; subject: string; fix: string }[]
+  }
+  assert.deepEqual(data.workspace.lost, ['model'])
+  assert.deepEqual(
+    [diagnostics[0]?.code, diagnostics[0]?.subject, diagnostics[0]?.fix],
+    ['config-changed-since-trust', 'model', 'Run: nexus trust'],
+  )
+  const shown = (await place.run(['config', 'check'])).stdout
+  assert.match(shown, /not trusted since you edited model: nexus trust/)
+  assert.doesNotMatch(shown, /\(trusted\)/)
+  assert.match((await place.run(['doctor'])).stdout, /not trusted since you edited model/)
 })
 
 test('a nexus.yaml that appeared in a trusted workspace does not free the next command, and is reported', async (t) => {
@@ -35,13 +117,9 @@ test('a nexus.yaml that appeared in a trusted workspace does not free the next c
   for (const more of [[], ['--trust']]) {
     const { code, stdout, stderr } = await place.run(['skills', 'run', 'greet', ...more, '--', 'echo $NEXUS_SANDBOX'])
     assert.deepEqual([code, stdout], [0, 'local\n'], stderr)
-    assert.match(stderr, more.length === 0 ? /config-changed-since-trust/ : /config-user-only/)
+    assert.match(stderr, /config-user-only/)
     assert.doesNotMatch(stderr, /WARNING: sandbox none/)
   }
-  await place.run(['trust'])
-  const { stdout, stderr } = await place.run(['skills', 'run', 'greet', '--', 'echo $NEXUS_SANDBOX'])
-  assert.equal(stdout, 'local\n', stderr)
-  assert.match(stderr, /config-user-only/)
 })
 
 test(

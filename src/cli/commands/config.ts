@@ -22,6 +22,7 @@ import {
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { printDiagnostics } from '../open.ts'
+import { trustText } from '../show/consent.ts'
 import { type Setting, settingsIn, settingsText } from '../settings/settings-text.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -33,7 +34,7 @@ export async function checkConfig(invocation: Invocation): Promise<number> {
   const bad = hasErrors(diagnostics)
   if (invocation.flags['json'] === true) {
     const { document: config } = await explainConfig(loaded)
-    const data = { files: [...loaded.files], workspace: { ...loaded.workspace }, config }
+    const data = { files: [...loaded.files], workspace: workspaceData(loaded), config }
     terminal.json(envelope('config check', data, diagnostics))
     return bad ? 1 : 0
   }
@@ -47,9 +48,7 @@ export async function checkConfig(invocation: Invocation): Promise<number> {
       ? terminal.paint('yellow', '!')
       : terminal.paint('green', '✓')
   terminal.line(`${mark} ${toSafeLine(files)}`)
-  terminal.line(
-    `  workspace ${toSafeLine(loaded.workspace.directory)} (${loaded.workspace.trusted ? 'trusted' : 'not trusted: nexus trust'})`,
-  )
+  terminal.line(`  workspace ${trustText(loaded.workspace)}`)
   return bad ? 1 : 0
 }
 
@@ -86,7 +85,7 @@ export async function showConfig(invocation: Invocation): Promise<number> {
       value,
       from: placeOf(originOf(keys)),
     }))
-    const data = { files: [...loaded.files], workspace: { ...loaded.workspace }, document: part.document, values }
+    const data = { files: [...loaded.files], workspace: workspaceData(loaded), document: part.document, values }
     terminal.json(envelope('config show', data, diagnostics))
     return bad ? 1 : 0
   }
@@ -103,6 +102,10 @@ export async function showSchema({ command, flags, terminal }: Invocation): Prom
   if (flags['json'] === true) terminal.json(envelope(command, { schema: JSON.parse(schema) as JsonObject }))
   else terminal.write(schema)
   return 0
+}
+
+function workspaceData({ workspace }: LoadedConfig): JsonObject {
+  return { ...workspace, files: [...workspace.files], lost: [...workspace.lost] }
 }
 
 /** Of the files, and of the policies that they make. */

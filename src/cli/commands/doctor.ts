@@ -13,6 +13,7 @@ import { envelope } from '../envelope.ts'
 import { withProgress } from '../interactive/progress.ts'
 import { openFor } from '../open.ts'
 import { withCommands } from '../show/findings.ts'
+import { trustText } from '../show/consent.ts'
 import { formatDiagnostic } from '../terminal.ts'
 
 /** One thing that was looked at: what was found, and what is wrong with it. */
@@ -90,7 +91,7 @@ async function checkConfiguration(loaded: LoadedConfig): Promise<Finding> {
   const files = loaded.files.length === 0 ? 'no nexus.yaml, defaults hold' : loaded.files.join(', ')
   return {
     subject: 'config',
-    found: `${files}; workspace ${loaded.workspace.directory} (${loaded.workspace.trusted ? 'trusted' : 'not trusted: nexus trust'})`,
+    found: `${files}; workspace ${trustText(loaded.workspace)}`,
     diagnostics: [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics, ...(await readEntries(loaded))],
   }
 }

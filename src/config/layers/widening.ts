@@ -49,5 +49,10 @@ function pointerOf(at: Path, document: ConfigDocument): string {
   const [section, index, ...rest] = at
   const id = section === 'agents' ? partAt(document, ['agents', index ?? 0, 'id']) : undefined
   const keys = typeof id === 'string' ? ['agents', id, ...rest] : at
+  return pointerTo(keys)
+}
+
+/** RFC 6901. */
+export function pointerTo(keys: Path): string {
   return keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

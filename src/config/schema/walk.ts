@@ -79,6 +79,11 @@ export function isSecret(path: Path): boolean {
   return forms.some((form) => holdsOf(form) === 'secret')
 }
 
+/** Whether an address stands at `path` of a document. */
+export function isAddress(document: unknown, path: Path): boolean {
+  return holdsOf(schemasAlong(document, path)[path.length]) === 'address'
+}
+
 /** The values that a schema allows when they can be counted. */
 export function choicesOf(schema: Schema | undefined): readonly string[] {
   if (schema?.type === 'picklist') return (schema.options ?? []).map(String)

@@ -1,0 +1,104 @@
+/** consent: what a person must see before they trust the configuration of a workspace. */
+import { relative } from 'node:path'
+import { isJsonObject, type JsonObject, type JsonValue, toSafeJson, toSafeLine, toSafeText } from '../kernel/index.ts'
+import type { LoadedConfig } from './config.ts'
+import { HIDDEN, nameOf, type Path } from './document/path.ts'
+import { fits } from './layers/pattern.ts'
+import type { ShownFiles } from './trust.ts'
+
+/** What a setting makes Nexus do with the user's rights. */
+export type ConsentKind = 'command' | 'module' | 'server' | 'address' | 'source' | 'secret-file'
+
+export interface ConsentItem {
+  readonly kind: ConsentKind
+  /** It starts a program or loads code outside the sandbox. */
+  readonly runsAsUser: boolean
+  /** The setting. */
+  readonly subject: string
+  readonly path: string
+  readonly line: number
+  /** The value in full, as one visible line; only passwords in addresses are hidden, and nothing of what runs. */
+  readonly text: string
+}
+
+export interface Consent {
+  /** What runs first, then what is contacted or read. */
+  readonly items: readonly ConsentItem[]
+  /** The texts to trust: those that `items` and `text` were made of. */
+  readonly shown: ShownFiles
+  /** All files in full; undefined when there is none. */
+  readonly text: string | undefined
+}
+
+const RUN: readonly ConsentKind[] = ['command', 'module', 'server']
+const ORDER: readonly ConsentKind[] = ['command', 'module', 'server', 'address', 'source', 'secret-file']
+
+/** Reads the files of the workspace as they were loaded; runs and resolves nothing. */
+export async function consentOf({ workspace, textOf }: Pick<LoadedConfig, 'workspace' | 'textOf'>): Promise<Consent> {
+  const shown = new Map(workspace.files.map((path) => [path, textOf(path) ?? '']))
+  if (shown.size === 0) return { items: [], shown, text: undefined }
+  const { readChecked } = await import('./trusted-settings.ts')
+  const { placesIn } = await import('./document/parse-yaml.ts')
+  const { isAddress, isSecret } = await import('./schema/walk.ts')
+  const items: ConsentItem[] = []
+  for (const [path, text] of shown) {
+    const document = (await readChecked(text, path)) as JsonObject
+    const locate = placesIn(text)
+    visit(document, [], (value, at) => {
+      const kind = kindOf(value, at, { isSecret: isSecret(at), isAddress: isAddress(document, at) })
+      if (kind === undefined) return false
+      const runsAsUser =
+        RUN.includes(kind) && !(kind === 'server' && isJsonObject(value) && value['command'] === undefined)
+      const about = { kind, runsAsUser, subject: nameOf(at), path, line: locate(at).line }
+      // Nothing of what runs may be hidden: a password's place would hide a part of a command.
+      items.push({ ...about, text: runsAsUser ? shownInFull(value) : withoutPasswords(shownInFull(value)) })
+      return true
+    })
+  }
+  const texts = [...shown].map(([path, text]) =>
+    shown.size === 1 ? text : `# ${toSafeLine(relative(workspace.directory, path))}\n${text}`,
+  )
+  return {
+    items: items.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)),
+    shown,
+    text: withoutPasswords(toSafeText(texts.join('\n'))).trimEnd(),
+  }
+}
+
+interface Form {
+  readonly isSecret: boolean
+  readonly isAddress: boolean
+}
+
+function kindOf(value: JsonValue, at: Path, { isSecret, isAddress }: Form): ConsentKind | undefined {
+  if (fits('skills.custom.*', at)) return 'module'
+  if (fits('mcp.servers.*', at)) return 'server'
+  if (SOURCES.some((pattern) => fits(pattern, at))) return 'source'
+  if (isJsonObject(value)) return isSecret || fits('secrets.providers.*', at) ? secretKind(value) : undefined
+  if (typeof value !== 'string') return undefined
+  const isUrl = isAddress || at.join('.') === 'execution.e2b.domain' || (isSecret && value.includes('://'))
+  return isUrl ? 'address' : undefined
+}
+
+function secretKind({ source, env, file }: JsonObject): ConsentKind | undefined {
+  if (source === 'env' || env !== undefined) return undefined
+  return source === 'file' || file !== undefined ? 'secret-file' : 'command'
+}
+
+const SOURCES = ['skills.sources.*', 'skills.load.extraDirs.*', 'skills.skill_dirs.*']
+
+/** Calls `take` for each part until it takes one; what is below that is not visited. */
+function visit(value: JsonValue | undefined, at: Path, take: (value: JsonValue, at: Path) => boolean): void {
+  if (value === undefined || take(value, at)) return
+  const members = Array.isArray(value) ? [...value.entries()] : isJsonObject(value) ? Object.entries(value) : []
+  for (const [key, member] of members) visit(member as JsonValue, [...at, key], take)
+}
+
+/** What hides or moves text is written as \u…, so that nothing that is trusted stays unseen. */
+function shownInFull(value: JsonValue): string {
+  return typeof value === 'string' && toSafeLine(value) === value ? value : toSafeJson(value)
+}
+
+function withoutPasswords(text: string): string {
+  return text.replaceAll(/(?<=\/\/[^\s/@]*:)[^\s/]*(?=@)/g, HIDDEN)
+}
