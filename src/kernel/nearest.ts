@@ -3,12 +3,12 @@ const MAX_COMPARED = 64
 
 /**
  * The candidate that `name` is most likely a slip of, or undefined when none is near: at most a third of its letters
- * changed, added, lost or swapped with their neighbour, whatever the case. The first of equals wins.
+ * changed, added, lost or swapped with their neighbour, whatever the case, and at most `most`. The first of equals wins.
  */
-export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+export function nearest(name: string, candidates: Iterable<string>, most = Infinity): string | undefined {
   const wanted = comparable(name)
   let best: string | undefined
-  let limit = Math.max(1, Math.floor(wanted.length / 3)) + 1
+  let limit = Math.min(most, Math.max(1, Math.floor(wanted.length / 3))) + 1
   for (const candidate of candidates) {
     const distance = editDistance(wanted, comparable(candidate), limit)
     if (distance >= limit) continue

@@ -14,11 +14,27 @@ import { findings, makePlace } from './place.ts'
 
 /** Text, the findings in order, and words of the first message or fix. */
 const BAD: readonly (readonly [text: string, found: readonly string[], words: RegExp])[] = [
-  ['a: [1', ['1:6 config-syntax'], /not YAML/],
+  ['a: [1', ['1:4 config-syntax'], /bracket \[ that opens here is not closed\. Write the closing \]/],
+  ['limits: {a: 1\nb: 2', ['1:9 config-syntax'], /bracket \{ that opens here/],
+  [
+    'model: "openai/x\nlimits: {}',
+    ['1:8 config-syntax'],
+    /quote " that opens here is not closed on its line\. Write the closing "/,
+  ],
+  ['model: "openai/x\nlimits:\n  a: "b"', ['1:8 config-syntax'], /quote " that opens here/],
+  ["a:\n  b: 'c\n  d: 'e'", ['2:6 config-syntax'], /quote ' that opens here/],
+  ['model:openai/x', ['1:6 config-wrong-type'], /"model:" has no space after its colon\. Write: model: openai\/x$/],
+  ['model:openai/x\nlimits: {}', ['1:6 config-syntax'], /Write: model: openai\/x$/],
+  ['limits:\n  maxIterations:3\n  x: 3', ['2:16 config-syntax'], /Write a space after "maxIterations:"/],
+  ['limits:\n  maxIterations:3', ['1:1 config-wrong-type'], /Write a space after "maxIterations:"/],
+  ['token:top-secret\nlimits: {}', ['1:6 config-syntax'], /^(?!.*top-secret).*Write a space after "token:"/],
+  ['a: b: c', ['1:4 config-syntax'], /Put quotes around the value/],
+  ['limits:\n\ta: 1', ['2:1 config-syntax'], /Replace the tab/],
+  ['limits:\n  a: 1\n b: 2', ['3:1 config-syntax'], /in the same column/],
   ['skills: {entries: {x: {apiKey: ${KEY}}}}', ['1:33 config-syntax'], /Put quotes around the value/],
   ['\tskills: {}', ['1:1 config-syntax'], /not YAML/],
-  ['- a\n- b', ['1:1 config-wrong-type'], /must be a map of settings; it holds a list/],
-  ['just words', ['1:1 config-wrong-type'], /it holds a text/],
+  ['- a\n- b', ['1:1 config-wrong-type'], /must be a map of settings; found a list/],
+  ['just words', ['1:1 config-wrong-type'], /found a text/],
   ['limits: {}\nlimits: {}', ['2:1 config-duplicate-key'], /"limits" is there twice/],
   ['%YAML 1.1\n---\nlimits: {}', ['1:1 config-yaml-refused'], /directives/],
   ['limits: {}\n---\nlimits: {}', ['2:1 config-yaml-refused'], /one document/],
@@ -35,6 +51,12 @@ const BAD: readonly (readonly [text: string, found: readonly string[], words: Re
   ['lmits: {}', ['1:1 config-unknown-key'], /Did you mean "limits"\?/],
   ['skill_dirs: [./team]', ['1:1 config-unknown-key'], /Did you mean skills\.skill_dirs\?/],
   ['skill_dir: [./team]', ['1:1 config-unknown-key'], /Did you mean skills\.skill_dirs\?/],
+  ['temprature: 1', ['1:1 config-unknown-key'], /^(?!.*Did you mean).*Allowed here: model/],
+  [
+    'model: {provider: openai, name: m, temprature: 1}',
+    ['1:36 config-unknown-key'],
+    /^(?!.*Did you mean).*Allowed here: provider/,
+  ],
   ['extraDirs: [./team]', ['1:1 config-unknown-key'], /Did you mean skills\.load\.extraDirs\?/],
   ['skills:\n  disabled: []', ['2:3 config-unknown-key'], /Did you mean "disabled_skills"\?/],
   [

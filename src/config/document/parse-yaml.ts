@@ -12,6 +12,7 @@ import {
 } from 'yaml'
 import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { type Path, type PathKey, shownKey } from './path.ts'
+import { explainSyntax, joinedKey } from './syntax-error.ts'
 import { describe } from './words.ts'
 
 /** A file as plain data. Objects have no prototype. */
@@ -51,8 +52,12 @@ export function parseYaml(text: string, path: string): Parsed {
   checkSyntax(document, text, report)
   const contents = diagnostics.length === 0 ? toJson(document.contents, { report, values: 0 }, 0) : null
   if (contents !== null && !isJsonObject(contents)) {
-    const message = `The file must be a map of settings; it holds ${describe(contents)}.`
-    report('config-wrong-type', document.contents?.range?.[0], { message })
+    const start = document.contents?.range?.[0]
+    const { offset = start, ...about } = joinedKey(text, start ?? 0) ?? {
+      message: `The file must be a map of settings; found ${describe(contents)}.`,
+      fix: 'Write each setting as "key: value", such as: model: openai/gpt-5.4-mini',
+    }
+    report('config-wrong-type', offset, about)
   }
   const isUsable = diagnostics.length === 0 && isJsonObject(contents)
   return { value: isUsable ? contents : (Object.create(null) as JsonObject), diagnostics }
@@ -85,11 +90,8 @@ function checkSyntax(document: Document.Parsed, text: string, report: Report): v
     report('config-yaml-refused', pos[0], { message: 'A configuration is one document; a second begins here.', fix })
     return
   }
-  // The message of the library quotes the text, which may be a secret.
-  const words = code === 'BAD_DQ_ESCAPE' ? 'Invalid escape sequence' : (error.message.split(': ')[0] ?? '')
-  const isReference = text.slice(pos[0] - 1, pos[0] + 1) === '${'
-  const fix = isReference ? 'Put quotes around the value: "${NAME}".' : undefined
-  report('config-syntax', pos[0], { message: `This is not YAML: ${words}.`, ...(fix !== undefined && { fix }) })
+  const { offset, ...about } = explainSyntax(document, text, error)
+  report('config-syntax', offset, about)
 }
 
 type Report = (code: string, offset: number | undefined, about: { message: string; fix?: string }) => void

@@ -137,6 +137,8 @@ const SWITCHES: ReadonlyMap<string, boolean> = new Map([
 /** What a text means where none can be: the words of YAML 1.1, and values in quotes. */
 function meantBy(input: unknown, wanted: string): string | undefined {
   if (typeof input !== 'string') return undefined
+  const joined = wanted === TYPES['Object'] ? /^(\w+):\S/.exec(input)?.[1] : undefined
+  if (joined !== undefined) return `Write a space after "${shownKey(joined)}:".`
   const meant = SWITCHES.get(input.trim().toLowerCase())
   if (wanted === TYPES['boolean'] && meant !== undefined)
     return String(meant) === input
@@ -155,7 +157,7 @@ function elsewhere(name: string, parent: Path): string {
   if (policy !== undefined) return `Did you mean agents[].tools.${policy}? `
   const paths = knownPaths().toReversed()
   const byName = new Map(paths.map((path) => [path.slice(path.lastIndexOf('.') + 1), path]))
-  const path = byName.get(name) ?? byName.get(nearest(name, byName.keys()) ?? '')
+  const path = byName.get(name) ?? byName.get(nearest(name, byName.keys(), 1) ?? '')
   return path === undefined || !path.includes('.') ? '' : `Did you mean ${path}? `
 }
 
