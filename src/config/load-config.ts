@@ -7,6 +7,7 @@ import type { Built, Input } from './layers/build-layers.ts'
 import { type FilesRead, type FileToRead, readFiles } from './read-files.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 import { brokenBelow, stillUnset, toConfig } from './to-config.ts'
+import { findStrayFiles } from './stray-files.ts'
 import { listTrusted, nameInWorkspace, type TrustedWorkspace, type TrustList } from './trust.ts'
 import { findWorkspace, holdsNexusHome, isInside } from './workspace.ts'
 
@@ -58,6 +59,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       ...trust.diagnostics,
       ...(options.trusted === undefined && entry ? findGone(entry, read) : []),
       ...read.diagnostics,
+      ...findStrayFiles(found, { cwd: options.cwd, nexusHome: environment.nexusHome, read: read.paths }),
       ...(homeIsWorkspace ? built.diagnostics.map(withOwnHome) : built.diagnostics),
       ...settings.diagnostics,
     ],

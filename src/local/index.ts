@@ -2,5 +2,6 @@
 export { entryValues, readEntries } from './entries.ts'
 export { type Look, lookAround, type LookOptions } from './inspect.ts'
 export { type Local, type LocalOptions, openLocal } from './open-local.ts'
+export { findMissingDirectories, findUnknownSkills } from './names-nothing.ts'
 export { readPolicies } from './policies.ts'
 export { packageRoot, sandboxOptions, stateFile } from './settings.ts'

@@ -160,3 +160,21 @@ mcp: {servers: {m: {url: "https://h/?k=top-secret-e"}}}
     assert.match(stdout, args[0] === 'show' ? /plain"?: / : /nexus\.yaml/)
   }
 })
+
+test('config check and doctor report keys, files and directories that lead to nothing, and show no ✓ beside them', async (t) => {
+  const place = withUser(t, 'skills:\n  entries: {gret: {enabled: true}}\n  load: {extraDirs: [$HOME/x, ./gone]}\n')
+  writeFileSync(join(place.workspace, 'nexus.yml'), 'model: openai/x\n')
+  for (const command of [['config', 'check'], ['doctor']]) {
+    const { stdout } = await place.run(command)
+    for (const code of ['skill-unknown', 'directory-unexpanded', 'directory-missing', 'config-not-read'])
+      assert.match(stdout, new RegExp(`warning ${code} `), `${command.join(' ')}: ${stdout}`)
+    assert.match(stdout, /Write greet\./)
+    assert.match(stdout, command[0] === 'doctor' ? /^! config/m : /^! Read: /m)
+  }
+})
+
+test('config check says that an entries of another form is no map', async (t) => {
+  const { code, stdout } = await withUser(t, 'skills: {entries: pfd}\n').run(['config', 'check'])
+  assert.equal(code, 1)
+  assert.match(stdout, /skills\.entries must be a map; found a text\.[\s\S]*fix: /)
+})

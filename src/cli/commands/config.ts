@@ -30,7 +30,7 @@ import type { Terminal } from '../terminal.ts'
 export async function checkConfig(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   const loaded = await load(invocation)
-  const diagnostics = await allFindings(loaded)
+  const diagnostics = await allFindings(loaded, invocation)
   const bad = hasErrors(diagnostics)
   if (invocation.flags['json'] === true) {
     const { document: config } = await explainConfig(loaded)
@@ -77,7 +77,7 @@ export async function showConfig(invocation: Invocation): Promise<number> {
   const loaded = await load(invocation)
   const { document, originOf } = await explainConfig(loaded)
   const part = sectionOf(document, invocation.positionals[0])
-  const diagnostics = await allFindings(loaded)
+  const diagnostics = await allFindings(loaded, invocation)
   const bad = hasErrors(diagnostics)
   if (invocation.flags['json'] === true) {
     const values = settingsIn(part.document, []).map(({ keys, value }) => ({
@@ -108,11 +108,9 @@ function workspaceData({ workspace }: LoadedConfig): JsonObject {
   return { ...workspace, files: [...workspace.files], lost: [...workspace.lost] }
 }
 
-/** Of the files, and of the policies that they make. */
-async function allFindings(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
-  const { readPolicies } = await import('../../local/index.ts')
-  const { readEntries } = await import('../../local/index.ts')
-  const all = [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics, ...(await readEntries(loaded))]
+/** Of the files, of the policies that they make, and of names in them that lead to nothing. */
+async function allFindings(loaded: LoadedConfig, invocation: Invocation): Promise<readonly Diagnostic[]> {
+  const all = [...loaded.diagnostics, ...(await findInSettings(loaded, invocation))]
   // Public values are quoted; a secret may be one of them by mistake.
   const redact = createRedactor(loaded.secrets)
   return all.map((found) => ({
@@ -120,6 +118,23 @@ async function allFindings(loaded: LoadedConfig): Promise<readonly Diagnostic[]>
     message: redact(found.message),
     ...(found.fix !== undefined && { fix: redact(found.fix) }),
   }))
+}
+
+/** What is wrong with settings that the schema allows. Skills are searched only when a setting names one. */
+export async function findInSettings(loaded: LoadedConfig, invocation: Invocation): Promise<readonly Diagnostic[]> {
+  const { findMissingDirectories, findUnknownSkills, lookAround, readEntries, readPolicies } =
+    await import('../../local/index.ts')
+  const { diagnostics } = await readPolicies(loaded)
+  const found = [...diagnostics, ...(await readEntries(loaded)), ...(await findMissingDirectories(loaded))]
+  const { skills, agents } = loaded.config
+  const namesSkills =
+    skills.entries.size > 0 || skills.disabledSkills.length > 0 || agents.some((agent) => agent.skills?.length)
+  if (!namesSkills) return found
+  const { cwd, environment, signal } = invocation
+  const configPath = stringFlag(invocation, 'config')
+  const options = { cwd, environment, signal, tolerateConfigErrors: true }
+  const look = await lookAround({ ...options, ...(configPath !== undefined && { configPath }) })
+  return [...found, ...(await findUnknownSkills(loaded, look.catalog()))]
 }
 
 function load(invocation: Invocation): Promise<LoadedConfig> {

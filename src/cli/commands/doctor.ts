@@ -2,8 +2,6 @@ import { existsSync } from 'node:fs'
 import { resolveModel } from '../../agents/index.ts'
 import { loadConfig, type LoadedConfig } from '../../config/index.ts'
 import { DEFAULT_PROJECT, type Diagnostic, hasErrors, isNexusError, type Severity } from '../../kernel/index.ts'
-import { readEntries } from '../../local/index.ts'
-import { readPolicies } from '../../local/index.ts'
 import { sandboxOptions, stateFile } from '../../local/index.ts'
 import { checkSandbox, createSandbox } from '../../sandbox/index.ts'
 import { openSqliteStore } from '../../store/index.ts'
@@ -14,6 +12,7 @@ import { withProgress } from '../interactive/progress.ts'
 import { openFor } from '../open.ts'
 import { withCommands } from '../show/findings.ts'
 import { trustText } from '../show/consent.ts'
+import { findInSettings } from './config.ts'
 import { formatDiagnostic } from '../terminal.ts'
 
 /** One thing that was looked at: what was found, and what is wrong with it. */
@@ -87,12 +86,12 @@ async function checkState(_loaded: LoadedConfig, { environment }: Invocation): P
   }
 }
 
-async function checkConfiguration(loaded: LoadedConfig): Promise<Finding> {
+async function checkConfiguration(loaded: LoadedConfig, invocation: Invocation): Promise<Finding> {
   const files = loaded.files.length === 0 ? 'no nexus.yaml, defaults hold' : loaded.files.join(', ')
   return {
     subject: 'config',
     found: `${files}; workspace ${trustText(loaded.workspace)}`,
-    diagnostics: [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics, ...(await readEntries(loaded))],
+    diagnostics: [...loaded.diagnostics, ...(await findInSettings(loaded, invocation))],
   }
 }
 

@@ -38,9 +38,15 @@ export function issueWords(issue: Issue, at: Path, schema: Schema | undefined): 
     : wrongType(at, issue.input, typeWords(issue))
 }
 
+/** How a form is written that is more than one word. */
+const FORMS: Readonly<Record<string, string>> = {
+  'a map': 'Write its settings below it, one a line, each as "key: value".',
+  'a list': 'Write a list, such as [first, second].',
+}
+
 export function wrongType(at: Path, input: unknown, wanted: string): Words {
   const message = `${nameOf(at)} must be ${wanted}; found ${describe(input)}.`
-  const fix = input === null ? 'Give it a value, or remove the line.' : meantBy(input, wanted)
+  const fix = input === null ? 'Give it a value, or remove the line.' : (meantBy(input, wanted) ?? FORMS[wanted])
   return { code: 'config-wrong-type', message, ...(fix !== undefined && { fix }) }
 }
 

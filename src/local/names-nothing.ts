@@ -1,0 +1,85 @@
+/** names-nothing: settings that name a directory or a skill that is not there. */
+import { existsSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { type Catalog, everyCopy } from '../catalog/index.ts'
+import { explainConfig, type LoadedConfig, nameOf } from '../config/index.ts'
+import { type Diagnostic, nearest, nameKey, toSafeLine } from '../kernel/index.ts'
+
+interface Unknown extends Pick<Diagnostic, 'code' | 'message' | 'fix'> {
+  readonly keys: readonly (string | number)[]
+  /** It may well be meant for another workspace, so in the user's own file it is only worth knowing. */
+  readonly mayBeElsewhere: boolean
+}
+
+/** Directories that are not there, with the names of variables that were written without braces. */
+export function findMissingDirectories(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
+  const { load, skillDirs, sources } = loaded.config.skills
+  const directories = [
+    ...load.extraDirs.map((path, index) => ({ keys: ['skills', 'load', 'extraDirs', index], path })),
+    ...skillDirs.map((path, index) => ({ keys: ['skills', 'skill_dirs', index], path })),
+    ...sources.flatMap((source, index) =>
+      source.type === 'local' ? [{ keys: ['skills', 'sources', index, 'path'], path: source.path }] : [],
+    ),
+  ]
+  const missing = directories.filter(({ path }) => !existsSync(path))
+  return placed(
+    missing.map(({ keys, path }) => ({ keys, mayBeElsewhere: false, ...aboutDirectory(nameOf(keys), path) })),
+    loaded,
+  )
+}
+
+function aboutDirectory(name: string, path: string): Pick<Unknown, 'code' | 'message' | 'fix'> {
+  const written = path.split('/').find((part) => /^(?:\$\w|~)/.test(part))
+  if (written === undefined)
+    return {
+      code: 'directory-missing',
+      message: `${name} is not searched. There is no directory ${toSafeLine(path)}.`,
+      fix: 'Make the directory, or correct the path.',
+    }
+  const message = `${name} is not searched. Nexus does not expand ${toSafeLine(written)}.`
+  const fix = written.startsWith('$')
+    ? `Write "\${${written.slice(1)}}", in quotes and braces.`
+    : 'Write the absolute path, or begin it with ~/.'
+  return { code: 'directory-unexpanded', message, fix }
+}
+
+/** Names of skills that no skill has here, whatever became of it. */
+export function findUnknownSkills(loaded: LoadedConfig, catalog: Catalog): Promise<readonly Diagnostic[]> {
+  const copies = everyCopy(catalog)
+  const names = [
+    ...copies.flatMap(({ name, metadata: { skillKey } }) => [name, ...(skillKey === undefined ? [] : [skillKey])]),
+    // The name of one that cannot be read may be anything: that of its directory counts too.
+    ...catalog.rejected.flatMap(({ name, file }) => [name, basename(dirname(file))]),
+  ]
+  const known = new Set(names.map(nameKey))
+  const { skills, agents } = loaded.config
+  const asked = [
+    ...[...skills.entries.keys()].map((name) => ({ keys: ['skills', 'entries', name], name })),
+    ...skills.disabledSkills.map((name, index) => ({ keys: ['skills', 'disabled_skills', index], name })),
+    ...agents.flatMap((agent, index) =>
+      (agent.skills ?? []).map((name, at) => ({ keys: ['agents', index, 'skills', at], name })),
+    ),
+  ]
+  const unknown = asked.flatMap(({ keys, name }): Unknown[] => {
+    const label = name.slice(name.lastIndexOf('/') + 1).replace(/~\d+$/, '')
+    // Entries and the list of disabled skills go by name: an address there has a finding of its own.
+    if (known.has(nameKey(label)) || (label !== name && keys[0] === 'skills')) return []
+    const guess = nearest(label, names)
+    const message = `${nameOf(keys)} has no effect. There is no skill "${toSafeLine(name)}" here.`
+    const fix = guess === undefined ? 'Correct the name, or remove it: nexus skills list --all' : `Write ${guess}.`
+    return [{ keys, code: 'skill-unknown', message, fix, mayBeElsewhere: guess === undefined }]
+  })
+  return placed(unknown, loaded)
+}
+
+/** Places cost a reading of the schema, so they are looked for only when there is something to say. */
+async function placed(found: readonly Unknown[], loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
+  if (found.length === 0) return []
+  const { originOf } = await explainConfig(loaded)
+  return found.map(({ keys, mayBeElsewhere, ...words }) => {
+    const { path = 'nexus.yaml', line, column } = originOf(keys) ?? {}
+    const place = { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
+    const severity = mayBeElsewhere && !loaded.workspace.files.includes(path) ? 'info' : 'warning'
+    return { ...words, ...place, severity, subject: nameOf(keys) } as const
+  })
+}
