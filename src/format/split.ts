@@ -1,3 +1,4 @@
+import type { Edit } from '../kernel/index.ts'
 import { shown } from './shown.ts'
 
 /** A file cut into frontmatter and body. Lines count from 1. */
@@ -20,6 +21,7 @@ export type Split =
       readonly column: number
       readonly message: string
       readonly fix: string
+      readonly edit?: Edit
     }
 
 /** Blank lines, and a line of `---` and blanks at column 1. */
@@ -76,10 +78,15 @@ function unterminated(rest: string, opener: number): Split {
   const [line = '', number] = [lines[almost], opener + almost + 1]
   if (isHiddenMarker(line)) {
     const fix = `line ${number} looks like the end; remove ${namesOf(line)}, which is invisible, from it, as nexus skills validate --fix does`
-    return { ...finding, fix }
+    const start = { line: number, column: 1 }
+    const edit = { start, end: { ...start, column: line.length + 1 }, text: seenOf(line) }
+    return { ...finding, fix, edit }
   }
   if (almost >= 0)
-    return { ...finding, fix: `line ${number} looks like the end, but the closing line must be exactly --- at column 1` }
+    return {
+      ...finding,
+      fix: `line ${number} looks like the end, but the closing line must be exactly --- at column 1`,
+    }
   const body = lines.findIndex((each) => !INNER_LINE.test(each))
   const below = body > 0 ? `below line ${opener + body}` : 'after the last key'
   return { ...finding, fix: `write a line of --- ${below}, above the instructions` }
@@ -108,7 +115,7 @@ function missing(text: string): Split {
 }
 
 /** How far a frontmatter is looked for that does not stand at the top. */
-export const LINES_AHEAD = 40
+const LINES_AHEAD = 40
 
 /** Characters that are invisible, or that look like blanks and are none. */
 const HIDDEN =
@@ -144,12 +151,18 @@ function hiddenOpener(lines: readonly string[], number: number): Split | undefin
   const opener = lines.findIndex((line) => isHiddenMarker(line) || seenOf(line).trim() !== '' || isMarker(line))
   const line = lines[opener]
   if (line === undefined || !isMarker(seenOf(line))) return undefined
-  const hidden = lines.slice(0, opener + 1).join('')
+  const before = lines.slice(0, opener + 1)
+  const hidden = before.join('')
   const column = Math.max(1, (lines[0] ?? '').search(HIDDEN) + 1)
   const where = number === 1 && opener === 0 && column > 1 ? 'behind' : 'before'
   return {
     ...{ kind: 'missing', line: number, column },
     message: `${namesOf(hidden)}, which is invisible, stands ${where} the opening ---`,
     fix: 'remove it, as nexus skills validate --fix does, so that the first line is --- and nothing else',
+    edit: {
+      start: { line: number, column: 1 },
+      end: { line: number + opener, column: line.length + 1 },
+      text: before.map(seenOf).join('\n'),
+    },
   }
 }

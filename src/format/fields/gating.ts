@@ -6,7 +6,7 @@ import {
   type Requirements,
   type SkillMetadata,
 } from '../../kernel/index.ts'
-import type { KeyPath, Place } from '../front.ts'
+import type { KeyPath, KeyPlace } from '../front.ts'
 import type { Report } from '../report.ts'
 import { asBoolean } from './flags.ts'
 import { TOP_LEVEL } from './metadata-keys.ts'
@@ -20,7 +20,7 @@ const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
 /** Where findings about metadata go. */
 export interface Notes {
   /** Where a field is written; found only when it is asked for. */
-  readonly place: (path: KeyPath) => Place
+  readonly place: (path: KeyPath) => KeyPlace
   readonly report: Report
 }
 

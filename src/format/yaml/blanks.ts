@@ -7,7 +7,6 @@ import type { YamlProblem } from './inspect.ts'
 import { NOT_PROSE } from './prose.ts'
 import { keyText } from './values.ts'
 
-
 /** Blanks, seen or not, that are letters to YAML. */
 const ODD = /[^\S \t\r\n]|[\u180e\u200b-\u200d\u2060]/
 
