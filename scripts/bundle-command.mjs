@@ -1,10 +1,9 @@
 // Bundles the `nexus` command into dist/cli. Start-up time is what counts here, and it goes with the bytes and files that
 // Node must read: `look.cjs`, `start.cjs` and `main.cjs` are each one file with what such a command needs; everything else is loaded when it is used.
 //   bin.cjs       answers --version and turns old versions of Node away
-//   look.cjs      the command line, and `skills list` and `show`: no more than looking takes
+//   look.cjs      the command line, and `skills list`: no more than looking takes
 //   later.cjs     what look.cjs needs for files that are not plain
 //   config.cjs    what look.cjs needs when there is a nexus.yaml
-//   standing.cjs  what look.cjs needs to say why one skill is held
 //   start.cjs     the command line, its help and its mistakes, and no command
 //   main.cjs      the command line, and other commands that start often: check, prompt, config
 //   <part>.js     what other commands add, with the chunks they share; they have their own copies of the rooms
@@ -21,7 +20,7 @@ import { ROOT } from './setup/process.mjs'
 const SRC = join(ROOT, 'src')
 /** What of the dynamically imported modules lies in each. */
 const INSIDE = {
-  look: /^(?:local\/index|cli\/commands\/skills\/catalog)\.ts$/,
+  look: /^(?:local\/index|cli\/commands\/skills\/list)\.ts$/,
   start: /^cli\/(?:help|arguments\/mistakes)\.ts$/,
   main: /^(?:local\/index)\.ts$|^(?:config|format|gate|catalog|sources)\/|^cli\/(?:help|open|commands\/(?:skills\/check|prompt|config))\.ts$/,
 }
@@ -33,10 +32,9 @@ const LATER = [
   'src/format/parse.ts',
   'src/kernel/nearest.ts',
 ]
-/** What look.cjs loads from files of their own: when there is a nexus.yaml, and for one skill that is held or may not load. */
+/** What look.cjs loads from files of their own: when there is a nexus.yaml. */
 const APART = {
   config: ['src/config/layers/build-layers.ts', 'src/local/entries.ts', 'src/local/policies.ts'],
-  standing: ['src/cli/commands/skills/standing.ts'],
 }
 /** Bundled, so that one file is read instead of many. All other packages stay outside. */
 const BUNDLED = ['valibot']

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { importsOf, readSource, ROOT, roomOf, SOURCE_FILES, withoutComments } from './source-tree.ts'
+import { importCycles, importsOf, readSource, ROOT, roomOf, SOURCE_FILES, withoutComments } from './source-tree.ts'
 
 /** The rooms and what each may use, from the bottom up. A room is entered by its door, `index.ts`. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
@@ -11,32 +11,32 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   config: ['kernel', 'format'],
   gate: ['kernel'],
   catalog: ['kernel'],
+  diagnose: ['kernel', 'catalog'],
   authorize: ['kernel'],
   store: ['kernel'],
   sources: ['kernel', 'format'],
   sandbox: ['kernel', 'format', 'sources'],
-  load: ['kernel', 'format', 'sources', 'catalog'],
+  load: ['kernel', 'format', 'sources', 'catalog', 'diagnose'],
   tools: ['kernel', 'load', 'sandbox', 'catalog'],
   runtime: ['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
   agents: ['kernel', 'runtime', 'tools', 'store', 'catalog'],
   testing: ['kernel', 'sandbox', 'store'],
   local: ['kernel', 'config', 'gate', 'catalog', 'authorize', 'sandbox', 'sources', 'store', 'tools', 'runtime'],
-  public: [
-    ...['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
-    ...['runtime', 'local'],
-  ],
   cli: [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
+    ...['diagnose', 'runtime', 'local', 'agents', 'testing'],
+  ],
+  public: [
+    ...['kernel', 'format', 'config', 'sources', 'catalog', 'authorize', 'sandbox', 'store', 'tools'],
     ...['runtime', 'local', 'agents', 'testing'],
   ],
 }
 
 /** These stages are functions of their arguments: no file system, no network, no process. */
-const PURE_ROOMS = ['kernel', 'gate', 'authorize', 'format', 'catalog']
+const PURE_ROOMS = ['kernel', 'gate', 'authorize', 'format', 'catalog', 'diagnose']
 const BUILTINS_OF_PURE_ROOMS = ['node:crypto', 'node:path', 'node:util', 'node:buffer']
 
 const VAGUE_NAMES = ['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'manager', 'service', 'shared', 'lib']
-const MOST_FILES_IN_A_ROOM = 12
 const MOST_LINES_IN_A_FILE = 300
 
 test('the walk sees every room of the table and enough files', () => {
@@ -82,8 +82,8 @@ test('nobody imports the package by its own name', () => {
 test('every room has a door that begins with its purpose and exports names only', () => {
   const broken = Object.keys(MAY_USE).flatMap((room) => {
     const door = `src/${room}/index.ts`
-    // The command's door is the program itself.
-    if (room === 'cli') return []
+    // The command's door is the program itself; each file of public/ is an entry of the package.
+    if (room === 'cli' || room === 'public') return []
     if (!existsSync(join(ROOT, door))) return [`${door} is missing`]
     const text = readSource(door)
     const faults = []
@@ -133,15 +133,11 @@ test('the rules about imports are nowhere switched off', () => {
   assert.deepEqual(broken, [])
 })
 
-test('a room has at most 12 files, a file at most 300 lines', () => {
-  const folders = Map.groupBy(SOURCE_FILES, (file) => dirname(file))
-  const full = [...folders]
-    .filter(([, files]) => files.length > MOST_FILES_IN_A_ROOM)
-    .map(([folder, { length }]) => `${folder}: ${length} files`)
+test('a file has at most 300 lines', () => {
   const long = SOURCE_FILES.map((file) => ({ file, lines: readSource(file).split('\n').length - 1 }))
     .filter(({ lines }) => lines > MOST_LINES_IN_A_FILE)
     .map(({ file, lines }) => `${file}: ${lines} lines`)
-  assert.deepEqual([...full, ...long], [])
+  assert.deepEqual(long, [])
 })
 
 test('names say what a file holds', () => {
@@ -154,4 +150,19 @@ test('names say what a file holds', () => {
 test('modules keep no state that changes', () => {
   const stateful = SOURCE_FILES.filter((file) => /^(?:export )?(?:let|var) /m.test(readSource(file)))
   assert.deepEqual(stateful, [])
+})
+
+/** Groups that other rooms still have; each is named by its first file, and goes with its group. */
+const OPEN_CYCLES = [
+  'src/cli/commands/completion.ts',
+  'src/config/config.ts',
+  'src/config/document/name-of.ts',
+  'src/format/fields/gating.ts',
+]
+
+test('there is no cycle, type imports included', () => {
+  assert.deepEqual(
+    importCycles().filter(([first = '']) => !OPEN_CYCLES.includes(first)),
+    [],
+  )
 })

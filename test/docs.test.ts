@@ -80,7 +80,10 @@ function withoutCode(text: string): string {
 }
 
 test('every room has a page', () => {
-  const rooms = globSync('src/*/index.ts', { cwd: ROOT }).map((door) => door.split('/')[1] ?? '')
+  // public/ is the list of entries, which the README shows.
+  const rooms = globSync('src/*/index.ts', { cwd: ROOT })
+    .map((door) => door.split('/')[1] ?? '')
+    .filter((room) => room !== 'public')
   assert.deepEqual(
     rooms.filter((room) => !existsSync(join(ROOT, 'docs', `${room}.md`))),
     [],

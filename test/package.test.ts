@@ -63,7 +63,14 @@ test('the tarball holds the build and the skills, and nothing of our own worksho
     .trim()
     .split('\n')
     .map((file) => file.replace(/^package\//, ''))
-  for (const file of ['dist/cli/bin.cjs', 'dist/index.js', 'dist/index.d.ts', 'LICENSE', 'README.md', 'CHANGELOG.md']) {
+  for (const file of [
+    'dist/cli/bin.cjs',
+    'dist/public/index.js',
+    'dist/public/index.d.ts',
+    'LICENSE',
+    'README.md',
+    'CHANGELOG.md',
+  ]) {
     assert.ok(files.includes(file), `${file} is missing`)
   }
   assert.ok(

@@ -47,6 +47,29 @@ export function importsOf(file: string): readonly Import[] {
   })
 }
 
+/** Groups of source files that import each other around a circle, imports of types included; files sorted. */
+export function importCycles(): readonly (readonly string[])[] {
+  const known = new Set(SOURCE_FILES)
+  const targets = new Map(SOURCE_FILES.map((file) => [file, importsOf(file).flatMap(({ to }) => to ?? [])]))
+  const reachable = new Map(
+    SOURCE_FILES.map((file) => {
+      const seen = new Set<string>()
+      const open = [file]
+      for (let at = open.pop(); at !== undefined; at = open.pop())
+        for (const to of targets.get(at) ?? [])
+          if (known.has(to) && !seen.has(to)) {
+            seen.add(to)
+            open.push(to)
+          }
+      return [file, seen]
+    }),
+  )
+  const reaches = (from: string, to: string): boolean => reachable.get(from)?.has(to) ?? false
+  const circular = SOURCE_FILES.filter((file) => reaches(file, file))
+  const groups = Map.groupBy(circular, (file) => circular.find((other) => reaches(file, other) && reaches(other, file)))
+  return [...groups.values()]
+}
+
 /** The names that a door exports: those with a value at run time, and those that are types only. */
 export function exportsOf(file: string): { readonly values: readonly string[]; readonly types: readonly string[] } {
   const text = withoutComments(readSource(file))

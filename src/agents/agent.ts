@@ -1,12 +1,12 @@
-import { type Clock, isNexusError, type JsonObject, newId, NexusError, systemClock } from '../kernel/index.ts'
+import { type Clock, type JsonObject, newId, NexusError, systemClock } from '../kernel/index.ts'
 import { currentOwner, isOwnerAlive, type SessionRecord, type Sessions, type StoredMessage } from '../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
 import { repairHistory, toTitle, userMessage } from './history.ts'
 import { type AgentLimits, toLimits } from './limits.ts'
 import type { ModelChoice } from './model/open-model.ts'
-import type { AgentRuntime } from './runtime-seam.ts'
+import type { AgentRuntime } from './turn-context.ts'
 import { skillsOfTurn } from './skills-of-turn.ts'
-import { runTurn } from './turn.ts'
+import { runTurn, toFault } from './turn.ts'
 
 /** A model with tools, skills and a history. */
 export interface Agent {
@@ -167,12 +167,6 @@ function notBegun(about: { turnId: string; sessionId: string; error: unknown; is
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0 }
   const result = { turnId, sessionId, text: '', usage }
   return isCancelled ? { ...result, end: 'cancelled' } : { ...result, end: 'failed', error: toFault(error) }
-}
-
-function toFault(cause: unknown): NexusError {
-  return isNexusError(cause)
-    ? cause
-    : new NexusError('INTERNAL', 'The turn ended because of a fault in Nexus.', { cause })
 }
 
 function describeRepair(openCalls: readonly string[]): string {

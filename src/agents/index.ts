@@ -10,4 +10,4 @@ export {
   resolveModel,
 } from './model/resolve-model.ts'
 export { type ModelChoice, type ProviderName, PROVIDERS } from './model/open-model.ts'
-export type { AgentRuntime, AgentTool } from './runtime-seam.ts'
+export type { AgentRuntime } from './turn-context.ts'

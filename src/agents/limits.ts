@@ -1,8 +1,8 @@
-import { type Clock, NexusError } from '../kernel/index.ts'
+import { type Clock, DEFAULTS, NexusError } from '../kernel/index.ts'
 
 /** How much one turn may take. Times in milliseconds; 0 = no limit. */
 export interface AgentLimits {
-  /** Answers with tool calls that are worked off in one turn. Default 10. Source: contracts §1.9. */
+  /** Answers with tool calls that are worked off in one turn. Default 50. */
   readonly maxIterations: number
   /** Calls of a `_parallel` batch that run at once. Default 10. Source: contracts §1.9. */
   readonly maxConcurrentTools: number
@@ -17,16 +17,13 @@ export interface AgentLimits {
 }
 
 export const DEFAULT_LIMITS: AgentLimits = {
-  maxIterations: 10,
+  maxIterations: DEFAULTS.maxIterations,
   maxConcurrentTools: 10,
   stepTimeoutMs: 300_000,
   turnTimeoutMs: 0,
   maxRetries: 2,
   retryDelayMs: 2_000,
 }
-
-/** Timers of Node fire at once beyond this. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Fills in the defaults. Throws INVALID_ARGUMENT for a number that is no limit. */
 export function toLimits(given: Partial<AgentLimits> = {}): AgentLimits {
@@ -50,7 +47,7 @@ export function startTimer(clock: Clock, ms: number): { readonly signal: AbortSi
   const fired = new AbortController()
   const stopped = new AbortController()
   if (ms > 0) {
-    clock.sleep(Math.min(ms, MAX_TIMER_MS), stopped.signal).then(
+    clock.sleep(ms, stopped.signal).then(
       () => fired.abort(),
       () => {
         // Stopped in time: nothing to do.

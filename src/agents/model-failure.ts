@@ -1,4 +1,4 @@
-import { type Clock, isJsonObject, NexusError, toSafeLine } from '../kernel/index.ts'
+import { type Clock, errorCode, isJsonObject, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { ModelChoice } from './model/open-model.ts'
 
 /** Why the model did not answer, in words for people, and whether asking again may help. */
@@ -6,7 +6,7 @@ export interface ModelFailure {
   readonly error: NexusError
   readonly isRetryable: boolean
   /** What the server asked for. */
-  readonly retryAfterMs?: number
+  readonly retryAfterMs?: number | undefined
 }
 
 interface Circumstances {
@@ -38,7 +38,7 @@ export function toModelFailure(thrown: unknown, circumstances: Circumstances): M
   return {
     error: new NexusError('MODEL_FAILED', what, { fix, cause: thrown }),
     isRetryable: isRetryable && (retryAfterMs ?? 0) <= MAX_RETRY_PAUSE_MS,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    retryAfterMs,
   }
 }
 
@@ -148,24 +148,28 @@ function messageOf(error: unknown): string {
   return typeof error.message === 'string' ? error.message : ''
 }
 
+/** A field of a value that came from a library. */
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as { readonly [name: string]: unknown })[name] : undefined
+}
+
 /** The SDK wraps the last error of a series; a list of errors ends with the one that counts. */
 function unwrap(error: unknown): unknown {
-  const last = (error as { lastError?: unknown } | null)?.lastError
-  return last ?? error
+  return fieldOf(error, 'lastError') ?? error
 }
 
 /** An error that came after status 200 is judged by its causes. */
 function statusOf(error: unknown): number | undefined {
-  const status = (error as { statusCode?: unknown } | null)?.statusCode
+  const status = fieldOf(error, 'statusCode')
   return typeof status === 'number' && status >= 400 ? status : undefined
 }
 
 /** `ECONNREFUSED` and the like, wherever it stands in the chain of causes. */
 function networkCode(error: unknown): string | undefined {
   for (let link: unknown = error, depth = 0; link !== undefined && link !== null && depth < 8; depth++) {
-    const { code, cause, errors } = link as { code?: unknown; cause?: unknown; errors?: readonly unknown[] }
-    if (typeof code === 'string' && /^(E[A-Z_]+|UND_ERR_[A-Z_]+)$/.test(code)) return code
-    link = cause ?? (Array.isArray(errors) ? errors[0] : undefined)
+    const code = errorCode(link)
+    if (code !== undefined && /^(E[A-Z_]+|UND_ERR_[A-Z_]+)$/.test(code)) return code
+    link = fieldOf(link, 'cause') ?? fieldOf(fieldOf(link, 'errors'), '0')
   }
   return undefined
 }
@@ -192,16 +196,15 @@ const UNREADABLE = [
 
 /** Providers report an overload also inside a stream that began with status 200. */
 function isOverloaded(error: unknown): boolean {
-  const type = (error as { type?: unknown } | null)?.type
-  return /overloaded|rate.?limit|server.?error|api_error/i.test(`${String(type)} ${messageOf(error)}`)
+  return /overloaded|rate.?limit|server.?error|api_error/i.test(`${String(fieldOf(error, 'type'))} ${messageOf(error)}`)
 }
 
 function readRetryAfter(error: unknown, clock: Clock): number | undefined {
-  const headers = (error as { responseHeaders?: Record<string, string> } | null)?.responseHeaders
-  const exact = Number.parseFloat(headers?.['retry-after-ms'] ?? '')
+  const headers = fieldOf(error, 'responseHeaders')
+  const exact = Number.parseFloat(String(fieldOf(headers, 'retry-after-ms')))
   if (exact >= 0) return exact
-  const text = headers?.['retry-after']
-  if (text === undefined) return undefined
+  const text = fieldOf(headers, 'retry-after')
+  if (typeof text !== 'string') return undefined
   const ms = /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number.parseFloat(text) * 1000 : Date.parse(text) - clock.now()
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }

@@ -8,14 +8,14 @@ import type {
   ToolSet,
   wrapLanguageModel,
 } from 'ai'
-import { type Clock, isJsonObject, type JsonObject, type JsonValue, newId, toSafeLine } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, newId, toSafeLine } from '../kernel/index.ts'
+import type { OfferedTool } from '../runtime/index.ts'
 import type { StoredMessage } from '../store/index.ts'
-import type { AgentListener, StepUsage } from './events.ts'
-import { type AgentLimits, startTimer } from './limits.ts'
+import type { StepUsage } from './events.ts'
+import { startTimer } from './limits.ts'
 import { MAX_RETRY_PAUSE_MS, type ModelFailure, stepTimedOut, toModelFailure } from './model-failure.ts'
-import type { ModelChoice } from './model/open-model.ts'
-import type { AgentRuntime, AgentTool } from './runtime-seam.ts'
 import { createSpoken, type Spoken, withoutCutSecret } from './spoken.ts'
+import type { TurnContext } from './turn-context.ts'
 
 /** A call as the model asked for it, before anybody looked at it. */
 export interface RequestedCall {
@@ -50,16 +50,10 @@ type StreamPart =
     ? Part
     : never
 
-export interface StepRequest {
-  readonly runtime: Pick<AgentRuntime, 'redactStream'>
-  readonly model: ModelChoice
+export interface StepRequest extends Omit<TurnContext, 'agentId' | 'sessionId' | 'turnId'> {
   readonly instructions: string
   readonly messages: readonly StoredMessage[]
-  readonly tools: readonly AgentTool[]
-  readonly limits: AgentLimits
-  readonly clock: Clock
-  readonly signal: AbortSignal
-  readonly emit: AgentListener
+  readonly tools: readonly OfferedTool[]
 }
 
 /** Asks the model and repeats what failed for a passing reason, with the pause that the server asks for. */
@@ -104,10 +98,7 @@ async function askOnce(request: StepRequest): Promise<StepAnswer> {
     for (const warning of warnings) request.emit({ type: 'notice', code: 'model-warning', text: warning })
     const message = (await result.responseMessages).find(({ role }) => role === 'assistant')
     const stored = toStored(message)
-    const unique = withUniqueIds({
-      message: stored && isCutShort ? withoutCutSecret(stored, runtime) : stored,
-      calls,
-    })
+    const unique = withUniqueIds({ message: stored && isCutShort ? withoutCutSecret(stored, runtime) : stored, calls })
     return { type: 'answer', text: spoken.text, ...unique, usage: toUsage(end.usage), finishReason: end.finishReason }
   } catch (error) {
     return broken(error)
@@ -207,7 +198,8 @@ function describeWarning(warning: Extract<StreamPart, { type: 'stream-start' }>[
 }
 
 function toRequestedCall(part: Extract<TextStreamPart<ToolSet>, { type: 'tool-call' }>): RequestedCall {
-  const { toolCallId, toolName, input } = part as { toolCallId: string; toolName: string; input: unknown }
+  const { toolCallId, toolName } = part
+  const input: unknown = part.input
   if (isJsonObject(input)) return { toolCallId, wireName: toolName, arguments: input }
   const isText = part.invalid === true && typeof input === 'string'
   const refused = isText ? readRefused(input) : undefined

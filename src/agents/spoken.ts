@@ -1,9 +1,6 @@
 import { isJsonObject } from '../kernel/index.ts'
 import type { StoredMessage } from '../store/index.ts'
-import type { AgentListener } from './events.ts'
-import type { AgentRuntime } from './runtime-seam.ts'
-
-type Redacting = Pick<AgentRuntime, 'redactStream'>
+import type { TurnContext } from './turn-context.ts'
 
 /** The words of one answer as they come, told to the listener without secrets. */
 export interface Spoken {
@@ -16,7 +13,7 @@ export interface Spoken {
   end(isCut: boolean): void
 }
 
-export function createSpoken({ runtime, emit }: { readonly runtime: Redacting; readonly emit: AgentListener }): Spoken {
+export function createSpoken({ runtime, emit }: Pick<TurnContext, 'runtime' | 'emit'>): Spoken {
   const stream = runtime.redactStream()
   let told = ''
   let hasBegun = false
@@ -41,7 +38,7 @@ export function createSpoken({ runtime, emit }: { readonly runtime: Redacting; r
 }
 
 /** A message that ends where the answer was cut, without the beginning of a secret there. What is whole is blanked when it is stored. */
-export function withoutCutSecret(message: StoredMessage, runtime: Redacting): StoredMessage {
+export function withoutCutSecret(message: StoredMessage, runtime: TurnContext['runtime']): StoredMessage {
   if (!Array.isArray(message.content)) return message
   const last = message.content.at(-1)
   if (!isJsonObject(last) || typeof last.text !== 'string') return message

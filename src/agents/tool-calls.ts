@@ -1,24 +1,15 @@
-import { type Clock, failed, type JsonValue, newId, type Outcome, toSafeLine } from '../kernel/index.ts'
+import { errorMessage, failed, type JsonValue, newId, type Outcome, toSafeLine } from '../kernel/index.ts'
+import type { OfferedTool } from '../runtime/index.ts'
 import { runBatch } from '../tools/index.ts'
-import type { AgentListener } from './events.ts'
-import type { AgentLimits } from './limits.ts'
 import type { RequestedCall } from './model-step.ts'
-import type { AgentRuntime, AgentTool } from './runtime-seam.ts'
+import type { TurnContext } from './turn-context.ts'
 
 /** From here on the model is told that it goes round in circles. */
 const REPEATS_BEFORE_NOTE = 3
 const MAX_QUOTED_CHARS = 200
 
-export interface ToolTurn {
-  readonly runtime: AgentRuntime
-  readonly agentId: string
-  readonly sessionId: string
-  readonly turnId: string
-  readonly tools: readonly AgentTool[]
-  readonly limits: AgentLimits
-  readonly clock: Clock
-  readonly signal: AbortSignal
-  readonly emit: AgentListener
+export interface ToolTurn extends Omit<TurnContext, 'model'> {
+  readonly tools: readonly OfferedTool[]
   /** Keeps the answer to one call; durable when it returns. */
   readonly keep: (call: RequestedCall, outcome: Outcome) => Promise<void>
   readonly repeats: RepeatWatch
@@ -113,7 +104,7 @@ function problemOf(text: string): string {
     JSON.parse(text)
     return 'they are JSON, but not an object'
   } catch (error) {
-    return `they are not valid JSON (${toSafeLine((error as Error).message).slice(0, MAX_QUOTED_CHARS)})`
+    return `they are not valid JSON (${toSafeLine(errorMessage(error)).slice(0, MAX_QUOTED_CHARS)})`
   }
 }
 

@@ -1,27 +1,17 @@
-import { type Clock, isNexusError, NexusError } from '../kernel/index.ts'
+import { isNexusError, NexusError } from '../kernel/index.ts'
 import type { Sessions, StoredMessage } from '../store/index.ts'
 import type { AgentListener, StepUsage, TurnResult, TurnUsage } from './events.ts'
 import { assistantMessage, CLOSING, toolMessage } from './history.ts'
-import { type AgentLimits, startTimer } from './limits.ts'
+import { startTimer } from './limits.ts'
 import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
-import type { ModelChoice } from './model/open-model.ts'
-import type { AgentRuntime } from './runtime-seam.ts'
 import { createRepeatWatch, runToolCalls, type ToolTurn } from './tool-calls.ts'
+import type { TurnContext } from './turn-context.ts'
 
 /** What a turn works with. `messages` is the history up to and with the user's message. */
-export interface TurnParts {
-  readonly agentId: string
-  readonly sessionId: string
-  readonly turnId: string
-  readonly runtime: AgentRuntime
-  readonly model: ModelChoice
+export interface TurnParts extends TurnContext {
   readonly sessions: Sessions
   readonly instructions: string
   readonly messages: readonly StoredMessage[]
-  readonly limits: AgentLimits
-  readonly clock: Clock
-  readonly signal: AbortSignal
-  readonly emit: AgentListener
 }
 
 type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & { readonly closing?: string }
@@ -100,10 +90,14 @@ function timedOut({ text }: Ending, timeoutMs: number): Ending {
 }
 
 function toEnding(cause: unknown): Ending {
-  const error = isNexusError(cause)
+  return { end: 'failed', text: '', error: toFault(cause), closing: CLOSING.failed }
+}
+
+/** What ended a turn, as an error for the caller. */
+export function toFault(cause: unknown): NexusError {
+  return isNexusError(cause)
     ? cause
     : new NexusError('INTERNAL', 'The turn ended because of a fault in Nexus.', { cause })
-  return { end: 'failed', text: '', error, closing: CLOSING.failed }
 }
 
 function warnIncomplete(answer: Extract<StepAnswer, { type: 'answer' }>, emit: AgentListener): void {

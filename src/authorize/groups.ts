@@ -50,9 +50,18 @@ export function membersOf(group: string, groups: Groups): readonly string[] | un
   return groups.get(group) ?? GROUPS.get(group)
 }
 
+/** What the name of a group begins with. */
+export const PREFIX = 'group:'
+
 /** True for `group:…`. */
 export function isGroup(entry: string): boolean {
-  return entry.startsWith('group:')
+  return entry.startsWith(PREFIX)
+}
+
+/** The name of a group as policy compares it, also when it was written without the prefix. */
+export function toGroupName(group: string): string {
+  const name = toPolicyName(group)
+  return isGroup(name) ? name : PREFIX + name
 }
 
 /** What stands in a list once groups are opened: names and patterns, each with the groups that led to it. */

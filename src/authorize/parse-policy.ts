@@ -1,5 +1,5 @@
 import { type Diagnostic, nearest, type Tool } from '../kernel/index.ts'
-import { GROUPS, type Groups, isGroup, leavesOf, membersOf, type Profile, PROFILE_NAMES } from './groups.ts'
+import { GROUPS, type Groups, isGroup, membersOf, PREFIX, type Profile, PROFILE_NAMES, toGroupName } from './groups.ts'
 import { ALIASES, entryCovers, entryCoversCapability, hasWildcard, toPolicyName } from './names.ts'
 import type { PolicyRules } from './policy.ts'
 
@@ -68,7 +68,6 @@ interface Known {
   readonly tools: readonly Pick<Tool, 'name' | 'options'>[]
 }
 
-const PREFIX = 'group:'
 const SHIPPED_NAMES = [...[...GROUPS.values()].flat().filter((name) => !hasWildcard(name)), ...ALIASES.values()].map(
   toPolicyName,
 )
@@ -76,11 +75,6 @@ const SHIPPED_NAMES = [...[...GROUPS.values()].flat().filter((name) => !hasWildc
 function toGroups(groups: PolicyInput['groups']): Groups {
   const entries = groups instanceof Map ? [...groups] : Object.entries(groups ?? {})
   return new Map([...GROUPS, ...entries.map(([name, members]) => [toGroupName(name), members] as const)])
-}
-
-function toGroupName(name: string): string {
-  const plain = toPolicyName(name)
-  return isGroup(plain) ? plain : PREFIX + plain
 }
 
 function toKnown(tools: readonly KnownTool[] | undefined): Known {
@@ -145,8 +139,11 @@ function checkEntries(rules: PolicyRules, known: Known, locate: PolicyInput['loc
     rules[list].forEach((entry, index) =>
       findings.push(
         ...checkEntry(entry, {
-          ...{ keys: [list, index], where: () => `${list}[${numberOf([list, index], index)}]` },
-          ...{ list, known, groups: rules.groups },
+          keys: [list, index],
+          where: () => `${list}[${numberOf([list, index], index)}]`,
+          list,
+          known,
+          groups: rules.groups,
         }),
       ),
     )
@@ -158,7 +155,9 @@ function checkEntries(rules: PolicyRules, known: Known, locate: PolicyInput['loc
         ...checkEntry(entry, {
           keys: ['groups', group, index],
           where: () => `${group}[${numberOf(['groups', group, index], index)}]`,
-          ...{ list: 'group', known, groups: rules.groups },
+          list: 'group',
+          known,
+          groups: rules.groups,
         }),
       ),
     )
@@ -249,9 +248,4 @@ function notDeniable(entry: string, { keys, where, list }: Place): Finding {
     message: `${where()}: '${entry}' is a capability of a tool and can only be denied; here ${effect}.`,
     fix: `move '${entry}' to deny:, or name the tool`,
   }
-}
-
-/** The tools of one entry, groups opened; for lists that people read. */
-export function expandEntry(entry: string, groups: Groups): readonly string[] {
-  return [...new Set([...leavesOf(entry, groups)].map((leaf) => leaf.entry))]
 }

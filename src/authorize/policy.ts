@@ -1,5 +1,5 @@
 import type { Decision, Tool } from '../kernel/index.ts'
-import { GROUPS, type Groups, isGroup, leavesOf, type Profile, PROFILES } from './groups.ts'
+import { GROUPS, type Groups, isGroup, leavesOf, type Profile, PROFILES, toGroupName } from './groups.ts'
 import { ALIASES, entryCovers, entryCoversCapability, toPolicyName } from './names.ts'
 
 /** The tools part of an agent's configuration. Names and groups; deny wins over ask, ask over allow. Source: seed 001 §4. */
@@ -88,11 +88,6 @@ export function toolGroupRule(policy: PolicyRules): ((group: string) => boolean)
     if (hasTools(group, policy)) return allowsGroup(policy, group)
     return isFull && !denied.includes(group) && !denied.includes('*')
   }
-}
-
-function toGroupName(group: string): string {
-  const name = toPolicyName(group)
-  return isGroup(name) ? name : `group:${name}`
 }
 
 /** False for a group that does not exist, or holds nothing. */

@@ -2,9 +2,12 @@
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number
-  /** Resolves after `ms`, or rejects with the signal's reason when it aborts first. */
+  /** Resolves after `ms` (24 days at most), or rejects with the signal's reason when it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
+
+/** Timers of Node fire at once beyond this. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** The real time. */
 export const systemClock: Clock = {
@@ -19,10 +22,13 @@ export const systemClock: Clock = {
         clearTimeout(timer)
         reject(signal?.reason as Error)
       }
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', onAbort)
-        resolve()
-      }, ms)
+      const timer = setTimeout(
+        () => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve()
+        },
+        Math.min(ms, MAX_TIMER_MS),
+      )
       signal?.addEventListener('abort', onAbort, { once: true })
     }),
 }

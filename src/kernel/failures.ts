@@ -81,6 +81,17 @@ export const CODES = {
 /** A name in the error table. */
 export type ErrorCode = keyof typeof CODES
 
+/** The code of an error of Node or a library, such as `ENOENT`; undefined when it has none. */
+export function errorCode(error: unknown): string | undefined {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : undefined
+}
+
+/** The message of whatever was thrown. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 const BRAND = Symbol.for('nexus-skills.error')
 
 /**
@@ -93,7 +104,11 @@ export class NexusError extends Error {
   readonly path: string | undefined
   readonly [BRAND] = true
 
-  constructor(code: ErrorCode, message: string, options: { fix?: string; path?: string; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { fix?: string | undefined; path?: string | undefined; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'NexusError'
     this.code = code
@@ -104,5 +119,5 @@ export class NexusError extends Error {
 
 /** True for a `NexusError`, also one made by another copy of this package. */
 export function isNexusError(value: unknown): value is NexusError {
-  return typeof value === 'object' && value !== null && (value as { [BRAND]?: unknown })[BRAND] === true
+  return typeof value === 'object' && value !== null && BRAND in value && value[BRAND] === true
 }

@@ -6,13 +6,15 @@ export {
   CODES,
   type Diagnostic,
   type Edit,
+  errorCode,
+  errorMessage,
   type ErrorCode,
   hasErrors,
   isNexusError,
   NexusError,
   type Severity,
 } from './failures.ts'
-export { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from './json.ts'
+export { isJsonObject, ownValue, type JsonObject, type JsonSchema, type JsonValue } from './json.ts'
 export { type DirectoryMaker, makeDirectory } from './paths/make-directory.ts'
 export { nearest } from './nearest.ts'
 export {
@@ -25,8 +27,24 @@ export {
   type Succeeded,
   succeeded,
 } from './outcome.ts'
-export { createRedactor, createStreamRedactor, redactOutput, redactText, type StreamRedactor } from './redact.ts'
-export { escapeXml, nameKey, quotedWord, shellWord, toSafeJson, toSafeLine, toSafeText } from './safe-text.ts'
+export {
+  createRedactor,
+  createStreamRedactor,
+  type OnOutput,
+  redactOutput,
+  redactText,
+  type StreamRedactor,
+} from './redact.ts'
+export {
+  escapeXml,
+  nameKey,
+  quotedWord,
+  shellWord,
+  toSafeJson,
+  toSafeLine,
+  toSafeText,
+  unseenInCommand,
+} from './safe-text.ts'
 export {
   configKey,
   type FileStamp,
@@ -51,5 +69,5 @@ export {
   type Tier,
   trustedNames,
 } from './skill.ts'
-export type { Services, Tool, ToolContext, ToolOptions } from './tool.ts'
+export { type ServiceKey, serviceKey, type Services, type Tool, type ToolContext, type ToolOptions } from './tool.ts'
 export { CLIENT_BLOCKS, DEFAULTS, SKILL_FILE, toOsName } from './vocabulary.ts'

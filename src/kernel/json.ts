@@ -1,8 +1,13 @@
 /** Any value that JSON text can hold. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
-/** A JSON object; look names from outside up with `Object.hasOwn`, never with `in`. */
+/** A JSON object; names from outside are read with `ownValue`, never with `in`. */
 export type JsonObject = { readonly [key: string]: JsonValue }
+
+/** The value of a key that the object itself has; undefined for one that it inherits. */
+export function ownValue(object: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined
+}
 
 /** A JSON Schema (draft 2020-12) for the arguments of a tool; always an object schema at the top. */
 export type JsonSchema = JsonObject

@@ -71,7 +71,7 @@ export function succeeded(
 export function failed(
   code: FailureCode,
   message: string,
-  more: Omit<Partial<Failed>, 'type' | 'code' | 'message'> = {},
+  more: Omit<Failed, 'type' | 'code' | 'message'> = {},
 ): Failed {
   return { type: 'failed', code, message, ...more }
 }

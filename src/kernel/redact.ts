@@ -263,7 +263,8 @@ export function redactText(text: string, isCut: boolean, ...lists: SecretLists):
   return stream.push(text) + stream.end(isCut)
 }
 
-type OnOutput = (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
+/** Takes output of a command as it comes; must not throw. */
+export type OnOutput = (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
 
 /** Live output of a command without secrets, also when one is cut between two chunks; `end` gives out what was held back. */
 export function redactOutput(

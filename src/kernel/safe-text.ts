@@ -1,12 +1,16 @@
 import type { JsonValue } from './json.ts'
 
-/**
- * C0 and C1 controls, format characters (bidi, zero-width, tags) and lone separators: whatever can hide or move text.
- * Line breaks and tabs are treated apart by each function.
- */
-// oxlint-disable-next-line no-control-regex
-const HIDDEN =
-  /[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu
+/** Characters that hide, turn or join text: bidi controls, zero-width characters, variation selectors, tags and the like. */
+const INVISIBLE = String.raw`\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}`
+/** With the C0 and C1 controls that are no line break or tab. */
+const HIDDEN = new RegExp(String.raw`[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f${INVISIBLE}]`, 'gu')
+/** What JSON itself does not escape: DEL, C1 controls and the two separators. */
+const UNSEEN_IN_JSON = new RegExp(String.raw`[\u007f-\u009f\u2028\u2029${INVISIBLE}]`, 'gu')
+/** Joiners and variation selectors excepted, which emoji and some scripts need. */
+const UNSEEN_IN_COMMAND = new RegExp(
+  String.raw`(?![\u200c\u200d\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029${INVISIBLE}]`,
+  'u',
+)
 const LINE_BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g
 const ESCAPE_SEQUENCE =
   // oxlint-disable-next-line no-control-regex
@@ -44,10 +48,11 @@ export function toSafeJson(value: JsonValue, indent?: number): string {
   )
 }
 
-/** As `HIDDEN`, with the separators that are not line breaks in JSON, and what few fonts know to hide. */
-const UNSEEN_IN_JSON =
-  // oxlint-disable-next-line no-control-regex
-  /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|[\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu
+/** The first character of a command line that a reader does not see, as `U+200B`; undefined when there is none. Tabs and line feeds are seen. */
+export function unseenInCommand(command: string): string | undefined {
+  const code = UNSEEN_IN_COMMAND.exec(command)?.[0].codePointAt(0)
+  return code === undefined ? undefined : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
+}
 
 const XML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 

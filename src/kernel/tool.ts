@@ -1,19 +1,35 @@
 import type { Call } from './call.ts'
 import type { JsonObject, JsonSchema } from './json.ts'
 import type { Outcome } from './outcome.ts'
+import type { OnOutput } from './redact.ts'
 
-/** A typed bag of shared parts, one per agent. Source: seed 000, "ServiceContainer". */
+/** Names a service and carries its type. Two keys with the same name mean the same service, so choose a name of your own. */
+export interface ServiceKey<T> {
+  readonly name: string
+  /** Only for the type checker; never set. */
+  readonly type?: T
+}
+
+/** Makes the key of a service: `const PORT = serviceKey<number>('port')`. */
+// The caller names the type: nothing at run time shows it.
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+export function serviceKey<T>(name: string): ServiceKey<T> {
+  return { name }
+}
+
+/** A typed container of shared services, one per agent. Source: seed 000, "ServiceContainer". */
 export interface Services {
-  register(name: string, service: unknown): void
-  /** The service, or undefined when nothing has that name. */
-  get<T = unknown>(name: string): T | undefined
-  /** The service; throws `NexusError` INVALID_ARGUMENT when nothing has that name. */
-  require<T = unknown>(name: string): T
-  has(name: string): boolean
+  /** Adds a service, or replaces the one with that key. */
+  register<T>(key: ServiceKey<T>, service: NoInfer<T>): void
+  /** The service, or undefined when none is registered. */
+  get<T>(key: ServiceKey<T>): T | undefined
+  /** The service; throws `NexusError` INVALID_ARGUMENT when none is registered. */
+  require<T>(key: ServiceKey<T>): T
+  has(key: ServiceKey<unknown>): boolean
   /** Names in the order of their registration. */
   names(): string[]
   /** Removes a service and returns it. */
-  unregister(name: string): unknown
+  unregister<T>(key: ServiceKey<T>): T | undefined
   clear(): void
 }
 
@@ -22,17 +38,17 @@ export interface ToolContext {
   readonly callId: string
   readonly projectId: string
   readonly agentId: string
-  readonly sessionId?: string
-  readonly turnId?: string
+  readonly sessionId?: string | undefined
+  readonly turnId?: string | undefined
   /** Which front asked; absent when a tool is run by itself. */
   readonly origin?: Call['origin']
   /** Aborts on cancel and on timeout; a tool must end soon after. */
   readonly signal: AbortSignal
   readonly services: Services
   /** Live output of a command, for display only; it must not throw. */
-  readonly onOutput?: (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
+  readonly onOutput?: OnOutput | undefined
   /** Most bytes of each stream given to `onOutput`; default what is kept for the outcome. */
-  readonly maxLiveBytes?: number
+  readonly maxLiveBytes?: number | undefined
 }
 
 /** How a tool is treated by the runtime. */

@@ -1,9 +1,9 @@
 import { type Catalog, shownName, shownText } from '../catalog/index.ts'
-import { type Skill, stampText } from '../kernel/index.ts'
+import { type Skill, SKILL_FILE, stampText } from '../kernel/index.ts'
 import type { LeftOut } from '../sources/index.ts'
 import { expand } from './expand.ts'
 import { findSkill } from './not-found.ts'
-import { cancellable, type Place, readWhole, SKILL_FILE } from './read-whole.ts'
+import { cancellable, type Place, readWhole } from './read-whole.ts'
 import { readSkillFile, type SkillFile } from './skill-file.ts'
 import { createSkillStacks, type SkillStacks, type SkillTurn, type StackedSkill } from './skill-stacks.ts'
 
@@ -12,7 +12,7 @@ export interface LoaderParts {
   /** The catalog at the moment of the call: it may be swapped between calls. */
   readonly catalog: () => Catalog
   /** Makes the skill's files visible to commands; without it commands are expected to see the skill's own directory. */
-  readonly place?: Place
+  readonly place?: Place | undefined
   /** Most bytes of one reference file; default 204,800. Source: contracts §5.6. */
   readonly maxFileBytes?: number
   /** Which skill asked for which, over all loaders of a runtime; default of its own. */
@@ -20,12 +20,12 @@ export interface LoaderParts {
 }
 
 export interface LoadOptions {
-  readonly args?: string
-  readonly signal?: AbortSignal
+  readonly args?: string | undefined
+  readonly signal?: AbortSignal | undefined
   /** Without one nothing is known of what was loaded before, and `calledBy` is refused. */
   readonly turn?: SkillTurn
   /** Name or address of the skill whose instructions ask for this one; it must have been loaded in this turn. */
-  readonly calledBy?: string
+  readonly calledBy?: string | undefined
 }
 
 /** One file beside the SKILL.md. */
@@ -111,8 +111,7 @@ export function createLoader(parts: LoaderParts): Loader {
     options: { signal?: AbortSignal } = {},
   ): Promise<SkillFile> {
     const skill = findSkill(catalog(), nameOrAddress)
-    const placed = placedAt.get(skill.directory)
-    const aliases = ['{baseDir}', ...(placed === undefined ? [] : [placed])]
+    const aliases = ['{baseDir}', placedAt.get(skill.directory)].filter((alias) => alias !== undefined)
     return cancellable(options.signal, () =>
       readSkillFile(skill, { filePath, maxBytes: maxFileBytes, aliases, ...options }),
     )

@@ -27,7 +27,7 @@ function explain(catalog: Catalog, wanted: string): NexusError {
   if (rejected) return invalidSkill(shown, rejected)
   const message = `Skill '${shown}' not found. ${availableSkills(catalog)}`
   if (held) {
-    const reasons = held.reasons.map(({ text, fix }) => (fix === undefined ? text : `${text} (${fix})`))
+    const reasons = held.reasons.map(({ text, fix }) => `${text} (${fix})`)
     return new NexusError('SKILL_NOT_FOUND', message, { fix: `It exists but is held back: ${reasons.join('; ')}` })
   }
   const near = nearest(wanted, catalog.skills.map(shownName))
@@ -58,7 +58,7 @@ export function invalidSkill(
       path: file,
       fix: first?.fix ?? `Run: nexus skills validate ${shellWord(file)}`,
       // Whoever tells people more than the sentence finds code and line there.
-      ...(first && { cause: first }),
+      cause: first,
     },
   )
 }

@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto'
 import { shownName } from '../catalog/index.ts'
 import { parseSkill } from '../format/index.ts'
 import {
+  DEFAULTS,
   type FileStamp,
   isNexusError,
   NexusError,
   type Skill,
+  SKILL_FILE,
   type SkillDocument,
   toSafeLine,
 } from '../kernel/index.ts'
@@ -32,9 +34,6 @@ export interface Whole extends Pick<OwnText, 'document' | 'stamp'> {
   readonly placed: { readonly baseDir: string; readonly treeDigest: string } | undefined
 }
 
-export const SKILL_FILE = 'SKILL.md'
-/** Source: decisions, "YAML limits". */
-const MAX_SKILL_BYTES = 1_048_576
 /** A skill that is being edited or swapped settles within this many readings, or the call says so. */
 const MAX_READINGS = 3
 
@@ -62,7 +61,7 @@ async function readOnce(
 ): Promise<Whole | undefined> {
   const { document, fileDigest, stamp } = await readOwnText(skill, signal)
   try {
-    const manifest = await readManifest(skill, signal ? { signal } : {})
+    const manifest = await readManifest(skill, { signal })
     if (manifest.files.find(({ path }) => path === SKILL_FILE)?.sha256 !== fileDigest) return undefined
     const placed = await place?.(skill, signal)
     if (placed && placed.treeDigest !== manifest.treeDigest) return undefined
@@ -87,7 +86,7 @@ async function readOwnFile(
   signal: AbortSignal | undefined,
 ): Promise<{ bytes: Uint8Array; stamp: FileStamp }> {
   try {
-    return await readOfSkill(skill, SKILL_FILE, { maxBytes: MAX_SKILL_BYTES, ...(signal && { signal }) })
+    return await readOfSkill(skill, SKILL_FILE, { maxBytes: DEFAULTS.maxSkillFileBytes, signal })
   } catch (error) {
     if (!isNexusError(error) || error.code !== 'FILE_NOT_FOUND') throw error
     const message = `Skill '${shownName(skill)}' not found any more: ${toSafeLine(skill.file)} is gone.`

@@ -1,5 +1,5 @@
 import { shownName } from '../catalog/index.ts'
-import { isNexusError, NexusError, type Skill, toSafeLine } from '../kernel/index.ts'
+import { errorCode, isNexusError, NexusError, type Skill, toSafeLine } from '../kernel/index.ts'
 import { listFiles, readOfSkill } from '../sources/index.ts'
 import { binaryType, textType } from './media-type.ts'
 
@@ -20,7 +20,7 @@ export interface SkillFileRequest {
   readonly maxBytes: number
   /** Other names of the skill's directory that a path may begin with: where it was placed, `{baseDir}`. */
   readonly aliases: readonly string[]
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Where a bare file name is looked for, in this order. Source: seed 002, contracts §3.2; `''` is the skill's directory. */
@@ -80,7 +80,7 @@ async function readFirst(
     try {
       const { bytes, path, executable } = await readOfSkill(skill, candidate, {
         maxBytes,
-        ...(signal && { signal }),
+        signal,
       })
       return toSkillFile(path.slice(skill.directory.length + 1), bytes, executable)
     } catch (error) {
@@ -113,7 +113,7 @@ function withFix(error: unknown): unknown {
 }
 
 function isDirectory(error: unknown): boolean {
-  return isNexusError(error) && (error.cause as { code?: unknown } | undefined)?.code === 'EISDIR'
+  return isNexusError(error) && errorCode(error.cause) === 'EISDIR'
 }
 
 function toSkillFile(path: string, bytes: Uint8Array, executable: boolean): SkillFile {
@@ -137,7 +137,7 @@ function decode(bytes: Uint8Array): string | undefined {
 
 /** The files a message may name: those met until something was wrong, which must not hide what was asked for. */
 async function offeredFiles(skill: Skill, signal: AbortSignal | undefined): Promise<string[]> {
-  const { files } = await listFiles(skill, signal ? { signal } : {})
+  const { files } = await listFiles(skill, { signal })
   return files
     .map(({ path }) => path)
     .filter((path) => !isHidden(path))

@@ -3,8 +3,8 @@ import { NexusError } from '../kernel/index.ts'
 /** In which turn of whom a skill is loaded. */
 export interface SkillTurn {
   readonly agentId: string
-  readonly sessionId?: string
-  readonly turnId?: string
+  readonly sessionId?: string | undefined
+  readonly turnId?: string | undefined
 }
 
 /** A skill within a turn: its address, and its name for messages. */

@@ -5,7 +5,7 @@ import { type Diagnostic, NexusError, type TargetFacts } from '../kernel/index.t
 import { openSandbox } from '../sandbox/index.ts'
 import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
 import type { SkillSource } from '../sources/index.ts'
-import { survey, type SurveyedAgent } from '../runtime/index.ts'
+import { buildCatalogs, type CatalogAgent } from '../runtime/index.ts'
 
 /** Nobody else waits for this process, but Ctrl-C and the word that it is at work should not wait long. */
 const SLICE_MS = 100
@@ -28,6 +28,10 @@ export interface Look {
 /** How one looks. */
 export interface LookOptions extends SettingsOptions {
   readonly signal?: AbortSignal
+  /**
+   * Only what has this name matters: when it is found where it should be, other skills are left out, and `found` says so of folders
+   * that were not searched (`same-name-not-searched`). Without a skill of exactly that name everything is looked at.
+   */
   readonly name?: string
 }
 
@@ -38,7 +42,10 @@ export async function lookAround(options: LookOptions = {}): Promise<Look> {
   const { agents, diagnostics: inRules } = await rulesOf(settings)
   const sandbox = openSandbox(settings.sandbox)
   const facts = await sandbox.facts()
-  const { found, catalogs } = await survey({ sources, gateRules, facts, agents, sliceMs: SLICE_MS }, options.signal)
+  const { found, catalogs } = await buildCatalogs(
+    { sources, gateRules, facts, agents, sliceMs: SLICE_MS },
+    options.signal,
+  )
   return {
     loaded,
     workspace: loaded.workspace,
@@ -52,7 +59,7 @@ export async function lookAround(options: LookOptions = {}): Promise<Look> {
 
 /** What decides which skills each agent is offered, and findings in the rules of agents and entries. */
 interface Rules {
-  readonly agents: readonly SurveyedAgent[]
+  readonly agents: readonly CatalogAgent[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -70,9 +77,9 @@ async function rulesOf({ loaded }: Settings): Promise<Rules> {
   }
 }
 
-type Given = { readonly [key in keyof SurveyedAgent]?: SurveyedAgent[key] | undefined }
+type Given = { readonly [key in keyof CatalogAgent]?: CatalogAgent[key] | undefined }
 
-function seen(id: string, { skills, allowsToolGroup }: Given): SurveyedAgent {
+function seen(id: string, { skills, allowsToolGroup }: Given): CatalogAgent {
   return { id, ...(skills && { skills }), ...(allowsToolGroup && { allowsToolGroup }) }
 }
 

@@ -1,8 +1,7 @@
-/** The light entry: `createRuntime` with its parts injected, and the nouns. Reaches only the file system and YAML. */
-export { decide, parsePolicy, type PolicyRules } from '../authorize/index.ts'
-export { type Catalog, estimateTokens, type PromptIndex } from '../catalog/index.ts'
-export { parseSkill } from '../format/index.ts'
-export type { GateRules } from '../gate/index.ts'
+/** The light entry `nexus-skills`: a runtime over parts that you inject, and the types around it. It loads only the file system and YAML. */
+export { decide, explain, explanationLines, parsePolicy, type PolicyRules } from '../authorize/index.ts'
+export type { Catalog, PromptIndex } from '../catalog/index.ts'
+export { checkStrict, parseSkill } from '../format/index.ts'
 export {
   type Call,
   type Clock,
@@ -10,46 +9,45 @@ export {
   type Decision,
   type Diagnostic,
   type ErrorCode,
-  type Gated,
-  type HeldReason,
+  failed,
   type HeldSkill,
   isNexusError,
   type JsonObject,
-  type JsonSchema,
   type JsonValue,
   type LedgerEntry,
-  type Manifest,
   NexusError,
   type Outcome,
-  type RejectedSkill,
+  serviceKey,
+  type ServiceKey,
+  type Services,
   type Skill,
   type SkillDocument,
+  succeeded,
   type TargetFacts,
   type Tool,
   type ToolContext,
 } from '../kernel/index.ts'
-export type {
-  AgentProfile,
-  AgentReload,
-  CallOptions,
-  CallRequest,
-  CallResult,
-  OfferedTool,
-  Parts,
-  ReloadEvent,
-  ReloadOptions,
-  Runtime,
-} from '../runtime/index.ts'
-export { createRuntime } from '../runtime/index.ts'
-export type { CommandRequest, CommandResult, Sandbox } from '../sandbox/index.ts'
 export {
-  createFolderSource,
-  discover,
-  type SkillSource,
-  type SourceChange,
-  type Watcher,
-  watchSources,
-  type WatchOptions,
-} from '../sources/index.ts'
-export type { Ledger, Sessions, Store } from '../store/index.ts'
-export { defineTool } from '../tools/index.ts'
+  type AgentProfile,
+  type CallOptions,
+  type CallRequest,
+  type CallResult,
+  createRuntime,
+  type Parts,
+  type ReloadEvent,
+  type Runtime,
+} from '../runtime/index.ts'
+export type { CommandRequest, CommandResult, Sandbox } from '../sandbox/index.ts'
+export { createFolderSource, discover, type SkillSource, type Watcher, watchSources } from '../sources/index.ts'
+export { createMemoryStore, type Ledger, type Sessions, type Store } from '../store/index.ts'
+export {
+  createRegistry,
+  createServices,
+  defineTool,
+  executeTool,
+  type Registry,
+  SANDBOX,
+  toEnvelope,
+  toModelText,
+  WORKSPACE,
+} from '../tools/index.ts'

@@ -1,2 +1,12 @@
-/** The entry `nexus-skills/local`: a runtime for one machine. */
+/** The entry `nexus-skills/local`: a runtime for one machine, and the parts it is made of. */
+export {
+  assertValid,
+  type Config,
+  type Environment,
+  loadConfig,
+  type LoadedConfig,
+  readEnvironment,
+} from '../config/index.ts'
 export { type Local, type LocalOptions, openLocal } from '../local/index.ts'
+export { createSandbox } from '../sandbox/index.ts'
+export { openSqliteStore } from '../store/index.ts'

@@ -1,9 +1,26 @@
-/** ask: what becomes of a decision that is not yet, or not, allowed. */
-import { type Call, type Decision, failed, type Outcome } from '../kernel/index.ts'
-import type { Parts } from './types.ts'
+/** The decision of a call: authorize it, ask a person when policy says so, and word a refusal. */
+import { decide } from '../authorize/index.ts'
+import { type Call, type Decision, failed, type Outcome, type Skill } from '../kernel/index.ts'
+import type { Registry } from '../tools/index.ts'
+import type { AgentProfile, Parts } from './types.ts'
 
-/** Turns `ask` into allow or deny. Without anybody to ask it is a denial that says so. */
-export async function settle(
+/** The one place where a call is decided. */
+export function authorize(
+  { registry, profile }: { readonly registry: Registry; readonly profile: AgentProfile },
+  call: Pick<Call, 'tool' | 'arguments' | 'agentId' | 'origin'>,
+  skill: Skill | undefined,
+): Decision {
+  return decide({
+    call,
+    tool: registry.get(call.tool),
+    policy: profile.policy,
+    knownTools: registry.names,
+    ...(skill && { skill }),
+  })
+}
+
+/** Turns `ask` into allow or deny. Without `approve` it is a denial with that reason. */
+export async function resolveAsk(
   decision: Decision,
   call: Call,
   { approve, signal }: { approve: Parts['approve']; signal: AbortSignal },
@@ -15,7 +32,7 @@ export async function settle(
     if (await approve(call, decision.question, signal)) return { type: 'allow', rule: `${rule}, approved` }
     return { type: 'deny', rule, reason: 'A person said no.' }
   } catch (error) {
-    // Whoever asks may fail or be cancelled: without an answer nothing runs.
+    // `approve` is the caller's code: when it fails or is cancelled, nothing may run.
     const why = signal.aborted
       ? 'cancelled while a person was asked'
       : `nobody could be asked: ${error instanceof Error ? error.message : String(error)}`
@@ -23,8 +40,12 @@ export async function settle(
   }
 }
 
-/** What a call comes to that was not allowed. */
-export function refused(call: Call, decision: Exclude<Decision, { type: 'allow' }>, signal: AbortSignal): Outcome {
+/** The outcome of a call that was not allowed. */
+export function refusedOutcome(
+  call: Call,
+  decision: Exclude<Decision, { type: 'allow' }>,
+  signal: AbortSignal,
+): Outcome {
   if (signal.aborted)
     return failed('CANCELLED', `The call of '${call.tool}' was cancelled before it began.`, { error: 'CANCELLED' })
   const reason = decision.type === 'deny' ? decision.reason : decision.question

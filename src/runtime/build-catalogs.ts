@@ -4,10 +4,10 @@ import { gate, type GateRules, NO_GATE_RULES } from '../gate/index.ts'
 import type { TargetFacts } from '../kernel/index.ts'
 import { discover, rest, type SkillSource, type SourceResult } from '../sources/index.ts'
 
-export interface SurveyParts {
+export interface CatalogsParts {
   readonly sources: readonly SkillSource[]
   readonly facts: TargetFacts
-  readonly agents: readonly SurveyedAgent[]
+  readonly agents: readonly CatalogAgent[]
   /** Rules that configuration adds to gating, without those of an agent. */
   readonly gateRules?: Omit<GateRules, 'allowList'>
   /** Longest stretch of synchronous work; default what a server can bear. */
@@ -17,7 +17,7 @@ export interface SurveyParts {
 }
 
 /** What of an agent decides which skills it is offered. */
-export interface SurveyedAgent {
+export interface CatalogAgent {
   readonly id: string
   /** Names of the skills that it may see; absent = all. */
   readonly skills?: readonly string[]
@@ -26,13 +26,13 @@ export interface SurveyedAgent {
 }
 
 /** What was found, and each agent's share of it by the agent's id. */
-export interface Survey {
+export interface BuiltCatalogs {
   readonly found: SourceResult
   readonly catalogs: ReadonlyMap<string, Catalog>
 }
 
 /** Looks at the world once, in slices. A bad skill is a diagnostic, never a throw. Throws CANCELLED when the signal aborts. */
-export async function survey(parts: SurveyParts, signal?: AbortSignal): Promise<Survey> {
+export async function buildCatalogs(parts: CatalogsParts, signal?: AbortSignal): Promise<BuiltCatalogs> {
   const { sources, facts, agents, gateRules = NO_GATE_RULES, sliceMs } = parts
   const found =
     parts.found ?? (await discover(sources, { ...(signal && { signal }), ...(sliceMs !== undefined && { sliceMs }) }))
@@ -47,7 +47,7 @@ export async function survey(parts: SurveyParts, signal?: AbortSignal): Promise<
   return { found, catalogs }
 }
 
-function rulesFor({ skills, allowsToolGroup }: SurveyedAgent, common: Omit<GateRules, 'allowList'>): GateRules {
+function rulesFor({ skills, allowsToolGroup }: CatalogAgent, common: Omit<GateRules, 'allowList'>): GateRules {
   const before = common.allowsToolGroup
   const both = allowsToolGroup && before && ((group: string) => before(group) && allowsToolGroup(group))
   const groups = both ?? allowsToolGroup ?? before

@@ -1,5 +1,5 @@
 /** runtime: the pipeline, discover -> gate -> catalog -> load -> authorize -> execute -> record, over parts that are given to it. */
-export { survey, type Survey, type SurveyedAgent } from './build-catalogs.ts'
+export { buildCatalogs, type BuiltCatalogs, type CatalogAgent } from './build-catalogs.ts'
 export { createRuntime } from './create-runtime.ts'
 export type {
   AgentProfile,

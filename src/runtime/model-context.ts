@@ -11,7 +11,7 @@ import {
 import type { OfferedTool, Parts } from './types.ts'
 import { createWireNames, type Registry } from '../tools/index.ts'
 
-export interface Briefing {
+export interface ModelContext {
   /** The prompt index within its budget. */
   index(): PromptIndex
   /** The skills section of a system prompt; empty when the agent sees no skill. */
@@ -20,7 +20,7 @@ export interface Briefing {
   definitions(): readonly OfferedTool[]
 }
 
-export interface BriefingParts {
+export interface ModelContextParts {
   readonly catalog: Catalog
   readonly registry: Registry
   /** False for a tool that policy denies whatever its arguments are. */
@@ -31,8 +31,8 @@ export interface BriefingParts {
 const SKILL_TOOLS = ['load_skill', 'read_skill_file', 'Skill', 'find_skills']
 const DEFAULT_SURFACE = ['load_skill', 'read_skill_file']
 
-/** The briefing of an agent. It is made when asked for, the index once. */
-export function createBriefing({ catalog, registry, mayCall }: BriefingParts, parts: Parts): Briefing {
+/** Everything is made when it is asked for, the index once. */
+export function createModelContext({ catalog, registry, mayCall }: ModelContextParts, parts: Parts): ModelContext {
   const { surface = DEFAULT_SURFACE } = parts
   let made: PromptIndex | undefined
 

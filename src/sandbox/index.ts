@@ -1,8 +1,9 @@
 /** sandbox: where commands run. `local` confines them, `none` does not; both are loaded when they are asked for. */
 import type { Diagnostic } from '../kernel/index.ts'
 import { isNexusError, NexusError } from '../kernel/index.ts'
-import { factsOf, LazySandbox } from './lazy.ts'
-import type { LocalOptions } from './local/options.ts'
+import { LazySandbox } from './lazy.ts'
+import { localFacts } from './local/facts.ts'
+import { type LocalOptions, settle } from './local/options.ts'
 import type { NoneOptions } from './none.ts'
 import type { Sandbox } from './sandbox.ts'
 import type { SecretCommandRequest, SecretCommandResult } from './secret-command.ts'
@@ -36,7 +37,9 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 /** As `createSandbox`, but nothing is loaded or made before the first command or skill; for programs that mostly look. */
 export function openSandbox(options: SandboxOptions): Sandbox {
-  return new LazySandbox({ kind: options.kind, facts: factsOf(options), open: () => createSandbox(options) })
+  // The facts of the local sandbox follow from its options; another one has to be asked.
+  const facts = options.kind === 'local' ? localFacts(settle(options)) : undefined
+  return new LazySandbox({ kind: options.kind, facts, open: () => createSandbox(options) })
 }
 
 /** What keeps commands from being confined here, with the command that mends it; empty when a trial command ran well. */
@@ -57,15 +60,8 @@ export async function checkSandbox(options: SandboxOptions): Promise<readonly Di
   } catch (error) {
     if (!isNexusError(error)) throw error
     const code = error.code === 'SANDBOX_UNAVAILABLE' ? 'sandbox-unavailable' : 'sandbox-invalid'
-    return [
-      {
-        code,
-        severity: 'error',
-        message: error.message,
-        path: 'sandbox',
-        ...(error.fix === undefined ? {} : { fix: error.fix }),
-      },
-    ]
+    const { message, fix } = error
+    return [{ code, severity: 'error', message, path: 'sandbox', ...(fix !== undefined && { fix }) }]
   }
 }
 

@@ -1,6 +1,4 @@
 import type { Diagnostic, TargetFacts } from '../kernel/index.ts'
-import { localFacts } from './local/facts.ts'
-import { settle } from './local/options.ts'
 import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
 
 /** What is needed to make the real one. */
@@ -9,11 +7,6 @@ interface LazyParts {
   /** Known without the sandbox, or asked of it. */
   readonly facts: TargetFacts | undefined
   readonly open: () => Promise<Sandbox>
-}
-
-/** The facts of a local sandbox, read off its profile; undefined for other kinds, which must be asked. */
-export function factsOf(options: { readonly kind: string }): TargetFacts | undefined {
-  return options.kind === 'local' ? localFacts(settle(options as Parameters<typeof settle>[0])) : undefined
 }
 
 /** A sandbox that is loaded and made at its first command or skill: who only looks pays nothing for it. */

@@ -1,13 +1,13 @@
 /** none: runs commands with our own rights and confines nothing. Only for who asks for it by name; `NONE_WARNING` says so. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { accessSync, constants, mkdirSync, mkdtempSync, statSync } from 'node:fs'
+import { constants as osConstants, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { NexusError, type Skill, type TargetFacts } from '../kernel/index.ts'
-import { OutputText } from './output.ts'
+import { CommandOutput } from './output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from './request.ts'
-import { descendantsOf, signalProcess } from './runner/process-tree.ts'
+import { descendantsOf, processesWith, signalProcess } from './runner/process-tree.ts'
 import { removeTree } from './runner/temp.ts'
 import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
 
@@ -49,7 +49,7 @@ class NoSandbox implements Sandbox {
 
   async place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill> {
     const { readManifest } = await import('../sources/index.ts')
-    const { treeDigest } = await readManifest(skill, signal ? { signal } : {})
+    const { treeDigest } = await readManifest(skill, { signal })
     return { baseDir: skill.directory, treeDigest }
   }
 
@@ -114,10 +114,9 @@ async function execute(
     detached: true,
     stdio: [checked.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
-  const stdout = new OutputText('stdout', checked)
-  const stderr = new OutputText('stderr', checked)
-  child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk))
-  child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk))
+  const output = new CommandOutput(checked)
+  child.stdout?.on('data', (chunk: Buffer) => output.add('stdout', chunk))
+  child.stderr?.on('data', (chunk: Buffer) => output.add('stderr', chunk))
   // The command may end before it has read its input; that is not a fault.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(checked.stdin)
@@ -136,17 +135,10 @@ async function execute(
   if (signal.aborted) onAbort()
   try {
     const { code, killed } = await ended(child, mark)
-    const out = stdout.finish()
-    const error = stderr.finish()
     return {
       end: end ?? (killed ? 'killed' : 'exit'),
       exitCode: end ? -1 : code,
-      stdout: out.text,
-      stderr: error.text,
-      stdoutTruncated: out.truncated,
-      stderrTruncated: error.truncated,
-      stdoutBytes: stdout.bytes,
-      stderrBytes: stderr.bytes,
+      ...output.finish(),
       durationMs: performance.now() - startedAt,
       notes: ['not confined: sandbox none'],
     }
@@ -170,49 +162,18 @@ function ended(child: ChildProcess, mark: string): Promise<{ code: number; kille
       }, CLOSE_WAIT_MS)
       child.on('close', () => {
         clearTimeout(timer)
-        resolve({ code: code ?? 128 + signalNumber(signal), killed: signal !== null })
+        resolve({ code: code ?? 128 + (signal ? osConstants.signals[signal] : 0), killed: signal !== null })
       })
     })
   })
 }
 
-function signalNumber(signal: NodeJS.Signals | null): number {
-  return signal === null ? 0 : (SIGNAL_NUMBERS[signal] ?? 0)
-}
-
-const SIGNAL_NUMBERS: { readonly [name: string]: number } = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGABRT: 6,
-  SIGKILL: 9,
-  SIGSEGV: 11,
-  SIGPIPE: 13,
-  SIGTERM: 15,
-}
-
 /** The group, the descendants, and whatever else carries the mark in its environment. As well as it can: a process may hide. */
 function killAll(child: ChildProcess, mark: string): void {
   if (child.pid === undefined) return
-  const found = [...descendantsOf(child.pid), ...markedProcesses(mark)]
+  const found = [...descendantsOf(child.pid), ...processesWith('environ', `NEXUS_RUN=${mark}`)]
   signalProcess(-child.pid, 'SIGKILL')
   for (const pid of found) signalProcess(pid, 'SIGKILL')
-}
-
-function markedProcesses(mark: string): number[] {
-  if (process.platform !== 'linux') return []
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => Number.isInteger(pid) && pid !== process.pid && hasMark(pid, mark))
-}
-
-function hasMark(pid: number, mark: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`NEXUS_RUN=${mark}`)
-  } catch {
-    // Gone, or another user's: not ours to kill.
-    return false
-  }
 }
 
 function onPath(name: string): boolean {

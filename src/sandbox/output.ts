@@ -1,52 +1,73 @@
 /** output: turns chunks of bytes into text as they come, up to a limit. */
 import type { CheckedRequest } from './request.ts'
 
+type OutputPart = 'stdout' | 'stderr'
+
+/** The output of one command: kept for its result up to a limit, and passed on as it comes up to another. */
+export class CommandOutput {
+  readonly #streams: { readonly [part in OutputPart]: OutputText }
+
+  constructor(limits: OutputLimits) {
+    this.#streams = { stdout: new OutputText('stdout', limits), stderr: new OutputText('stderr', limits) }
+  }
+
+  /** Takes a chunk; what is beyond the limits is counted and dropped. */
+  add(part: OutputPart, chunk: Uint8Array): void {
+    this.#streams[part].add(chunk)
+  }
+
+  /** The output part of a result. `totals` says how much really came, when not all of it was added. */
+  finish(totals: { readonly stdoutBytes?: number; readonly stderrBytes?: number } = {}) {
+    const { stdout, stderr } = this.#streams
+    const { stdoutBytes = stdout.bytes, stderrBytes = stderr.bytes } = totals
+    const [out, error] = [stdout.finish(stdoutBytes), stderr.finish(stderrBytes)]
+    return {
+      stdout: out.text,
+      stderr: error.text,
+      stdoutTruncated: out.truncated,
+      stderrTruncated: error.truncated,
+      stdoutBytes,
+      stderrBytes,
+    }
+  }
+}
+
+type OutputLimits = Pick<CheckedRequest, 'maxOutputBytes' | 'maxLiveBytes' | 'onOutput'>
+
 /** Collects one stream. Characters that are split between chunks stay whole; invalid bytes become U+FFFD. */
-export class OutputText {
-  readonly #stream: 'stdout' | 'stderr'
+class OutputText {
+  readonly #part: OutputPart
   readonly #onOutput: CheckedRequest['onOutput']
   readonly #maxKeptBytes: number
   readonly #kept: Beginning
   readonly #live: Beginning
-  readonly #parts: string[] = []
-  #bytes = 0
+  readonly #texts: string[] = []
+  bytes = 0
 
-  constructor(
-    stream: 'stdout' | 'stderr',
-    { maxOutputBytes, maxLiveBytes, onOutput }: Pick<CheckedRequest, 'maxOutputBytes' | 'maxLiveBytes' | 'onOutput'>,
-  ) {
-    this.#stream = stream
+  constructor(part: OutputPart, { maxOutputBytes, maxLiveBytes, onOutput }: OutputLimits) {
+    this.#part = part
     this.#onOutput = onOutput
     this.#maxKeptBytes = maxOutputBytes
     this.#kept = new Beginning(maxOutputBytes)
     this.#live = new Beginning(onOutput ? maxLiveBytes : 0)
   }
 
-  /** Takes a chunk; what is beyond the limits is counted and dropped. */
   add(chunk: Uint8Array): void {
-    this.#bytes += chunk.length
-    this.#keep(this.#kept.add(chunk))
+    this.bytes += chunk.length
+    const text = this.#kept.add(chunk)
+    if (text !== '') this.#texts.push(text)
     this.#emit(this.#live.add(chunk))
   }
 
-  /** All bytes that were added, kept or not. */
-  get bytes(): number {
-    return this.#bytes
-  }
-
-  /** The kept text. `totalBytes` says how much really came; a character cut by the limit is left out. */
-  finish(totalBytes: number = this.#bytes): { text: string; truncated: boolean } {
-    this.#keep(this.#kept.end(totalBytes))
+  /** The kept text; a character cut by the limit is left out. */
+  finish(totalBytes: number): { text: string; truncated: boolean } {
+    this.#texts.push(this.#kept.end(totalBytes))
     this.#emit(this.#live.end(totalBytes))
-    return { text: this.#parts.join(''), truncated: totalBytes > this.#maxKeptBytes }
-  }
-
-  #keep(text: string): void {
-    if (text !== '') this.#parts.push(text)
+    return { text: this.#texts.join(''), truncated: totalBytes > this.#maxKeptBytes }
   }
 
   #emit(text: string): void {
-    if (text !== '') this.#onOutput?.({ stream: this.#stream, text })
+    if (text !== '') this.#onOutput?.({ stream: this.#part, text })
   }
 }
 

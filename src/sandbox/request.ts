@@ -1,7 +1,7 @@
 /** request: checks what a caller asks for and fills the defaults, the same for every kind of sandbox. */
 import { realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { NexusError } from '../kernel/index.ts'
+import { DEFAULTS, NexusError } from '../kernel/index.ts'
 import { checkEnvironment } from './environment.ts'
 import type { CommandRequest, CommandResult } from './sandbox.ts'
 
@@ -32,7 +32,8 @@ export interface CheckedRequest {
 
 /** Throws INVALID_ARGUMENT, FILE_NOT_FOUND or PATH_OUTSIDE for a request that cannot be carried out. */
 export function checkRequest(request: CommandRequest): CheckedRequest {
-  const { command, env = {}, timeoutMs = 30_000, maxOutputBytes = 204_800, maxLiveBytes = 0, stdin, onOutput } = request
+  const { command, env = {}, maxLiveBytes = 0, stdin, onOutput } = request
+  const { timeoutMs = DEFAULTS.commandTimeoutMs, maxOutputBytes = DEFAULTS.maxOutputBytes } = request
   checkCommand(command)
   checkEnvironment(env)
   checkNumber('timeoutMs', timeoutMs, { least: 1, most: MAX_TIMEOUT_MS })
@@ -44,7 +45,14 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
   const workspace = realDirectory('workspace', request.workspace)
   const cwd = checkStart(workspace, request.cwd ?? '.')
   return {
-    ...{ command, workspace, cwd, env, timeoutMs, maxOutputBytes, stdin, onOutput },
+    command,
+    workspace,
+    cwd,
+    env,
+    timeoutMs,
+    maxOutputBytes,
+    stdin,
+    onOutput,
     maxLiveBytes: Math.max(maxLiveBytes, maxOutputBytes),
   }
 }
@@ -101,7 +109,7 @@ function checkNumber(name: string, value: number, range: { least: number; most: 
 }
 
 function invalid(message: string, fix?: string): NexusError {
-  return new NexusError('INVALID_ARGUMENT', message, fix === undefined ? {} : { fix })
+  return new NexusError('INVALID_ARGUMENT', message, { fix })
 }
 
 /** The result of a command that was cancelled before it was started. */

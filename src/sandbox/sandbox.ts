@@ -1,4 +1,4 @@
-import type { Diagnostic, Skill, TargetFacts } from '../kernel/index.ts'
+import type { Diagnostic, OnOutput, Skill, TargetFacts } from '../kernel/index.ts'
 
 /** What a command is given. Nothing of the host's environment is added to `env`. */
 export interface CommandRequest {
@@ -9,17 +9,17 @@ export interface CommandRequest {
   /** Directory to start in, relative to `workspace`; default `.`. */
   readonly cwd?: string
   /** Declared variables only; names that steer loaders and interpreters are refused with INVALID_ARGUMENT. */
-  readonly env?: Readonly<Record<string, string>>
+  readonly env?: Readonly<Record<string, string>> | undefined
   /** Default 30,000. At the end: SIGTERM to the command, 2 s, then everything in its namespace is killed. */
   readonly timeoutMs?: number
   /** Most bytes kept of stdout and of stderr, each; default 204,800. The rest is counted and dropped. */
-  readonly maxOutputBytes?: number
+  readonly maxOutputBytes?: number | undefined
   /** Most bytes of each stream given to `onOutput`; default, and at least, `maxOutputBytes`. They are passed on, not kept. */
-  readonly maxLiveBytes?: number
+  readonly maxLiveBytes?: number | undefined
   /** Bytes given to the command's standard input; without them it is empty. */
   readonly stdin?: string
   /** Live output as it comes, up to `maxLiveBytes`; must not throw. While it blocks, the command's writing waits. */
-  readonly onOutput?: (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
+  readonly onOutput?: OnOutput | undefined
 }
 
 /** How a command ended. An exit code other than 0 is a result, not an error. */

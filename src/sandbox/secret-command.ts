@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { SYSTEM_PATH } from './local/options.ts'
+import { isGroupRunning, signalProcess } from './runner/process-tree.ts'
 
 /** One program to run for a secret. No shell is between. */
 export interface SecretCommandRequest {
@@ -21,10 +23,13 @@ export type SecretCommandResult =
 
 const TIMEOUT_MS = 5_000
 const MAX_BYTES = 64 * 1024
+/** The kernel ends a killed group within milliseconds. */
+const GROUP_END_MS = 1_000
+const GROUP_POLL_MS = 5
 
 /**
- * Runs a program of the operator's own with their rights, and gives what it wrote to stdout. It is not a skill's command:
- * nothing confines it. Its stderr is dropped, since it may quote the secret.
+ * Runs a program of the operator's own with their rights, and gives what it wrote to stdout once it and all that it started in its
+ * group have ended. It is not a skill's command: nothing confines it. Its stderr is dropped, since it may quote the secret.
  */
 export async function run(request: SecretCommandRequest): Promise<SecretCommandResult> {
   const [name = '', ...args] = request.command
@@ -44,7 +49,7 @@ export async function run(request: SecretCommandRequest): Promise<SecretCommandR
     let stopped: string | undefined
     const stop = (why: string): void => {
       stopped ??= why
-      killGroup(child.pid)
+      if (child.pid !== undefined) signalProcess(-child.pid, 'SIGKILL')
       child.stdout.destroy()
     }
     const timer = setTimeout(() => stop(`took longer than ${TIMEOUT_MS / 1000} s`), TIMEOUT_MS)
@@ -68,11 +73,12 @@ export async function run(request: SecretCommandRequest): Promise<SecretCommandR
     })
     child.on('close', (code, signal) => {
       settle()
-      killGroup(child.pid)
-      if (request.signal?.aborted) reject(request.signal.reason as Error)
-      else if (stopped !== undefined) resolve(failed(stopped))
-      else if (code !== 0) resolve(failed(`ended with ${code === null ? String(signal) : `code ${code}`}`))
-      else resolve(decode(Buffer.concat(chunks)))
+      void endGroup(child.pid).then(() => {
+        if (request.signal?.aborted) reject(request.signal.reason as Error)
+        else if (stopped !== undefined) resolve(failed(stopped))
+        else if (code !== 0) resolve(failed(`ended with ${code === null ? String(signal) : `code ${code}`}`))
+        else resolve(decode(Buffer.concat(chunks)))
+      })
     })
   })
 }
@@ -102,13 +108,11 @@ async function findProgram(name: string): Promise<Program> {
   return { type: 'refused', why: where }
 }
 
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // The whole group is gone already.
-  }
+/** Kills the group and waits until none of it runs; not for ever, since a process may hang in the kernel. */
+async function endGroup(group: number | undefined): Promise<void> {
+  if (group === undefined || !signalProcess(-group, 'SIGKILL')) return
+  const endsAt = performance.now() + GROUP_END_MS
+  while (isGroupRunning(group) && performance.now() < endsAt) await delay(GROUP_POLL_MS)
 }
 
 function decode(bytes: Buffer): SecretCommandResult {

@@ -46,10 +46,9 @@ function createLedger({ calls }: Rows, projectId: string, clock: Clock): Ledger 
     async open(call, decision, skill) {
       checkCall(projectId, call)
       if (calls.has(call.id)) throw callExists(call.id)
-      const entry: LedgerEntry = { call, decision, state: 'open', openedAt: clock.now(), ...(skill && { skill }) }
-      const text = toJson('call', entry)
+      const text = toJson('call', { call, decision, state: 'open', openedAt: clock.now(), skill })
       calls.set(call.id, text)
-      return JSON.parse(text) as LedgerEntry
+      return fromJson<LedgerEntry>(text)
     },
     async close(callId, outcome) {
       const entry = read(callId)
@@ -57,13 +56,13 @@ function createLedger({ calls }: Rows, projectId: string, clock: Clock): Ledger 
       if (entry.state !== 'open') return entry
       const text = toJson('outcome', { ...entry, state: 'closed', outcome, closedAt: clock.now() })
       calls.set(callId, text)
-      return JSON.parse(text) as LedgerEntry
+      return fromJson<LedgerEntry>(text)
     },
     get: async (callId) => read(callId),
     async list({ sessionId, turnId, limit } = {}) {
       const count = checkLimit(limit)
       const matching = [...calls.values()]
-        .map((text) => JSON.parse(text) as LedgerEntry)
+        .map((text) => fromJson<LedgerEntry>(text))
         .filter(({ call }) => sessionId === undefined || call.sessionId === sessionId)
         .filter(({ call }) => turnId === undefined || call.turnId === turnId)
       return count === undefined ? matching : matching.slice(Math.max(0, matching.length - count))
@@ -75,7 +74,7 @@ function createSessions({ sessions }: Rows, clock: Clock): Sessions {
   const mustFind = (id: string) => {
     const row = sessions.get(id)
     if (!row) throw noSuchSession(id)
-    return { row, record: JSON.parse(row.record) as SessionRecord }
+    return { row, record: fromJson<SessionRecord>(row.record) }
   }
   return {
     async create({ id, agentId, title }) {
@@ -98,7 +97,7 @@ function createSessions({ sessions }: Rows, clock: Clock): Sessions {
     get: async (id) => parse<SessionRecord>(sessions.get(id)?.record),
     async list({ limit } = {}) {
       const count = checkLimit(limit)
-      const newestFirst = [...sessions.values()].map(({ record }) => JSON.parse(record) as SessionRecord).reverse()
+      const newestFirst = [...sessions.values()].map(({ record }) => fromJson<SessionRecord>(record)).reverse()
       return newestFirst.sort((a, b) => b.updatedAt - a.updatedAt).slice(0, count)
     },
     async append(id, messages) {
@@ -107,21 +106,19 @@ function createSessions({ sessions }: Rows, clock: Clock): Sessions {
       row.messages.push(...texts)
       row.record = JSON.stringify({ ...record, messageCount: row.messages.length, updatedAt: later(record, clock) })
     },
-    messages: async (id) => mustFind(id).row.messages.map((text) => JSON.parse(text) as StoredMessage),
+    messages: async (id) => mustFind(id).row.messages.map((text) => fromJson<StoredMessage>(text)),
     async update(id, { state, owner, snapshot, expectedState }) {
       const { row, record } = mustFind(id)
       if (expectedState !== undefined && record.state !== expectedState) throw sessionNotIn(id, expectedState)
-      const { owner: ownerBefore, ...rest } = record
-      const ownerNow = owner === undefined ? ownerBefore : (owner ?? undefined)
-      const next: SessionRecord = {
-        ...rest,
-        ...(state && { state }),
-        ...(snapshot && { snapshot }),
-        ...(ownerNow !== undefined && { owner: ownerNow }),
+      const next = {
+        ...record,
+        state: state ?? record.state,
+        snapshot: snapshot ?? record.snapshot,
+        owner: owner === undefined ? record.owner : (owner ?? undefined),
         updatedAt: later(record, clock),
       }
       row.record = toJson('snapshot', next)
-      return JSON.parse(row.record) as SessionRecord
+      return fromJson<SessionRecord>(row.record)
     },
   }
 }
@@ -134,7 +131,7 @@ interface Liveness {
 function recoverRows({ calls, sessions }: Rows, now: number, { opener, isAlive }: Liveness): number {
   let closed = 0
   for (const [id, text] of calls) {
-    const entry = JSON.parse(text) as LedgerEntry
+    const entry = fromJson<LedgerEntry>(text)
     if (entry.state !== 'open') continue
     const session = parse<SessionRecord>(sessions.get(entry.call.sessionId ?? '')?.record)
     const known = session && { state: session.state, owner: session.owner }
@@ -143,7 +140,7 @@ function recoverRows({ calls, sessions }: Rows, now: number, { opener, isAlive }
     closed += 1
   }
   for (const row of sessions.values()) {
-    const { owner, ...record } = JSON.parse(row.record) as SessionRecord
+    const { owner, ...record } = fromJson<SessionRecord>(row.record)
     if (record.state === 'running' && (owner === undefined || !isAlive(owner)))
       row.record = JSON.stringify({ ...record, state: 'idle' })
   }
@@ -154,6 +151,11 @@ function later(record: SessionRecord, clock: Clock): number {
   return Math.max(record.updatedAt, clock.now())
 }
 
+/** The value of JSON text that this file wrote. */
+function fromJson<T>(text: string): T {
+  return JSON.parse(text) as T
+}
+
 function parse<T>(text: string | undefined): T | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as T)
+  return text === undefined ? undefined : fromJson<T>(text)
 }

@@ -1,16 +1,4 @@
-import type { Clock } from '../kernel/index.ts'
-import type { Store } from './store.ts'
-
-/** Which file, and whose rows of it. */
-export interface SqliteStoreOptions {
-  /** The state file. It is made with mode 0600, missing directories with 0700. */
-  readonly path: string
-  /** Every read and write is scoped to this project. */
-  readonly projectId: string
-  readonly clock?: Clock
-  /** Who opens calls through this store, so that `recover` knows whose they were; default this process. */
-  readonly owner?: string
-}
+import type { SqliteStoreOptions, Store } from './store.ts'
 
 /**
  * Opens the state file, makes it when it is missing, and brings its schema up to date. Several processes may share it.

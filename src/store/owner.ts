@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { errorCode } from '../kernel/index.ts'
 
 /** Field 22 of /proc/<pid>/stat, counted after the command name, which may hold spaces and brackets. */
 const START_TIME_FIELD = 22 - 3
@@ -22,7 +23,7 @@ export function isOwnerAlive(owner: string): boolean {
     return true
   } catch (error) {
     // EPERM: it runs, under another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return errorCode(error) === 'EPERM'
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Call, Decision, JsonObject, LedgerEntry, Outcome } from '../kernel/index.ts'
+import type { Call, Clock, Decision, JsonObject, LedgerEntry, Outcome } from '../kernel/index.ts'
 
 /** The durable record of calls, decisions and outcomes. Every read and write is scoped to one project. */
 export interface Ledger {
@@ -68,4 +68,15 @@ export interface Store {
    */
   recover(isAlive: (owner: string) => boolean): Promise<number>
   close(): Promise<void>
+}
+
+/** Which file, and whose rows of it. */
+export interface SqliteStoreOptions {
+  /** The state file. It is made with mode 0600, missing directories with 0700. */
+  readonly path: string
+  /** Every read and write is scoped to this project. */
+  readonly projectId: string
+  readonly clock?: Clock
+  /** Who opens calls through this store, so that `recover` knows whose they were; default this process. */
+  readonly owner?: string
 }

@@ -12,3 +12,4 @@ export {
   type ScriptedSandboxOptions,
 } from './scripted-sandbox.ts'
 export { type MakeStore, storeContract } from './store-contract.ts'
+export { type EnvelopeIssue, validateEnvelope } from './validate-envelope.ts'

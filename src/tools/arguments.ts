@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
-import { isJsonObject, type JsonObject, nearest, type Tool, toSafeLine } from '../kernel/index.ts'
+import { errorMessage, isJsonObject, type JsonObject, nearest, type Tool, toSafeLine } from '../kernel/index.ts'
 
 /** Arguments that may be given to `execute`, or why they may not. */
 export type CheckedArguments =
@@ -35,7 +35,7 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
       return { type: 'invalid', message: `Parameter '${name}' is required and must be a non-empty string.` }
     if (errors.length > 0) return invalid(tool, toProblems(errors))
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorMessage(error)
     return {
       type: 'broken',
       message: `The parameters of tool '${tool.name}' are no valid JSON Schema, so it cannot be called: ${why}`,
@@ -121,46 +121,30 @@ function toProblem({ instancePath, keyword, message = 'is not valid', params }: 
 /** `/steps/0/name` as `steps[0].name`. */
 function toPath(pointer: string): string {
   const parts = pointer.split('/').slice(1)
-  const names = parts.map((part) => toSafeLine(part.replaceAll('~1', '/').replaceAll('~0', '~')).slice(0, 80))
+  return joined(parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')))
+}
+
+function joined(parts: readonly string[]): string {
+  const names = parts.map((part) => toSafeLine(part).slice(0, 80))
   return names.map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : `${index > 0 ? '.' : ''}${part}`)).join('')
 }
 
 /** Deeper arguments are no honest call: they exhaust the stack of whoever walks them. */
 const MAX_DEPTH = 64
 
-/** A member somewhere in the arguments, with the way back up. */
-interface Member {
-  readonly value: unknown
-  readonly name: string
-  readonly inside?: Member
-}
-
 /**
  * Where the arguments would reach a prototype if a tool copied them member by member: `__proto__`, or `prototype` of
  * `constructor`. We keep them as plain data, but a tool may take any name inside an open object.
  */
-function pollutingPlace(args: JsonObject): string | undefined {
-  let level: Member[] = [{ value: args, name: '' }]
-  for (let depth = 0; level.length > 0 && depth <= MAX_DEPTH; depth++) {
-    const members = level.flatMap((inside) => membersOf(inside))
-    const found = members.find(
-      ({ name, inside }) => name === '__proto__' || (name === 'prototype' && inside?.name === 'constructor'),
-    )
-    if (found) return toPath(pointerOf(found))
-    level = members
+function pollutingPlace(value: unknown, parts: readonly string[] = []): string | undefined {
+  if (typeof value !== 'object' || value === null || parts.length > MAX_DEPTH) return undefined
+  for (const [name, member] of Object.entries(value)) {
+    const here = [...parts, name]
+    if (name === '__proto__' || (name === 'prototype' && parts.at(-1) === 'constructor')) return joined(here)
+    const place = pollutingPlace(member, here)
+    if (place !== undefined) return place
   }
   return undefined
-}
-
-function membersOf(inside: Member): Member[] {
-  const { value } = inside
-  return typeof value === 'object' && value !== null
-    ? Object.entries(value).map(([name, member]) => ({ value: member, name, inside }))
-    : []
-}
-
-function pointerOf({ name, inside }: Member): string {
-  return inside ? `${pointerOf(inside)}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` : ''
 }
 
 /** What keeps a value from being the arguments of a call, before any schema: it is no object, or nested too deeply. */

@@ -1,4 +1,4 @@
-import { failed, type JsonObject, type JsonValue, type Outcome } from '../kernel/index.ts'
+import { errorMessage, failed, type JsonObject, type JsonValue, type Outcome } from '../kernel/index.ts'
 import { toModelText } from './edge/model-text.ts'
 
 /** How much of one outcome reaches the model. Source: contracts §4.1. */
@@ -28,7 +28,7 @@ export function boundOutcome(outcome: Outcome, limits: OutcomeLimits = OUTCOME_L
   try {
     clean = withPlainData(outcome)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorMessage(error)
     return failed('INTERNAL_ERROR', `The tool returned data that is not JSON: ${why}`)
   }
   const full = toModelText(clean)
@@ -86,21 +86,12 @@ function cut(outcome: Outcome, head: Head, limits: OutcomeLimits): Outcome {
     truncation: toTruncation(head, limits),
     preview: head.text,
   }
-  const more = {
-    ...(outcome.stats && { stats: outcome.stats }),
-    ...(outcome.path !== undefined && { path: outcome.path }),
-  }
   if (outcome.type === 'failed') {
     const message = headOf(outcome.message, MAX_MESSAGE)
-    const { fix, error } = outcome
-    return failed(outcome.code, message.isCut ? `${message.text}… (cut)` : message.text, {
-      ...{ data, ...more },
-      ...(fix !== undefined && { fix }),
-      ...(error !== undefined && { error }),
-    })
+    return { ...outcome, data, message: message.isCut ? `${message.text}… (cut)` : message.text }
   }
   const text = `Output cut: the first ${head.lines} of ${head.originalLines} lines (${head.bytes} of ${head.originalBytes} bytes) follow. To see the rest, ask for less at once: a narrower request, or a part of the file or output.`
-  return { type: 'partial', text, data, ...more }
+  return { ...outcome, type: 'partial', text, data }
 }
 
 function smallFields(data: JsonObject): JsonObject {

@@ -1,4 +1,5 @@
 import {
+  errorMessage,
   failed,
   isJsonObject,
   type JsonObject,
@@ -127,7 +128,7 @@ function convert(name: string, schema: StandardSchema<unknown>): JsonSchema {
     const json: unknown = JSON.parse(JSON.stringify(jsonSchema.input({ target: 'draft-2020-12' })))
     if (isJsonObject(json)) return json
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = errorMessage(cause)
     throw new NexusError(
       'INVALID_ARGUMENT',
       `The parameters of tool '${name}' cannot be written as JSON Schema: ${why}`,

@@ -1,5 +1,6 @@
 import {
   type Clock,
+  DEFAULTS,
   failed,
   type FailureCode,
   NexusError,
@@ -15,7 +16,7 @@ import { toFailure } from './failure.ts'
 
 export interface ExecuteOptions {
   /** Time limit in milliseconds for a tool that names none; 0 = none. Default 30,000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** How long a tool may take to end after its signal has aborted, in milliseconds. Default 5,000. */
   readonly graceMs?: number
   readonly limits?: OutcomeLimits
@@ -45,12 +46,8 @@ export async function executeTool(
   return withNotes(boundOutcome(outcome, options.limits ?? OUTCOME_LIMITS), checked.notes)
 }
 
-/** Source: contracts §1.9. */
-const DEFAULT_TIMEOUT_MS = 30_000
 /** A command in the sandbox gets SIGTERM, 2 s, then the kill: that and some room. */
 const DEFAULT_GRACE_MS = 5_000
-/** Timers of Node fire at once beyond this. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Never rejects. */
 async function settle(tool: Tool, args: Parameters<Tool['execute']>[0], context: ToolContext): Promise<Outcome> {
@@ -70,16 +67,14 @@ interface Watched {
 async function runWatched(run: (signal: AbortSignal) => Promise<Outcome>, watched: Watched): Promise<Outcome> {
   const { tool, context, options } = watched
   const { graceMs = DEFAULT_GRACE_MS, clock = systemClock } = options
-  const timeoutMs = Math.min(tool.options?.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS)
+  const timeoutMs = tool.options?.timeoutMs ?? options.timeoutMs ?? DEFAULTS.toolTimeoutMs
   if (context.signal.aborted) return failed('CANCELLED', `Tool '${tool.name}' was cancelled before it began.`)
   const stop = new AbortController()
   const settled = new AbortController()
   try {
     // Listening begins before the tool does: it may be what leads to the abort.
-    const limits = [
-      aborted(context.signal, settled.signal),
-      ...(timeoutMs > 0 ? [after(clock, timeoutMs, settled.signal)] : []),
-    ]
+    const limits: Promise<'aborted' | 'elapsed'>[] = [aborted(context.signal, settled.signal)]
+    if (timeoutMs > 0) limits.push(after(clock, timeoutMs, settled.signal))
     const work = run(stop.signal)
     const ended = await Promise.race([work, ...limits])
     if (typeof ended === 'object') return ended
@@ -110,11 +105,8 @@ function timedOut(tool: Tool, timeoutMs: number): Stopped {
 /** What a stopped tool still brought: a result that was really reached counts, a failure keeps what is known. */
 function toEnded(stopped: Stopped, late: Outcome): Outcome {
   if (late.type !== 'failed' || late.code === stopped.code) return late
-  return failed(stopped.code, stopped.message, {
-    ...(late.data && { data: late.data }),
-    ...(late.stats && { stats: late.stats }),
-    ...(late.path !== undefined && { path: late.path }),
-  })
+  const { type: _type, code: _code, message: _message, fix: _fix, error: _error, ...known } = late
+  return failed(stopped.code, stopped.message, known)
 }
 
 function after(clock: Clock, ms: number, settled: AbortSignal): Promise<'elapsed'> {

@@ -1,4 +1,4 @@
-import { type ErrorCode, type Failed, failed, type FailureCode, isNexusError } from '../kernel/index.ts'
+import { type ErrorCode, errorCode, type Failed, failed, type FailureCode, isNexusError } from '../kernel/index.ts'
 
 /**
  * What a tool threw, in words for the model: no stack, bounded, with the fix of a `NexusError`.
@@ -53,8 +53,7 @@ const MAX_MESSAGE_CHARS = 2000
 function codeOf(error: Error): FailureCode {
   if (error.name === 'AbortError') return 'CANCELLED'
   if (error.name === 'TimeoutError') return 'TIMEOUT'
-  const systemCode = (error as { code?: unknown }).code
-  const known = typeof systemCode === 'string' ? SYSTEM_FAILURES.get(systemCode) : undefined
+  const known = SYSTEM_FAILURES.get(errorCode(error) ?? '')
   if (known) return known
   // These are what a slip in the tool's own code throws.
   const isSlip = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError

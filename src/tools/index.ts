@@ -6,12 +6,13 @@ export { BUILTIN_TOOLS, registerBuiltins } from './builtin/builtins.ts'
 export { createFindSkillsTool } from './builtin/find-skills.ts'
 export { createLoadSkillTool } from './builtin/load-skill.ts'
 export { createReadSkillFileTool } from './builtin/read-skill-file.ts'
-export { createRunCommandTool, type ExecutionSettings, type RedactText } from './builtin/run-command.ts'
+export { createRunCommandTool } from './builtin/run-command.ts'
 export {
   type CommandServices,
   createSkillCommands,
   type OwnedCommand,
   provideCommands,
+  SKILL_COMMANDS,
   type SkillCommandParts,
   type SkillCommands,
   type SkillEntryValues,
@@ -36,10 +37,19 @@ export {
   toStatusResult,
   toSuccessOutputError,
 } from './edge/shapes.ts'
-export { type EnvelopeIssue, validateEnvelope } from './edge/validate-envelope.ts'
 export { type ExecuteOptions, executeTool } from './execute.ts'
 export { toFailure } from './failure.ts'
 export { toolNameProblem } from './names.ts'
 export { createRegistry, type DefinitionForms, type Registry, type ToolFactory } from './registry.ts'
-export { createServices } from './services.ts'
+export {
+  createServices,
+  EXECUTION,
+  type ExecutionSettings,
+  LOADER,
+  REDACT_TEXT,
+  type RedactText,
+  SANDBOX,
+  SKILL_SEARCH,
+  WORKSPACE,
+} from './services.ts'
 export { createWireNames, toWireName, type WireNames } from './wire-names.ts'

@@ -1,4 +1,4 @@
-import { type JsonSchema, NexusError, type Services, type Tool } from '../kernel/index.ts'
+import { errorMessage, type JsonSchema, NexusError, type Services, type Tool } from '../kernel/index.ts'
 import { toolNameProblem } from './names.ts'
 import { createWireNames, type WireNames } from './wire-names.ts'
 
@@ -90,7 +90,7 @@ function make(name: string, factory: ToolFactory, services: Services): Tool {
   try {
     tool = factory(services)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = errorMessage(cause)
     throw new NexusError('INTERNAL', `The factory of tool '${name}' failed: ${why}`, { cause })
   }
   if (tool.name === name) return tool

@@ -1,26 +1,54 @@
-import { NexusError, type Services } from '../kernel/index.ts'
+import type { SkillSearch } from '../catalog/index.ts'
+import { NexusError, type ServiceKey, serviceKey, type Services } from '../kernel/index.ts'
+import type { Loader } from '../load/index.ts'
+import type { Sandbox } from '../sandbox/index.ts'
+import type { CommandWords } from './builtin/command-words.ts'
 
-/** An empty bag of shared parts for one agent. Registering a name again replaces the part. Source: seed 000, "ServiceContainer". */
+/** Limits of one command, and the lists of allowed and blocked words. */
+export interface ExecutionSettings extends CommandWords {
+  /** Default time limit of a command in milliseconds; 30,000 when absent. Source: contracts §3.2. */
+  readonly timeoutMs?: number
+  /** Longest time a caller may ask for; 600,000 when absent. */
+  readonly maxTimeoutMs?: number
+  /** Most bytes kept of stdout and of stderr, each; the sandbox's default when absent. */
+  readonly maxOutputBytes?: number | undefined
+}
+
+/** Text without secrets, and without the beginning of one where it was cut off. */
+export type RedactText = (text: string, isCut: boolean) => string
+
+// The services that the built-in tools use; `SKILL_COMMANDS` is beside its type.
+export const LOADER = serviceKey<Loader>('loader')
+export const SKILL_SEARCH = serviceKey<SkillSearch>('skillSearch')
+export const SANDBOX = serviceKey<Sandbox>('sandbox')
+/** Absolute path of the directory that commands work in. */
+export const WORKSPACE = serviceKey<string>('workspace')
+export const EXECUTION = serviceKey<ExecutionSettings>('execution')
+export const REDACT_TEXT = serviceKey<RedactText>('redactText')
+
+/** An empty container for one agent. */
 export function createServices(): Services {
-  const parts = new Map<string, unknown>()
+  const services = new Map<string, unknown>()
+  // A value is only ever set under a key of its own type.
+  const read = <T>({ name }: ServiceKey<T>): T | undefined => services.get(name) as T | undefined
   return {
-    register: (name, service) => {
-      parts.set(name, service)
+    register: ({ name }, service) => {
+      services.set(name, service)
     },
-    get: <T>(name: string) => parts.get(name) as T | undefined,
-    require: <T>(name: string) => {
-      if (parts.has(name)) return parts.get(name) as T
-      throw new NexusError('INVALID_ARGUMENT', `No service is registered as '${name}'.`, {
-        fix: `Call services.register('${name}', …) first. Registered: ${[...parts.keys()].join(', ') || 'none'}.`,
+    get: read,
+    require: <T>(key: ServiceKey<T>) => {
+      if (services.has(key.name)) return read(key) as T
+      throw new NexusError('INVALID_ARGUMENT', `No service is registered as '${key.name}'.`, {
+        fix: `Register it first. Registered: ${[...services.keys()].join(', ') || 'none'}.`,
       })
     },
-    has: (name) => parts.has(name),
-    names: () => [...parts.keys()],
-    unregister: (name) => {
-      const part = parts.get(name)
-      parts.delete(name)
-      return part
+    has: ({ name }) => services.has(name),
+    names: () => [...services.keys()],
+    unregister: (key) => {
+      const service = read(key)
+      services.delete(key.name)
+      return service
     },
-    clear: () => parts.clear(),
+    clear: () => services.clear(),
   }
 }

@@ -86,12 +86,15 @@ export function createTestRuntime(
         })),
     refresh: async () => undefined,
     snapshot: () => ({ version: '1' }),
-    async call({ callId = '', ...request }, { signal = new AbortController().signal, onOutput, onDecision }) {
+    async call(
+      { callId = '', agentId = 'main', origin = 'model', ...request },
+      { signal = new AbortController().signal, onOutput, onDecision } = {},
+    ) {
       const tool = hidden.includes(request.tool) ? undefined : tools[request.tool]
       const decision: Decision = tool
         ? { type: 'allow', rule: 'test' }
         : { type: 'deny', rule: 'test', reason: `There is no tool '${request.tool}'.` }
-      await store.ledger.open({ ...request, id: callId, projectId: store.projectId }, decision)
+      await store.ledger.open({ ...request, id: callId, projectId: store.projectId, agentId, origin }, decision)
       onDecision?.(decision)
       const outcome = tool
         ? await tool(request.arguments, { signal, onOutput: (text) => onOutput?.({ stream: 'stdout', text }) })

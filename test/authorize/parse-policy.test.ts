@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { decide, expandEntry, parsePolicy, type PolicyInput, toolGroupRule } from '../../src/authorize/index.ts'
+import { decide, parsePolicy, type PolicyInput, toolGroupRule } from '../../src/authorize/index.ts'
 import { toolNamed } from './sample.ts'
 
 const knownTools = [toolNamed('load_skill'), toolNamed('run_command', { capabilities: ['network'] }), 'browser']
@@ -141,12 +141,5 @@ describe('parsePolicy', () => {
 
   it('warns of entries inside the groups of the configuration only', () => {
     assert.deepEqual(codesOf({ groups: { 'group:mine': ['load_skil', 'group:web'] } }), ['warning policy-unknown-name'])
-  })
-})
-
-describe('expandEntry', () => {
-  it('opens a group to its names, each once', () => {
-    const groups = new Map([['group:x', ['group:web', 'web_search', 'group:x']]])
-    assert.deepEqual(expandEntry('group:x', groups), ['web_search', 'web_fetch'])
   })
 })

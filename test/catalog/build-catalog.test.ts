@@ -111,7 +111,7 @@ test('a copy that this agent may not see does not take the name from one that it
 test('a shadowed copy that could not run either keeps its reasons', () => {
   const catalog = catalogOf([copy('a', { tier: 'workspace' })], [held(copy('a', { tier: 'bundled' }))])
   assert.deepEqual(catalog.held, [])
-  assert.deepEqual(catalog.shadowed[0]?.reasons, [{ code: 'bin', missing: [], text: 'bin' }])
+  assert.deepEqual(catalog.shadowed[0]?.reasons, [{ code: 'bin', missing: [], text: 'bin', fix: 'Mend bin.' }])
 })
 
 test('every ready copy is found by its address, an address of two copies means the one its source uses', () => {

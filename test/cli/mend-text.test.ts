@@ -25,7 +25,7 @@ mends('Latin-1', {
 mends('a NUL in the text', {
   break: is(GOOD.replace('Read it', 'Read\0it')),
   ...{ code: 'nul-character', line: 8, says: /NUL character.*remove the character/ },
-  mend: (_desk, { file = '' }) => edit(file, (all) => all.map((line) => line.replaceAll('\0', ''))),
+  mend: (_desk, { path = '' }) => edit(path, (all) => all.map((line) => line.replaceAll('\0', ''))),
 })
 mends('a byte order mark', {
   break: is(`\ufeff${GOOD}`),
@@ -52,7 +52,7 @@ mends('a frontmatter that is never closed', {
 mends('a frontmatter that a rule far below closes', {
   break: is(`---\n${NAME}\n${DESCRIPTION}\n\n# PDF\n\nRead it.\n\n---\n\nMore.\n`),
   ...{ code: 'yaml-invalid', line: 7, says: /the closing --- is probably missing.*below the last key/ },
-  mend: (_desk, { file = '' }) => edit(file, (all) => all.toSpliced(3, 0, '---')),
+  mend: (_desk, { path = '' }) => edit(path, (all) => all.toSpliced(3, 0, '---')),
 })
 mends('two dashes', {
   break: is(GOOD.replace('---', '--')),
@@ -93,7 +93,7 @@ mends('dots instead of the closing line', {
 mends('no frontmatter', {
   break: is('# PDF\n\nRead it.\n'),
   ...{ code: 'frontmatter-missing', line: 1, says: /these four lines on top of it: "---", "name: / },
-  mend: (_desk, { file = '' }) => edit(file, (all) => ['---', NAME, DESCRIPTION, '---', ...all]),
+  mend: (_desk, { path = '' }) => edit(path, (all) => ['---', NAME, DESCRIPTION, '---', ...all]),
 })
 mends('a heading before the frontmatter', {
   break: is(`# PDF\n\n${GOOD}`),

@@ -111,11 +111,11 @@ for (const { what, make, code, text, file, leftOut = [], skip = false } of CASES
         leftOut.filter((path) => !path.includes('/.')),
       )
     } else {
-      assert.match(examined.problem?.text ?? '', text)
+      assert.match(examined.problem?.message ?? '', text)
       assert.match((await errorOf(loader.load('report'))).message, text)
       assert.ok(examined.problem?.fix)
     }
-    if (file !== undefined) assert.equal(examined.problem?.file, join(at, file))
+    if (file !== undefined) assert.equal(examined.problem?.path, join(at, file))
     assert.deepEqual(await examineSkill(skill, { isQuick: true }), examined)
   })
 

@@ -1,4 +1,6 @@
 /** What the tests of the local sandbox share: a state directory and a workspace of their own, and whether the sandbox works here. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,4 +58,39 @@ export async function openRig(context: TestContext, more: Partial<LocalOptions> 
     workspace,
     run: (command, request = {}, signal) => sandbox.run({ command, workspace, ...request }, signal),
   }
+}
+
+/** A place for a program of its own that uses the sandbox. */
+export interface ParentPlace {
+  readonly root: string
+  readonly stateDir: string
+  readonly workspace: string
+  /** Holds the directories of running sandboxes. */
+  readonly live: string
+}
+
+export function openPlace(context: TestContext): ParentPlace {
+  const root = openDirectory()
+  const workspace = join(root, 'work')
+  mkdirSync(workspace)
+  context.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }))
+  const stateDir = join(root, 'state')
+  return { root, stateDir, workspace, live: join(stateDir, 'projects/default/live') }
+}
+
+/** Starts `parent.ts`, or a copy of it, with one command. */
+export function startParent(
+  { stateDir, workspace }: ParentPlace,
+  command: string,
+  { mode = 'auto', script = join(import.meta.dirname, 'parent.ts') } = {},
+): ChildProcess {
+  return spawn(process.execPath, [script, stateDir, workspace, command, mode], { stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+/** All that a program wrote when it has ended. */
+export async function outputOf(child: ChildProcess): Promise<string> {
+  let text = ''
+  child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  await once(child, 'close')
+  return text
 }

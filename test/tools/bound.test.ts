@@ -2,14 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { failed, type JsonObject, type Outcome, succeeded } from '../../src/kernel/index.ts'
-import {
-  boundOutcome,
-  executeTool,
-  OUTCOME_LIMITS,
-  toEnvelope,
-  toModelText,
-  validateEnvelope,
-} from '../../src/tools/index.ts'
+import { validateEnvelope } from '../../src/testing/index.ts'
+import { boundOutcome, executeTool, OUTCOME_LIMITS, toEnvelope, toModelText } from '../../src/tools/index.ts'
 import { headOf } from '../../src/tools/bound.ts'
 import { contextOf, messageOf, toolThat } from './rig.ts'
 

@@ -3,14 +3,16 @@ import { test } from 'node:test'
 
 import { createSkillSearch } from '../../src/catalog/index.ts'
 import type { JsonObject, Outcome } from '../../src/kernel/index.ts'
+import { validateEnvelope } from '../../src/testing/index.ts'
 import {
   createRegistry,
   createServices,
   executeTool,
+  LOADER,
   registerBuiltins,
+  SKILL_SEARCH,
   toEnvelope,
   toModelText,
-  validateEnvelope,
 } from '../../src/tools/index.ts'
 import { copy } from '../catalog/copies.ts'
 import { contextOf, loaderOver } from './rig.ts'
@@ -26,8 +28,8 @@ const SKILLS = [
 
 async function find(args: JsonObject): Promise<Outcome> {
   const services = createServices()
-  services.register('loader', await loaderOver())
-  services.register('skillSearch', createSkillSearch(SKILLS))
+  services.register(LOADER, await loaderOver())
+  services.register(SKILL_SEARCH, createSkillSearch(SKILLS))
   const registry = createRegistry(services)
   registerBuiltins(registry)
   const tool = registry.get('find_skills')

@@ -167,35 +167,3 @@ describe('wire names', () => {
     )
   })
 })
-
-describe('createServices', () => {
-  it('registers, gets, requires, lists, removes and clears', () => {
-    const services = createServices()
-    services.register('port', 8765)
-    services.register('agent_id', 'main')
-    services.register('port', 9000)
-    assert.equal(services.get<number>('port'), 9000)
-    assert.equal(services.require('agent_id'), 'main')
-    assert.equal(services.has('api_key'), false)
-    assert.equal(services.get('api_key'), undefined)
-    assert.deepEqual(services.names(), ['port', 'agent_id'])
-    assert.equal(services.unregister('port'), 9000)
-    services.clear()
-    assert.deepEqual(services.names(), [])
-  })
-
-  it('keeps a part that is undefined or null as registered', () => {
-    const services = createServices()
-    services.register('allowed_paths', null)
-    assert.equal(services.require('allowed_paths'), null)
-  })
-
-  it('throws INVALID_ARGUMENT with the names there are when a required part is missing', () => {
-    const services = createServices()
-    services.register('port', 1)
-    assert.throws(
-      () => services.require('api_key'),
-      (error) => isNexusError(error) && /Registered: port/.test(error.fix ?? ''),
-    )
-  })
-})

@@ -8,10 +8,13 @@ import { createScriptedSandbox, type Script, type ScriptedSandbox } from '../../
 import {
   createRegistry,
   createServices,
+  EXECUTION,
   type ExecutionSettings,
   executeTool,
   registerBuiltins,
+  SANDBOX,
   toModelText,
+  WORKSPACE,
 } from '../../src/tools/index.ts'
 import { contextOf, messageOf } from './rig.ts'
 
@@ -33,9 +36,9 @@ async function run(
 ): Promise<Ran> {
   const sandbox = createScriptedSandbox(more.script ? { script: more.script } : {})
   const services = createServices()
-  services.register('sandbox', sandbox)
-  services.register('workspace', workspace)
-  if (more.execution) services.register('execution', more.execution)
+  services.register(SANDBOX, sandbox)
+  services.register(WORKSPACE, workspace)
+  if (more.execution) services.register(EXECUTION, more.execution)
   const registry = createRegistry(services)
   registerBuiltins(registry)
   const tool = registry.get('run_command')
@@ -141,8 +144,8 @@ describe('run_command', () => {
 
   it('passes live output on', async () => {
     const services = createServices()
-    services.register('sandbox', createScriptedSandbox({ script: () => ({ stdout: 'live' }) }))
-    services.register('workspace', workspace)
+    services.register(SANDBOX, createScriptedSandbox({ script: () => ({ stdout: 'live' }) }))
+    services.register(WORKSPACE, workspace)
     const registry = createRegistry(services)
     registerBuiltins(registry)
     const chunks: string[] = []
@@ -174,7 +177,7 @@ describe('run_command', () => {
 
   it('runs nothing without a workspace', async () => {
     const services = createServices()
-    services.register('sandbox', createScriptedSandbox())
+    services.register(SANDBOX, createScriptedSandbox())
     const registry = createRegistry(services)
     registerBuiltins(registry)
     const tool = registry.get('run_command')
@@ -185,7 +188,7 @@ describe('run_command', () => {
 
   it('declares network and secrets as capabilities that policy may take away, and a watchdog longer than its longest command', () => {
     const services = createServices()
-    services.register('sandbox', createScriptedSandbox())
+    services.register(SANDBOX, createScriptedSandbox())
     const registry = createRegistry(services)
     registerBuiltins(registry)
     assert.deepEqual(registry.get('run_command')?.options, { timeoutMs: 610_000, capabilities: ['network', 'secrets'] })

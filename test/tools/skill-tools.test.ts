@@ -4,13 +4,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { JsonObject, Outcome, Services } from '../../src/kernel/index.ts'
-import { createRegistry, createServices, executeTool, registerBuiltins, toModelText } from '../../src/tools/index.ts'
+import { createScriptedSandbox } from '../../src/testing/index.ts'
+import {
+  createRegistry,
+  createServices,
+  executeTool,
+  LOADER,
+  registerBuiltins,
+  SANDBOX,
+  toModelText,
+} from '../../src/tools/index.ts'
 import { contextOf, loaderOver, messageOf, SKILLS } from './rig.ts'
 
 let services: Services
 before(async () => {
   services = createServices()
-  services.register('loader', await loaderOver())
+  services.register(LOADER, await loaderOver())
 })
 
 async function call(name: string, args: JsonObject, given = services): Promise<Outcome> {
@@ -167,7 +176,7 @@ describe('read_skill_file', () => {
     await writeFile(join(directory, 'big/data.bin'), new Uint8Array(60_000))
     await writeFile(join(directory, 'big/one-line.txt'), 'x'.repeat(90_000))
     const own = createServices()
-    own.register('loader', await loaderOver(directory))
+    own.register(LOADER, await loaderOver(directory))
     const outcome = await call('read_skill_file', { skill_name: 'big', file_path: 'data.bin' }, own)
     assert.equal(codeOf(outcome), 'BINARY_FILE')
     const line = await call('read_skill_file', { skill_name: 'big', file_path: 'one-line.txt' }, own)
@@ -219,9 +228,9 @@ describe('registerBuiltins', () => {
     after(() => rm(empty, { recursive: true, force: true }))
     const own = createServices()
     assert.deepEqual(namesOf(own), [])
-    own.register('loader', await loaderOver(empty))
+    own.register(LOADER, await loaderOver(empty))
     assert.deepEqual(namesOf(own), [])
-    own.register('sandbox', {})
+    own.register(SANDBOX, createScriptedSandbox())
     assert.deepEqual(namesOf(own), ['run_command'])
     assert.deepEqual(namesOf(services), ['load_skill', 'read_skill_file', 'Skill'])
   })

@@ -32,19 +32,15 @@ export interface ModelEnvironment {
 }
 
 export interface ModelRequestOptions {
-  readonly configured?: ConfiguredModel
+  readonly configured?: ConfiguredModel | undefined
   /** `openai/<name>`, `anthropic/<name>` or `openai-compatible/<name>`; wins over everything else. */
   readonly spec?: string
   /** Address for this run; wins over configuration and environment, and gets a key only when it is theirs. */
-  readonly baseUrl?: string
+  readonly baseUrl?: string | undefined
   readonly environment: ModelEnvironment
 }
 
-interface Sources {
-  readonly environment: ModelEnvironment
-  readonly configured?: ConfiguredModel
-  readonly baseUrl?: string
-}
+type Sources = Omit<ModelRequestOptions, 'spec'>
 
 const FORMS = 'openai/<name>, anthropic/<name> or openai-compatible/<name>'
 /** Asked when only a key is there: small models that can call tools. */
@@ -61,7 +57,7 @@ export async function resolveModel(options: ModelRequestOptions): Promise<ModelC
 }
 
 function chooseEndpoint({ spec, baseUrl, configured, environment }: ModelRequestOptions): Endpoint | undefined {
-  const sources: Sources = { environment, ...(configured && { configured }), ...(baseUrl && { baseUrl }) }
+  const sources: Sources = { environment, configured, baseUrl }
   if (spec !== undefined && spec.trim() !== '') return complete(parseSpec(spec.trim()), sources)
   if (configured) return complete({ provider: toProvider(configured.provider), name: configured.name }, sources)
   if (environment.model?.trim()) return complete(parseSpec(environment.model.trim()), sources)
@@ -101,7 +97,7 @@ function complete(named: Endpoint, { baseUrl: given, configured, environment }: 
   const own: Partial<ConfiguredModel> =
     configured && toProvider(configured.provider) === named.provider ? configured : {}
   const outside = fromEnvironment(named.provider, environment)
-  const baseUrl = given ?? own.baseUrl ?? outside.baseUrl
+  const baseUrl = given || (own.baseUrl ?? outside.baseUrl)
   const keys = [
     { apiKey: own.apiKey, address: own.baseUrl ?? outside.baseUrl },
     { apiKey: outside.apiKey, address: outside.baseUrl },
@@ -118,12 +114,11 @@ function complete(named: Endpoint, { baseUrl: given, configured, environment }: 
   return endpoint
 }
 
-function fromEnvironment(provider: ProviderName, environment: ModelEnvironment): { baseUrl?: string; apiKey?: string } {
-  const [baseUrl, apiKey] =
-    provider === 'anthropic'
-      ? [environment.anthropicBaseUrl, environment.anthropicApiKey]
-      : [environment.openaiBaseUrl, environment.openaiApiKey]
-  return { ...(baseUrl && { baseUrl }), ...(apiKey && { apiKey }) }
+/** An empty variable counts as one that is not set. */
+function fromEnvironment(provider: ProviderName, environment: ModelEnvironment): Pick<Endpoint, 'baseUrl' | 'apiKey'> {
+  return provider === 'anthropic'
+    ? { baseUrl: environment.anthropicBaseUrl || undefined, apiKey: environment.anthropicApiKey || undefined }
+    : { baseUrl: environment.openaiBaseUrl || undefined, apiKey: environment.openaiApiKey || undefined }
 }
 
 function checkComplete({ provider, name, baseUrl, apiKey }: Endpoint): void {

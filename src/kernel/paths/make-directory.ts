@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import { errorCode } from '../failures.ts'
 
 /** The two functions of `node:fs` that are needed; the kernel itself touches no disk. */
 export interface DirectoryMaker {
@@ -36,7 +37,7 @@ function tryMake(
     how.disk.mkdirSync(path, how.options)
     return 'made'
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
     if (code === 'EEXIST' && how.disk.statSync(path).isDirectory()) return 'there'
     if (code === 'ENOENT' && how.hasParent !== true && path !== dirname(path)) return 'no-parent'
     throw error

@@ -2,7 +2,7 @@
 import { chmodSync, lstatSync } from 'node:fs'
 import { posix } from 'node:path'
 import { listProtected } from './look.ts'
-import { Tree } from './tree.ts'
+import { codeOf, Tree } from './tree.ts'
 
 /** Entries that are looked at afterwards: more than a command can make in the time it has, and still an end. */
 const MAX_LOOKED_AT = 2_000_000
@@ -51,7 +51,7 @@ export async function removeAppeared(before: Guarded, options: CleanOptions = {}
       if (hidden.length === 0) return notes
       for (const path of hidden) {
         opened.add(path)
-        notes.push(attempt(path, () => tree.openUp(path), 'its mode is 700 now: the command had closed it'))
+        notes.push(openUp(tree, path))
       }
     }
     return [...notes, INCOMPLETE]
@@ -73,21 +73,27 @@ function openWorkspace({ workspace, mode }: Guarded, notes: string[]): void {
 
 /** Under a name that nobody acts upon at once, and then away: what cannot be removed is harmless by then. */
 function takeAway(tree: Tree, path: string, { keepsAside = false }: CleanOptions): string {
-  let aside = ''
-  const moved = attempt(path, () => (aside = moveAside(tree, path)), '')
-  if (aside === '') return moved
+  let aside: string
+  try {
+    aside = moveAside(tree, path)
+  } catch (error) {
+    return notPutRight(path, error)
+  }
   if (keepsAside)
     return `${path}: moved to ${aside}: it is protected, and appeared under a command that was cut off; if it is yours, move it back`
-  return attempt(aside, () => tree.removeAll(aside), 'removed').endsWith(': removed')
-    ? `${path}: removed: it is protected and commands may not create it`
-    : `${path}: moved to ${aside} because it could not be removed: it is protected and commands may not create it`
+  try {
+    tree.removeAll(aside)
+    return `${path}: removed: it is protected and commands may not create it`
+  } catch {
+    return `${path}: moved to ${aside} because it could not be removed: it is protected and commands may not create it`
+  }
 }
 
 function moveAside(tree: Tree, path: string): string {
   try {
     return tree.moveAside(path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    if (codeOf(error) !== 'EACCES') throw error
     const directory = posix.dirname(path)
     if (directory === '.') throw error
     // The command took its own right to write to the directory.
@@ -96,11 +102,15 @@ function moveAside(tree: Tree, path: string): string {
   }
 }
 
-function attempt(path: string, work: () => void, done: string): string {
+function openUp(tree: Tree, path: string): string {
   try {
-    work()
-    return `${path}: ${done}`
+    tree.openUp(path)
+    return `${path}: its mode is 700 now: the command had closed it`
   } catch (error) {
-    return `${path}: changed by the command in a place that is protected, and could not be put right (${(error as Error).message}): look at it`
+    return notPutRight(path, error)
   }
+}
+
+function notPutRight(path: string, error: unknown): string {
+  return `${path}: changed by the command in a place that is protected, and could not be put right (${(error as Error).message}): look at it`
 }

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type CleanOptions, type Guarded, removeAppeared } from './clean.ts'
+import { codeOf } from './tree.ts'
 
 const NAME = /^journal-[0-9a-f]{16}\.json$/
 
@@ -60,7 +61,7 @@ async function replay(guarded: Guarded, options: CleanOptions): Promise<{ notes:
     return { notes: await removeAppeared(guarded, options), isDone: true }
   } catch (error) {
     // A workspace that is gone has nothing to put right.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { notes: [], isDone: true }
+    if (codeOf(error) === 'ENOENT') return { notes: [], isDone: true }
     const why = (error as Error).message
     return {
       notes: [
@@ -77,7 +78,7 @@ function listJournals(directory: string): string[] {
       .filter((name) => NAME.test(name))
       .map((name) => join(directory, name))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    if (codeOf(error) === 'ENOENT') return []
     throw error
   }
 }

@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { protectedPlace, TOP_PLACES } from './protected.ts'
-import { isAbsence, MAX_DEPTH, type Tree } from './tree.ts'
+import { codeOf, isAbsence, MAX_DEPTH, type Tree } from './tree.ts'
 
 /** Entries between two turns of the event loop: about 2 ms of work. */
 export const SLICE = 256
@@ -101,7 +101,7 @@ function kindOf(tree: Tree, path: string, onClosed?: () => unknown): string | un
   try {
     return tree.entry(path)?.kind
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    if (codeOf(error) !== 'EACCES') throw error
     onClosed?.()
     return undefined
   }
@@ -112,7 +112,7 @@ export function namesOf(tree: Tree, directory: string, onClosed?: () => unknown)
   try {
     return tree.names(directory)
   } catch (error) {
-    const isClosed = onClosed !== undefined && (error as NodeJS.ErrnoException).code === 'EACCES'
+    const isClosed = onClosed !== undefined && codeOf(error) === 'EACCES'
     if (directory === '' || !(isAbsence(error) || isClosed)) throw error
     if (isClosed) onClosed()
     return []

@@ -193,7 +193,12 @@ export class Tree {
 
 /** True for the errors of a path that does not exist without following links. */
 export function isAbsence(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')
+  return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error))
+}
+
+/** The code of an error of the file system; empty for others. The runner is staged without the kernel, so this is its own. */
+export function codeOf(error: unknown): string {
+  return (error as Partial<NodeJS.ErrnoException>).code ?? ''
 }
 
 function writePart(part: string, input: number, { mode, owner }: { mode: number; owner: Owner | undefined }): void {
@@ -220,7 +225,7 @@ function moveToNew(part: string, to: string): void {
     unlinkSync(part)
   } catch (error) {
     // Some file systems have no links; what is there by now must still not be replaced.
-    const hasLinks = !['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')
+    const hasLinks = !['EPERM', 'ENOTSUP', 'ENOSYS'].includes(codeOf(error))
     if (hasLinks || lstatSync(to, { throwIfNoEntry: false })) throw error
     renameSync(part, to)
   }

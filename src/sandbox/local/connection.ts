@@ -1,6 +1,6 @@
 /** connection: starts the runner as the dropped uid and speaks with it; when either side dies, nothing is left. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { NexusError } from '../../kernel/index.ts'
+import { errorCode, errorMessage, NexusError } from '../../kernel/index.ts'
 import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from '../runner/protocol.ts'
 import type { Recovered } from '../guard/journal.ts'
 import { recoverLost } from './recover.ts'
@@ -161,7 +161,7 @@ function start(stage: Stage, { identity, empty }: ProjectState, liveDirectory: s
     })
   } catch (cause) {
     // A refused setuid is thrown at once; a missing file comes as an event.
-    throw cannotStart(cause as Error)
+    throw cannotStart(cause)
   }
 }
 
@@ -170,8 +170,8 @@ function drop(identity: Identity): { uid?: number; gid?: number } {
   return process.getuid?.() === 0 ? identity : {}
 }
 
-function cannotStart(cause: Error): NexusError {
-  const { code } = cause as NodeJS.ErrnoException
+function cannotStart(cause: unknown): NexusError {
+  const code = errorCode(cause)
   if (process.getuid?.() === 0 && (code === 'EPERM' || code === 'EINVAL')) return cannotDrop('setuid', cause)
-  return unavailable(`the runner cannot be started (${code ?? cause.message})`, { cause })
+  return unavailable(`the runner cannot be started (${code ?? errorMessage(cause)})`, { cause })
 }

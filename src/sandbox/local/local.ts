@@ -9,7 +9,7 @@ import {
   type TargetFacts,
   toSafeLine,
 } from '../../kernel/index.ts'
-import { OutputText } from '../output.ts'
+import { CommandOutput } from '../output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../request.ts'
 import type { EndMessage } from '../runner/protocol.ts'
 import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from '../sandbox.ts'
@@ -110,7 +110,7 @@ class LocalSandbox implements Sandbox {
     options: { checked: CheckedRequest; entered: Entered; signal: AbortSignal },
   ): Promise<CommandResult> {
     const { checked, entered, signal } = options
-    const texts = { stdout: new OutputText('stdout', checked), stderr: new OutputText('stderr', checked) }
+    const output = new CommandOutput(checked)
     let end: EndMessage
     let notes: string[] = []
     try {
@@ -118,35 +118,28 @@ class LocalSandbox implements Sandbox {
         {
           workspace: entered.mount,
           readOnly: entered.readOnly,
-          ...(entered.guard && { guard: entered.guard }),
+          guard: entered.guard,
           startIn: join(checked.workspace, checked.cwd),
           env: {
             ...insideEnvironment(this.#settings, { bin: running.stage.bin, workspace: checked.workspace }),
             ...checked.env,
           },
           command: checked.command,
-          ...(checked.stdin === undefined ? {} : { stdin: checked.stdin }),
+          stdin: checked.stdin,
           timeoutMs: checked.timeoutMs,
           graceMs: GRACE_MS,
           maxOutputBytes: checked.onOutput ? checked.maxLiveBytes : checked.maxOutputBytes,
         },
-        { signal, onBytes: (stream, bytes) => texts[stream].add(bytes) },
+        { signal, onBytes: (stream, bytes) => output.add(stream, bytes) },
       )
     } finally {
       notes = await entered.leave()
       if (!running.connection.isOpen) await this.#recover(running)
     }
-    const stdout = texts.stdout.finish(end.stdoutBytes)
-    const stderr = texts.stderr.finish(end.stderrBytes)
     return {
       end: end.end,
       exitCode: end.exitCode,
-      stdout: stdout.text,
-      stderr: stderr.text,
-      stdoutTruncated: stdout.truncated,
-      stderrTruncated: stderr.truncated,
-      stdoutBytes: end.stdoutBytes,
-      stderrBytes: end.stderrBytes,
+      ...output.finish(end),
       durationMs: end.durationMs,
       notes: [...this.#notes.splice(0), ...shorten([...end.notes, ...notes])],
     }

@@ -13,7 +13,7 @@ export async function placeSkill(
   revisions: string,
   signal?: AbortSignal,
 ): Promise<PlacedSkill> {
-  const manifest = await readManifest(skill, signal ? { signal } : {})
+  const manifest = await readManifest(skill, { signal })
   const { treeDigest } = manifest
   const home = join(revisions, treeDigest.replace(/^sha256:/, ''))
   const baseDir = join(home, safeName(basename(skill.directory)))
@@ -23,7 +23,7 @@ export async function placeSkill(
   const part = join(home, `.part-${randomBytes(8).toString('hex')}`)
   try {
     await copy(manifest, { from: skill, to: part, signal })
-    const copied = await readManifest(part, signal ? { signal } : {})
+    const copied = await readManifest(part, { signal })
     if (copied.treeDigest !== treeDigest) {
       throw new NexusError('SANDBOX_FAILED', `the skill ${JSON.stringify(skill.name)} changed while it was placed`, {
         fix: 'try again when its files are at rest',
@@ -46,11 +46,7 @@ async function copy(
   const { from, to, signal } = options
   mkdirSync(to, { mode: 0o755 })
   for (const file of manifest.files) {
-    const { bytes } = await readOfSkill(
-      from,
-      file.path,
-      signal ? { maxBytes: file.size, signal } : { maxBytes: file.size },
-    )
+    const { bytes } = await readOfSkill(from, file.path, { maxBytes: file.size, signal })
     const target = join(to, file.path)
     makeDirectory(dirname(target), { mkdirSync, statSync, mode: 0o755 })
     writeFileSync(target, bytes, { flag: 'wx', mode: file.executable ? 0o755 : 0o644 })

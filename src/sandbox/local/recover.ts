@@ -1,8 +1,8 @@
 /** recover: does what a runner that was killed, alone or together with its parent, could not do any more. */
 import { setTimeout } from 'node:timers/promises'
-import { type Diagnostic, toSafeText } from '../../kernel/index.ts'
+import { type Diagnostic, errorCode, toSafeText } from '../../kernel/index.ts'
 import { hasJournals, type Recovered, replayJournals } from '../guard/journal.ts'
-import { processesNaming } from '../runner/process-tree.ts'
+import { processesWith } from '../runner/process-tree.ts'
 import { removeTree } from '../runner/temp.ts'
 import type { LocalSettings } from './options.ts'
 import { listDead } from './state.ts'
@@ -29,9 +29,8 @@ export async function recoverDead(settings: Pick<LocalSettings, 'stateDir' | 'pr
       recovered.push(...(await replay(directory, true)))
       if (!hasJournals(directory)) removeTree(directory)
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
       // Another process does the same at the same time, or it belongs to another user.
-      if (!['ENOENT', 'ENOTEMPTY', 'EACCES', 'EPERM'].includes(code ?? '')) throw error
+      if (!['ENOENT', 'ENOTEMPTY', 'EACCES', 'EPERM'].includes(errorCode(error) ?? '')) throw error
     }
   }
   return recovered
@@ -40,7 +39,7 @@ export async function recoverDead(settings: Pick<LocalSettings, 'stateDir' | 'pr
 async function replay(directory: string, keepsAside: boolean): Promise<Recovered[]> {
   // Root's commands never work in the workspace itself, and what their user wrote must not tell root what to do.
   if (process.getuid?.() === 0 || !hasJournals(directory)) return []
-  for (let waited = 0; waited < WAIT_MS && processesNaming(directory).length > 0; waited += POLL_MS)
+  for (let waited = 0; waited < WAIT_MS && processesWith('cmdline', directory).length > 0; waited += POLL_MS)
     await setTimeout(POLL_MS)
   return replayJournals(directory, { keepsAside })
 }

@@ -18,7 +18,7 @@ import {
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { makeDirectory } from '../../kernel/index.ts'
+import { errorCode, makeDirectory } from '../../kernel/index.ts'
 import { ownDirectory } from './state.ts'
 import { unavailable } from './unavailable.ts'
 
@@ -129,7 +129,7 @@ function stageNode(target: string): void {
   try {
     if (isSafe) return linkSync(process.execPath, target)
   } catch (error) {
-    if (!['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    if (!['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP'].includes(errorCode(error) ?? '')) throw error
   }
   copyFileSync(process.execPath, target, constants.COPYFILE_FICLONE)
 }

@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isOwnerGone, ownerToken } from '../runner/process-tree.ts'
-import { makeDirectory } from '../../kernel/index.ts'
+import { errorCode, makeDirectory } from '../../kernel/index.ts'
 import type { LocalSettings } from './options.ts'
 import { cannotDrop, unavailable } from './unavailable.ts'
 
@@ -61,9 +61,9 @@ export function openState(settings: LocalSettings): ProjectState {
       empty: ownDirectory(join(stateDir, 'empty'), 0o555),
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error
-    const { code, path = stateDir } = error as NodeJS.ErrnoException
-    if (!/^E[A-Z]+$/.test(code ?? '')) throw error
+    const code = errorCode(error) ?? ''
+    if (!/^E[A-Z]+$/.test(code)) throw error
+    const { path = stateDir } = error as NodeJS.ErrnoException
     throw unavailable(`the state directory cannot be used (${code} ${path})`, {
       fix: isRoot
         ? `make ${stateDir} a directory that root may write to, or run as a normal user (in programs: set stateDir)`
@@ -147,7 +147,7 @@ function createWhole(path: string, text: string): boolean {
     linkSync(part, path)
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    if (errorCode(error) === 'EEXIST') return false
     throw error
   } finally {
     rmSync(part)
@@ -159,7 +159,7 @@ function readIndex(file: string): number | undefined {
     const index = Number(readFileSync(file, 'utf8'))
     if (Number.isSafeInteger(index) && index >= 0 && index < MAX_PROJECTS) return index
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
   throw unavailable(`${file} does not hold a number`, { fix: `rm ${file}` })

@@ -1,7 +1,7 @@
 /** unavailable: says why commands cannot be confined here and what to type, and finds the programs that confine. */
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { NexusError } from '../../kernel/index.ts'
+import { errorCode, NexusError } from '../../kernel/index.ts'
 import type { LocalSettings } from './options.ts'
 
 /** What the library calls, and the package of the same name on Debian, Fedora, Alpine and Arch alike. */
@@ -25,14 +25,13 @@ export interface Programs {
 }
 
 /** The error for everything that keeps commands from being confined. Nothing was run. */
-export function unavailable(message: string, options: { fix?: string; cause?: unknown } = {}): NexusError {
+export function unavailable(message: string, options: { fix?: string | undefined; cause?: unknown } = {}): NexusError {
   return new NexusError('SANDBOX_UNAVAILABLE', `commands cannot be confined here: ${message}`, options)
 }
 
 /** Root may not become another user here, and commands never run as uid 0. */
 export function cannotDrop(step: string, cause: unknown): NexusError {
-  const { code } = cause as NodeJS.ErrnoException
-  return unavailable(`uid 0 cannot be dropped (${step}: ${code})`, {
+  return unavailable(`uid 0 cannot be dropped (${step}: ${errorCode(cause)})`, {
     fix: 'run as a normal user, or give this process CAP_SETUID, CAP_SETGID and CAP_CHOWN over the uid range (execution.uidBase, default 200000)',
     cause,
   })
@@ -92,7 +91,7 @@ export function explainRefusal(reason: string): NexusError {
   )
   const fix = isNamespace ? namespaceFix() : undefined
   const message = isNamespace ? `user namespaces do not work (${firstLine(reason)})` : firstLine(reason)
-  return unavailable(message, fix === undefined ? {} : { fix })
+  return unavailable(message, { fix })
 }
 
 function namespaceFix(): string {

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { makeDirectory, NexusError, toSafeLine } from '../../kernel/index.ts'
+import { errorMessage, makeDirectory, NexusError, toSafeLine } from '../../kernel/index.ts'
 import type { Guarded } from '../guard/clean.ts'
 import { listProtected } from '../guard/look.ts'
 import { MAX_DEPTH, Tree } from '../guard/tree.ts'
@@ -21,10 +21,9 @@ const MAX_NOTES = 20
 
 /** System places: a workspace there would hide or open what every command needs. */
 const SYSTEM_PLACES = [
-  ...['/usr/bin', '/usr/sbin', '/usr/lib', '/usr/lib64', '/usr/libexec', '/usr/share', '/usr/include'],
-  ...['/usr/local/bin', '/usr/local/sbin', '/usr/local/lib', '/etc', '/bin', '/sbin', '/lib', '/lib64'],
-  ...['/boot', '/dev', '/proc', '/sys', '/run'],
-]
+  '/usr/bin', '/usr/sbin', '/usr/lib', '/usr/lib64', '/usr/libexec', '/usr/share', '/usr/include', '/usr/local/bin', '/usr/local/sbin',
+  '/usr/local/lib', '/etc', '/bin', '/sbin', '/lib', '/lib64', '/boot', '/dev', '/proc', '/sys', '/run',
+] // oxfmt-ignore
 
 /** A workspace that a command can work in now. */
 export interface Entered {
@@ -128,7 +127,7 @@ export class Mirrors {
         } catch (error) {
           removeTree(mirror.directory)
           pool.giveUp()
-          return [`the command's changes were not taken back: ${toSafeLine((error as Error).message)}`]
+          return [`the command's changes were not taken back: ${toSafeLine(errorMessage(error))}`]
         }
       },
     }

@@ -1,5 +1,5 @@
 /** mirror: a copy of a workspace that belongs to the dropped uid; commands work in it, our own code carries the changes over. */
-import { toSafeLine } from '../../kernel/index.ts'
+import { errorCode, toSafeLine } from '../../kernel/index.ts'
 import { type Pair, Push } from './push.ts'
 import { listTree, type MirrorLimits } from './scan.ts'
 import { type Entry, isAbsence, type Owner, Tree } from '../guard/tree.ts'
@@ -89,7 +89,7 @@ export class Mirror {
       else mirror.copyFrom(host, path, { mode: entry.mode | 0o400, owner })
     } catch (error) {
       // It vanished between the listing and the copy, or we may not read it: the command does not get it.
-      if (isAbsence(error) || (error as NodeJS.ErrnoException).code === 'EACCES') return undefined
+      if (isAbsence(error) || errorCode(error) === 'EACCES') return undefined
       throw error
     }
     const copy = mirror.entry(path)

@@ -1,5 +1,6 @@
 /** push: carries what a command changed in a mirror back to the workspace, and refuses what may not leave the sandbox. */
 import { posix } from 'node:path'
+import { errorCode, errorMessage } from '../../kernel/index.ts'
 import { protectedPlace } from '../guard/protected.ts'
 import type { Listing, MirrorLimits } from './scan.ts'
 import type { Entry, Owner, Tree } from '../guard/tree.ts'
@@ -141,8 +142,7 @@ export class Push {
     try {
       step()
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException
-      this.#refuse(path, `it could not be carried over (${code ?? message})`)
+      this.#refuse(path, `it could not be carried over (${errorCode(error) ?? errorMessage(error)})`)
     }
   }
 

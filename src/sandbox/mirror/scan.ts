@@ -32,7 +32,7 @@ export interface ListOptions {
 /** Lists everything. Throws LIMIT_EXCEEDED when there is more than the limits allow, and the signal's reason. */
 export async function listTree(tree: Tree, options: ListOptions): Promise<Listing> {
   const { limits, signal, onClosed } = options
-  const listing = { entries: new Map<string, Entry>(), others: [] as string[], leftovers: [] as string[] }
+  const listing: OpenListing = { entries: new Map(), others: [], leftovers: [] }
   const waiting = ['']
   let bytes = 0
   for (let seen = 0, directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
@@ -53,12 +53,15 @@ export async function listTree(tree: Tree, options: ListOptions): Promise<Listin
   return listing
 }
 
+/** A listing that is being made. */
+interface OpenListing {
+  readonly entries: Map<string, Entry>
+  readonly others: string[]
+  readonly leftovers: string[]
+}
+
 /** Puts one path where it belongs; returns the entry when it is one to mirror. */
-function take(
-  tree: Tree,
-  path: string,
-  listing: { entries: Map<string, Entry>; others: string[]; leftovers: string[] },
-): Entry | undefined {
+function take(tree: Tree, path: string, listing: OpenListing): Entry | undefined {
   const part = partState(posix.basename(path))
   if (part === 'left') listing.leftovers.push(path)
   const entry = part === 'no' ? tree.entry(path) : undefined

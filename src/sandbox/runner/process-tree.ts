@@ -17,11 +17,26 @@ export function findCommand(bwrapPid: number): number | undefined {
   return helper === undefined ? undefined : childrenOf(helper)[0]
 }
 
-/** Ids of the processes, besides this one, whose arguments hold `text`; those of other users only where /proc shows them. */
-export function processesNaming(text: string): number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => Number.isInteger(pid) && pid !== process.pid && read(`/proc/${pid}/cmdline`).includes(text))
+/** Ids of the processes besides this one whose file of that name in /proc holds `text`; those of other users only where /proc shows them. */
+export function processesWith(file: 'cmdline' | 'environ', text: string): number[] {
+  return processes().filter((pid) => pid !== process.pid && read(`/proc/${pid}/${file}`).includes(text))
+}
+
+/** True while a process of that group runs. One that has ended and waits to be collected by its parent does not count. */
+export function isGroupRunning(group: number): boolean {
+  return processes().some((pid) => {
+    const [state, , itsGroup] = statOf(pid)
+    return Number(itsGroup) === group && state !== 'Z'
+  })
+}
+
+function processes(): number[] {
+  try {
+    return readdirSync('/proc').map(Number).filter(Number.isInteger)
+  } catch {
+    // There is no /proc on this system.
+    return []
+  }
 }
 
 /** Names this process for good, as part of a file name: pid namespace, pid and start time. */
@@ -41,8 +56,13 @@ function pidNamespace(): number {
 
 /** Start of a process in clock ticks since boot; -1 when there is none. */
 function startTimeOf(pid: number): number {
+  return Number(statOf(pid)[19] ?? -1)
+}
+
+/** The fields of /proc/<pid>/stat from the state on, after the name of the program; empty when there is no such process. */
+function statOf(pid: number): string[] {
   const stat = read(`/proc/${pid}/stat`)
-  return stat === '' ? -1 : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
+  return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
 /** Sends a signal; false when the process is already gone. */

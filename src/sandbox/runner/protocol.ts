@@ -39,13 +39,13 @@ export interface RunMessage {
   /** Existing paths inside the workspace that the command may read but not write. */
   readonly readOnly: readonly string[]
   /** Given when the command works in the user's own directory: what the runner puts right after it, also when we are gone. */
-  readonly guard?: Guarded
+  readonly guard: Guarded | undefined
   /** Absolute directory to start in, as the command sees it. */
   readonly startIn: string
   /** The command's whole environment. */
   readonly env: Readonly<Record<string, string>>
   readonly command: string
-  readonly stdin?: string
+  readonly stdin: string | undefined
   readonly timeoutMs: number
   readonly graceMs: number
   /** Most bytes of each stream that are sent. */

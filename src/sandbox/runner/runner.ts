@@ -114,6 +114,8 @@ function trial(workspace: string): RunMessage {
     id: 0,
     workspace: { source: workspace, path: workspace },
     readOnly: [],
+    guard: undefined,
+    stdin: undefined,
     startIn: workspace,
     env: {},
     command: 'exit 7',

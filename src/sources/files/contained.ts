@@ -10,7 +10,7 @@ const CHUNK_BYTES = 1_048_576
 
 export interface ReadContainedOptions {
   readonly maxBytes: number
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** How directories are held; for tests. Default: what works here. */
   readonly holding?: Holding
 }

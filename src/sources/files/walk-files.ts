@@ -20,7 +20,7 @@ export const MANIFEST_LIMITS = {
 export type ManifestLimits = { readonly [name in keyof typeof MANIFEST_LIMITS]: number }
 
 export interface ReadManifestOptions {
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   readonly limits?: Partial<ManifestLimits>
   /** How directories are held; for tests. Default: what works here. */
   readonly holding?: Holding

@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { makeDirectory, NexusError } from '../../kernel/index.ts'
-import { toStoreError } from './store-error.ts'
+import { errorCode, makeDirectory, NexusError } from '../../kernel/index.ts'
+import { isBusy, toStoreError } from './store-error.ts'
 
 /** One row as SQLite gives it: an object without a prototype. */
 export type Row = Record<string, SQLOutputValue>
@@ -96,8 +96,7 @@ async function useWriteAheadLog(connection: Connection): Promise<void> {
       connection.get('pragma journal_mode = wal')
       break
     } catch (error) {
-      const isBusy = /\b(locked|busy)\b/.test(String((error as Error).cause))
-      if (!isBusy || attempt === WAL_ATTEMPTS) throw error
+      if (!isBusy(error) || attempt === WAL_ATTEMPTS) throw error
       await delay(20)
     }
   }
@@ -118,7 +117,7 @@ function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
+    if (errorCode(error) === 'EEXIST') return
     throw error
   }
   // The new names must survive loss of power too, or the acknowledged rows have no file.

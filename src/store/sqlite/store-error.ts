@@ -1,26 +1,28 @@
-import { isNexusError, NexusError } from '../../kernel/index.ts'
+import { errorCode, errorMessage, isNexusError, NexusError } from '../../kernel/index.ts'
 
 /** SQLite's primary result codes that mean something to a person. */
-const CODE = {
-  perm: 3,
-  busy: 5,
-  locked: 6,
-  readOnly: 8,
-  io: 10,
-  corrupt: 11,
-  full: 13,
-  cannotOpen: 14,
-  notDatabase: 26,
-}
+const CODE = { busy: 5, locked: 6, io: 10, corrupt: 11, full: 13, notDatabase: 26 }
 
 /** Turns a failure of SQLite or of the file system into STORE_FAILED that names the file and what to do. */
 export function toStoreError(path: string, error: unknown): NexusError {
   if (isNexusError(error)) return error
   const { problem, fix } = explain(path, error)
-  return new NexusError('STORE_FAILED', `The state file ${path} ${problem}: ${(error as Error).message}.`, {
+  return new NexusError('STORE_FAILED', `The state file ${path} ${problem}: ${errorMessage(error)}.`, {
     fix,
     cause: error,
   })
+}
+
+/** True for the error of `toStoreError` when another process holds a lock. */
+export function isBusy(error: unknown): boolean {
+  const code = error instanceof Error ? primaryCode(error.cause) : undefined
+  return code === CODE.busy || code === CODE.locked
+}
+
+/** SQLite's own code, or the name of a failure of the file system. */
+function primaryCode(error: unknown): number | string | undefined {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined
+  return typeof code === 'number' ? code & 0xff : errorCode(error)
 }
 
 /** The failure of a file that holds something Nexus did not write. */
@@ -30,8 +32,7 @@ export function damagedFile(path: string, cause?: unknown): NexusError {
 }
 
 function explain(path: string, error: unknown): { problem: string; fix: string } {
-  const { errcode, code } = error as { errcode?: number; code?: string }
-  switch (errcode === undefined ? code : errcode & 0xff) {
+  switch (primaryCode(error)) {
     case CODE.corrupt:
     case CODE.notDatabase:
       return { problem: 'is damaged; nothing in it was changed', fix: moveAway(path) }

@@ -1,6 +1,6 @@
 import type { Tool } from '../../kernel/index.ts'
-import type { Loader } from '../../load/index.ts'
 import type { Registry, ToolFactory } from '../registry.ts'
+import { LOADER, SANDBOX, SKILL_SEARCH } from '../services.ts'
 import { createFindSkillsTool } from './find-skills.ts'
 import { createLoadSkillTool } from './load-skill.ts'
 import { createReadSkillFileTool } from './read-skill-file.ts'
@@ -8,21 +8,24 @@ import { createRunCommandTool } from './run-command.ts'
 import { createSkillTool } from './skill.ts'
 
 /**
- * Adds the tools that Nexus ships, as far as their services are there: the skill tools when the `loader` knows a skill,
- * `find_skills` beside them when there is a `skillSearch`, `run_command` when there is a `sandbox`.
+ * Adds the tools that Nexus ships, as far as their services are there: the skill tools when the `LOADER` knows a skill,
+ * `find_skills` beside them when there is a `SKILL_SEARCH`, `run_command` when there is a `SANDBOX`.
  * A name that is registered already keeps its tool. Source: seed 002, seed 003.
  */
 export function registerBuiltins(registry: Registry): void {
   const { services } = registry
-  const hasSkills = services.get<Loader>('loader')?.hasSkills() ?? false
+  const hasSkills = services.get(LOADER)?.hasSkills() ?? false
   if (hasSkills) add(registry, SKILL_TOOLS)
-  if (hasSkills && services.has('skillSearch')) add(registry, { find_skills: createFindSkillsTool })
-  if (services.has('sandbox')) add(registry, COMMAND_TOOLS)
+  if (hasSkills && services.has(SKILL_SEARCH)) add(registry, { find_skills: createFindSkillsTool })
+  if (services.has(SANDBOX)) add(registry, COMMAND_TOOLS)
 }
 
 /** What a policy may name although no tool has been made yet. */
 export const BUILTIN_TOOLS: readonly Pick<Tool, 'name' | 'options'>[] = [
-  ...['load_skill', 'read_skill_file', 'Skill', 'find_skills'].map((name) => ({ name })),
+  { name: 'load_skill' },
+  { name: 'read_skill_file' },
+  { name: 'Skill' },
+  { name: 'find_skills' },
   { name: 'run_command', options: { capabilities: ['network', 'secrets'] } },
 ]
 

@@ -13,8 +13,8 @@ export function callingOptions(args: JsonObject, context: ToolContext): LoadOpti
   const calledBy = typeof args.called_by === 'string' ? args.called_by : ''
   return {
     signal,
-    turn: { agentId, ...(sessionId !== undefined && { sessionId }), ...(turnId !== undefined && { turnId }) },
-    ...(calledBy.trim() !== '' && { calledBy }),
+    turn: { agentId, sessionId, turnId },
+    calledBy: calledBy.trim() === '' ? undefined : calledBy,
   }
 }
 

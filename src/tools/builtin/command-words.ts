@@ -1,4 +1,4 @@
-import { failed, type Failed } from '../../kernel/index.ts'
+import { failed, type Failed, unseenInCommand } from '../../kernel/index.ts'
 
 /** Lists that keep a model from slips. They are no boundary: any command can be spelled so that no list knows it. */
 export interface CommandWords {
@@ -17,15 +17,8 @@ export function commandProblem(command: string, lists: CommandWords): Failed | u
 const MAX_COMMAND_BYTES = 100_000
 
 /** Source: contracts §3.2. */
-const BLOCKED: readonly string[] = [
-  ...['rm', 'rmdir', 'mv', 'dd', 'mkfs', 'fdisk', 'shutdown', 'reboot', 'halt', 'init', 'sudo', 'su'],
-  ...['chmod', 'chown', 'format', 'del', 'erase'],
-]
-
-/** Controls but tab and line feed, and what hides or turns text; joiners stay, since emoji use them. */
-const HIDDEN =
-  // oxlint-disable-next-line no-control-regex
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/u
+const BLOCKED: readonly string[] =
+  'rm rmdir mv dd mkfs fdisk shutdown reboot halt init sudo su chmod chown format del erase'.split(' ')
 
 /** Writing to a device; the harmless ones are what every script uses. */
 const DEVICE = />\s*\/dev\/(?!(?:null|stdout|stderr|tty|fd\/\d+)(?![\w/]))/
@@ -39,11 +32,9 @@ function textProblem(command: string): Failed | undefined {
       `Command is longer than ${MAX_COMMAND_BYTES} bytes; write it to a file and run that.`,
     )
   }
-  const hidden = HIDDEN.exec(command)?.[0]
-  if (hidden !== undefined) {
-    const code = hidden.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')
-    return failed('INVALID_PARAM', `Command contains the hidden character U+${code}; leave it out.`)
-  }
+  const hidden = unseenInCommand(command)
+  if (hidden !== undefined)
+    return failed('INVALID_PARAM', `Command contains the hidden character ${hidden}; leave it out.`)
   return DEVICE.test(command) ? failed('PERMISSION_DENIED', 'Command contains dangerous pattern: > /dev/') : undefined
 }
 
@@ -56,10 +47,9 @@ function wordProblem(words: readonly string[], { allowedCommands, blockedCommand
 }
 
 /** Words that run the word after them. */
-const WRAPPERS: ReadonlySet<string> = new Set([
-  ...['env', 'nohup', 'time', 'exec', 'command', 'builtin', 'xargs', 'nice', 'setsid', 'busybox'],
-  ...['if', 'then', 'elif', 'else', 'while', 'until', 'do', '!'],
-])
+const WRAPPERS: ReadonlySet<string> = new Set(
+  'env nohup time exec command builtin xargs nice setsid busybox if then elif else while until do !'.split(' '),
+)
 /** Words of the shell that end something. */
 const CLOSERS: ReadonlySet<string> = new Set(['fi', 'done', 'esac'])
 

@@ -1,4 +1,4 @@
-import { type SkillSearch, shownText } from '../../catalog/index.ts'
+import { shownText } from '../../catalog/index.ts'
 import {
   failed,
   type Outcome,
@@ -9,10 +9,11 @@ import {
   type Tool,
 } from '../../kernel/index.ts'
 import { defineTool } from '../define.ts'
+import { SKILL_SEARCH } from '../services.ts'
 
 /**
  * `find_skills{query*, limit?}`: skills by words, for a catalog that does not fit into the prompt. It searches the service
- * `skillSearch`, which holds what the model may start. Ours; see decisions, "prompt index".
+ * `SKILL_SEARCH`, which holds what the model may start. Ours; see decisions, "prompt index".
  */
 export function createFindSkillsTool(services: Services): Tool {
   return defineTool({
@@ -31,7 +32,7 @@ export function createFindSkillsTool(services: Services): Tool {
       const query = String(args.query ?? '').trim()
       if (query === '') return failed('INVALID_PARAM', `Parameter 'query' is required and must be a non-empty string.`)
       const limit = Number(args.limit ?? DEFAULT_LIMIT)
-      const search = services.require<SkillSearch>('skillSearch')
+      const search = services.require(SKILL_SEARCH)
       const { skills, total } = await search.find(query, { limit })
       return toFound(query, { skills, total, callName: search.callName })
     },

@@ -1,7 +1,8 @@
 import { type JsonObject, type Outcome, type Services, succeeded, type Tool, toSafeLine } from '../../kernel/index.ts'
-import type { LoadedFile, LoadedSkill, Loader } from '../../load/index.ts'
+import type { LoadedFile, LoadedSkill } from '../../load/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
+import { LOADER } from '../services.ts'
 import { CALLED_BY, callingOptions, stackData } from './called-by.ts'
 import { commandsHint } from './skill-commands.ts'
 
@@ -21,7 +22,7 @@ export function createLoadSkillTool(services: Services): Tool {
     },
     options: { skillArgument: 'skill_name' },
     execute: async (args, context) => {
-      const loader = services.require<Loader>('loader')
+      const loader = services.require(LOADER)
       const loaded = await loader.load(String(args.skill_name).trim(), callingOptions(args, context))
       return toLoaded(loaded, commandsHint(services, loaded))
     },

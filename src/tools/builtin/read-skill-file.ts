@@ -7,9 +7,10 @@ import {
   type Tool,
   toSafeLine,
 } from '../../kernel/index.ts'
-import type { Loader, SkillFile } from '../../load/index.ts'
+import type { SkillFile } from '../../load/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
+import { LOADER } from '../services.ts'
 
 /** `read_skill_file{skill_name*, file_path*, offset?, limit?}`: a file of a skill. Source: seed 002; contracts §3.2; `offset` and `limit` are ours. */
 export function createReadSkillFileTool(services: Services): Tool {
@@ -30,7 +31,7 @@ export function createReadSkillFileTool(services: Services): Tool {
     options: { skillArgument: 'skill_name' },
     execute: async (args, { signal }) => {
       const [name, filePath] = [String(args.skill_name), String(args.file_path)]
-      const file = await services.require<Loader>('loader').readFile(name, filePath, { signal })
+      const file = await services.require(LOADER).readFile(name, filePath, { signal })
       if (file.encoding === 'base64') return toBinary(file)
       return toRead(file, { offset: Number(args.offset ?? 1), limit: Number(args.limit ?? MAX_LINES) })
     },

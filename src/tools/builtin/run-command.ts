@@ -1,5 +1,6 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import {
+  DEFAULTS,
   type Failed,
   failed,
   type JsonObject,
@@ -11,35 +12,23 @@ import {
   toSafeLine,
   toSafeText,
 } from '../../kernel/index.ts'
-import type { CommandResult, Sandbox } from '../../sandbox/index.ts'
+import type { CommandResult } from '../../sandbox/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
-import { commandProblem, type CommandWords } from './command-words.ts'
-import type { OwnedCommand, SkillCommands } from './skill-commands.ts'
-
-/** The optional service `execution`: limits of one command, and the courtesy lists. */
-export interface ExecutionSettings extends CommandWords {
-  /** Default time limit of a command in milliseconds; 30,000 when absent. Source: contracts §3.2. */
-  readonly timeoutMs?: number
-  /** Longest time a caller may ask for; 600,000 when absent. */
-  readonly maxTimeoutMs?: number
-  /** Most bytes kept of stdout and of stderr, each; the sandbox's default when absent. */
-  readonly maxOutputBytes?: number
-}
-
-/** The optional service `redactText`: text without secrets, and without the beginning of one where it was cut off. */
-export type RedactText = (text: string, isCut: boolean) => string
+import { EXECUTION, type ExecutionSettings, REDACT_TEXT, type RedactText, SANDBOX, WORKSPACE } from '../services.ts'
+import { commandProblem } from './command-words.ts'
+import { type OwnedCommand, SKILL_COMMANDS, type SkillCommands } from './skill-commands.ts'
 
 /**
  * `run_command{command*, timeout_sec?, cwd?, skill_name?}` → `{exit_code, stdout, stderr}` in the sandbox. A command for a skill gets
- * that skill's variables, as the service `skillCommands` says. An exit code other than 0 is a result, not a failure. The list of blocked words is a courtesy to the user: the sandbox is the boundary.
+ * that skill's variables, as the service `SKILL_COMMANDS` says. An exit code other than 0 is a result, not a failure. The list of blocked words is a courtesy to the user: the sandbox is the boundary.
  * Source: seed 002; contracts §3.2.
  */
 export function createRunCommandTool(services: Services): Tool {
-  const settings = services.get<ExecutionSettings>('execution') ?? {}
-  const skillCommands = services.get<SkillCommands>('skillCommands')
+  const settings = services.get(EXECUTION) ?? {}
+  const skillCommands = services.get(SKILL_COMMANDS)
   const maxMs = settings.maxTimeoutMs ?? Math.max(DEFAULT_MAX_TIMEOUT_MS, settings.timeoutMs ?? 0)
-  const defaultMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS
+  const defaultMs = settings.timeoutMs ?? DEFAULTS.commandTimeoutMs
   return defineTool({
     name: 'run_command',
     description: `Run a bash command line in the sandbox, in the workspace. Returns exit code, stdout and stderr. Default time limit ${defaultMs / 1000} s.`,
@@ -67,7 +56,7 @@ export function createRunCommandTool(services: Services): Tool {
       const command = String(args.command ?? '')
       const problem = commandProblem(command, settings)
       if (problem) return problem
-      const workspace = services.get<string>('workspace')
+      const workspace = services.get(WORKSPACE)
       if (workspace === undefined) return failed('EXECUTION_ERROR', 'No workspace is set, so no command can run.')
       const cwd = toCwd(workspace, String(args.cwd ?? '.'))
       if (cwd === undefined)
@@ -75,7 +64,7 @@ export function createRunCommandTool(services: Services): Tool {
       const owned = await ownerOf(skillCommands, args, context)
       if (owned.type === 'failed') return owned
       const timeoutMs = args.timeout_sec === undefined ? defaultMs : Math.ceil(Number(args.timeout_sec) * 1000)
-      const result = await services.require<Sandbox>('sandbox').run(
+      const result = await services.require(SANDBOX).run(
         {
           command,
           workspace,
@@ -88,7 +77,7 @@ export function createRunCommandTool(services: Services): Tool {
         },
         context.signal,
       )
-      return toRan(clean(result, services.get('redactText')), { timeoutMs, limits: shownLimits(settings), owned })
+      return toRan(clean(result, services.get(REDACT_TEXT)), { timeoutMs, limits: shownLimits(settings), owned })
     },
   })
 }
@@ -108,7 +97,6 @@ async function ownerOf(
   return skillCommands.own({ text: String(command), ...(typeof skillName === 'string' && { skillName }) }, context)
 }
 
-const DEFAULT_TIMEOUT_MS = 30_000
 const DEFAULT_MAX_TIMEOUT_MS = 600_000
 /** The watchdog of the call is never shorter than the command's own limit and its end. Source: decisions, "limits". */
 const WATCHDOG_ROOM_MS = 10_000

@@ -1,10 +1,11 @@
-import type { Catalog } from '../../catalog/index.ts'
+import { type Catalog, everyCopy } from '../../catalog/index.ts'
 import {
   configKey,
   type Failed,
   failed,
   nameKey,
   redactText,
+  serviceKey,
   type Services,
   type Skill,
   type TargetFacts,
@@ -14,6 +15,7 @@ import {
 } from '../../kernel/index.ts'
 import { findSkill, type LoadedInSession, type LoadedSkill, type SkillStacks } from '../../load/index.ts'
 import { refusedVariable, type Sandbox } from '../../sandbox/index.ts'
+import { REDACT_TEXT, SANDBOX } from '../services.ts'
 import { judgeVariables, type VariableVerdict } from './skill-variables.ts'
 
 /** What configuration holds under one key of `skills.entries` for commands. Every value is a secret. */
@@ -43,15 +45,15 @@ export interface CommandServices extends Omit<SkillCommandParts, 'onSecret'> {
   readonly secrets: readonly [readonly string[], string[]]
 }
 
-/** Registers what `run_command` needs: `sandbox`, `redactText` and `skillCommands`. */
+/** Registers what `run_command` needs: `SANDBOX`, `REDACT_TEXT` and `SKILL_COMMANDS`. */
 export function provideCommands(services: Services, { sandbox, secrets, ...parts }: CommandServices): void {
   const [, given] = secrets
   const onSecret = (value: string): void => {
     if (!given.includes(value)) given.push(value)
   }
-  services.register('sandbox', sandbox)
-  services.register('redactText', (text: string, isCut: boolean) => redactText(text, isCut, ...secrets))
-  services.register('skillCommands', createSkillCommands({ ...parts, onSecret }))
+  services.register(SANDBOX, sandbox)
+  services.register(REDACT_TEXT, (text, isCut) => redactText(text, isCut, ...secrets))
+  services.register(SKILL_COMMANDS, createSkillCommands({ ...parts, onSecret }))
 }
 
 /** A command with what it gets because it works for a skill. */
@@ -71,7 +73,7 @@ export interface ConfiguredVerdict extends VariableVerdict {
   readonly key: string
 }
 
-/** The service `skillCommands`: for which skill a command runs, and what it is given for that. */
+/** For which skill a command runs, and what it is given for that. */
 export interface SkillCommands {
   /** What becomes of the variables that are configured for this skill. No value is read. */
   variablesOf(skill: Skill): readonly ConfiguredVerdict[]
@@ -85,6 +87,8 @@ export interface SkillCommands {
   ): Promise<OwnedCommand | Failed>
 }
 
+export const SKILL_COMMANDS = serviceKey<SkillCommands>('skillCommands')
+
 const NOBODYS: OwnedCommand = { type: 'owned', env: {}, notes: [] }
 
 /** Decides over one catalog. No variable of this process is read or set. */
@@ -96,7 +100,9 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
   /** Nothing for a copy that is not the one its name means: secrets go to the copy. */
   function entryFor(skill: Skill): { readonly key: string; readonly entry: SkillEntryValues } | undefined {
     if (!entries || !skill.origin.trusted) return undefined
-    const key = configKey(skill, (name) => (names ??= namesIn(catalog)).has(nameKey(name)))
+    const key = configKey(skill, (name) =>
+      (names ??= trustedNames(everyCopy(catalog), catalog.rejected)).has(nameKey(name)),
+    )
     const entry = entries(key)
     return entry && catalog.skills.includes(skill) ? { key, entry } : undefined
   }
@@ -149,7 +155,7 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
 
 /** For the model that loads a skill: how its commands get what is configured for it. Empty when nothing is, or no command can run. */
 export function commandsHint(services: Services, { skill, callName }: Pick<LoadedSkill, 'skill' | 'callName'>): string {
-  const verdicts = services.get<SkillCommands>('skillCommands')?.variablesOf(skill) ?? []
+  const verdicts = services.get(SKILL_COMMANDS)?.variablesOf(skill) ?? []
   const names = verdicts.filter(({ verdict }) => verdict === 'given').map(({ name }) => toSafeLine(name))
   if (names.length === 0) return ''
   return `\nCommands for this skill: give run_command skill_name "${callName}"; then ${names.join(', ')} is set for them.`
@@ -187,10 +193,6 @@ function notTheCopy(skill: Skill, { catalog, entries }: SkillCommandParts): read
   return [
     `${toSafeLine(catalog.addressOf(skill))} is not the copy that its name means: it gets no variables of skills.entries`,
   ]
-}
-
-function namesIn({ skills, held, shadowed, rejected }: Catalog): ReadonlySet<string> {
-  return trustedNames([...skills, ...[...held, ...shadowed].map(({ skill }) => skill)], rejected)
 }
 
 /** True when the text holds the path of the directory, or of something in it, and not merely of a neighbour. */

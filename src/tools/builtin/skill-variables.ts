@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, type Skill } from '../../kernel/index.ts'
+import { CLIENT_BLOCKS, isJsonObject, type JsonValue, ownValue, type Skill } from '../../kernel/index.ts'
 
 /** What configuration holds for the commands of one skill: `skills.entries.<key>`. Names only; values are secrets. */
 export interface ConfiguredVariables {
@@ -55,26 +55,20 @@ function judge(
   return { ...of, verdict: 'given' }
 }
 
-/** Places under `metadata` where clients keep their own block. Source: decisions, "metadata forms". */
-const BLOCKS = ['nexus', 'openclaw', 'clawdbot', 'clawdis', 'moltbot'] as const
-
 /** The variables that a skill says it uses: `primaryEnv`, `requires.env`, and `envVars` (names, or maps with a `name`) of its metadata. */
 export function declaredVariables({ metadata, frontmatter }: Skill): readonly string[] {
   const { primaryEnv, requires } = metadata
-  const block = own(frontmatter, 'metadata')
-  const places = isJsonObject(block) ? [block, ...BLOCKS.map((name) => own(block, name))] : []
-  const optional = places.flatMap((place) => (isJsonObject(place) ? namesIn(own(place, 'envVars')) : []))
+  const block = ownValue(frontmatter, 'metadata')
+  const places = isJsonObject(block) ? [block, ...CLIENT_BLOCKS.map((name) => ownValue(block, name))] : []
+  const optional = places.flatMap((place) => (isJsonObject(place) ? namesIn(ownValue(place, 'envVars')) : []))
   return [...new Set([...(primaryEnv === undefined ? [] : [primaryEnv]), ...requires.env, ...optional])]
 }
 
 function namesIn(value: JsonValue | undefined): string[] {
   if (!Array.isArray(value)) return []
-  return (value as readonly JsonValue[])
-    .map((item) => (isJsonObject(item) ? own(item, 'name') : item))
+  const items: readonly JsonValue[] = value
+  return items
+    .map((item) => (isJsonObject(item) ? ownValue(item, 'name') : item))
     .filter((name) => typeof name === 'string')
     .map((name) => name.trim())
-}
-
-function own(object: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined
 }

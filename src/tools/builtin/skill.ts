@@ -1,6 +1,6 @@
 import { type Services, succeeded, type Tool, toSafeLine } from '../../kernel/index.ts'
-import type { Loader } from '../../load/index.ts'
 import { defineTool } from '../define.ts'
+import { LOADER } from '../services.ts'
 import { CALLED_BY, callingOptions, stackData } from './called-by.ts'
 import { commandsHint } from './skill-commands.ts'
 
@@ -22,7 +22,7 @@ export function createSkillTool(services: Services): Tool {
     options: { skillArgument: 'name' },
     execute: async (args, context) => {
       const name = String(args.name).trim()
-      const loader = services.require<Loader>('loader')
+      const loader = services.require(LOADER)
       const options = { ...callingOptions(args, context), args: String(args.args ?? '') }
       const loaded = await loader.load(name, options)
       const { skill, baseDir, content: body, stack } = loaded

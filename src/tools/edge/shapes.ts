@@ -3,7 +3,7 @@ import {
   type FailureCode,
   isJsonObject,
   type JsonObject,
-  type JsonValue,
+  ownValue,
   type Outcome,
   succeeded,
 } from '../../kernel/index.ts'
@@ -74,11 +74,12 @@ export function toOutcome(toolName: string, value: unknown): Outcome {
   if (typeof value === 'string') return succeeded(value)
   if (isOutcome(value)) return value
   if (isJsonObject(value)) {
-    const error = own(value, 'error')
+    const error = ownValue(value, 'error')
     if (typeof error === 'string' && error !== '') return failed('EXECUTION_ERROR', error)
-    const output = own(value, 'output')
+    const output = ownValue(value, 'output')
     if (typeof output === 'string') return succeeded(output)
-    if (own(value, 'success') === true) return succeeded('', isJsonObject(output) ? output : { output: output ?? null })
+    if (ownValue(value, 'success') === true)
+      return succeeded('', isJsonObject(output) ? output : { output: output ?? null })
   }
   return failed(
     'INTERNAL_ERROR',
@@ -110,8 +111,4 @@ function isOutcome(value: unknown): value is Outcome {
   return (
     (value.type === 'success' || value.type === 'partial') && typeof value.text === 'string' && value.data !== undefined
   )
-}
-
-function own(object: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined
 }

@@ -23,7 +23,7 @@ export const COMMANDS: readonly Command[] = [
       ...JSON_OPTION,
     },
     examples: ['nexus skills list', 'nexus skills list --all', "nexus skills list --json | jq '.data.skills[].name'"],
-    load: async () => (await import('./catalog.ts')).listSkills,
+    load: async () => (await import('./list.ts')).listSkills,
   },
   {
     name: 'skills show',
@@ -35,6 +35,6 @@ export const COMMANDS: readonly Command[] = [
       ...JSON_OPTION,
     },
     examples: ['nexus skills show csv-report', 'nexus skills show bundled/csv-report --content'],
-    load: async () => (await import('./catalog.ts')).showSkill,
+    load: async () => (await import('./show.ts')).showSkill,
   },
 ]

@@ -1,0 +1,10 @@
+/** The entry `nexus-skills/agents`: an agent with a model, a history and the tools of a runtime. */
+export {
+  type Agent,
+  type AgentEvent,
+  type AgentOptions,
+  type ConfiguredModel,
+  createAgent,
+  resolveModel,
+  type TurnResult,
+} from '../agents/index.ts'

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { isNexusError } from '../../src/kernel/index.ts'
+import { openSqliteStore } from '../../src/store/index.ts'
+import { openConnection } from '../../src/store/sqlite/connection.ts'
+import { MIGRATIONS, migrate } from '../../src/store/sqlite/migrations.ts'
+
+let directory: string
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'nexus-store-'))
+})
+after(() => rm(directory, { recursive: true }))
+
+const open = (path: string, projectId = 'default') => openSqliteStore({ path, projectId })
+
+/** STORE_FAILED that names the file and says what to do. */
+function failsFor(path: string, words: RegExp): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(isNexusError(error), String(error))
+    assert.equal(error.code, 'STORE_FAILED')
+    assert.match(error.message, words)
+    assert.ok(error.message.includes(path), error.message)
+    assert.ok(error.fix)
+    return true
+  }
+}
+
+async function withSession(path: string): Promise<void> {
+  const store = await open(path)
+  await store.sessions.create({ id: 's', agentId: 'main', title: 'kept' })
+  await store.sessions.append(
+    's',
+    Array.from({ length: 40 }, (_, index) => ({ role: 'user', content: `${index} ${'x'.repeat(500)}` })),
+  )
+  await store.close()
+}
+
+describe('the state file', () => {
+  it(
+    'a state file where nothing can be made is refused at once, with what to set',
+    { skip: process.platform !== 'linux' },
+    async () => {
+      await assert.rejects(openSqliteStore({ path: '/proc/x/nexus.db', projectId: 'default' }), {
+        code: 'STORE_FAILED',
+        fix: /NEXUS_STATE_DIR/,
+      })
+    },
+  )
+
+  it('is private, and so are the directories made for it', { skip: process.platform === 'win32' }, async () => {
+    const path = join(directory, 'private/state/nexus.db')
+    const store = await open(path)
+    await store.sessions.create({ id: 's', agentId: 'main', title: '' })
+    for (const name of await readdir(dirname(path))) {
+      assert.equal((await stat(join(dirname(path), name))).mode & 0o777, 0o600, name)
+    }
+    assert.equal((await stat(dirname(path))).mode & 0o777, 0o700)
+    assert.equal((await stat(join(directory, 'private'))).mode & 0o777, 0o700)
+    await store.close()
+  })
+
+  it('uses a write-ahead log and waits for the disk at every commit', async () => {
+    const connection = await openConnection(join(directory, 'pragmas.db'))
+    assert.equal(connection.get('pragma journal_mode')?.['journal_mode'], 'wal')
+    assert.equal(connection.get('pragma synchronous')?.['synchronous'], 2)
+    assert.equal(connection.get('pragma busy_timeout')?.['timeout'], 5000)
+    assert.equal(connection.get('pragma foreign_keys')?.['foreign_keys'], 1)
+    connection.close()
+    connection.close()
+    assert.throws(() => connection.get('select 1'), failsFor('pragmas.db', /closed/))
+  })
+
+  it('is left as it is when it is no database', async () => {
+    const path = join(directory, 'text.db')
+    await writeFile(path, 'these are my notes, not a database\n'.repeat(100))
+    const before = await readFile(path)
+    await assert.rejects(open(path), failsFor(path, /damaged/))
+    assert.deepEqual(await readFile(path), before)
+  })
+
+  it('is left as it is when it was cut short or overwritten', async () => {
+    const whole = join(directory, 'whole.db')
+    await withSession(whole)
+    const { size } = await stat(whole)
+    const cut = join(directory, 'cut.db')
+    await writeFile(cut, await readFile(whole))
+    await truncate(cut, Math.floor(size / 2))
+    const bytes = await readFile(whole)
+    bytes.fill(0xa5, 4096)
+    const garbled = join(directory, 'garbled.db')
+    await writeFile(garbled, bytes)
+    for (const path of [cut, garbled]) {
+      const before = await readFile(path)
+      const read = async () => {
+        const store = await open(path)
+        try {
+          await store.sessions.messages('s')
+        } finally {
+          await store.close()
+        }
+      }
+      await assert.rejects(read(), failsFor(path, /damaged/))
+      assert.deepEqual(await readFile(path), before)
+    }
+  })
+
+  it('says what is wrong when it cannot be made or opened', async () => {
+    const file = join(directory, 'file')
+    await writeFile(file, '')
+    await assert.rejects(open(join(file, 'nexus.db')), failsFor(join(file, 'nexus.db'), /cannot be used/))
+    await mkdir(join(directory, 'folder.db'))
+    await assert.rejects(open(join(directory, 'folder.db')), failsFor('folder.db', /cannot be used/))
+  })
+
+  it(
+    'says that it cannot be written',
+    { skip: process.getuid?.() === 0 ? 'root may write everything' : false },
+    async () => {
+      const path = join(directory, 'read-only/nexus.db')
+      await withSession(path)
+      await chmod(path, 0o400)
+      await assert.rejects(
+        async () => {
+          const store = await open(path)
+          try {
+            await store.sessions.create({ id: 'new', agentId: 'main', title: '' })
+          } finally {
+            await store.close()
+          }
+        },
+        failsFor(path, /cannot be used/),
+      )
+    },
+  )
+
+  it('is refused when another process does not let go of it', async () => {
+    const path = join(directory, 'busy.db')
+    await withSession(path)
+    const connection = await openConnection(path)
+    connection.run('pragma busy_timeout = 50')
+    const other = new DatabaseSync(path)
+    other.exec('begin immediate')
+    assert.throws(() => connection.transaction(() => undefined), failsFor(path, /in use by another process/))
+    other.exec('rollback')
+    assert.equal(
+      connection.transaction(() => 5),
+      5,
+    )
+    other.close()
+    connection.close()
+  })
+})
+
+describe('migrations', () => {
+  it('are numbered from 1 without gaps and applied once', async () => {
+    assert.deepEqual(
+      MIGRATIONS.map(({ version }) => version),
+      MIGRATIONS.map((_, index) => index + 1),
+    )
+    const path = join(directory, 'twice.db')
+    await withSession(path)
+    await (await open(path)).close()
+    const connection = await openConnection(path)
+    assert.equal(connection.all('select version from migrations').length, MIGRATIONS.length)
+    connection.close()
+  })
+
+  it('happen whole or not at all', async () => {
+    const path = join(directory, 'half.db')
+    await withSession(path)
+    const connection = await openConnection(path)
+    const version = MIGRATIONS.length + 1
+    const statements = ['create table extra (project_id text)', 'create table sessions (project_id text)']
+    assert.throws(
+      () => migrate(connection, 0, [...MIGRATIONS, { version, name: 'bad', statements }]),
+      failsFor(path, /already exists/),
+    )
+    assert.equal(connection.get(`select count(*) as n from sqlite_schema where name = 'extra'`)?.['n'], 0)
+    assert.equal(connection.get('select max(version) as v from migrations')?.['v'], MIGRATIONS.length)
+    connection.close()
+    const store = await open(path)
+    assert.equal((await store.sessions.get('s'))?.title, 'kept')
+    await store.close()
+  })
+
+  it('refuse a newer schema and the database of another program, and change neither', async () => {
+    const newer = join(directory, 'newer.db')
+    await withSession(newer)
+    const database = new DatabaseSync(newer)
+    database.exec(`insert into migrations values (999, 'from the future', 0)`)
+    database.close()
+    await assert.rejects(open(newer), failsFor(newer, /newer Nexus \(schema 999, this one knows/))
+    const foreign = join(directory, 'foreign.db')
+    const other = new DatabaseSync(foreign)
+    other.exec('create table migrations (version integer); insert into migrations values (1)')
+    other.close()
+    await assert.rejects(open(foreign), failsFor(foreign, /another program/))
+    const again = new DatabaseSync(foreign)
+    assert.deepEqual(
+      again
+        .prepare('select name from sqlite_schema')
+        .all()
+        .map((row) => row['name']),
+      ['migrations'],
+    )
+    again.close()
+  })
+})
+
+describe('project scope', () => {
+  it('is part of every table and of every statement', async () => {
+    const connection = await openConnection(join(directory, 'scope.db'))
+    migrate(connection, 0)
+    const tables = connection.all(`select name from sqlite_schema where type = 'table' and name not in ('migrations')`)
+    assert.ok(tables.length >= 3)
+    for (const { name } of tables) {
+      const columns = connection.all(`select name, pk from pragma_table_info('${String(name)}')`)
+      assert.equal(columns.find((column) => column['name'] === 'project_id')?.['pk'], 1, String(name))
+    }
+    connection.close()
+    const source = join(dirname(fileURLToPath(import.meta.url)), '../../src/store/sqlite')
+    let statements = 0
+    for (const file of ['ledger.ts', 'sessions.ts']) {
+      const text = await readFile(join(source, file), 'utf8')
+      const templates = [...text.matchAll(/`([^`]*)`/g)].map((match) => match[1] ?? '')
+      const strings = [...text.replace(/`[^`]*`/g, '').matchAll(/'([^'\n]*)'/g)].map((match) => match[1] ?? '')
+      for (const statement of [...templates, ...strings].filter((part) =>
+        /^\s*(select|insert|update|delete)\s/.test(part),
+      )) {
+        statements += 1
+        assert.match(
+          statement,
+          /project_id = :projectId|\(project_id, [^)]*\)\s+values \(:projectId/,
+          `${file}: ${statement}`,
+        )
+      }
+    }
+    assert.ok(statements >= 15, `only ${statements} statements were found`)
+  })
+})

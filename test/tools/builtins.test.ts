@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createSkillSearch } from '../../src/catalog/index.ts'
+import { createScriptedSandbox } from '../../src/testing/index.ts'
+import {
+  BUILTIN_TOOLS,
+  createRegistry,
+  createServices,
+  LOADER,
+  registerBuiltins,
+  SANDBOX,
+  SKILL_SEARCH,
+} from '../../src/tools/index.ts'
+import { loaderOver } from './rig.ts'
+
+test('the names that a policy may use without a runtime are those of the built-in tools, with their capabilities', async () => {
+  const services = createServices()
+  services.register(LOADER, await loaderOver())
+  services.register(SKILL_SEARCH, createSkillSearch([]))
+  services.register(SANDBOX, createScriptedSandbox())
+  const registry = createRegistry(services)
+  registerBuiltins(registry)
+  const real = registry.names.map((name) => [name, registry.get(name)?.options?.capabilities ?? []] as const)
+  const told = BUILTIN_TOOLS.map(({ name, options }) => [name, options?.capabilities ?? []] as const)
+  assert.deepEqual(new Map(told), new Map(real))
+})
