@@ -120,7 +120,8 @@ test('only config/ reads the environment', () => {
   )
   assert.deepEqual(
     readers.filter((file) => roomOf(file) !== 'config'),
-    [],
+    // It runs before the code that it makes faster is loaded.
+    ['src/cli/compile-cache.ts'],
   )
 })
 

@@ -4,8 +4,6 @@ import { shownName, shownText } from './shown-text.ts'
 
 const SCHEME = 'skill://'
 const FILE = `/${SKILL_FILE}`
-/** What a URI shows as it is: letters and digits of all scripts, so that a model can read it, and no separators. */
-const ESCAPED = /[^\p{L}\p{M}\p{N}_.~:-]/gu
 
 /** What addresses mean. */
 export interface Addresses {
@@ -52,7 +50,8 @@ export function toSkillUri(address: string): string {
 function escaped(part: string): string {
   // Of a name that is all dots nothing else would be escaped.
   if (/^\.+$/.test(part)) return part.replaceAll('.', '%2E')
-  return part.replace(ESCAPED, (character) => encodeURIComponent(character))
+  // What a URI shows as it is: letters and digits of all scripts, so that a model can read it, and no separators.
+  return part.replace(/[^\p{L}\p{M}\p{N}_.~:-]/gu, (character) => encodeURIComponent(character))
 }
 
 /** The address in a location, as `toSkillUri` made it; undefined for any other text. */

@@ -1,6 +1,12 @@
-import { createHash } from 'node:crypto'
-
-import { isJsonObject, type JsonObject, type JsonValue, nameKey, type Skill, skillAddress } from '../kernel/index.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  nameKey,
+  type Skill,
+  skillAddress,
+  createSha256,
+} from '../kernel/index.ts'
 import { compareBytes } from './precedence.ts'
 import { shownName } from './shown-text.ts'
 
@@ -131,7 +137,7 @@ export function versionOf(skills: readonly Skill[]): string {
 function hashOf(skills: readonly SnapshotSkill[]): string {
   // JSON text is unambiguous: no address can look like the end of another.
   const rows = skills.map(({ address, description, size }) => [address, description, size])
-  return createHash('sha256')
+  return createSha256()
     .update(`nexus-catalog-v2\u0000${JSON.stringify(rows)}`)
     .digest('hex')
 }

@@ -1,5 +1,4 @@
 /** home: where the user's own directories are. The directory that a process was merely started in never counts as one of them. */
-import { userInfo } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { NexusError, toSafeLine } from '../kernel/index.ts'
 
@@ -54,7 +53,7 @@ function homeOf(get: Get): string {
 /** What the system's user database says, whatever HOME is. */
 export function systemHome(): string | undefined {
   try {
-    const { homedir } = userInfo()
+    const { homedir } = process.getBuiltinModule('node:os').userInfo()
     return isAbsolute(homedir) ? homedir : undefined
   } catch {
     // Users without an entry, as in some containers, have no home but the one that HOME names.

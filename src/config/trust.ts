@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, statSync } from 'node:fs'
-import { open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { mkdirSync, promises, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Diagnostic, isJsonObject, makeDirectory, NexusError } from '../kernel/index.ts'
 import { digestOfFile } from './trusted-content.ts'
@@ -76,7 +74,7 @@ export async function isTrusted(nexusHome: string, directory: string): Promise<b
 /** Remembers a directory by its real path, which it returns, with the nexus.yaml that it holds now. Throws FILE_NOT_FOUND when there is no such directory. */
 export async function trustWorkspace({ nexusHome, directory }: TrustChange): Promise<string> {
   const path = await realPathOf(directory)
-  if (path === undefined || !(await stat(path)).isDirectory()) {
+  if (path === undefined || !(await promises.stat(path)).isDirectory()) {
     throw new NexusError('FILE_NOT_FOUND', `There is no directory ${directory}.`, {
       fix: 'Name the directory of a workspace.',
     })
@@ -102,26 +100,28 @@ async function readForChange(nexusHome: string): Promise<TrustList> {
   const list = await listTrusted(nexusHome)
   const path = join(nexusHome, FILE)
   if (list.diagnostics.length > 0)
-    await rename(path, `${path}.damaged-${randomUUID().slice(0, 8)}`).catch((cause: unknown) => failed(path, cause))
+    await promises
+      .rename(path, `${path}.damaged-${crypto.randomUUID().slice(0, 8)}`)
+      .catch((cause: unknown) => failed(path, cause))
   return list
 }
 
 /** Whole or not at all: a reader sees the old list or the new one. */
 async function writeList(nexusHome: string, workspaces: readonly TrustedWorkspace[]): Promise<void> {
   const path = join(nexusHome, FILE)
-  const temporary = `${path}.${randomUUID()}.tmp`
+  const temporary = `${path}.${crypto.randomUUID()}.tmp`
   try {
     makeDirectory(nexusHome, { mkdirSync, statSync, mode: 0o700 })
-    const handle = await open(temporary, 'wx', 0o600)
+    const handle = await promises.open(temporary, 'wx', 0o600)
     try {
       await handle.writeFile(`${JSON.stringify({ version: 2, workspaces: inOrder(workspaces) }, undefined, 2)}\n`)
       await handle.sync()
     } finally {
       await handle.close()
     }
-    await rename(temporary, path)
+    await promises.rename(temporary, path)
   } catch (cause) {
-    await rm(temporary, { force: true })
+    await promises.rm(temporary, { force: true })
     failed(path, cause)
   }
 }
@@ -170,7 +170,7 @@ function isForeign({ mode, uid }: { readonly mode: number; readonly uid: number 
 
 async function realPathOf(path: string): Promise<string | undefined> {
   try {
-    return await realpath(path)
+    return await promises.realpath(path)
   } catch {
     // Not there, or not ours to see: then it is no trusted directory either.
     return undefined

@@ -7,9 +7,6 @@ import { readSettings, type Settings, type SettingsOptions } from './settings.ts
 import type { SkillSource } from '../sources/index.ts'
 import { buildCatalogs, type CatalogAgent } from '../runtime/index.ts'
 
-/** Nobody else waits for this process, but Ctrl-C and the word that it is at work should not wait long. */
-const SLICE_MS = 100
-
 /** What was seen. */
 export interface Look {
   readonly loaded: LoadedConfig
@@ -28,11 +25,6 @@ export interface Look {
 /** How one looks. */
 export interface LookOptions extends SettingsOptions {
   readonly signal?: AbortSignal
-  /**
-   * Only what has this name matters: when it is found where it should be, other skills are left out, and `found` says so of folders
-   * that were not searched (`same-name-not-searched`). Without a skill of exactly that name everything is looked at.
-   */
-  readonly name?: string
 }
 
 /** Reads the configuration and looks once. Throws as `readSettings` does, and CANCELLED when the signal aborts. */
@@ -42,10 +34,7 @@ export async function lookAround(options: LookOptions = {}): Promise<Look> {
   const { agents, diagnostics: inRules } = await rulesOf(settings)
   const sandbox = openSandbox(settings.sandbox)
   const facts = await sandbox.facts()
-  const { found, catalogs } = await buildCatalogs(
-    { sources, gateRules, facts, agents, sliceMs: SLICE_MS },
-    options.signal,
-  )
+  const { found, catalogs } = await buildCatalogs({ sources, gateRules, facts, agents }, options.signal)
   return {
     loaded,
     workspace: loaded.workspace,

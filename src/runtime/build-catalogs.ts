@@ -10,10 +10,6 @@ export interface CatalogsParts {
   readonly agents: readonly CatalogAgent[]
   /** Rules that configuration adds to gating, without those of an agent. */
   readonly gateRules?: Omit<GateRules, 'allowList'>
-  /** Longest stretch of synchronous work; default what a server can bear. */
-  readonly sliceMs?: number
-  /** What the sources hold, when they were searched already. */
-  readonly found?: SourceResult
 }
 
 /** What of an agent decides which skills it is offered. */
@@ -33,9 +29,8 @@ export interface BuiltCatalogs {
 
 /** Looks at the world once, in slices. A bad skill is a diagnostic, never a throw. Throws CANCELLED when the signal aborts. */
 export async function buildCatalogs(parts: CatalogsParts, signal?: AbortSignal): Promise<BuiltCatalogs> {
-  const { sources, facts, agents, gateRules = NO_GATE_RULES, sliceMs } = parts
-  const found =
-    parts.found ?? (await discover(sources, { ...(signal && { signal }), ...(sliceMs !== undefined && { sliceMs }) }))
+  const { sources, facts, agents, gateRules = NO_GATE_RULES } = parts
+  const found = await discover(sources, signal && { signal })
   const catalogs = new Map<string, Catalog>()
   for (const agent of agents) {
     await rest(signal)

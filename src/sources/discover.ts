@@ -19,20 +19,19 @@ import type { SkillSource, SourceResult } from './source.ts'
  */
 export async function discover(
   sources: readonly SkillSource[],
-  options: { readonly signal?: AbortSignal; readonly sliceMs?: number } = {},
+  { signal }: { readonly signal?: AbortSignal } = {},
 ): Promise<SourceResult> {
-  const { signal, sliceMs } = options
   checkIds(sources)
   const skills: Skill[] = []
   const rejected: RejectedSkill[] = []
   const diagnostics: Diagnostic[] = []
   // Sources breathe by themselves, but many that are small enough not to would make one long stretch.
-  const pace = createPace(signal, sliceMs)
+  const pace = createPace(signal)
   for (const source of sources) {
     const pause = pace()
     if (pause) await pause
     try {
-      const result = await source.discover(signal, sliceMs)
+      const result = await source.discover(signal)
       // Not by spreading into push: a large source would exceed the number of arguments.
       for (const skill of result.skills) skills.push(skill)
       for (const skill of result.rejected) rejected.push(skill)

@@ -40,7 +40,7 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
   const origin = Object.freeze({ source: id, tier, rank, trusted })
   return {
     ...{ id, tier, rank, trusted, folder },
-    async discover(signal, sliceMs) {
+    async discover(signal) {
       const root = findRoot(options)
       if (typeof root !== 'string') {
         lastLook.forget()
@@ -49,7 +49,7 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
       const recall = lastLook.begin(root)
       const { maxFileBytes } = limits
       const context = { origin, root, maxFileBytes, recall, buffer: { bytes: new Uint8Array(0) } }
-      const pace = createPace(signal, sliceMs)
+      const pace = createPace(signal)
       const result = await walkFolder(root, { pace, nested: options.nested ?? false, limits, context })
       recall.keep()
       return result

@@ -1,4 +1,4 @@
-import type { Diagnostic, RejectedSkill, Skill, Tier } from '../kernel/index.ts'
+import { DEFAULTS, type Diagnostic, type RejectedSkill, type Skill, type Tier } from '../kernel/index.ts'
 
 /** What a source holds. Nothing is dropped silently: each candidate is a skill or rejected, the rest is in `diagnostics`. */
 export interface SourceResult {
@@ -27,11 +27,8 @@ export interface SkillSource {
   readonly trusted: boolean
   /** The directory whose changes are changes of this source; absent when it cannot be watched. */
   readonly folder?: SourceFolder
-  /**
-   * Rejects only with NexusError CANCELLED, or for a fault of the source as a whole. `sliceMs` is the longest stretch of synchronous work,
-   * by default what a server can bear; whoever has nothing else to do gives more.
-   */
-  discover(signal?: AbortSignal, sliceMs?: number): Promise<SourceResult>
+  /** Rejects only with NexusError CANCELLED, or for a fault of the source as a whole. */
+  discover(signal?: AbortSignal): Promise<SourceResult>
 }
 
 /** Limits of one folder that is searched. */
@@ -43,7 +40,7 @@ export const SOURCE_LIMITS = {
   /** Skills taken of one source. */
   maxSkills: 20_000,
   /** Bytes of a SKILL.md. */
-  maxFileBytes: 1_048_576,
+  maxFileBytes: DEFAULTS.maxSkillFileBytes,
 } as const
 
 /** `SOURCE_LIMITS` with other numbers. */

@@ -22,9 +22,8 @@ function source(path: string, more: Partial<FolderSourceOptions> = {}) {
   return createFolderSource({ id: 'test', tier: 'extra', rank: 0, trusted: false, path, ...more })
 }
 
-test('others get their turn between two links that lead nowhere', async (t) => {
-  const directory = temporaryDirectory(t)
-  for (let index = 0; index < 60; index++) symlinkSync('nowhere', join(directory, `link-${index}`))
+/** How often other work had its turn until the answer is asked for. */
+function countTurns(): () => number {
   let turns = 0
   let isOver = false
   const count = (): void => {
@@ -32,9 +31,32 @@ test('others get their turn between two links that lead nowhere', async (t) => {
     if (!isOver) setImmediate(count)
   }
   setImmediate(count)
-  await source(directory).discover(undefined, 0)
-  isOver = true
-  assert.ok(turns >= 60, `${turns} turns`)
+  return () => {
+    isOver = true
+    return turns
+  }
+}
+
+test('a search of 5,000 directories gives way to other work several times, and finds all in byte order', async (t) => {
+  const root = temporaryDirectory(t)
+  const names = Array.from({ length: 5_000 }, (_, index) => `directory-${(index * 7_919) % 5_000}`)
+  for (const name of names) writeFiles(root, { [`${name}/SKILL.md`]: skillText(name) })
+  const turns = countTurns()
+  const { skills, rejected, diagnostics } = await source(root).discover()
+  assert.deepEqual(
+    skills.map(({ name }) => name),
+    names.toSorted(),
+  )
+  assert.deepEqual([rejected, diagnostics], [[], []])
+  assert.ok(turns() >= 3)
+})
+
+test('others get their turn between two links that lead nowhere', async (t) => {
+  const directory = temporaryDirectory(t)
+  for (let index = 0; index < 5_000; index++) symlinkSync('nowhere', join(directory, `link-${index}`))
+  const turns = countTurns()
+  await source(directory).discover()
+  assert.ok(turns() >= 3)
 })
 
 test('a FIFO named SKILL.md is rejected without waiting, and its neighbours load', { skip: noFifo }, async (t) => {
@@ -179,6 +201,17 @@ test('what may not be read is a finding, and its neighbours load', async (t) => 
     rejected: ['file: skill-file-unreadable'],
     found: ['directory-unreadable'],
   })
+})
+
+test('a root that may not be read is a finding', async (t) => {
+  const root = temporaryDirectory(t)
+  chmodSync(root, 0o111)
+  const { diagnostics } = await asNobody(() => source(root).discover())
+  chmodSync(root, 0o755)
+  assert.deepEqual(
+    diagnostics.map(({ code, message }) => [code, message]),
+    [['root-unreadable', 'the directory cannot be read: permission denied']],
+  )
 })
 
 test('sixty levels of directories end at the depth limit with a finding', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Place } from './nexus.ts'
+import { Place } from '../nexus.ts'
 
 /** What was typed, and what stderr must say. All of it is wrong use: exit code 2, and nothing but the document of `--json` on stdout. */
 const MISTAKES: readonly (readonly [string, RegExp])[] = [
