@@ -5,6 +5,7 @@ import {
   nameKey,
   NexusError,
   type RejectedSkill,
+  sha256,
   type Skill,
   SKILL_FILE,
 } from '../kernel/index.ts'
@@ -65,9 +66,7 @@ export async function fileDigest(skill: SkillPlace, signal?: AbortSignal): Promi
   try {
     const options = { maxBytes: DEFAULTS.maxSkillFileBytes, ...(signal && { signal }) }
     const { bytes } = await readOfSkill(skill, SKILL_FILE, options)
-    // Few commands need it, and Node takes milliseconds to load it.
-    const { hash } = await import('node:crypto')
-    return hash('sha256', bytes, 'hex')
+    return sha256(bytes)
   } catch {
     throwIfAborted(signal)
     // Gone, closed to us, or a link by now: loading the skill says why.

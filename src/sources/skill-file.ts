@@ -6,8 +6,6 @@ import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { kindOf, openUnseen, readInto, stampOf } from './files/open.ts'
 import type { Read, Recall } from './found/last-look.ts'
 
-export { SKILL_FILE }
-
 /** Only Linux is known to tell SKILL.md from skill.md everywhere. */
 const IS_NAME_EXACT = process.platform === 'linux'
 

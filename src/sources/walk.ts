@@ -74,7 +74,7 @@ function visit(walk: Walk, asked: PlaceInTree): boolean {
     noteUnreadable(walk, place, 'permission denied')
     return true
   }
-  if (typeof candidate === 'object' && isSkill(candidate)) walk.skills.push(candidate)
+  if (isSkill(candidate)) walk.skills.push(candidate)
   else if (candidate !== 'absent') walk.rejected.push(candidate)
   const holdsSkill = candidate !== 'absent'
   return (holdsSkill && !walk.nested && place.depth > 0) || goBelow(walk, place, holdsSkill)

@@ -35,7 +35,8 @@ export function fixSkill(given: string, options: FixOptions): Rewritten {
     }
     const findings = diagnostics.filter(hasEdit)
     if (findings.length === 0 || round === MOST_ROUNDS) {
-      const isKept = before !== undefined && document !== undefined && isAsPromised(before, document, made, options)
+      const isKept =
+        before !== undefined && document !== undefined && isAsPromised({ before, after: document }, made, options)
       return isKept ? result : (readable ?? unchanged(given, first.diagnostics))
     }
     const edited = applyEdits(text, findings, given)
@@ -52,8 +53,7 @@ function hasEdit(found: Diagnostic): found is Finding {
 
 /** True when everything that is read is the same, but for the keys that were given their own names and the name that was filled in. */
 function isAsPromised(
-  before: SkillDocument,
-  after: SkillDocument,
+  { before, after }: { readonly before: SkillDocument; readonly after: SkillDocument },
   made: readonly Finding[],
   { directoryName }: FixOptions,
 ): boolean {

@@ -5,8 +5,8 @@ import type { RejectedSkill, Skill } from '../../kernel/index.ts'
 export type Read = Skill | RejectedSkill
 
 /** True for a skill that loads. */
-export function isSkill(read: Read): read is Skill {
-  return 'stamp' in read
+export function isSkill(read: Read | string): read is Skill {
+  return typeof read === 'object' && 'stamp' in read
 }
 
 const NO_THROW = { throwIfNoEntry: false } as const
