@@ -93,7 +93,7 @@ function unterminated(rest: string, opener: number): Split {
 }
 
 const WRITE_IT =
-  'begin it with these four lines: "---", "name: my-skill", "description: What it does. Use when …", "---"; the name is that of the directory'
+  'write these four lines on top of it: "---", "name: my-skill", "description: What it does. Use when …", "---"; the name is that of the directory'
 
 function missing(text: string): Split {
   const blank = /^(?:\s*[\r\n])?/.exec(text)?.[0] ?? ''
@@ -105,9 +105,12 @@ function missing(text: string): Split {
   if (hidden !== undefined) return hidden
   if (first.trim() === '') return { ...finding, message: 'the file is empty', fix: WRITE_IT }
   const message = `the file begins with ${shown(first)} instead of a line of ---`
-  if (ALMOST_MARKER.test(first)) return { ...finding, message, fix: 'write exactly --- there, at column 1' }
+  if (ALMOST_MARKER.test(first))
+    return { ...finding, message, fix: 'write exactly three hyphens (U+002D) there, at column 1: ---' }
   if (KEY.test(first))
     return { ...finding, message, fix: 'write a line of --- before the first key and after the last' }
+  if (KEY.test(lines[1] ?? ''))
+    return { ...finding, message, fix: 'write --- in place of this line, and another after the last key' }
   const later = lines.findIndex((line, index) => MARKER.test(line) && KEY.test(lines[index + 1] ?? ''))
   if (later < 0) return { ...finding, message, fix: WRITE_IT }
   const fix = `move what stands before line ${number + later} below the closing ---, so that --- is the first line`

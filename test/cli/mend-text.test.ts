@@ -58,28 +58,28 @@ mends('two dashes', {
   break: is(GOOD.replace('---', '--')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /fewer than three dashes/,
+  says: /begins with "--".*three hyphens/,
   mend: rewrite(1, '---'),
 })
 mends('four dashes', {
   break: is(GOOD.replace('---', '----')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /exactly three dashes/,
+  says: /begins with "----".*three hyphens/,
   mend: rewrite(1, '---'),
 })
 mends('dashes of a word processor', {
   break: is(GOOD.replace('---', '———')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /three hyphens \(U\+002D\)/,
+  says: /begins with "———".*three hyphens \(U\+002D\)/,
   mend: rewrite(1, '---'),
 })
 mends('an indented opening line', {
   break: is(GOOD.replace('---', '  ---')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /start of its line/,
+  says: /three hyphens .*at column 1/,
   mend: rewrite(1, '---'),
 })
 mends('an indented closing line', {
@@ -97,11 +97,21 @@ mends('no frontmatter', {
 })
 mends('a heading before the frontmatter', {
   break: is(`# PDF\n\n${GOOD}`),
-  ...{ code: 'frontmatter-missing', line: 1, says: /begins only on line 3.*move lines 1 to 2/, mend: is(GOOD) },
+  ...{
+    code: 'frontmatter-missing',
+    line: 1,
+    says: /begins with "# PDF".*move what stands before line 3 below/,
+    mend: is(GOOD),
+  },
 })
 mends('a code fence instead of ---', {
   break: is(`\`\`\`yaml\n${NAME}\n${DESCRIPTION}\n\`\`\`\n\n# PDF\n`),
-  ...{ code: 'frontmatter-missing', line: 1, says: /write --- instead of the two lines of the fence/, mend: is(GOOD) },
+  ...{
+    code: 'frontmatter-missing',
+    line: 1,
+    says: /begins with "```yaml".*write --- in place of this line/,
+    mend: is(GOOD),
+  },
 })
 mends('keys without ---', {
   break: is(`${NAME}\n${DESCRIPTION}\n\n# PDF\n`),

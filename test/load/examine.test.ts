@@ -41,13 +41,6 @@ const CASES: readonly {
     skip: noFifo,
   },
   {
-    what: 'a NUL deep in the body',
-    make: (at) => writeFileSync(join(at, 'SKILL.md'), `${LONG}\0`),
-    code: 'nul-character',
-    text: /NUL/,
-    file: 'SKILL.md',
-  },
-  {
     what: 'a body that ends in Latin-1',
     make: (at) => writeFileSync(join(at, 'SKILL.md'), Buffer.concat([Buffer.from(LONG), Buffer.from([0xe9, 0x0a])])),
   },
