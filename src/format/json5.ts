@@ -77,5 +77,5 @@ function keyGivenTwice(text: string): string | undefined {
 /** Before a colon outside of texts and comments stands nothing but a key. */
 function keyOf(written: string): string {
   if (/^[\w$]+$/.test(written)) return written
-  return Object.keys(JSON5.parse<object>(`{${written}:0}`))[0] ?? ''
+  return Object.keys(parseJson(`{${written}:0}`) as object)[0] ?? ''
 }

@@ -14,7 +14,7 @@ import { isWebAddress, osNames, REQUIRED } from './gating-values.ts'
 import { reportSlips, reportTwice } from './slips.ts'
 
 const NONE: readonly never[] = Object.freeze([])
-const FIELDS: ReadonlySet<string> = new Set([...TOP_LEVEL, 'always', 'skillKey'])
+const FIELDS: readonly string[] = [...TOP_LEVEL, 'always', 'skillKey']
 const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
 
 /** Where findings about metadata go. */
@@ -32,8 +32,7 @@ const NOTHING: SkillMetadata = Object.freeze({
 })
 
 function hasField(container: JsonObject): boolean {
-  for (const key in container) if (FIELDS.has(key)) return true
-  return false
+  return FIELDS.some((field) => container[field] !== undefined)
 }
 
 /** One reading of all places; the last of `containers` is the top level of the frontmatter. */
