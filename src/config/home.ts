@@ -1,4 +1,5 @@
 /** home: where the user's own directories are. The directory that a process was merely started in never counts as one of them. */
+import { realpathSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { NexusError, toSafeLine } from '../kernel/index.ts'
 
@@ -82,4 +83,14 @@ export function namedPlace(
 export function expandHome(path: string, home: string): string {
   if (path === '~') return home
   return path.startsWith('~/') ? join(home, path.slice(2)) : path
+}
+
+/** The path without links; as written when there is no such thing. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    // Not there: it has no other name.
+    return path
+  }
 }

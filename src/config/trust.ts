@@ -16,9 +16,7 @@ export interface TrustedWorkspace {
 
 /** What the user trusts. `diagnostics` say when the file could not be used; then nothing is trusted. */
 export interface TrustList {
-  /** Real paths, sorted. */
-  readonly directories: readonly string[]
-  /** The same with what was trusted of each, in the same order. */
+  /** Sorted by path. A directory below a trusted one is not trusted. */
   readonly workspaces: readonly TrustedWorkspace[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -33,7 +31,6 @@ export interface TrustChange {
 export async function listTrusted(nexusHome: string): Promise<TrustList> {
   const path = join(nexusHome, FILE)
   const nothing = (code: string, message: string, fix: string): TrustList => ({
-    directories: [],
     workspaces: [],
     diagnostics: [{ code, severity: 'warning', message: `${message} Nothing is trusted.`, path, fix }],
   })
@@ -48,7 +45,7 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
     }
     const workspaces = size > MAX_BYTES ? undefined : parseList(readFileSync(path, 'utf8'))
     return workspaces
-      ? { directories: workspaces.map(({ directory }) => directory), workspaces, diagnostics: [] }
+      ? { workspaces, diagnostics: [] }
       : nothing(
           'trust-damaged',
           'The list of trusted workspaces is damaged.',
@@ -56,19 +53,13 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
         )
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return { directories: [], workspaces: [], diagnostics: [] }
+    if (code === 'ENOENT') return { workspaces: [], diagnostics: [] }
     return nothing(
       'trust-unreadable',
       `The list of trusted workspaces cannot be read (${code ?? 'unknown'}).`,
       `Make ${path} readable for you.`,
     )
   }
-}
-
-/** Whether exactly this directory is trusted; a directory below a trusted one is not. */
-export async function isTrusted(nexusHome: string, directory: string): Promise<boolean> {
-  const [{ directories }, path] = await Promise.all([listTrusted(nexusHome), realPathOf(directory)])
-  return path !== undefined && directories.includes(path)
 }
 
 /** Remembers a directory by its real path, which it returns, with the nexus.yaml that it holds now. Throws FILE_NOT_FOUND when there is no such directory. */

@@ -106,7 +106,7 @@ function missing(text: string): Split {
   if (first.trim() === '') return { ...finding, message: 'the file is empty', fix: WRITE_IT }
   const message = `the file begins with ${shown(first)} instead of a line of ---`
   if (ALMOST_MARKER.test(first))
-    return { ...finding, message, fix: 'write exactly three hyphens (U+002D) there, at column 1: ---' }
+    return { ...finding, message, fix: 'write exactly --- there (three hyphens, U+002D), at column 1' }
   if (KEY.test(first))
     return { ...finding, message, fix: 'write a line of --- before the first key and after the last' }
   if (KEY.test(lines[1] ?? ''))

@@ -64,20 +64,25 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<So
 
 /** Reads one directory; false when that ends the walk. */
 function visit(walk: Walk, asked: PlaceInTree): boolean {
-  const path = asked.isLink ? followed(walk, asked.path) : asked.path
-  if (path === undefined || walk.visited.has(path)) return true
-  const place = asked.isLink ? { ...asked, path, name: basename(path) } : asked
-  walk.visited.add(path)
+  const place = asked.isLink ? linkTarget(walk, asked) : asked
+  if (place === undefined || walk.visited.has(place.path)) return true
+  walk.visited.add(place.path)
   if (limitReached(walk)) return false
   const candidate = readCandidate(place, walk.context)
   if (candidate === 'blocked') {
     noteUnreadable(walk, place, 'permission denied')
     return true
   }
-  if (isSkill(candidate)) walk.skills.push(candidate)
-  else if (candidate !== 'absent') walk.rejected.push(candidate)
   const holdsSkill = candidate !== 'absent'
+  if (holdsSkill && isSkill(candidate)) walk.skills.push(candidate)
+  else if (holdsSkill) walk.rejected.push(candidate)
   return (holdsSkill && !walk.nested && place.depth > 0) || goBelow(walk, place, holdsSkill)
+}
+
+/** The directory that a link leads to, as a place of its own; undefined when it is not followed. */
+function linkTarget(walk: Walk, link: PlaceInTree): PlaceInTree | undefined {
+  const path = followed(walk, link.path)
+  return path === undefined ? undefined : { ...link, path, name: basename(path) }
 }
 
 function goBelow(walk: Walk, place: PlaceInTree, holdsSkill: boolean): boolean {

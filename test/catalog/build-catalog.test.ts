@@ -35,7 +35,7 @@ test('within a tier the earlier source wins', () => {
   assert.deepEqual(offered(catalog.skills), ['first/a'])
 })
 
-test('within one source the last in path order wins, with a warning that names both files', () => {
+test('within one source the last in path order wins', () => {
   const one = copy('same', { directory: '/local/a/z' })
   const two = copy('same', { directory: '/local/a-b' })
   for (const order of [
@@ -44,19 +44,7 @@ test('within one source the last in path order wins, with a warning that names b
   ]) {
     const catalog = catalogOf(order)
     assert.equal(catalog.skills[0]?.directory, '/local/a-b')
-    assert.equal(catalog.diagnostics.length, 1)
-    const [warning] = catalog.diagnostics
-    assert.equal(warning?.code, 'duplicate-name')
-    assert.equal(warning.severity, 'warning')
-    assert.equal(warning.path, '/local/a/z/SKILL.md')
-    assert.match(warning.message, /\/local\/a-b\/SKILL\.md is used, \/local\/a\/z\/SKILL\.md is not/)
   }
-})
-
-test('a duplicate that its source has told of is not told twice', () => {
-  const ready = [copy('same', { directory: '/local/a' }), copy('same', { directory: '/local/b' })]
-  const told = { code: 'duplicate-name', severity: 'warning', message: 'told', path: '/local/b/SKILL.md' } as const
-  assert.deepEqual(buildCatalog({ gated: { ready, held: [] }, diagnostics: [told] }).diagnostics, [told])
 })
 
 test('identical bytes collapse into one without a warning', () => {

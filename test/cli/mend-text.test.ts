@@ -58,28 +58,28 @@ mends('two dashes', {
   break: is(GOOD.replace('---', '--')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /begins with "--".*three hyphens/,
+  says: /instead of a line of ---.*write exactly ---/,
   mend: rewrite(1, '---'),
 })
 mends('four dashes', {
   break: is(GOOD.replace('---', '----')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /begins with "----".*three hyphens/,
+  says: /instead of a line of ---.*write exactly ---/,
   mend: rewrite(1, '---'),
 })
 mends('dashes of a word processor', {
   break: is(GOOD.replace('---', '———')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /begins with "———".*three hyphens \(U\+002D\)/,
+  says: /instead of a line of ---.*write exactly ---/,
   mend: rewrite(1, '---'),
 })
 mends('an indented opening line', {
   break: is(GOOD.replace('---', '  ---')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /three hyphens .*at column 1/,
+  says: /instead of a line of ---.*write exactly ---/,
   mend: rewrite(1, '---'),
 })
 mends('an indented closing line', {
@@ -92,26 +92,16 @@ mends('dots instead of the closing line', {
 })
 mends('no frontmatter', {
   break: is('# PDF\n\nRead it.\n'),
-  ...{ code: 'frontmatter-missing', line: 1, says: /these four lines on top of it: "---", "name: / },
+  ...{ code: 'frontmatter-missing', line: 1, says: /these four lines: "---", "name: / },
   mend: (_desk, { path = '' }) => edit(path, (all) => ['---', NAME, DESCRIPTION, '---', ...all]),
 })
 mends('a heading before the frontmatter', {
   break: is(`# PDF\n\n${GOOD}`),
-  ...{
-    code: 'frontmatter-missing',
-    line: 1,
-    says: /begins with "# PDF".*move what stands before line 3 below/,
-    mend: is(GOOD),
-  },
+  ...{ code: 'frontmatter-missing', line: 1, says: /move what stands before line 3/, mend: is(GOOD) },
 })
 mends('a code fence instead of ---', {
   break: is(`\`\`\`yaml\n${NAME}\n${DESCRIPTION}\n\`\`\`\n\n# PDF\n`),
-  ...{
-    code: 'frontmatter-missing',
-    line: 1,
-    says: /begins with "```yaml".*write --- in place of this line/,
-    mend: is(GOOD),
-  },
+  ...{ code: 'frontmatter-missing', line: 1, says: /begins with "```yaml" instead of a line of ---/, mend: is(GOOD) },
 })
 mends('keys without ---', {
   break: is(`${NAME}\n${DESCRIPTION}\n\n# PDF\n`),

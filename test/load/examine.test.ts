@@ -21,6 +21,8 @@ const CASES: readonly {
   readonly file?: string
   readonly leftOut?: readonly string[]
   readonly skip?: string | false
+  /** Done after the skill was found. */
+  readonly isLater?: true
 }[] = [
   { what: 'nothing', make: () => undefined },
   { what: 'a long text', make: (at) => writeFileSync(join(at, 'SKILL.md'), LONG) },
@@ -71,23 +73,32 @@ const CASES: readonly {
     text: /control character/,
     file: 'a\nb',
   },
-  { what: 'no SKILL.md any more', make: (at) => rmSync(join(at, 'SKILL.md')), code: 'cannot-load', text: /is gone/ },
+  {
+    what: 'no SKILL.md any more',
+    make: (at) => rmSync(join(at, 'SKILL.md')),
+    code: 'cannot-load',
+    text: /is gone/,
+    isLater: true,
+  },
 ]
 
-async function broken(t: TestContext, make: (directory: string) => void): Promise<{ skill: Skill; at: string }> {
+async function broken(
+  t: TestContext,
+  make: (directory: string) => void,
+  isLater = false,
+): Promise<{ skill: Skill; at: string }> {
   const folder = workFolder(t)
   const at = join(folder, 'report')
-  const isGone = make.toString().includes('rmSync')
-  if (!isGone) make(at)
+  if (!isLater) make(at)
   const skill = (await catalogOf(folder)).find('report')
-  if (isGone) make(at)
+  if (isLater) make(at)
   assert.ok(skill)
   return { skill, at }
 }
 
-for (const { what, make, code, text, file, leftOut = [], skip = false } of CASES)
+for (const { what, make, code, text, file, leftOut = [], skip = false, isLater } of CASES)
   test(`${what}: examining says what loading comes to`, { skip }, async (t) => {
-    const { skill, at } = await broken(t, make)
+    const { skill, at } = await broken(t, make, isLater)
     const catalog = await catalogOf(join(at, '..'))
     const loader = createLoader({ catalog: () => ({ ...catalog, find: () => skill }) })
     const examined = await examineSkill(skill)

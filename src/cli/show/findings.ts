@@ -1,13 +1,14 @@
 import { basename } from 'node:path'
 import { type CopyDiagnosis, type Diagnosis, FINE, type Finding, type Verdict } from '../../diagnose/index.ts'
-import type { JsonValue } from '../../kernel/index.ts'
+import { type JsonValue, toSafeLine } from '../../kernel/index.ts'
 import { type Invocation, proposed, proposedWords } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** The finding with its command whole: in the words of the fix, and as data. */
 export function withCommands({ command, fix, ...found }: Finding, invocation: Invocation): Finding {
   if (command === undefined) return { ...found, fix }
-  return { ...found, fix: `${fix} ${proposed(command, invocation)}`, command: proposedWords(command, invocation) }
+  const line = toSafeLine(`${fix} ${proposed(command, invocation)}`)
+  return { ...found, fix: line, command: proposedWords(command, invocation) }
 }
 
 /** For `--json`. */
@@ -45,7 +46,8 @@ const VERDICTS = {
 export function printCopy({ address, file, verdict, findings }: CopyDiagnosis, terminal: Terminal): void {
   const { paint } = terminal
   const [style, mark] = VERDICTS[verdict]
-  terminal.line(`${paint(style, mark)} ${paint('bold', address)}  ${verdict}  ${paint('dim', file)}`)
+  const place = paint('dim', toSafeLine(file))
+  terminal.line(`${paint(style, mark)} ${paint('bold', toSafeLine(address))}  ${verdict}  ${place}`)
   for (const found of findings) if (!FINE.has(found.code)) terminal.line(formatFinding(found, terminal, '    '))
 }
 

@@ -4,6 +4,7 @@ import { LEFT_OUT_FIX } from '../../diagnose/index.ts'
 import { type Diagnostic, isNexusError, SKILL_FILE } from '../../kernel/index.ts'
 import {
   createFolderSource,
+  discover,
   linkAsSkillFile,
   listFiles as walkFiles,
   readOfSkill,
@@ -130,7 +131,7 @@ async function lookInto(absolute: string, { cwd, signal }: Where): Promise<Targe
   const linked = linkTarget(realpathSync.native(absolute), cwd)
   if (linked) return { targets: [linked], diagnostics: [], isMissing: false }
   const source = createFolderSource({ id: 'path', tier: 'extra', rank: 0, path: absolute, trusted: false })
-  const { skills, rejected, diagnostics } = await source.discover(signal)
+  const { skills, rejected, diagnostics } = await discover([source], { ...(signal && { signal }) })
   const whole = skills.map(({ file, linkedTo, diagnostics: found }): Target => {
     return { ...targetIn(file, found.filter(isOfSource), cwd), linkedTo, isWhole: true }
   })

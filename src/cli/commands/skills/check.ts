@@ -188,7 +188,7 @@ function errorOf(
   const unloadable = states.filter(({ verdict }) => verdict === 'unloadable')
   const [first] = unloadable
   if (first) {
-    const many = unloadable.length === 1 ? `'${first.address}'` : `${unloadable.length} skills`
+    const many = unloadable.length === 1 ? `'${toSafeLine(first.address)}'` : `${unloadable.length} skills`
     return { code: 'SKILL_INVALID', message: `${many} cannot be loaded.`, fix: why(first.address) }
   }
   if (!isSearched) return { code: 'FILE_NOT_FOUND', message: 'Not every place could be searched; see the diagnostics.' }

@@ -1,17 +1,8 @@
-import { createHash } from 'node:crypto'
 import { type Catalog, everyCopy } from '../../../catalog/index.ts'
 import { type CopyDiagnosis, diagnoseCopy, FINE } from '../../../diagnose/index.ts'
-import {
-  isNexusError,
-  type JsonValue,
-  NexusError,
-  type Skill,
-  SKILL_FILE,
-  toSafeLine,
-  toSafeText,
-} from '../../../kernel/index.ts'
+import { type JsonValue, NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Look } from '../../../local/index.ts'
-import { readOfSkill, SOURCE_LIMITS } from '../../../sources/index.ts'
+import { fileDigest } from '../../../sources/index.ts'
 import { type Invocation, proposed } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { withLook } from '../../look.ts'
@@ -91,20 +82,9 @@ async function readShown(
   return {
     skill,
     copy: { ...copy, findings: copy.findings.map((found) => withCommands(found, invocation)) },
-    sha256: await digestOf(skill),
+    sha256: await fileDigest(skill),
     variables: variablesIn(seen)(skill),
     installs: installsOf(skill, installGround(look, invocation)),
-  }
-}
-
-async function digestOf(skill: Skill): Promise<string | undefined> {
-  try {
-    const { bytes } = await readOfSkill(skill, SKILL_FILE, { maxBytes: SOURCE_LIMITS.maxFileBytes })
-    return createHash('sha256').update(bytes).digest('hex')
-  } catch (error) {
-    if (!isNexusError(error)) throw error
-    // Gone since it was found, which its findings say.
-    return undefined
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { readEntries } from '../../src/local/entries.ts'
-import { makePlace } from './place.ts'
+import { makePlace } from '../config/place.ts'
 
 describe('an address in configuration where none is read', () => {
   it('is a warning with its place and with what to write', async () => {

@@ -4,9 +4,12 @@ import fc from 'fast-check'
 import { assertValid } from '../../src/config/index.ts'
 import { CONFIG_SCHEMA } from '../../src/config/schema/schema.ts'
 import { checkDocument } from '../../src/config/document/check-document.ts'
-import { parseYaml } from '../../src/config/document/read-yaml.ts'
+import { parseSettings } from '../../src/config/document/parse.ts'
+import { frameLines } from '../../src/config/document/frame-lines.ts'
+import { withoutGaps } from '../../src/config/document/path.ts'
 import { resolveReferences } from '../../src/config/layers/references.ts'
 import { readEnvironment } from '../../src/config/index.ts'
+import type { JsonObject } from '../../src/kernel/index.ts'
 import { findings, makePlace } from './place.ts'
 
 /** Text, the findings in order, and words of the first message or fix. */
@@ -53,10 +56,10 @@ const BAD: readonly (readonly [text: string, found: readonly string[], words: Re
   ['execution:\n  sandbox: docker', ['2:3 config-wrong-value'], /"docker"; allowed: local, e2b, none/],
   ['agents:\n  - id: main\n    tools: {profile: codng}', ['3:13 config-wrong-value'], /Did you mean "coding"\?/],
   ['agents:\n  - tools: {}', ['2:5 config-missing-key'], /agents\[0\]\.id is missing/],
-  ['agents:\n  - id: a b', ['2:5 config-wrong-value'], /1 to 64 letters/],
+  ['agents:\n  - id: a b', ['2:5 config-wrong-value'], /"a b".*1 to 64 letters/],
   ['agents:\n  - id: a\n  - id: a', ['3:5 config-duplicate-agent'], /already an agent "a"/],
   ['agents: [{id: main, tools: {deny: ["${X}"]}}]', ['1:36 config-env-not-here'], /cannot refer to a variable/],
-  ['tools:\n  groups: {fs: [a]}', ['2:12 config-bad-key'], /Write "group:fs"/],
+  ['tools:\n  groups: {fs: [a]}', ['2:12 config-bad-key'], /begins with "group:"/],
   ['tools:\n  deny: [run_command]', ['2:3 config-misplaced-policy'], /nothing is denied.*agents\[\]\.tools\.deny/],
   ['tools: {allow: [a], ask: b}', ['1:9', '1:21'].map((at) => `${at} config-misplaced-policy`), /\.tools\.allow/],
   ['tools: {Profile: minimal}', ['1:9 config-misplaced-policy'], /agents\[\]\.tools\.profile/],
@@ -85,6 +88,13 @@ describe('a bad nexus.yaml', () => {
       assert.throws(() => assertValid(loaded), { code: 'CONFIG_INVALID' })
     })
   }
+
+  it('names the setting as data: the subject of a finding is its path in the file', async () => {
+    const user = 'lmits: {}\nagents: [{id: "a b"}, {id: c, tools: {dny: [x]}}]\nskills: {sources: [{type: gti}]}'
+    await using place = await makePlace({ user })
+    const subjects = (await place.load()).diagnostics.map(({ subject }) => subject)
+    assert.deepEqual(subjects, ['lmits', 'agents[0].id', 'agents[1].tools.dny', 'skills.sources[0].type'])
+  })
 
   it('is refused when it is too large, not UTF-8, or no file', async () => {
     for (const [content, code] of [
@@ -137,10 +147,11 @@ describe('a bad nexus.yaml', () => {
 })
 
 /** Everything that is done with the text of a file. */
-function process(text: string): void {
-  const file = parseYaml(text, 'nexus.yaml')
-  const { document } = checkDocument(file)
-  resolveReferences(document, { file, directory: '/', environment: readEnvironment({ HOME: '/home/me' }) })
+async function process(text: string): Promise<void> {
+  const path = 'nexus.yaml'
+  const { document } = checkDocument({ path, ...(await parseSettings(text, path)) })
+  resolveReferences(document, { path, directory: '/', environment: readEnvironment({ HOME: '/home/me' }) })
+  frameLines(text, [])
 }
 
 describe('any text', () => {
@@ -207,9 +218,9 @@ describe('any text', () => {
     values: [fc.string(), fc.integer(), fc.constant(null), fc.boolean(), fc.double()],
   })
 
-  it('is read without an exception', () => {
-    fc.assert(
-      fc.property(
+  it('is read without an exception', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.oneof(
           yamlLike,
           fc.string({ unit: 'binary' }),
@@ -223,16 +234,18 @@ describe('any text', () => {
 
   it('leaves only what fits the schema', async () => {
     const { safeParse } = await import('valibot')
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.oneof(
           yamlLike,
           settings.map((value) => JSON.stringify(value)),
         ),
-        (text) => {
-          const { document } = checkDocument(parseYaml(text, 'nexus.yaml'))
-          assert.equal(safeParse(CONFIG_SCHEMA, document).success, true)
-          assert.deepEqual(checkDocument({ ...parseYaml('', ''), value: document as never }).diagnostics, [])
+        async (text) => {
+          const path = 'nexus.yaml'
+          const { document } = checkDocument({ path, ...(await parseSettings(text, path)) })
+          const value = withoutGaps(document as JsonObject) as JsonObject
+          assert.equal(safeParse(CONFIG_SCHEMA, value).success, true)
+          assert.deepEqual(checkDocument({ path, value }).findings, [])
         },
       ),
       { numRuns: 1000 },

@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { explainConfig, type LoadedConfig } from '../../src/config/index.ts'
-import { withoutParts } from '../../src/config/document/left-out.ts'
-import { removeParts } from '../../src/config/document/parts.ts'
-import { parseYaml } from '../../src/config/document/read-yaml.ts'
 import { readPolicies } from '../../src/local/policies.ts'
 import { makePlace } from './place.ts'
 
@@ -74,31 +70,4 @@ skills:
     const { diagnostics } = await place.load({ trusted: true })
     assert.deepEqual(new Set(named({ diagnostics })), new Set(['1: agents[0].preset']))
   })
-
-  it('is found whatever is left out, and however often', () => {
-    const index = fc.nat(7)
-    const left = fc.array(fc.oneof(fc.tuple(index), fc.tuple(index, index)), { maxLength: 6 })
-    fc.assert(
-      fc.property(fc.array(left, { maxLength: 4 }), (rounds) => {
-        const lists = Array.from({ length: 8 }, (_, at) => Array.from({ length: 8 }, (__, inner) => `${at}.${inner}`))
-        const root = { a: structuredClone(lists) }
-        let file = parseYaml('', 'x')
-        for (const round of rounds) {
-          const parts = round.map((keys) => ['a', ...keys]).filter((keys) => at(root, keys) !== undefined)
-          removeParts(root, parts)
-          file = withoutParts(file, parts)
-        }
-        for (const [outer, list] of root.a.entries()) {
-          for (const [inner, text] of list.entries()) {
-            const keys = file.inFile(['a', outer, inner])
-            assert.equal(keys.slice(1).join('.'), text)
-          }
-        }
-      }),
-    )
-  })
 })
-
-function at(value: unknown, keys: readonly (string | number)[]): unknown {
-  return keys.reduce<unknown>((part, key) => (part as Record<string | number, unknown> | undefined)?.[key], value)
-}

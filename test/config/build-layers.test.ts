@@ -196,7 +196,7 @@ describe('a duration', () => {
     }
     for (const bad of ['24', '1h30', 'h', '-1h', '1w', '1h 30m', '""', '1.2.3h']) {
       await using place = await makePlace({ user: source(bad) })
-      const [found] = (await place.load()).diagnostics
+      const found = (await place.load()).diagnostics.find(({ severity }) => severity === 'error')
       assert.match(
         found?.message ?? '',
         /refresh (?:cannot be .*; allowed: a duration such as 24h or 1h30m|must be a text)/,

@@ -11,21 +11,13 @@ import {
   type Scalar,
 } from 'yaml'
 import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { type Path, type PathKey, shownKey } from './path.ts'
+import { describe } from './words.ts'
 
-import { shown } from './name-of.ts'
-import { type Placed, readQuickYaml } from './quick-yaml.ts'
-
-export type PathKey = string | number
-
-/** A file as plain data, with the place of each part. Objects have no prototype. */
-export interface YamlFile {
-  readonly path: string
+/** A file as plain data. Objects have no prototype. */
+export interface Parsed {
   readonly value: JsonObject
   readonly diagnostics: readonly Diagnostic[]
-  /** Line and column, from 1, of the key (or list item) at `keys`; of the nearest parent when it is not there. */
-  locate(keys: readonly PathKey[]): { readonly line: number; readonly column: number } | undefined
-  /** The keys of a part in the file itself: of a list, some items may have been left out of the document. */
-  inFile(keys: readonly PathKey[]): readonly PathKey[]
 }
 
 const MAX_DEPTH = 32
@@ -47,38 +39,8 @@ const LEADING_DIRECTIVE = /^(?:[ \t]*(?:#[^\n]*)?\r?\n)*%/
  * Reads YAML 1.2. Never throws. Syntax errors, and what a configuration never needs (anchors, aliases, tags, merge
  * keys, directives, several documents), are errors; then `value` is empty: half a file would not mean what it says.
  */
-export function parseYaml(text: string, path: string): YamlFile {
-  const quick = readQuickYaml(text)
-  return quick === undefined || !isJsonObject(quick.value) ? parseWhole(text, path) : fromQuick(quick, { text, path })
-}
-
-/** The library's parser costs as much as half an empty process when it is cold; most settings do not need it. */
-function fromQuick(root: Placed, { text, path }: { text: string; path: string }): YamlFile {
-  const offsetAt = (keys: readonly PathKey[]): number => {
-    let offset = root.offset
-    let place: Placed | undefined = root
-    for (const key of keys) {
-      const member: { at: number; of: Placed } | undefined = place.members?.get(
-        Array.isArray(place.value) ? Number(key) : String(key),
-      )
-      if (member === undefined) break
-      offset = member.at
-      place = member.of
-    }
-    return offset
-  }
-  const locate: YamlFile['locate'] = (keys) => placeIn(text, offsetAt(keys))
-  return { path, value: root.value as JsonObject, diagnostics: [], locate, inFile: (keys) => keys }
-}
-
-function placeIn(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset)
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
-}
-
-/** What `parseYaml` does without the quick way. */
-export function parseWhole(text: string, path: string): YamlFile {
-  const lines = new LineCounter()
+export function parseYaml(text: string, path: string): Parsed {
+  const { document, lines } = parse(text)
   const diagnostics: Diagnostic[] = []
   const report: Report = (code, offset, about) => {
     const place = { path, ...placeOf(lines, offset ?? 0) }
@@ -86,7 +48,6 @@ export function parseWhole(text: string, path: string): YamlFile {
     else if (diagnostics.length === MAX_PROBLEMS)
       diagnostics.push({ code: 'config-more', severity: 'error', message: 'There are more from here on.', ...place })
   }
-  const document = parseDocument(text, { ...YAML_OPTIONS, lineCounter: lines })
   checkSyntax(document, text, report)
   const contents = diagnostics.length === 0 ? toJson(document.contents, { report, values: 0 }, 0) : null
   if (contents !== null && !isJsonObject(contents)) {
@@ -94,9 +55,19 @@ export function parseWhole(text: string, path: string): YamlFile {
     report('config-wrong-type', document.contents?.range?.[0], { message })
   }
   const isUsable = diagnostics.length === 0 && isJsonObject(contents)
-  const value = isUsable ? contents : (Object.create(null) as JsonObject)
-  const locate: YamlFile['locate'] = (keys) => placeOf(lines, offsetOf(document, keys))
-  return { path, value, diagnostics, locate, inFile: (keys) => keys }
+  return { value: isUsable ? contents : (Object.create(null) as JsonObject), diagnostics }
+}
+
+/** Finds line and column, from 1, of the key (or list item) at a path; of the nearest parent when it is not there. */
+export function placesIn(text: string): (path: Path) => { readonly line: number; readonly column: number } {
+  const { document, lines } = parse(text)
+  return (path) => placeOf(lines, offsetOf(document, path))
+}
+
+/** The text as a tree of nodes, each of which knows where it is. */
+export function parse(text: string): { readonly document: Document.Parsed; readonly lines: LineCounter } {
+  const lines = new LineCounter()
+  return { document: parseDocument(text, { ...YAML_OPTIONS, lineCounter: lines }), lines }
 }
 
 function checkSyntax(document: Document.Parsed, text: string, report: Report): void {
@@ -114,20 +85,11 @@ function checkSyntax(document: Document.Parsed, text: string, report: Report): v
     report('config-yaml-refused', pos[0], { message: 'A configuration is one document; a second begins here.', fix })
     return
   }
-  // The library quotes the text it stumbled over, which may be a secret.
+  // The message of the library quotes the text, which may be a secret.
   const words = code === 'BAD_DQ_ESCAPE' ? 'Invalid escape sequence' : (error.message.split(': ')[0] ?? '')
   const isReference = text.slice(pos[0] - 1, pos[0] + 1) === '${'
   const fix = isReference ? 'Put quotes around the value: "${NAME}".' : undefined
   report('config-syntax', pos[0], { message: `This is not YAML: ${words}.`, ...(fix !== undefined && { fix }) })
-}
-
-/** What a value is, in words and without its text. */
-export function describe(value: unknown): string {
-  if (value === null || value === undefined) return 'nothing'
-  if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'object') return 'a map'
-  if (typeof value === 'string') return value === '' ? 'an empty text' : 'a text'
-  return typeof value === 'number' ? `the number ${value}` : `${String(value)}`
 }
 
 type Report = (code: string, offset: number | undefined, about: { message: string; fix?: string }) => void
@@ -160,13 +122,11 @@ function refusalOf(node: unknown, depth: number): { message: string; fix?: strin
   if (node.anchor !== undefined) return { message: 'Anchors are not used here.', fix: 'Remove the "&" name.' }
   if (node.tag !== undefined)
     return { message: 'Tags are not used here.', fix: 'Remove the "!" name, and quote the value when it is a text.' }
-  return isScalar(node) ? scalarRefusal(node.value) : undefined
-}
-
-function scalarRefusal(value: unknown): { message: string; fix?: string } | undefined {
+  if (!isScalar(node)) return undefined
+  const { value } = node
   if (typeof value === 'string')
     return value.isWellFormed() ? undefined : { message: 'This text holds half a character.' }
-  if (typeof value === 'boolean' || value === null || Number.isFinite(value)) return undefined
+  if (typeof value !== 'number' || Number.isFinite(value)) return undefined
   return {
     message: 'This number is not one that can be used.',
     fix: 'Write an ordinary number, or quote it when it is a text.',
@@ -190,7 +150,7 @@ function mapToJson(items: readonly Pair[], reader: Reader, depth: number): JsonO
       })
     } else if (Object.hasOwn(map, key)) {
       reader.report('config-duplicate-key', offset, {
-        message: `The key "${shown(key)}" is there twice.`,
+        message: `The key "${shownKey(key)}" is there twice.`,
         fix: 'Keep one of them.',
       })
     } else {
@@ -201,17 +161,16 @@ function mapToJson(items: readonly Pair[], reader: Reader, depth: number): JsonO
 }
 
 /** Keys are texts; numbers and truth values count as they are written. */
-function keyText(pair: Pair): string | undefined {
-  const { key } = pair
+export function keyText({ key }: Pair): string | undefined {
   if (!isScalar(key) || key.anchor !== undefined || key.tag !== undefined) return undefined
   if (typeof key.value === 'string') return key.value
   return typeof key.value === 'number' || typeof key.value === 'boolean' ? (key.source ?? String(key.value)) : undefined
 }
 
-function offsetOf(document: Document.Parsed, keys: readonly PathKey[]): number {
+function offsetOf(document: Document.Parsed, path: Path): number {
   let node: unknown = document.contents
   let offset = document.contents?.range?.[0] ?? 0
-  for (const key of keys) {
+  for (const key of path) {
     const next = memberOf(node, key)
     if (!next) break
     offset = (next.at as Node | null)?.range?.[0] ?? offset
