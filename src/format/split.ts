@@ -93,7 +93,7 @@ function unterminated(rest: string, opener: number): Split {
 }
 
 const WRITE_IT =
-  'write these four lines on top of it: "---", "name: my-skill", "description: What it does. Use when …", "---"; the name is that of the directory'
+  'begin it with these four lines: "---", "name: my-skill", "description: What it does. Use when …", "---"; the name is that of the directory'
 
 function missing(text: string): Split {
   const blank = /^(?:\s*[\r\n])?/.exec(text)?.[0] ?? ''
