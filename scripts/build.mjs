@@ -37,8 +37,7 @@ async function bundle(directory) {
     alias: { yaml: join(ROOT, 'node_modules/yaml/browser/index.js') },
     external: Object.keys(dependencies).filter((name) => !BUNDLED.includes(name)),
     define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
-    minifySyntax: true,
-    minifyWhitespace: true,
+    minify: true,
     // Else each use of a pattern with \p{…} compiles it again.
     supported: { 'regexp-unicode-property-escapes': true },
     logLevel: 'warning',

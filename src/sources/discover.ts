@@ -5,9 +5,9 @@ import {
   nameKey,
   NexusError,
   type RejectedSkill,
+  sha256,
   type Skill,
   SKILL_FILE,
-  sha256,
   toSafeLine,
 } from '../kernel/index.ts'
 import { finding } from './codes.ts'

@@ -2,6 +2,7 @@ import { type Catalog, copiesOf } from '../../catalog/index.ts'
 import { type Failed, NexusError, toSafeLine } from '../../kernel/index.ts'
 import { type Invocation, proposed } from '../command.ts'
 import { callError } from '../failure.ts'
+import { reasonsText } from './skills.ts'
 
 /** The error behind a load that failed. A model is not told of skills that are held; a person is, with every reason. */
 export function notLoaded(
@@ -15,6 +16,5 @@ export function notLoaded(
   } = copiesOf(catalog, name)
   if (!held) return new NexusError('SKILL_NOT_FOUND', outcome.message, why(name))
   const shown = held.skill.name
-  const reasons = held.reasons.map(({ text }) => toSafeLine(text)).join('; ')
-  return new NexusError('SKILL_HELD', `'${toSafeLine(shown)}' is held back: ${reasons}.`, why(shown))
+  return new NexusError('SKILL_HELD', `'${toSafeLine(shown)}' is held back: ${reasonsText(held.reasons)}.`, why(shown))
 }
