@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { consentOf } from '../../src/config/index.ts'
+import { makePlace } from './place.ts'
+
+describe('what a person sees before they trust a workspace', () => {
+  it('hides nothing of a command, be it written like the password of an address', async () => {
+    const local = `model: {provider: openai, name: m, baseUrl: "https://u:pw@h/v1", apiKey: {command: [sh, -c, "x //a:$(evil)@b"]}}`
+    await using place = await makePlace({ local })
+    const { items } = await consentOf(await place.load())
+    assert.deepEqual(
+      items.map(({ kind, runsAsUser, subject, line, text }) => [kind, runsAsUser, subject, line, text]),
+      [
+        ['command', true, 'model.apiKey', 1, '{"command":["sh","-c","x //a:$(evil)@b"]}'],
+        ['address', false, 'model.baseUrl', 1, 'https://u:[hidden]@h/v1'],
+      ],
+    )
+  })
+
+  it('is every file of the workspace, and none of the user', async () => {
+    await using place = await makePlace({ user: 'skills: {custom: [./mine.mjs]}', local: 'limits: {maxIterations: 2}' })
+    const configPath = await place.write('workspace/ci/more.yaml', 'skills: {custom: [./theirs.mjs]}')
+    const { items, text, shown } = await consentOf(await place.load({ configPath }))
+    assert.deepEqual(
+      items.map(({ path, text: value }) => [path, value]),
+      [[configPath, './theirs.mjs']],
+    )
+    assert.equal(shown.size, 2)
+    assert.match(text ?? '', /# nexus\.yaml\nlimits[\s\S]*# ci\/more\.yaml\nskills/)
+  })
+
+  it('is nothing where there is no file', async () => {
+    await using place = await makePlace({ user: 'model: openai/x' })
+    assert.deepEqual(await consentOf(await place.load()), { items: [], shown: new Map(), text: undefined })
+  })
+})
