@@ -159,6 +159,8 @@ export interface TargetFacts {
   readonly hasBin: (name: string) => boolean
   /** True when that variable would be set and not empty. */
   readonly hasEnv: (name: string) => boolean
+  /** Whether commands reach other machines; absent when that is not known. */
+  readonly network?: boolean
 }
 
 /** The gates in their order. Source: decisions, "gate order". */

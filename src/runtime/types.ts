@@ -19,7 +19,7 @@ import type {
 import type { Sandbox } from '../sandbox/index.ts'
 import type { SkillSource, Watcher, WatchOptions } from '../sources/index.ts'
 import type { Ledger } from '../store/index.ts'
-import type { Registry, SkillCommandParts } from '../tools/index.ts'
+import type { ExecutionSettings, Registry, SkillCommandParts } from '../tools/index.ts'
 
 /** What one agent may see and do. */
 export interface AgentProfile {
@@ -49,7 +49,7 @@ export interface Parts {
   /** Asks a person about a call that policy wants confirmed; without it such a call is denied. */
   readonly approve?: (call: Call, question: string, signal: AbortSignal) => Promise<boolean>
   /** Limits of one command. */
-  readonly execution?: { readonly timeoutMs?: number; readonly maxOutputBytes?: number }
+  readonly execution?: ExecutionSettings
   /** Time limit of one tool call in milliseconds when the tool names none. */
   readonly toolTimeoutMs?: number
   /** Values that are blanked in the ledger and in outcomes. */

@@ -50,6 +50,7 @@ export {
   type RedactText,
   SANDBOX,
   SKILL_SEARCH,
+  TARGET,
   WORKSPACE,
 } from './services.ts'
 export { createWireNames, toWireName, type WireNames } from './wire-names.ts'

@@ -142,6 +142,7 @@ class LocalSandbox implements Sandbox {
       ...output.finish(end),
       durationMs: end.durationMs,
       notes: [...this.#notes.splice(0), ...shorten([...end.notes, ...notes])],
+      ...(end.leftInHome && { leftInHome: end.leftInHome }),
     }
   }
 

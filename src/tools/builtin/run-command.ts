@@ -1,23 +1,30 @@
-import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import {
   DEFAULTS,
   type Failed,
   failed,
   type JsonObject,
-  type Outcome,
   type Services,
-  succeeded,
   type Tool,
   type ToolContext,
   toSafeLine,
-  toSafeText,
 } from '../../kernel/index.ts'
 import type { CommandResult } from '../../sandbox/index.ts'
-import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
+import type { OutcomeLimits } from '../bound.ts'
 import { defineTool } from '../define.ts'
-import { EXECUTION, type ExecutionSettings, REDACT_TEXT, type RedactText, SANDBOX, WORKSPACE } from '../services.ts'
+import { type CommandFinding, findingsOf } from '../findings/index.ts'
+import {
+  EXECUTION,
+  type ExecutionSettings,
+  REDACT_TEXT,
+  type RedactText,
+  SANDBOX,
+  TARGET,
+  WORKSPACE,
+} from '../services.ts'
+import { toRan } from './command-outcome.ts'
 import { commandProblem } from './command-words.ts'
-import { type OwnedCommand, SKILL_COMMANDS, type SkillCommands } from './skill-commands.ts'
+import { NO_SKILLS, type OwnedCommand, SKILL_COMMANDS, type SkillCommands } from './skill-commands.ts'
 
 /**
  * `run_command{command*, timeout_sec?, cwd?, skill_name?}` → `{exit_code, stdout, stderr}` in the sandbox. A command for a skill gets
@@ -31,7 +38,7 @@ export function createRunCommandTool(services: Services): Tool {
   const defaultMs = settings.timeoutMs ?? DEFAULTS.commandTimeoutMs
   return defineTool({
     name: 'run_command',
-    description: `Run a bash command line in the sandbox, in the workspace. Returns exit code, stdout and stderr. Default time limit ${defaultMs / 1000} s.`,
+    description: describe(services, defaultMs / 1000),
     parameters: {
       type: 'object',
       properties: {
@@ -54,7 +61,8 @@ export function createRunCommandTool(services: Services): Tool {
     },
     execute: async (args, context) => {
       const command = String(args.command ?? '')
-      const problem = commandProblem(command, settings)
+      const isConfined = services.get(SANDBOX)?.kind !== 'none'
+      const problem = commandProblem(command, { ...settings, isConfined })
       if (problem) return problem
       const workspace = services.get(WORKSPACE)
       if (workspace === undefined) return failed('EXECUTION_ERROR', 'No workspace is set, so no command can run.')
@@ -77,10 +85,43 @@ export function createRunCommandTool(services: Services): Tool {
         },
         context.signal,
       )
-      return toRan(clean(result, services.get(REDACT_TEXT)), { timeoutMs, limits: shownLimits(settings), owned })
+      const shown = clean(result, services.get(REDACT_TEXT))
+      const found = findingsOf({
+        ...{ command, workspace, startedIn: join(workspace, cwd), result: shown, isConfined },
+        network: services.get(TARGET)?.network,
+        skillDirectories: owned.skillDirectories,
+        findOnHost: settings.findOnHost,
+      })
+      const limit = shown.end === 'timeout' ? [timeLimit(timeoutMs, maxMs, settings)] : []
+      const findings = [...owned.findings, ...limit, ...found, ...explaining(owned, command, shown)]
+      return toRan(shown, { timeoutMs, limits: shownLimits(settings), owned, findings })
     },
   })
 }
+
+/** What the model has to know before its first command: system, directory, and what commands cannot reach. */
+function describe(services: Services, defaultSeconds: number): string {
+  const sandbox = services.get(SANDBOX)
+  const target = services.get(TARGET)
+  const workspace = services.get(WORKSPACE)
+  const system = SYSTEMS.get(target?.os ?? '')
+  const isConfined = sandbox?.kind !== 'none'
+  return [
+    `Run a bash command line${system === undefined ? '' : ` on ${system}`}${isConfined ? ' in a sandbox' : ', without a sandbox'}.`,
+    `It starts in the workspace${workspace === undefined ? '' : ` ${toSafeLine(workspace)}`}.`,
+    ...(target?.network === false ? ['There is no network: commands cannot download or install anything.'] : []),
+    ...(isConfined
+      ? ['Files last only in the workspace; the home directory and /tmp are empty for each command.']
+      : []),
+    `Returns exit code, stdout and stderr. Default time limit ${defaultSeconds} s.`,
+  ].join(' ')
+}
+
+const SYSTEMS: ReadonlyMap<string, string> = new Map([
+  ['linux', 'Linux'],
+  ['darwin', 'macOS'],
+  ['windows', 'Windows'],
+])
 
 const SKILL_NAME = {
   type: 'string',
@@ -93,7 +134,7 @@ async function ownerOf(
   { command, skill_name: skillName }: JsonObject,
   context: ToolContext,
 ): Promise<OwnedCommand | Failed> {
-  if (!skillCommands) return { type: 'owned', env: {}, notes: [] }
+  if (!skillCommands) return NO_SKILLS
   return skillCommands.own({ text: String(command), ...(typeof skillName === 'string' && { skillName }) }, context)
 }
 
@@ -116,88 +157,25 @@ function toCwd(workspace: string, cwd: string): string | undefined {
   return inside || '.'
 }
 
-interface Around {
-  readonly timeoutMs: number
-  readonly limits: OutcomeLimits
-  readonly owned: OwnedCommand
-}
-
 /** Before anything is cut again: half a secret would not be known as one. */
 function clean(result: CommandResult, redactText: RedactText = (text) => text): CommandResult {
   const { stdout, stderr, stdoutTruncated, stderrTruncated } = result
   return { ...result, stdout: redactText(stdout, stdoutTruncated), stderr: redactText(stderr, stderrTruncated) }
 }
 
-function toRan(result: CommandResult, { timeoutMs, limits, owned }: Around): Outcome {
-  const stdout = headOf(result.stdout, limits)
-  const stderr = headOf(result.stderr, limits)
-  const isOutCut = stdout.isCut || result.stdoutTruncated
-  const isErrorCut = stderr.isCut || result.stderrTruncated
-  const output: JsonObject = {
-    stdout: isOutCut ? stdout.text + CUT : stdout.text,
-    stderr: isErrorCut ? stderr.text + CUT : stderr.text,
-  }
-  const cut = isOutCut || isErrorCut ? { truncated: true, truncation: truncationOf(result, limits) } : {}
-  const told = [...result.notes, ...owned.notes].map(toSafeLine)
-  const data: JsonObject = {
-    exit_code: result.exitCode,
-    ...output,
-    ...ownerData(owned),
-    ...(told.length > 0 && { notes: told }),
-    ...cut,
-  }
-  const stats = {
-    duration_ms: Math.round(result.durationMs),
-    stdout_bytes: result.stdoutBytes,
-    stderr_bytes: result.stderrBytes,
-  }
-  const notes = told.map((note) => `Note: ${note}`)
-  if (result.end !== 'exit') return failed(...ending(result, timeoutMs, notes), { data, stats })
-  const more = cut.truncated ? ['The output is cut: send it to a file and read parts of it (head, tail, grep).'] : []
-  const text = [
-    `Exit code: ${result.exitCode}${result.exitCode === 0 ? '' : ' (the command reports a failure)'}`,
-    ...blocks(output),
-    ...more,
-    ...notes,
-  ].join('\n')
-  return cut.truncated ? { type: 'partial', text, data, stats } : succeeded(text, data, { stats })
+/** Variables that were not given, when the command failed and that may be why. */
+function explaining({ suspects }: OwnedCommand, command: string, result: CommandResult): readonly CommandFinding[] {
+  if (result.end === 'exit' && result.exitCode === 0) return []
+  const text = `${command}\n${result.stderr}\n${result.stdout}`
+  const isNamed = (name: string): boolean => new RegExp(`(?<![A-Za-z0-9_])${name}(?![A-Za-z0-9_])`).test(text)
+  return suspects.filter(({ finding, ifNamed }) => !ifNamed || isNamed(finding.subject)).map(({ finding }) => finding)
 }
 
-/** For the ledger: for which skill the command ran, and which variables it got for that. */
-function ownerData({ address, env }: OwnedCommand): JsonObject {
-  const names = Object.keys(env)
-  return { ...(address !== undefined && { skill: address }), ...(names.length > 0 && { variables: names }) }
-}
-
-/** Source: contracts §3.2. */
-const CUT = '\n... (output truncated)'
-
-function truncationOf(result: CommandResult, limits: OutcomeLimits): JsonObject {
-  const worst = result.stdoutBytes >= result.stderrBytes ? result.stdout : result.stderr
+function timeLimit(timeoutMs: number, maxMs: number, { settingsFile }: ExecutionSettings): CommandFinding {
   return {
-    ...toTruncation(headOf(worst, limits), limits),
-    original_bytes: Math.max(result.stdoutBytes, result.stderrBytes),
+    code: 'time-limit',
+    subject: `${timeoutMs / 1000} s`,
+    maxSeconds: maxMs / 1000,
+    ...(settingsFile !== undefined && { file: settingsFile }),
   }
-}
-
-function blocks({ stdout, stderr }: JsonObject): string[] {
-  const shown = [
-    ['stdout', String(stdout)],
-    ['stderr', String(stderr)],
-  ].filter(([, text]) => text !== '')
-  return shown.length > 0
-    ? shown.map(([name, text]) => `${name}:\n${toSafeText(text ?? '').trimEnd()}`)
-    : ['(no output)']
-}
-
-function ending(
-  { end, exitCode }: CommandResult,
-  timeoutMs: number,
-  notes: readonly string[],
-): ['TIMEOUT' | 'CANCELLED' | 'EXECUTION_ERROR', string] {
-  const tail = notes.length > 0 ? `\n${notes.join('\n')}` : ''
-  if (end === 'timeout') return ['TIMEOUT', `Command timed out after ${timeoutMs / 1000}s${tail}`]
-  if (end === 'cancelled') return ['CANCELLED', `Command was cancelled${tail}`]
-  const signal = exitCode > 128 ? ` by signal ${exitCode - 128}` : ''
-  return ['EXECUTION_ERROR', `Command was killed${signal}: it reached a limit, or something else ended it${tail}`]
 }
