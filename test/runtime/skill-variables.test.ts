@@ -208,7 +208,10 @@ test('a shadowed copy that is called by its address runs without the variables, 
   const { run, lastEnv } = await bench(t, { ...BOTH, lower: { github: { ...GITHUB, emoji: 'x' } } })
   const outcome = await run({ skill_name: 'lower/github' }, { origin: 'library' })
   assert.deepEqual(lastEnv(), {})
-  assert.match(JSON.stringify(dataOf(outcome)['notes']), /lower\/github is not the copy that its name means/)
+  assert.match(
+    JSON.stringify(dataOf(outcome)['notes']),
+    /GH_TOKEN: 'lower\/github' is not the active copy of its skill/,
+  )
 })
 
 test('skillKey reaches an entry unless a trusted skill has that name', async (t) => {

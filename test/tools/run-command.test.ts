@@ -3,8 +3,14 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import type { Sandbox } from '../../src/sandbox/index.ts'
 import { NexusError, type JsonObject, type Outcome, toSafeText } from '../../src/kernel/index.ts'
-import { createScriptedSandbox, type Script, type ScriptedSandbox } from '../../src/testing/scripted-sandbox.ts'
+import {
+  createScriptedSandbox,
+  type Script,
+  type ScriptedSandbox,
+  type ScriptedSandboxOptions,
+} from '../../src/testing/scripted-sandbox.ts'
 import {
   createRegistry,
   createServices,
@@ -13,6 +19,7 @@ import {
   executeTool,
   registerBuiltins,
   SANDBOX,
+  TARGET,
   toModelText,
   WORKSPACE,
 } from '../../src/tools/index.ts'
@@ -32,11 +39,11 @@ interface Ran {
 
 async function run(
   args: JsonObject,
-  more: { script?: Script; execution?: ExecutionSettings; signal?: AbortSignal } = {},
+  more: { script?: Script; execution?: ExecutionSettings; signal?: AbortSignal; isUnconfined?: boolean } = {},
 ): Promise<Ran> {
   const sandbox = createScriptedSandbox(more.script ? { script: more.script } : {})
   const services = createServices()
-  services.register(SANDBOX, sandbox)
+  services.register(SANDBOX, more.isUnconfined ? unconfined(sandbox) : sandbox)
   services.register(WORKSPACE, workspace)
   if (more.execution) services.register(EXECUTION, more.execution)
   const registry = createRegistry(services)
@@ -47,6 +54,18 @@ async function run(
   return { outcome, sandbox }
 }
 
+/** The same commands, run by a sandbox that confines nothing. */
+function unconfined(sandbox: ScriptedSandbox): Sandbox {
+  return {
+    kind: 'none',
+    facts: () => sandbox.facts(),
+    place: (skill, signal) => sandbox.place(skill, signal),
+    run: (request, signal) => sandbox.run(request, signal),
+    close: () => sandbox.close(),
+  }
+}
+
+const notesOf = (outcome: Outcome): readonly string[] => (outcome.data?.notes ?? []) as string[]
 const codeOf = (outcome: Outcome): string => (outcome.type === 'failed' ? outcome.code : outcome.type)
 
 describe('run_command', () => {
@@ -88,7 +107,10 @@ describe('run_command', () => {
       { command: 'sleep 9', timeout_sec: 0.02 },
       { script: () => ({ hang: true, stdout: 'so far\n' }) },
     )
-    assert.deepEqual([codeOf(outcome), messageOf(outcome)], ['TIMEOUT', 'Command timed out after 0.02s'])
+    assert.deepEqual(
+      [codeOf(outcome), messageOf(outcome)],
+      ['TIMEOUT', `Command timed out after 0.02s\nNote: ${notesOf(outcome)[0]}`],
+    )
     assert.match(toModelText(outcome), /stdout:\nso far/)
   })
 
@@ -218,7 +240,7 @@ describe('the courtesy list of run_command', () => {
   ]
   for (const [command, message] of refused) {
     it(`refuses ${JSON.stringify(command.slice(0, 40))}`, async () => {
-      const { outcome, sandbox } = await run({ command })
+      const { outcome, sandbox } = await run({ command }, { isUnconfined: true })
       assert.equal(outcome.type, 'failed')
       assert.equal(messageOf(outcome), message)
       assert.equal(sandbox.requests.length, 0)
@@ -238,12 +260,20 @@ describe('the courtesy list of run_command', () => {
   ]
   for (const command of passed) {
     it(`lets ${JSON.stringify(command)} through`, async () => {
-      assert.equal((await run({ command })).outcome.type, 'success')
+      assert.equal((await run({ command }, { isUnconfined: true })).outcome.type, 'success')
     })
   }
 
+  it('refuses no word where commands are confined', async () => {
+    for (const command of ['rm -rf x', 'chmod +x run.sh', 'mv a b', 'cat x > /dev/sda'])
+      assert.equal((await run({ command })).outcome.type, 'success', command)
+  })
+
   it('can be replaced, switched off, or turned into a list of what is allowed', async () => {
-    assert.equal((await run({ command: 'rm x' }, { execution: { blockedCommands: [] } })).outcome.type, 'success')
+    assert.equal(
+      (await run({ command: 'rm x' }, { execution: { blockedCommands: [] }, isUnconfined: true })).outcome.type,
+      'success',
+    )
     assert.match(
       messageOf((await run({ command: 'curl x' }, { execution: { blockedCommands: ['curl'] } })).outcome),
       /'curl' is blocked/,
@@ -254,5 +284,31 @@ describe('the courtesy list of run_command', () => {
       messageOf((await run({ command: 'ls | cat' }, { execution: allowed })).outcome),
       `Command 'cat' is not in the allowed list`,
     )
+  })
+})
+
+describe('the description of run_command', () => {
+  async function describedBy(options: ScriptedSandboxOptions, kind?: 'none'): Promise<string | undefined> {
+    const sandbox = createScriptedSandbox(options)
+    const services = createServices()
+    services.register(SANDBOX, kind ? unconfined(sandbox) : sandbox)
+    services.register(TARGET, await sandbox.facts())
+    services.register(WORKSPACE, '/home/me/shop')
+    const registry = createRegistry(services)
+    registerBuiltins(registry)
+    return registry.get('run_command')?.description
+  }
+
+  it('names system, directory, what is not there and what does not last', async () => {
+    assert.equal(
+      await describedBy({}),
+      'Run a bash command line on Linux in a sandbox. It starts in the workspace /home/me/shop. There is no network: commands cannot download or install anything. Files last only in the workspace; the home directory and /tmp are empty for each command. Returns exit code, stdout and stderr. Default time limit 30 s.',
+    )
+  })
+
+  it('claims neither where commands are not confined', async () => {
+    const text = await describedBy({ network: true, os: 'darwin' }, 'none')
+    assert.match(text ?? '', /^Run a bash command line on macOS, without a sandbox\. /)
+    assert.doesNotMatch(text ?? '', /network|last/)
   })
 })

@@ -68,6 +68,6 @@ const REASONS: { readonly [Why in VariableReason]: (of: Variable) => string } = 
   untrusted: ({ skill }) =>
     `the skill '${skill}' is in a workspace that is not trusted. Ask the user to run: nexus trust`,
   shadowed: ({ skill }) =>
-    `variables in skills.entries go only to the active copy of a skill, and '${skill}' is not it.`,
+    `'${skill}' is not the active copy of its skill, and only that one gets variables of skills.entries. Use the active copy.`,
   'no-skill-named': ({ skill }) => `the call names no skill. Call again with skill_name "${skill}".`,
 }
