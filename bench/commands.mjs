@@ -1,5 +1,5 @@
-// The command line, whole processes: against an empty Node script, against a process that only reads, against the peers.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+// The command line, whole processes: against an empty Node script, and against the peers.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { median, pairs, printTable, ratios, runOnce, show, spread } from './measure.mjs'
 import { peerCommands } from './peers.mjs'
@@ -14,54 +14,36 @@ agents:
     tools: { profile: full, deny: [exec] }
 `
 
-/** Places and scripts that commands are run in and compared with. */
+/** Places that commands are run in, and what they are compared with. */
 export function prepare(work) {
-  const home = join(work, 'home')
   const plain = join(work, 'plain')
   const configured = join(work, 'configured')
-  for (const directory of [home, plain, configured]) mkdirSync(directory, { recursive: true })
-  mkdirSync(join(plain, '.git'), { recursive: true })
+  for (const directory of [join(plain, '.git'), configured]) mkdirSync(directory, { recursive: true })
   writeFileSync(join(configured, 'nexus.yaml'), CONFIG)
   const empty = join(work, 'empty.mjs')
   writeFileSync(empty, '\n')
-  const reader = join(work, 'reader.mjs')
-  writeFileSync(
-    reader,
-    `import fs from 'node:fs'
-let count = 0
-for (const entry of fs.readdirSync(process.argv[2], { withFileTypes: true })) {
-  if (!entry.isDirectory()) continue
-  fs.readFileSync(\`\${process.argv[2]}/\${entry.name}/SKILL.md\`, 'utf8')
-  count++
-}
-fs.writeSync(1, \`\${count}\\n\`)
-`,
-  )
-  const env = {
-    ...process.env,
-    HOME: home,
-    NEXUS_HOME: join(home, '.nexus'),
-    NO_UPDATE_NOTIFIER: '1',
-    DO_NOT_TRACK: '1',
-    DISABLE_TELEMETRY: '1',
-    CI: '1',
+  const environment = (home) => ({
+    ...{ ...process.env, HOME: home, NO_UPDATE_NOTIFIER: '1', DO_NOT_TRACK: '1', DISABLE_TELEMETRY: '1', CI: '1' },
+  })
+  let homes = 0
+  /** Each command has a Nexus home of its own: Node keeps what the first run there compiled. */
+  const nexus = (args, { cwd = plain, label = `nexus ${args.join(' ')}` } = {}) => {
+    const home = join(work, 'homes', String(homes++))
+    mkdirSync(home, { recursive: true })
+    const env = { ...environment(home), NEXUS_HOME: join(home, '.nexus') }
+    return { label, argv: [process.execPath, BIN, ...args], cwd, env }
   }
-  const node = (label, ...argv) => ({ label, argv: [process.execPath, ...argv], cwd: plain, env })
+  const peers = (kind, options) =>
+    peerCommands(kind, options).map(({ home = work, ...command }) => ({
+      ...{ cwd: plain, ...command, env: environment(home) },
+    }))
   return {
-    work,
-    empty: node('empty Node script', empty),
-    reader: (root) => node('only reads every SKILL.md', reader, root),
-    nexus: (args, { cwd = plain, label = `nexus ${args.join(' ')}` } = {}) => ({ ...node(label, BIN, ...args), cwd }),
-    configured,
-    peers: (kind, options) =>
-      peerCommands(kind, options).map((command) => ({
-        ...command,
-        cwd: command.cwd ?? plain,
-        env: command.home === undefined ? env : { ...env, HOME: command.home },
-      })),
+    ...{ work, nexus, configured, peers },
+    empty: { label: 'empty Node script', argv: [process.execPath, empty], cwd: plain, env: environment(work) },
   }
 }
 
+/** Ratio, milliseconds and bytes of the output of a command, each pair with a run of `base`. */
 function compare(base, command, runs) {
   try {
     const found = pairs(
@@ -69,80 +51,58 @@ function compare(base, command, runs) {
       () => runOnce(base),
       () => runOnce(command),
     )
-    return {
-      ratio: spread(ratios(found, 'ms')),
-      ms: show(median(found.map(({ b }) => b.ms))),
-      bytes: found.at(-1).b.stdout.length,
-    }
+    const ms = median(found.map(({ b }) => b.ms))
+    return { ratio: spread(ratios(found, 'ms')), ms: show(ms), bytes: found.at(-1).b.stdout.length }
   } catch (error) {
     return { ratio: 'failed', ms: error.message.split('\n').slice(0, 2).join(' ').slice(0, 90), bytes: '' }
   }
 }
 
+/** Commands that need no skill. */
 export function start(places, { runs }) {
-  const commands = [
-    places.nexus(['--version']),
-    places.nexus(['--help']),
-    places.nexus(['config', 'check']),
-    ...places.peers('version'),
-  ]
-  const rows = commands.map((command) => {
+  const ours = [['--version'], ['--help'], ['config', 'check']].map((args) => places.nexus(args))
+  const rows = [...ours, ...places.peers('version')].map((command) => {
     const { ratio, ms } = compare(places.empty, command, runs)
     return [command.label, ratio, ms]
   })
   printTable('Start (× an empty Node script)', ['command', '× empty Node', 'ms'], rows)
 }
 
+/** Commands that look at `count` skills. */
 export function lists(places, { root, projects, count, runs }) {
-  const list = places.nexus(['skills', 'list', '--json', '--skills-dir', root], { label: 'nexus skills list --json' })
-  const withConfig = { ...list, cwd: places.configured, label: 'nexus skills list --json, with a nexus.yaml' }
-  const one = readdirSync(root)[3]
-  const show1 = places.nexus(['skills', 'show', one, '--json', '--skills-dir', root], {
-    label: 'nexus skills show --json',
+  const [, , , one] = readdirSync(root)
+  const json = ['--json', '--skills-dir', root]
+  const list = places.nexus(['skills', 'list', ...json], { label: 'nexus skills list' })
+  const showOne = places.nexus(['skills', 'show', one, ...json], { label: 'nexus skills show' })
+  const others = [
+    places.nexus(['skills', 'list', ...json], { cwd: places.configured, label: 'nexus skills list, with nexus.yaml' }),
+    places.nexus(['prompt', '--skills-dir', root], { label: 'nexus prompt' }),
+  ]
+  const rows = [list, showOne, ...others].map((command) => {
+    const { ratio, ms, bytes } = compare(places.empty, command, runs)
+    return [command.label, ratio, ms, memory(command, places.work), bytes]
   })
-  const prompt = places.nexus(['prompt', '--skills-dir', root], { label: 'nexus prompt' })
-  const reader = places.reader(root)
-  const rows = [list, withConfig, show1, prompt].map((command) => {
-    const first = compare(places.empty, command, runs)
-    return [
-      command.label,
-      first.ratio,
-      compare(reader, command, runs).ratio,
-      first.ms,
-      memory(command, places.work),
-      first.bytes,
-    ]
-  })
-  rows.push([reader.label, compare(places.empty, reader, runs).ratio, '1', '', memory(reader, places.work), ''])
-  printTable(
-    `Commands, ${count} skills`,
-    ['command', '× empty Node', '× a process that only reads', 'ms', 'peak MiB', 'bytes out'],
-    rows,
-  )
-  const against = ['list', 'show'].flatMap((kind) =>
+  printTable(`Commands, ${count} skills`, ['command', '× empty Node', 'ms', 'peak MiB', 'bytes out'], rows)
+  const against = Object.entries({ list, show: showOne }).flatMap(([kind, ours]) =>
     places.peers(kind, { projects, one }).map((command) => {
-      const { ratio, ms, bytes } = compare(kind === 'list' ? list : show1, command, Math.min(runs, 3))
-      return [command.label, `nexus skills ${kind}`, ratio, ms, bytes]
+      const { ratio, ms, bytes } = compare(ours, command, Math.min(runs, 3))
+      return [command.label, ours.label, ratio, ms, bytes]
     }),
   )
-  printTable(
-    `Peers' commands, ${count} skills (× ours in the same pair; more is slower)`,
-    ['command', 'ours', '× ours', 'ms', 'bytes out'],
-    against,
-  )
+  const header = ['command', 'ours', '× ours', 'ms', 'bytes out']
+  printTable(`Peers' commands, ${count} skills (× ours in the same pair; more is slower)`, header, against)
 }
 
 /** Peak memory in MiB of a Node command, from a run of its own. */
 function memory(command, work) {
   const probe = join(work, 'peak.cjs')
   const file = join(work, 'peak.txt')
-  writeFileSync(
-    probe,
-    `process.on('exit', () => require('fs').writeFileSync(${JSON.stringify(file)}, String(process.resourceUsage().maxRSS)))\n`,
-  )
+  const report = `require('fs').writeFileSync(${JSON.stringify(file)}, String(process.resourceUsage().maxRSS))`
+  writeFileSync(probe, `process.on('exit', () => ${report})\n`)
   try {
-    runOnce({ ...command, argv: [command.argv[0], '--require', probe, ...command.argv.slice(1)] })
-    return show(Number(process.getBuiltinModule('node:fs').readFileSync(file, 'utf8')) / 1024)
+    const [node, ...args] = command.argv
+    runOnce({ ...command, argv: [node, '--require', probe, ...args] })
+    return show(Number(readFileSync(file, 'utf8')) / 1024)
   } catch {
     return 'failed'
   }

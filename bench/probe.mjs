@@ -1,7 +1,7 @@
 // One measurement in a process of its own: node probe.mjs VARIANT ROOT PROJECTS
 // Prints { first, later, count, rss } as JSON: the first call (what a command pays), the median of two later ones (what a
 // server pays), the number of skills, and the peak of memory in MiB.
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { median } from './measure.mjs'
 import { DISCOVERIES } from './peers.mjs'
 
@@ -33,30 +33,9 @@ const VARIANTS = {
     }
     return count
   },
-  /** The physical limit: only the first 4 KiB of each file. */
-  heads: async (root) => () => {
-    const head = Buffer.allocUnsafe(4_096)
-    let count = 0
-    for (const entry of readdirSync(root, { withFileTypes: true })) {
-      if (!entry.isDirectory()) continue
-      const fd = openSync(`${root}/${entry.name}/SKILL.md`, 'r')
-      readSync(fd, head, 0, head.length, 0)
-      closeSync(fd)
-      count++
-    }
-    return count
-  },
   'nexus, discover': async (root) => {
     const find = await folderSource(root)
     return async () => (await find()).skills.length
-  },
-  'nexus, discover + gate': async (root) => {
-    const find = await folderSource(root)
-    const { gate, NO_GATE_RULES } = await room('gate')
-    return async () => {
-      const { ready, held } = gate((await find()).skills, FACTS, NO_GATE_RULES)
-      return ready.length + held.length
-    }
   },
   'nexus, discover + gate + catalog': async (root) => {
     const find = await folderSource(root)
@@ -68,30 +47,18 @@ const VARIANTS = {
       return catalog.skills.length + catalog.held.length + catalog.shadowed.length
     }
   },
-  /** Every file read whole, into one buffer, parsed and checked as strictly as the standard asks. */
-  'nexus, validate': async (root) => {
-    const { createChecker, FORMAT_LIMITS } = await room('format')
-    const bytes = Buffer.allocUnsafeSlow(FORMAT_LIMITS.maxFileBytes + 1)
+  /** Every file read whole, parsed and checked as strictly as the standard asks. */
+  'nexus, strict': async (root) => {
+    const { checkStrict } = await room('format')
     return () => {
-      const checker = createChecker()
-      let count = 0
-      for (const name of readdirSync(root)) {
+      const names = readdirSync(root)
+      for (const name of names) {
         const path = `${root}/${name}/SKILL.md`
-        const size = readInto(path, bytes)
-        if (checker.strict(bytes.subarray(0, size), { path, directoryName: name, profile: 'spec' })) count++
+        checkStrict(readFileSync(path), { path, directoryName: name, profile: 'spec' })
       }
-      return count
+      return names.length
     }
   },
-}
-
-function readInto(path, bytes) {
-  const fd = openSync(path, 'r')
-  try {
-    return readSync(fd, bytes, 0, bytes.length, 0)
-  } finally {
-    closeSync(fd)
-  }
 }
 
 const [variant, root, projects] = process.argv.slice(2)

@@ -1,5 +1,5 @@
-// npm run bench -- [what…] [--sizes 100,1000,10000] [--runs 7] [--peers all|light|none] [--tree real|plain]
-//   what: discovery  commands  prompt  rescan  watch  sandbox; default all of them
+// npm run bench -- [what…] [--sizes 100,1000,10000] [--runs 7] [--peers all|light|none] [--tree plain|real]
+//   what: commands  discovery  sandbox; default all of them
 //   npm run bench -- install [heavy]    installs the peers below bench/ (heavy: more than 2 GB)
 // Needs a build (npm run build). Everything is made in a temporary folder and removed again.
 import { spawnSync } from 'node:child_process'
@@ -12,7 +12,7 @@ import { checkValues, discovery } from './discovery.mjs'
 import { choosePeers, makeProjects, missingPeers } from './peers.mjs'
 import { KINDS, makeTree } from './tree.mjs'
 
-const PARTS = ['discovery', 'commands', 'prompt', 'rescan', 'watch', 'sandbox']
+const PARTS = ['commands', 'discovery', 'sandbox']
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -20,7 +20,7 @@ const { positionals, values } = parseArgs({
     sizes: { type: 'string', default: '100,1000,10000' },
     runs: { type: 'string', default: '7' },
     peers: { type: 'string', default: 'all' },
-    tree: { type: 'string', default: 'real' },
+    tree: { type: 'string', default: 'plain' },
   },
 })
 
@@ -31,11 +31,6 @@ function install(heavy) {
   )
     ? 0
     : 1
-}
-
-function own(script, ...args) {
-  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, script), ...args], { stdio: 'inherit' })
-  if (status !== 0) process.exitCode = 1
 }
 
 async function bench(parts, { sizes, runs, tree }) {
@@ -56,10 +51,8 @@ async function bench(parts, { sizes, runs, tree }) {
       await checkValues(root)
       if (parts.includes('discovery')) discovery({ root, projects, count, runs })
       if (parts.includes('commands')) lists(places, { root, projects, count, runs })
-      if (count === sizes.at(-1))
-        for (const part of ['prompt', 'rescan', 'watch']) if (parts.includes(part)) own('server.mjs', part, root)
     }
-    if (parts.includes('sandbox')) own('sandbox.mjs')
+    if (parts.includes('sandbox')) await import('./sandbox.mjs')
   } finally {
     rmSync(work, { recursive: true, force: true })
   }

@@ -1,13 +1,11 @@
 // Is dist/ made from what src/ says now? The answer is a hash over everything that goes into a build.
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './setup/process.mjs'
 
 const STAMP = 'dist/.stamp'
-const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
-const SCRIPTS = ['build', 'bundle-command', 'bundle-lazy', 'bundle-plugins'].map((name) => `scripts/${name}.mjs`)
-const INPUTS = [...SETTINGS, ...SCRIPTS]
+const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs']
 
 /** True when dist/ is there and up to date. */
 export function isBuildFresh() {
@@ -18,27 +16,13 @@ export function isBuildFresh() {
 
 /** Hash of the sources and settings of a build. Reads a few hundred small files: some 20 ms. */
 export function inputHash() {
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true })
+    .map((file) => `src/${file.replaceAll('\\', '/')}`)
+    .filter((file) => statSync(join(ROOT, file)).isFile())
   const hash = createHash('sha256')
-  for (const file of [...INPUTS, ...sourceFiles()]) {
-    hash.update(`${file}\0`).update(
-      createHash('sha256')
-        .update(readFileSync(join(ROOT, file)))
-        .digest(),
-    )
+  for (const file of [...SETTINGS, ...sources.sort()]) {
+    const bytes = readFileSync(join(ROOT, file))
+    hash.update(`${file}\0${bytes.length}\0`).update(bytes)
   }
   return hash.digest('hex')
-}
-
-/** All files below src/, relative to the root, sorted. */
-export function sourceFiles() {
-  const files = []
-  const visit = (directory) => {
-    for (const entry of readdirSync(join(ROOT, directory), { withFileTypes: true })) {
-      const path = `${directory}/${entry.name}`
-      if (entry.isDirectory()) visit(path)
-      else if (entry.isFile()) files.push(path)
-    }
-  }
-  visit('src')
-  return files.sort()
 }

@@ -1,15 +1,15 @@
 // Makes dist/ from src/: tsc for the library, esbuild for the `nexus` command. The new directory is made beside the
 // old one and swapped in whole, so nothing stale stays and nobody sees half a build.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
-import { inputHash, sourceFiles } from './build-stamp.mjs'
-import { bundleCommand } from './bundle-command.mjs'
+import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { inputHash } from './build-stamp.mjs'
 import { ROOT } from './setup/process.mjs'
 
 const DIST = join(ROOT, 'dist')
-const TYPESCRIPT = /\.[cm]?tsx?$/
+/** Packages that become part of the command: many small files, or needed with every nexus.yaml. Others are loaded when used. */
+const BUNDLED = ['json5', 'valibot', 'yaml']
 
 /** Types and one file per source file, for those who import the library. */
 function compile(target) {
@@ -21,13 +21,42 @@ function compile(target) {
   if (status !== 0) throw new Error('the types have errors (see above)')
 }
 
-/** Everything below src/ that is not TypeScript is needed where it lies, such as SQL. */
-function copyOtherFiles(target) {
-  for (const file of sourceFiles().filter((path) => !TYPESCRIPT.test(path))) {
-    const copy = join(target, relative('src', file))
-    mkdirSync(dirname(copy), { recursive: true })
-    copyFileSync(join(ROOT, file), copy)
-  }
+/** The command: bin.cjs, and main.cjs with everything that it loads. */
+async function bundle(directory) {
+  const { dependencies } = readManifest('.')
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ['src/cli/bin.cts', 'src/cli/main.ts'],
+    outdir: directory,
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node24',
+    alias: { yaml: join(ROOT, 'node_modules/yaml/browser/index.js') },
+    external: Object.keys(dependencies).filter((name) => !BUNDLED.includes(name)),
+    define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // Else each use of a pattern with \p{…} compiles it again.
+    supported: { 'regexp-unicode-property-escapes': true },
+    logLevel: 'warning',
+    metafile: true,
+  })
+  chmodSync(join(directory, 'bin.cjs'), 0o755)
+  const packages = Object.keys(metafile.inputs).flatMap((file) => /^node_modules\/[^/]+/.exec(file)?.[0] ?? [])
+  const licences = [...new Set(packages)].sort().map(licenceOf)
+  writeFileSync(join(directory, 'LICENSES.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`))
+}
+
+function licenceOf(directory) {
+  const { name, version, license } = readManifest(directory)
+  const [file] = globSync(join(ROOT, directory, '{LICENSE,LICENSE.md,license}'))
+  return `${name} ${version} (${license})\n\n${readFileSync(file, 'utf8').trim()}\n`
+}
+
+function readManifest(directory) {
+  return JSON.parse(readFileSync(join(ROOT, directory, 'package.json'), 'utf8'))
 }
 
 async function main() {
@@ -37,51 +66,13 @@ async function main() {
   try {
     chmodSync(fresh, 0o755)
     compile(fresh)
-    copyOtherFiles(fresh)
-    await bundleCommand(join(fresh, 'cli'))
+    await bundle(join(fresh, 'cli'))
     writeFileSync(join(fresh, '.stamp'), stamp)
-    renameIfThere(DIST, old)
+    if (existsSync(DIST)) renameSync(DIST, old)
     renameSync(fresh, DIST)
-    warmUp()
   } finally {
     rmSync(fresh, { recursive: true, force: true })
     rmSync(old, { recursive: true, force: true })
-  }
-}
-
-const WARM_UP = `skills:
-  disabled_skills: [none] # flow and block, plain and quoted, comments
-  entries: { none: { enabled: true, env: { "A": 'b' }, config: { c: 1.5 } } }
-agents:
-  - id: main
-    tools: { profile: full, deny: ["x"] }
-limits: { maxIterations: 50 }
-`
-
-/** The first run keeps what V8 makes of the command in dist/.cache; let that be a run that uses most of it. */
-function warmUp() {
-  const home = mkdtempSync(join(tmpdir(), 'nexus-build-'))
-  try {
-    const env = { ...process.env, HOME: home, NEXUS_HOME: join(home, '.nexus') }
-    // With a configuration, so that what reads YAML and checks it is kept too.
-    mkdirSync(join(home, '.nexus'))
-    writeFileSync(join(home, '.nexus/nexus.yaml'), WARM_UP)
-    const { status, stderr } = spawnSync(process.execPath, [join(DIST, 'cli/bin.cjs'), 'skills', 'list', '--json'], {
-      cwd: home,
-      env,
-      encoding: 'utf8',
-    })
-    if (status !== 0) throw new Error(`the command that was built does not run\n${stderr}`)
-  } finally {
-    rmSync(home, { recursive: true, force: true })
-  }
-}
-
-function renameIfThere(from, to) {
-  try {
-    renameSync(from, to)
-  } catch (error) {
-    if (error.code !== 'ENOENT') throw error
   }
 }
 

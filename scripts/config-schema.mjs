@@ -13,10 +13,13 @@ const FILE = join(dirname(fileURLToPath(import.meta.url)), '../schema/nexus.sche
 /** Where the file is once the package is published; editors may fetch it there. */
 const ID = 'https://unpkg.com/nexus-skills/schema/nexus.schema.json'
 
+/** What the metadata says of public values is no part of a JSON Schema. */
+const OPTIONS = { typeMode: 'input', ignoreActions: ['metadata'] }
+
 /** The text of the file. */
 export function configSchema() {
-  const { $schema, ...plain } = toJsonSchema(CONFIG_SCHEMA, { typeMode: 'input' })
-  const { $schema: _, ...definition } = toJsonSchema(secret, { typeMode: 'input' })
+  const { $schema, ...plain } = toJsonSchema(CONFIG_SCHEMA, OPTIONS)
+  const { $schema: _, ...definition } = toJsonSchema(secret, OPTIONS)
   const schema = asChecked(referTo('secret', definition, plain))
   const whole = { $schema, $id: ID, ...schema, definitions: { secret: onlyForms(definition) } }
   return `${JSON.stringify(whole, undefined, 2)}\n`

@@ -8,7 +8,7 @@ import { importCycles, importsOf, readSource, ROOT, roomOf, SOURCE_FILES, withou
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   format: ['kernel'],
-  config: ['kernel'],
+  config: ['kernel', 'format'],
   gate: ['kernel'],
   catalog: ['kernel'],
   authorize: ['kernel'],
@@ -119,7 +119,8 @@ test('only config/ reads the environment', () => {
   )
   assert.deepEqual(
     readers.filter((file) => roomOf(file) !== 'config'),
-    [],
+    // It runs before the code that it makes faster is loaded.
+    ['src/cli/compile-cache.ts'],
   )
 })
 
@@ -152,12 +153,7 @@ test('modules keep no state that changes', () => {
 })
 
 /** Groups that other rooms still have; each is named by its first file, and goes with its group. */
-const OPEN_CYCLES = [
-  'src/cli/commands/completion.ts',
-  'src/config/config.ts',
-  'src/config/document/name-of.ts',
-  'src/format/fields/gating.ts',
-]
+const OPEN_CYCLES = ['src/cli/commands/completion.ts', 'src/format/fields/gating.ts']
 
 test('there is no cycle, type imports included', () => {
   assert.deepEqual(

@@ -136,7 +136,7 @@ function detail(error: unknown, model: ModelChoice): string {
   if (said === '') return '.'
   const text = model.redact ? model.redact(said) : said
   const short = text.length > MAX_DETAIL_CHARS ? `${text.slice(0, MAX_DETAIL_CHARS)}…` : text
-  return `: ${short}${/[.!?…]$/.test(short) ? '' : '.'}`
+  return `: ${short}${/[.!?\u2026]$/.test(short) ? '' : '.'}`
 }
 
 function messageOf(error: unknown): string {

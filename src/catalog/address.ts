@@ -1,16 +1,16 @@
-import { type Skill, skillAddress } from '../kernel/index.ts'
-import { addressKeyOf, type Copy, type Groups, keyOf, PLAIN_NAME, takesPart } from './look-up.ts'
+import { type Skill, SKILL_FILE, skillAddress } from '../kernel/index.ts'
+import { addressKeyOf, type CopiesByName, type Copy, PLAIN_NAME, takesPart } from './copy.ts'
 import { shownName, shownText } from './shown-text.ts'
 
 const SCHEME = 'skill://'
-const FILE = '/SKILL.md'
-/** What a URI shows as it is: letters and digits of all scripts, so that a model can read it, and no separators. */
-const ESCAPED = /[^\p{L}\p{M}\p{N}_.~:-]/gu
+const FILE = `/${SKILL_FILE}`
 
-/** Copies that share `source/name` with one above them, by their own addresses; and those addresses. */
-export interface Twins {
-  readonly byKey: ReadonlyMap<string, Copy>
-  readonly addresses: ReadonlyMap<Skill, string>
+/** What addresses mean. */
+export interface Addresses {
+  /** Copies that are trusted and meant for this agent, by the keys of their addresses. */
+  readonly copies: ReadonlyMap<string, Copy>
+  /** Addresses with a number: of copies that share `source/name` with one above them. */
+  readonly numbered: ReadonlyMap<Skill, string>
 }
 
 /** The address that a copy has when no other of its source has that name. */
@@ -20,31 +20,24 @@ export function ownAddress(skill: Skill): string {
 
 /**
  * `source/name` is the first copy of a name in a source; the second has `source/name~2`, the third `~3`, in order of precedence. A skill
- * whose label ends like that keeps its address, and the number is left out. `all` gives every skill.
+ * whose label ends like that keeps its address, and the number is left out.
  */
-export function twinsIn(groups: Groups, all: () => readonly Skill[]): Twins {
-  let labels: ReadonlySet<string> | undefined
-  const isTaken = (key: string): boolean => (labels ??= keysWithTilde(all())).has(key)
-  const byKey = new Map<string, Copy>()
-  const addresses = new Map<Skill, string>()
-  for (const copies of groups.values()) {
-    const counts = new Map<string, number>()
-    // Those that may be used come first, so that the plain address is that of the copy that the source stands for.
-    for (const copy of [...copies.filter(takesPart), ...copies.filter((each) => !takesPart(each))]) {
-      const key = addressKeyOf(copy.skill)
-      let number = (counts.get(key) ?? 0) + 1
-      while (number > 1 && isTaken(`${key}~${number}`)) number++
-      counts.set(key, number)
-      if (number === 1) continue
-      byKey.set(`${key}~${number}`, copy)
-      addresses.set(copy.skill, `${ownAddress(copy.skill)}~${number}`)
-    }
+export function addressesIn(byName: CopiesByName): Addresses {
+  const all = [...byName.values()].flat()
+  const taken = new Set(all.map(({ skill }) => addressKeyOf(skill)))
+  const copies = new Map<string, Copy>()
+  const last = new Map<string, number>()
+  const numbered = new Map<Skill, string>()
+  // Those that may be used come first, so that they have the plain address of their source.
+  for (const copy of [...all.filter(takesPart), ...all.filter((each) => !takesPart(each))]) {
+    const key = addressKeyOf(copy.skill)
+    let number = (last.get(key) ?? 0) + 1
+    while (number > 1 && taken.has(`${key}~${number}`)) number++
+    last.set(key, number)
+    if (takesPart(copy)) copies.set(number === 1 ? key : `${key}~${number}`, copy)
+    if (number > 1) numbered.set(copy.skill, `${ownAddress(copy.skill)}~${number}`)
   }
-  return { byKey, addresses }
-}
-
-function keysWithTilde(skills: readonly Skill[]): ReadonlySet<string> {
-  return new Set(skills.filter((skill) => keyOf(skill).includes('~')).map(addressKeyOf))
+  return { copies, numbered }
 }
 
 /** An address as the location of its SKILL.md. What could be taken for a part of a path is escaped; `fromSkillUri` reads it back. */
@@ -57,7 +50,8 @@ export function toSkillUri(address: string): string {
 function escaped(part: string): string {
   // Of a name that is all dots nothing else would be escaped.
   if (/^\.+$/.test(part)) return part.replaceAll('.', '%2E')
-  return part.replace(ESCAPED, (character) => encodeURIComponent(character))
+  // What a URI shows as it is: letters and digits of all scripts, so that a model can read it, and no separators.
+  return part.replace(/[^\p{L}\p{M}\p{N}_.~:-]/gu, (character) => encodeURIComponent(character))
 }
 
 /** The address in a location, as `toSkillUri` made it; undefined for any other text. */

@@ -25,8 +25,6 @@ export interface Catalog {
   readonly diagnostics: readonly Diagnostic[]
   /** Hex sha256 over addresses, descriptions and sizes of `skills`: changes when what the model sees changes. */
   readonly version: string
-  /** `version`, worked out with pauses where it is not known yet: `breathe` is asked between two steps, and what it returns awaited. */
-  versionInSlices(breathe: () => Promise<void> | undefined): Promise<string>
   /**
    * Finds an offered skill by name or `$name`, or any copy that is neither held nor untrusted by its address (also as
    * `skill://source/name/SKILL.md`). An address wins over a label that looks like it; nothing but `$` is taken off a text.

@@ -1,7 +1,7 @@
 /** catalog: which skills an agent sees, what the model is told about them within a budget, and why. Pure. */
-export { buildCatalog, buildCatalogInSlices, type CatalogParts } from './build-catalog.ts'
+export { buildCatalog, type CatalogParts } from './build-catalog.ts'
 export type { Catalog, PromptIndex, ShadowedSkill } from './catalog.ts'
-export { copiesOf, type Copies, everyCopy } from './explain/copies.ts'
+export { copiesOf, type Copies, everyCopy } from './copies-of.ts'
 export { type Examined, LEFT_OUT_FIX } from './explain/examined.ts'
 export { type Explanation, type ExplainParts, explainSkill } from './explain/explain-skill.ts'
 export type { Finding } from './explain/finding.ts'
@@ -26,4 +26,3 @@ export {
   type SnapshotSkill,
   toSnapshot,
 } from './snapshot.ts'
-export type { Breathe } from './steps.ts'

@@ -19,8 +19,6 @@ export interface MentionProblem {
 /** Source: contracts §2.4. */
 const MAX_MENTIONS = 8
 const MAX_PROBLEMS = 8
-/** A `$` that no backslash, letter or other `$` stands before; `${…}` and `$(…)` are the shell's. */
-const MENTION = /(?<![\\\p{L}\p{N}_$])\$([\p{L}\p{N}][\p{L}\p{M}\p{N}_.:/-]{0,199})/gu
 const VARIABLE = /^[A-Z_][A-Z0-9_]*$/
 /** `$HOME/bin` and `$5.99` are no misspelt skills. */
 const RARELY_MEANT = /^(?:[A-Z_][A-Z0-9_]*(?![A-Za-z0-9_])|[0-9])/
@@ -35,7 +33,9 @@ export function mentions(text: string, catalog: Catalog): Mentions {
   const problems = new Map<string, MentionProblem>()
   const beyond = new Set<string>()
   let hidden: ReadonlyMap<string, string> | undefined
-  for (const [, written = ''] of text.matchAll(MENTION)) {
+  // A `$` that no backslash, letter or other `$` stands before; `${…}` and `$(…)` are the shell's.
+  const mention = /(?<![\\\p{L}\p{N}_$])\$([\p{L}\p{N}][\p{L}\p{M}\p{N}_.:/-]{0,199})/gu
+  for (const [, written = ''] of text.matchAll(mention)) {
     if (VARIABLE.test(bareName(written))) continue
     const skill = firstOf(readings(written), catalog.find)
     if (skill?.invocation.user === true) {

@@ -165,9 +165,6 @@ function slips(word: string): number | false {
   return word.length < 5 ? 1 : 2
 }
 
-const WORD = /[\p{L}\p{N}]+/gu
-/** Scripts without blanks between words: their text is searched by pairs of letters. */
-const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]+/gu
 // oxlint-disable-next-line no-control-regex
 const ASCII = /^[\u0000-\u007f]*$/
 
@@ -179,8 +176,10 @@ function wordsOf(text: string): string[] {
     .replace(/\p{M}+/gu, '')
     .normalize('NFC')
     .toLowerCase()
-  const spaced = folded.replace(UNSPACED, (run) => ` ${pairs(run).join(' ')} `)
-  return (spaced.match(WORD) ?? []).map(toWord)
+  // Scripts without blanks between words: their text is searched by pairs of letters.
+  const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]+/gu
+  const spaced = folded.replace(unspaced, (run) => ` ${pairs(run).join(' ')} `)
+  return (spaced.match(/[\p{L}\p{N}]+/gu) ?? []).map(toWord)
 }
 
 function pairs(run: string): readonly string[] {

@@ -1,9 +1,14 @@
-import { createHash } from 'node:crypto'
-
-import { isJsonObject, type JsonObject, type JsonValue, nameKey, type Skill, skillAddress } from '../kernel/index.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  nameKey,
+  type Skill,
+  skillAddress,
+  createSha256,
+} from '../kernel/index.ts'
 import { compareBytes } from './precedence.ts'
 import { shownName } from './shown-text.ts'
-import { atOnce, type Breathe, inSlices, sorted, type Steps, STRIDE } from './steps.ts'
 
 /** One skill as a session remembers it. */
 export interface SnapshotSkill {
@@ -57,7 +62,7 @@ export function fromSnapshot(json: unknown): CatalogSnapshot | undefined {
     if (!skill) return undefined
     skills.push(skill)
   }
-  return atOnce(hashing(skills, (row) => row)) === version ? { version, skills } : undefined
+  return hashOf(skills) === version ? { version, skills } : undefined
 }
 
 /** Names of skills by what became of them between two snapshots, each list in byte order. */
@@ -73,64 +78,27 @@ export function diffSnapshots(
   before: Pick<CatalogSnapshot, 'skills'>,
   now: Pick<CatalogSnapshot, 'skills'>,
 ): SnapshotDiff {
-  return atOnce(differing(before.skills, now.skills))
+  const old = byName(before.skills)
+  const current = byName(now.skills)
+  const known = [...current].filter(([key]) => old.has(key))
+  return {
+    added: names([...current].filter(([key]) => !old.has(key))),
+    removed: names([...old].filter(([key]) => !current.has(key))),
+    changed: names(known.filter(([key, skill]) => isChanged(old.get(key) as SnapshotSkill, skill))),
+  }
 }
 
-/** The same between two catalogs, for thousands of skills in a server, with pauses and without making snapshots. */
-export function diffCatalogs(before: Offered, now: Offered, breathe: Breathe): Promise<SnapshotDiff> {
-  return inSlices(comparing(before.skills, now.skills), breathe)
+/** The same between two catalogs. */
+export function diffCatalogs(before: Offered, now: Offered): SnapshotDiff {
+  return diffSnapshots({ skills: before.skills.map(toRow) }, { skills: now.skills.map(toRow) })
 }
 
 interface Offered {
   readonly skills: readonly Skill[]
 }
 
-/** Nearly all skills are as they were, one beside the other; only those between the first and the last difference are sought by name. */
-function* comparing(before: readonly Skill[], now: readonly Skill[]): Steps<SnapshotDiff> {
-  const most = Math.min(before.length, now.length)
-  const isSameAt = (old: number, current: number): boolean => isSame(before[old] as Skill, now[current] as Skill)
-  let from = 0
-  while (from < most && isSameAt(from, from)) if (++from % STRIDE === 0) yield
-  let end = 0
-  while (end < most - from && isSameAt(before.length - 1 - end, now.length - 1 - end)) if (++end % STRIDE === 0) yield
-  const between = (skills: readonly Skill[]): SnapshotSkill[] => skills.slice(from, skills.length - end).map(toRow)
-  return yield* differing(between(before), between(now))
-}
-
-/** Same to the model, and in the same place. One elsewhere may be the same too, which is then found by its name. */
-function isSame(before: Skill, now: Skill): boolean {
-  // A skill that did not change is often the same object from one look to the next.
-  if (before === now) return true
-  return (
-    before.name === now.name &&
-    before.origin.source === now.origin.source &&
-    before.stamp.size === now.stamp.size &&
-    before.directory === now.directory &&
-    before.description === now.description
-  )
-}
-
-function* differing(before: readonly SnapshotSkill[], now: readonly SnapshotSkill[]): Steps<SnapshotDiff> {
-  const old = yield* byName(before)
-  const current = yield* byName(now)
-  const added: SnapshotSkill[] = []
-  const removed: SnapshotSkill[] = []
-  const changed: SnapshotSkill[] = []
-  for (const [key, skill] of current) {
-    yield
-    const known = old.get(key)
-    if (!known) added.push(skill)
-    else if (isChanged(known, skill)) changed.push(skill)
-  }
-  for (const [key, skill] of old) {
-    yield
-    if (!current.has(key)) removed.push(skill)
-  }
-  return { added: yield* names(added), removed: yield* names(removed), changed: yield* names(changed) }
-}
-
-function* names(skills: readonly SnapshotSkill[]): Steps<string[]> {
-  return yield* sorted(skills.map(shownName), compareBytes)
+function names(skills: readonly (readonly [string, SnapshotSkill])[]): readonly string[] {
+  return skills.map(([, skill]) => shownName(skill)).sort(compareBytes)
 }
 
 /** One line about a difference, such as `Skills changed: added a, b; removed c.`; empty when there is none. */
@@ -150,13 +118,8 @@ function listed(verb: string, names: readonly string[]): string {
   return `${verb} ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
-function* byName(skills: readonly SnapshotSkill[]): Steps<ReadonlyMap<string, SnapshotSkill>> {
-  const found = new Map<string, SnapshotSkill>()
-  for (const [index, skill] of skills.entries()) {
-    if (index % STRIDE === 0) yield
-    found.set(nameKey(shownName(skill)), skill)
-  }
-  return found
+function byName(skills: readonly SnapshotSkill[]): ReadonlyMap<string, SnapshotSkill> {
+  return new Map(skills.map((skill) => [nameKey(shownName(skill)), skill]))
 }
 
 function isChanged(before: SnapshotSkill, now: SnapshotSkill): boolean {
@@ -167,25 +130,17 @@ function isChanged(before: SnapshotSkill, now: SnapshotSkill): boolean {
  * Hex sha256 over addresses, descriptions and sizes, in order: it changes when what the model sees changes. Not over the bytes: they
  * would have to be read and hashed at every look, and loading reads them as they are anyway.
  */
-export function* versionOf(skills: readonly Skill[]): Steps<string> {
-  return yield* hashing(skills, toRow)
+export function versionOf(skills: readonly Skill[]): string {
+  return hashOf(skills.map(toRow))
 }
 
-function* hashing<T>(items: readonly T[], rowOf: (item: T) => Row): Steps<string> {
-  const hash = createHash('sha256').update('nexus-catalog-v2\u0000[')
-  for (let from = 0; from < items.length; from += STRIDE) {
-    // JSON text is unambiguous: no address can look like the end of another.
-    const rows = items.slice(from, from + STRIDE).map((item) => {
-      const { address, description, size } = rowOf(item)
-      return [address, description, size]
-    })
-    hash.update(`${from === 0 ? '' : ','}${JSON.stringify(rows).slice(1, -1)}`)
-    yield
-  }
-  return hash.update(']').digest('hex')
+function hashOf(skills: readonly SnapshotSkill[]): string {
+  // JSON text is unambiguous: no address can look like the end of another.
+  const rows = skills.map(({ address, description, size }) => [address, description, size])
+  return createSha256()
+    .update(`nexus-catalog-v2\u0000${JSON.stringify(rows)}`)
+    .digest('hex')
 }
-
-type Row = Pick<SnapshotSkill, 'address' | 'description' | 'size'>
 
 function toSnapshotSkill(item: JsonValue): SnapshotSkill | undefined {
   if (!isJsonObject(item)) return undefined

@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/index.ts'
-import { type Look, lookAround, type LookOptions } from '../local/index.ts'
+import { type Look, lookAround } from '../local/index.ts'
 import { type Invocation, stringFlag } from './command.ts'
 import { withProgress } from './interactive/progress.ts'
 import { agentFlag, findings, printDiagnostics, skillsDirs } from './open.ts'
@@ -7,12 +7,11 @@ import { agentFlag, findings, printDiagnostics, skillsDirs } from './open.ts'
 /**
  * Looks at the skills as the command's flags say, prints to stderr what is wrong with the configuration and the places, and
  * hands over the share of the agent. Errors in the configuration do not stop who merely looks. Ctrl-C ends the process: there is
- * nothing to put in order. With `name` only that skill may be there.
+ * nothing to put in order.
  */
 export async function withLook(
   invocation: Invocation,
   use: (look: Look, catalog: Catalog) => number | Promise<number>,
-  { name }: Pick<LookOptions, 'name'> = {},
 ): Promise<number> {
   const { terminal, cwd, environment, flags } = invocation
   const configPath = stringFlag(invocation, 'config')
@@ -21,7 +20,6 @@ export async function withLook(
       ...{ cwd, environment },
       skillsDirs: skillsDirs(invocation),
       tolerateConfigErrors: true,
-      ...(name !== undefined && { name }),
       ...(configPath !== undefined && { configPath }),
       ...(flags['trust'] === true && { trusted: true }),
     }),

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Catalog } from '../catalog/index.ts'
-import { trustWorkspace } from '../config/index.ts'
+import { textForConsent, trustWorkspace } from '../config/index.ts'
 import { type Diagnostic, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { Local, LocalOptions } from '../local/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
@@ -157,7 +157,9 @@ async function trustOrStop(local: Local, invocation: Invocation): Promise<void> 
   const directory = local.workspace.directory
   const meaning = `${toSafeLine(directory)} is not trusted. Its skills may tell the model what to do and run commands in the sandbox; its nexus.yaml may change settings.`
   const canRemember = invocation.terminal.isInteractive && !local.loaded.homeIsWorkspace
-  const agreed = canRemember && (await askYesNo(`${meaning}\nTrust this workspace from now on?`, invocation))
+  const text = textForConsent(local.loaded)
+  const settings = text === undefined ? '' : `\nnexus.yaml:\n${text}`
+  const agreed = canRemember && (await askYesNo(`${meaning}${settings}\nTrust this workspace from now on?`, invocation))
   if (!agreed) {
     throw new NexusError('UNTRUSTED_WORKSPACE', meaning, {
       fix: local.loaded.homeIsWorkspace

@@ -1,5 +1,16 @@
 import { CHOICES, type Command, type OptionSpec } from './command.ts'
-import { COMMANDS as LOOKING, JSON_OPTION, WHERE } from './commands/skills/table.ts'
+
+const JSON_OPTION: Record<string, OptionSpec> = {
+  json: { type: 'boolean', help: 'print one JSON document on stdout' },
+}
+
+/** Of every command that looks at skills. */
+const WHERE: Record<string, OptionSpec> = {
+  'skills-dir': { type: 'string', multiple: true, value: 'DIR', help: 'look for skills here too (may be repeated)' },
+  config: { type: 'string', value: 'FILE', help: 'read this nexus.yaml after the usual ones' },
+  agent: { type: 'string', value: 'ID', help: 'see it as this agent (default: the first)' },
+  trust: { type: 'boolean', help: 'trust this workspace for this run' },
+}
 
 const SANDBOX: Record<string, OptionSpec> = {
   sandbox: {
@@ -55,7 +66,29 @@ export const COMMANDS: readonly Command[] = [
     ],
     load: async () => (await import('./commands/run.ts')).runTask,
   },
-  ...LOOKING,
+  {
+    name: 'skills list',
+    summary: 'the skills an agent would see, and why others are held back',
+    options: {
+      ...WHERE,
+      all: { type: 'boolean', short: 'a', help: 'also those that are held, shadowed or broken' },
+      ...JSON_OPTION,
+    },
+    examples: ['nexus skills list', 'nexus skills list --all', "nexus skills list --json | jq '.data.skills[].name'"],
+    load: async () => (await import('./commands/skills/catalog.ts')).listSkills,
+  },
+  {
+    name: 'skills show',
+    summary: 'one skill: what it says, needs and holds',
+    usage: '<name>',
+    options: {
+      ...WHERE,
+      content: { type: 'boolean', help: 'print the instructions as the model would get them' },
+      ...JSON_OPTION,
+    },
+    examples: ['nexus skills show csv-report', 'nexus skills show bundled/csv-report --content'],
+    load: async () => (await import('./commands/skills/catalog.ts')).showSkill,
+  },
   {
     name: 'skills check',
     summary: 'every reason why skills are ready, held, shadowed or broken',
@@ -245,3 +278,14 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/completion.ts')).completion,
   },
 ]
+
+/** The command that the first words name. */
+export function findCommand(argv: readonly string[]): Command | undefined {
+  const two = argv.slice(0, 2).join(' ')
+  return COMMANDS.find(({ name }) => name === two) ?? COMMANDS.find(({ name }) => name === argv[0])
+}
+
+/** True for a word such as `skills`, which commands begin with. */
+export function isGroup(word: string): boolean {
+  return COMMANDS.some(({ name }) => name.startsWith(`${word} `))
+}

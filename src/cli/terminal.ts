@@ -1,16 +1,10 @@
+import type { Environment } from '../config/index.ts'
 import type { Diagnostic, JsonValue } from '../kernel/index.ts'
 import { toSafeJson, toSafeLine, toSafeText } from '../kernel/index.ts'
-import { createOutput, mayBeTerminal, type Output, type WriteFailure } from './output.ts'
+import { styleText } from 'node:util'
+import { createOutput, isTerminalAt, type Output, type WriteFailure } from './output.ts'
 
-const STYLES = {
-  bold: [1, 22],
-  dim: [2, 22],
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  cyan: [36, 39],
-} as const
-export type Style = keyof typeof STYLES
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
 /** The command line's two streams: data on stdout, messages on stderr; no colour into pipes. */
 export interface Terminal {
@@ -43,39 +37,26 @@ export interface Terminal {
   drained(): Promise<void>
 }
 
-/** What the terminal needs to know of the environment. */
-export interface TerminalOptions {
-  readonly noColor: boolean
-  readonly forceColor: boolean
-  readonly isDumb: boolean
-}
-
 /** Makes the terminal over the process' own streams. A reader that went away (EPIPE) ends the output quietly. */
-export function createTerminal(options: TerminalOptions): Terminal {
-  const stdout = createOutput(1, () => process.stdout)
-  const stderr = createOutput(2, () => process.stderr)
-  const paintFor =
-    (output: Output): Terminal['paint'] =>
-    (style, text) => {
-      if (!options.forceColor && (options.noColor || !output.isTerminal)) return text
-      const [on, off] = STYLES[style]
-      return `\u001b[${on}m${text}\u001b[${off}m`
-    }
+export function createTerminal({ TERM, FORCE_COLOR }: Pick<Environment, 'TERM' | 'FORCE_COLOR'>): Terminal {
+  const stdout = createOutput(1)
+  const stderr = createOutput(2)
+  // Node decides by the stream, NO_COLOR and FORCE_COLOR; a pipe is not opened as a stream for that.
+  const painter =
+    (output: Output, stream: () => NodeJS.WriteStream): Terminal['paint'] =>
+    (style, text) =>
+      output.isTerminal || FORCE_COLOR !== undefined ? styleText(style, text, { stream: stream() }) : text
   return {
-    write: (text) => stdout.write(text),
+    write: stdout.write,
     line: (text = '') => stdout.write(`${text}\n`),
     note: (text) => stderr.write(`${text}\n`),
-    writeNote: (text) => stderr.write(text),
+    writeNote: stderr.write,
     json: (value) => stdout.write(`${toSafeJson(value, 2)}\n`),
-    paint: paintFor(stdout),
-    paintNote: paintFor(stderr),
-    get isInteractive() {
-      return stderr.isTerminal && mayBeTerminal(0) && process.stdin.isTTY
-    },
-    get isWatched() {
-      return stderr.isTerminal
-    },
-    isDumb: options.isDumb,
+    paint: painter(stdout, () => process.stdout),
+    paintNote: painter(stderr, () => process.stderr),
+    isInteractive: stderr.isTerminal && isTerminalAt(0),
+    isWatched: stderr.isTerminal,
+    isDumb: TERM === 'dumb',
     get outputFailure() {
       return stdout.failure
     },
@@ -94,11 +75,9 @@ export function createTerminal(options: TerminalOptions): Terminal {
   }
 }
 
-/** Of a terminal that does not tell. */
-const USUAL_COLUMNS = 80
-
+/** A terminal that does not say has 80. */
 function columnsOf({ isTerminal, columns }: Output): number {
-  return isTerminal ? (columns ?? USUAL_COLUMNS) || USUAL_COLUMNS : Number.POSITIVE_INFINITY
+  return isTerminal ? columns || 80 : Number.POSITIVE_INFINITY
 }
 
 const SEVERITY_STYLE = { error: 'red', warning: 'yellow', info: 'dim' } as const

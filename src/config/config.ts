@@ -35,8 +35,6 @@ export interface SkillEntry {
   readonly hasApiKey: boolean
   readonly env: Readonly<Record<string, string>>
   readonly config: JsonObject
-  /** Variables that the entry refers to and that are not set; the values that needed them are left out. */
-  readonly unset: readonly string[]
   /** Everything that was left out because what it refers to cannot be had. */
   readonly broken: readonly BrokenReference[]
 }
@@ -116,17 +114,16 @@ export interface Origin {
   readonly keys?: readonly (string | number)[]
 }
 
-/** One file, checked, restricted and resolved, with the way back to its lines. */
+/** One file, checked, restricted and resolved. */
 export interface Layer {
   readonly path: string
+  /** As in the file; an item of a list that does not count leaves a gap (`undefined`), so that the others keep their number. */
   readonly document: JsonObject
-  locate(keys: readonly (string | number)[]): { readonly line: number; readonly column: number } | undefined
-  /** The keys of a part in the file itself: of a list, items that do not count are left out of `document`. */
-  inFile(keys: readonly (string | number)[]): readonly (string | number)[]
+  /** Absent for the command line and the environment. */
+  readonly text?: string
+  /** Where the file says `execution.sandbox`, when that is under another name. */
+  readonly sandboxAt?: readonly (string | number)[]
 }
-
-/** Under this key a config carries its secrets for `maskConfig`, where no listing of its keys shows them. */
-export const SECRETS = Symbol('secrets')
 
 /** The configuration of one place, and how it came about. */
 export interface LoadedConfig {
@@ -154,19 +151,3 @@ export interface LoadedConfig {
   /** The text of a file that was read, secrets and all; `sourceOf` is what may be shown of it. */
   textOf(path: string): string | undefined
 }
-
-/** The values that hold when nothing says otherwise. */
-export const DEFAULTS = {
-  /** Source: decisions, "prompt index". */
-  budgetChars: 12_000,
-  watchDebounceMs: 250,
-  timeoutMs: 30_000,
-  maxOutputBytes: 204_800,
-  /** Seed 000 has 10 and its later versions 100: loading, reading and running a few commands passes 10 at once. */
-  maxIterations: 50,
-  toolTimeoutMs: 30_000,
-  maxConcurrentTools: 10,
-  agentId: 'main',
-  surface: ['load_skill', 'read_skill_file'],
-  refreshOnCall: true,
-} as const

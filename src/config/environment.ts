@@ -11,7 +11,6 @@ const VARIABLES = {
   skillsPromptCharBudget: 'SKILLS_PROMPT_CHAR_BUDGET',
   skillsRefreshOnCall: 'SKILLS_REFRESH_ON_CALL',
   // Conventions of terminals, under their own names.
-  NO_COLOR: 'NO_COLOR',
   FORCE_COLOR: 'FORCE_COLOR',
   TERM: 'TERM',
 } as const

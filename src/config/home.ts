@@ -1,5 +1,5 @@
 /** home: where the user's own directories are. The directory that a process was merely started in never counts as one of them. */
-import { userInfo } from 'node:os'
+import { realpathSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { NexusError, toSafeLine } from '../kernel/index.ts'
 
@@ -54,7 +54,7 @@ function homeOf(get: Get): string {
 /** What the system's user database says, whatever HOME is. */
 export function systemHome(): string | undefined {
   try {
-    const { homedir } = userInfo()
+    const { homedir } = process.getBuiltinModule('node:os').userInfo()
     return isAbsolute(homedir) ? homedir : undefined
   } catch {
     // Users without an entry, as in some containers, have no home but the one that HOME names.
@@ -83,4 +83,14 @@ export function namedPlace(
 export function expandHome(path: string, home: string): string {
   if (path === '~') return home
   return path.startsWith('~/') ? join(home, path.slice(2)) : path
+}
+
+/** The path without links; as written when there is no such thing. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    // Not there: it has no other name.
+    return path
+  }
 }

@@ -20,11 +20,10 @@ export {
   type SecretCommandResult,
   type Secrets,
 } from './secrets/open-secrets.ts'
-export { maskToken } from './secrets/mask.ts'
-export type { SourceLines } from './document/source-lines.ts'
-export { configTruthy, explainConfig, type ExplainedConfig, maskConfig, sourceOf } from './show.ts'
+export { nameOf } from './document/path.ts'
+export type { SourceLines } from './document/frame-lines.ts'
+export { configTruthy, explainConfig, type ExplainedConfig, sourceOf, textForConsent } from './show.ts'
 export {
-  isTrusted,
   listTrusted,
   type TrustChange,
   type TrustedWorkspace,

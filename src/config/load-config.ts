@@ -1,12 +1,12 @@
 import { dirname, join, resolve } from 'node:path'
-import { type Diagnostic, NexusError, toSafeLine } from '../kernel/index.ts'
-import type { Layer, LoadedConfig } from './config.ts'
+import { type Diagnostic, type JsonObject, NexusError, toSafeLine } from '../kernel/index.ts'
+import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
 import { expandHome, namedPlace, wrongHome } from './home.ts'
 import type { Built, Input } from './layers/build-layers.ts'
 import { type FilesRead, type FileToRead, readFiles } from './read-files.ts'
 import type { ConfigDocument } from './schema/schema.ts'
-import { brokenIn, toConfig } from './to-config.ts'
+import { brokenBelow, stillUnset, toConfig } from './to-config.ts'
 import { listTrusted, type TrustedWorkspace, type TrustList } from './trust.ts'
 import { describeChange } from './trusted-content.ts'
 import { findWorkspace, holdsNexusHome } from './workspace.ts'
@@ -53,10 +53,11 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   }
   const settings = readSettings(environment)
   const built = await build(inputs, settings.document, environment)
+  const unset = stillUnset(built.document, built.unset)
   const keys = [environment.openaiApiKey, environment.anthropicApiKey].filter((key) => key !== undefined)
   const secrets = [...new Set([...keys, ...built.secrets])]
   return Object.freeze({
-    config: toConfig(built.document, { unset: built.unset, secrets }),
+    config: toConfig(built.document, unset),
     diagnostics: [
       ...trust.diagnostics,
       ...(changed ? [changed] : []),
@@ -65,7 +66,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       ...settings.diagnostics,
     ],
     workspace: Object.freeze({ ...found, trusted }),
-    broken: brokenIn(built.document, built.unset),
+    broken: brokenBelow([], unset),
     homeIsWorkspace,
     nexusHome: environment.nexusHome,
     stateDirectory: environment.stateDirectory,
@@ -80,9 +81,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
 async function build(inputs: readonly Input[], settings: ConfigDocument, environment: Environment): Promise<Built> {
   if (inputs.length > 0)
     return (await import('./layers/build-layers.ts')).buildLayers(inputs, { environment, settings })
-  const places = { locate: () => undefined, inFile: (keys: readonly (string | number)[]) => keys }
-  const layer: Layer = { path: 'environment', document: settings as Layer['document'], ...places }
-  return { document: settings, layers: [layer], diagnostics: [], secrets: new Set(), unset: [] }
+  const layers = [{ path: 'environment', document: settings as JsonObject }]
+  return { document: settings, layers, diagnostics: [], secrets: new Set(), unset: [] }
 }
 
 /**
@@ -125,7 +125,6 @@ function noTrust({ nexusHome }: Environment, workspace: string): TrustList {
   const message = `HOME puts your Nexus directory into the workspace ${toSafeLine(workspace)}, which may not speak for you: what is in it counts like the rest of the workspace.`
   const fix = OWN_HOME_FIX
   return {
-    directories: [],
     workspaces: [],
     diagnostics: [{ code: 'environment-home-in-workspace', severity: 'warning', message, path: nexusHome, fix }],
   }

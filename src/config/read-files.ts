@@ -1,5 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { type Diagnostic, NexusError } from '../kernel/index.ts'
+import { realPath } from './home.ts'
 
 /** A file that may hold settings. */
 export interface FileToRead {
@@ -19,7 +21,7 @@ export interface ReadFile extends FileToRead {
 /** What was read, and what was wrong with it. */
 export interface FilesRead {
   readonly files: readonly ReadFile[]
-  /** Files that are there, readable or not as text. */
+  /** Files that could be read, be it as text or not. */
   readonly paths: readonly string[]
   /** Those that are not there. */
   readonly absent: readonly FileToRead[]
@@ -32,24 +34,22 @@ const MAX_BYTES = 256 * 1024
 /** Reads the files in their order; one that is there under two names counts where it weighs most. Throws CONFIG_INVALID for a required one. */
 export function readFiles(candidates: readonly FileToRead[]): FilesRead {
   const files: ReadFile[] = []
-  const paths: string[] = []
   const absent: FileToRead[] = []
+  const paths: string[] = []
   const diagnostics: Diagnostic[] = []
   for (const file of once(candidates)) {
     const read = readText(file.path)
-    if (read.type === 'absent' && !file.isRequired) {
-      absent.push(file)
-      continue
-    }
-    if (read.type !== 'absent' && read.type !== 'unreadable') paths.push(file.path)
-    if (read.type === 'read') {
+    if (read === 'absent' && !file.isRequired) absent.push(file)
+    else if (read === 'absent' || 'code' in read) {
+      const fault = read === 'absent' ? MISSING : read
+      if (file.isRequired) throw new NexusError('CONFIG_INVALID', `${file.path}: ${fault.message}`, { fix: fault.fix })
+      if (fault.code !== MISSING.code) paths.push(file.path)
+      diagnostics.push({ severity: 'error', path: file.path, ...fault })
+    } else {
       if (read.isOpen) diagnostics.push(openTo(file.path))
+      paths.push(file.path)
       files.push({ ...file, text: read.text, bytes: read.bytes })
-      continue
     }
-    const fault = describe(read)
-    if (file.isRequired) throw new NexusError('CONFIG_INVALID', `${file.path}: ${fault.message}`, { fix: fault.fix })
-    diagnostics.push({ severity: 'error', path: file.path, ...fault })
   }
   return { files, paths, absent, diagnostics }
 }
@@ -57,32 +57,39 @@ export function readFiles(candidates: readonly FileToRead[]): FilesRead {
 /** The bytes of one file under the same limits; `absent`, or undefined when it cannot be read as a configuration. */
 export function readBytesOf(path: string): Uint8Array | 'absent' | undefined {
   const read = readText(path)
-  return read.type === 'read' ? read.bytes : read.type === 'absent' ? 'absent' : undefined
+  return read === 'absent' ? read : 'bytes' in read ? read.bytes : undefined
 }
 
 function once(candidates: readonly FileToRead[]): FileToRead[] {
   const byRealPath = new Map<string, FileToRead>()
   for (const file of candidates) {
-    const real = realPathOf(file.path)
+    const real = realPath(file.path)
     byRealPath.delete(real)
     byRealPath.set(real, file)
   }
   return [...byRealPath.values()]
 }
 
-function realPathOf(path: string): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    // Not there: the path as written stands for itself.
-    return path
-  }
+interface Fault {
+  readonly code: string
+  readonly message: string
+  readonly fix: string
 }
 
-type Read =
-  | { readonly type: 'absent' | 'too-large' | 'not-utf8' }
-  | { readonly type: 'unreadable'; readonly why: string }
-  | { readonly type: 'read'; readonly text: string; readonly bytes: Uint8Array; readonly isOpen: boolean }
+const MISSING = {
+  code: 'config-unreadable',
+  message: 'There is no such file.',
+  fix: 'Name a file that exists with --config or NEXUS_CONFIG.',
+}
+
+type Read = 'absent' | Fault | { readonly text: string; readonly bytes: Uint8Array; readonly isOpen: boolean }
+
+const TOO_LARGE = {
+  code: 'config-too-large',
+  message: `The file is larger than ${MAX_BYTES} bytes.`,
+  fix: 'Make it smaller: it is a configuration.',
+}
+const NOT_TEXT = { code: 'config-encoding', message: 'The file is not UTF-8 text.', fix: 'Save it as UTF-8.' }
 
 /** Reads at most one byte more than the limit, and never waits on a pipe. */
 function readText(path: string): Read {
@@ -90,18 +97,23 @@ function readText(path: string): Read {
   try {
     handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stat = fstatSync(handle)
-    if (!stat.isFile()) return { type: 'unreadable', why: 'it is not a regular file' }
+    if (!stat.isFile()) return unreadable('it is not a regular file')
     const bytes = readBytes(handle, Math.min(stat.size, MAX_BYTES) + 1)
-    if (bytes.length > MAX_BYTES) return { type: 'too-large' }
-    const text = decode(bytes)
-    if (text === undefined) return { type: 'not-utf8' }
-    return { type: 'read', text, bytes, isOpen: process.platform !== 'win32' && (stat.mode & 0o002) !== 0 }
+    if (bytes.length > MAX_BYTES) return TOO_LARGE
+    if (!isUtf8(bytes)) return NOT_TEXT
+    const text = new TextDecoder().decode(bytes)
+    return { text, bytes, isOpen: process.platform !== 'win32' && (stat.mode & 0o002) !== 0 }
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
-    return code === 'ENOENT' || code === 'ENOTDIR' ? { type: 'absent' } : { type: 'unreadable', why: code }
+    return code === 'ENOENT' || code === 'ENOTDIR' ? 'absent' : unreadable(code)
   } finally {
     if (handle !== undefined) closeSync(handle)
   }
+}
+
+function unreadable(why: string): Fault {
+  const message = `The file cannot be read: ${why}.`
+  return { code: 'config-unreadable', message, fix: 'Make it a regular file that you may read.' }
 }
 
 function readBytes(handle: number, most: number): Uint8Array {
@@ -110,40 +122,6 @@ function readBytes(handle: number, most: number): Uint8Array {
   for (let read = -1; read !== 0 && length < most; length += read)
     read = readSync(handle, buffer, length, most - length, null)
   return buffer.subarray(0, length)
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    // Not UTF-8: the caller says so.
-    return undefined
-  }
-}
-
-function describe(read: Exclude<Read, { type: 'read' }>): { code: string; message: string; fix: string } {
-  switch (read.type) {
-    case 'absent':
-      return {
-        code: 'config-unreadable',
-        message: 'There is no such file.',
-        fix: 'Name a file that exists with --config or NEXUS_CONFIG.',
-      }
-    case 'unreadable':
-      return {
-        code: 'config-unreadable',
-        message: `The file cannot be read: ${read.why}.`,
-        fix: 'Make it a regular file that you may read.',
-      }
-    case 'too-large':
-      return {
-        code: 'config-too-large',
-        message: `The file is larger than ${MAX_BYTES} bytes.`,
-        fix: 'Make it smaller: it is a configuration.',
-      }
-    case 'not-utf8':
-      return { code: 'config-encoding', message: 'The file is not UTF-8 text.', fix: 'Save it as UTF-8.' }
-  }
 }
 
 function openTo(path: string): Diagnostic {

@@ -1,7 +1,8 @@
-import { createRedactor, isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
-import { type Config, type LoadedConfig, type Origin, SECRETS } from './config.ts'
-import type { SourceLines } from './document/source-lines.ts'
-import { maskValue, type Shown } from './secrets/mask.ts'
+import { join } from 'node:path'
+import { isJsonObject, type JsonObject, type JsonValue, toSafeText } from '../kernel/index.ts'
+import type { Config, LoadedConfig, Origin } from './config.ts'
+import type { SourceLines } from './document/frame-lines.ts'
+import { HIDDEN } from './document/path.ts'
 
 /**
  * Whether the dotted path leads to something true: not false, 0, null or blank text. Only own properties count.
@@ -16,40 +17,24 @@ export function configTruthy(config: Pick<Config, 'values'>, path: string): bool
   return typeof value === 'string' ? value.trim() !== '' : Boolean(value)
 }
 
-/**
- * The configuration as plain data for people. Secrets are `[secret]`, and whatever else might be one (addresses, free settings,
- * arguments) is `[hidden]`, as in the lines of `sourceOf`. `explainConfig` shows more.
- */
-export function maskConfig(config: Config): JsonObject {
-  const { values: _, skills, tools, ...rest } = config
-  const plain = {
-    ...rest,
-    skills: { ...skills, entries: Object.fromEntries(skills.entries) },
-    tools: { ...tools.settings, groups: Object.fromEntries(tools.groups) },
-  } as unknown as JsonObject
-  return maskAll(plain, config, 'harmless')
-}
-
 /** The effective settings in the form of a file. */
 export interface ExplainedConfig {
-  /** All defaults filled in, secrets blanked, one name for each setting. */
+  /** All defaults filled in, one name for each setting, and only values that the schema marks as public. */
   readonly document: JsonObject
   /** Where the value at these keys was written; undefined when the default holds. */
   originOf(keys: readonly (string | number)[]): Origin | undefined
 }
 
-/**
- * What holds, and which file and line said so; runs nothing. Secrets are blanked by place, by name in free settings, in addresses (user,
- * password, values of the query), and where they look like the key of a service.
- */
+/** What holds, and which file and line said so; runs nothing. */
 export async function explainConfig(loaded: LoadedConfig): Promise<ExplainedConfig> {
   const { explain } = await import('./layers/explain.ts')
+  const { maskDocument } = await import('./secrets/mask.ts')
   const { document, originOf } = explain(loaded)
-  const masked = maskAll(document, loaded.config, 'known')
+  const masked = maskDocument(document, loaded.secrets)
   return { document: masked, originOf: (keys) => originOf(writtenKeys(keys, masked, document)) }
 }
 
-/** The keys as they were written, of keys as they are shown: a secret among them is blanked, and stands where it stood. */
+/** The keys as they were written, of keys as they are shown: a hidden one is known by its position. */
 function writtenKeys(keys: readonly (string | number)[], shown: JsonValue, written: JsonValue): (string | number)[] {
   let [from, to]: (JsonValue | undefined)[] = [shown, written]
   return keys.map((key) => {
@@ -61,7 +46,7 @@ function writtenKeys(keys: readonly (string | number)[], shown: JsonValue, writt
 }
 
 /**
- * The lines of a nexus.yaml for showing beside a finding: what is not known to be harmless is `[hidden]`, comments too.
+ * The lines of a nexus.yaml for showing beside a finding: all keys, and values that the schema marks as public.
  * Undefined for a file that was not read.
  */
 export async function sourceOf(
@@ -70,12 +55,19 @@ export async function sourceOf(
 ): Promise<SourceLines | undefined> {
   const text = textOf(path)
   if (text === undefined) return undefined
-  const { shownLines } = await import('./document/source-lines.ts')
-  return shownLines(text, secrets)
+  const { frameLines } = await import('./document/frame-lines.ts')
+  return frameLines(text, secrets)
 }
 
-function maskAll(plain: JsonObject, config: Config, shown: Shown): JsonObject {
-  const secrets: string[] = [...((config as { [SECRETS]?: readonly string[] })[SECRETS] ?? [])]
-  const masked = maskValue(plain, { shown, secrets }) as JsonObject
-  return createRedactor(secrets)(masked)
+/**
+ * The whole nexus.yaml of a workspace, for the person who is asked to trust it: each value as it is, since any of them may be what
+ * they would not agree to. Only passwords in addresses are blanked.
+ */
+export function textForConsent({ textOf, workspace }: Pick<LoadedConfig, 'textOf' | 'workspace'>): string | undefined {
+  const text = textOf(join(workspace.directory, 'nexus.yaml'))
+  return text === undefined
+    ? undefined
+    : toSafeText(text)
+        .replaceAll(/(?<=\/\/[^\s/@]*:)[^\s/]*(?=@)/g, HIDDEN)
+        .trimEnd()
 }

@@ -1,32 +1,25 @@
-import type { JsonObject } from '../kernel/index.ts'
-import {
-  type AgentConfig,
-  type BrokenReference,
-  type Config,
-  DEFAULTS,
-  type ExecutionConfig,
-  type ModelConfig,
-  SECRETS,
-  type SkillEntry,
-  type SkillsConfig,
-  type SourceConfig,
+import { DEFAULTS, type JsonObject } from '../kernel/index.ts'
+import type {
+  AgentConfig,
+  BrokenReference,
+  Config,
+  ExecutionConfig,
+  ModelConfig,
+  SkillEntry,
+  SkillsConfig,
+  SourceConfig,
 } from './config.ts'
-import { copyValue, isInList, partAt } from './document/parts.ts'
+import { copyValue, isInList, partAt, type Path } from './document/path.ts'
 import { expandAgents } from './layers/merge.ts'
 import type { Unset } from './layers/references.ts'
+import { CONFIG_DEFAULTS } from './schema/defaults.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 
-/** What goes along with a merged document. */
-export interface Findings {
-  readonly unset: readonly Unset[]
-  readonly secrets: readonly string[]
-}
-
-/** Fills in the defaults and freezes the result, maps included. `document` holds all files, merged and resolved. */
-export function toConfig(document: ConfigDocument, { unset, secrets }: Findings): Config {
+/** Fills in the defaults and freezes the result, maps included. `document` holds all files, merged and resolved; `unset` what is missing in it. */
+export function toConfig(document: ConfigDocument, unset: readonly Unset[]): Config {
   const { groups = {}, ...toolSettings } = document.tools ?? {}
   const model = toModel(document.model)
-  const config: Config = {
+  return freezeDeep<Config>({
     ...(model && { model }),
     skills: toSkills(document, unset),
     agents: toAgents(document.agents ?? []),
@@ -35,12 +28,10 @@ export function toConfig(document: ConfigDocument, { unset, secrets }: Findings)
     limits: {
       maxIterations: document.limits?.maxIterations ?? DEFAULTS.maxIterations,
       toolTimeoutMs: document.limits?.toolTimeoutMs ?? DEFAULTS.toolTimeoutMs,
-      maxConcurrentTools: document.limits?.maxConcurrentTools ?? DEFAULTS.maxConcurrentTools,
+      maxConcurrentTools: document.limits?.maxConcurrentTools ?? CONFIG_DEFAULTS.maxConcurrentTools,
     },
     values: copyValue(document as JsonObject) as JsonObject,
-  }
-  Object.defineProperty(config, SECRETS, { value: secrets, enumerable: false })
-  return freezeDeep(config)
+  })
 }
 
 function toModel(model: ConfigDocument['model']): ModelConfig | undefined {
@@ -63,7 +54,7 @@ function toModel(model: ConfigDocument['model']): ModelConfig | undefined {
 
 function toSkills({ skills = {} }: ConfigDocument, unset: readonly Unset[]): SkillsConfig {
   const entries = Object.entries(skills.entries ?? {}).map(
-    ([key, entry]) => [key, toEntry(entry, leftOut(key, unset, skills))] as const,
+    ([key, entry]) => [key, toEntry(entry, brokenBelow(['skills', 'entries', key], unset))] as const,
   )
   return {
     load: toLoad(skills.load ?? {}),
@@ -71,9 +62,9 @@ function toSkills({ skills = {} }: ConfigDocument, unset: readonly Unset[]): Ski
     disabledSkills: skills.disabled_skills ?? [],
     sources: (skills.sources ?? []).map((source) => ({ ...source }) as SourceConfig),
     entries: new LockedMap(entries),
-    surface: skills.surface ?? DEFAULTS.surface,
+    surface: skills.surface ?? CONFIG_DEFAULTS.surface,
     prompt: toPrompt(skills.prompt ?? {}),
-    refreshOnCall: skills.refreshOnCall ?? DEFAULTS.refreshOnCall,
+    refreshOnCall: skills.refreshOnCall ?? CONFIG_DEFAULTS.refreshOnCall,
   }
 }
 
@@ -88,33 +79,24 @@ function toLoad({ extraDirs, watch, watchDebounceMs }: NonNullable<SkillsDocumen
 }
 
 function toPrompt({ budgetChars, style }: NonNullable<SkillsDocument['prompt']>): SkillsConfig['prompt'] {
-  return { budgetChars: budgetChars ?? DEFAULTS.budgetChars, style: style ?? 'markdown' }
+  return { budgetChars: budgetChars ?? DEFAULTS.promptBudgetChars, style: style ?? 'markdown' }
 }
 
 type EntryDocument = NonNullable<SkillsDocument['entries']>[string]
 
-function toEntry({ enabled, apiKey, env, config }: EntryDocument, missing: readonly Unset[]): SkillEntry {
+function toEntry({ enabled, apiKey, env, config }: EntryDocument, broken: readonly BrokenReference[]): SkillEntry {
   return {
     ...(enabled !== undefined && { enabled }),
     ...(typeof apiKey === 'string' && apiKey !== '' && { apiKey }),
     hasApiKey: apiKey !== undefined && apiKey !== '',
     env: Object.fromEntries(Object.entries(env ?? {}).map(([name, value]) => [name, String(value)])),
     config: (config ?? {}) as JsonObject,
-    unset: [...new Set(missing.map(({ variable }) => variable).filter((variable) => variable !== undefined))],
-    broken: missing.map(({ keys, problem, fix }) => ({ at: keys.slice(3).join('.'), problem, fix })),
+    broken,
   }
 }
 
-/** What of an entry could not be had, and no other file supplied after all. */
-function leftOut(entry: string, unset: readonly Unset[], skills: object): readonly Unset[] {
-  return unset.filter(
-    ({ keys }) =>
-      keys[1] === 'entries' && keys[2] === entry && (isInList(keys) || partAt(skills, keys.slice(1)) === undefined),
-  )
-}
-
 function toAgents(agents: NonNullable<ConfigDocument['agents']>): AgentConfig[] {
-  const all = agents.length > 0 ? agents : [{ id: DEFAULTS.agentId }]
+  const all = agents.length > 0 ? agents : [{ id: CONFIG_DEFAULTS.agentId }]
   return expandAgents(all).map(({ id, preset, skills, instructions, tools = {} }) => ({
     id,
     ...(preset !== undefined && { preset }),
@@ -135,7 +117,7 @@ function toExecution({
   return {
     // What this version cannot do is done in the local sandbox, never unconfined; it is said where it was read.
     sandbox: sandbox === 'none' ? 'none' : 'local',
-    timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
+    timeoutMs: timeoutMs ?? DEFAULTS.commandTimeoutMs,
     maxOutputBytes: maxOutputBytes ?? DEFAULTS.maxOutputBytes,
     ...(uidBase !== undefined && { uidBase }),
     workspace: { mode: 'mirror', ...workspace } as ExecutionConfig['workspace'],
@@ -143,11 +125,16 @@ function toExecution({
   }
 }
 
-/** Every value that was left out because what it refers to cannot be had, and that no other file supplies; by its dotted path. */
-export function brokenIn(document: ConfigDocument, unset: readonly Unset[]): BrokenReference[] {
+/** What no file supplies of what was left out because it refers to something that cannot be had. */
+export function stillUnset(document: ConfigDocument, unset: readonly Unset[]): readonly Unset[] {
+  return unset.filter(({ keys }) => isInList(keys) || partAt(document, keys) === undefined)
+}
+
+/** Those at and below a place, by their dotted path from there. */
+export function brokenBelow(place: Path, unset: readonly Unset[]): BrokenReference[] {
   return unset
-    .filter(({ keys }) => isInList(keys) || partAt(document, keys) === undefined)
-    .map(({ keys, problem, fix }) => ({ at: keys.join('.'), problem, fix }))
+    .filter(({ keys }) => place.every((key, index) => key === keys[index]))
+    .map(({ keys, problem, fix }) => ({ at: keys.slice(place.length).join('.'), problem, fix }))
 }
 
 /** A map whose content stays as it was made; `Object.freeze` does not protect the content of a map. */

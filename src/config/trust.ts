@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, statSync } from 'node:fs'
-import { open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { mkdirSync, promises, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Diagnostic, isJsonObject, makeDirectory, NexusError } from '../kernel/index.ts'
 import { digestOfFile } from './trusted-content.ts'
@@ -18,9 +16,7 @@ export interface TrustedWorkspace {
 
 /** What the user trusts. `diagnostics` say when the file could not be used; then nothing is trusted. */
 export interface TrustList {
-  /** Real paths, sorted. */
-  readonly directories: readonly string[]
-  /** The same with what was trusted of each, in the same order. */
+  /** Sorted by path. A directory below a trusted one is not trusted. */
   readonly workspaces: readonly TrustedWorkspace[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -35,7 +31,6 @@ export interface TrustChange {
 export async function listTrusted(nexusHome: string): Promise<TrustList> {
   const path = join(nexusHome, FILE)
   const nothing = (code: string, message: string, fix: string): TrustList => ({
-    directories: [],
     workspaces: [],
     diagnostics: [{ code, severity: 'warning', message: `${message} Nothing is trusted.`, path, fix }],
   })
@@ -50,7 +45,7 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
     }
     const workspaces = size > MAX_BYTES ? undefined : parseList(readFileSync(path, 'utf8'))
     return workspaces
-      ? { directories: workspaces.map(({ directory }) => directory), workspaces, diagnostics: [] }
+      ? { workspaces, diagnostics: [] }
       : nothing(
           'trust-damaged',
           'The list of trusted workspaces is damaged.',
@@ -58,7 +53,7 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
         )
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return { directories: [], workspaces: [], diagnostics: [] }
+    if (code === 'ENOENT') return { workspaces: [], diagnostics: [] }
     return nothing(
       'trust-unreadable',
       `The list of trusted workspaces cannot be read (${code ?? 'unknown'}).`,
@@ -67,16 +62,10 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
   }
 }
 
-/** Whether exactly this directory is trusted; a directory below a trusted one is not. */
-export async function isTrusted(nexusHome: string, directory: string): Promise<boolean> {
-  const [{ directories }, path] = await Promise.all([listTrusted(nexusHome), realPathOf(directory)])
-  return path !== undefined && directories.includes(path)
-}
-
 /** Remembers a directory by its real path, which it returns, with the nexus.yaml that it holds now. Throws FILE_NOT_FOUND when there is no such directory. */
 export async function trustWorkspace({ nexusHome, directory }: TrustChange): Promise<string> {
   const path = await realPathOf(directory)
-  if (path === undefined || !(await stat(path)).isDirectory()) {
+  if (path === undefined || !(await promises.stat(path)).isDirectory()) {
     throw new NexusError('FILE_NOT_FOUND', `There is no directory ${directory}.`, {
       fix: 'Name the directory of a workspace.',
     })
@@ -102,26 +91,28 @@ async function readForChange(nexusHome: string): Promise<TrustList> {
   const list = await listTrusted(nexusHome)
   const path = join(nexusHome, FILE)
   if (list.diagnostics.length > 0)
-    await rename(path, `${path}.damaged-${randomUUID().slice(0, 8)}`).catch((cause: unknown) => failed(path, cause))
+    await promises
+      .rename(path, `${path}.damaged-${crypto.randomUUID().slice(0, 8)}`)
+      .catch((cause: unknown) => failed(path, cause))
   return list
 }
 
 /** Whole or not at all: a reader sees the old list or the new one. */
 async function writeList(nexusHome: string, workspaces: readonly TrustedWorkspace[]): Promise<void> {
   const path = join(nexusHome, FILE)
-  const temporary = `${path}.${randomUUID()}.tmp`
+  const temporary = `${path}.${crypto.randomUUID()}.tmp`
   try {
     makeDirectory(nexusHome, { mkdirSync, statSync, mode: 0o700 })
-    const handle = await open(temporary, 'wx', 0o600)
+    const handle = await promises.open(temporary, 'wx', 0o600)
     try {
       await handle.writeFile(`${JSON.stringify({ version: 2, workspaces: inOrder(workspaces) }, undefined, 2)}\n`)
       await handle.sync()
     } finally {
       await handle.close()
     }
-    await rename(temporary, path)
+    await promises.rename(temporary, path)
   } catch (cause) {
-    await rm(temporary, { force: true })
+    await promises.rm(temporary, { force: true })
     failed(path, cause)
   }
 }
@@ -170,7 +161,7 @@ function isForeign({ mode, uid }: { readonly mode: number; readonly uid: number 
 
 async function realPathOf(path: string): Promise<string | undefined> {
   try {
-    return await realpath(path)
+    return await promises.realpath(path)
   } catch {
     // Not there, or not ours to see: then it is no trusted directory either.
     return undefined

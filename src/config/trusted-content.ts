@@ -1,11 +1,10 @@
 /** Trust is bound to content: whether the nexus.yaml of a trusted workspace still is the one that was trusted. */
-import { createHash } from 'node:crypto'
-import type { Diagnostic } from '../kernel/index.ts'
+import { type Diagnostic, sha256 } from '../kernel/index.ts'
 import { readBytesOf } from './read-files.ts'
 
 /** `sha256:…` of a file's bytes. */
 export function digestOfBytes(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+  return `sha256:${sha256(bytes)}`
 }
 
 /** The digest of a file, or `absent`; undefined for what cannot be read as a configuration, which then is not trusted. */

@@ -1,8 +1,8 @@
-import { type Dirent, readdirSync, realpathSync } from 'node:fs'
+import { type Dirent, readdirSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
-import { systemHome } from './home.ts'
+import { realPath, systemHome } from './home.ts'
 
 type Found = Omit<LoadedConfig['workspace'], 'trusted'>
 
@@ -63,13 +63,4 @@ function markersIn(directory: string): (typeof MARKERS)[number]['name'][] {
 /** A link may lead to a directory; following it is left to those who read it. */
 function isDirectory(entry: Dirent): boolean {
   return entry.isDirectory() || entry.isSymbolicLink()
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    // Not there: the path as written stands for itself.
-    return path
-  }
 }

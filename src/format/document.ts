@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, SkillDocument } from '../kernel/index.ts'
+import type { SkillDocument } from '../kernel/index.ts'
 import { readDescription } from './fields/description.ts'
 import { readFlag } from './fields/flags.ts'
 import { readAllowedTools, readArguments } from './fields/lists.ts'
@@ -18,7 +18,7 @@ interface HeadOptions {
   readonly body?: string
 }
 
-/** Reads every field and reports what is odd about it. The same for both parsers. */
+/** Reads every field and reports what is odd about it. */
 export function readHead(front: Frontmatter, { directoryName, report, body = '' }: HeadOptions): DocumentHead {
   const name = readName(front, directoryName, report)
   const description = readDescription(front, report, body)
@@ -36,15 +36,6 @@ export function readHead(front: Frontmatter, { directoryName, report, body = '' 
       user: readFlag(front, 'user-invocable', { fallback: true, report }),
     },
     metadata: readMetadata(front, report),
-    frontmatter: asFrontmatter(front),
+    frontmatter: front.values,
   }
-}
-
-/** All keys as parsed; `argument-hint: [issue]` is a list to YAML, but a hint to people: it stays as written. */
-function asFrontmatter(front: Frontmatter): JsonObject {
-  const { values } = front
-  if (typeof values['argument-hint'] !== 'object' || values['argument-hint'] === null) return values
-  const copy = Object.assign(Object.create(null) as Record<string, JsonValue>, values)
-  copy['argument-hint'] = front.source('argument-hint')
-  return copy
 }

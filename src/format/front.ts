@@ -1,12 +1,14 @@
-import type { JsonObject, JsonValue } from '../kernel/index.ts'
+import type { JsonObject } from '../kernel/index.ts'
 
-/** A scalar as it was written, which its value alone does not tell. */
+/** A scalar as it was written, which its value alone does not show. */
 export interface Written {
   /** Strings by value, plain numbers, booleans and the word null as written; undefined for `~` and nothing. */
   readonly text: string | undefined
   readonly isNull: boolean
   /** False for numbers, booleans and null. */
   readonly isText: boolean
+  /** Written as a block, behind `|` or `>`. */
+  readonly isBlock?: boolean
   /** The comment on the line of a plain value, without its number sign. */
   readonly comment?: string
 }
@@ -24,16 +26,11 @@ export interface Place {
 export interface Frontmatter {
   /** Everything, in the order of the text; without a prototype. */
   readonly values: JsonObject
-  keys(): readonly string[]
-  /** One top-level value; undefined when the key is absent. */
-  value(key: string): JsonValue | undefined
   /**
    * Line and column of a top-level key, or of the opening --- when the key is absent; to spread into a finding.
-   * With `below`: of the key or entry there, or of the nearest one above it that exists.
+   * With `below`: of the key or entry there, or of the nearest one above it that exists. Computed when it is asked for.
    */
   place(key: string, below?: KeyPath): Place
   /** How a top-level value was written: undefined when the key is absent. */
   written(key: string): Written | 'collection' | undefined
-  /** The characters of a top-level value as they stand in the file, line breaks as spaces. */
-  source(key: string): string
 }

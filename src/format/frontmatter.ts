@@ -1,38 +1,77 @@
 import { isMap, isScalar, type Pair, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
-import type { JsonObject } from '../kernel/index.ts'
-import type { Frontmatter, Written } from './front.ts'
+import type { JsonObject, JsonValue } from '../kernel/index.ts'
+import type { Frontmatter, Place, Written } from './front.ts'
 import type { FormatCode, Report } from './report.ts'
 import { placeOf } from './text.ts'
 import type { YamlProblem } from './yaml/inspect.ts'
 import { isFatal, readYaml, type YamlRead } from './yaml/read.ts'
-import { withoutJsonComments } from './yaml/json-comments.ts'
 import { type Repair, repairLines, repairYaml } from './yaml/repair.ts'
-import { offsetOf } from './yaml/key-offset.ts'
-import { keyText, mapToJson, writtenText } from './yaml/values.ts'
+import { type FastForm, readYamlFast } from './yaml/fast.ts'
+import { fastPlaces, offsetOf } from './yaml/places.ts'
+import { AS_WRITTEN, keyText, mapToJson, writtenText } from './yaml/values.ts'
 import { slipOfKey } from './yaml/words.ts'
 
-/** Parses and, where it must and can, repairs a frontmatter. `firstLine` is the line of the file on which the text begins. */
+/** What a value between brackets is to YAML and what it is to people differ: `argument-hint: [issue]` is a text. */
+const BRACKETS_AS_TEXT: ReadonlySet<string> = new Set(['argument-hint'])
+
+export const SKILL_FORM: FastForm = {
+  asWritten: AS_WRITTEN,
+  numbers: 'exact',
+  text: new Set(['description', 'license', 'compatibility']),
+  bracketsAsText: BRACKETS_AS_TEXT,
+}
+
+/** Reads a frontmatter: fast where that is enough, else with the `yaml` library. `firstLine` is the line of the file on which the text begins. */
 export function readFrontmatter(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
+  const values = readYamlFast(yaml, SKILL_FORM)
+  return values === undefined ? readFully(yaml, firstLine, report) : fastFrontmatter(values, yaml, firstLine)
+}
+
+/** Nothing is reported of such a text as a whole, so the library is asked only for places that the fast reader does not keep. */
+function fastFrontmatter(values: JsonObject, yaml: string, firstLine: number): Frontmatter {
+  let find: ReturnType<typeof fastPlaces> | undefined
+  const fullPlace: Frontmatter['place'] = (key, below) => {
+    const root = readYaml(yaml).root
+    const source = { text: yaml, firstLine, at: placesFrom(yaml, firstLine) }
+    return lookUp(isMap(root) ? (root as unknown as YAMLMap) : undefined, source).place(key, below)
+  }
+  return {
+    values,
+    place(key, below = []) {
+      if (!(key in values)) return { line: firstLine - 1, column: 1 }
+      find ??= fastPlaces(yaml, SKILL_FORM)
+      const place = find([key, ...below])
+      return place === undefined ? fullPlace(key, below) : { line: firstLine + place.line, column: place.column }
+    },
+    written(key) {
+      const value = values[key]
+      if (value === undefined) return undefined
+      if (typeof value === 'object' && value !== null) return 'collection'
+      const text = value === null ? undefined : String(value)
+      return { text, isNull: value === null, isText: typeof value === 'string' }
+    },
+  }
+}
+
+/** Parses and, where it must and can, repairs a frontmatter. */
+export function readFully(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
   const { text, read, repairs } = readLeniently(yaml)
-  for (const { key, line, column, because, fix, isComment } of repairs) {
-    report.add(
-      'yaml-repaired',
-      isComment ? because : `the value of ${key} needs quotes (${because}); it was read as the text that stands there`,
-      {
-        line: line + firstLine - 1,
-        column,
-        fix,
-      },
-    )
+  for (const { key, line, column, because, fix } of repairs) {
+    const message = `the value of ${key} needs quotes (${because}); it was read as the text that stands there`
+    report.add('yaml-repaired', message, { line: line + firstLine - 1, column, fix })
   }
-  const at = (offset: number): { line: number; column: number } => {
-    const place = placeOf(text, offset)
-    return { line: place.line + firstLine - 1, column: place.column }
-  }
+  const at = placesFrom(text, firstLine)
   for (const { code, message, offset, fix } of read.problems) {
     report.add(code, message, { ...at(offset), fix: fix ?? GENERAL_FIX[code] })
   }
   return read.problems.some(isFatal) ? undefined : asMapping(read, { text, at, firstLine }, report)
+}
+
+function placesFrom(text: string, firstLine: number): (offset: number) => Place {
+  return (offset) => {
+    const { line, column } = placeOf(text, offset)
+    return { line: line + firstLine - 1, column }
+  }
 }
 
 /** Rounds of repairing single lines: one repair can uncover the next fault. */
@@ -49,9 +88,6 @@ export function readLeniently(yaml: string): Lenient {
   const strict = readYaml(yaml)
   const hopeless = strict.problems.some(({ code }) => code === 'yaml-too-complex')
   if (hopeless || !strict.problems.some(isFatal)) return { text: yaml, read: strict, repairs: [] }
-  const bare = withoutJsonComments(yaml)
-  const plain = bare.repairs.length > 0 ? readYaml(bare.text) : strict
-  if (!plain.problems.some(isFatal)) return { ...bare, read: plain }
   const top = repairYaml(yaml)
   const read = top.repairs.length > 0 ? readYaml(top.text) : strict
   const below = readLineByLine({ ...top, read })
@@ -80,7 +116,7 @@ const ONE_KEY_A_LINE = 'write one "key: value" a line, with a space after the co
 
 interface Source {
   readonly text: string
-  readonly at: (offset: number) => { line: number; column: number }
+  readonly at: (offset: number) => Place
   readonly firstLine: number
 }
 
@@ -113,21 +149,20 @@ function lookUp(map: YAMLMap | undefined, { text, at, firstLine }: Source): Fron
   const pairs = new Map<string, Pair>()
   for (const pair of map?.items ?? []) pairs.set(keyText(pair.key) ?? '', pair)
   const node = (key: string): ParsedNode | null | undefined => pairs.get(key)?.value as ParsedNode | null | undefined
-  const values = map ? mapToJson(map) : (Object.create(null) as JsonObject)
+  const values = (map ? mapToJson(map) : Object.create(null)) as Record<string, JsonValue>
+  for (const key of BRACKETS_AS_TEXT) {
+    const range = node(key)?.range
+    if (range && typeof values[key] === 'object' && values[key] !== null)
+      values[key] = text.slice(range[0], range[1]).replace(/\s*\n\s*/g, ' ')
+  }
   return {
     values,
-    keys: () => Object.keys(values),
-    value: (key) => values[key],
     place(key, below) {
       const range = (pairs.get(key)?.key as ParsedNode | null | undefined)?.range
       if (!range) return { line: firstLine - 1, column: 1 }
       return at((below && offsetOf(node(key), below)) ?? range[0])
     },
     written: (key) => writtenAs(node(key), text),
-    source(key) {
-      const range = node(key)?.range
-      return range ? text.slice(range[0], range[1]).replace(/\s*\n\s*/g, ' ') : ''
-    },
   }
 }
 
@@ -135,8 +170,13 @@ function writtenAs(node: ParsedNode | null | undefined, text: string): Written |
   if (node === undefined || node === null) return undefined
   if (!isScalar(node)) return 'collection'
   const { value, type, range } = node
-  const written = { text: writtenText(node), isNull: value === null, isText: typeof value === 'string' }
-  // The library joins it with comments on lines of their own below, which nobody takes for a part of the value.
+  const written = {
+    text: writtenText(node),
+    isNull: value === null,
+    isText: typeof value === 'string',
+    isBlock: type === Scalar.BLOCK_LITERAL || type === Scalar.BLOCK_FOLDED,
+  }
+  // The library joins it with comments on lines of their own below, which are no part of the value.
   const [, comment] = type === Scalar.PLAIN ? (/[ \t]+#(.+)/y.exec(text.slice(range[1])) ?? []) : []
   return comment === undefined ? written : { ...written, comment }
 }

@@ -3,8 +3,6 @@ import { readHead } from './document.ts'
 import type { Frontmatter } from './front.ts'
 import { readFrontmatter } from './frontmatter.ts'
 import { FORMAT_LIMITS } from './limits.ts'
-import { scannedFrontmatter } from './quick/front.ts'
-import { Scanner } from './quick/scan.ts'
 import { createReport, type Report } from './report.ts'
 import { splitFrontmatter } from './split.ts'
 import { readText } from './text.ts'
@@ -66,16 +64,9 @@ function parse(input: string | Uint8Array, options: ParseOptions, report: Report
   const text = readText(input, report, options.maxBytes ?? FORMAT_LIMITS.maxFileBytes)
   if (text === undefined) return undefined
   const split = splitFrontmatter(text)
-  if (split.kind === 'missing') {
-    report.add('frontmatter-missing', split.message, { line: split.line, column: split.column ?? 1, fix: split.fix })
-    return undefined
-  }
-  if (split.kind === 'unterminated') {
-    report.add('frontmatter-unterminated', 'the frontmatter that begins here is never closed', {
-      line: split.line,
-      column: 1,
-      fix: split.fix,
-    })
+  if (split.kind !== 'found') {
+    const { kind, message, ...place } = split
+    report.add(`frontmatter-${kind}`, message, place)
     return undefined
   }
   const { yaml, firstLine, body } = split
@@ -96,35 +87,19 @@ function parse(input: string | Uint8Array, options: ParseOptions, report: Report
   }
   if (split.loneCr)
     report.add('line-ends-cr', 'lines end in a lone CR', { line: 1, column: 1, fix: 'save the file with LF line ends' })
-  // With a NUL at the end, which the scanner wants.
-  const bytes = Buffer.from(`${yaml}\0`, 'utf8')
-  const size = bytes.length - 1
-  if (size > FORMAT_LIMITS.maxFrontmatterBytes) {
-    report.add(
-      'frontmatter-too-large',
-      `the frontmatter has ${size} bytes, the limit is ${FORMAT_LIMITS.maxFrontmatterBytes}`,
-      {
-        line: firstLine,
-        column: 1,
-        fix: 'move data into a file beside SKILL.md',
-      },
-    )
+  const bytes = Buffer.from(yaml, 'utf8')
+  if (bytes.length > FORMAT_LIMITS.maxFrontmatterBytes) {
+    const message = `the frontmatter has ${bytes.length} bytes, the limit is ${FORMAT_LIMITS.maxFrontmatterBytes}`
+    report.add('frontmatter-too-large', message, {
+      line: firstLine,
+      column: 1,
+      fix: 'move data into a file beside SKILL.md',
+    })
     return undefined
   }
-  const front = readQuickly(bytes, firstLine) ?? readWhole(bytes, firstLine, report)
+  // A copy: substrings of the whole text would keep the body in memory for as long as a name lives.
+  const front = readFrontmatter(bytes.toString(bytes.length === yaml.length ? 'latin1' : 'utf8'), firstLine, report)
   if (front === undefined) return undefined
   const document = { ...readHead(front, { directoryName: options.directoryName, report, body }), body }
   return { document, text, front }
-}
-
-/** The reading without the YAML library, for what it can read the same way; see `quick/scan.ts`. */
-function readQuickly(bytes: Buffer, firstLine: number): Frontmatter | undefined {
-  const scanner = new Scanner()
-  const isRead = scanner.scan(bytes, { start: 0, end: bytes.length - 1, until: 'end', isWhole: true })
-  return isRead ? scannedFrontmatter(scanner, { start: 0, firstLine }) : undefined
-}
-
-function readWhole(bytes: Buffer, firstLine: number, report: Report): Frontmatter | undefined {
-  // A copy: substrings of the whole text would keep the body in memory for as long as a name lives.
-  return readFrontmatter(bytes.toString('utf8', 0, bytes.length - 1), firstLine, report)
 }

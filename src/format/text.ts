@@ -111,25 +111,6 @@ function decode(bytes: Uint8Array, report: Report): string | undefined {
   return text
 }
 
-/** A file whose bytes are UTF-8 without NUL or byte order mark, and the same bytes read as Latin-1. */
-export interface FileText {
-  readonly bytes: Buffer
-  readonly latin1: string
-}
-
-/** Undefined for a file about whose bytes there is something to say. Latin-1 because it costs no decoding, and offsets are those of bytes. */
-export function plainFile(bytes: Buffer, maxBytes: number = FORMAT_LIMITS.maxFileBytes): FileText | undefined {
-  if (bytes.length > Math.min(maxBytes, FORMAT_LIMITS.largeFileBytes) || bytes[0] === 0xef) return undefined
-  return isUtf8(bytes) && !bytes.includes(0) ? { bytes, latin1: bytes.toString('latin1') } : undefined
-}
-
-/** Line and column, from 1, of an offset in the bytes of a file. */
-export function placeOfByte({ bytes, latin1 }: FileText, offset: number): { line: number; column: number } {
-  const { line, column } = placeOf(latin1, offset)
-  // Columns count UTF-16 units.
-  return { line, column: bytes.toString('utf8', offset - column + 1, offset).length + 1 }
-}
-
 /** A view on the same bytes. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { type ManifestEntry, NexusError } from '../kernel/index.ts'
+import { type ManifestEntry, NexusError, createSha256 } from '../kernel/index.ts'
 
 const PREFIX = 'nexus-skill-tree-v1\0'
 const HEX_DIGEST = /^[0-9a-f]{64}$/
@@ -12,7 +11,7 @@ const HEX_DIGEST = /^[0-9a-f]{64}$/
  */
 export function treeDigest(files: readonly ManifestEntry[]): string {
   const sorted = [...files].sort((a, b) => compareUtf8(a.path, b.path))
-  const hash = createHash('sha256').update(PREFIX, 'latin1')
+  const hash = createSha256().update(PREFIX, 'latin1')
   let previous: string | undefined
   for (const file of sorted) {
     if (file.path === previous) throw invalid(file, 'appears twice')

@@ -1,13 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue, type Skill } from '../kernel/index.ts'
-
-/** Places under `metadata` where clients keep their own block. Source: decisions, "metadata forms". */
-const BLOCKS = ['nexus', 'openclaw', 'clawdbot', 'clawdis', 'moltbot'] as const
+import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue, type Skill } from '../kernel/index.ts'
 
 /** The tool groups a skill says it needs: `metadata.toolGroups`, a list or a comma string. Source: contracts §2.1. */
 export function toolGroupsOf(skill: Pick<Skill, 'frontmatter'>): readonly string[] {
   const metadata = own(skill.frontmatter, 'metadata')
   if (!isJsonObject(metadata)) return []
-  for (const block of [metadata, ...BLOCKS.map((name) => own(metadata, name))]) {
+  for (const block of [metadata, ...CLIENT_BLOCKS.map((name) => own(metadata, name))]) {
     const groups = isJsonObject(block) ? toNames(own(block, 'toolGroups')) : []
     if (groups.length > 0) return groups
   }

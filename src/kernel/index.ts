@@ -1,6 +1,7 @@
 /** kernel: the words every room shares; no I/O, no dependency. */
 export type { Call, Decision, LedgerEntry } from './call.ts'
 export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'
+export { createSha256, sha256 } from './digest.ts'
 export {
   type CodeRow,
   CODES,
@@ -67,6 +68,7 @@ export {
   type TargetFacts,
   TIERS,
   type Tier,
+  trustedNames,
 } from './skill.ts'
 export { type ServiceKey, serviceKey, type Services, type Tool, type ToolContext, type ToolOptions } from './tool.ts'
 export { CLIENT_BLOCKS, DEFAULTS, SKILL_FILE, toOsName } from './vocabulary.ts'

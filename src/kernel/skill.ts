@@ -1,5 +1,8 @@
+import { basename, dirname } from 'node:path'
+
 import type { Diagnostic } from './failures.ts'
 import type { JsonObject } from './json.ts'
+import { nameKey } from './safe-text.ts'
 
 /** Where a skill comes from, high to low: a higher tier wins when two skills share a name. Source: decisions, "tiers". */
 export const TIERS = ['workspace', 'local', 'bundled', 'source', 'extra'] as const
@@ -84,10 +87,6 @@ export interface Skill extends Omit<SkillDocument, 'body' | 'name' | 'descriptio
   readonly name: string
   /** Empty when the frontmatter has none; such a skill is held. */
   readonly description: string
-  /** True when the description is known to say something, so that it need not be read to find out. */
-  readonly isDescribed?: boolean
-  /** False when the frontmatter is known to name no groups of tools, so that it need not be read to find out. */
-  readonly mayNameToolGroups?: boolean
   readonly origin: SkillOrigin
   /** Real path of the skill's directory. */
   readonly directory: string
@@ -95,8 +94,6 @@ export interface Skill extends Omit<SkillDocument, 'body' | 'name' | 'descriptio
   readonly file: string
   /** Real path of what SKILL.md leads to, when it is a link inside the source's root; it was there when the skill was found. */
   readonly linkedTo?: string | undefined
-  /** sha256 (hex) of the SKILL.md's bytes. A folder reads the file for it on first use: empty when the file is gone or closed by then. */
-  readonly fileDigest: string
   readonly stamp: FileStamp
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -137,6 +134,22 @@ export function configKey(
   const { skillKey } = metadata
   if (!origin.trusted || !skillKey || skillKey === name) return name
   return isNameOfSkill?.(skillKey) ? name : skillKey
+}
+
+/**
+ * Keys of the names that trusted skills have: what is configured under them is theirs. A skill that cannot be read may not have given its
+ * name, so the name of its directory counts as well.
+ */
+export function trustedNames(
+  skills: Iterable<Pick<Skill, 'name' | 'origin'>>,
+  rejected: Iterable<RejectedSkill>,
+): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const { name, origin } of skills) if (origin.trusted) names.add(nameKey(name))
+  for (const { name, file, origin } of rejected) {
+    if (origin.trusted) names.add(nameKey(name)).add(nameKey(basename(dirname(file))))
+  }
+  return names
 }
 
 /** The address that names one copy of a skill even when another shadows it: `source/name`. */
@@ -183,6 +196,10 @@ export interface HeldReason {
   readonly code: HeldCode
   /** What is missing: the program, variable, setting, tool group or systems; several for `any-bins` and `os`; empty when nothing is named. */
   readonly missing: readonly string[]
+  /** Keys of the setting that would lift it, or that causes it; absent when no setting would help. */
+  readonly setting?: readonly (string | number)[]
+  /** True when that setting holds a reference that cannot be resolved; `fix` says what is wrong with it. */
+  readonly broken?: true
   readonly text: string
   readonly fix?: string
 }

@@ -20,7 +20,6 @@ interface Found {
 const DIRECTORY = String.raw`(?<directory>\{baseDir\}|\$\{(?:CLAUDE|NEXUS)_SKILL_DIR\})`
 const ALL = String.raw`(?<all>\$ARGUMENTS)`
 const WORD_ENDS = String.raw`(?![\p{L}\p{N}_])`
-const ARGUMENT_NAME = /^[\p{L}_][\p{L}\p{N}_-]*$/u
 
 /**
  * The body with its placeholders replaced, in one pass: what an argument brings in is never expanded again, and `$&` in it is text.
@@ -53,7 +52,9 @@ function pattern(argumentNames: readonly string[]): RegExp {
   if (argumentNames.length === 0) return new RegExp(`${DIRECTORY}|${ALL}`, 'g')
   const places = [String.raw`\$ARGUMENTS\[(?<index>\d+)\]`, ALL, String.raw`\$(?<number>\d+)${WORD_ENDS}`]
   // Longest first, so that $file-name is not read as $file.
-  const names = argumentNames.filter((name) => ARGUMENT_NAME.test(name)).toSorted((a, b) => b.length - a.length)
+  const names = argumentNames
+    .filter((name) => /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name))
+    .toSorted((a, b) => b.length - a.length)
   if (names.length > 0) places.push(String.raw`\$(?<name>${names.join('|')})${WORD_ENDS}`)
   return new RegExp(`${DIRECTORY}|${String.raw`\\?`}(?:${places.join('|')})`, 'gu')
 }

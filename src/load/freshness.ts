@@ -1,4 +1,4 @@
-import { lstat, realpath } from 'node:fs/promises'
+import { promises } from 'node:fs'
 
 import type { Skill } from '../kernel/index.ts'
 
@@ -36,8 +36,8 @@ export function createFreshness({ refresh, everyCall }: FreshnessParts): Freshne
 /** True when the SKILL.md is the file that the catalog speaks of, by time, size and inode. */
 async function isUnchanged({ file, linkedTo, stamp }: Skill): Promise<boolean> {
   try {
-    if (linkedTo !== undefined && (await realpath(file)) !== linkedTo) return false
-    const { mtimeMs, size, ino } = await lstat(linkedTo ?? file)
+    if (linkedTo !== undefined && (await promises.realpath(file)) !== linkedTo) return false
+    const { mtimeMs, size, ino } = await promises.lstat(linkedTo ?? file)
     return mtimeMs === stamp.mtimeMs && size === stamp.size && ino === stamp.inode
   } catch {
     // Gone or closed to us: the refresh will say which.

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-
 import { shownName } from '../catalog/index.ts'
 import { parseSkill } from '../format/index.ts'
 import {
@@ -11,6 +9,7 @@ import {
   SKILL_FILE,
   type SkillDocument,
   toSafeLine,
+  sha256,
 } from '../kernel/index.ts'
 import { type ReadManifest, readManifest, readOfSkill } from '../sources/index.ts'
 import { invalidSkill } from './not-found.ts'
@@ -78,7 +77,7 @@ async function readOwnText(skill: Skill, signal: AbortSignal | undefined): Promi
   const { bytes, stamp } = await readOwnFile(skill, signal)
   const { document, diagnostics } = parseSkill(bytes, { path: skill.file })
   if (!document) throw invalidSkill(shownName(skill), { file: skill.file, diagnostics })
-  return { document, fileDigest: createHash('sha256').update(bytes).digest('hex'), stamp }
+  return { document, fileDigest: sha256(bytes), stamp }
 }
 
 async function readOwnFile(

@@ -1,5 +1,4 @@
-import type { Dirent } from 'node:fs'
-import { readdir, realpath } from 'node:fs/promises'
+import { type Dirent, promises } from 'node:fs'
 import { basename, join } from 'node:path'
 
 import type { StrayFile } from '../catalog/index.ts'
@@ -87,7 +86,7 @@ async function startsOf({ roots, workspace, elsewhere = [] }: StrayOptions): Pro
     ...(workspace === undefined ? [] : [[workspace, 'beside-root'] as const]),
   ]) {
     try {
-      const real = await realpath(path)
+      const real = await promises.realpath(path)
       if (!starts.some((start) => start.path === real)) starts.push({ path: real, top: real, depth: 0, why })
     } catch {
       // A root that does not exist holds no strays; the sources have said so.
@@ -98,7 +97,7 @@ async function startsOf({ roots, workspace, elsewhere = [] }: StrayOptions): Pro
 
 async function list(path: string): Promise<readonly Dirent[] | undefined> {
   try {
-    return (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1))
+    return (await promises.readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch {
     // Gone or closed to us: nothing can be said about it.
     return undefined

@@ -3,7 +3,7 @@ import {
   type Config,
   explainConfig,
   type LoadedConfig,
-  maskToken,
+  nameOf,
   type Secrets,
   type SkillEntry,
 } from '../config/index.ts'
@@ -63,8 +63,7 @@ export async function readEntries(loaded: LoadedConfig): Promise<readonly Diagno
   return found.map(({ keys, code, message, fix }) => {
     const { path = 'nexus.yaml', line, column } = originOf(keys) ?? {}
     const place = { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
-    const texts = { message: maskToken(message), ...(fix !== undefined && { fix: maskToken(fix) }) }
-    return { code, ...texts, severity: 'warning', ...place }
+    return { code, message, ...(fix !== undefined && { fix }), severity: 'warning', ...place, subject: nameOf(keys) }
   })
 }
 

@@ -4,11 +4,8 @@ import type { LoadedConfig } from '../config/index.ts'
 import { type Diagnostic, NexusError, type TargetFacts } from '../kernel/index.ts'
 import { openSandbox } from '../sandbox/index.ts'
 import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
-import { findName, type SkillSource, type SourceResult } from '../sources/index.ts'
+import type { SkillSource } from '../sources/index.ts'
 import { buildCatalogs, type CatalogAgent } from '../runtime/index.ts'
-
-/** Nobody else waits for this process, but Ctrl-C and the word that it is at work should not wait long. */
-const SLICE_MS = 100
 
 /** What was seen. */
 export interface Look {
@@ -28,11 +25,6 @@ export interface Look {
 /** How one looks. */
 export interface LookOptions extends SettingsOptions {
   readonly signal?: AbortSignal
-  /**
-   * Only what has this name matters: when it is found where it should be, other skills are left out, and `found` says so of folders
-   * that were not searched (`same-name-not-searched`). Without a skill of exactly that name everything is looked at.
-   */
-  readonly name?: string
 }
 
 /** Reads the configuration and looks once. Throws as `readSettings` does, and CANCELLED when the signal aborts. */
@@ -42,11 +34,7 @@ export async function lookAround(options: LookOptions = {}): Promise<Look> {
   const { agents, diagnostics: inRules } = await rulesOf(settings)
   const sandbox = openSandbox(settings.sandbox)
   const facts = await sandbox.facts()
-  const named = options.name === undefined ? undefined : await findOne(options.name, settings, options.signal)
-  const { found, catalogs } = await buildCatalogs(
-    { sources, gateRules, facts, agents, sliceMs: SLICE_MS, ...(named && { found: named }) },
-    options.signal,
-  )
+  const { found, catalogs } = await buildCatalogs({ sources, gateRules, facts, agents }, options.signal)
   return {
     loaded,
     workspace: loaded.workspace,
@@ -56,17 +44,6 @@ export async function lookAround(options: LookOptions = {}): Promise<Look> {
     found: found.diagnostics,
     catalog: (agentId) => shareOf(catalogs, agentId),
   }
-}
-
-/** Undefined when it takes a look at everything. An agent that may not see the copy that was found may see another one. */
-async function findOne(
-  name: string,
-  { sources, loaded }: Settings,
-  signal?: AbortSignal,
-): Promise<SourceResult | undefined> {
-  const found = await findName(sources, name, signal)
-  const isWhole = found?.diagnostics.every(({ code }) => code !== 'same-name-not-searched')
-  return isWhole || loaded.config.agents.every(({ skills }) => skills === undefined) ? found : undefined
 }
 
 /** What decides which skills each agent is offered, and findings in the rules of agents and entries. */

@@ -1,6 +1,6 @@
 /** What the configuration lets each agent do. */
 import { parsePolicy, type PolicyPlace, type PolicyRules, toolGroupRule } from '../authorize/index.ts'
-import { type AgentConfig, explainConfig, type LoadedConfig, maskToken, type Origin } from '../config/index.ts'
+import { type AgentConfig, explainConfig, type LoadedConfig, type Origin } from '../config/index.ts'
 import type { Diagnostic } from '../kernel/index.ts'
 import { BUILTIN_TOOLS } from '../tools/index.ts'
 
@@ -21,9 +21,7 @@ export async function readPolicies(
   if (policies.every(({ diagnostics }) => diagnostics.length === 0)) return { policies, diagnostics: [] }
   // Places cost a reading of the schema, so they are looked for only when there is something to say.
   const { originOf } = await explainConfig(loaded)
-  const found = parse(originOf)
-    .flatMap(({ diagnostics }) => diagnostics)
-    .map((finding) => ({ ...finding, message: maskToken(finding.message) }))
+  const found = parse(originOf).flatMap(({ diagnostics }) => diagnostics)
   // What all agents share is told once.
   return { policies, diagnostics: [...new Map(found.map((each) => [JSON.stringify(each), each])).values()] }
 }

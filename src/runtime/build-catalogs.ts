@@ -1,8 +1,8 @@
 /** The first half of the pipeline: discover -> gate -> catalog, for every agent. The runtime and commands that only look share it. */
-import { buildCatalogInSlices, type Catalog } from '../catalog/index.ts'
-import { gateInSlices, type GateRules, NO_GATE_RULES } from '../gate/index.ts'
+import { buildCatalog, type Catalog } from '../catalog/index.ts'
+import { gate, type GateRules, NO_GATE_RULES } from '../gate/index.ts'
 import type { TargetFacts } from '../kernel/index.ts'
-import { createPace, discover, rest, type SkillSource, type SourceResult } from '../sources/index.ts'
+import { discover, rest, type SkillSource, type SourceResult } from '../sources/index.ts'
 
 export interface CatalogsParts {
   readonly sources: readonly SkillSource[]
@@ -10,10 +10,6 @@ export interface CatalogsParts {
   readonly agents: readonly CatalogAgent[]
   /** Rules that configuration adds to gating, without those of an agent. */
   readonly gateRules?: Omit<GateRules, 'allowList'>
-  /** Longest stretch of synchronous work; default what a server can bear. */
-  readonly sliceMs?: number
-  /** What the sources hold, when they were searched already. */
-  readonly found?: SourceResult
 }
 
 /** What of an agent decides which skills it is offered. */
@@ -33,17 +29,15 @@ export interface BuiltCatalogs {
 
 /** Looks at the world once, in slices. A bad skill is a diagnostic, never a throw. Throws CANCELLED when the signal aborts. */
 export async function buildCatalogs(parts: CatalogsParts, signal?: AbortSignal): Promise<BuiltCatalogs> {
-  const { sources, facts, agents, gateRules = NO_GATE_RULES, sliceMs } = parts
-  const found =
-    parts.found ?? (await discover(sources, { ...(signal && { signal }), ...(sliceMs !== undefined && { sliceMs }) }))
+  const { sources, facts, agents, gateRules = NO_GATE_RULES } = parts
+  const found = await discover(sources, signal && { signal })
   const catalogs = new Map<string, Catalog>()
   for (const agent of agents) {
     await rest(signal)
     const rules = rulesFor(agent, gateRules)
-    const breathe = createPace(signal, sliceMs)
-    const { rejected, diagnostics } = found
-    const gated = await gateInSlices(found.skills, facts, { rules, rejected, breathe })
-    catalogs.set(agent.id, await buildCatalogInSlices({ gated, rejected, diagnostics }, breathe))
+    const { rejected, diagnostics, digests } = found
+    const gated = gate(found.skills, facts, { ...rules, rejected })
+    catalogs.set(agent.id, buildCatalog({ gated, rejected, diagnostics, ...(digests && { digests }) }))
   }
   return { found, catalogs }
 }

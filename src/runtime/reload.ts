@@ -1,8 +1,8 @@
 /** Hot reload: changed folders lead to one refresh, and whoever wants to know is told what is different. */
-import { type Breathe, type Catalog, diffCatalogs, type SnapshotDiff } from '../catalog/index.ts'
+import { type Catalog, diffCatalogs, type SnapshotDiff } from '../catalog/index.ts'
 import { isNexusError, NexusError } from '../kernel/index.ts'
 import type { AgentReload, ReloadEvent, ReloadOptions } from './types.ts'
-import { createPace, rest, type SkillSource, type Watcher, watchSources } from '../sources/index.ts'
+import { rest, type SkillSource, type Watcher, watchSources } from '../sources/index.ts'
 
 /**
  * One run at a time and at most one waiting: everybody gets a run that began after they asked, and a crowd costs two.
@@ -65,7 +65,7 @@ export async function reloadOnChange(
       await refresh(signal)
       await rest(signal)
       const now = catalogs()
-      agents = await changes(told, now, createPace(signal))
+      agents = changes(told, now)
       told = now
     } catch (error) {
       tell({ type: 'failed', error: toFault(error) })
@@ -86,18 +86,14 @@ export async function reloadOnChange(
 }
 
 /** What the model of each agent would be told otherwise now. A catalog's version is worked out only for those. */
-async function changes(
-  told: ReadonlyMap<string, Catalog>,
-  now: ReadonlyMap<string, Catalog>,
-  breathe: Breathe,
-): Promise<AgentReload[]> {
+function changes(told: ReadonlyMap<string, Catalog>, now: ReadonlyMap<string, Catalog>): AgentReload[] {
   const reloads: AgentReload[] = []
   for (const [agentId, catalog] of now) {
     const before = told.get(agentId)
     if (before === catalog) continue
-    const diff = await diffCatalogs(before ?? { skills: [] }, catalog, breathe)
+    const diff = diffCatalogs(before ?? { skills: [] }, catalog)
     if (isEmpty(diff)) continue
-    reloads.push({ agentId, version: await catalog.versionInSlices(breathe), ...diff })
+    reloads.push({ agentId, version: catalog.version, ...diff })
   }
   return reloads
 }

@@ -33,10 +33,6 @@ export const SOURCE_CODES = {
   'skill-file-unreadable': { severity: 'error', means: 'SKILL.md cannot be opened or read' },
   'file-too-large': { severity: 'error', means: 'SKILL.md is larger than the limit and was not read' },
   'duplicate-name': { severity: 'warning', means: 'two skills of one source have the same name; the last one counts' },
-  'same-name-not-searched': {
-    severity: 'info',
-    means: 'only the directory of the asked name was looked into; skills below others may have the name as well',
-  },
   'watch-polling': {
     severity: 'warning',
     means: 'the system gives no events for a directory, so it is looked at again and again; changes are noticed later',

@@ -1,5 +1,16 @@
-import { type Diagnostic, isNexusError, NexusError, type RejectedSkill, type Skill } from '../kernel/index.ts'
+import {
+  DEFAULTS,
+  type Diagnostic,
+  isNexusError,
+  nameKey,
+  NexusError,
+  type RejectedSkill,
+  type Skill,
+  SKILL_FILE,
+  sha256,
+} from '../kernel/index.ts'
 import { finding } from './codes.ts'
+import { readOfSkill, type SkillPlace } from './files/manifest.ts'
 import { createPace, throwIfAborted } from './pace.ts'
 import type { SkillSource, SourceResult } from './source.ts'
 
@@ -9,20 +20,19 @@ import type { SkillSource, SourceResult } from './source.ts'
  */
 export async function discover(
   sources: readonly SkillSource[],
-  options: { readonly signal?: AbortSignal; readonly sliceMs?: number } = {},
+  { signal }: { readonly signal?: AbortSignal } = {},
 ): Promise<SourceResult> {
-  const { signal, sliceMs } = options
   checkIds(sources)
   const skills: Skill[] = []
   const rejected: RejectedSkill[] = []
   const diagnostics: Diagnostic[] = []
   // Sources breathe by themselves, but many that are small enough not to would make one long stretch.
-  const pace = createPace(signal, sliceMs)
+  const pace = createPace(signal)
   for (const source of sources) {
     const pause = pace()
     if (pause) await pause
     try {
-      const result = await source.discover(signal, sliceMs)
+      const result = await source.discover(signal)
       // Not by spreading into push: a large source would exceed the number of arguments.
       for (const skill of result.skills) skills.push(skill)
       for (const skill of result.rejected) rejected.push(skill)
@@ -36,7 +46,32 @@ export async function discover(
       )
     }
   }
-  return { skills, rejected, diagnostics }
+  return { skills, rejected, diagnostics, digests: await digestsOf(skills, signal) }
+}
+
+/** sha256 of the files of those skills whose name another skill has too, so that equal copies can be told from different ones. */
+async function digestsOf(skills: readonly Skill[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const digests = new Map<string, string>()
+  for (const copies of Map.groupBy(skills, ({ name }) => nameKey(name)).values()) {
+    for (const skill of copies.length > 1 ? copies : []) {
+      const digest = await fileDigest(skill, signal)
+      if (digest !== undefined) digests.set(skill.file, digest)
+    }
+  }
+  return digests
+}
+
+/** sha256 (hex) of a skill's SKILL.md as it is now; undefined when it cannot be read. Throws only CANCELLED. */
+export async function fileDigest(skill: SkillPlace, signal?: AbortSignal): Promise<string | undefined> {
+  try {
+    const options = { maxBytes: DEFAULTS.maxSkillFileBytes, ...(signal && { signal }) }
+    const { bytes } = await readOfSkill(skill, SKILL_FILE, options)
+    return sha256(bytes)
+  } catch {
+    throwIfAborted(signal)
+    // Gone, closed to us, or a link by now: loading the skill says why.
+    return undefined
+  }
 }
 
 /** Throws INVALID_ARGUMENT when two sources have one id. */

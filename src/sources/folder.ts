@@ -1,24 +1,11 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { createHeadReader } from '../format/index.ts'
-import {
-  type Diagnostic,
-  nameKey,
-  nearest,
-  NexusError,
-  shellWord,
-  type Skill,
-  type SkillOrigin,
-  type Tier,
-} from '../kernel/index.ts'
+import { type Diagnostic, nearest, NexusError, shellWord, SKILL_FILE, type Tier } from '../kernel/index.ts'
 import { codeOf, finding, reasonOf } from './codes.ts'
-import type { FoundIn } from './found/found-skill.ts'
-import { HeadBuffer } from './found/head-buffer.ts'
-import { createLastLook, type LastLook, NOTHING_KNOWN } from './found/last-look.ts'
-import { createPace, type Pace, STRIDE } from './pace.ts'
-import { probeFolder } from './probe.ts'
-import { isInside, SKILL_FILE } from './skill-file.ts'
-import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits, type SourceResult } from './source.ts'
+import { createLastLook } from './found/last-look.ts'
+import { createPace } from './pace.ts'
+import { isInside } from './skill-file.ts'
+import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits } from './source.ts'
 import { walkFolder } from './walk.ts'
 
 export interface FolderSourceOptions {
@@ -50,58 +37,24 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
   const folder: SourceFolder = { path: options.path, ...(options.within !== undefined && { within: options.within }) }
   const limits = { ...SOURCE_LIMITS, ...options.limits }
   const lastLook = createLastLook()
-  let shared: FoundIn | undefined
+  const origin = Object.freeze({ source: id, tier, rank, trusted })
   return {
     ...{ id, tier, rank, trusted, folder },
-    async discover(signal, sliceMs) {
+    async discover(signal) {
       const root = findRoot(options)
       if (typeof root !== 'string') {
         lastLook.forget()
         return { skills: [], rejected: [], diagnostics: [root] }
       }
-      // Most sources of a command have no folder, so their share of this is not made.
-      shared ??= { origin: originOf(options), reader: createHeadReader(), maxFileBytes: limits.maxFileBytes }
-      const folderNow = { root, nested: options.nested ?? false, limits, lastLook, shared }
-      return discoverFolder(folderNow, createPace(signal, sliceMs))
-    },
-    async probe(asked, signal) {
-      const root = findRoot(options)
-      if (typeof root !== 'string') return { skills: [], rejected: [], diagnostics: [root], isWhole: true }
-      const reader = createHeadReader({ isForFew: true })
-      const context = {
-        ...{ root, recall: NOTHING_KNOWN, heads: new HeadBuffer(), buffer: { bytes: new Uint8Array(0) } },
-        shared: { origin: originOf(options), reader, maxFileBytes: limits.maxFileBytes },
-      }
-      return probeFolder({ nested: options.nested ?? false, limits, context }, asked, signal)
+      const recall = lastLook.begin(root)
+      const { maxFileBytes } = limits
+      const context = { origin, root, maxFileBytes, recall, buffer: { bytes: new Uint8Array(0) } }
+      const pace = createPace(signal)
+      const result = await walkFolder(root, { pace, nested: options.nested ?? false, limits, context })
+      recall.keep()
+      return result
     },
   }
-}
-
-function originOf({ id: source, tier, rank, trusted }: FolderSourceOptions): SkillOrigin {
-  return Object.freeze({ source, tier, rank, trusted })
-}
-
-interface Folder {
-  /** A real path. */
-  readonly root: string
-  readonly nested: boolean
-  readonly limits: SourceLimits
-  readonly lastLook: LastLook
-  readonly shared: FoundIn
-}
-
-async function discoverFolder({ root, nested, limits, lastLook, shared }: Folder, pace: Pace): Promise<SourceResult> {
-  const recall = lastLook.begin(root)
-  const result = await walkFolder(root, {
-    pace,
-    nested,
-    limits,
-    context: { shared, root, recall, heads: new HeadBuffer(), buffer: { bytes: new Uint8Array(0) } },
-  })
-  const { skills } = result
-  recall.keep(skills)
-  const twice = (await areDifferent(skills, pace)) ? [] : await duplicates(skills, pace)
-  return { ...result, diagnostics: [...result.diagnostics, ...twice] }
 }
 
 /** The real path of the root, or why there is none. */
@@ -161,47 +114,4 @@ function rootProblem(path: string, error: unknown, required: boolean): Diagnosti
         fix: `create it, or correct the path in the configuration${neighbour(path)}`,
       })
     : finding('root-missing', path, { message: 'the directory does not exist, so there are no skills in it' })
-}
-
-/** Names that ascend are all different. Nearly all folders are like that, as directories come in order and skills have their names. */
-async function areDifferent(skills: readonly Skill[], pace: Pace): Promise<boolean> {
-  for (let from = 0; from < skills.length; from += STRIDE) {
-    const pause = pace()
-    if (pause) await pause
-    if (!ascend(skills, from)) return false
-  }
-  return true
-}
-
-/** For some skills, from an index on. Apart from the loop that waits, which V8 is slow to compile. */
-function ascend(skills: readonly Skill[], from: number): boolean {
-  let last = skills[from - 1]?.name
-  for (let index = from; index < skills.length && index < from + STRIDE; index++) {
-    const { name } = skills[index] as Skill
-    if ((last !== undefined && !(last < name)) || nameKey(name) !== name) return false
-    last = name
-  }
-  return true
-}
-
-/** Within one source the last in path order wins; the catalog decides so, the author is told here. Source: decisions, "duplicate names". */
-async function duplicates(skills: readonly Skill[], pace: Pace): Promise<Diagnostic[]> {
-  const last = new Map<string, Skill>()
-  const diagnostics: Diagnostic[] = []
-  for (const skill of skills) {
-    const pause = pace()
-    if (pause) await pause
-    const key = nameKey(skill.name)
-    const earlier = last.get(key)
-    last.set(key, skill)
-    if (earlier === undefined || hasSameText(earlier, skill)) continue
-    const message = `${JSON.stringify(earlier.file)} and ${JSON.stringify(skill.file)} both have the name ${JSON.stringify(skill.name)}; the last one counts`
-    diagnostics.push(finding('duplicate-name', skill.file, { message, fix: 'rename one of them' }))
-  }
-  return diagnostics
-}
-
-/** The sizes are known, the digests cost a reading each. */
-function hasSameText(a: Skill, b: Skill): boolean {
-  return a.stamp.size === b.stamp.size && a.fileDigest !== '' && a.fileDigest === b.fileDigest
 }

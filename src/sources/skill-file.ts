@@ -1,29 +1,24 @@
-import { closeSync, fstatSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { closeSync, fstatSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { basename } from 'node:path'
-import { FORMAT_LIMITS, parseSkill } from '../format/index.ts'
-import { type Diagnostic, type RejectedSkill, shellWord } from '../kernel/index.ts'
+import { parseSkill } from '../format/index.ts'
+import { type Diagnostic, type RejectedSkill, shellWord, SKILL_FILE, type SkillOrigin } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
-import { kindOf, openUnseen, readInto } from './files/open.ts'
-import { type FoundAt, type FoundIn, FoundSkill } from './found/found-skill.ts'
-import type { HeadBuffer } from './found/head-buffer.ts'
+import { kindOf, openUnseen, readInto, stampOf } from './files/open.ts'
 import type { Read, Recall } from './found/last-look.ts'
 
-/** The exact name; on a file system that ignores case the true name is compared. */
-export const SKILL_FILE = 'SKILL.md'
+export { SKILL_FILE }
 
 /** Only Linux is known to tell SKILL.md from skill.md everywhere. */
 const IS_NAME_EXACT = process.platform === 'linux'
 
-/** What every candidate of one look shares. The buffers are reused: nothing may be awaited between reading and parsing. */
+/** What every candidate of one search shares. The buffer is reused: nothing may be awaited between reading and parsing. */
 export interface CandidateContext {
-  /** Shared by the skills of all looks, which outlive the look: so it holds none of the buffers. */
-  readonly shared: FoundIn
+  readonly origin: SkillOrigin
   /** Real path of the root; a link may not leave it. */
   readonly root: string
-  /** What the last look read. */
+  readonly maxFileBytes: number
+  /** What the last search read. */
   readonly recall: Recall
-  readonly heads: HeadBuffer
-  /** For files that must be read whole. */
   readonly buffer: { bytes: Uint8Array }
 }
 
@@ -35,11 +30,11 @@ export interface Place {
   readonly name: string
 }
 
-/** What a directory turned out to be. `absent`: it has no SKILL.md; `blocked`: nobody may look into it; `other`: a skill that nobody asked for. */
-export type Candidate = Read | 'absent' | 'blocked' | 'other'
+/** What a directory turned out to be. `absent`: it has no SKILL.md; `blocked`: it cannot be searched. */
+export type Candidate = Read | 'absent' | 'blocked'
 
-/** Least room for a file that is read whole. */
-const WHOLE_BYTES = 65_536
+/** First size of the buffer. */
+const BUFFER_BYTES = 65_536
 
 const NO_NOTES: readonly Diagnostic[] = Object.freeze([])
 
@@ -54,7 +49,7 @@ interface Opened {
 
 /** Looks for SKILL.md in a directory and reads it, unless it was read before. Never throws for what the directory holds. */
 export function readCandidate(place: Place, context: CandidateContext): Candidate {
-  const known = context.recall.find?.(place.path)
+  const known = context.recall.find(place.path)
   if (known) return known
   const file = `${place.path}/SKILL.md`
   let fd: number
@@ -72,24 +67,16 @@ export function readCandidate(place: Place, context: CandidateContext): Candidat
 
 /** Closes the file. */
 function readOpened(place: Place, { fd, file, notes }: Opened, context: CandidateContext): Read {
-  const { path: directory, name: label } = place
+  const { path: directory } = place
   try {
     const stats = fstatSync(fd)
     if (!stats.isFile()) {
       const kind = notRegular(`${directory}/SKILL.md`, kindOf(stats))
       return rejected(directory, kind.path, { context, diagnostics: [kind] })
     }
-    const { shared, recall } = context
-    const { mtimeMs, size, ino: inode } = stats
-    // What a link leads to is looked at each time.
-    const isOwn = notes === NO_NOTES
-    const changedMs = isOwn ? recall.tellingTime(stats) : NaN
-    const isRoot = directory === context.root
-    const at: FoundAt = { shared, directory, label, file, notes, isRoot, mtimeMs, size, inode, changedMs }
-    const skill = glance(at, fd, context)
-    if (skill) return skill
-    const read = readWhole(at, fd, context)
-    if (isOwn && !(read instanceof FoundSkill)) recall.refuse(directory, read, stats)
+    const read = readWhole(place, { fd, file, notes, stats }, context)
+    // What a link leads to is read each time.
+    if (notes === NO_NOTES) context.recall.remember(directory, read, stats)
     return read
   } catch (error) {
     const path = `${directory}/SKILL.md`
@@ -107,7 +94,7 @@ export function rejected(
   { context, diagnostics }: { context: CandidateContext; diagnostics: readonly Diagnostic[] },
 ): RejectedSkill {
   const errorsFirst = [...diagnostics.filter(isError), ...diagnostics.filter((diagnostic) => !isError(diagnostic))]
-  return { name: basename(directory), file, origin: context.shared.origin, diagnostics: errorsFirst }
+  return { name: basename(directory), file, origin: context.origin, diagnostics: errorsFirst }
 }
 
 function isError(diagnostic: Diagnostic): boolean {
@@ -208,28 +195,18 @@ export function isInside(path: string, root: string): boolean {
   return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`)
 }
 
-/** What the first bytes of the file say, when they are enough and hold nothing odd. */
-function glance(at: FoundAt, fd: number, { heads, shared }: CandidateContext): FoundSkill | undefined {
-  const { size, label } = at
-  if (size > shared.maxFileBytes || size > FORMAT_LIMITS.largeFileBytes) return undefined
-  heads.read(fd, size)
-  const { bytes, end, isWhole } = heads
-  const quick = shared.reader.glance(bytes, heads, label)
-  if (quick === undefined) return undefined
-  // Of a file that is here as a whole all is checked, else only what is used: loading reads and checks the rest.
-  if ((isWhole || quick.isWide) && !heads.isText(isWhole ? end : quick.to)) return undefined
-  heads.keep(quick.to)
-  return FoundSkill.glanced(at, quick, bytes)
+interface OpenFile extends Opened {
+  readonly stats: Stats
 }
 
-/** The file from its first to its last byte, through the parser that reports. */
-function readWhole(at: FoundAt, fd: number, context: CandidateContext): Read {
-  const { directory, label, size, notes } = at
-  const { maxFileBytes } = context.shared
-  const path = `${directory}/SKILL.md`
-  const bytes = size > maxFileBytes ? undefined : readBytes(fd, size, context)
+/** The file from its first to its last byte as a skill. */
+function readWhole(place: Place, { fd, file, notes, stats }: OpenFile, context: CandidateContext): Read {
+  const { path: directory, name: label } = place
+  const { maxFileBytes, origin } = context
+  const path = `${directory}/${SKILL_FILE}`
+  const bytes = stats.size > maxFileBytes ? undefined : readBytes(fd, stats.size, context)
   if (bytes === undefined) {
-    const message = `${SKILL_FILE} has ${size} bytes, the limit is ${maxFileBytes}`
+    const message = `${SKILL_FILE} has ${stats.size} bytes, the limit is ${maxFileBytes}`
     const fix = 'move long material into files under references/'
     const tooLarge = { ...finding('file-too-large', path, { message, fix }), line: 1, column: 1 }
     return rejected(directory, path, { context, diagnostics: [tooLarge] })
@@ -237,15 +214,37 @@ function readWhole(at: FoundAt, fd: number, context: CandidateContext): Read {
   const { document, diagnostics } = parseSkill(bytes, { path, directoryName: label, maxBytes: maxFileBytes })
   if (document === undefined) return rejected(directory, path, { context, diagnostics: [...notes, ...diagnostics] })
   const { body: _, ...head } = document
-  return FoundSkill.read(at, { head, diagnostics })
+  const inPlace = diagnostics.map((found) =>
+    withFixOfPlace(found, { isRoot: directory === context.root, notes, label }),
+  )
+  return {
+    ...head,
+    name: head.name ?? label,
+    description: head.description ?? '',
+    ...{ origin, directory, file: path },
+    ...(notes.length > 0 && { linkedTo: file }),
+    stamp: stampOf(stats),
+    diagnostics: notes.length > 0 ? [...notes, ...inPlace] : inPlace,
+  }
+}
+
+/** A difference of names is fixed otherwise where the directory is a root, and where the text belongs to another place as well. */
+function withFixOfPlace(
+  found: Diagnostic,
+  { isRoot, notes, label }: { isRoot: boolean; notes: readonly Diagnostic[]; label: string },
+): Diagnostic {
+  if (found.code !== 'name-differs' || (!isRoot && notes.length === 0)) return found
+  const fix = isRoot
+    ? 'nothing has to be done: the directory is one that is searched, and the name counts'
+    : `nothing has to be done: the name counts; for another one put a file with name: ${label} in place of the link`
+  return { ...found, fix }
 }
 
 /** The whole file in the shared buffer, or undefined when it is larger than the limit. */
-function readBytes(fd: number, size: number, { buffer, shared }: CandidateContext): Uint8Array | undefined {
-  const { maxFileBytes } = shared
+function readBytes(fd: number, size: number, { buffer, maxFileBytes }: CandidateContext): Uint8Array | undefined {
   const wanted = Math.min(size, maxFileBytes) + 1
   if (buffer.bytes.length < wanted) {
-    buffer.bytes = new Uint8Array(Math.max(wanted, buffer.bytes.length * 2, WHOLE_BYTES))
+    buffer.bytes = new Uint8Array(Math.max(wanted, buffer.bytes.length * 2, BUFFER_BYTES))
   }
   let length = readInto(fd, buffer.bytes)
   while (length === buffer.bytes.length && length <= maxFileBytes) {

@@ -1,4 +1,4 @@
-import type { Diagnostic, RejectedSkill, Skill, Tier } from '../kernel/index.ts'
+import { DEFAULTS, type Diagnostic, type RejectedSkill, type Skill, type Tier } from '../kernel/index.ts'
 
 /** What a source holds. Nothing is dropped silently: each candidate is a skill or rejected, the rest is in `diagnostics`. */
 export interface SourceResult {
@@ -7,6 +7,8 @@ export interface SourceResult {
   readonly rejected: readonly RejectedSkill[]
   /** Findings about the source itself; those about one skill are with that skill. */
   readonly diagnostics: readonly Diagnostic[]
+  /** Hex sha256 of SKILL.md by the path of the file, for skills that share a name. */
+  readonly digests?: ReadonlyMap<string, string>
 }
 
 /** A directory that a source searches. */
@@ -25,30 +27,8 @@ export interface SkillSource {
   readonly trusted: boolean
   /** The directory whose changes are changes of this source; absent when it cannot be watched. */
   readonly folder?: SourceFolder
-  /**
-   * Rejects only with NexusError CANCELLED, or for a fault of the source as a whole. `sliceMs` is the longest stretch of synchronous work,
-   * by default what a server can bear; whoever has nothing else to do gives more.
-   */
-  discover(signal?: AbortSignal, sliceMs?: number): Promise<SourceResult>
-  /**
-   * Looks for the skills of one name only; absent where that is no less work. Undefined when only `discover` can tell.
-   * What it gives is what `discover` gives of that name. Rejects as `discover` does.
-   */
-  probe?(asked: AskedName, signal?: AbortSignal): Promise<NamedResult | undefined>
-}
-
-/** A name that is looked for. */
-export interface AskedName {
-  /** Letters and digits of ASCII, `_`, `.` and `-`. */
-  readonly name: string
-  /** Directories that may still be looked into, by all sources together; who looks takes off. */
-  left: number
-}
-
-/** What a source holds of one name. */
-export interface NamedResult extends SourceResult {
-  /** False: only the directory of that name was looked into, and skills below others may have the name as well. */
-  readonly isWhole: boolean
+  /** Rejects only with NexusError CANCELLED, or for a fault of the source as a whole. */
+  discover(signal?: AbortSignal): Promise<SourceResult>
 }
 
 /** Limits of one folder that is searched. */
@@ -60,7 +40,7 @@ export const SOURCE_LIMITS = {
   /** Skills taken of one source. */
   maxSkills: 20_000,
   /** Bytes of a SKILL.md. */
-  maxFileBytes: 1_048_576,
+  maxFileBytes: DEFAULTS.maxSkillFileBytes,
 } as const
 
 /** `SOURCE_LIMITS` with other numbers. */

@@ -1,19 +1,16 @@
-import { type Dirent, realpathSync, statSync } from 'node:fs'
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { type Diagnostic, type RejectedSkill, shellWord } from '../kernel/index.ts'
+import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
-import { FoundSkill } from './found/found-skill.ts'
+import { isSkill } from './found/last-look.ts'
 import { exists, hiddenSkill, insteadOfLink, otherFileName, type Words } from './found/hints.ts'
-import { inByteOrder, isLarge, list, listInBackground } from './listing.ts'
+import { inByteOrder, isLeftOut } from './listing.ts'
 import type { Pace } from './pace.ts'
-import { type Candidate, type CandidateContext, isInside, type Place, readCandidate, rejected } from './skill-file.ts'
+import { type CandidateContext, isInside, type Place, readCandidate, rejected } from './skill-file.ts'
 import type { SourceLimits, SourceResult } from './source.ts'
 
 /** Findings of one code that are listed one by one; the rest is counted. */
 const LISTED = 20
-
-/** Skills that are seen at a glance, some 20 µs each, between two questions to the pace. */
-const STRETCH = 8
 
 export interface WalkOptions {
   /** Go on below a directory that is a skill. */
@@ -21,67 +18,39 @@ export interface WalkOptions {
   readonly limits: SourceLimits
   readonly context: CandidateContext
   readonly pace: Pace
-  /** What is in a directory; default `readCandidate`. */
-  readonly read?: (place: Place, context: CandidateContext) => Candidate
 }
 
 interface PlaceInTree extends Place {
   readonly depth: number
+  /** Still to be followed. */
+  readonly isLink: boolean
 }
 
-/** A visit that was quick, or took long enough to look at the clock, or ends the walk. */
-type Visit = 'quick' | 'slow' | 'end'
-
-/** All that was found. */
-export interface WalkResult extends SourceResult {
-  readonly skills: readonly FoundSkill[]
-}
-
-/** What is below a directory and still to be looked at, in byte order. */
-interface Level {
-  /** The one to go on with after this one. */
-  readonly above: Level | undefined
-  /** The directory with a slash at its end. */
-  readonly base: string
-  readonly names: readonly string[]
-  /** Nearly nowhere are there any. */
-  readonly links: ReadonlySet<string> | undefined
-  readonly depth: number
-  next: number
-}
-
-interface Walk extends Required<WalkOptions> {
-  readonly skills: FoundSkill[]
+interface Walk extends WalkOptions {
+  readonly skills: Skill[]
   readonly rejected: RejectedSkill[]
   readonly diagnostics: Diagnostic[]
   readonly counts: Map<SourceCode, number>
-  level: Level | undefined
-  /** Every directory that was visited. Without links none comes twice, so they are only made a set when one is followed. */
-  readonly paths: string[]
-  visited: Set<string> | undefined
+  /** Places still to be visited, the next one last. */
+  readonly ahead: PlaceInTree[]
+  readonly visited: Set<string>
 }
 
-/** Searches everything below a root (a real path), in slices, without ever waiting for a file. Rejects only when the pace does: when cancelled. */
-export async function walkFolder(root: string, options: WalkOptions): Promise<WalkResult> {
+/** Searches everything below a root (a real path) with pauses, without ever waiting for a file. Rejects only when the pace does: when cancelled. */
+export async function walkFolder(root: string, options: WalkOptions): Promise<SourceResult> {
   const walk: Walk = {
-    read: readCandidate,
     ...options,
     skills: [],
     rejected: [],
     diagnostics: [],
     counts: new Map(),
-    level: undefined,
-    paths: [],
-    visited: undefined,
+    ahead: [{ path: root, name: basename(root), depth: 0, isLink: false }],
+    visited: new Set(),
   }
-  const pause = walk.pace()
-  if (pause) await pause
-  let last = await visit(walk, { path: root, name: basename(root), depth: 0 })
-  while (last !== 'end') {
-    const rest = walk.pace()
-    if (rest) await rest
-    const visits = visitSome(walk)
-    last = typeof visits === 'string' ? visits : await visits
+  for (let place = walk.ahead.pop(); place; place = walk.ahead.pop()) {
+    const pause = walk.pace()
+    if (pause) await pause
+    if (!visit(walk, place)) break
   }
   for (const [code, count] of walk.counts) {
     if (count > LISTED)
@@ -93,95 +62,41 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<Wa
   return { skills, rejected: refused, diagnostics }
 }
 
-/** Visits the next directories, until one took long or they are many. Apart from the loop that waits, which V8 is slow to compile. */
-function visitSome(walk: Walk): Visit | Promise<Visit> {
-  for (let count = 0; count < STRETCH; count++) {
-    const place = nextPlace(walk)
-    if (place === undefined) return 'end'
-    if (place === 'nowhere') return 'slow'
-    const visited = visit(walk, place)
-    if (visited !== 'quick') return visited
+/** Reads one directory; false when that ends the walk. */
+function visit(walk: Walk, asked: PlaceInTree): boolean {
+  const place = asked.isLink ? linkTarget(walk, asked) : asked
+  if (place === undefined || walk.visited.has(place.path)) return true
+  walk.visited.add(place.path)
+  if (limitReached(walk)) return false
+  const candidate = readCandidate(place, walk.context)
+  if (candidate === 'blocked') {
+    noteUnreadable(walk, place, 'permission denied')
+    return true
   }
-  return 'slow'
+  const holdsSkill = candidate !== 'absent'
+  if (holdsSkill && isSkill(candidate)) walk.skills.push(candidate)
+  else if (holdsSkill) walk.rejected.push(candidate)
+  return (holdsSkill && !walk.nested && place.depth > 0) || goBelow(walk, place, holdsSkill)
 }
 
-/** The next directory; a link becomes what it leads to. */
-function nextPlace(walk: Walk): PlaceInTree | 'nowhere' | undefined {
-  for (let { level } = walk; level; level = walk.level) {
-    const { base, names, links, depth } = level
-    const name = names[level.next++]
-    if (name === undefined) {
-      walk.level = level.above
-      continue
-    }
-    const path = base + name
-    if (!links?.has(name)) return { path, name, depth }
-    const target = followed(walk, path)
-    if (target === undefined) return 'nowhere'
-    walk.visited ??= new Set(walk.paths)
-    return { path: target, name: basename(target), depth }
-  }
-  return undefined
+/** The directory that a link leads to, as a place of its own; undefined when it is not followed. */
+function linkTarget(walk: Walk, link: PlaceInTree): PlaceInTree | undefined {
+  const path = followed(walk, link.path)
+  return path === undefined ? undefined : { ...link, path, name: basename(path) }
 }
 
-/** Reads one directory. Only a large one has to be waited for. */
-function visit(walk: Walk, place: PlaceInTree): Visit | Promise<Visit> {
-  if (walk.visited && isAgain(walk.visited, place)) return 'quick'
-  walk.paths.push(place.path)
-  if (limitReached(walk)) return 'end'
-  const candidate = walk.read(place, walk.context)
-  const isLeaf = !walk.nested && place.depth > 0
-  if (candidate instanceof FoundSkill) {
-    walk.skills.push(candidate)
-    if (isLeaf) return candidate.isGlanced ? 'quick' : 'slow'
-  } else if (candidate === 'blocked') {
-    return noteUnreadable(walk, place, 'permission denied')
-  } else if (typeof candidate === 'object') {
-    walk.rejected.push(candidate)
-  }
-  const isSkill = candidate !== 'absent'
-  return isSkill && isLeaf ? 'slow' : goBelow(walk, place, isSkill)
-}
-
-function isAgain(visited: Set<string>, { path }: Place): boolean {
-  const { size } = visited
-  return visited.add(path).size === size
-}
-
-function goBelow(walk: Walk, place: PlaceInTree, isSkill: boolean): Visit | Promise<Visit> {
+function goBelow(walk: Walk, place: PlaceInTree, holdsSkill: boolean): boolean {
   let entries: readonly Dirent[]
   try {
-    if (!isSkill && isLarge(place.path)) return goThroughLarge(walk, place)
-    entries = list(place.path)
+    entries = readdirSync(place.path, { withFileTypes: true })
   } catch (error) {
     return unlisted(walk, place, error)
   }
-  return goThrough(walk, place, { isSkill, entries })
-}
-
-async function goThroughLarge(walk: Walk, place: PlaceInTree): Promise<Visit> {
-  let entries: readonly Dirent[]
-  try {
-    entries = await listInBackground(place.path)
-  } catch (error) {
-    return unlisted(walk, place, error)
-  }
-  const pause = walk.pace()
-  if (pause) await pause
-  return goThrough(walk, place, { isSkill: false, entries })
-}
-
-interface Listed {
-  readonly isSkill: boolean
-  readonly entries: readonly Dirent[]
-}
-
-function goThrough(walk: Walk, place: PlaceInTree, { isSkill, entries }: Listed): 'slow' {
-  if (!isSkill) rejectOtherName(walk, place.path, entries)
-  const hidden = isSkill && !walk.nested ? hiddenSkill(place.path, entries) : undefined
+  if (!holdsSkill) rejectOtherName(walk, place.path, entries)
+  const hidden = holdsSkill && !walk.nested ? hiddenSkill(place.path, entries) : undefined
   if (hidden) note(walk, 'root-is-skill', hidden)
-  if (!isSkill || walk.nested) descend(walk, place, entries)
-  return 'slow'
+  if (!holdsSkill || walk.nested) descend(walk, place, entries)
+  return true
 }
 
 /** A file whose name is nearly the one that is read. */
@@ -191,21 +106,20 @@ function rejectOtherName({ rejected: refused, context }: Walk, path: string, ent
 }
 
 /** Ends the walk when the root is gone as well. */
-function unlisted(walk: Walk, place: PlaceInTree, error: unknown): Visit {
+function unlisted(walk: Walk, place: PlaceInTree, error: unknown): boolean {
   const vanished = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
   const message = 'the directory disappeared while it was searched'
   if (vanished) note(walk, 'directory-vanished', { path: place.path, message })
   else noteUnreadable(walk, place, reasonOf(error))
-  return rootIsThere(walk) ? 'slow' : 'end'
+  return rootIsThere(walk)
 }
 
-function noteUnreadable(walk: Walk, { path, depth }: PlaceInTree, reason: string): 'slow' {
+function noteUnreadable(walk: Walk, { path, depth }: PlaceInTree, reason: string): void {
   note(walk, depth === 0 ? 'root-unreadable' : 'directory-unreadable', {
     path,
     message: `the directory cannot be read: ${reason}`,
     fix: `make it readable for the user that runs Nexus, for example: chmod a+rx ${shellWord(path)}`,
   })
-  return 'slow'
 }
 
 function rootIsThere(walk: Walk): boolean {
@@ -220,35 +134,40 @@ function rootIsThere(walk: Walk): boolean {
 }
 
 /** Goes below a place. Hidden directories and node_modules are no places for skills. */
-function descend(walk: Walk, place: PlaceInTree, entries: readonly Dirent[]): void {
-  const base = place.path === '/' ? '/' : `${place.path}/`
+function descend(walk: Walk, { path, depth }: PlaceInTree, entries: readonly Dirent[]): void {
+  const base = path === '/' ? '/' : `${path}/`
   const names: string[] = []
-  let links: Set<string> | undefined
+  const links = new Set<string>()
   for (const entry of entries) {
     const { name } = entry
     const isLink = !entry.isDirectory()
-    if ((isLink && !entry.isSymbolicLink()) || name.startsWith('.') || name === 'node_modules') continue
+    if ((isLink && !entry.isSymbolicLink()) || isLeftOut(name)) continue
     if (!isLink && name.includes('\ufffd')) {
       const message = 'the name of the directory is not UTF-8'
       note(walk, 'name-encoding', { path: base + name, message, fix: 'rename it' })
       continue
     }
     names.push(name)
-    if (isLink) (links ??= new Set()).add(name)
+    if (isLink) links.add(name)
   }
-  const level: Level = { above: walk.level, base, names: inByteOrder(names), links, depth: place.depth + 1, next: 0 }
-  if (place.depth < walk.limits.maxDepth) walk.level = level
-  else noteDepth(walk, level)
+  const below = inByteOrder(names).map((name) => ({
+    path: base + name,
+    name,
+    depth: depth + 1,
+    isLink: links.has(name),
+  }))
+  if (depth >= walk.limits.maxDepth) noteDepth(walk, below)
+  else for (const place of below.toReversed()) walk.ahead.push(place)
 }
 
 /** Tells of directories that are too deep; links that lead to none are no directories. */
-function noteDepth(walk: Walk, { base, names, links }: Level): void {
-  const first = names.find((name) => !links?.has(name) || followed(walk, base + name) !== undefined)
+function noteDepth(walk: Walk, below: readonly PlaceInTree[]): void {
+  const first = below.find(({ path, isLink }) => !isLink || followed(walk, path) !== undefined)
   if (first === undefined) return
   note(walk, 'depth-limit', {
-    path: base + first,
+    path: first.path,
     message: `directories more than ${walk.limits.maxDepth} levels below the root are not searched`,
-    fix: `move the skills up, or name ${shellWord(dirname(base + first))} in skills.load.extraDirs`,
+    fix: `move the skills up, or name ${shellWord(dirname(first.path))} in skills.load.extraDirs`,
   })
 }
 
@@ -282,7 +201,7 @@ function limitReached(walk: Walk): boolean {
     note(walk, 'skill-limit', { path: root, message, fix: 'split the directory into several sources' })
     return true
   }
-  if (walk.paths.length <= maxDirectories) return false
+  if (walk.visited.size <= maxDirectories) return false
   const message = `more than ${maxDirectories} directories; the rest was not searched`
   note(walk, 'directory-limit', { path: root, message, fix: 'name the directories that hold skills' })
   return true

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '../kernel/index.ts'
 
 /** What providers accept as the name of a function. Source: decisions, "wire names of tools". */
 const WIRE = /^[A-Za-z0-9_-]{1,64}$/
@@ -42,6 +42,6 @@ export function toWireName(name: string): string {
 }
 
 function hashed(wire: string, name: string): string {
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARS)
+  const hash = sha256(name).slice(0, HASH_CHARS)
   return `${wire.slice(0, MAX_WIRE_CHARS - HASH_CHARS - 1)}_${hash}`
 }

@@ -21,7 +21,6 @@ export function skillFrom(trusted: boolean): Skill {
     origin: { source: 'workspace', tier: 'workspace', rank: 0, trusted },
     directory: '/skills/github',
     file: '/skills/github/SKILL.md',
-    fileDigest: '0'.repeat(64),
     stamp: { mtimeMs: 0, size: 0, inode: 0 },
     diagnostics: [],
   }

@@ -111,7 +111,7 @@ test('a copy that this agent may not see does not take the name from one that it
 test('a shadowed copy that could not run either keeps its reasons', () => {
   const catalog = catalogOf([copy('a', { tier: 'workspace' })], [held(copy('a', { tier: 'bundled' }))])
   assert.deepEqual(catalog.held, [])
-  assert.deepEqual(catalog.shadowed[0]?.reasons, [{ code: 'bin', text: 'bin' }])
+  assert.deepEqual(catalog.shadowed[0]?.reasons, [{ code: 'bin', missing: [], text: 'bin' }])
 })
 
 test('every ready copy is found by its address, an address of two copies means the one its source uses', () => {
@@ -250,4 +250,18 @@ test('the catalog does not depend on the order in which skills of different name
       assert.deepEqual(of(all.toSorted()), of(all))
     }),
   )
+})
+
+test('what was gated stays as it was when a catalog is made of it', () => {
+  const ready = [copy('b'), copy('a')]
+  const catalog = buildCatalog({ gated: { ready, held: [] } })
+  assert.deepEqual(
+    catalog.skills.map(({ name }) => name),
+    ['a', 'b'],
+  )
+  assert.deepEqual(
+    ready.map(({ name }) => name),
+    ['b', 'a'],
+  )
+  assert.ok(!Object.isFrozen(ready))
 })

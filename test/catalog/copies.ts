@@ -19,7 +19,7 @@ export interface CopySketch {
 export function copy(name: string, parts: CopySketch = {}): Skill {
   const source = parts.source ?? parts.tier ?? 'local'
   const directory = parts.directory ?? `/${source}/${name}`
-  const fileDigest = createHash('sha256')
+  const digest = createHash('sha256')
     .update(parts.bytes ?? directory)
     .digest('hex')
   return {
@@ -33,9 +33,8 @@ export function copy(name: string, parts: CopySketch = {}): Skill {
     origin: { source, tier: parts.tier ?? 'local', rank: parts.rank ?? 0, trusted: parts.trusted ?? true },
     directory,
     file: `${directory}/SKILL.md`,
-    fileDigest,
     // Other bytes, another size; the same bytes, the same.
-    stamp: { mtimeMs: 0, size: Number.parseInt(fileDigest.slice(0, 8), 16), inode: 1 },
+    stamp: { mtimeMs: 0, size: Number.parseInt(digest.slice(0, 8), 16), inode: 1 },
     diagnostics: [],
   }
 }
@@ -49,5 +48,8 @@ export function catalogOf(
   heldBack: readonly HeldSkill[] = [],
   rejected: readonly RejectedSkill[] = [],
 ): Catalog {
-  return buildCatalog({ gated: { ready, held: heldBack }, rejected })
+  const all = [...ready, ...heldBack.map(({ skill }) => skill)]
+  // The size says which bytes there are.
+  const digests = new Map(all.map(({ file, stamp }) => [file, String(stamp.size)]))
+  return buildCatalog({ gated: { ready, held: heldBack }, rejected, digests })
 }

@@ -15,7 +15,7 @@ const WORDS = 300_000
 function writer(stdout: 'pipe' | number, pieces = 2) {
   const code = `
     const { createOutput } = await import('${MODULE}')
-    const output = createOutput(1, () => process.stdout)
+    const output = createOutput(1)
     for (let piece = 1; piece < ${pieces}; piece++) output.write('${WORD}'.repeat(${WORDS} / ${pieces - 1}))
     output.write('end')
     await output.drained()

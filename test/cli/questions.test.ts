@@ -71,11 +71,16 @@ async function asking(t: TestContext): Promise<{ place: Place; args: string[] }>
 
 test('Ctrl-C at the question for trust cancels, ends with 130 and trusts nothing', { skip }, async (t) => {
   const place = new Place(t)
+  writeFileSync(
+    join(place.workspace, 'nexus.yaml'),
+    'model: {provider: openai, name: m, apiKey: {command: [sh, -c, evil]}}\n',
+  )
   const { code, screen } = await inTerminal(place, ['skills', 'run', 'greet', '--', 'true'], {
     prompt: TRUST,
     keys: '\u0003',
   })
   assert.equal(code, 130, screen)
+  assert.match(screen, /apiKey: \{command: \[sh, -c, evil\]\}/)
   assert.doesNotMatch(screen, /INTERNAL|\n\s+at /)
   assert.equal((await place.run(['trust', '--list'])).stdout, '')
 })

@@ -1,122 +1,69 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
-import { after, test } from 'node:test'
-import { ROOT } from '../source-tree.ts'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { readSource, ROOT, SOURCE_FILES } from '../source-tree.ts'
+import { Place } from './nexus.ts'
 
-/** Each costs every command some milliseconds; commands that only look need none of them. */
-const HEAVY = ['child_process', 'crypto', 'http', 'https', 'net', 'readline', 'sqlite', 'tls', 'worker_threads']
-const LOOKING = [
-  ['skills', 'list'],
-  ['skills', 'show', 'csv-report'],
-  ['skills', 'check'],
-  ['prompt'],
-  ['config', 'check'],
-]
+/** Parts of Node and packages that take milliseconds to load. Commands that only look at skills need none of them. */
+const HEAVY_BUILTINS = ['child_process', 'crypto', 'http', 'https', 'readline', 'sqlite', 'tls', 'worker_threads']
+const HEAVY_PACKAGES = ['@ai-sdk', '@anthropic-ai', 'ai', 'ajv', 'chokidar', 'minisearch', 'zod']
 
-/** They start from the smaller bundle, and need nothing of what it leaves for later; other commands that start often begin with main.cjs, and the rest with start.cjs. */
-const BUNDLES: Readonly<Record<string, readonly string[]>> = { list: ['look.cjs'], show: ['look.cjs'] }
+interface Loaded {
+  readonly builtins: readonly string[]
+  readonly files: readonly string[]
+  readonly status: number | null
+}
 
-const home = mkdtempSync(join(tmpdir(), 'nexus-start-'))
-after(() => rmSync(home, { recursive: true }))
-
-/** What the built command has loaded when it ends: parts of Node, and files of the bundle that it has read. */
-function loaded(args: readonly string[]): {
-  builtins: string[]
-  files: string[]
-  status: number | null
-  error: string
-} {
-  const probe = join(home, 'probe.cjs')
-  const report = join(home, 'report.json')
+/** What the built command has loaded when it ends. */
+function loaded(t: TestContext, args: readonly string[]): Loaded {
+  const place = new Place(t)
+  const probe = join(place.root, 'probe.cjs')
+  const report = join(place.root, 'report.json')
   writeFileSync(
     probe,
-    `const fs = require('fs'), { readFileSync, openSync } = fs, files = []
-     const note = (read) => (path, ...rest) => { files.push(String(path)); return read(path, ...rest) }
-     fs.readFileSync = note(readFileSync)
-     fs.openSync = note(openSync)
-     process.on('exit', () => fs.writeFileSync(${JSON.stringify(report)}, JSON.stringify({
-       builtins: process.moduleLoadList.map((name) => name.replace('NativeModule ', '')), files: [...files, ...Object.keys(require.cache)] })))`,
+    `const files = []
+     require('node:module').registerHooks({ load: (url, context, next) => (files.push(url), next(url, context)) })
+     process.on('exit', () => {
+       const builtins = process.moduleLoadList.map((name) => name.replace('NativeModule ', ''))
+       require('node:fs').writeFileSync(${JSON.stringify(report)}, JSON.stringify({ builtins, files }))
+     })`,
   )
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    ['--require', probe, join(ROOT, 'dist/cli/bin.cjs'), ...args],
-    {
-      cwd: home,
-      env: { ...process.env, HOME: home, NEXUS_HOME: join(home, '.nexus') },
-    },
-  )
-  const { builtins, files } = JSON.parse(readFileSync(report, 'utf8')) as { builtins: string[]; files: string[] }
-  const own = files.filter((file) => file.startsWith(join(ROOT, 'dist/cli')) && /\.c?js$/.test(file))
-  return { builtins, files: [...new Set(own.map((file) => basename(file)))].sort(), status, error: String(stderr) }
+  const [node = '', ...line] = place.line(args)
+  const { status } = spawnSync(node, ['--require', probe, ...line], place.options())
+  return { ...(JSON.parse(readFileSync(report, 'utf8')) as Loaded), status }
 }
 
-for (const args of LOOKING) {
-  test(`nexus ${args.join(' ')} starts from one bundle and loads nothing heavy`, () => {
-    const { builtins, files, status } = loaded([...args, '--json'])
+for (const line of ['--help', 'skills list', 'skills list --all --json', 'skills check', 'prompt', 'config check'])
+  test(`nexus ${line} loads nothing heavy`, (t) => {
+    const { builtins, files, status } = loaded(t, line.split(' '))
     assert.ok(status === 0 || status === 1, `exit code ${status}`)
-    const heavy = HEAVY.filter((name) => builtins.includes(name))
-    // What is shown of one skill has its sha256.
-    assert.deepEqual(heavy, args[1] === 'show' ? ['crypto'] : [])
-    assert.deepEqual(files, ['bin.cjs', ...(BUNDLES[args[1] ?? ''] ?? ['main.cjs'])])
-  })
-}
-
-const CACHE = join(ROOT, 'dist/.cache')
-
-/** Where what V8 made of look.cjs is kept for `skills list --json`. */
-function keptForList(): string {
-  assert.equal(loaded(['skills', 'list', '--json']).status, 0)
-  const name = readdirSync(CACHE).find((each) => each.endsWith(`${process.version}-${process.arch}-list-json-look.bin`))
-  return join(CACHE, name ?? 'nothing was kept')
-}
-
-test('what V8 made of a bundle is kept beside it, closed to others, and made anew when it is damaged anywhere', () => {
-  const path = keptForList()
-  const whole = readFileSync(path)
-  assert.ok(whole.length > 100_000, `${whole.length} bytes`)
-  assert.equal(statSync(path).mode & 0o022, 0)
-  assert.equal(statSync(CACHE).mode & 0o022, 0)
-  for (const place of [0, 0.3, 0.6, 0.9]) {
-    const damaged = Buffer.from(whole)
-    damaged.fill(0x5a, Math.floor(place * whole.length), Math.floor(place * whole.length) + 64)
-    writeFileSync(path, damaged)
-    assert.deepEqual([loaded(['skills', 'list', '--json']).status, readFileSync(path).equals(damaged)], [0, false])
-  }
-})
-
-test('what others could have written is not run', { skip: process.getuid === undefined && 'no users here' }, () => {
-  const path = keptForList()
-  const before = statSync(path).mtimeMs
-  chmodSync(path, 0o666)
-  assert.equal(loaded(['skills', 'list', '--json']).status, 0)
-  // Made anew: the old one was not taken.
-  assert.notEqual(statSync(path).mtimeMs, before)
-  assert.equal(statSync(path).mode & 0o022, 0)
-})
-
-test('each way to print has code of its own kept, and nothing is kept of a name that is not there', () => {
-  const kept = (): readonly string[] => readdirSync(CACHE).filter((name) => /-show(?:-json)?-look\.bin$/.test(name))
-  for (const name of kept()) rmSync(join(CACHE, name))
-  assert.equal(loaded(['skills', 'show', 'csv-repor']).status, 4)
-  assert.deepEqual(kept(), [])
-  for (const form of [[], ['--json']]) assert.equal(loaded(['skills', 'show', 'csv-report', ...form]).status, 0)
-  assert.equal(kept().length, 2)
-})
-
-for (const args of [['--help'], ['skills', 'list', '--help'], ['help', 'run'], ['skills']])
-  test(`nexus ${args.join(' ')} starts from a bundle that has no command`, () => {
-    const { builtins, files, status } = loaded(args)
-    assert.equal(status, args[0] === 'skills' && args.length === 1 ? 2 : 0)
-    assert.deepEqual([HEAVY.filter((name) => builtins.includes(name)), files], [[], ['bin.cjs', 'start.cjs']])
+    assert.deepEqual(
+      HEAVY_BUILTINS.filter((name) => builtins.includes(name)),
+      [],
+    )
+    assert.deepEqual(
+      HEAVY_PACKAGES.filter((name) => files.some((file) => file.includes(`/node_modules/${name}/`))),
+      [],
+    )
   })
 
-test('what was built takes as many words as the usage of a command has dots', () => {
-  assert.equal(loaded(['skills', 'search', 'csv', 'chart', 'report']).status, 0)
+test('nexus --version loads no file but bin.cjs', (t) => {
+  const { files, status } = loaded(t, ['--version'])
+  assert.equal(status, 0)
+  const own = files.filter((file) => file.startsWith('file:'))
+  assert.deepEqual(
+    own.map((file) => file.split('/').at(-1)),
+    ['bin.cjs'],
+  )
 })
 
-test('nexus --version loads one file', () => {
-  assert.deepEqual(loaded(['--version']).files, ['bin.cjs'])
+test('the bundle is ASCII, so that Node reads it as it is', () => {
+  assert.match(readFileSync(join(ROOT, 'dist/cli/main.cjs'), 'latin1'), /^[\0-\x7f]*$/)
+})
+
+test('no pattern over all of Unicode is compiled when a module starts', () => {
+  const broken = SOURCE_FILES.filter((file) => /^(?:export )?const \w+ =\s+\/.*\\p\{/m.test(readSource(file)))
+  assert.deepEqual(broken, [], 'write the pattern where it is used: V8 takes milliseconds for it')
 })

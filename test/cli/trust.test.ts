@@ -18,6 +18,16 @@ test('nexus trust says what it trusts: the skills, and the nexus.yaml as it is n
   assert.match(second.stderr, /nexus\.yaml as it is now \(sha256:[0-9a-f]{12}…\), which sets: limits/)
 })
 
+test('nexus trust shows all that it trusts: every value, with nothing hidden in it but passwords of addresses', async (t) => {
+  const place = new Place(t)
+  const settings = `model: {provider: openai, name: m, baseUrl: "https://me:pass-word@host/v1", apiKey: {command: [sh, -c, evil]}}\n`
+  writeFileSync(join(place.workspace, 'nexus.yaml'), `${settings}# \u001b[2K\u202eabc\n`)
+  const { stderr } = await place.run(['trust'])
+  assert.match(stderr, /apiKey: \{command: \[sh, -c, evil\]\}/)
+  assert.match(stderr, /https:\/\/me:\[hidden\]@host\/v1/)
+  assert.match(stderr, /^    # abc$/m)
+})
+
 test('a nexus.yaml that appeared in a trusted workspace does not free the next command, and is reported', async (t) => {
   const place = new Place(t)
   await place.run(['trust'])

@@ -79,7 +79,6 @@ tools:
       hasApiKey: true,
       env: { GITHUB_TOKEN: 'ghp-secret' },
       config: { enterprise: true },
-      unset: [],
       broken: [],
     })
     assert.equal(skills.entries.get('internal-tool')?.enabled, false)
@@ -163,7 +162,6 @@ limits: {maxIterations: 3}
       hasApiKey: false,
       env: { B: 'Bearer token-value' },
       config: {},
-      unset: ['NOPE'],
       broken: ['apiKey', 'env.A'].map((at) => ({
         at,
         problem: 'refers to NOPE, which is not set',

@@ -1,86 +1,143 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { explainConfig, maskConfig } from '../../src/config/index.ts'
-import { isSecretName, maskText } from '../../src/config/secrets/mask.ts'
+import { explainConfig, type LoadedConfig, sourceOf } from '../../src/config/index.ts'
+import { readEntries } from '../../src/local/entries.ts'
+import { readPolicies } from '../../src/local/policies.ts'
 import { makePlace } from './place.ts'
 
-const FILE = `model: {provider: openai, name: m, baseUrl: "https://gw/v1?api-version=1&sig=SECRET"}
-skills:
-  entries:
-    x: {config: {pass: SECRET, deep: {dbPassword: [SECRET]}, credentials: {user: SECRET, any: SECRET}, pin: 1234, plain: shown}}
-  sources:
-    - {type: registry, url: "https://r/x?token=SECRET&page=SECRET#frag"}
-    - {type: git, url: "https://me:SECRET@host/x?SECRET"}
-tools:
-  github: {token: SECRET, apiKey: SECRET, maxTokens: 5, enabled: true, plain: shown}
-  token: SECRET
-  pass: {store: shown}
-  db: {address: "postgres://u:SECRET/SECRET@h/d", line: "Server=h;Pwd=SECRET", header: Bearer SECRET}
-search: {provider: searxng, url: "https://s/?k=SECRET"}
-mcp: {servers: {a: {url: "https://h/?k=SECRET#access_token=SECRET"}, b: {command: npx, args: [--token, SECRET]}}}
-nats: {servers: ["nats://me:SECRET@h:4222"]}
-secrets: {providers: {v: {source: exec, command: /bin/vault, args: [--token=SECRET]}}}
-`
+/** All that `config show` and `config check` print of a configuration, in text and as JSON. */
+async function printed(loaded: LoadedConfig): Promise<string> {
+  const { document, originOf } = await explainConfig(loaded)
+  const lines = await Promise.all(loaded.files.map(async (file) => (await sourceOf(loaded, file))?.lines))
+  const findings = [loaded.diagnostics, (await readPolicies(loaded)).diagnostics, await readEntries(loaded)]
+  return JSON.stringify([document, findings, lines, loaded.broken, originOf(['tools'])])
+}
 
-describe('a secret that stands where nobody asked for one', () => {
-  it('is not in the effective settings, and the rest is', async () => {
-    await using place = await makePlace({ user: FILE })
-    const { document } = await explainConfig(await place.load())
-    const text = JSON.stringify(document)
-    assert.doesNotMatch(text, /SECRET|1234/)
-    const { tools, skills, model } = document as Record<string, Record<string, Record<string, unknown>>>
-    assert.deepEqual(tools?.['github'], {
-      ...{ token: '[secret]', apiKey: '[secret]', maxTokens: 5, enabled: true, plain: 'shown' },
+/** Every kind of place where somebody may put a secret, and what is no place for one at all. */
+const PLACES: readonly ((secret: string) => string)[] = [
+  (secret) => `model: {provider: openai, name: m, apiKey: ${secret}}`,
+  (secret) => `model: {provider: openai, name: m, apiKey: {command: [sh, -c, "echo ${secret}"]}}`,
+  (secret) => `model: {provider: openai, name: m, baseUrl: "https://me:${secret}@host/v1"}`,
+  (secret) => `model: {provider: openai, name: m, baseUrl: "https://${secret}@host/v1?key=${secret}#${secret}"}`,
+  (secret) => `model: {provider: openai, name: m, baseUrl: "${secret}"}`,
+  (secret) => `model: {provider: openai, name: m, apiKeyy: ${secret}}`,
+  (secret) => `model: {provider: openai, name: m, apikey:${secret}}`,
+  (secret) => `model: {provider: openai, name: m, apiKey ${secret}}`,
+  (secret) => `search:\n  apiKey:${secret}`,
+  (secret) => `search:\n  apiKey: |\n    ${secret}\n    ${secret}`,
+  (secret) => `search:\n  apiKey:\n    "${secret}\n    ${secret}"`,
+  (secret) => `search: {apiKey: "${secret}`,
+  (secret) => `search: {apiKey: ${secret}`,
+  (secret) => `search:\n  apiKey: x # ${secret}\n  # password: ${secret}, {a: ${secret}}`,
+  (secret) => `search: {url: "https://s/${secret}"}`,
+  (secret) => `search: {apiKey: &${secret} x}\nlimits: {a: 1}`,
+  (secret) => `search: {apiKey: *${secret}}`,
+  (secret) => `search: {apiKey: !${secret} x}`,
+  (secret) => `search: [${secret}]`,
+  (secret) => `serch: ${secret}`,
+  (secret) => `password: ${secret}\ntoken: [${secret}, {a: ${secret}}]`,
+  (secret) => `limits: {maxIterations: "${secret}"}\nskills: {load: "${secret}"}`,
+  (secret) => `skills: {entries: {x: {apiKey: [${secret}], env: {A: ${secret}, B: [${secret}]}}}}`,
+  (secret) => `skills: {entries: {x: {config: {list: [a, ${secret}], deep: {token: ${secret}}, plain: ${secret}}}}}`,
+  (secret) => `skills: {entries: {x: {config: {"Authorization: Bearer ${secret}": true}}}}`,
+  (secret) =>
+    `skills: {sources: [{type: git, url: "https://me:${secret}@host/x"}, {type: registry, url: "https://h", auth: ${secret}}]}`,
+  (secret) =>
+    `tools: {github: {token: ${secret}, args: [--token, ${secret}], line: "mysql -p${secret}"}, ${secret.slice(0, 5)}: 1}`,
+  (secret) => `tools: ${secret}`,
+  (secret) => `agents: [{id: main, instructions: "use ${secret}"}, {idd: "${secret}"}]`,
+  (secret) => `mcp: {servers: {a: {command: "npx --key ${secret}", args: [--key=${secret}], env: {T: ${secret}}}}}`,
+  (secret) => `mcp: {servers: {a: {url: "https://h/?k=${secret}", headers: {Authorization: "Bearer ${secret}"}}}}`,
+  (secret) => `store: {url: "postgres://u:${secret}@h/d", blobs: {accessKeyId: ${secret}, secretAccessKey: ${secret}}}`,
+  (secret) => `nats: {servers: ["nats://u:${secret}@h:4222"], token: ${secret}, credentials: "${secret}"}`,
+  (secret) => `secrets: {providers: {v: {source: exec, command: "/bin/v ${secret}", args: [${secret}]}}}`,
+  (secret) => `execution: {e2b: {apiKey: ${secret}, apiUrl: "https://h/${secret}"}}`,
+  (secret) => `- ${secret}`,
+  (secret) => secret,
+  (secret) => `a: [\n${secret}: ${secret}`,
+]
+
+describe('a secret in nexus.yaml', () => {
+  const secret = fc.stringMatching(/^[a-z]{4,8}-[A-Z]{4,8}-[0-9]{4,8}$/)
+  for (const place of PLACES) {
+    it(`is printed nowhere: ${place('SECRET').replaceAll('\n', '⏎')}`, async () => {
+      for (const value of ['hunter-TWO-0000', ...fc.sample(secret, 3)]) {
+        await using at = await makePlace({ user: place(value) })
+        const text = await printed(await at.load())
+        assert.ok(!text.includes(value), text)
+      }
     })
-    assert.deepEqual(tools?.['pass'], { store: 'shown' })
-    assert.deepEqual(model?.['baseUrl'], 'https://gw/v1?api-version=[secret]&sig=[secret]')
-    assert.match(JSON.stringify(skills?.['entries']), /"plain":"shown"/)
-    assert.match(text, /https:\/\/r\/x\?token=\[secret\]&page=\[secret\]#\[secret\]/)
+  }
+
+  it('is printed nowhere in a workspace that is not trusted', async () => {
+    for (const place of PLACES) {
+      await using at = await makePlace({ local: place('hunter-TWO-0000') })
+      assert.doesNotMatch(await printed(await at.load()), /hunter.TWO/)
+    }
   })
 
-  it('is not in the configuration as data, where all that may be one is hidden', async () => {
-    await using place = await makePlace({ user: FILE })
-    const { config } = await place.load()
-    const text = JSON.stringify(maskConfig(config))
-    assert.doesNotMatch(text, /SECRET|1234|shown|https/)
-    assert.match(text, /"enabled":true/)
-    assert.match(text, /\[hidden\]/)
+  it('is printed nowhere when it comes from a variable, in whatever place', async () => {
+    await using at = await makePlace({
+      user: `search: {apiKey: "\${T}"}\nmodel: openai/token-value\ntools: {a: "\${T}"}`,
+    })
+    assert.doesNotMatch(await printed(await at.load({ variables: { T: 'token-value' } })), /token-value/)
   })
-})
 
-describe('the name of a free setting', () => {
-  it('tells that a secret is meant', () => {
-    const secret =
-      'token TOKEN apiKey api_key API-KEY accessToken authToken password dbPasswd pass pwd pin sessionCookie'
-    for (const name of `${secret} privateKey client_secret credentials webhook key1 DSN sig githubTokens`.split(' '))
-      assert.ok(isSecretName(name), name)
-    for (const name of 'keyboard keywords author tokenizer monkey compass passive enabled host design'.split(' '))
-      assert.ok(!isSecretName(name), name)
-  })
-})
-
-describe('an address', () => {
-  it('is shown without user, password and values, whatever they are', () => {
-    const part = fc.string({ unit: fc.constantFrom(...'abcXYZ019-._~!*:;'), minLength: 1, maxLength: 12 })
-    const marked = part.map((text) => `SE${text}CRET`)
-    fc.assert(
-      fc.property(fc.array(marked, { minLength: 2, maxLength: 6 }), part, ([user, password, ...values], name) => {
-        const query = values.map((value, index) => `${index}=${encodeURIComponent(value)}`).join('&')
-        const text = maskText(`https://${user}:${password}@host:8080/a/b?${query}&${encodeURIComponent(name)}=SECRET`)
-        assert.doesNotMatch(text, /SE.*CRET/)
-        assert.match(text, /@host:8080\/a\/b\?/)
+  it('is printed nowhere however broken the file is', async () => {
+    const piece = fc.constantFrom(
+      ...['apiKey', ': ', ':', '{', '}', '[', ']', ', ', '"', "'", '\n', '  ', '- ', '|', '#', '&', 'env', '\t'],
+      'Hunter2-Zq9',
+    )
+    await using at = await makePlace({ user: '' })
+    const loaded = await at.load()
+    const path = join(at.nexusHome, 'nexus.yaml')
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 30 }), async (pieces) => {
+        const text = `search:\n  apiKey: ${pieces.join('')}`
+        const lines = (await sourceOf({ ...loaded, textOf: () => text }, path))?.lines.join('\n')
+        // A name that is followed by a colon is a key, and keys are shown.
+        const isKey = /Hunter2-Zq9["']?[ \n\t]*(?:#[^\n]*)?[ \n\t]*:|[{[,][^]*Hunter2/.test(text)
+        assert.ok(isKey || !lines?.includes('Hunter2-Zq9'), text)
       }),
+      { numRuns: 500 },
     )
   })
+})
 
-  it('without any of them is shown as it is', () => {
-    const plain = ['https://host:8080/a@b/c', 'git@github.com:a/b.git', 'nats://h:4222', '/a/b c=d']
-    for (const text of plain) assert.equal(maskText(text), text)
+describe('what is no secret', () => {
+  it('is shown: every key, and the values that the schema marks as public', async () => {
+    await using at = await makePlace({
+      user: `model: {provider: openai-compatible, name: m, baseUrl: "http://127.0.0.1:8080"}
+skills: {disabled_skills: [old], load: {extraDirs: [/team]}, entries: {gh: {enabled: true, config: {on: true, n: 5, t: x}}}}
+agents: [{id: main, instructions: Be brief., tools: {profile: coding, deny: ["group:web", "run_command(rm *)"]}}]
+tools: {groups: {"group:mine": [read_file]}, github: {enabled: true, name: x, "a: b": 1, "c: d": 2}}
+search: {provider: searxng, url: "https://s.example/a?b=c"}
+execution: {timeoutMs: 5}`,
+    })
+    const { document } = await explainConfig(await at.load())
+    const { model, skills, agents, tools, search, execution } = document as Record<string, Record<string, unknown>>
+    assert.deepEqual(model, { provider: 'openai-compatible', name: 'm', baseUrl: 'http://127.0.0.1:8080' })
+    assert.deepEqual(skills?.['disabled_skills'], ['old'])
+    assert.deepEqual((skills?.['load'] as Record<string, unknown>)['extraDirs'], ['/team'])
+    assert.deepEqual(skills?.['entries'], {
+      gh: { enabled: true, config: { on: true, n: '[hidden]', t: '[hidden]' } },
+    })
+    assert.deepEqual(agents, [
+      { id: 'main', instructions: '[hidden]', tools: { profile: 'coding', deny: ['group:web', 'run_command(rm *)'] } },
+    ])
+    assert.deepEqual(tools, {
+      groups: { 'group:mine': ['read_file'] },
+      github: { enabled: true, name: '[hidden]', '[hidden]': '[hidden]', '[hidden] 2': '[hidden]' },
+    })
+    assert.equal(search?.['url'], 'https://s.example/[hidden]')
+    assert.equal(execution?.['timeoutMs'], 5)
   })
 
-  it('takes no longer for being long', () => {
-    for (const text of ['#', 'a', '?', '@', 'eyJ-', '//', '=', 'a:', '-----BEGIN '])
-      assert.ok(maskText(`//${text.repeat(262_144 / text.length)}`).length > 0)
+  it('keeps its line when its key is hidden', async () => {
+    await using at = await makePlace({ user: 'tools:\n  t:\n    "a: b": 1\n    "c: d": 2\n' })
+    const { originOf } = await explainConfig(await at.load())
+    assert.equal(originOf(['tools', 't', '[hidden] 2'])?.line, 4)
   })
 })

@@ -1,23 +1,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { configTruthy, explainConfig, maskConfig } from '../../src/config/index.ts'
+import { configTruthy, explainConfig } from '../../src/config/index.ts'
 import { makePlace } from './place.ts'
 
-describe('what is shown and asked of a config', () => {
-  it('masks keys, variables, and values that came from variables wherever they stand', async () => {
-    await using place = await makePlace({
-      user: `model: {provider: openai, name: m, apiKey: literal-key}
-skills: {entries: {x: {apiKey: "\${T}", env: {A: plain-value}}}, sources: [{type: git, url: "https://me:pw@host/x"}]}
-tools: {search: {url: "https://host/?key=\${T}"}}`,
-    })
-    const { config } = await place.load({ variables: { T: 'token-value' } })
-    const text = JSON.stringify(maskConfig(config))
-    assert.doesNotMatch(text, /literal-key|token-value|plain-value|me:pw/)
-    assert.match(text, /"search"/)
-    assert.doesNotMatch(JSON.stringify(Object.keys(config)), /secret/)
-  })
-
+describe('what is asked of a config', () => {
   it('finds true values by dotted path and own keys only', async () => {
     await using place = await makePlace({
       user: 'tools: {a: {yes: true, no: false, text: x, blank: " ", zero: 0, none: ~}}',
@@ -93,16 +80,5 @@ agents:
       },
       limits: config.limits,
     })
-  })
-
-  it('hold no secret, whatever form it has', async () => {
-    await using place = await makePlace({
-      user: `store: {url: "postgres://u:pass-word@h/d"}
-nats: {token: nats-token-value}
-mcp: {servers: {a: {url: "https://me:pass-word@h", headers: {Authorization: "Bearer \${T}"}, env: {N: 123456789}}}}
-tools: {x: {key: "\${T}"}}`,
-    })
-    const { document } = await explainConfig(await place.load({ variables: { T: 'token-value' } }))
-    assert.doesNotMatch(JSON.stringify(document), /pass-word|nats-token|token-value|123456789/)
   })
 })

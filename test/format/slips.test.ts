@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkStrict, createChecker, createHeadReader, parseSkill } from '../../src/format/index.ts'
-import { ALIASES, maySlip, TOP_LEVEL } from '../../src/format/fields/metadata-keys.ts'
+import { checkStrict, parseSkill } from '../../src/format/index.ts'
 
 function parse(yaml: string) {
   return parseSkill(`---\nname: a\ndescription: b\n${yaml}\n---\n`, { path: 'p' })
@@ -70,34 +69,10 @@ test('what stands beside requires and inside it is reported when the two differ'
   assert.deepEqual(parse('metadata:\n  anyBins: [b]\n  requires: {anyBins: [b]}').diagnostics, [])
 })
 
-test('a key that gates is no beginning of a slip that quick readers would miss', () => {
-  for (const key of TOP_LEVEL.filter((field) => field !== 'os')) assert.ok(maySlip(key), key)
-  for (const key of ALIASES) assert.ok(!maySlip(key), key)
-  for (const key of ['author', 'version', 'category', 'source', 'triggers', 'tags', 'kind', 'role', 'stage'])
-    assert.ok(!maySlip(key), key)
-})
-
 test('an empty part of a configuration path is a fault of the skill', () => {
   const { diagnostics } = parse('metadata:\n  requires:\n    config: ["a..b"]')
   assert.deepEqual(
     diagnostics.map(({ code, line, column }) => [code, line, column]),
     [['requires-invalid', 6, 5]],
   )
-})
-
-test('no quick reader takes a skill with such a key for one without findings', () => {
-  const reader = createHeadReader()
-  const checker = createChecker()
-  for (const [yaml] of SLIPS) {
-    // What stands between brackets is left to the scanner.
-    for (const other of ['', 'other: {a: b}\n']) {
-      const file = Buffer.from(`---\nname: pdf\ndescription: Reads files.\n${other}${yaml}\n---\nDo it.\n`)
-      const options = { path: 'p', directoryName: 'pdf' }
-      const bytes = Buffer.concat([file, Buffer.alloc(1)])
-      const head = reader.glance(bytes, { start: 0, end: file.length, isWhole: true }, 'pdf')
-      const isQuiet = head?.isClean === true && (head.isUngated || reader.isSound({ ...head, bytes, ...options }))
-      assert.equal(isQuiet, false, yaml)
-      assert.deepEqual(checker.lenient(file, options).diagnostics, parseSkill(file, options).diagnostics, yaml)
-    }
-  }
 })

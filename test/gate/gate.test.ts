@@ -3,8 +3,8 @@ import { test } from 'node:test'
 
 import fc from 'fast-check'
 
-import { gate, gateInSlices, type GateRules } from '../../src/gate/index.ts'
-import type { HeldSkill, TargetFacts } from '../../src/kernel/index.ts'
+import { gate, type GateRules } from '../../src/gate/index.ts'
+import type { TargetFacts } from '../../src/kernel/index.ts'
 import { facts, reasonsFor, rules, sketch, type Sketch } from './skills.ts'
 
 function codes(parts: Sketch, config: GateRules = rules(), target: TargetFacts = facts()): string[] {
@@ -149,51 +149,6 @@ test('each skill is in exactly one list, in the order found', () => {
       for (const { reasons } of held) assert.notEqual(reasons.length, 0)
     }),
   )
-})
-
-test('gating in slices gives the same, asks for a pause every few skills, and ends when that rejects', async () => {
-  const names = Array.from({ length: 40 }, (_, index) => `skill-${index}`)
-  const skills = names.map((name) => sketch({ name, requires: name === 'skill-1' ? { bins: ['gone'] } : {} }))
-  let pauses = 0
-  const breathe = (): Promise<void> | undefined => (++pauses === 2 ? Promise.resolve() : undefined)
-  const sliced = await gateInSlices(skills, facts(), { rules: rules(), breathe })
-  const whole = gate(skills, facts(), rules())
-  assert.deepEqual(sliced, whole)
-  assert.deepEqual(
-    sliced.held.map(({ reasons }) => reasons),
-    whole.held.map(({ reasons }) => reasons),
-  )
-  assert.equal(pauses, 3)
-  const stop = new Error('stop')
-  await assert.rejects(gateInSlices(skills, facts(), { rules: rules(), breathe: () => Promise.reject(stop) }), stop)
-})
-
-test('reasons are worded when they are asked for, of what was found while gating', () => {
-  const bins = ['gh']
-  const asked: string[] = []
-  const target: TargetFacts = {
-    ...facts(),
-    hasBin: (name) => {
-      asked.push(name)
-      return !bins.includes(name)
-    },
-  }
-  const skill = sketch({ requires: { bins: ['gh', 'git'], env: ['TOKEN'] } })
-  const [heldBack] = gate([skill], target, rules()).held
-  bins.pop()
-  const texts = ['missing binary: gh', 'missing env: TOKEN']
-  assert.deepEqual(
-    heldBack?.reasons.map(({ text }) => text),
-    texts,
-  )
-  assert.deepEqual(asked, ['gh', 'git'])
-  assert.equal(heldBack?.reasons, heldBack?.reasons)
-  const copied = JSON.parse(JSON.stringify(heldBack)) as HeldSkill
-  assert.deepEqual(
-    copied.reasons.map(({ text }) => text),
-    texts,
-  )
-  assert.equal(copied.skill.name, skill.name)
 })
 
 test('one more fact never turns a ready skill into a held one', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { gate, gateInSlices } from '../../src/gate/index.ts'
+import { gate } from '../../src/gate/index.ts'
 import type { GateRules } from '../../src/gate/index.ts'
 import type { RejectedSkill, Skill, TargetFacts } from '../../src/kernel/index.ts'
 import { facts, reasonsFor, rules, sketch, type Sketch } from './skills.ts'
@@ -111,22 +111,18 @@ test('what is configured for a skill is its own: no skillKey of another one reac
   assert.equal(readyWith(sketch()), false)
 })
 
-test('a trusted skill that cannot be read keeps what is configured under its name and under that of its directory', async () => {
+test('a trusted skill that cannot be read keeps what is configured under its name and under that of its directory', () => {
   const entries = new Map([['github', { hasApiKey: true, env: new Set<string>() }]])
   const metadata = { skillKey: 'github', primaryEnv: 'GH_TOKEN' }
   const thief = sketch({ name: 'thief', metadata, requires: { env: ['GH_TOKEN'] } })
   const broken = { name: 'github', file: '/skills/github/SKILL.md', origin: thief.origin, diagnostics: [] }
   const untrusted = { ...broken, origin: { ...thief.origin, trusted: false } }
-  const readyWith = async (...rejected: readonly RejectedSkill[]): Promise<boolean> => {
-    const { ready } = gate([thief], facts(), { ...rules({ entries }), rejected })
-    const options = { rules: rules({ entries }), rejected, breathe: () => undefined }
-    assert.deepEqual((await gateInSlices([thief], facts(), options)).ready, ready)
-    return ready.includes(thief)
-  }
-  assert.equal(await readyWith(untrusted), true)
-  assert.equal(await readyWith({ ...broken, name: 'other', file: '/skills/other/SKILL.md' }), true)
-  assert.equal(await readyWith({ ...broken, file: '/skills/other/SKILL.md' }), false)
-  assert.equal(await readyWith({ ...broken, name: 'other' }), false)
+  const readyWith = (...rejected: readonly RejectedSkill[]): boolean =>
+    gate([thief], facts(), { ...rules({ entries }), rejected }).ready.includes(thief)
+  assert.equal(readyWith(untrusted), true)
+  assert.equal(readyWith({ ...broken, name: 'other', file: '/skills/other/SKILL.md' }), true)
+  assert.equal(readyWith({ ...broken, file: '/skills/other/SKILL.md' }), false)
+  assert.equal(readyWith({ ...broken, name: 'other' }), false)
 })
 
 test('a variable whose name no variable can have is never met', () => {

@@ -26,7 +26,6 @@ export function sketch(parts: Sketch = {}): Skill {
     origin: { source: 'local', tier: 'local', rank: 0, trusted: parts.trusted ?? true },
     directory: `/skills/${name}`,
     file: `/skills/${name}/SKILL.md`,
-    fileDigest: 'a'.repeat(64),
     stamp: { mtimeMs: 0, size: 1, inode: 1 },
     diagnostics: [],
   }

@@ -2,7 +2,7 @@ import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../.
 import type { Catalog, PromptIndex } from '../catalog.ts'
 import { shownName, shownText } from '../shown-text.ts'
 import type { CatalogSnapshot } from '../snapshot.ts'
-import { type Copies, copiesOf } from './copies.ts'
+import { type Copies, copiesOf } from '../copies-of.ts'
 import { type Finding, finding, fromDiagnostic } from './finding.ts'
 import { aboutHeld, type HeldParts } from './held.ts'
 import type { SearchedRoot, StrayFile } from './misplaced.ts'

@@ -1,6 +1,6 @@
-import { NexusError, type Skill } from '../../kernel/index.ts'
+import { DEFAULTS, NexusError, type Skill } from '../../kernel/index.ts'
 import type { Catalog, PromptIndex } from '../catalog.ts'
-import { PLAIN_NAME } from '../look-up.ts'
+import { PLAIN_NAME } from '../copy.ts'
 import { climb, type Entry, type Rung } from './ladder.ts'
 import { countPoints, estimateTokens, shownName, shownText } from '../shown-text.ts'
 import { type IndexStyle, type Style, STYLES } from './styles.ts'
@@ -31,7 +31,6 @@ interface Offered {
 /** What the index is made of; without `callName` every skill is called by its shown name. */
 export type IndexedCatalog = Pick<Catalog, 'skills'> & Partial<Pick<Catalog, 'callName'>>
 
-const DEFAULT_BUDGET_CHARS = 12_000
 /** A longer label is no name that a model could call, and one of them must not push out all others. */
 const MAX_NAME_POINTS = 128
 
@@ -41,7 +40,7 @@ const MAX_NAME_POINTS = 128
  * Skills that only a person may start are left out. Throws INVALID_ARGUMENT for a budget that is no whole number.
  */
 export function renderIndex(catalog: IndexedCatalog, options: IndexOptions = {}): PromptIndex {
-  const { budgetChars = DEFAULT_BUDGET_CHARS } = options
+  const { budgetChars = DEFAULTS.promptBudgetChars } = options
   if (!Number.isSafeInteger(budgetChars) || budgetChars < 0) {
     throw new NexusError(
       'INVALID_ARGUMENT',

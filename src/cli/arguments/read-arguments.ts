@@ -1,53 +1,64 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util'
-import type { OptionSpec } from '../command.ts'
+import { parseArgs } from 'node:util'
+import { nearest, NexusError, toSafeLine } from '../../kernel/index.ts'
+import type { Command, Invocation } from '../command.ts'
 
-type Options = Readonly<Record<string, Pick<OptionSpec, 'type' | 'short' | 'multiple'>>>
-type Flags = Record<string, string | boolean | (string | boolean)[] | undefined>
+/** What stands on a command line behind the name of the command. */
+export type Arguments = Pick<Invocation, 'flags' | 'positionals' | 'rest'>
 
-/** What stands on a command line. */
-export interface Arguments {
-  readonly values: Readonly<Flags>
-  readonly positionals: readonly string[]
+const HELP = { type: 'boolean', short: 'h' } as const
+
+/** Reads the options and words of a command. Throws INVALID_ARGUMENT for what the command does not take. */
+export function readArguments(command: Command, args: readonly string[]): Arguments {
+  const split = args.includes('--') ? args.indexOf('--') : args.length
+  const rest = args.slice(split + 1)
+  const options = { ...command.options, help: HELP }
+  // Not strict: the errors of `parseArgs` have no fields, only sentences.
+  const { values, positionals, tokens } = parseArgs({
+    ...{ args: args.slice(0, split), options, strict: false, allowPositionals: true, tokens: true },
+  })
+  for (const token of tokens) if (token.kind === 'option') checkOption(command, token)
+  const extra = values['help'] === true ? undefined : extraWord(command, { positionals, rest })
+  if (extra !== undefined) throw extraArgument(command, extra)
+  return { flags: values, positionals, rest }
 }
 
-/**
- * Options and words of a command line, as `util.parseArgs` (strict) reads them; throws as it does. Loading that takes a twentieth
- * of the start of Node, so what is written plainly (`--name`, `--name value`, words) is read without it.
- */
-export function readArguments(args: readonly string[], options: Options): Arguments {
-  return (
-    plainArguments(args, options) ?? parseArgs({ args: [...args], options: specs(options), allowPositionals: true })
-  )
+interface OptionToken {
+  readonly name: string
+  readonly rawName: string
+  readonly value?: string | undefined
+  readonly inlineValue?: boolean | undefined
 }
 
-function plainArguments(args: readonly string[], options: Options): Arguments | undefined {
-  const values = Object.create(null) as Flags
-  const positionals: string[] = []
-  for (let index = 0; index < args.length; index++) {
-    const arg = args[index] as string
-    if (!arg.startsWith('-')) {
-      positionals.push(arg)
-      continue
-    }
-    const name = arg.slice(2)
-    const option = arg.startsWith('--') && Object.hasOwn(options, name) ? options[name] : undefined
-    if (!option) return undefined
-    let value: string | true = true
-    if (option.type === 'string') {
-      const next = args[++index]
-      if (next === undefined || next.startsWith('-')) return undefined
-      value = next
-    }
-    if (!option.multiple) values[name] = value
-    else (values[name] = (values[name] as (string | boolean)[] | undefined) ?? []).push(value)
+function checkOption({ name: words, options = {} }: Command, { name, rawName, value, inlineValue }: OptionToken): void {
+  const fault = (message: string, fix: string): NexusError =>
+    new NexusError('INVALID_ARGUMENT', `nexus ${words}: ${message}`, { fix })
+  const option = name === 'help' ? HELP : Object.hasOwn(options, name) ? options[name] : undefined
+  if (option === undefined) {
+    const guess = rawName.startsWith('--') ? nearest(name, [...Object.keys(options), 'help']) : undefined
+    const help = `See: nexus ${words} --help`
+    throw fault(
+      `Unknown option '${toSafeLine(rawName)}'.`,
+      guess === undefined ? help : `Did you mean --${guess}? ${help}`,
+    )
   }
-  return { values, positionals }
+  if (option.type === 'boolean' && value !== undefined) throw fault(`--${name} takes no value.`, `--${name}`)
+  // A word that looks like an option is one, unless it stands behind `=`.
+  const isMissing = value === undefined || (inlineValue !== true && /^-./.test(value))
+  if (option.type === 'string' && isMissing) throw fault(`--${name} needs a value.`, `--${name} ${option.value}`)
 }
 
-function specs(options: Options): NonNullable<ParseArgsConfig['options']> {
-  const result: NonNullable<ParseArgsConfig['options']> = {}
-  for (const [name, { type, short, multiple }] of Object.entries(options)) {
-    result[name] = { type, ...(short !== undefined && { short }), ...(multiple !== undefined && { multiple }) }
-  }
-  return result
+/** The first word that the usage of the command has no place for: it must not be ignored. */
+function extraWord({ usage = '' }: Command, { positionals, rest }: Omit<Arguments, 'flags'>): string | undefined {
+  const [own = '', command] = usage.split('-- ')
+  if (own.includes('…') || own.includes('"')) return undefined
+  const most = own.split(' ').filter((word) => word !== '').length
+  return positionals[most] ?? (command === undefined ? rest[0] : undefined)
+}
+
+/** A file for `config` is most likely meant as its option. */
+function extraArgument({ name, options = {} }: Command, word: string): NexusError {
+  const isFile = Object.hasOwn(options, 'config') && /\.ya?ml$/.test(word)
+  return new NexusError('INVALID_ARGUMENT', `nexus ${name}: '${toSafeLine(word)}' is one argument too many.`, {
+    fix: isFile ? `nexus ${name} --config ${toSafeLine(word)}` : `See: nexus ${name} --help`,
+  })
 }

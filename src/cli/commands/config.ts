@@ -4,12 +4,12 @@ import {
   explainConfig,
   loadConfig,
   type LoadedConfig,
-  maskConfig,
   type Origin,
   sourceOf,
   type SourceLines,
 } from '../../config/index.ts'
 import {
+  createRedactor,
   type Diagnostic,
   hasErrors,
   isJsonObject,
@@ -32,7 +32,8 @@ export async function checkConfig(invocation: Invocation): Promise<number> {
   const diagnostics = await allFindings(loaded)
   const bad = hasErrors(diagnostics)
   if (invocation.flags['json'] === true) {
-    const data = { files: [...loaded.files], workspace: { ...loaded.workspace }, config: maskConfig(loaded.config) }
+    const { document: config } = await explainConfig(loaded)
+    const data = { files: [...loaded.files], workspace: { ...loaded.workspace }, config }
     terminal.json(envelope('config check', data, diagnostics))
     return bad ? 1 : 0
   }
@@ -52,7 +53,7 @@ export async function checkConfig(invocation: Invocation): Promise<number> {
   return bad ? 1 : 0
 }
 
-/** Each finding with the lines of its file, in which nothing is shown that could be a secret. */
+/** Each finding with the lines of its file: all keys, and the values that are public. */
 async function printFindings(
   diagnostics: readonly Diagnostic[],
   loaded: LoadedConfig,
@@ -71,7 +72,7 @@ async function printFindings(
   terminal.line()
 }
 
-/** `nexus config show [section]`: what holds and which line said so, secrets blanked. Exit code 1 when a file has an error. */
+/** `nexus config show [section]`: what holds and which line said so; only public values are shown. Exit code 1 when a file has an error. */
 export async function showConfig(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   const loaded = await load(invocation)
@@ -108,7 +109,14 @@ export async function showSchema({ command, flags, terminal }: Invocation): Prom
 async function allFindings(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
   const { readPolicies } = await import('../../local/index.ts')
   const { readEntries } = await import('../../local/index.ts')
-  return [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics, ...(await readEntries(loaded))]
+  const all = [...loaded.diagnostics, ...(await readPolicies(loaded)).diagnostics, ...(await readEntries(loaded))]
+  // Public values are quoted; a secret may be one of them by mistake.
+  const redact = createRedactor(loaded.secrets)
+  return all.map((found) => ({
+    ...found,
+    message: redact(found.message),
+    ...(found.fix !== undefined && { fix: redact(found.fix) }),
+  }))
 }
 
 function load(invocation: Invocation): Promise<LoadedConfig> {

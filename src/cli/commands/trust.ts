@@ -1,5 +1,12 @@
 import { join, resolve } from 'node:path'
-import { listTrusted, loadConfig, type LoadedConfig, trustWorkspace, untrustWorkspace } from '../../config/index.ts'
+import {
+  listTrusted,
+  loadConfig,
+  type LoadedConfig,
+  textForConsent,
+  trustWorkspace,
+  untrustWorkspace,
+} from '../../config/index.ts'
 import { NexusError, toSafeLine } from '../../kernel/index.ts'
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
@@ -18,14 +25,14 @@ export async function trust(invocation: Invocation): Promise<number> {
     const directory = given === undefined ? workspace.directory : resolve(invocation.cwd, given)
     if (flags['remove'] === true) {
       const path = await untrustWorkspace({ nexusHome, directory })
-      const was = before.directories.includes(path)
+      const was = before.workspaces.some((workspace) => workspace.directory === path)
       terminal.note(was ? `No longer trusted: ${toSafeLine(path)}` : `${toSafeLine(path)} was not trusted.`)
     } else if (loaded.homeIsWorkspace) throw cannotRemember(loaded)
     else terminal.note(await describeTrusted(await trustWorkspace({ nexusHome, directory }), invocation))
   }
-  const { directories } = await listTrusted(nexusHome)
+  const directories = (await listTrusted(nexusHome)).workspaces.map((workspace) => workspace.directory)
   if (flags['json'] === true)
-    terminal.json(envelope('trust', { directories: [...directories] }, { diagnostics: before.diagnostics, exit: 0 }))
+    terminal.json(envelope('trust', { directories }, { diagnostics: before.diagnostics, exit: 0 }))
   else if (flags['list'] === true) for (const directory of directories) terminal.line(toSafeLine(directory))
   return 0
 }
@@ -46,7 +53,7 @@ function refuseMore({ flags, positionals }: Invocation): void {
   })
 }
 
-/** What was trusted just now, and what was not. */
+/** What was trusted just now, and what was not. All of nexus.yaml is shown: whoever trusts it must be able to see what it says. */
 async function describeTrusted(directory: string, { environment, terminal }: Invocation): Promise<string> {
   const loaded = await loadConfig({ cwd: directory, environment })
   const { workspaces } = await listTrusted(loaded.nexusHome)
@@ -57,6 +64,7 @@ async function describeTrusted(directory: string, { environment, terminal }: Inv
     loaded.diagnostics.filter((diagnostic) => diagnostic.path === path),
     terminal,
   )
+  const text = textForConsent(loaded)
   const settings =
     config === 'absent'
       ? 'there is no nexus.yaml; one that appears later counts only after nexus trust'
@@ -67,5 +75,6 @@ async function describeTrusted(directory: string, { environment, terminal }: Inv
     `Trusted: ${toSafeLine(directory)}`,
     '  skills    all that its folders hold, also those that are added or changed later',
     `  settings  ${settings}`,
+    ...(text ? [text.replace(/^/gm, '    ')] : []),
   ].join('\n')
 }

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises'
 import { NexusError } from '../../kernel/index.ts'
 import type { Invocation } from '../command.ts'
 
@@ -8,6 +7,7 @@ import type { Invocation } from '../command.ts'
  */
 export async function askYesNo(question: string, invocation: Invocation, signal = invocation.signal): Promise<boolean> {
   const stop = AbortSignal.any([signal, invocation.signal])
+  const { createInterface } = await import('node:readline/promises')
   const reader = createInterface({ input: process.stdin, output: process.stderr })
   // The terminal is in raw mode while a line is read: Ctrl-C comes here and not as a signal.
   reader.on('SIGINT', () => invocation.cancel())

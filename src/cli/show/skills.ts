@@ -118,7 +118,7 @@ function heldLine(held: HeldSkill): string {
   return held.reasons.map((reason) => toSafeLine(reason.text)).join('; ')
 }
 
-export function printSkill(skill: Skill, state: SkillState, terminal: Terminal): void {
+export function printSkill(skill: Skill, state: SkillState & { readonly sha256: string }, terminal: Terminal): void {
   const { metadata } = skill
   const list = (label: string, values: readonly string[]): string[][] =>
     values.length === 0 ? [] : [[label, toSafeLine(values.join(', '))]]
@@ -144,7 +144,7 @@ export function printSkill(skill: Skill, state: SkillState, terminal: Terminal):
       ...list('variables', metadata.requires.env),
       ...list('config', metadata.requires.config),
       ...list('allowed tools', skill.allowedTools),
-      ['sha256', skill.fileDigest],
+      ['sha256', state.sha256],
     ]),
   )
   for (const diagnostic of skill.diagnostics) terminal.line(`\n${formatDiagnostic(diagnostic, terminal.paint)}`)

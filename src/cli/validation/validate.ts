@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Change, type Checker, createChecker, fixSkill, type Profile } from '../../format/index.ts'
+import { type Change, checkLenient, checkStrict, fixSkill, type Profile } from '../../format/index.ts'
 import { type Diagnostic, hasErrors, type JsonValue, NexusError, toSafeLine } from '../../kernel/index.ts'
 import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
@@ -41,10 +41,9 @@ export async function validateSkills(invocation: Invocation): Promise<number> {
   const progress = createProgress(terminal)
   progress.begin(() => `validating skills: ${verdicts.length} of ${all}`)
   try {
-    const checker = createChecker()
     for (const [index, target] of found.targets.entries()) {
       if (index % 32 === 31) await nextTurn(undefined, { signal })
-      const verdict = await judge(target, { ...wishes, checker, cwd, signal })
+      const verdict = await judge(target, { ...wishes, cwd, signal })
       count(total, verdict)
       if (wishes.format === 'text') printVerdict(verdict, { all, progress, terminal })
       verdicts.push({ ...verdict, text: '' })
@@ -89,12 +88,11 @@ function readWishes(invocation: Invocation): Wishes {
 }
 
 interface Judging extends Wishes {
-  readonly checker: Checker
   readonly cwd: string
   readonly signal: AbortSignal
 }
 
-async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judging): Promise<Verdict> {
+async function judge(target: Target, { cwd, signal, ...wishes }: Judging): Promise<Verdict> {
   const fixed = wishes.fix
     ? await rewriteFile(
         target,
@@ -110,8 +108,7 @@ async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judgin
     : []
   const options = { path: target.shown, directoryName: nameOf(target), ...(files && { files }) }
   const { profile } = wishes
-  const checked =
-    profile === undefined ? checker.lenient(bytes, options) : checker.strict(bytes, { ...options, profile })
+  const checked = profile === undefined ? checkLenient(bytes, options) : checkStrict(bytes, { ...options, profile })
   const failed = wishes.fix ? writeTroubles(target, fixed) : []
   const inFiles = await checkFiles(target, cwd, signal)
   const inText = inOrder(target.linkedTo === undefined ? checked.diagnostics : checked.diagnostics.map(forLink))
@@ -120,7 +117,7 @@ async function judge(target: Target, { checker, cwd, signal, ...wishes }: Judgin
     target,
     diagnostics: found,
     changes: fixed?.changes ?? [],
-    name: checked.name,
+    name: checked.document?.name,
     // Only findings are shown with their lines.
     text: found.length === 0 ? '' : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
   }

@@ -1,74 +1,101 @@
 import * as v from 'valibot'
-import type { Diagnostic, JsonObject } from '../../kernel/index.ts'
+import { type JsonObject, type JsonValue, isJsonObject } from '../../kernel/index.ts'
 import { CONFIG_SCHEMA, type ConfigDocument } from '../schema/schema.ts'
-import { collectFindings } from './findings.ts'
-import { withoutParts } from './left-out.ts'
-import { copyValue, removeParts } from './parts.ts'
-import { type Issue, misfitProblem, type Problem, toProblems } from './problems.ts'
-import type { YamlFile } from './read-yaml.ts'
-import { findMisfits, partToRemove } from './schema-walk.ts'
+import { isMap, memberOf, ROOT, type Schema, schemaFor, schemasAlong, unwrapped } from '../schema/walk.ts'
+import type { Finding, Part } from './finding.ts'
+import { copyValue, partAt, type Path, type PathKey, pathWithGaps, removePart, withoutGaps } from './path.ts'
+import {
+  type Issue,
+  issueWords,
+  misplacedPolicy,
+  policyWord,
+  reservedName,
+  unknownKey,
+  type Words,
+  wrongType,
+} from './words.ts'
 
 const MAX_ROUNDS = 10
+const RESERVED = ['__proto__', 'constructor', 'prototype']
 
-/** What of a file counts, and the file as seen from there. */
-export interface Part {
-  readonly document: ConfigDocument
-  readonly diagnostics: readonly Diagnostic[]
-  readonly file: YamlFile
+/** A part that cannot be used. */
+interface Problem {
+  readonly at: Path
+  readonly words: Words
 }
 
 /**
- * Holds a file against the schema. What does not fit is an error with its place and is left out, together with what
- * needs it; the rest stays. A section with nothing below it is an empty one. Values of secrets are never shown.
+ * Holds a file against the schema. What does not fit is an error and is left out, together with what needs it; the rest stays.
+ * A section with nothing below it is an empty one.
  */
-export function checkDocument(whole: YamlFile): Part {
-  let file = whole
-  const findings = collectFindings(whole)
-  const root = copyValue(file.value) as JsonObject
+export function checkDocument({ path, value }: { readonly path: string; readonly value: JsonObject }): Part {
+  const findings: Finding[] = []
+  const root = copyValue(value) as JsonObject
   // The first round finds everything; the others only make sure that what is left fits.
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const problems = findProblems(root, file.inFile)
-    if (problems.length === 0)
-      return { document: root as ConfigDocument, diagnostics: findings.list().toSorted(byPlace), file }
-    for (const { keys, ...problem } of problems) findings.add(file.inFile(keys), { ...problem, severity: 'error' })
-    const parts = problems.map(({ keys }) => partToRemove(root, keys))
-    removeParts(root, parts)
-    file = withoutParts(file, parts)
+    const problems = findProblems(root)
+    if (problems.length === 0) return { document: root as ConfigDocument, findings }
+    findings.push(...problems.map(({ at, words }): Finding => ({ ...words, severity: 'error', file: path, at })))
+    for (const at of problems.map((problem) => partToRemove(root, problem.at))) removePart(root, at)
   }
-  return { document: {}, diagnostics: findings.list().toSorted(byPlace), file }
+  return { document: {}, findings }
 }
 
-/** What has no place comes last. */
-const LAST = Number.MAX_SAFE_INTEGER
-
-function byPlace(a: Diagnostic, b: Diagnostic): number {
-  return (a.line ?? LAST) - (b.line ?? LAST) || (a.column ?? 0) - (b.column ?? 0)
+function findProblems(root: JsonObject): Problem[] {
+  const misfits = findMisfits(root, [], ROOT)
+  const covered = new Set(misfits.map(({ at }) => JSON.stringify(at)))
+  const isCovered = ({ at }: Problem): boolean =>
+    at.some((_, index) => covered.has(JSON.stringify(at.slice(0, index + 1))))
+  const { issues = [] } = v.safeParse(CONFIG_SCHEMA, withoutGaps(root))
+  return [...misfits, ...issues.flatMap((issue) => toProblems(issue, root)).filter((found) => !isCovered(found))]
 }
 
-function findProblems(root: JsonObject, inFile: YamlFile['inFile']): Problem[] {
-  let issues = issuesOf(root)
-  if (fillEmptySections(issues)) issues = issuesOf(root)
-  const misfits = findMisfits(root)
-  const problems = issues.flatMap((issue) => toProblems(issue, { inFile }))
-  const covered = new Set(misfits.map(({ keys }) => JSON.stringify(keys)))
-  const isCovered = ({ keys }: Problem): boolean =>
-    keys.some((_, index) => covered.has(JSON.stringify(keys.slice(0, index + 1))))
-  return [
-    ...misfits.map((misfit) => misfitProblem(misfit, { root, inFile })),
-    ...problems.filter((problem) => !isCovered(problem)),
-  ]
-}
-
-function issuesOf(root: JsonObject): readonly Issue[] {
-  return v.safeParse(CONFIG_SCHEMA, root).issues ?? []
-}
-
-/** `skills:` with nothing below it holds null; where only a map can stand that means an empty map. Whether there was one. */
-function fillEmptySections(issues: readonly Issue[]): boolean {
-  const empty = issues.filter((issue) => issue.input === null && issue.expected === 'Object')
-  for (const issue of empty) {
-    const last = issue.path?.at(-1)
-    if (last?.type === 'object') (last.input as Record<string, unknown>)[String(last.key)] = Object.create(null)
+/** What valibot lets pass: a list in place of a map, all unknown keys but the first, and names of object internals. Fills empty sections. */
+function findMisfits(value: JsonValue, at: Path, outer: Schema): Problem[] {
+  if (typeof value !== 'object' || value === null) return []
+  const schema = schemaFor(outer, value)
+  if (Array.isArray(value)) {
+    if (isMap(schema))
+      return [{ at, words: wrongType(at, value, isMap(unwrapped(outer)) ? 'a map' : 'a text or a map') }]
+    const { item } = schema
+    return item ? value.flatMap((member, index) => findMisfits(member, [...at, index], item)) : []
   }
-  return empty.length > 0
+  return Object.entries(value).flatMap(([key, member]): Problem[] => {
+    const here = [...at, key]
+    if (schema.type === 'object_with_rest' && policyWord(key)) return [{ at: here, words: misplacedPolicy(here) }]
+    const next = memberOf(schema, key)
+    if (schema.type === 'strict_object' && !next) return [{ at: here, words: unknownKey(here, schema, value) }]
+    if (isMap(schema) && RESERVED.includes(key)) return [{ at: here, words: reservedName(here) }]
+    if (!next) return []
+    if (member === null && isMap(unwrapped(next))) (value as Record<string, JsonValue>)[key] = {}
+    return findMisfits(member, here, next)
+  })
+}
+
+/** The problems behind one issue: of a union, those of the form that was meant. */
+function toProblems(issue: Issue, root: JsonObject, parent: Path = []): Problem[] {
+  // An unknown key, which is a misfit.
+  if (issue.type === 'strict_object' && issue.expected === 'never') return []
+  const path = [...parent, ...(issue.path ?? []).map((item) => item.key as PathKey)]
+  const inner = issue.type === 'union' ? (issue.issues ?? []) : []
+  const isObject = isJsonObject(issue.input)
+  const meant = inner.filter((one) => (isObject ? one.path !== undefined : one.kind === 'validation'))
+  if (meant.length > 0) return meant.flatMap((one) => toProblems(one, root, path))
+  const at = pathWithGaps(root, path)
+  // Of a variant the issue is about the key that says which option is meant.
+  const schema = schemasAlong(root, at)[issue.type === 'variant' ? at.length - 1 : at.length]
+  return [{ at, words: issueWords(issue, at, schema) }]
+}
+
+/** What must go when the part at `path` cannot be used: the part, or what needs it. */
+function partToRemove(root: JsonObject, path: Path): Path {
+  const schemas = schemasAlong(root, path)
+  let length = path.length
+  while (length > 0 && isNeeded(schemas[length - 1], path[length - 1] ?? 0)) length -= 1
+  return path.slice(0, length)
+}
+
+function isNeeded(holder: Schema | undefined, key: PathKey): boolean {
+  const member = partAt(holder?.entries, [key]) as Schema | undefined
+  return holder?.type === 'variant' || (member !== undefined && member.type !== 'optional')
 }

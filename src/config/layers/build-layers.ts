@@ -1,10 +1,9 @@
 import type { Diagnostic, JsonObject, JsonValue } from '../../kernel/index.ts'
 import type { Layer } from '../config.ts'
-import { checkDocument, type Part } from '../document/check-document.ts'
-import { collectFindings } from '../document/findings.ts'
-import { copyValue, isInList, listOf, partAt } from '../document/parts.ts'
-import { nameOf } from '../document/name-of.ts'
-import { type PathKey, parseYaml, type YamlFile } from '../document/read-yaml.ts'
+import { checkDocument } from '../document/check-document.ts'
+import { type Finding, type Part, placeFindings } from '../document/finding.ts'
+import { parseSettings } from '../document/parse.ts'
+import { copyValue, isInList, listOf, nameOf, partAt, withoutGaps } from '../document/path.ts'
 import type { Environment } from '../environment.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { toCanonical } from './canonical.ts'
@@ -36,85 +35,85 @@ export interface Built {
 }
 
 /** Checks each input, takes from untrusted ones what they may not say, replaces references, and merges. Never throws. */
-export function buildLayers(
+export async function buildLayers(
   inputs: readonly Input[],
   { environment, settings }: { readonly environment: Environment; readonly settings: ConfigDocument },
-): Built {
-  const places = { locate: () => undefined, inFile: (keys: readonly PathKey[]) => keys }
-  const base: Layer = { path: 'environment', document: settings as JsonObject, ...places }
-  const so: Growing = { document: settings, layers: [base], diagnostics: [], secrets: new Set(), unset: [] }
-  for (const input of inputs) addLayer(so, input, environment)
-  so.diagnostics.push(...crossCheck(so.document, so.layers))
-  return so
+): Promise<Built> {
+  const so: Growing = {
+    document: settings,
+    layers: [{ path: 'environment', document: settings as JsonObject }],
+    diagnostics: [],
+    findings: [],
+    secrets: new Set(),
+    unset: [],
+  }
+  for (const input of inputs) await addLayer(so, input, environment)
+  so.findings.push(...crossCheck(so.document, so.layers))
+  const textOf = (path: string): string | undefined => so.layers.find((layer) => layer.path === path)?.text
+  return { ...so, diagnostics: [...so.diagnostics, ...(await placeFindings(so.findings, textOf))] }
 }
 
 interface Growing extends Built {
   document: ConfigDocument
   readonly layers: Layer[]
   readonly diagnostics: Diagnostic[]
+  readonly findings: Finding[]
   readonly secrets: Set<string>
   unset: readonly Unset[]
 }
 
-function addLayer(so: Growing, input: Input, environment: Environment): void {
-  const file = toFile(input)
-  const checked = checkDocument(file)
-  so.diagnostics.push(...file.diagnostics, ...checked.diagnostics)
-  const allowed = allowedPart(checked, input, so.document)
-  const resolved = resolveReferences(allowed.document, {
-    file: allowed.file,
-    directory: input.directory,
-    environment,
-    providers: so.document.secrets?.providers ?? {},
-  })
-  const { locate: find, inFile } = resolved.file
-  const { document, locate, conflicts } = toCanonical(resolved.document, find)
-  so.diagnostics.push(
-    ...allowed.diagnostics,
-    ...resolved.diagnostics,
-    ...findUnused(document, { path: file.path, locate, inFile }),
-    ...findTwins(checked),
-    ...describeConflicts(conflicts, file),
-  )
+async function addLayer(so: Growing, { path, content, ...input }: Input, environment: Environment): Promise<void> {
+  const { value, diagnostics } =
+    typeof content === 'string'
+      ? await parseSettings(content, path)
+      : { value: copyValue(content as JsonValue) as JsonObject, diagnostics: [] }
+  const checked = checkDocument({ path, value })
+  const allowed = allowedPart(checked.document, { ...input, path, base: so.document })
+  const { providers } = so.document.secrets ?? {}
+  const place = { path, directory: input.directory, environment, ...(providers && { providers }) }
+  const resolved = resolveReferences(allowed.document, place)
+  const { document, sandboxAt, conflicts } = toCanonical(resolved.document)
+  const layer: Layer = {
+    path,
+    document: document as JsonObject,
+    ...(typeof content === 'string' && { text: content }),
+    sandboxAt,
+  }
+  so.diagnostics.push(...diagnostics)
+  so.findings.push(...checked.findings, ...allowed.findings, ...resolved.findings, ...findUnused(document, layer))
+  so.findings.push(...findTwins(checked.document, path), ...conflicts.map((at) => describeConflict(at, path)))
   for (const secret of resolved.secrets) so.secrets.add(secret)
   const isReplaced = ({ keys }: Unset): boolean => isInList(keys) && partAt(document, listOf(keys)) !== undefined
   so.unset = [...so.unset.filter((each) => !isReplaced(each)), ...resolved.unset]
-  so.layers.push({ path: file.path, document: document as JsonObject, locate, inFile })
-  so.document = mergeDocuments(so.document, document)
+  so.layers.push(layer)
+  so.document = mergeDocuments(so.document, withoutGaps(document as JsonObject) as ConfigDocument)
 }
 
 /** What of a file may count: all, all but what only the user says, or only what tightens. */
-function allowedPart(checked: Part, { isTrusted, isWorkspace }: Input, base: ConfigDocument): Part {
-  const { document, file } = checked
-  if (!isTrusted) return restrictUntrusted(document, { base, file })
-  return isWorkspace ? { ...refuseUserOnly(document, file), file } : { document, diagnostics: [], file }
-}
-
-function toFile({ path, content }: Input): YamlFile {
-  if (typeof content === 'string') return parseYaml(content, path)
-  const value = copyValue(content as JsonValue) as JsonObject
-  return { path, value, diagnostics: [], locate: () => undefined, inFile: (keys) => keys }
+function allowedPart(
+  document: ConfigDocument,
+  file: Pick<Input, 'path' | 'isTrusted' | 'isWorkspace'> & { readonly base: ConfigDocument },
+): Part {
+  if (!file.isTrusted) return restrictUntrusted(document, file)
+  return file.isWorkspace ? refuseUserOnly(document, file.path) : { document, findings: [] }
 }
 
 /** Two agents of one name in one file: their rules are laid over each other, which nobody meant. */
-function findTwins({ document: { agents = [] }, file }: Part): Diagnostic[] {
-  const findings = collectFindings(file)
+function findTwins({ agents = [] }: ConfigDocument, file: string): Finding[] {
   const seen = new Set<string>()
-  for (const [index, { id }] of agents.entries()) {
+  return [...agents.entries()].flatMap(([index, agent]): Finding[] => {
+    const id = (agent as typeof agent | undefined)?.id
+    if (id === undefined || !seen.has(id)) {
+      seen.add(id ?? '')
+      return []
+    }
     const message = `There is already an agent "${id}" in this file.`
     const fix = 'Give it another id, or put the settings together.'
-    if (seen.has(id))
-      findings.add(['agents', index], { code: 'config-duplicate-agent', severity: 'error', message, fix })
-    seen.add(id)
-  }
-  return findings.list()
+    return [{ file, at: ['agents', index], code: 'config-duplicate-agent', severity: 'error', message, fix }]
+  })
 }
 
-function describeConflicts(conflicts: readonly (readonly (string | number)[])[], file: YamlFile): Diagnostic[] {
-  const findings = collectFindings(file)
-  for (const keys of conflicts) {
-    const message = `${nameOf(keys)} is another name of execution.sandbox, and the two do not say the same.`
-    findings.add(keys, { code: 'config-wrong-value', severity: 'error', message, fix: 'Keep one of them.' })
-  }
-  return findings.list()
+function describeConflict(at: readonly (string | number)[], file: string): Finding {
+  const message = `${nameOf(at)} is another name of execution.sandbox, and the two do not say the same.`
+  return { file, at, code: 'config-wrong-value', severity: 'error', message, fix: 'Keep one of them.' }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../kernel/index.ts'
-import { copyValue, partAt, removeParts } from '../document/parts.ts'
-import type { PathKey, YamlFile } from '../document/read-yaml.ts'
+import type { Layer } from '../config.ts'
+import { copyValue, partAt, type Path, removePart } from '../document/path.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 
 /** Other names of one setting, and what their values mean. Source: seed 004, `skills.mode`. */
@@ -10,35 +10,35 @@ const ALIASES = [
 ] as const
 const SANDBOX = ['execution', 'sandbox'] as const
 
-/** A document in which every setting has one name, and where its parts are in the file. */
+/** A document in which every setting has one name. */
 export interface Canonical {
   readonly document: ConfigDocument
-  readonly locate: YamlFile['locate']
+  readonly sandboxAt: Path
   /** Names of one setting that do not say the same. */
-  readonly conflicts: readonly (readonly PathKey[])[]
+  readonly conflicts: readonly Path[]
 }
 
 /** Moves `skills.mode` and `execution.mode` to `execution.sandbox`. */
-export function toCanonical(document: ConfigDocument, locate: YamlFile['locate']): Canonical {
+export function toCanonical(document: ConfigDocument): Canonical {
   const root = copyValue(document as JsonObject) as Record<string, JsonValue>
-  const conflicts: (readonly PathKey[])[] = []
-  let writtenAt: readonly PathKey[] = SANDBOX
+  const conflicts: Path[] = []
+  let sandboxAt: Path = SANDBOX
   for (const { name, values } of ALIASES) {
     const written = partAt(root, name)
     if (typeof written !== 'string') continue
-    removeParts(root, [name])
+    removePart(root, name)
     const meant = (values as Readonly<Record<string, string>>)[written] ?? written
     const now = partAt(root, SANDBOX)
     if (now !== undefined && now !== meant) conflicts.push(name)
     if (now !== undefined) continue
-    writtenAt = name
+    sandboxAt = name
     const execution = (root['execution'] ??= Object.create(null) as JsonObject) as Record<string, JsonValue>
     execution['sandbox'] = meant
   }
-  const isSandbox = (keys: readonly PathKey[]): boolean => keys.join('.') === SANDBOX.join('.')
-  return {
-    document: root as ConfigDocument,
-    locate: (keys) => locate(isSandbox(keys) ? writtenAt : keys),
-    conflicts,
-  }
+  return { document: root as ConfigDocument, sandboxAt, conflicts }
+}
+
+/** What a part of a canonical document is called in its file. */
+export function pathInFile({ sandboxAt = SANDBOX }: Pick<Layer, 'sandboxAt'>, path: Path): Path {
+  return path.join('.') === SANDBOX.join('.') ? sandboxAt : path
 }

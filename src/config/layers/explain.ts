@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import { DEFAULTS, type LoadedConfig, type Origin } from '../config.ts'
-import { copyValue, partAt } from '../document/parts.ts'
-import type { PathKey } from '../document/read-yaml.ts'
-import { type Schema, schemaFor } from '../document/schema-walk.ts'
-import { CONFIG_SCHEMA } from '../schema/schema.ts'
+import type { Layer, LoadedConfig, Origin } from '../config.ts'
+import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
+import { placesIn } from '../document/parse-yaml.ts'
+import { copyValue, partAt, type Path, type PathKey } from '../document/path.ts'
+import { ROOT, type Schema, schemaFor } from '../schema/walk.ts'
 import { type AgentDocument, expandAgents, MAX_CHAIN } from './merge.ts'
 import { originOf } from './origins.ts'
 import { fits } from './pattern.ts'
@@ -13,7 +13,7 @@ import { UNUSED } from './unused.ts'
 export interface Explained {
   readonly document: JsonObject
   /** Undefined when the default holds. */
-  originOf(keys: readonly PathKey[]): Origin | undefined
+  originOf(keys: Path): Origin | undefined
 }
 
 /** Puts the defaults of the schema under what the files say; sections that this version does not use get none. */
@@ -22,20 +22,32 @@ export function explain({ config, layers }: Pick<LoadedConfig, 'config' | 'layer
   const agents = (written['agents'] ?? []) as readonly JsonValue[] as readonly AgentDocument[]
   written['agents'] = (agents.length > 0
     ? expandAgents(agents)
-    : [{ id: DEFAULTS.agentId }]) as readonly object[] as JsonValue
-  const document = fill(written, [], CONFIG_SCHEMA) as JsonObject
-  return { document, originOf: (keys) => firstOrigin({ document, keys, layers, agents }) }
+    : [{ id: CONFIG_DEFAULTS.agentId }]) as readonly object[] as JsonValue
+  const document = fill(written, [], ROOT) as JsonObject
+  const places = new Map<Layer, ReturnType<typeof placesIn>>()
+  return {
+    document,
+    originOf(keys) {
+      const origin = firstOrigin({ document, keys, layers, agents })
+      if (origin === undefined) return undefined
+      const { layer, at } = origin
+      if (layer.text === undefined) return { path: layer.path, keys: at }
+      const locate = places.get(layer) ?? placesIn(layer.text)
+      places.set(layer, locate)
+      return { path: layer.path, ...locate(at), keys: at }
+    },
+  }
 }
 
 interface Sought {
   readonly document: JsonObject
-  readonly keys: readonly PathKey[]
+  readonly keys: Path
   readonly layers: LoadedConfig['layers']
   readonly agents: readonly AgentDocument[]
 }
 
 /** Where the setting was written: for an agent, else for the agent that it extends, and so on. */
-function firstOrigin({ document, keys, layers, agents }: Sought): Origin | undefined {
+function firstOrigin({ document, keys, layers, agents }: Sought): ReturnType<typeof originOf> {
   const [section, index] = keys
   let id = section === 'agents' ? (partAt(document, ['agents', index ?? 0, 'id']) as string) : undefined
   for (let steps = 0; steps <= MAX_CHAIN; steps++) {
@@ -54,7 +66,7 @@ function renamed(agents: JsonValue | undefined, index: PathKey | undefined, id: 
   return list.map((agent, position) => (position === index ? { ...agent, id } : agent))
 }
 
-function fill(value: JsonValue, keys: readonly PathKey[], schema: Schema): JsonValue {
+function fill(value: JsonValue, keys: Path, schema: Schema): JsonValue {
   const inner = schemaFor(schema, value)
   if (Array.isArray(value)) {
     const { item } = inner
@@ -74,7 +86,7 @@ function fill(value: JsonValue, keys: readonly PathKey[], schema: Schema): JsonV
   return filled
 }
 
-function defaultOf(schema: Schema, keys: readonly PathKey[]): JsonValue | undefined {
+function defaultOf(schema: Schema, keys: Path): JsonValue | undefined {
   if (UNUSED.some(({ path, value }) => value === undefined && fits(path, keys))) return undefined
   if (schema.default !== undefined) return schema.default as JsonValue
   if (schemaFor(schema, {}).type !== 'strict_object') return undefined

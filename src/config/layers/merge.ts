@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import { copyValue } from '../document/parts.ts'
+import { copyValue } from '../document/path.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
-import { SECRET_PLACES } from '../secrets/places.ts'
 import { fits } from './pattern.ts'
 
 /** How two values of one key become one. `*` in a path stands for any one key. */
@@ -15,7 +14,7 @@ const RULES: readonly { readonly path: string; readonly rule: 'replace' | 'add' 
     'execution.e2b',
     'mcp.servers.*',
     'secrets.providers.*',
-    ...SECRET_PLACES,
+    'skills.entries.*.apiKey',
   ].map((path) => ({ path, rule: 'replace' as const })),
   // The file that weighs more comes first in the search.
   { path: 'skills.load.extraDirs', rule: 'add-before' },

@@ -1,21 +1,21 @@
-import type { PathKey } from '../document/read-yaml.ts'
+import type { Path, PathKey } from '../document/path.ts'
 
 /** Whether `keys` are the place that the dotted pattern names; `*` stands for any one key or position in a list. */
-export function fits(pattern: string, keys: readonly PathKey[]): boolean {
+export function fits(pattern: string, keys: Path): boolean {
   if (!beginsAlike(pattern, keys)) return false
   const parts = pattern.split('.')
   return parts.length === keys.length && startsAs(parts, keys)
 }
 
 /** Whether `keys` are at or below the place that the dotted pattern names. */
-export function isWithin(pattern: string, keys: readonly PathKey[]): boolean {
+export function isWithin(pattern: string, keys: Path): boolean {
   if (!beginsAlike(pattern, keys)) return false
   const parts = pattern.split('.')
   return parts.length <= keys.length && startsAs(parts, keys)
 }
 
 /** A quick look that spares most comparisons. */
-function beginsAlike(pattern: string, [first]: readonly PathKey[]): boolean {
+function beginsAlike(pattern: string, [first]: Path): boolean {
   return typeof first === 'string' && pattern.startsWith(first)
 }
 

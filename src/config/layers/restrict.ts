@@ -1,11 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import { DEFAULTS } from '../config.ts'
-import { collectFindings } from '../document/findings.ts'
-import { copyValue, partAt } from '../document/parts.ts'
-import { type Part } from '../document/check-document.ts'
-import { withoutParts } from '../document/left-out.ts'
-import { nameOf } from '../document/name-of.ts'
-import type { PathKey, YamlFile } from '../document/read-yaml.ts'
+import { DEFAULTS, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
+import type { Finding, Part } from '../document/finding.ts'
+import { copyValue, nameOf, partAt, type Path, withoutEmptyMaps } from '../document/path.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { expandAgents } from './merge.ts'
 import { fits, leadsTo } from './pattern.ts'
@@ -24,11 +20,11 @@ function lower(unlessSet: number, none?: number): Check {
   }
 }
 
-/** A skill list may only become shorter. */
+/** A skill list may only become shorter. What goes leaves a gap. */
 const shorter: Check = (value, now) => {
   if (!Array.isArray(value) || !Array.isArray(now)) return true
-  const narrowed = value.filter((name) => now.includes(name))
-  return narrowed.length === value.length || { narrowed }
+  const narrowed = value.map((name) => (now.includes(name) ? name : undefined))
+  return !narrowed.includes(undefined) || { narrowed: narrowed as JsonValue }
 }
 
 /** `coding` and `messaging` each hold tools that the other has not. */
@@ -53,98 +49,79 @@ const MAY_TIGHTEN: readonly { readonly path: string; readonly check: Check; read
   { path: 'execution.sandbox', check: onThisMachine },
   { path: 'execution.mode', check: onThisMachine, reads: 'execution.sandbox' },
   { path: 'skills.mode', check: onThisMachine, reads: 'execution.sandbox' },
-  { path: 'execution.timeoutMs', check: lower(DEFAULTS.timeoutMs) },
+  { path: 'execution.timeoutMs', check: lower(DEFAULTS.commandTimeoutMs) },
   { path: 'execution.maxOutputBytes', check: lower(DEFAULTS.maxOutputBytes) },
   { path: 'limits.maxIterations', check: lower(DEFAULTS.maxIterations) },
   { path: 'limits.toolTimeoutMs', check: lower(DEFAULTS.toolTimeoutMs, 0) },
-  { path: 'limits.maxConcurrentTools', check: lower(DEFAULTS.maxConcurrentTools) },
+  { path: 'limits.maxConcurrentTools', check: lower(CONFIG_DEFAULTS.maxConcurrentTools) },
 ]
 
-/**
- * What of an untrusted file counts over `base`, the configuration so far. Every part that does not is reported with
- * its place, and that `nexus trust` would let it count.
- */
+/** What of an untrusted file counts over `base`, the configuration so far. Every part that does not is a finding. */
 export function restrictUntrusted(
   checked: ConfigDocument,
-  { base, file }: { readonly base: ConfigDocument; readonly file: YamlFile },
+  { base, path }: { readonly base: ConfigDocument; readonly path: string },
 ): Part {
-  const findings = collectFindings(file)
-  const leftOut: (readonly PathKey[])[] = []
-  const ignore = (keys: readonly PathKey[]): void => {
-    const message = `${nameOf(file.inFile(keys))} is ignored: this nexus.yaml is not trusted, so it may only tighten.`
-    const fix = isUserOnly(keys) ? USER_ONLY_FIX : 'Look at the file, then type: nexus trust'
-    findings.add(keys, { code: 'config-untrusted', severity: 'warning', message, fix })
-  }
+  const ignored: Path[] = []
   const expanded = { ...base, ...(base.agents && { agents: expandAgents(base.agents) }) } as JsonObject
-  const document = narrowMap(checked as JsonObject, [], { ignore, leftOut, base: expanded }) as ConfigDocument
-  return { document, diagnostics: findings.list(), file: withoutParts(file, leftOut) }
+  const document = withoutEmptyMaps(narrowMap(checked as JsonObject, [], { ignored, base: expanded }))
+  const findings = ignored.map((at): Finding => {
+    const message = `${nameOf(at)} is ignored: this nexus.yaml is not trusted, so it may only tighten.`
+    const fix = isUserOnly(at) ? USER_ONLY_FIX : 'Look at the file, then type: nexus trust'
+    return { file: path, at, code: 'config-untrusted', severity: 'warning', message, fix }
+  })
+  return { document: document as ConfigDocument, findings }
 }
 
 interface Walk {
   readonly base: JsonObject
-  /** Position in `base` of the agent that is being looked at. */
+  /** Position in `base` of the agent that is being narrowed. */
   readonly agentAt?: number
-  /** Items of lists that are ignored. */
-  readonly leftOut: (readonly PathKey[])[]
-  ignore(keys: readonly PathKey[]): void
+  readonly ignored: Path[]
 }
 
-function narrowMap(map: JsonObject, keys: readonly PathKey[], walk: Walk): JsonObject {
+function narrowMap(map: JsonObject, at: Path, walk: Walk): JsonObject {
   const kept = Object.create(null) as Record<string, JsonValue>
   for (const [key, value] of Object.entries(map)) {
-    const narrowed = narrow(value, [...keys, key], walk)
-    // A section of which nothing is left is not there.
-    if (narrowed !== undefined && !isEmptyMap(narrowed)) kept[key] = narrowed
+    const narrowed = narrow(value, [...at, key], walk)
+    if (narrowed !== undefined) kept[key] = narrowed
   }
   return kept
 }
 
-function isEmptyMap(value: JsonValue): boolean {
-  return isJsonObject(value) && Object.keys(value).length === 0
-}
-
-function narrow(value: JsonValue, keys: readonly PathKey[], walk: Walk): JsonValue | undefined {
-  const row = MAY_TIGHTEN.find(({ path }) => fits(path, keys))
+function narrow(value: JsonValue, at: Path, walk: Walk): JsonValue | undefined {
+  const row = MAY_TIGHTEN.find(({ path }) => fits(path, at))
   if (row) {
-    const now = partAt(walk.base, row.reads?.split('.') ?? inBase(keys, walk))
+    const now = partAt(walk.base, row.reads?.split('.') ?? inBase(at, walk))
     const verdict = row.check(value, now)
     if (verdict === true) return copyValue(value)
-    walk.ignore(keys)
-    if (verdict === false) return undefined
-    const { narrowed } = verdict
-    if (Array.isArray(value) && Array.isArray(narrowed)) {
-      const gone = [...value.keys()].filter((index) => !narrowed.includes(value[index] as JsonValue))
-      walk.leftOut.push(...gone.map((index) => [...keys, index]))
-    }
-    return narrowed
+    walk.ignored.push(at)
+    return verdict === false ? undefined : verdict.narrowed
   }
-  const leadsOn = MAY_TIGHTEN.some(({ path }) => leadsTo(path, keys))
-  if (fits('agents', keys) && Array.isArray(value)) return narrowAgents(value, walk)
-  if (leadsOn && isJsonObject(value)) return narrowMap(value, keys, walk)
-  walk.ignore(keys)
+  if (fits('agents', at) && Array.isArray(value)) return narrowAgents(value, walk)
+  if (isJsonObject(value) && MAY_TIGHTEN.some(({ path }) => leadsTo(path, at))) return narrowMap(value, at, walk)
+  walk.ignored.push(at)
   return undefined
 }
 
 /** An agent that does not exist so far would be a new one with all tools. */
-function narrowAgents(agents: readonly JsonValue[], walk: Walk): JsonValue {
+function narrowAgents(agents: readonly (JsonValue | undefined)[], walk: Walk): JsonValue {
   const known = knownIds(walk)
-  return agents.flatMap((agent, index): JsonValue[] => {
-    const { id } = agent as { id: string }
-    if (known.includes(id))
-      return [narrowMap(agent as JsonObject, ['agents', index], { ...walk, agentAt: known.indexOf(id) })]
-    walk.ignore(['agents', index])
-    walk.leftOut.push(['agents', index])
-    return []
-  })
+  return agents.map((agent, index) => {
+    if (!isJsonObject(agent)) return undefined
+    const agentAt = known.indexOf(String(agent['id']))
+    if (agentAt !== -1) return narrowMap(agent, ['agents', index], { ...walk, agentAt })
+    walk.ignored.push(['agents', index])
+    return undefined
+  }) as JsonValue
 }
 
 function knownIds({ base }: Walk): string[] {
   const agents = partAt(base, ['agents'])
   const ids = Array.isArray(agents) ? agents.map((agent) => (agent as { id: string }).id) : []
-  return ids.length > 0 ? ids : [DEFAULTS.agentId]
+  return ids.length > 0 ? ids : [CONFIG_DEFAULTS.agentId]
 }
 
-/** The same place in the configuration so far, where the agent may stand at another position. */
-function inBase(keys: readonly PathKey[], { agentAt }: Walk): readonly PathKey[] {
-  return agentAt === undefined ? keys : ['agents', agentAt, ...keys.slice(2)]
+/** The same place in the configuration so far, where the agent may have another position. */
+function inBase(at: Path, { agentAt }: Walk): Path {
+  return agentAt === undefined ? at : ['agents', agentAt, ...at.slice(2)]
 }

@@ -1,9 +1,9 @@
-import { type Diagnostic, isJsonObject, type JsonValue } from '../../kernel/index.ts'
-import { collectFindings } from '../document/findings.ts'
-import { nameOf } from '../document/name-of.ts'
-import { partAt } from '../document/parts.ts'
-import type { PathKey, YamlFile } from '../document/read-yaml.ts'
+import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
+import type { Layer } from '../config.ts'
+import type { Finding } from '../document/finding.ts'
+import { nameOf, partAt, type PathKey } from '../document/path.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
+import { pathInFile } from './canonical.ts'
 
 /** A part of the configuration that is checked and that this version does not act on. */
 interface Unused {
@@ -58,21 +58,23 @@ export const UNUSED: readonly Unused[] = [
 const BUILTINS = ['web_search', 'file_ops', 'shell']
 
 /** What a file sets and this version does not act on: one finding a section. */
-export function findUnused(document: ConfigDocument, file: Pick<YamlFile, 'path' | 'locate' | 'inFile'>): Diagnostic[] {
-  const findings = collectFindings(file)
-  for (const { path, value, what, severity, instead } of UNUSED) {
+export function findUnused(document: ConfigDocument, layer: Layer): Finding[] {
+  const unused = UNUSED.flatMap(({ path, value, what, severity, instead }): Finding[] => {
     const keys = firstAt(document as JsonValue, path.split('.'), value)
-    if (keys === undefined) continue
+    if (keys === undefined) return []
+    const at = pathInFile(layer, keys)
     const effect = instead ?? 'the setting has no effect'
-    const message = `${nameOf(file.inFile(keys))}: this version does not ${what} yet; ${effect}.`
-    findings.add(keys, { code: 'config-not-used', severity, message })
-  }
-  for (const [index, name] of (document.skills?.builtin ?? []).entries()) {
-    if (BUILTINS.includes(name)) continue
-    const message = `Unknown built-in skill: ${name}. Available: [${BUILTINS.join(', ')}]`
-    findings.add(['skills', 'builtin', index], { code: 'config-unknown-builtin', severity: 'warning', message })
-  }
-  return findings.list()
+    const message = `${nameOf(at)}: this version does not ${what} yet; ${effect}.`
+    return [{ file: layer.path, at, code: 'config-not-used', severity, message }]
+  })
+  const unknown = [...(document.skills?.builtin ?? []).entries()]
+    .filter(([, name]: [number, string | undefined]) => name !== undefined && !BUILTINS.includes(name))
+    .map(([index, name]): Finding => {
+      const message = `Unknown built-in skill: ${name}. Available: [${BUILTINS.join(', ')}]`
+      const at = ['skills', 'builtin', index]
+      return { file: layer.path, at, code: 'config-unknown-builtin', severity: 'warning', message }
+    })
+  return [...unused, ...unknown]
 }
 
 /** The first place that fits the pattern, and holds the value if one is asked for. */

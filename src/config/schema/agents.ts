@@ -1,86 +1,80 @@
 import * as v from 'valibot'
-import { about, count, identifier, text, texts, time, timeOrNone } from './parts.ts'
+import { about, count, identifier, name, names, paths, time, timeOrNone, setting } from './parts.ts'
 
 /** Permission presets that are always there. Source: contracts §1.7. */
 export const PRESETS = ['yolo', 'trusted', 'sandboxed', 'worker'] as const
 
 /** null: no limit; []: nothing; absent: as the preset says. Source: decisions, "allowed_paths". */
-const allowedPaths = v.pipe(v.nullable(texts), about('Directories; null: no limit, []: none.'))
+const allowedPaths = v.pipe(v.nullable(paths), about('Directories; null: no limit, []: none.'))
 
 const toolPermission = v.pipe(
   v.strictObject({
-    enabled: v.optional(v.pipe(v.boolean(), about('false takes the tool away.'))),
+    enabled: setting(v.boolean(), 'false takes the tool away.'),
     allowedPaths: v.optional(allowedPaths),
-    timeoutMs: v.optional(v.pipe(timeOrNone, about('Time limit of one call; 0 means none.'))),
-    requiresConfirmation: v.optional(v.pipe(v.boolean(), about('Ask a person first.'))),
+    timeoutMs: setting(timeOrNone, 'Time limit of one call; 0 means none.'),
+    requiresConfirmation: setting(v.boolean(), 'Ask a person first.'),
   }),
   about('What is different for one tool.'),
 )
 
 const preset = v.strictObject({
-  extends: v.optional(v.pipe(text, about('A built-in preset or one of this map; default trusted.'))),
+  extends: setting(name, 'A built-in preset or one of this map; default trusted.'),
   allowedPaths: v.optional(allowedPaths),
-  blockedPaths: v.optional(v.pipe(texts, about('Directories that are refused whatever else is said.'))),
-  network: v.optional(v.pipe(v.boolean(), about('Whether tools may reach the network.'))),
-  disableTools: v.optional(v.pipe(texts, about('Tools that are taken away.'))),
-  tools: v.optional(v.pipe(v.record(text, toolPermission), about('What is different for single tools.'))),
-  defaultToolTimeoutMs: v.optional(v.pipe(timeOrNone, about('Time limit of a tool call; 0 means none.'))),
+  blockedPaths: setting(paths, 'Directories that are refused whatever else is said.'),
+  network: setting(v.boolean(), 'Whether tools may reach the network.'),
+  disableTools: setting(names, 'Tools that are taken away.'),
+  tools: setting(v.record(name, toolPermission), 'What is different for single tools.'),
+  defaultToolTimeoutMs: setting(timeOrNone, 'Time limit of a tool call; 0 means none.'),
 })
 
 export const permissions = v.pipe(
   v.strictObject({
-    defaultPreset: v.optional(v.pipe(text, about('Preset of agents that name none.'))),
-    presets: v.optional(v.pipe(v.record(identifier, preset), about('Presets of your own, by name.'))),
-    destructiveTools: v.optional(v.pipe(texts, about('Tools that a trusted agent confirms, besides the usual ones.'))),
+    defaultPreset: setting(name, 'Preset of agents that name none.'),
+    presets: setting(v.record(identifier, preset), 'Presets of your own, by name.'),
+    destructiveTools: setting(names, 'Tools that a trusted agent confirms, besides the usual ones.'),
   }),
   about('What agents are: presets, paths and limits per tool.'),
 )
 
 const delta = v.strictObject({
-  disableTools: v.optional(texts),
-  enableTools: v.optional(texts),
+  disableTools: v.optional(names),
+  enableTools: v.optional(names),
   allowedPaths: v.optional(allowedPaths),
-  addBlockedPaths: v.optional(texts),
-  toolOverrides: v.optional(v.record(text, toolPermission)),
+  addBlockedPaths: v.optional(paths),
+  toolOverrides: v.optional(v.record(name, toolPermission)),
 })
 
 const budget = v.strictObject({
-  maxTokens: v.optional(v.pipe(count, about('Most tokens of the agent and its descendants together.'))),
-  maxTurns: v.optional(v.pipe(count, about('Most turns.'))),
-  maxTimeMs: v.optional(v.pipe(time, about('Most time in turns.'))),
-  maxChildren: v.optional(v.pipe(count, about('Most agents it may create.'))),
+  maxTokens: setting(count, 'Most tokens of the agent and its descendants together.'),
+  maxTurns: setting(count, 'Most turns.'),
+  maxTimeMs: setting(time, 'Most time in turns.'),
+  maxChildren: setting(count, 'Most agents it may create.'),
 })
 
 const context = v.strictObject({
-  maxTokens: v.optional(v.pipe(count, about('Most tokens of the history that is sent.')), 8_000),
-  reserveTokens: v.optional(v.pipe(count, about('Kept free for the answer.')), 2_000),
-  truncation: v.optional(
-    v.pipe(v.picklist(['oldest_first', 'middle_out']), about('What is left out first.')),
-    'oldest_first',
-  ),
+  maxTokens: setting(count, 'Most tokens of the history that is sent.', 8_000),
+  reserveTokens: setting(count, 'Kept free for the answer.', 2_000),
+  truncation: setting(v.picklist(['oldest_first', 'middle_out']), 'What is left out first.', 'oldest_first'),
 })
 
 /** What an agent's `tools` says; none of these words can be the name of free settings at the top-level `tools`. */
 export const POLICY_WORDS = ['profile', 'allow', 'ask', 'deny'] as const
 
 const policy = v.strictObject({
-  profile: v.optional(
-    v.pipe(v.picklist(['minimal', 'coding', 'messaging', 'full']), about('Which tools there are at all.')),
-    'full',
-  ),
-  allow: v.optional(v.pipe(texts, about('Tools, groups (group:fs), servers (mcp:github) and patterns.'))),
-  ask: v.optional(v.pipe(texts, about('Tools that a person confirms at each call.'))),
-  deny: v.optional(v.pipe(texts, about('Tools that are refused. Weighs more than anything else.'))),
+  profile: setting(v.picklist(['minimal', 'coding', 'messaging', 'full']), 'Which tools there are at all.', 'full'),
+  allow: setting(names, 'Tools, groups (group:fs), servers (mcp:github) and patterns.'),
+  ask: setting(names, 'Tools that a person confirms at each call.'),
+  deny: setting(names, 'Tools that are refused. Weighs more than anything else.'),
 })
 
 export const agent = v.strictObject({
   id: identifier,
-  extends: v.optional(v.pipe(identifier, about('Another agent whose settings this one starts from.'))),
-  skills: v.optional(v.pipe(texts, about('Absent: all. A list: only these. []: none.'))),
-  instructions: v.optional(v.pipe(v.string(), about('Text for the agent’s system prompt.'))),
-  preset: v.optional(v.pipe(text, about('yolo, trusted, sandboxed, worker, or one of permissions.presets.'))),
-  permissions: v.optional(v.pipe(delta, about('What is different from the preset.'))),
-  budget: v.optional(v.pipe(budget, about('What the agent may use up.'))),
-  context: v.optional(v.pipe(context, about('How much of the history is sent.'))),
-  tools: v.optional(v.pipe(policy, about('Which tools the agent may call.'))),
+  extends: setting(identifier, 'Another agent whose settings this one starts from.'),
+  skills: setting(names, 'Absent: all. A list: only these. []: none.'),
+  instructions: setting(v.string(), 'Text for the agent’s system prompt.'),
+  preset: setting(name, 'yolo, trusted, sandboxed, worker, or one of permissions.presets.'),
+  permissions: setting(delta, 'What is different from the preset.'),
+  budget: setting(budget, 'What the agent may use up.'),
+  context: setting(context, 'How much of the history is sent.'),
+  tools: setting(policy, 'Which tools the agent may call.'),
 })

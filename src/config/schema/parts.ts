@@ -3,23 +3,68 @@ import * as v from 'valibot'
 /** Descriptions become the descriptions of the published JSON Schema: what an editor shows. */
 export const about = v.description
 
+type AnySchema = v.BaseSchema<unknown, unknown, v.BaseIssue<unknown>>
+
+/** A setting that may be absent, with what an editor says of it, and the value that holds then if there is one. */
+export function setting<const S extends AnySchema>(schema: S, words: string): v.OptionalSchema<S, undefined>
+export function setting<const S extends AnySchema, const D extends v.InferInput<S>>(
+  schema: S,
+  words: string,
+  value: D,
+): v.OptionalSchema<S, D>
+export function setting<const S extends AnySchema>(
+  schema: S,
+  words: string,
+  value?: v.InferInput<S>,
+): v.OptionalSchema<S, unknown> {
+  return v.optional(v.pipe(schema, v.description(words)) as unknown as S, value) as v.OptionalSchema<S, unknown>
+}
+
+/**
+ * What a text of the settings holds. `name` and `path` are public and `address` is up to its host; any other text is shown only where
+ * a person is asked for consent. `secret` may be a reference, and its value is blanked wherever it appears.
+ */
+export type Holds = 'name' | 'path' | 'address' | 'secret'
+export const NAME = { holds: 'name' } as const satisfies { readonly holds: Holds }
+const PATH = { holds: 'path' } as const satisfies { readonly holds: Holds }
+const ADDRESS = { holds: 'address' } as const satisfies { readonly holds: Holds }
+const SECRET = { holds: 'secret' } as const satisfies { readonly holds: Holds }
+
 const MOST = 1_000_000_000_000
 /** A day in milliseconds times thirty. */
 const LONGEST_MS = 2_592_000_000
 
+/** Any text, such as a program or what a model is told. */
 export const text = v.pipe(v.string(), v.minLength(1))
 export const texts = v.array(text)
+/** A text that names something: a skill, a tool, a variable, a host. */
+export const name = v.pipe(text, v.metadata(NAME))
+export const names = v.array(name)
+export const path = v.pipe(text, v.metadata(PATH))
+export const paths = v.array(path)
 export const count = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MOST))
 export const countOrNone = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MOST))
 /** Milliseconds; 0 where nothing limits. */
 export const timeOrNone = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(LONGEST_MS))
 export const time = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LONGEST_MS))
-export const url = v.pipe(v.string(), v.regex(/^(https?:\/\/|\$\{)/))
-export const environmentName = v.pipe(v.string(), v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
-export const identifier = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/))
+export const address = v.pipe(text, v.metadata(ADDRESS))
+export const url = v.pipe(v.string(), v.regex(/^(https?:\/\/|\$\{)/, 'an http or https address'), v.metadata(ADDRESS))
+export const environmentName = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'letters, digits and underscores, such as GITHUB_TOKEN'),
+)
+export const variable = v.pipe(environmentName, v.metadata(NAME))
+export const identifier = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, '1 to 64 letters, digits, dots, underscores and hyphens'),
+  v.metadata(NAME),
+)
 /** As Go reads one, and days: `1h30m`, `1.5h`, `0`. None is negative. Source: seed 001 §7.1, `time.Duration`. */
-export const DURATION = /^(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|[u\u00b5\u03bc]s|ms|s|m|h|d))+)$/
-export const duration = v.pipe(v.string(), v.regex(DURATION))
+export const duration = v.pipe(
+  v.string(),
+  v.regex(/^(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|[u\u00b5\u03bc]s|ms|s|m|h|d))+)$/, 'a duration such as 24h or 1h30m'),
+  v.metadata(NAME),
+)
 export const port = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535))
 
 /** A secret as text, `${ENV}`, or a reference in our form or in that of OpenClaw. Which keys go together is checked when it is read. */
@@ -27,26 +72,27 @@ export const secret = v.pipe(
   v.union([
     v.string(),
     v.strictObject({
-      env: v.optional(v.pipe(environmentName, about('Name of an environment variable.'))),
-      file: v.optional(v.pipe(text, about('A file that holds the secret; the last line break is not part of it.'))),
-      command: v.optional(
-        v.pipe(
-          v.union([text, texts]),
-          about('A program and its arguments whose output is the secret. No shell; 5 s, 64 KiB.'),
-        ),
+      env: setting(environmentName, 'Name of an environment variable.'),
+      file: setting(text, 'A file that holds the secret; the last line break is not part of it.'),
+      command: setting(
+        v.union([text, texts]),
+        'A program and its arguments whose output is the secret. No shell; 5 s, 64 KiB.',
       ),
-      args: v.optional(v.pipe(texts, about('With source: exec and a command that is one text: its arguments.'))),
-      source: v.optional(v.pipe(v.picklist(['env', 'file', 'exec']), about('OpenClaw’s form: where the secret is.'))),
-      provider: v.optional(v.pipe(text, about('OpenClaw’s form: a name of secrets.providers.'))),
-      id: v.optional(
-        v.pipe(text, about('OpenClaw’s form: the variable, the JSON pointer in the file, or the id asked for.')),
-      ),
-      path: v.optional(v.pipe(text, about('With source: file and no provider: the file.'))),
+      args: setting(texts, 'With source: exec and a command that is one text: its arguments.'),
+      source: setting(v.picklist(['env', 'file', 'exec']), 'OpenClaw’s form: where the secret is.'),
+      provider: setting(text, 'OpenClaw’s form: a name of secrets.providers.'),
+      id: setting(text, 'OpenClaw’s form: the variable, the JSON pointer in the file, or the id asked for.'),
+      path: setting(text, 'With source: file and no provider: the file.'),
     }),
   ]),
   v.title('Secret'),
   about('A text, "${NAME}", or a map: { env }, { file }, { command: [program, …] }, or { source, provider, id }.'),
+  v.metadata(SECRET),
 )
 
 /** Values that are given to a process or sent as headers. */
-export const environmentValues = v.record(environmentName, v.union([v.string(), v.number(), v.boolean()]))
+export const environmentValues = v.record(
+  environmentName,
+  v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.metadata(SECRET)),
+)
+export const headers = v.record(text, v.pipe(v.string(), v.metadata(SECRET)))

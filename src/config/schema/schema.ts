@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { agent, permissions, POLICY_WORDS } from './agents.ts'
 import { execution, limits, store } from './execution.ts'
-import { about, secret, text, texts, url } from './parts.ts'
+import { about, NAME, name, names, secret, url, setting } from './parts.ts'
 import { mcp, nats, search, secrets, server } from './services.ts'
 import { skills } from './skills.ts'
 
@@ -10,41 +10,42 @@ export const MODEL_PROVIDERS = ['openai', 'anthropic', 'openai-compatible'] as c
 
 const modelMap = v.strictObject({
   provider: v.picklist(MODEL_PROVIDERS),
-  name: v.pipe(text, about('The model as its provider calls it.')),
-  baseUrl: v.optional(
-    v.pipe(url, about('Address of the API; required for openai-compatible unless OPENAI_BASE_URL is set.')),
-  ),
-  apiKey: v.optional(v.pipe(secret, about('Default: the provider’s usual key variable.'))),
-  api: v.optional(v.pipe(v.picklist(['chat', 'responses']), about('Which interface of OpenAI is spoken.'))),
+  name: v.pipe(name, about('The model as its provider calls it.')),
+  baseUrl: setting(url, 'Address of the API; required for openai-compatible unless OPENAI_BASE_URL is set.'),
+  apiKey: setting(secret, 'Default: the provider’s usual key variable.'),
+  api: setting(v.picklist(['chat', 'responses']), 'Which interface of OpenAI is spoken.'),
 })
 
-const modelText = v.pipe(v.string(), v.regex(/^(openai|anthropic|openai-compatible)\/.+$/))
+const modelText = v.pipe(
+  v.string(),
+  v.regex(
+    /^(openai|anthropic|openai-compatible)\/.+$/,
+    'provider/name, with openai, anthropic or openai-compatible as provider',
+  ),
+  v.metadata(NAME),
+)
 
 /** Policy is an agent's. Here it would be taken for free settings and do nothing. */
-const misplaced = v.optional(v.pipe(v.never(), about('Policy belongs to an agent: agents[].tools.')))
+const misplaced = setting(v.never(), 'Policy belongs to an agent: agents[].tools.')
 
-const groupName = v.pipe(v.string(), v.regex(/^group:\S+$/))
+const groupName = v.pipe(v.string(), v.regex(/^group:\S+$/, 'a name that begins with "group:", such as "group:mine"'))
 
 /** The whole of nexus.yaml: the one source of checks, types, defaults and the published JSON Schema. Nothing in it transforms. */
 export const CONFIG_SCHEMA = v.pipe(
   v.strictObject({
-    model: v.optional(v.pipe(v.union([modelText, modelMap]), about('"provider/name", or a map.'))),
+    model: setting(v.union([modelText, modelMap]), '"provider/name", or a map.'),
     skills: v.optional(skills),
-    agents: v.optional(v.pipe(v.array(agent), about('Agents, by id. Without any there is one, main, with all tools.'))),
+    agents: setting(v.array(agent), 'Agents, by id. Without any there is one, main, with all tools.'),
     permissions: v.optional(permissions),
-    tools: v.optional(
-      v.pipe(
-        v.objectWithRest(
-          {
-            groups: v.optional(
-              v.pipe(v.record(groupName, texts), about('Names for several tools, used in allow, ask and deny.')),
-            ),
-            ...v.entriesFromList(POLICY_WORDS, misplaced),
-          },
-          v.unknown(),
-        ),
-        about('Groups of tools, and free settings per tool that skills may ask for.'),
+    tools: setting(
+      v.objectWithRest(
+        {
+          groups: setting(v.record(groupName, names), 'Names for several tools, used in allow, ask and deny.'),
+          ...v.entriesFromList(POLICY_WORDS, misplaced),
+        },
+        v.unknown(),
       ),
+      'Groups of tools, and free settings per tool that skills may ask for.',
     ),
     execution: v.optional(execution),
     limits: v.optional(limits),

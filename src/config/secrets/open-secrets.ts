@@ -1,11 +1,9 @@
 import { isAbsolute } from 'node:path'
 import { NexusError } from '../../kernel/index.ts'
-import type { LoadedConfig, ModelConfig, Origin } from '../config.ts'
-import { partAt } from '../document/parts.ts'
-import { nameOf } from '../document/name-of.ts'
-import { originOf } from '../layers/origins.ts'
+import type { LoadedConfig, ModelConfig } from '../config.ts'
+import { nameOf, partAt, type Path } from '../document/path.ts'
 import type { Environment } from '../environment.ts'
-import { asSecretCommand, type SecretCommand } from './places.ts'
+import { asSecretCommand, type SecretCommand } from './reference.ts'
 import { textAt } from './read-file.ts'
 
 /** One program to run for a secret. No shell is between. */
@@ -33,7 +31,7 @@ export interface Secrets {
    * The secret at a place such as `['model', 'apiKey']`; undefined when there is none. A command is run at the first call,
    * and once. Throws CONFIG_INVALID, with the place, when the command gives none.
    */
-  read(keys: readonly (string | number)[], signal?: AbortSignal): Promise<string | undefined>
+  read(keys: Path, signal?: AbortSignal): Promise<string | undefined>
   /** The configured model with its key. Throws as `read` does. */
   model(signal?: AbortSignal): Promise<ModelConfig | undefined>
   /** Every value known so far that must never be shown: the same list always, and it grows. */
@@ -51,22 +49,18 @@ export function openSecrets(
   const values = [...loaded.secrets]
   const running = new Map<string, Promise<string>>()
 
-  async function obtain(
-    keys: readonly (string | number)[],
-    wanted: SecretCommand,
-    signal?: AbortSignal,
-  ): Promise<string> {
+  async function obtain(keys: Path, wanted: SecretCommand, signal?: AbortSignal): Promise<string> {
     const result = await run(toRequest(wanted, environment, signal))
     const secret = result.type === 'done' ? secretIn(result.output, wanted) : undefined
     if (secret === undefined)
-      throw new NexusError('CONFIG_INVALID', failure(keys, wanted, { result, loaded }), {
+      throw new NexusError('CONFIG_INVALID', await failure(keys, wanted, { result, loaded }), {
         fix: 'Run the command yourself and see what it says.',
       })
     values.push(secret)
     return secret
   }
 
-  async function read(keys: readonly (string | number)[], signal?: AbortSignal): Promise<string | undefined> {
+  async function read(keys: Path, signal?: AbortSignal): Promise<string | undefined> {
     const value = partAt(loaded.config.values, keys)
     const wanted = asSecretCommand(value)
     if (wanted === undefined) return typeof value === 'string' && value !== '' ? value : undefined
@@ -90,15 +84,15 @@ export function openSecrets(
 }
 
 /** What went wrong, without a word of what the program wrote. */
-function failure(
-  keys: readonly (string | number)[],
+async function failure(
+  keys: Path,
   { command }: SecretCommand,
   { result, loaded }: { readonly result: SecretCommandResult; readonly loaded: LoadedConfig },
-): string {
-  const origin: Origin = originOf(loaded.config.values, keys, loaded.layers) ?? { path: 'nexus.yaml' }
-  const { path, line, column } = origin
+): Promise<string> {
+  const { explain } = await import('../layers/explain.ts')
+  const { path, line, column, keys: at = keys } = explain(loaded).originOf(keys) ?? { path: 'nexus.yaml' }
   const place = line === undefined ? path : `${path}:${line}:${column}`
-  return `${place} ${nameOf(origin.keys ?? keys)}: the command ${command[0] ?? ''} ${result.type === 'failed' ? result.why : 'gave no secret'}.`
+  return `${place} ${nameOf(at)}: the command ${command[0] ?? ''} ${result.type === 'failed' ? result.why : 'gave no secret'}.`
 }
 
 function toRequest(wanted: SecretCommand, environment: Environment, signal?: AbortSignal): SecretCommandRequest {

@@ -1,6 +1,21 @@
-import { type JsonObject, nearest } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, nearest } from '../../kernel/index.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
-import type { SecretCommand } from './places.ts'
+
+/** A program whose output is a secret, with absolute path or a name in the system's directories. */
+export interface SecretCommand {
+  readonly command: readonly string[]
+  /** OpenClaw's protocol: the request goes to stdin as JSON, the answer holds the value under this id. */
+  readonly request?: { readonly provider: string; readonly id: string }
+  /** `false`: the output is the secret itself, although there is a request. */
+  readonly jsonOnly?: boolean
+  /** Variables that the program gets besides the usual few. */
+  readonly passEnv?: readonly string[]
+}
+
+/** What stands at a secret place of a resolved document when a command gives the secret; undefined for anything else. */
+export function asSecretCommand(value: unknown): SecretCommand | undefined {
+  return isJsonObject(value) && Array.isArray(value['command']) ? (value as unknown as SecretCommand) : undefined
+}
 
 /** Where a secret is, whatever the form it was written in. */
 export type SecretReference =

@@ -2,17 +2,17 @@ import { isJsonObject, type JsonValue, toSafeText } from '../../kernel/index.ts'
 import type { Frontmatter, Written } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
-import { countCharacters, renaming, shown, similarKey, trimText } from './text.ts'
+import { countCharacters, renaming, similarKey, trimText } from './text.ts'
+import { shown } from '../shown.ts'
 
 const EXAMPLE = 'description: "What it does. Use when …"'
 
 /** The description, or undefined when there is none: such a skill is held by the gate, not rejected. */
 export function readDescription(front: Frontmatter, report: Report, body: string): string | undefined {
   const written = front.written('description')
-  const place = front.place('description')
   if (written === 'collection') {
     report.add('description-not-text', 'the description is a list or a mapping; the skill is held', {
-      ...place,
+      ...front.place('description'),
       fix: `write: ${EXAMPLE}`,
     })
     return undefined
@@ -23,9 +23,9 @@ export function readDescription(front: Frontmatter, report: Report, body: string
     reportMissing(front, { isThere: written !== undefined, body, report })
     return undefined
   }
-  warnWriting(written, text, { place, report })
-  warnLength(text, { place, report })
-  warnHidden(text, { place, report })
+  warnWriting(written, text, { front, report })
+  warnLength(text, { front, report })
+  warnHidden(text, { front, report })
   return text
 }
 
@@ -34,6 +34,7 @@ function reportMissing(
   front: Frontmatter,
   { isThere, body, report }: { isThere: boolean; body: string; report: Report },
 ): void {
+  const written = front.written('description')
   const add = (message: string, key: string, fix: string): void =>
     report.add('description-missing', `${message}; the skill is held`, { ...front.place(key), fix })
   const similar = similarKey(front, 'description')
@@ -42,11 +43,11 @@ function reportMissing(
     return add('no description is given', similar, fix)
   }
   if (isThere) {
-    return /^[|>]/.test(front.source('description'))
+    return written !== undefined && written !== 'collection' && written.isBlock === true
       ? add('the description is empty', 'description', 'indent the lines of its text below it by two spaces')
       : add('the description is empty', 'description', `write: ${EXAMPLE}`)
   }
-  const outer = front.keys().find((key) => isObjectWith(front.value(key), 'description'))
+  const outer = Object.keys(front.values).find((key) => isObjectWith(front.values[key], 'description'))
   if (outer !== undefined) {
     return add(`the description stands below ${shown(outer)}`, outer, 'move description: to the start of a line')
   }
@@ -61,34 +62,34 @@ function isObjectWith(value: JsonValue | undefined, key: string): boolean {
 }
 
 interface Notes {
-  readonly place: { readonly line: number; readonly column: number }
+  readonly front: Frontmatter
   readonly report: Report
 }
 
 /** Warns when YAML reads the text as something else than what people see. */
-function warnWriting({ isText, comment: dropped }: Written, text: string, { place, report }: Notes): void {
+function warnWriting({ isText, comment: dropped }: Written, text: string, { front, report }: Notes): void {
   if (!isText) {
     const fix = `write: description: "${text}"`
     report.add('description-not-text', `the description ${shown(text)} is no text in YAML; it is read as written`, {
-      ...place,
+      ...front.place('description'),
       fix,
     })
   }
   if (dropped === undefined) return
   const comment = shown(`#${dropped}`)
   report.add('comment-in-value', `${comment} is a YAML comment and was dropped from the description`, {
-    ...place,
+    ...front.place('description'),
     fix: 'put quotes around the whole value when the text belongs to it',
   })
 }
 
-function warnLength(text: string, { place, report }: Notes): void {
+function warnLength(text: string, { front, report }: Notes): void {
   const limit = FORMAT_LIMITS.maxDescriptionLength
   if (text.length <= limit) return
   const length = countCharacters(text)
   if (length <= limit) return
   report.add('description-long', `the description has ${length} characters, the specification allows ${limit}`, {
-    ...place,
+    ...front.place('description'),
     fix: 'say what it does and when to use it; move the rest below the frontmatter',
   })
 }
@@ -104,13 +105,13 @@ export function mayHide(text: string): boolean {
 }
 
 /** Warns about characters that people do not see. */
-function warnHidden(text: string, { place, report }: Notes): void {
+function warnHidden(text: string, { front, report }: Notes): void {
   if (!mayHide(text)) return
   const plain = withoutEmojiParts(text.normalize('NFC'))
   const breaks = plain.replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
   if (toSafeText(breaks) === breaks) return
   report.add('hidden-characters', 'the description holds control, bidi or invisible characters; they are stripped', {
-    ...place,
+    ...front.place('description'),
     fix: 'retype the text without them',
   })
 }

@@ -19,7 +19,7 @@ export function readFlag(
   { fallback, report }: { fallback: boolean; report: Report },
 ): boolean {
   const found = spelledKey(front, key, report)
-  const value = front.value(found)
+  const value = front.values[found]
   if (value === undefined || value === null) return fallback
   const flag = asBoolean(value)
   if (flag !== undefined) return flag
@@ -41,7 +41,7 @@ const UNDERSCORED = {
 /** The key that is there: itself, or its spelling with underscores, which is reported. */
 export function spelledKey(front: Frontmatter, key: keyof typeof UNDERSCORED, report: Report): string {
   const other = UNDERSCORED[key]
-  if (front.value(key) !== undefined || front.value(other) === undefined) return key
+  if (front.values[key] !== undefined || front.values[other] === undefined) return key
   report.add('key-spelling', `${other} is read as ${key}`, { ...front.place(other), fix: `write: ${key}:` })
   return other
 }

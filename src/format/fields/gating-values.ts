@@ -1,4 +1,4 @@
-import type { Requirements } from '../../kernel/index.ts'
+import { type Requirements, toOsName } from '../../kernel/index.ts'
 
 /** What an entry of each list of `requires` must look like. */
 export const REQUIRED: Readonly<Record<keyof Requirements, RegExp>> = {
@@ -8,20 +8,12 @@ export const REQUIRED: Readonly<Record<keyof Requirements, RegExp>> = {
   config: /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/,
 }
 
-const OS_NAMES: Readonly<Record<string, string>> = {
-  macos: 'darwin',
-  mac: 'darwin',
-  osx: 'darwin',
-  win32: 'windows',
-  win: 'windows',
-}
-
 const NONE: readonly never[] = Object.freeze([])
 
 /** One name per system, each once. */
 export function osNames(names: readonly string[]): readonly string[] {
   if (names.length === 0) return NONE
-  return [...new Set(names.map((name) => OS_NAMES[name.toLowerCase()] ?? name.toLowerCase()))]
+  return [...new Set(names.map(toOsName))]
 }
 
 /** True for an address that a browser would open. */

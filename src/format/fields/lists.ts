@@ -7,7 +7,7 @@ import { splitToolList } from './tool-list.ts'
 /** The tools a skill lists, from a text with blanks or commas or from a list. They never widen what is allowed. */
 export function readAllowedTools(front: Frontmatter, report: Report): readonly string[] {
   const key = spelledKey(front, 'allowed-tools', report)
-  const value = front.value(key)
+  const value = front.values[key]
   if (value === undefined || value === null) return []
   const parts = Array.isArray(value) ? (value as readonly JsonValue[]) : [value]
   const texts = parts.filter((part) => typeof part === 'string')
@@ -29,7 +29,7 @@ export function readAllowedTools(front: Frontmatter, report: Report): readonly s
 
 /** Names of positional arguments: a list of texts or of mappings with `name`, or a text with blanks or commas. */
 export function readArguments(front: Frontmatter, report: Report): readonly string[] {
-  const value = front.value('arguments')
+  const value = front.values['arguments']
   if (value === undefined || value === null) return []
   if (typeof value === 'string') return value.split(/[\s,]+/).filter(Boolean)
   const names = (Array.isArray(value) ? (value as readonly JsonValue[]) : []).map((item) =>

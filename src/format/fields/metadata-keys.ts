@@ -1,12 +1,11 @@
 import { nearest } from '../../kernel/index.ts'
 
-/** Keys under `metadata` that clients use for gating, the most specific first. Source: decisions, "metadata forms". */
-export const ALIASES = ['nexus', 'openclaw', 'clawdbot', 'clawdis', 'moltbot'] as const
-
 /** Top-level keys that corpora use for the same purpose. `always` and `skillKey` count only inside metadata. */
 export const TOP_LEVEL = ['emoji', 'homepage', 'os', 'requires', 'anyBins', 'primaryEnv', 'install'] as const
 
 const FIELDS: readonly string[] = [...TOP_LEVEL, 'always', 'skillKey']
+
+const PLAIN_FIELDS: ReadonlySet<string> = new Set(FIELDS.map((field) => field.toLowerCase()))
 
 /** What `requires` may hold. */
 export const REQUIREMENTS: readonly string[] = ['bins', 'anyBins', 'env', 'config', 'os', 'primaryEnv', 'install']
@@ -20,22 +19,6 @@ const WORDS: Readonly<Record<string, string>> = {
   ...{ anybinary: 'anyBins', anybinaries: 'anyBins', anyof: 'anyBins', oneof: 'anyBins' },
   ...{ environment: 'env', variables: 'env', envvars: 'env', vars: 'env', settings: 'config' },
   ...{ platform: 'os', platforms: 'os', systems: 'os' },
-}
-
-/**
- * How a key directly below `metadata` begins when it may be a slip of one that gates: its first four characters with the colon. Keys there
- * are the author's own, so others are never taken for one; readers that cannot report leave these to one that can.
- */
-export const SLIPS_BEGIN: readonly string[] = [
-  ...['requ', 'Requ', 'REQU', 'inst', 'Inst', 'INST', 'anyB', 'AnyB', 'anyb', 'any_', 'any-', 'ANY_', 'Anyb', 'ANYB'],
-  ...['prim', 'Prim', 'PRIM', 'skil', 'Skil', 'SKIL', 'alwa', 'Alwa', 'ALWA', 'OS:', 'Os:', 'bins', 'Bins', 'bin:'],
-  ...['emoj', 'Emoj', 'EMOJ', 'home', 'Home', 'HOME'],
-]
-const BEGINNINGS: ReadonlySet<string> = new Set(SLIPS_BEGIN)
-
-/** True for a key directly below `metadata` that may be such a slip. */
-export function maySlip(key: string): boolean {
-  return BEGINNINGS.has(`${key}:`.slice(0, 4))
 }
 
 /** The requirement that a key of `requires` was meant to be, `''` when no guess is near; undefined for one that may stand there. */
@@ -61,11 +44,17 @@ export function meantField(key: string): string | undefined {
   )
 }
 
+/** True for a field that is written otherwise: in other case, or with `-` or `_` in it. */
+export function isSpelledLikeField(key: string): boolean {
+  return !FIELDS.includes(key) && PLAIN_FIELDS.has(plainly(key))
+}
+
 function sameWord(plain: string, words: readonly string[]): string | undefined {
   return words.find((word) => word.toLowerCase() === plain)
 }
 
 /** Without what tells spellings apart. */
 function plainly(key: string): string {
-  return key.toLowerCase().replace(/[-_ ]/g, '')
+  const lower = key.toLowerCase()
+  return /[-_ ]/.test(lower) ? lower.replace(/[-_ ]/g, '') : lower
 }

@@ -1,17 +1,17 @@
-import { isJsonObject, type JsonObject, type JsonValue, type SkillMetadata } from '../../kernel/index.ts'
+import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue, type SkillMetadata } from '../../kernel/index.ts'
 import type { Frontmatter, KeyPath, Place } from '../front.ts'
 import type { Report } from '../report.ts'
 import { normalizeMetadata, type Notes, own } from './gating.ts'
 import { parseJson5, readJson5 } from '../json5.ts'
 import { type Holder, placeOfField } from './metadata-place.ts'
-import { ALIASES, meantRequirement, TOP_LEVEL } from './metadata-keys.ts'
+import { meantRequirement, TOP_LEVEL } from './metadata-keys.ts'
 import { reportRequirements } from './slips.ts'
 
 /** The gating part of a skill from every accepted place. For each field the first place that gives it counts. */
 export function readMetadata(front: Frontmatter, report: Report): SkillMetadata {
   const metadata = asMapping(front, report)
   const containers: JsonObject[] = []
-  for (const alias of ALIASES) {
+  for (const alias of CLIENT_BLOCKS) {
     const value = own(metadata, alias)
     const inner = typeof value === 'string' ? fromText(value, ['metadata', alias], { front, report }) : value
     if (isJsonObject(inner)) containers.push(inner)
@@ -19,7 +19,7 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
   containers.push(metadata)
   const top = Object.create(null) as Record<string, JsonValue>
   for (const key of TOP_LEVEL) {
-    const value = front.value(key)
+    const value = front.values[key]
     // A top-level `requires` also names other skills or servers in corpora; only the gating form is ours.
     const gating = key === 'requires' || key === 'install' ? isGating(key, value) : value !== undefined
     if (gating && value !== undefined) top[key] = value
@@ -29,7 +29,7 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
     place: (path) => placeOfField(front, [...holdersIn(metadata), { path: [], fields: top }], path),
     report,
   }
-  const other = own(top, 'requires') === undefined ? front.value('requires') : undefined
+  const other = own(top, 'requires') === undefined ? front.values['requires'] : undefined
   // With a key of another client it is that client's.
   if (isJsonObject(other) && Object.keys(other).every((key) => meantRequirement(key) !== undefined)) {
     const place = (path: KeyPath): Place => front.place(String(path[0]), path.slice(1))
@@ -40,7 +40,7 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
 
 /** The containers of `metadata`, with the way to each. */
 function holdersIn(metadata: JsonObject): Holder[] {
-  const inAliases = ALIASES.flatMap((alias): Holder[] => {
+  const inAliases = CLIENT_BLOCKS.flatMap((alias): Holder[] => {
     const value = own(metadata, alias)
     const fields = typeof value === 'string' ? parseJson5(value) : value
     return isJsonObject(fields) ? [{ path: ['metadata', alias], fields }] : []
@@ -81,7 +81,7 @@ function fromText(text: string, path: KeyPath, { front, report }: Reading): Json
 
 /** `metadata` as a mapping: YAML, or JSON5 in a string. Anything else is reported and left out. */
 function asMapping(front: Frontmatter, report: Report): JsonObject {
-  const value = front.value('metadata')
+  const value = front.values['metadata']
   const empty = Object.create(null) as JsonObject
   if (value === undefined || value === null || value === '') return empty
   if (isJsonObject(value)) return value

@@ -1,18 +1,18 @@
 import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
-import { countCharacters, renaming, shown, similarKey, trimText } from './text.ts'
+import { countCharacters, renaming, similarKey, trimText } from './text.ts'
+import { shown } from '../shown.ts'
 
 /** The label, checked against the published naming rule; breaches are warnings. Source: decisions, "names". */
 export function readName(front: Frontmatter, directoryName: string | undefined, report: Report): string | undefined {
   const written = front.written('name')
-  const place = front.place('name')
   const name = written === undefined || written === 'collection' ? '' : trimText(written.text ?? '')
-  if (name === '') return noName(front, { directoryName, place, report })
+  if (name === '') return noName(front, directoryName, report)
   const breaches = isCleanName(name) ? [] : nameBreaches(name)
   if (breaches.length > 0) {
     report.add('name-invalid', `the name ${shown(name)} ${breaches.join(', ')}; it is used as a label only`, {
-      ...place,
+      ...front.place('name'),
       fix: `write: name: ${suggestName(name)}`,
     })
   }
@@ -25,7 +25,7 @@ export function readName(front: Frontmatter, directoryName: string | undefined, 
       'name-differs',
       `the name ${shown(name)} differs from the directory ${shown(directoryName)}; the name counts`,
       {
-        ...place,
+        ...front.place('name'),
         fix: fixOfDifference(name, directoryName),
       },
     )
@@ -33,13 +33,7 @@ export function readName(front: Frontmatter, directoryName: string | undefined, 
   return name
 }
 
-interface Place {
-  readonly directoryName: string | undefined
-  readonly place: { readonly line: number; readonly column: number }
-  readonly report: Report
-}
-
-function noName(front: Frontmatter, { directoryName, place, report }: Place): undefined {
+function noName(front: Frontmatter, directoryName: string | undefined, report: Report): undefined {
   const written = front.written('name')
   const similar = written === undefined ? similarKey(front, 'name') : undefined
   if (similar !== undefined) {
@@ -49,6 +43,7 @@ function noName(front: Frontmatter, { directoryName, place, report }: Place): un
   }
   const line = `name: ${directoryName === undefined ? 'my-skill' : suggestName(directoryName)}`
   const fix = written === undefined ? `add a line below the opening ---: ${line}` : `write: ${line}`
+  const place = front.place('name')
   if (written === 'collection')
     report.add('name-not-text', "the name is not text; the directory's name is used", { ...place, fix })
   else report.add('name-missing', "no name is given; the directory's name is used", { ...place, fix })

@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { KeyPath } from '../front.ts'
 import type { Notes } from './gating.ts'
-import { maySlip, meantField, meantRequirement, REQUIREMENTS } from './metadata-keys.ts'
+import { isSpelledLikeField, meantField, meantRequirement, REQUIREMENTS } from './metadata-keys.ts'
 import { namesOf, seenOf } from '../split.ts'
-import { shown } from './text.ts'
+import { shown } from '../shown.ts'
 
 /** Where gating fields were looked for. */
 export interface Searched {
@@ -21,7 +21,7 @@ export function reportSlips({ clients, metadata, requires }: Searched, notes: No
     for (const [key, value] of Object.entries(fields)) aboutField(key, value, { notes, hasRequires })
   }
   for (const [key, value] of Object.entries(metadata)) {
-    if (maySlip(key) && looksLikeGate(key, value)) aboutField(key, value, { notes, hasRequires })
+    if (looksLikeGate(key, value)) aboutField(key, value, { notes, hasRequires })
   }
   reportRequirements(requires, { notes, isOurs: true })
 }
@@ -84,13 +84,15 @@ function isMisplaced(key: string, value: JsonValue): boolean {
   return ['bins', 'bin', 'Bins', 'env', 'config'].includes(key) && Array.isArray(value)
 }
 
+/** Keys there are the author's own, so only what surely means a field counts: its letters, or what it holds. */
 function looksLikeGate(key: string, value: JsonValue): boolean {
-  if (isMisplaced(key, value)) return true
-  const meant = meantField(key)
-  if (meant === undefined || key.replace(/[-_]/g, '').toLowerCase() === meant.toLowerCase()) return true
-  if (meant === 'requires') return isJsonObject(value) && Object.keys(value).some((name) => REQUIREMENTS.includes(name))
+  if (/^bins?$/i.test(key)) return isMisplaced(key, value)
+  if (isSpelledLikeField(key)) return true
+  if ((CLIENT_BLOCKS as readonly string[]).includes(key)) return false
+  if (isJsonObject(value))
+    return Object.keys(value).some((name) => REQUIREMENTS.includes(name)) && meantField(key) === 'requires'
   const items = Array.isArray(value) ? (value as readonly JsonValue[]) : []
-  return meant === 'install' && items.some((item) => isJsonObject(item) && item['kind'] !== undefined)
+  return items.some((item) => isJsonObject(item) && item['kind'] !== undefined) && meantField(key) === 'install'
 }
 
 function add({ report, place }: Notes, path: KeyPath, { message, fix }: { message: string; fix: string }): void {

@@ -1,10 +1,13 @@
 import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
+import { shown } from '../shown.ts'
 import { seenOf } from '../split.ts'
 
 /** White space that YAML itself does not count as text; a no-break space stays. */
 export function trimText(text: string): string {
+  // Nearly all texts have nothing to trim.
+  if (text.trim() === text) return text
   return text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
 }
 
@@ -43,21 +46,14 @@ export function readCompatibility(front: Frontmatter, report: Report): string | 
   return text
 }
 
-/** A text in quotes for a message, cut when long. */
-export function shown(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text)
-}
-
 /** A key that was probably meant to be `key`: in other case, or with one letter wrong. Few letters are near to too many words. */
 export function similarKey(front: Frontmatter, key: string): string | undefined {
-  return front
-    .keys()
-    .find(
-      (other) =>
-        other !== key &&
-        (seenOf(other) === key || isNear(other.toLowerCase(), key)) &&
-        front.written(other) !== 'collection',
-    )
+  return Object.keys(front.values).find(
+    (other) =>
+      other !== key &&
+      (seenOf(other) === key || isNear(other.toLowerCase(), key)) &&
+      front.written(other) !== 'collection',
+  )
 }
 
 /** What to do about such a key. `validate --fix` does it. */

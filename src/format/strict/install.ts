@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { KeyPath } from '../front.ts'
 import { own } from '../fields/gating.ts'
-import { shown } from '../fields/text.ts'
+import { shown } from '../shown.ts'
 import type { Subject } from './findings.ts'
 import { ARCHIVES, BIN, isArchive, isCount, isHttps, isSafePackage, isTarget, PACKAGE_RULES } from './install-rules.ts'
 

@@ -1,4 +1,4 @@
-import { shown } from '../fields/text.ts'
+import { shown } from '../shown.ts'
 import { STRICT_LIMITS } from './codes.ts'
 
 export interface BrokenLink {

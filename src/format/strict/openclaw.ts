@@ -1,9 +1,8 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { KeyPath } from '../front.ts'
 import { own } from '../fields/gating.ts'
 import { parseJson5 } from '../json5.ts'
-import { ALIASES } from '../fields/metadata-keys.ts'
-import { shown } from '../fields/text.ts'
+import { shown } from '../shown.ts'
 import { checkKnownKeys, FLAG, oneOf, TEXT, type ValueKind } from './claude.ts'
 import type { Subject } from './findings.ts'
 import { checkInstall } from './install.ts'
@@ -53,7 +52,7 @@ export function checkOpenclaw(subject: Subject): void {
   const metadata = typeof value === 'string' ? parseJson5(value) : value
   if (!isJsonObject(metadata)) return
   checkFields(subject, metadata, ['metadata'])
-  for (const alias of ALIASES) {
+  for (const alias of CLIENT_BLOCKS) {
     const given = own(metadata, alias)
     const inner = typeof given === 'string' ? parseJson5(given) : given
     if (isJsonObject(inner)) checkFields(subject, inner, ['metadata', alias])

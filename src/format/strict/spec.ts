@@ -1,7 +1,7 @@
 import { isJsonObject, nearest } from '../../kernel/index.ts'
 import type { DocumentHead } from '../document.ts'
 import { own } from '../fields/gating.ts'
-import { shown } from '../fields/text.ts'
+import { shown } from '../shown.ts'
 import type { Subject } from './findings.ts'
 
 /** The keys of the published specification. */

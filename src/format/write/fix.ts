@@ -88,7 +88,6 @@ function fixFrame(layout: Layout): { layout: Layout; blank: Change[]; closer: Ch
 }
 
 const WHY_QUOTES = 'the value is not YAML as it stands; in quotes it is the text that was read'
-const WHY_COMMENT = 'comments of JSON are none in YAML; without them the value is what was read'
 
 /** Lines that reading repaired. Values of one line get double quotes, as the diagnostic says, the others single ones. */
 function quoteEdits(layout: Layout, quotes: 'double' | 'single'): Edit[] {
@@ -96,13 +95,12 @@ function quoteEdits(layout: Layout, quotes: 'double' | 'single'): Edit[] {
   if (repairs.length === 0) return []
   const repaired = text.split('\n')
   const edits: Edit[] = []
-  const why = repairs.every(({ isComment }) => isComment) ? WHY_COMMENT : WHY_QUOTES
   for (let from = 0; from < layout.lines.length; from++) {
     let to = from
     while (to < layout.lines.length && repaired[to] !== layout.lines[to]?.text) to++
     if (to === from) continue
     const now = repaired.slice(from, to)
-    edits.push({ from, to, now: quotes === 'double' ? now.map(inDoubleQuotes) : now, why })
+    edits.push({ from, to, now: quotes === 'double' ? now.map(inDoubleQuotes) : now, why: WHY_QUOTES })
     from = to
   }
   return edits

@@ -1,4 +1,4 @@
-import { isMarker, lineAt, LINES_AHEAD, namesOf, seenOf, splitFrontmatter } from '../split.ts'
+import { isMarker, LINES_AHEAD, namesOf, seenOf, splitFrontmatter } from '../split.ts'
 import type { Change } from './layout.ts'
 
 /** The text without the hidden characters that keep its frontmatter from being found: on and before the opening line, and on the closing one. */
@@ -20,7 +20,7 @@ export function withoutHidden(given: string): { readonly text: string; readonly 
   return { text: mark + text, changes }
 }
 
-const WHY = 'nobody sees it, and with it the line is not ---'
+const WHY = 'it is invisible, and with it the line is not ---'
 
 interface Found {
   readonly start: number
@@ -31,16 +31,15 @@ interface Found {
 /** Lines to be cleaned, up to the one that then opens or closes the frontmatter; none when there is no such line. */
 function hiddenLines(text: string, kind: 'missing' | 'unterminated'): readonly Found[] {
   const found: Found[] = []
-  let number = 0
-  for (let next = 0; next < text.length;) {
-    const line = lineAt(text, next)
-    next = line.next
-    number++
-    const seen = seenOf(line.text)
-    const isMeant = kind === 'missing' ? isMarker(seen) || seen.trim() === '' : isMarker(seen) && !isMarker(line.text)
-    if (isMeant && seen !== line.text) found.push({ start: line.start, was: line.text, line: number })
+  let line = 0
+  for (const { 0: was, index: start } of text.matchAll(/[^\r\n]*(?:\r\n?|\n|$)/g)) {
+    line++
+    const shownLine = was.replace(/[\r\n]+$/, '')
+    const seen = seenOf(shownLine)
+    const isMeant = kind === 'missing' ? isMarker(seen) || seen.trim() === '' : isMarker(seen) && !isMarker(shownLine)
+    if (isMeant && seen !== shownLine) found.push({ start, was: shownLine, line })
     if (isMarker(seen) && isMeant) return found
-    if (kind === 'missing' && (!isMeant || number > LINES_AHEAD)) return []
+    if (kind === 'missing' && (!isMeant || line > LINES_AHEAD)) return []
   }
   return []
 }

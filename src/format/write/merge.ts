@@ -1,7 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { own } from '../fields/gating.ts'
 import { parseJson5 } from '../json5.ts'
-import { ALIASES } from '../fields/metadata-keys.ts'
 
 /** Fields that gating and display read: for each, the first place that gives it counts. */
 const READ_FIELDS: ReadonlySet<string> = new Set([
@@ -18,7 +17,7 @@ export interface Merged {
 
 /** True for the name of a client under `metadata` whose fields are read. */
 export function isAlias(key: string): boolean {
-  return (ALIASES as readonly string[]).includes(key)
+  return (CLIENT_BLOCKS as readonly string[]).includes(key)
 }
 
 /** True when a field is one that gating and display read. */
@@ -38,8 +37,8 @@ export function underAlias(metadata: JsonObject, alias: string): JsonObject | un
  * that is kept. An unknown key that is taken already stays below its alias.
  */
 export function mergeAliases(metadata: JsonObject): Merged {
-  const clients = ALIASES.map((alias) => ({ alias, fields: underAlias(metadata, alias) })).filter(
-    (client): client is { alias: (typeof ALIASES)[number]; fields: JsonObject } => client.fields !== undefined,
+  const clients = CLIENT_BLOCKS.map((alias) => ({ alias, fields: underAlias(metadata, alias) })).filter(
+    (client): client is { alias: (typeof CLIENT_BLOCKS)[number]; fields: JsonObject } => client.fields !== undefined,
   )
   const merge: Merge = { metadata, clients, winners: new Map(), left: new Map(), outweighed: [], isPlain: true }
   for (const client of clients) mergeClient(merge, client)

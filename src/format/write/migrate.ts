@@ -1,5 +1,6 @@
 import { isMap, type ParsedNode, type YAMLMap } from 'yaml'
 import {
+  CLIENT_BLOCKS,
   type Diagnostic,
   isJsonObject,
   type JsonObject,
@@ -8,7 +9,6 @@ import {
 } from '../../kernel/index.ts'
 import { own } from '../fields/gating.ts'
 import { parseJson5 } from '../json5.ts'
-import { ALIASES } from '../fields/metadata-keys.ts'
 import { parseSkill } from '../parse.ts'
 import { WRITE_CODES, type WriteCode } from './codes.ts'
 import { emitEntries, toJson } from './emit.ts'
@@ -149,7 +149,7 @@ function inJson({ text }: Tree, value: ParsedNode | null, plan: Plan): Edit[] {
 
 function needsMigration(metadata: JsonObject, form: Form): boolean {
   if (form === 'text' || (form === 'flow' && Object.keys(metadata).some(isReadField))) return true
-  const clients = ALIASES.filter((alias) => underAlias(metadata, alias) !== undefined)
+  const clients = CLIENT_BLOCKS.filter((alias) => underAlias(metadata, alias) !== undefined)
   // Our own mapping alone is a form of ours.
   if (clients.length === 1 && clients[0] === 'nexus') return typeof metadata['nexus'] === 'string'
   if (clients.length > 0) return JSON.stringify(mergeAliases(metadata).metadata) !== JSON.stringify(metadata)

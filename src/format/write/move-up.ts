@@ -1,6 +1,6 @@
 import { isMap, type Pair, type ParsedNode, type YAMLMap } from 'yaml'
+import { CLIENT_BLOCKS } from '../../kernel/index.ts'
 import { parseJson5 } from '../json5.ts'
-import { ALIASES } from '../fields/metadata-keys.ts'
 import { keyText, mapToJson, writtenText } from '../yaml/values.ts'
 import { emitEntries } from './emit.ts'
 import type { Edit, Layout } from './layout.ts'
@@ -26,7 +26,7 @@ type Move = Omit<Edit, 'why'>
 
 function moveAlias(tree: Tree, layout: Layout, pair: Pair): Move | 'unknown' | undefined {
   const alias = keyText(pair.key) ?? ''
-  if (!(ALIASES as readonly string[]).includes(alias)) return undefined
+  if (!(CLIENT_BLOCKS as readonly string[]).includes(alias)) return undefined
   const region = regionOf(tree, pair)
   if (region === undefined) return 'unknown'
   const value = pair.value

@@ -1,11 +1,11 @@
 import { isMap, isScalar, isSeq, type ParsedNode, Scalar } from 'yaml'
-import { shown } from '../fields/text.ts'
-import { ALIASES, REQUIREMENTS, TOP_LEVEL } from '../fields/metadata-keys.ts'
-import { namesOf, seenOf } from '../split.ts'
+import { CLIENT_BLOCKS } from '../../kernel/index.ts'
+import { shown } from '../shown.ts'
+import { REQUIREMENTS, TOP_LEVEL } from '../fields/metadata-keys.ts'
+import { codePoint, namesOf, seenOf } from '../split.ts'
 import type { YamlProblem } from './inspect.ts'
 import { NOT_PROSE } from './prose.ts'
 import { keyText } from './values.ts'
-import { codePoint } from './words.ts'
 
 /** Blanks, seen or not, that are letters to YAML. */
 const ODD = /[^\S \t\r\n]|[\u180e\u200b-\u200d\u2060]/
@@ -57,7 +57,7 @@ function aboutHidden(key: unknown, problems: YamlProblem[]): void {
 
 const KNOWN: ReadonlySet<string> = new Set([
   ...['name', 'description', 'metadata', 'always', 'skillKey'],
-  ...[...NOT_PROSE, ...ALIASES, ...TOP_LEVEL, ...REQUIREMENTS],
+  ...[...NOT_PROSE, ...CLIENT_BLOCKS, ...TOP_LEVEL, ...REQUIREMENTS],
 ])
 
 /** A dash and such a blank begin a text, no entry of a list. */

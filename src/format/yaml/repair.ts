@@ -14,8 +14,6 @@ export interface Repair {
   readonly because: string
   /** What to type, and where. */
   readonly fix: string
-  /** Nothing was put in quotes: a comment of JSON was taken out. */
-  readonly isComment?: true
 }
 
 /** A top-level key with the lines that belong to it. */
@@ -62,8 +60,9 @@ export function repairYaml(text: string): { text: string; repairs: readonly Repa
     const { text: alone, problems } = subject
     const inline = (subject.lines[0] ?? '').slice(subject.head)
     const problem = problems.find(isFatal)
-    if (!problem || inline.trim() === '' || !SUSPICIOUS.test(alone.slice(subject.head))) continue
-    if (!isMeantAsText(subject, names) || !mayQuote(subject, inline)) continue
+    if (!problem || !SUSPICIOUS.test(alone.slice(subject.head)) || !isMeantAsText(subject, names)) continue
+    const quoted = subject.key === 'metadata' ? quotedJson(subject) : mayQuote(subject, inline) && quote(subject)
+    if (quoted === undefined || quoted === false) continue
     const before = alone.slice(0, problem.offset)
     const down = before.split('\n').length - 1
     repairs.push({
@@ -71,9 +70,9 @@ export function repairYaml(text: string): { text: string; repairs: readonly Repa
       line: subject.line + down + 1,
       column: before.length - before.lastIndexOf('\n'),
       because: problem.message,
-      fix: fixOf(subject),
+      fix: subject.key === 'metadata' ? 'write its keys as YAML, one a line, without comments of JSON' : fixOf(subject),
     })
-    quote(subject).forEach((line, index) => (lines[subject.line + index] = line))
+    quoted.forEach((line, index) => (lines[subject.line + index] = line))
   }
   return { text: lines.join('\n'), repairs }
 }
@@ -167,11 +166,15 @@ function topLevelEntries(lines: readonly string[]): Entry[] {
 }
 
 function mayQuote(entry: Entry, inline: string): boolean {
-  if (STRUCTURED.has(entry.key)) return false
-  if (LIST_OR_TEXT.has(entry.key)) return !/^[[{]/.test(inline)
-  if (entry.key !== 'metadata') return true
-  // Neither YAML nor JSON5: the YAML error is the better one to report.
-  return parseJson5(valueText(entry)) !== undefined
+  if (inline.trim() === '' || STRUCTURED.has(entry.key)) return false
+  return !LIST_OR_TEXT.has(entry.key) || !/^[[{]/.test(inline)
+}
+
+/** The lines of an entry whose value is JSON5, such as JSON with comments, as JSON in quotes; undefined for any other. */
+function quotedJson({ lines: [first = '', ...rest], head }: Entry): string[] | undefined {
+  const value = parseJson5([first.slice(head), ...rest].join('\n'))
+  if (value === undefined) return undefined
+  return [`${first.slice(0, head).trimEnd()} '${JSON.stringify(value).replaceAll("'", "''")}'`, ...rest.map(() => '')]
 }
 
 /** The lines of the entry with its value in single quotes; further lines are folded by YAML as in a plain value. */

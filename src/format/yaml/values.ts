@@ -1,9 +1,10 @@
 import { isMap, isScalar, isSeq, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
 import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+import { exactNumber } from './fast-scalars.ts'
 import type { YamlProblem } from './inspect.ts'
 
 /** Keys whose plain value is kept as written at every level: `version: 1.10` is not the number 1.1. */
-const AS_WRITTEN: ReadonlySet<string> = new Set(['name', 'description', 'version'])
+export const AS_WRITTEN: ReadonlySet<string> = new Set(['name', 'description', 'version'])
 
 /** Keys that cannot be data: given twice, merge keys, lists and mappings as keys. */
 export function keyProblems(root: ParsedNode | null): YamlProblem[] {
@@ -104,11 +105,9 @@ function nodeToJson(node: unknown): JsonValue {
   if (isMap(node)) return mapToJson(node)
   if (isSeq(node)) return node.items.map(nodeToJson)
   if (!isScalar(node)) return null
-  const { value, source } = node
-  if (typeof value === 'string' || typeof value === 'boolean') return value
-  if (typeof value !== 'number') return null
-  const exact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
-  return exact ? value : (source ?? String(value))
+  const { value, source = '' } = node
+  if (typeof value === 'number') return exactNumber(value, source)
+  return typeof value === 'string' || typeof value === 'boolean' ? value : null
 }
 
 /** Text of a scalar: strings by value, plain numbers, booleans and the word null as written. Undefined for `~`, nothing and collections. */

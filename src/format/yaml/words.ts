@@ -1,5 +1,6 @@
 import type { CST, YAMLError } from 'yaml'
 import type { YamlProblem } from './inspect.ts'
+import { codePoint } from '../split.ts'
 import { fixWithoutQuotes } from './prose.ts'
 
 /** Words for a person who does not know YAML. */
@@ -157,11 +158,6 @@ function whyNot(sign: string, value: string): string {
   if (sign !== ':') return `${codePoint(sign)} instead of a common colon`
   const first = value.slice(0, 1)
   return /[\s\u200b\u2060]/.test(first) ? `${codePoint(first)} instead of a common space` : 'no space after the colon'
-}
-
-/** The first character of a text as people look it up, such as U+00A0. */
-export function codePoint(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
 function aboutIndent(message: string): Words | undefined {

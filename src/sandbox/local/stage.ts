@@ -17,7 +17,6 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { errorCode, makeDirectory } from '../../kernel/index.ts'
 import { ownDirectory } from './state.ts'
 import { unavailable } from './unavailable.ts'
@@ -66,14 +65,15 @@ interface Source {
 }
 
 function locate(): Source {
-  const room = fileURLToPath(new URL('../', import.meta.url))
   // Run from source, the files are .ts and node strips their types; built, they are .js.
-  const main = import.meta.url.endsWith('.ts') ? 'main.ts' : 'main.js'
-  if (!existsSync(join(room, 'runner', main))) {
-    throw unavailable(`the runner's script is missing: ${join(room, 'runner', main)}`, {
+  const main = import.meta.filename.endsWith('.ts') ? 'main.ts' : 'main.js'
+  const above = dirname(import.meta.dirname)
+  // In the bundle of the command this file is in dist/cli.
+  const room = [above, join(above, 'sandbox')].find((each) => existsSync(join(each, 'runner', main)))
+  if (room === undefined)
+    throw unavailable(`the runner's script is missing: ${join(above, 'runner', main)}`, {
       fix: 'install nexus-skills again',
     })
-  }
   const manifest = libraryManifest()
   const hash = createHash('sha256').update(`${process.version} ${process.arch} ${statSync(process.execPath).size}\n`)
   hash.update(readFileSync(manifest))
@@ -83,7 +83,7 @@ function locate(): Source {
 
 function libraryManifest(): string {
   try {
-    return createRequire(import.meta.url).resolve(`${LIBRARY}/package.json`)
+    return createRequire(import.meta.filename).resolve(`${LIBRARY}/package.json`)
   } catch (cause) {
     throw unavailable(`the package ${LIBRARY} is not installed`, { fix: 'npm ci', cause })
   }

@@ -1,8 +1,8 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { dirname, extname } from 'node:path'
-import type { Diagnostic } from '../../kernel/index.ts'
+import { type Diagnostic, SKILL_FILE } from '../../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf } from '../codes.ts'
-import { isInside, linkFollowed, linkOutside, SKILL_FILE } from '../skill-file.ts'
+import { isInside, linkFollowed, linkOutside } from '../skill-file.ts'
 
 /**
  * What the SKILL.md of one directory (a real path) leads to when it is a link; undefined when it is none. As where the directory around it

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { compareUtf8, treeDigest } from '../../format/index.ts'
-import { type Manifest, type ManifestEntry, NexusError, type Skill } from '../../kernel/index.ts'
+import { type Manifest, type ManifestEntry, NexusError, type Skill, SKILL_FILE } from '../../kernel/index.ts'
 import { openRoot } from './beneath.ts'
 import { type ContainedFile, pathParts, readContained, type ReadContainedOptions } from './contained.ts'
 import type { OpenedFile } from './open.ts'
@@ -15,8 +15,6 @@ export interface ReadManifest extends Manifest {
   /** Links and special files: neither hashed nor placed. */
   readonly leftOut: readonly LeftOut[]
 }
-
-const SKILL_FILE = 'SKILL.md'
 
 /**
  * Every file of a skill with its size, executable bit and sha256, and the digest over them. Hidden files and node_modules count; `.git`,

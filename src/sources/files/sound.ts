@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync } from 'node:fs'
-import type { Skill } from '../../kernel/index.ts'
+import { type Skill, SKILL_FILE } from '../../kernel/index.ts'
 import { listFiles } from './manifest.ts'
 import { openWithoutWaiting, readInto } from './open.ts'
 
@@ -18,7 +18,7 @@ export async function isSoundToLoad(
 ): Promise<boolean> {
   if (skill.stamp.size > SEEN_WHOLE_BYTES && !isText(skill.linkedTo ?? skill.file, skill.stamp.size)) return false
   const { files, leftOut, problem } = await listFiles(skill, signal ? { signal } : {})
-  return problem === undefined && leftOut.length === 0 && files.some(({ path }) => path === 'SKILL.md')
+  return problem === undefined && leftOut.length === 0 && files.some(({ path }) => path === SKILL_FILE)
 }
 
 function isText(path: string, size: number): boolean {

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import { closeSync, type Stats } from 'node:fs'
 import { compareUtf8 } from '../../format/index.ts'
-import { isNexusError, type ManifestEntry, NexusError } from '../../kernel/index.ts'
+import { createSha256, isNexusError, type ManifestEntry, NexusError, SKILL_FILE } from '../../kernel/index.ts'
 import { createPace, type Pace } from '../pace.ts'
 import { type Holding, type OpenDirectory, openRoot } from './beneath.ts'
 import { kindOf, type OpenedFile, readInto } from './open.ts'
@@ -53,7 +52,6 @@ export interface WalkOptions extends ReadManifestOptions {
 
 /** No part of a skill: the history of a checkout and what a file browser leaves. They are neither hashed nor placed. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.DS_Store'])
-const UNUSABLE_NAME = /[\p{Cc}\\]/u
 const READABLE_BY_ALL = 0o444
 
 interface Walk extends Pick<WalkOptions, 'contents' | 'openSkillFile'> {
@@ -105,7 +103,7 @@ async function addDirectory(
         await addDirectory(walk, directory.directory(name), { prefix: `${path}/`, depth: depth + 1 })
       } else if (stats === undefined || stats.isFile()) {
         await addFile(walk, { path, stats, open: () => directory.file(name) })
-      } else if (path === 'SKILL.md' && walk.openSkillFile) {
+      } else if (path === SKILL_FILE && walk.openSkillFile) {
         await addFile(walk, { path, stats: undefined, open: walk.openSkillFile })
       } else {
         countOne(walk)
@@ -147,7 +145,7 @@ async function addSize(walk: Walk, path: string, { size, mode }: Stats): Promise
 
 async function addContents(walk: Walk, path: string, { fd, stats }: OpenedFile): Promise<void> {
   const { buffer } = walk
-  const hash = createHash('sha256')
+  const hash = createSha256()
   let size = 0
   for (let count = buffer.length; count === buffer.length;) {
     count = readInto(fd, buffer, size)
@@ -162,7 +160,7 @@ async function addContents(walk: Walk, path: string, { fd, stats }: OpenedFile):
 }
 
 function checkPath(walk: Walk, path: string, name: string): void {
-  if (UNUSABLE_NAME.test(name)) {
+  if (/[\p{Cc}\\]/u.test(name)) {
     throw new NexusError(
       'SKILL_INVALID',
       `${JSON.stringify(path)} in ${JSON.stringify(walk.root)} has a name with a control character or a backslash`,

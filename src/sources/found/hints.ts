@@ -1,10 +1,8 @@
 import { type Dirent, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Diagnostic, shellWord } from '../../kernel/index.ts'
+import { type Diagnostic, shellWord, SKILL_FILE } from '../../kernel/index.ts'
 import { finding } from '../codes.ts'
 import { inByteOrder } from '../listing.ts'
-
-const SKILL_FILE = 'SKILL.md'
 
 /** What to say about a path. */
 export interface Words {

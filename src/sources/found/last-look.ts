@@ -1,45 +1,32 @@
 import { lstatSync, statfsSync, type Stats, statSync } from 'node:fs'
-import type { FileStamp, RejectedSkill } from '../../kernel/index.ts'
-import { stampOf } from '../files/open.ts'
-import { FoundSkill } from './found-skill.ts'
+import type { RejectedSkill, Skill } from '../../kernel/index.ts'
 
 /** What the SKILL.md of a directory came to. */
-export type Read = FoundSkill | RejectedSkill
+export type Read = Skill | RejectedSkill
+
+/** True for a skill that loads. */
+export function isSkill(read: Read): read is Skill {
+  return 'stamp' in read
+}
 
 const NO_THROW = { throwIfNoEntry: false } as const
 
-/**
- * What the last look read in a directory, when its SKILL.md is the very same file; `absent` when there is none now; undefined when
- * only opening can tell. Costs one look at the file. Never throws.
- */
-export type Find = (directory: string) => Read | 'absent' | undefined
-
-/** One look at a root. */
+/** One search of a root. */
 export interface Recall {
-  /** Undefined when there is no last look. */
-  readonly find: Find | undefined
-  /** When the status of a file changed, if that tells of every change; else NaN. */
-  tellingTime(stats: Stats): number
-  /** Remembers what was rejected for what is in the file. */
-  refuse(directory: string, rejected: RejectedSkill, stats: Stats): void
-  /** The look is complete, with all skills in the order of the walk: from now on it is the last one. */
-  keep(skills: readonly FoundSkill[]): void
+  /** What the last search read in a directory, when its SKILL.md is the very same file; undefined when it must be opened. Never throws. */
+  find(directory: string): Read | undefined
+  /** Remembers what was read of a file, for the next search. */
+  remember(directory: string, read: Read, stats: Stats): void
+  /** The search is complete: from now on it is the last one. */
+  keep(): void
 }
 
-/** For a look that no other one follows. */
-export const NOTHING_KNOWN: Recall = Object.freeze({
-  find: undefined,
-  tellingTime: () => NaN,
-  refuse: () => undefined,
-  keep: () => undefined,
-})
-
 /**
- * The last complete look at a folder. A file that did not change since then needs not be opened again: same device, inode, size, times
- * of content and status to 0.3 µs, on a file system that keeps those. What was not met again is forgotten.
+ * The last complete search of a folder. A file that did not change since then is not opened again: same device, inode, size, times of
+ * content and status to 0.3 µs, on a file system that keeps those. What was not met again is forgotten.
  */
 export interface LastLook {
-  /** Begins a look at a root, which is a real path. */
+  /** Begins a search of a root, which is a real path. */
   begin(root: string): Recall
   forget(): void
 }
@@ -58,147 +45,83 @@ const NOTES_CHANGES = new Set([
   0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xca451a4e,
 ])
 
-/** What two looks must have in common. */
+/** What two searches must have in common: the root, its device, and the rights of the process. */
 interface Folder {
-  readonly root: string
-  /** Whose rights it had. */
-  readonly asker: string
-  /** Of the root; undefined when it is gone again. */
-  readonly device: number | undefined
+  readonly key: string
+  readonly device: number
 }
 
-/** What one look found, in the order of the walk. */
-interface Found extends Folder {
-  readonly skills: readonly FoundSkill[]
-  readonly refused: ReadonlyMap<string, Refused>
-}
-
-interface Refused {
-  readonly rejected: RejectedSkill
-  readonly stamp: FileStamp
-  readonly changedMs: number
+interface Known {
+  readonly read: Read
+  readonly stats: Stats
 }
 
 export function createLastLook(): LastLook {
-  let last: Found | undefined
+  let last: { readonly key: string; readonly known: ReadonlyMap<string, Known> } | undefined
   return {
     begin(root) {
-      const folder: Folder = { root, asker: askerNow(), device: deviceOf(root) }
-      const before = last && isSameFolder(last, folder) && tellsChanges(root) ? last : undefined
-      return createRecall(before, { folder, keep: (found) => (last = found) })
+      const folder = folderOf(root)
+      const before = folder !== undefined && last?.key === folder.key ? last.known : undefined
+      return createRecall(before, folder, (known) => (last = folder && { key: folder.key, known }))
     },
     forget: () => (last = undefined),
   }
 }
 
-/** Whoever gives up rights must not be shown what it could read before. */
-function askerNow(): string {
-  return [process.geteuid?.(), process.getegid?.(), ...(process.getgroups?.() ?? [])].join(' ')
-}
-
-function deviceOf(root: string): number | undefined {
+/** Undefined when the times of files there do not tell of every change. Only Linux is known well enough. */
+function folderOf(root: string): Folder | undefined {
+  if (process.platform !== 'linux') return undefined
   try {
-    return statSync(root, NO_THROW)?.dev
+    const device = statSync(root).dev
+    if (!NOTES_CHANGES.has(statfsSync(root).type >>> 0)) return undefined
+    // A process that gives up rights must not be shown what it could read before.
+    const rights = [process.geteuid?.(), process.getegid?.(), ...(process.getgroups?.() ?? [])]
+    return { key: [root, device, ...rights].join('\0'), device }
   } catch {
-    // Closed to us by now: the walk will say so.
+    // Gone again: the walk will say so.
     return undefined
   }
 }
 
-function isSameFolder(last: Folder, now: Folder): boolean {
-  return last.root === now.root && last.asker === now.asker && last.device === now.device && now.device !== undefined
-}
-
-/** True when the times of files there tell of every change. Only Linux is known well enough. */
-function tellsChanges(root: string): boolean {
-  if (process.platform !== 'linux') return false
-  try {
-    return NOTES_CHANGES.has(statfsSync(root).type >>> 0)
-  } catch {
-    // Gone again: the walk will say so.
-    return false
-  }
-}
-
-interface Beginning {
-  readonly folder: Folder
-  readonly keep: (found: Found) => void
-}
-
-function createRecall(last: Found | undefined, { folder, keep }: Beginning): Recall {
+function createRecall(
+  before: ReadonlyMap<string, Known> | undefined,
+  folder: Folder | undefined,
+  keep: (known: ReadonlyMap<string, Known>) => void,
+): Recall {
   const since = Date.now() - UNSURE_MS
-  const refused = new Map<string, Refused>()
+  const known = new Map<string, Known>()
 
-  function tellingTime({ dev, ctimeMs, mtimeMs }: Stats): number {
-    // What else is mounted below the root may be of another kind.
-    return dev === folder.device && Math.max(ctimeMs, mtimeMs) < since ? ctimeMs : NaN
-  }
-
-  function refuse(directory: string, rejected: RejectedSkill, stats: Stats): void {
-    refused.set(directory, { rejected, stamp: stampOf(stats), changedMs: tellingTime(stats) })
-  }
-
-  function finder(before: Found): Find {
-    const match = finding(before)
-    return (directory) => {
-      const stats = lookAt(`${directory}/SKILL.md`)
-      if (stats === 'absent') return 'absent'
-      // A time that told of changes tells nothing any more when the clock was set back before it.
-      if (!stats || Number.isNaN(tellingTime(stats))) return undefined
-      const read = match(directory, stats)
-      if (read && !(read instanceof FoundSkill)) refuse(directory, read, stats)
-      return read
-    }
+  /** False for a file whose times do not show every change: too new, or on another device mounted below the root. */
+  function isSure({ dev, mtimeMs, ctimeMs }: Stats): boolean {
+    return dev === folder?.device && Math.max(ctimeMs, mtimeMs) < since
   }
 
   return {
-    find: last && finder(last),
-    tellingTime,
-    refuse,
-    // A copy, because the list goes on to whoever asked.
-    keep: (skills) => keep({ ...folder, skills: skills.slice(), refused }),
+    find(directory) {
+      const earlier = before?.get(directory)
+      const stats = earlier && regularFile(`${directory}/SKILL.md`)
+      if (!stats || !isSure(stats) || !isSame(stats, earlier.stats)) return undefined
+      known.set(directory, earlier)
+      return earlier.read
+    },
+    remember(directory, read, stats) {
+      if (isSure(stats)) known.set(directory, { read, stats })
+    },
+    keep: () => keep(known),
   }
 }
 
-/** A regular file, without following a link; undefined for anything else. */
-function lookAt(path: string): Stats | 'absent' | undefined {
+function isSame(a: Stats, b: Stats): boolean {
+  return a.ctimeMs === b.ctimeMs && a.mtimeMs === b.mtimeMs && a.size === b.size && a.ino === b.ino
+}
+
+/** Without following a link; undefined for anything else. */
+function regularFile(path: string): Stats | undefined {
   try {
     const stats = lstatSync(path, NO_THROW)
-    if (stats === undefined) return 'absent'
-    return stats.isFile() ? stats : undefined
+    return stats?.isFile() === true ? stats : undefined
   } catch {
     // Closed to us: opening it says why.
     return undefined
   }
-}
-
-/** What the last look found where a file is the same. Directories come in the same order again, so a table is only made when they do not. */
-function finding({ skills, refused }: Found): (directory: string, now: Stats) => Read | undefined {
-  let next = 0
-  let indexes: ReadonlyMap<string, number> | undefined
-  const indexOf = (directory: string): number | undefined => {
-    if (skills[next]?.directory === directory) return next
-    indexes ??= byDirectory(skills)
-    return indexes.get(directory)
-  }
-  return (directory, now) => {
-    const earlier = refused.size > 0 ? refused.get(directory) : undefined
-    if (earlier) return isSame(earlier, now) ? earlier.rejected : undefined
-    const index = indexOf(directory)
-    if (index === undefined) return undefined
-    next = index + 1
-    const skill = skills[index] as FoundSkill
-    return skill.isOf(now) ? skill : undefined
-  }
-}
-
-function byDirectory(skills: readonly FoundSkill[]): ReadonlyMap<string, number> {
-  const indexes = new Map<string, number>()
-  for (const [index, { directory }] of skills.entries()) indexes.set(directory, index)
-  return indexes
-}
-
-function isSame({ stamp, changedMs }: Refused, now: Stats): boolean {
-  const { mtimeMs, size, inode } = stamp
-  return changedMs === now.ctimeMs && mtimeMs === now.mtimeMs && size === now.size && inode === now.ino
 }

@@ -1,5 +1,4 @@
 import { compareUtf8 } from '../../format/index.ts'
-import type { Clock } from '../../kernel/index.ts'
 
 /** What changed since the last time, for somebody who then looks again. */
 export interface SourceChange {
@@ -11,7 +10,8 @@ export interface SourceChange {
 
 export interface ChangesOptions {
   readonly debounceMs: number
-  readonly clock: Clock
+  /** Waiting for quiet keeps the process alive. */
+  readonly keepAlive: boolean
   readonly signal: AbortSignal
   /** Called once for all that changed until it was quiet, never after `signal` aborted. */
   readonly deliver: (change: SourceChange) => void
@@ -23,50 +23,35 @@ export interface Changes {
   noteAll(): void
 }
 
-/** A writer that never rests is told of all the same, after so many quiet times. */
+/** While things go on changing, they are delivered after so many quiet times. */
 const LONGEST = 8
 
-/** Tells of changes once nothing has changed for `debounceMs`; while things go on changing, every eighth such time. */
-export function gatherChanges({ debounceMs, clock, signal, deliver }: ChangesOptions): Changes {
-  let directories = new Set<string>()
+/** Delivers changes once nothing has changed for `debounceMs`; while things go on changing, every eighth such time. */
+export function gatherChanges({ debounceMs, keepAlive, signal, deliver }: ChangesOptions): Changes {
+  const directories = new Set<string>()
   let rescan = false
+  let timer: NodeJS.Timeout | undefined
   let latest = 0
-  let isWaiting = false
 
-  async function quiet(): Promise<void> {
-    const begin = clock.now()
-    for (let leftMs = debounceMs; leftMs > 0;) {
-      await clock.sleep(leftMs, signal)
-      const now = clock.now()
-      // The clock was set back, perhaps by hours: no reason to wait for them.
-      if (now < latest) return
-      leftMs = Math.min(latest + debounceMs, begin + debounceMs * LONGEST) - now
-    }
+  function wait(): void {
+    if (signal.aborted) return
+    const now = Date.now()
+    if (timer === undefined) latest = now + debounceMs * LONGEST
+    clearTimeout(timer)
+    // A clock that is set back must not make it longer.
+    timer = setTimeout(tell, Math.max(0, Math.min(debounceMs, latest - now)))
+    if (!keepAlive) timer.unref()
   }
 
-  async function tell(): Promise<void> {
-    try {
-      await quiet()
-    } catch (error) {
-      // Closed while waiting: nobody wants to know any more.
-      if (signal.aborted) return
-      throw error
-    } finally {
-      isWaiting = false
-    }
+  function tell(): void {
+    timer = undefined
     const change: SourceChange = { directories: [...directories].sort(compareUtf8), rescan }
-    directories = new Set()
+    directories.clear()
     rescan = false
     deliver(change)
   }
 
-  function wait(): void {
-    latest = clock.now()
-    if (isWaiting || signal.aborted) return
-    isWaiting = true
-    void tell()
-  }
-
+  signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
   return {
     note(directory) {
       directories.add(directory)

@@ -1,201 +1,256 @@
-import type { FSWatcher } from 'node:fs'
-import { basename } from 'node:path'
-import type { Diagnostic } from '../../kernel/index.ts'
-import { finding } from '../codes.ts'
+import { existsSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { basename, dirname, join, normalize } from 'node:path'
+import type { FSWatcher, watch } from 'chokidar'
+import { type Diagnostic, SKILL_FILE } from '../../kernel/index.ts'
+import { codeOf, finding } from '../codes.ts'
+import { isInside } from '../skill-file.ts'
 import type { SourceFolder } from '../source.ts'
+import { type Area, areasOf, isBelow, isContent, isHidden, isOnTheWay } from './area.ts'
 import type { Changes } from './changes.ts'
-import { createSweeper, type Sweeper } from './polling.ts'
-import { type WatchPool, whyNoWatch } from './pool.ts'
 import { isRemote, locate, type Location } from './roots.ts'
-import { createTree, type Tree } from './tree.ts'
 
 export interface RootHost {
-  readonly pool: WatchPool
+  /** Of chokidar. */
+  readonly watch: typeof watch
   readonly changes: Changes
+  readonly report: (diagnostic: Diagnostic) => void
   /** Called for every event of the system. */
   readonly counted: () => void
-  readonly report: (diagnostic: Diagnostic) => void
   readonly signal: AbortSignal
-  /** Ask for no events at all. */
-  readonly isPolling: boolean
+  readonly usePolling: boolean
+  readonly pollMs: number
   readonly maxDirectories: number
+  readonly keepAlive: boolean
 }
 
-/** One root, wherever it is at the moment. */
+/** One root, wherever it is at the moment. Nothing happens before the first `open`. */
 export interface RootWatch {
   readonly isPolling: boolean
-  /** Looks where the root is, and takes it in when it is another one than before, or in any case when `force` is set. */
-  settle(options?: { readonly force?: boolean }): Promise<void>
-  /** When there are no events: looks what changed. */
-  sweep(): Promise<void>
+  /** Opens everything anew. Resolves when every later change is noted; a call meanwhile leads to one more run. */
+  open(): Promise<void>
+  /** Opens again when the root is no longer where it was. */
+  check(): void
+  /** Opens again when a directory went away and is there again: under load chokidar may go on watching the old one. */
+  checkDirectories(): void
   close(): Promise<void>
 }
 
-const NOWHERE: Location = { path: undefined, identity: '', anchors: new Map() }
+const OUT_OF_WATCHES: Readonly<Record<string, readonly [reason: string, fix: string]>> = {
+  ENOSPC: [
+    'the system has no more watches for this user (ENOSPC)',
+    'raise fs.inotify.max_user_watches, or close programs that watch many directories',
+  ],
+  EMFILE: [
+    'too many open files or watchers (EMFILE)',
+    'raise fs.inotify.max_user_instances or the limit of open files (ulimit -n)',
+  ],
+  ENFILE: ['too many open files on this system (ENFILE)', 'close programs that open many files'],
+}
 
-/** Follows one root: by events while the system gives them, else by looking. Nothing happens before the first `settle`. */
+/**
+ * Follows one root with chokidar, through the parent of the root: a watch on the root itself is lost when the root is
+ * renamed away and replaced. Links on the way are watched where they are, and a missing root from the nearest directory
+ * that exists. A change on that way opens everything anew.
+ */
 export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
-  const anchors = new Map<string, FSWatcher>()
-  let location = NOWHERE
-  let tree: Tree | undefined
-  let sweeper: Sweeper | undefined
-  let { isPolling } = host
-  let isIncomplete = false
-  let isFirst = true
+  let isPolling = host.usePolling
+  let location: Location | undefined
+  let watchers: FSWatcher[] = []
+  let round = new AbortController()
   let running: Promise<void> | undefined
-  let again: { force: boolean } | undefined
+  let isWanted = false
+  let isIncomplete = false
+  const skills = new Set<string>()
+  const directories = new Set<string>()
+  const targets = new Set<string>()
+  const unreadable = new Set<string>()
+  const gone = new Set<string>()
 
-  /** One at a time; what is asked for meanwhile is done once more afterwards. */
-  function settle({ force = false }: { readonly force?: boolean } = {}): Promise<void> {
-    if (running) {
-      again = { force: force || (again?.force ?? false) }
-      return running
-    }
-    running = settleAll(force).finally(() => {
-      running = undefined
-    })
+  function open(): Promise<void> {
+    isWanted = true
+    running ??= openWhileWanted()
     return running
   }
 
-  async function settleAll(first: boolean): Promise<void> {
+  async function openWhileWanted(): Promise<void> {
     try {
-      for (let asked: typeof again = { force: first }; asked && !host.signal.aborted; asked = again) {
-        again = undefined
-        await settleOnce(asked.force)
+      while (isWanted && !host.signal.aborted) {
+        isWanted = false
+        const isFirst = location === undefined
+        await close()
+        const now = locate(folder)
+        location = now
+        if (now.path !== undefined && isRemote(now.path)) {
+          startPolling(
+            'it is on a file system that others can change without an event',
+            'nothing has to be done; a local directory is noticed sooner',
+          )
+        }
+        await Promise.all(areasOf(now).map(openArea))
+        if (!isFirst) host.changes.noteAll()
+        check()
+        checkDirectories()
       }
-    } catch (error) {
-      // Closed in the middle of it; whoever waits for us looks at the signal.
-      if (!host.signal.aborted) throw error
+    } finally {
+      running = undefined
     }
   }
 
-  async function settleOnce(force: boolean): Promise<void> {
-    const now = find(force)
-    if (!force && !isFirst && now.identity === location.identity) return
-    location = now
-    const old = tree
-    tree = undefined
-    sweeper = undefined
-    // Its watches are wanted for the new one.
-    await old?.close()
+  async function openArea(area: Area): Promise<void> {
     if (host.signal.aborted) return
-    if (now.path !== undefined) await takeIn(now.path)
-    if (!isFirst) host.changes.noteAll()
-    isFirst = false
+    const watcher = host.watch(area.directory, {
+      // On Windows chokidar asks with slashes.
+      ignored: (path, stats) => isIgnored(area, normalize(path), stats),
+      // Places inside the root are watched where they are, also when links lead to them.
+      followSymlinks: false,
+      // Changes are gathered anyway, and hidden files are part of a skill.
+      atomic: false,
+      backend: isPolling ? 'polling' : 'native',
+      pollingInterval: host.pollMs,
+      pollingBinaryInterval: host.pollMs,
+      persistent: host.keepAlive,
+      ...(area.content === undefined && { depth: 0 }),
+    })
+    watchers.push(watcher)
+    let isReady = false
+    const linked: Promise<void>[] = []
+    watcher.on('all', (event, path, stats) => {
+      if (event.startsWith('add') && basename(path) === SKILL_FILE) skills.add(dirname(path))
+      if (event === 'unlinkDir') {
+        directories.delete(path)
+        gone.add(path)
+      }
+      const isLink = stats?.isSymbolicLink() && isContent(area, path) && !isHidden(path)
+      const target = isLink ? hiddenTarget(path) : undefined
+      if (target !== undefined) linked.push(openArea({ directory: target, names: new Set(), content: target }))
+      if (isReady) happened(area, path, event.endsWith('Dir') ? path : dirname(path))
+    })
+    watcher.on('raw', (event, name, details) => {
+      const { watchedPath } = details as { readonly watchedPath?: string }
+      if (name === null || watchedPath === undefined) return
+      // An event of a directory itself has its own name.
+      const isGone = event === 'rename' && name === basename(watchedPath)
+      if (isGone) gone.add(watchedPath)
+      if (!isReady) return
+      if (!isContent(area, watchedPath)) {
+        if (isGone) check()
+        return
+      }
+      host.counted()
+      // chokidar leaves out changes of rights alone where a file is new.
+      if (isGone || event === 'change') note(isGone ? watchedPath : join(watchedPath, name), watchedPath)
+    })
+    watcher.on('error', failed)
+    const { signal } = round
+    await new Promise<void>((resolve) => {
+      watcher.once('ready', resolve)
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    isReady = true
+    await Promise.all(linked)
   }
 
-  /** Where the root is, once there is a watch wherever that could change. */
-  function find(force: boolean): Location {
-    let now = locate(folder)
-    if (force || now.identity !== location.identity) letGo(() => true)
-    for (let tries = 0; tries < 5; tries++) {
-      const isNew = holdAnchors(now)
-      if (!isNew) break
-      // It may have come while we were not yet looking.
-      now = locate(folder)
+  function happened(area: Area, path: string, directory: string): void {
+    if (path === location?.path || [...unreadable].some((place) => isInside(path, place))) void open()
+    else if (isContent(area, path)) note(path, directory)
+    else check()
+  }
+
+  /** Notes the skill around a path; the directory when there is none. */
+  function note(path: string, directory: string): void {
+    let owner = path
+    while (!skills.has(owner) && owner !== dirname(owner)) owner = dirname(owner)
+    host.changes.note(skills.has(owner) ? owner : directory)
+  }
+
+  function failed(error: unknown): void {
+    const code = codeOf(error)
+    const [reason, fix] = OUT_OF_WATCHES[code] ?? []
+    if (reason !== undefined && fix !== undefined) {
+      if (isPolling) return
+      startPolling(reason, fix)
+      round.abort()
+      void open()
+    } else if (code === 'EACCES' || code === 'EPERM') {
+      const { path } = error as { readonly path?: string }
+      if (path !== undefined) unreadable.add(path)
+    } else {
+      // Whatever was not seen is found by looking at everything.
+      host.changes.noteAll()
     }
-    return now
   }
 
-  /** True when one was added. */
-  function holdAnchors(wanted: Location): boolean {
-    if (isPolling) return false
-    letGo((directory) => !wanted.anchors.has(directory))
-    let isNew = false
-    for (const [directory, names] of wanted.anchors) {
-      if (anchors.has(directory)) continue
-      const watcher = openAnchor(directory, names)
-      if (!watcher) continue
-      anchors.set(directory, watcher)
-      watcher.on('error', () => letGo((held) => held === directory))
-      isNew = true
+  function isIgnored(area: Area, path: string, stats?: Stats): boolean {
+    if (path === area.directory) return false
+    if (path === area.content) return false
+    if (isContent(area, path)) return stats?.isDirectory() === true && (isHidden(path) || isTooMany(path))
+    return !isOnTheWay(area, path)
+  }
+
+  function isTooMany(directory: string): boolean {
+    if (directories.has(directory)) return false
+    if (directories.size < host.maxDirectories) {
+      directories.add(directory)
+      return false
     }
-    return isNew
+    if (!isIncomplete) {
+      isIncomplete = true
+      const message = `more than ${host.maxDirectories} directories; changes in the rest are not noticed`
+      host.report(
+        finding('watch-limit', location?.path ?? folder.path, {
+          message,
+          fix: 'name the directories that hold skills',
+        }),
+      )
+    }
+    return true
   }
 
-  function openAnchor(directory: string, names: ReadonlySet<string>): FSWatcher | undefined {
+  /** The directory inside the root that a link leads to, where it would not be watched without the link. */
+  function hiddenTarget(link: string): string | undefined {
+    const root = location?.path
+    if (root === undefined) return undefined
     try {
-      return host.pool.open(directory, (event, name) => {
-        const isNamed = name !== null && names.has(name)
-        // About the directory itself: its watch may be of no use any more.
-        const isSelf = name === null || name === basename(directory)
-        if (isSelf) letGo((held) => held === directory)
-        if (isNamed || isSelf) void settle({ force: isNamed && event === 'rename' })
-      })
+      const target = realpathSync.native(link)
+      const isKnown = targets.has(target) || !isInside(target, root) || isBelow(root, target)
+      if (isKnown || !statSync(target).isDirectory()) return undefined
+      targets.add(target)
+      return target
     } catch {
-      // No more watches: the regular look at the root does the same, a little later.
+      // A link to nowhere; when its target comes, the scan that follows any other change finds it.
       return undefined
     }
   }
 
-  function letGo(isMeant: (directory: string) => boolean): void {
-    for (const [directory, watcher] of anchors) {
-      if (!isMeant(directory)) continue
-      anchors.delete(directory)
-      host.pool.close(watcher)
-    }
-  }
-
-  async function takeIn(path: string): Promise<void> {
-    if (!isPolling && isRemote(path)) {
-      const reason = 'it is on a file system that others can change without an event'
-      startPolling(path, { reason, fix: 'nothing has to be done; a local directory is noticed sooner' })
-    }
-    if (!isPolling) {
-      tree = createTree(path, {
-        ...{ open: host.pool.open, close: host.pool.close, signal: host.signal, counted: host.counted },
-        changed: host.changes.note,
-        rootMoved: () => void settle({ force: true }),
-        failed: (error) => {
-          startPolling(path, whyNoWatch(error))
-          void settle({ force: true })
-        },
-      })
-      try {
-        await tree.start()
-        return
-      } catch (error) {
-        if (host.signal.aborted) throw error
-        const failed = tree
-        tree = undefined
-        startPolling(path, whyNoWatch(error))
-        await failed.close()
-      }
-    }
-    sweeper = createSweeper(path, { maxDirectories: host.maxDirectories })
-    await sweeper.sweep(host.signal)
-  }
-
-  function startPolling(path: string, { reason, fix }: { readonly reason: string; readonly fix: string }): void {
+  function startPolling(reason: string, fix: string): void {
     if (isPolling) return
     isPolling = true
-    letGo(() => true)
     const message = `changes are found by looking at the directory again and again, not by events: ${reason}`
-    host.report(finding('watch-polling', path, { message, fix }))
+    host.report(finding('watch-polling', location?.path ?? folder.path, { message, fix }))
+  }
+
+  function check(): void {
+    if (location !== undefined && locate(folder).identity !== location.identity) void open()
+  }
+
+  function checkDirectories(): void {
+    if ([...gone].some((directory) => existsSync(directory))) void open()
+    gone.clear()
+  }
+
+  async function close(): Promise<void> {
+    round.abort()
+    round = new AbortController()
+    const closing = watchers
+    watchers = []
+    for (const places of [skills, directories, targets, unreadable, gone]) places.clear()
+    await Promise.allSettled(closing.map((watcher) => watcher.close()))
   }
 
   return {
     get isPolling() {
       return isPolling
     },
-    settle,
-    async sweep() {
-      const asked = sweeper
-      if (!asked) return
-      const { changed, isComplete } = await asked.sweep(host.signal)
-      // Another root was taken in meanwhile, and everything told of.
-      if (asked !== sweeper) return
-      for (const directory of changed) host.changes.note(directory)
-      if (isComplete || isIncomplete) return
-      isIncomplete = true
-      const message = `more than ${host.maxDirectories} directories; changes in the rest are not noticed`
-      host.report(
-        finding('watch-limit', location.path ?? folder.path, { message, fix: 'name the directories that hold skills' }),
-      )
-    },
-    async close() {
-      letGo(() => true)
-      await tree?.close()
-    },
+    ...{ open, check, checkDirectories, close },
   }
 }

@@ -7,9 +7,9 @@ import type { SourceFolder } from '../source.ts'
 export interface Location {
   /** Real path; undefined while there is no such directory, or it leads out of where it must stay. */
   readonly path: string | undefined
-  /** Another string means another directory. */
+  /** Another string means another directory, or another way to it. */
   readonly identity: string
-  /** Directories, each with the names in them that lead to the root. */
+  /** Real paths of directories, each with the names in it that lead to the root. */
   readonly anchors: ReadonlyMap<string, ReadonlySet<string>>
 }
 
@@ -18,17 +18,18 @@ export function locate({ path, within }: SourceFolder): Location {
   const asked = resolve(path)
   const anchors = new Map<string, Set<string>>()
   anchorsOf(asked, { anchors, linksLeft: 20 })
+  let found: { readonly real: string; readonly identity: string } | undefined
   try {
     const real = realpathSync.native(asked)
     anchor(real, anchors)
     const stats = statSync(real)
     const isOurs = stats.isDirectory() && (within === undefined || isInside(real, realpathSync.native(within)))
-    const identity = `${real}\u0000${stats.dev}:${stats.ino}:${stats.birthtimeMs}`
-    if (isOurs) return { path: real, identity, anchors }
+    if (isOurs) found = { real, identity: `${stats.dev}:${stats.ino}:${stats.birthtimeMs}` }
   } catch {
     // Not there, or closed to us: the scan says which; we wait for it.
   }
-  return { path: undefined, identity: '', anchors }
+  const way = [...anchors].map(([directory, names]) => [directory, ...names])
+  return { path: found?.real, identity: JSON.stringify([found, way]), anchors }
 }
 
 /** Every part of a path that could be exchanged by an entry of a directory: the last part, links on the way, the first one missing. */
@@ -41,10 +42,14 @@ function anchorsOf(path: string, search: { readonly anchors: Map<string, Set<str
 }
 
 function anchor(path: string, anchors: Map<string, Set<string>>): void {
-  const directory = dirname(path)
-  if (directory === path) return
-  const names = anchors.get(directory) ?? new Set()
-  anchors.set(directory, names.add(basename(path)))
+  if (dirname(path) === path) return
+  try {
+    const directory = realpathSync.native(dirname(path))
+    const names = anchors.get(directory) ?? new Set()
+    anchors.set(directory, names.add(basename(path)))
+  } catch {
+    // Missing as well: then a directory further up is watched.
+  }
 }
 
 function statsOf(path: string): ReturnType<typeof lstatSync> {
@@ -60,7 +65,7 @@ function targetOf(link: string): string {
   try {
     return resolve(dirname(link), readlinkSync(link))
   } catch {
-    // It changed under our hands; the root's own path is watched in any case.
+    // It changed meanwhile; the root's own path is watched in any case.
     return dirname(link)
   }
 }
@@ -74,7 +79,7 @@ export function isRemote(path: string): boolean {
   try {
     return REMOTE.has(statfsSync(path).type >>> 0)
   } catch {
-    // Gone again: whoever watches it will notice.
+    // Gone again: then its parent is watched.
     return false
   }
 }

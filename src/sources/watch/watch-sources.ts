@@ -1,15 +1,11 @@
-import { type Clock, type Diagnostic, NexusError, systemClock } from '../../kernel/index.ts'
+import { DEFAULTS, type Diagnostic, NexusError } from '../../kernel/index.ts'
 import { throwIfAborted } from '../pace.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder } from '../source.ts'
 import { gatherChanges, type SourceChange } from './changes.ts'
-import { createPool, defaultMaxWatches } from './pool.ts'
 import { type RootHost, watchRoot } from './root-watch.ts'
 
-/** More events than this in one go, and the system may have dropped some: everything is taken in again. */
-const MOST_EVENTS = 4_096
-
-/** A sweep may take a tenth of the time, whatever `pollMs` says. */
-const REST_PER_WORK = 9
+/** More events than this between two deliveries, and the system may have dropped some: everything is opened anew. */
+const MAX_EVENTS = 4_096
 
 export interface WatchOptions {
   /** Told once for all that changed until it was quiet; never after closing. Must not throw. */
@@ -18,18 +14,15 @@ export interface WatchOptions {
   readonly onDiagnostic?: (diagnostic: Diagnostic) => void
   /** Quiet time before `onChange`, in milliseconds. Default 250. Source: seed 001, `watchDebounceMs`. */
   readonly debounceMs?: number
-  /** Milliseconds between two looks at roots, and at everything where there are no events. Default 1,000. */
+  /** Milliseconds between two checks where the roots are, and between two polls where there are no events. Default 1,000. */
   readonly pollMs?: number
   /** Use no events even where there are some. Default false. */
   readonly usePolling?: boolean
-  /** Watches of the system to use at most; beyond, a root is polled. Default: a quarter of what the kernel allows, at most 65,536. */
-  readonly maxWatches?: number
-  /** Directories below one root that polling looks at. Default 50,000. */
+  /** Directories below one root that are watched. Default 50,000. */
   readonly maxDirectories?: number
   /** Keeps the process alive while watching. Default false. */
   readonly keepAlive?: boolean
   readonly signal?: AbortSignal
-  readonly clock?: Clock
 }
 
 /** A watch on the folders of sources. It is ready when you have it: every change from then on is told. */
@@ -48,39 +41,49 @@ export async function watchSources(
   sources: readonly Pick<SkillSource, 'folder'>[],
   options: WatchOptions,
 ): Promise<Watcher> {
-  const { debounceMs = 250, pollMs = 1_000, keepAlive = false } = options
+  const { debounceMs = DEFAULTS.watchDebounceMs, pollMs = 1_000, keepAlive = false } = options
   checkNumbers({ debounceMs, pollMs })
   throwIfAborted(options.signal)
+  // Loaded here, so that programs that watch nothing do not load it.
+  const { watch } = await import('chokidar')
+  throwIfAborted(options.signal)
   const closing = new AbortController()
-  const clock = options.clock ?? (keepAlive ? systemClock : idleClock)
   const diagnostics: Diagnostic[] = []
   let events = 0
 
   const changes = gatherChanges({
-    ...{ debounceMs, clock, signal: closing.signal },
+    ...{ debounceMs, keepAlive, signal: closing.signal },
     deliver: (change) => {
-      const isFlood = events > MOST_EVENTS
+      const isFlood = events > MAX_EVENTS
       events = 0
       options.onChange(change)
-      if (isFlood) for (const root of roots) void root.settle({ force: true })
+      for (const root of roots) {
+        if (isFlood) void root.open()
+        else root.checkDirectories()
+      }
     },
   })
   const host: RootHost = {
-    pool: createPool({ maxWatches: options.maxWatches ?? defaultMaxWatches(), isPersistent: keepAlive }),
-    changes,
+    ...{ watch, changes, keepAlive, signal: closing.signal },
+    // chokidar refuses 0.
+    pollMs: Math.max(pollMs, 1),
+    usePolling: options.usePolling ?? false,
+    maxDirectories: options.maxDirectories ?? SOURCE_LIMITS.maxDirectories,
     counted: () => void events++,
     report: (diagnostic) => {
       diagnostics.push(diagnostic)
       options.onDiagnostic?.(diagnostic)
     },
-    signal: closing.signal,
-    isPolling: options.usePolling ?? false,
-    maxDirectories: options.maxDirectories ?? SOURCE_LIMITS.maxDirectories,
   }
   const roots = foldersOf(sources).map((folder) => watchRoot(folder, host))
+  const checking = setInterval(() => {
+    for (const root of roots) root.check()
+  }, host.pollMs)
+  if (!keepAlive) checking.unref()
 
   async function close(): Promise<void> {
     options.signal?.removeEventListener('abort', onAbort)
+    clearInterval(checking)
     closing.abort()
     await Promise.all(roots.map((root) => root.close()))
   }
@@ -89,30 +92,15 @@ export async function watchSources(
     void close()
   }
 
-  async function lookRegularly(): Promise<void> {
-    for (let restMs = pollMs; ;) {
-      await clock.sleep(restMs, closing.signal)
-      const begin = performance.now()
-      for (const root of roots) {
-        await root.settle()
-        await root.sweep()
-      }
-      restMs = Math.max(pollMs, (performance.now() - begin) * REST_PER_WORK)
-    }
-  }
-
   options.signal?.addEventListener('abort', onAbort)
   try {
     // In turn, so that the first roots get the watches when they are scarce.
-    for (const root of roots) await root.settle()
+    for (const root of roots) await root.open()
     throwIfAborted(options.signal)
   } catch (error) {
     await close()
     throw error
   }
-  lookRegularly().catch((error: unknown) => {
-    if (!closing.signal.aborted) throw error
-  })
   return {
     get mode() {
       return roots.some((root) => root.isPolling) ? 'polling' : 'events'
@@ -136,22 +124,4 @@ function checkNumbers(numbers: Readonly<Record<string, number>>): void {
       fix: `Leave ${name} out, or give a number from 0 up.`,
     })
   }
-}
-
-/** The real time, without keeping the process alive. */
-const idleClock: Clock = {
-  now: systemClock.now,
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        clearTimeout(timer)
-        reject(signal?.reason as Error)
-      }
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', onAbort)
-        resolve()
-      }, ms).unref()
-      if (signal?.aborted) onAbort()
-      else signal?.addEventListener('abort', onAbort, { once: true })
-    }),
 }

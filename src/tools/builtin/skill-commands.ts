@@ -1,5 +1,3 @@
-import { basename, dirname } from 'node:path'
-
 import type { Catalog } from '../../catalog/index.ts'
 import {
   configKey,
@@ -12,6 +10,7 @@ import {
   type TargetFacts,
   type ToolContext,
   toSafeLine,
+  trustedNames,
 } from '../../kernel/index.ts'
 import { findSkill, type LoadedInSession, type LoadedSkill, type SkillStacks } from '../../load/index.ts'
 import { refusedVariable, type Sandbox } from '../../sandbox/index.ts'
@@ -115,8 +114,7 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
   const ground = { isSet: facts.hasEnv, refused: refusedVariable }
   let names: ReadonlySet<string> | undefined
 
-  const keyOf = (skill: Skill): string =>
-    configKey(skill, (name) => (names ??= trustedNames(catalog)).has(nameKey(name)))
+  const keyOf = (skill: Skill): string => configKey(skill, (name) => (names ??= namesIn(catalog)).has(nameKey(name)))
 
   /** Nothing for a copy that is not the one its name means: secrets go to the copy. */
   function entryFor(skill: Skill): { readonly key: string; readonly entry: SkillEntryValues } | undefined {
@@ -252,15 +250,6 @@ export function commandsHint(services: Services, { skill, callName }: Pick<Loade
   return `\nCommands for this skill: give run_command skill_name "${callName}"; then ${names.join(', ')} is set for them.`
 }
 
-/**
- * Every trusted skill keeps what is configured under its name, be it ready, held, shadowed or broken. One that cannot be read
- * may not have told its name: that of its directory is its own as well.
- */
-function trustedNames({ skills, held, shadowed, rejected }: Catalog): ReadonlySet<string> {
-  const broken = rejected.flatMap(({ name, file, origin }) => [
-    { name, origin },
-    { name: basename(dirname(file)), origin },
-  ])
-  const copies = [...skills, ...held.map(({ skill }) => skill), ...shadowed.map(({ skill }) => skill), ...broken]
-  return new Set(copies.filter(({ origin }) => origin.trusted).map(({ name }) => nameKey(name)))
+function namesIn({ skills, held, shadowed, rejected }: Catalog): ReadonlySet<string> {
+  return trustedNames([...skills, ...[...held, ...shadowed].map(({ skill }) => skill)], rejected)
 }

@@ -1,14 +1,7 @@
 import { type Catalog, copiesOf, everyCopy } from '../../../catalog/index.ts'
-import {
-  type Diagnostic,
-  type JsonValue,
-  NexusError,
-  type Skill,
-  toSafeLine,
-  toSafeText,
-} from '../../../kernel/index.ts'
+import { type JsonValue, NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Look } from '../../../local/index.ts'
-import { isSoundToLoad } from '../../../sources/index.ts'
+import { fileDigest, isSoundToLoad } from '../../../sources/index.ts'
 import { type Invocation, lookingAlike } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { withLook } from '../../look.ts'
@@ -60,9 +53,7 @@ async function writeParts(parts: Iterable<string>, terminal: Terminal): Promise<
 /** `nexus skills show <name>` */
 export async function showSkill(invocation: Invocation): Promise<number> {
   const name = onlyName(invocation, 'skills show')
-  const withContent = invocation.flags['content'] === true
-  const show = (look: Look, catalog: Catalog): Promise<number> => showOne(name, { look, catalog, invocation })
-  return withLook(invocation, show, withContent ? {} : { name })
+  return withLook(invocation, (look, catalog) => showOne(name, { look, catalog, invocation }))
 }
 
 /** Prints one of the skills that were seen. Throws SKILL_NOT_FOUND and SKILL_INVALID. */
@@ -74,17 +65,14 @@ export async function showOne(
   const skill = await candidate(name, catalog, invocation)
   const state = await standing(skill, { look, catalog, invocation })
   const content = flags['content'] === true ? await load(state.address, invocation) : undefined
-  const shown = { skill, state, ...ofConfiguration(skill, look, invocation) }
-  const unsearched = look.found.filter(({ code }) => code === 'same-name-not-searched')
+  const sha256 = (await fileDigest(skill)) ?? ''
+  const shown = { skill, state, sha256, ...ofConfiguration(skill, look, invocation) }
   if (flags['json'] === true) {
-    const diagnostics = [...look.diagnostics, ...unsearched, ...skill.diagnostics]
+    const diagnostics = [...look.diagnostics, ...skill.diagnostics]
     const data = { ...shownData(shown), ...(content && { content }) }
     terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
   } else if (content !== undefined) terminal.line(toSafeText(content))
-  else {
-    printShown(shown, terminal)
-    if (unsearched.length > 0) terminal.note(terminal.paintNote('dim', unsearchedNote(unsearched)))
-  }
+  else printShown(shown, terminal)
   return 0
 }
 
@@ -103,6 +91,7 @@ async function standing(
 interface Shown {
   readonly skill: Skill
   readonly state: SkillState
+  readonly sha256: string
   readonly variables: Parameters<typeof printVariables>[0]
   readonly installs: Parameters<typeof printInstalls>[0]
 }
@@ -116,12 +105,12 @@ function ofConfiguration(skill: Skill, look: Look, invocation: Invocation): Pick
   }
 }
 
-function shownData({ skill, state: { state, reasons, address }, variables, installs }: Shown): {
+function shownData({ skill, state: { state, reasons, address }, sha256, variables, installs }: Shown): {
   [key: string]: JsonValue
 } {
   return {
     ...skillData(skill, address),
-    sha256: skill.fileDigest,
+    sha256,
     ...{ state, reasons: reasons.map((reason) => ({ ...reason })) },
     description: skill.description,
     ...(skill.metadata.install.length > 0 && { install: installData(installs) }),
@@ -129,16 +118,11 @@ function shownData({ skill, state: { state, reasons, address }, variables, insta
   }
 }
 
-function printShown({ skill, state, variables, installs }: Shown, terminal: Terminal): void {
-  printSkill(skill, state, terminal)
+function printShown({ skill, state, sha256, variables, installs }: Shown, terminal: Terminal): void {
+  printSkill(skill, { ...state, sha256 }, terminal)
   if (variables.length + installs.length > 0) terminal.line('')
   if (variables.length > 0) printVariables(variables, { terminal, all: true })
   if (installs.length > 0) printInstalls(installs, { terminal, indent: '' })
-}
-
-function unsearchedNote(unsearched: readonly Diagnostic[]): string {
-  const places = unsearched.map(({ path }) => toSafeLine(path)).join(', ')
-  return `Not searched for other skills of that name: ${places}. ${unsearched[0]?.fix ?? ''}`
 }
 
 /** The instructions as the model would get them: for them there must be a runtime. */

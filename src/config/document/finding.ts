@@ -1,0 +1,44 @@
+/** finding: what is wrong with a setting, first by its path, then by its line. */
+import type { Diagnostic } from '../../kernel/index.ts'
+import type { ConfigDocument } from '../schema/schema.ts'
+import { nameOf, type Path } from './path.ts'
+
+/** One fault of a setting, before its line is known. */
+export interface Finding extends Omit<Diagnostic, 'path' | 'line' | 'column' | 'subject'> {
+  readonly file: string
+  /** The setting as it is called in the file. */
+  readonly at: Path
+}
+
+/** A part of a file that counts, and what is said about the rest. */
+export interface Part {
+  readonly document: ConfigDocument
+  readonly findings: readonly Finding[]
+}
+
+/** Further findings about one file are counted. */
+const MAX_FINDINGS = 50
+
+/** The findings with their lines, by file and line. The parser that knows lines is loaded only when there are findings. */
+export async function placeFindings(
+  findings: readonly Finding[],
+  textOf: (file: string) => string | undefined,
+): Promise<Diagnostic[]> {
+  const byFile = [...Map.groupBy(findings, ({ file }) => file)]
+  return (await Promise.all(byFile.map(([file, found]) => placeInFile(found, file, textOf(file))))).flat()
+}
+
+async function placeInFile(findings: readonly Finding[], path: string, text?: string): Promise<Diagnostic[]> {
+  const locate = text === undefined ? undefined : (await import('./parse-yaml.ts')).placesIn(text)
+  const placed = findings
+    .map(({ file: _, at, ...words }): Diagnostic => ({ ...words, path, ...locate?.(at), subject: nameOf(at) }))
+    .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
+  const more = placed.slice(MAX_FINDINGS)
+  if (more.length === 0) return placed
+  const severity = more.some((finding) => finding.severity === 'error') ? 'error' : 'warning'
+  const message = `${more.length} more findings in this file are not shown.`
+  return [
+    ...placed.slice(0, MAX_FINDINGS),
+    { code: 'config-more', severity, message, path, fix: 'Correct these first.' },
+  ]
+}

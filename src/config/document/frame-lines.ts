@@ -1,0 +1,120 @@
+/** frame-lines: the lines of a nexus.yaml as they may be shown beside a finding. */
+import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml'
+import { holdsOf, memberOf, ROOT, type Schema, schemaFor, settingNames } from '../schema/walk.ts'
+import { shownValue } from '../secrets/mask.ts'
+import { keyText, parse } from './parse-yaml.ts'
+import { HIDDEN, shownKey } from './path.ts'
+
+/** The lines of a file as they may be shown. */
+export interface SourceLines {
+  readonly lines: readonly string[]
+  /** Where a column of the file, from 1, is in the line that is shown. */
+  columnOf(line: number, column: number): number
+}
+
+/** For each character of a file: part of a value that is hidden, shown, or (0) between values. */
+const IN_VALUE = 1
+const SHOWN = 2
+/** As for the redactor: shorter ones are words of any text. */
+const MIN_SECRET_CHARS = 6
+
+/**
+ * Shows keys, the signs of YAML, and values that the schema marks as public. Of a file that is no YAML only the names of settings at
+ * the beginning of a line are shown: what else is a key there cannot be known.
+ */
+export function frameLines(text: string, secrets: readonly string[]): SourceLines {
+  const { document } = parse(text)
+  const marks = new Uint8Array(text.length)
+  if (document.errors.length > 0) markNames(text, marks)
+  else {
+    markNode(document.contents, ROOT, marks)
+    markSigns(text, marks)
+  }
+  for (const secret of secrets) if (secret.length >= MIN_SECRET_CHARS) hide(text, secret, marks)
+  const covered: Covered[] = []
+  let from = 0
+  for (const line of text.split('\n')) {
+    covered.push(cover(line.replace(/\r$/, ''), marks.subarray(from)))
+    from += line.length + 1
+  }
+  return {
+    lines: covered.map(({ line }) => line),
+    columnOf: (line, column) => covered[line - 1]?.columnOf(column) ?? column,
+  }
+}
+
+function markNode(node: unknown, schema: Schema | undefined, marks: Uint8Array): void {
+  const known = holdsOf(schema) === 'secret' ? undefined : schema
+  if (isScalar(node)) markRange(node, shownValue(node.value as string, known) === node.value, marks)
+  else if (isSeq(node)) {
+    const item = known && schemaFor(known, []).item
+    if (item === undefined && node.flow === true && node.items.every(isScalar)) return markRange(node, false, marks)
+    for (const member of node.items) markNode(member, item, marks)
+  } else if (isMap(node)) markMembers(node, known, marks)
+}
+
+function markMembers({ items }: YAMLMap, schema: Schema | undefined, marks: Uint8Array): void {
+  const plain = Object.fromEntries(items.map((pair) => [keyText(pair), (pair.value as Scalar | null)?.value]))
+  const form = schema && schemaFor(schema, plain)
+  for (const pair of items) {
+    const key = keyText(pair)
+    if (key === undefined) markNode(pair.key, undefined, marks)
+    else markRange(pair.key as Scalar, shownKey(key) === key, marks)
+    markNode(pair.value, key === undefined ? undefined : memberOf(form, key), marks)
+  }
+}
+
+function markRange({ range }: Node, isShown: boolean, marks: Uint8Array): void {
+  if (range) marks.fill(isShown ? SHOWN : IN_VALUE, range[0], range[1])
+}
+
+/** Between values: brackets, commas, the signs before a value, and that there is a comment. */
+function markSigns(text: string, marks: Uint8Array): void {
+  let isComment = false
+  for (const { 0: sign, index } of text.matchAll(/[\n#[\]{},]|(?<![^\s])-(?=\s|$)|:(?=[\s,\]}]|$)/g)) {
+    if (sign === '\n') isComment = false
+    else if (marks[index] === 0 && !isComment) {
+      marks[index] = SHOWN
+      isComment = sign === '#'
+    }
+  }
+}
+
+function markNames(text: string, marks: Uint8Array): void {
+  const names = settingNames()
+  for (const { 0: whole, 1: name = '', index } of text.matchAll(/^[ -]*(\w+):(?=\s|$)/gm))
+    if (names.has(name)) marks.fill(SHOWN, index, index + whole.length)
+}
+
+function hide(text: string, secret: string, marks: Uint8Array): void {
+  for (let at = text.indexOf(secret); at !== -1; at = text.indexOf(secret, at + secret.length))
+    marks.fill(IN_VALUE, at, at + secret.length)
+}
+
+// oxlint-disable-next-line no-control-regex
+const HIDDEN_RUN = /\0(?:[\0 \t]*\0)?/g
+
+interface Covered {
+  readonly line: string
+  columnOf(column: number): number
+}
+
+/** Puts one word in the place of each run of hidden characters; blanks inside a run belong to it. */
+function cover(line: string, marks: Uint8Array): Covered {
+  const open = Array.from(line.split(''), (character, index) =>
+    marks[index] === SHOWN || /[ \t\uFEFF]/.test(character) ? character : '\0',
+  ).join('')
+  const runs = [...open.matchAll(HIDDEN_RUN)]
+  return {
+    line: open.replaceAll(HIDDEN_RUN, HIDDEN),
+    columnOf(column) {
+      let shift = 0
+      for (const { index, 0: run } of runs) {
+        if (column - 1 < index) break
+        if (column - 1 < index + run.length) return index + shift + 1
+        shift += HIDDEN.length - run.length
+      }
+      return column + shift
+    },
+  }
+}

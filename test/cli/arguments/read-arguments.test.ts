@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readArguments } from '../../../src/cli/arguments/read-arguments.ts'
+import type { Command } from '../../../src/cli/command.ts'
+import { isNexusError } from '../../../src/kernel/index.ts'
+
+const COMMAND: Command = {
+  name: 'skills list',
+  summary: 'lists',
+  usage: '<name> -- <command>',
+  options: {
+    json: { type: 'boolean', help: 'as JSON' },
+    model: { type: 'string', short: 'm', value: 'NAME', help: 'a model' },
+    'skills-dir': { type: 'string', multiple: true, value: 'DIR', help: 'folders' },
+  },
+  examples: [],
+  load: () => Promise.reject(new Error('not loaded in this test')),
+}
+
+const read = (...args: string[]) => readArguments(COMMAND, args)
+
+test('options are read in every usual form', () => {
+  const { flags, positionals } = read('-m', 'a', 'github', '--skills-dir', 'x', '--skills-dir=y', '--json')
+  assert.deepEqual({ ...flags }, { model: 'a', 'skills-dir': ['x', 'y'], json: true })
+  assert.deepEqual(positionals, ['github'])
+})
+
+test('what stands behind -- belongs to the command that is run', () => {
+  const { flags, positionals, rest } = read('github', '--', 'ls', '--json', '--', '-m')
+  assert.deepEqual([{ ...flags }, positionals, rest], [{}, ['github'], ['ls', '--json', '--', '-m']])
+})
+
+test('a value behind = may look like an option', () => {
+  assert.equal(read('--model=--json').flags['model'], '--json')
+  assert.equal(read('--model', '-').flags['model'], '-')
+})
+
+test('with --help no word is too many', () => {
+  assert.equal(read('a', 'b', '-h').flags['help'], true)
+})
+
+for (const [args, message, fix] of [
+  [['--nope'], /Unknown option '--nope'/, /^See: nexus skills list --help$/],
+  [['--modle', 'x'], /Unknown option '--modle'/, /^Did you mean --model\?/],
+  [['-x'], /Unknown option '-x'/, /^See: /],
+  [['--__proto__'], /Unknown option '--__proto__'/, /^See: /],
+  [['--constructor=1'], /Unknown option '--constructor'/, /^See: /],
+  [['--model'], /--model needs a value/, /^--model NAME$/],
+  [['-m', '--json'], /--model needs a value/, /^--model NAME$/],
+  [['--json=1'], /--json takes no value/, /^--json$/],
+  [['--help=1'], /--help takes no value/, /^--help$/],
+  [['a', 'b'], /'b' is one argument too many/, /^See: /],
+] as const)
+  test(`${args.join(' ')} is wrong use: ${message.source}`, () => {
+    assert.throws(
+      () => read(...args),
+      (error: unknown) => {
+        assert.ok(isNexusError(error))
+        assert.equal(error.code, 'INVALID_ARGUMENT')
+        assert.match(error.message, message)
+        assert.match(error.fix ?? '', fix)
+        return true
+      },
+    )
+  })

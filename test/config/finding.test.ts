@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { explainConfig, type LoadedConfig } from '../../src/config/index.ts'
+import { readPolicies } from '../../src/local/policies.ts'
+import { makePlace } from './place.ts'
+
+/** Findings as `line: words up to the first colon or blank after the name`. */
+function named(loaded: Pick<LoadedConfig, 'diagnostics'>): string[] {
+  return loaded.diagnostics.map(({ line, message }) => `${line}: ${message.split(/: | (?:is|must|cannot|leads) /)[0]}`)
+}
+
+describe('the place of a finding', () => {
+  it('is that in the file, though items before it were left out', async () => {
+    await using place = await makePlace({
+      user: `agents:
+  - {id: "bad id"}
+  - {id: good, preset: nobody, tools: {deny: ["", raed]}}
+  - {id: other, budget: {maxTurns: 0}, instructions: 5}
+  - {id: last, extends: nobody}
+skills:
+  sources:
+    - {type: git}
+    - {type: local, path: "\${NONE}"}
+    - {type: registry, url: "https://r", auth: "\${NEITHER}"}
+    - {type: registry, url: "https://s", auth: {env: NEITHER}}
+  builtin: ["", other]
+`,
+    })
+    const loaded = await place.load()
+    assert.deepEqual(named(loaded).toSorted(), [
+      '10: skills.sources[2].auth refers to NEITHER, which',
+      '11: skills.sources[3].auth refers to NEITHER, which',
+      '12: Unknown built-in skill',
+      '12: skills.builtin',
+      '12: skills.builtin[0]',
+      '2: agents[0].id',
+      '3: agents[1].preset',
+      '3: agents[1].preset',
+      '3: agents[1].tools.deny[0]',
+      '4: agents[2].budget',
+      '4: agents[2].budget.maxTurns',
+      '4: agents[2].instructions',
+      '5: agents[3].extends',
+      '8: skills.sources[0].url',
+      '9: skills.sources[1].path refers to NONE, which',
+    ])
+    const { diagnostics } = await readPolicies(loaded)
+    assert.deepEqual(named({ diagnostics }), ['3: deny[1]'])
+  })
+
+  it('is that in the file, though an untrusted file says more than counts', async () => {
+    await using place = await makePlace({
+      user: 'agents: [{id: a, skills: [x, y]}, {id: b}]\n',
+      local: 'agents:\n  - {id: new}\n  - {id: b, tools: {deny: [raed]}}\n  - {id: a, skills: [z, y]}\n',
+    })
+    const loaded = await place.load()
+    assert.deepEqual(named(loaded), ['2: agents[0]', '4: agents[2].skills'])
+    const { diagnostics } = await readPolicies(loaded)
+    assert.deepEqual(named({ diagnostics }), ['3: deny[0]'])
+    const { originOf } = await explainConfig(loaded)
+    const { line, column, keys } = originOf(['agents', 0, 'skills', 0]) ?? { path: '' }
+    assert.deepEqual([line, column, keys], [4, 25, ['agents', 2, 'skills', 1]])
+  })
+
+  it('has the number of the file that it is in, not that of all files together', async () => {
+    await using place = await makePlace({
+      user: 'agents: [{id: a}, {id: b}]',
+      local: 'agents: [{id: c, preset: none}]',
+    })
+    const { diagnostics } = await place.load({ trusted: true })
+    assert.deepEqual(new Set(named({ diagnostics })), new Set(['1: agents[0].preset']))
+  })
+})

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { readEntries } from '../../src/local/entries.ts'
+import { makePlace } from '../config/place.ts'
+
+describe('an address in configuration where none is read', () => {
+  it('is a warning with its place and with what to write', async () => {
+    await using place = await makePlace({
+      user: `skills:
+  entries:
+    csv-report: {enabled: true}
+    bundled/csv-report: {enabled: false}
+agents:
+  - {id: main, skills: [bundled/csv-report, "extra:t~2/u", "extra:t2/u~2"]}
+`,
+    })
+    const found = await readEntries(await place.load())
+    assert.deepEqual(
+      found.map(({ code, severity, line, column, fix }) => [code, severity, line, column, fix]),
+      [
+        ['entry-address', 'warning', 4, 5, 'Write skills.entries.csv-report.'],
+        ['skills-twin', 'warning', 6, 60, 'Write extra:t2/u.'],
+      ],
+    )
+  })
+})
