@@ -28,8 +28,7 @@ export function toRan(result: CommandResult, { timeoutMs, limits, owned, finding
     exit_code: result.exitCode,
     ...output,
     ...ownerData(owned),
-    ...(told.length > 0 && { notes: told }),
-    ...(findings.length > 0 && { findings: findings.map(toRow) }),
+    ...noteData(told, findings),
     ...cut,
   }
   const stats = {
@@ -47,6 +46,13 @@ export function toRan(result: CommandResult, { timeoutMs, limits, owned, finding
     ...notes,
   ].join('\n')
   return cut.truncated ? { type: 'partial', text, data, stats } : succeeded(text, data, { stats })
+}
+
+function noteData(notes: readonly string[], findings: readonly CommandFinding[]): JsonObject {
+  return {
+    ...(notes.length > 0 && { notes }),
+    ...(findings.length > 0 && { findings: findings.map(toRow) }),
+  }
 }
 
 function toRow({ code, subject }: CommandFinding): JsonObject {

@@ -39,21 +39,7 @@ export function createRunCommandTool(services: Services): Tool {
   return defineTool({
     name: 'run_command',
     description: describe(services, defaultMs / 1000),
-    parameters: {
-      type: 'object',
-      properties: {
-        command: { type: 'string', description: 'The command line' },
-        timeout_sec: {
-          type: 'number',
-          exclusiveMinimum: 0,
-          maximum: maxMs / 1000,
-          description: 'Time limit in seconds',
-        },
-        cwd: { type: 'string', description: 'Directory to start in, relative to the workspace' },
-        ...(skillCommands && { skill_name: SKILL_NAME }),
-      },
-      required: ['command'],
-    },
+    parameters: parametersOf(maxMs / 1000, skillCommands !== undefined),
     options: {
       timeoutMs: maxMs + WATCHDOG_ROOM_MS,
       capabilities: ['network', 'secrets'],
@@ -72,31 +58,29 @@ export function createRunCommandTool(services: Services): Tool {
       const owned = await ownerOf(skillCommands, args, context)
       if (owned.type === 'failed') return owned
       const timeoutMs = args.timeout_sec === undefined ? defaultMs : Math.ceil(Number(args.timeout_sec) * 1000)
-      const result = await services.require(SANDBOX).run(
-        {
-          command,
-          workspace,
-          cwd,
-          timeoutMs,
-          ...(Object.keys(owned.env).length > 0 && { env: owned.env }),
-          ...(settings.maxOutputBytes !== undefined && { maxOutputBytes: settings.maxOutputBytes }),
-          ...(context.onOutput && { onOutput: context.onOutput }),
-          ...(context.maxLiveBytes !== undefined && { maxLiveBytes: context.maxLiveBytes }),
-        },
-        context.signal,
-      )
+      const asked = { command, workspace, cwd, timeoutMs, env: owned.env, maxOutputBytes: settings.maxOutputBytes }
+      const { signal, onOutput, maxLiveBytes = 0 } = context
+      const result = await services.require(SANDBOX).run({ ...asked, onOutput, maxLiveBytes }, signal)
       const shown = clean(result, services.get(REDACT_TEXT))
-      const found = findingsOf({
-        ...{ command, workspace, startedIn: join(workspace, cwd), result: shown, isConfined },
-        network: services.get(TARGET)?.network,
-        skillDirectories: owned.skillDirectories,
-        findOnHost: settings.findOnHost,
-      })
       const limit = shown.end === 'timeout' ? [timeLimit(timeoutMs, maxMs, settings)] : []
-      const findings = [...owned.findings, ...limit, ...found, ...explaining(owned, command, shown)]
+      const found = explain(services, { command, workspace, cwd, result: shown, isConfined, owned })
+      const findings = [...owned.findings, ...limit, ...found]
       return toRan(shown, { timeoutMs, limits: shownLimits(settings), owned, findings })
     },
   })
+}
+
+function parametersOf(maxSeconds: number, hasSkills: boolean): JsonObject {
+  return {
+    type: 'object',
+    properties: {
+      command: { type: 'string', description: 'The command line' },
+      timeout_sec: { type: 'number', exclusiveMinimum: 0, maximum: maxSeconds, description: 'Time limit in seconds' },
+      cwd: { type: 'string', description: 'Directory to start in, relative to the workspace' },
+      ...(hasSkills && { skill_name: SKILL_NAME }),
+    },
+    required: ['command'],
+  }
 }
 
 /** What the model has to know before its first command: system, directory, and what commands cannot reach. */
@@ -161,6 +145,25 @@ function toCwd(workspace: string, cwd: string): string | undefined {
 function clean(result: CommandResult, redactText: RedactText = (text) => text): CommandResult {
   const { stdout, stderr, stdoutTruncated, stderrTruncated } = result
   return { ...result, stdout: redactText(stdout, stdoutTruncated), stderr: redactText(stderr, stderrTruncated) }
+}
+
+/** What can be read from the result, and variables that may explain a failure. */
+function explain(
+  services: Services,
+  ran: Pick<Parameters<typeof findingsOf>[0], 'command' | 'workspace' | 'result' | 'isConfined'> & {
+    readonly cwd: string
+    readonly owned: OwnedCommand
+  },
+): readonly CommandFinding[] {
+  const { owned, cwd, ...rest } = ran
+  const found = findingsOf({
+    ...rest,
+    startedIn: join(ran.workspace, cwd),
+    network: services.get(TARGET)?.network,
+    skillDirectories: owned.skillDirectories,
+    findOnHost: services.get(EXECUTION)?.findOnHost,
+  })
+  return [...found, ...explaining(owned, ran.command, ran.result)]
 }
 
 /** Variables that were not given, when the command failed and that may be why. */

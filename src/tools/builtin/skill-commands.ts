@@ -175,7 +175,6 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
   function notTheCopy(skill: Skill): Pick<OwnedCommand, 'findings' | 'suspects'> {
     if (areSecretsDenied) return { findings: [], suspects: missingOf(skill, 'denied') }
     if (!entries) return { findings: [], suspects: missingOf(skill, 'not-configured') }
-    if (!skill.origin.trusted) return { findings: [], suspects: missingOf(skill, 'untrusted') }
     if (catalog.skills.includes(skill)) return { findings: [], suspects: missingOf(skill, 'not-configured') }
     return { findings: missingOf(skill, 'shadowed').map(({ finding }) => finding), suspects: [] }
   }

@@ -35,15 +35,7 @@ export type CommandFinding =
   /** The command names files of a revision that is not the skill's present one. */
   | { readonly code: 'old-revision'; readonly subject: string }
 
-export type VariableReason =
-  | 'refused'
-  | 'undeclared'
-  | 'not-configured'
-  | 'no-key'
-  | 'denied'
-  | 'untrusted'
-  | 'shadowed'
-  | 'no-skill-named'
+export type VariableReason = 'refused' | 'undeclared' | 'not-configured' | 'denied' | 'shadowed' | 'no-skill-named'
 
 /** A finding as outcomes and the ledger keep it. */
 export interface FindingRow {

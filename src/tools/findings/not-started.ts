@@ -5,37 +5,60 @@ import type { CommandFinding } from './finding.ts'
 import { type Ran, textOf } from './ran.ts'
 
 const SHELL = String.raw`^(?:\S+: line \d+: |\S*sh: \d+: |\S*sh: )`
-const NOT_FOUND = new RegExp(`${SHELL}(.+?): (?:command )?not found$`)
-const ENV = /^\S*env: ['"‘](.+?)(\\r)?['"’]: No such file or directory$/
-const DENIED = new RegExp(`${SHELL}(.+?): Permission denied$`)
-const BINARY = new RegExp(`${SHELL}(.+?): cannot execute binary file`)
-const INTERPRETER = new RegExp(`${SHELL}(.+?): (?:cannot execute: required file not found|(.+?): bad interpreter)`)
-const ABSENT = new RegExp(`${SHELL}(.+?): No such file or directory$`)
 
-export function notStartedFinding(ran: Ran): CommandFinding | undefined {
-  const { end, exitCode } = ran.result
-  const lines = textOf(ran)
-  const first = (pattern: RegExp): RegExpExecArray | undefined =>
-    lines.map((line) => pattern.exec(line)).find((match) => match !== null) ?? undefined
-  const missing = first(NOT_FOUND)?.[1]
-  if (missing !== undefined) return programMissing(missing, ran)
-  if (end !== 'exit' || (exitCode !== 126 && exitCode !== 127)) return undefined
-  const env = first(ENV)
-  if (env?.[1] !== undefined)
-    return env[2] === undefined ? programMissing(env[1], ran) : { code: 'interpreter-cr', subject: scriptIn(ran) }
-  const file = first(INTERPRETER)
-  if (file?.[1] !== undefined) return interpreter(file[1], ran)
-  const binary = first(BINARY)?.[1]
-  if (binary !== undefined) return { code: 'not-executable', subject: binary, isBinary: true }
-  const denied = exitCode === 126 ? first(DENIED)?.[1] : undefined
-  if (denied !== undefined) return { code: 'not-executable', subject: denied, isBinary: false }
-  const absent = exitCode === 127 ? first(ABSENT)?.[1] : undefined
-  return absent === undefined ? undefined : { code: 'file-missing', subject: absent, directory: ran.startedIn }
+/** One message of a shell, and what it means. */
+interface Row {
+  readonly pattern: RegExp
+  /** Only with one of these exit codes; absent: with any, because in a pipeline the last command gives the code. */
+  readonly exitCodes?: readonly number[]
+  readonly read: (match: RegExpExecArray, ran: Ran) => CommandFinding
 }
 
-function programMissing(program: string, { findOnHost }: Ran): CommandFinding {
-  const onHost = findOnHost?.(program)
-  return { code: 'program-missing', subject: program, ...(onHost !== undefined && { onHost }) }
+/** The first row with a line that fits is the finding. */
+const ROWS: readonly Row[] = [
+  { pattern: new RegExp(`${SHELL}(.+?): (?:command )?not found$`), read: ([, name = ''], ran) => program(name, ran) },
+  {
+    pattern: /^\S*env: ['"‘](.+?)(\\r)?['"’]: No such file or directory$/,
+    exitCodes: [127],
+    read: ([, name = '', isCut], ran) =>
+      isCut === undefined ? program(name, ran) : { code: 'interpreter-cr', subject: scriptIn(ran) },
+  },
+  {
+    pattern: new RegExp(`${SHELL}(.+?): (?:cannot execute: required file not found|.+?: bad interpreter)`),
+    exitCodes: [126, 127],
+    read: ([, file = ''], ran) => interpreter(file, ran),
+  },
+  {
+    pattern: new RegExp(`${SHELL}(.+?): cannot execute binary file`),
+    exitCodes: [126],
+    read: ([, file = '']) => ({ code: 'not-executable', subject: file, isBinary: true }),
+  },
+  {
+    pattern: new RegExp(`${SHELL}(.+?): Permission denied$`),
+    exitCodes: [126],
+    read: ([, file = '']) => ({ code: 'not-executable', subject: file, isBinary: false }),
+  },
+  {
+    pattern: new RegExp(`${SHELL}(.+?): No such file or directory$`),
+    exitCodes: [127],
+    read: ([, file = ''], { startedIn }) => ({ code: 'file-missing', subject: file, directory: startedIn }),
+  },
+]
+
+export function notStartedFinding(ran: Ran): CommandFinding | undefined {
+  const { exitCode } = ran.result
+  const lines = textOf(ran)
+  for (const { pattern, exitCodes, read } of ROWS) {
+    if (exitCodes && !exitCodes.includes(exitCode)) continue
+    const match = lines.map((line) => pattern.exec(line)).find((each) => each !== null)
+    if (match) return read(match, ran)
+  }
+  return undefined
+}
+
+function program(name: string, { findOnHost }: Ran): CommandFinding {
+  const onHost = findOnHost?.(name)
+  return { code: 'program-missing', subject: name, ...(onHost !== undefined && { onHost }) }
 }
 
 function interpreter(file: string, ran: Ran): CommandFinding {

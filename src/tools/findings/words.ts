@@ -63,10 +63,7 @@ const REASONS: { readonly [Why in VariableReason]: (of: Variable) => string } = 
   undeclared: ({ name, skill, setting }) =>
     `${setting} sets it, but the skill '${skill}' does not declare it. Add ${name} to requires.env in its SKILL.md.`,
   'not-configured': ({ setting }) => `no configuration sets it. Set ${setting} in nexus.yaml.`,
-  'no-key': ({ setting }) => `no configuration sets it. Set ${setting} in nexus.yaml.`,
   denied: () => 'the policy of this agent denies run_command.secrets. Ask the user to change it.',
-  untrusted: ({ skill }) =>
-    `the skill '${skill}' is in a workspace that is not trusted. Ask the user to run: nexus trust`,
   shadowed: ({ skill }) =>
     `'${skill}' is not the active copy of its skill, and only that one gets variables of skills.entries. Use the active copy.`,
   'no-skill-named': ({ skill }) => `the call names no skill. Call again with skill_name "${skill}".`,
