@@ -14,7 +14,11 @@ export interface TurnParts extends TurnContext {
   readonly messages: readonly StoredMessage[]
 }
 
-type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & { readonly closing?: string }
+type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & {
+  readonly closing?: string
+  /** True when the history has the text already. */
+  readonly isKept?: boolean
+}
 
 /**
  * Asks the model, works off its calls, and asks again, until it answers without a call or a limit ends the turn.
@@ -64,16 +68,17 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
     await keep(answer.message ?? assistantMessage(CLOSING.empty))
     if (answer.calls.length === 0) return { end: 'done', text: answer.text }
     await runToolCalls(answer.calls, toolTurn)
-    if (signal.aborted) return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled }
+    if (signal.aborted) return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled, isKept: true }
   }
   return { end: 'max-iterations', text: CLOSING['max-iterations'], closing: CLOSING['max-iterations'] }
 }
 
 /** Writes the end of the turn into the history. When even that fails, the next turn finds the history cut off and repairs it. */
 async function close(ending: Ending, { sessions, sessionId, runtime }: TurnParts): Promise<Ending> {
-  const { closing, ...result } = ending
+  const { closing, isKept = false, ...result } = ending
   if (closing === undefined) return result
-  const said = result.end === 'max-iterations' || result.text === '' ? closing : `${result.text}\n\n${closing}`
+  const said =
+    isKept || result.end === 'max-iterations' || result.text === '' ? closing : `${result.text}\n\n${closing}`
   try {
     await sessions.append(sessionId, [runtime.redact(assistantMessage(said))])
     return result
@@ -82,11 +87,11 @@ async function close(ending: Ending, { sessions, sessionId, runtime }: TurnParts
   }
 }
 
-function timedOut({ text }: Ending, timeoutMs: number): Ending {
+function timedOut({ text, isKept = false }: Ending, timeoutMs: number): Ending {
   const error = new NexusError('TIMEOUT', `The turn did not end within ${timeoutMs / 1000} s.`, {
     fix: 'Give it a smaller task, or raise the turn time limit.',
   })
-  return { end: 'failed', text, error, closing: CLOSING['timed-out'] }
+  return { end: 'failed', text, error, closing: CLOSING['timed-out'], isKept }
 }
 
 function toEnding(cause: unknown): Ending {

@@ -12,7 +12,7 @@ import {
   toSafeLine,
   trustedNames,
 } from '../../kernel/index.ts'
-import { findSkill, type LoadedInSession, type LoadedSkill, type SkillStacks } from '../../load/index.ts'
+import { findSkill, isOutdated, type LoadedInSession, type LoadedSkill, type SkillStacks } from '../../load/index.ts'
 import { refusedVariable, type Sandbox } from '../../sandbox/index.ts'
 import { REDACT_TEXT, SANDBOX, TARGET } from '../services.ts'
 import type { CommandFinding, VariableReason } from '../findings/finding.ts'
@@ -205,6 +205,18 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
     return { code: 'variable-not-given', subject: name, why, skill: of, setting }
   }
 
+  /** Skills whose directory the text names, of a revision that is not the present one. */
+  async function oldRevisions(text: string, loaded: readonly LoadedInSession[]): Promise<CommandFinding[]> {
+    const found: CommandFinding[] = []
+    for (const { address, baseDir, treeDigest } of loaded.filter((each) => namesDirectory(text, each.baseDir))) {
+      const skill = catalog.skills.find((candidate) => catalog.addressOf(candidate) === address)
+      // Where skills are not placed, commands see the files as they are.
+      if (!skill || baseDir === skill.directory || !(await isOutdated(skill, treeDigest))) continue
+      found.push({ code: 'old-revision', subject: catalog.callName(skill) })
+    }
+    return found
+  }
+
   async function ownerOf(
     { text, skillName }: { readonly text: string; readonly skillName: string },
     loaded: readonly LoadedInSession[],
@@ -232,7 +244,8 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
       const loaded = stacks.loadedIn(context)
       const owned = await ownerOf({ text, skillName }, loaded, context)
       const skillDirectories = [...new Set(loaded.map(({ baseDir }) => baseDir))]
-      return owned.type === 'failed' ? owned : { ...owned, skillDirectories }
+      if (owned.type === 'failed') return owned
+      return { ...owned, skillDirectories, findings: [...(await oldRevisions(text, loaded)), ...owned.findings] }
     },
   }
 }

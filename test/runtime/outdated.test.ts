@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { createScriptedSandbox } from '../../src/testing/index.ts'
+import { dataOf } from './rig.ts'
+import { bench, TURN } from './variables-rig.ts'
+
+test('a command that names the files of an old revision gets a note', async (t) => {
+  const scripted = createScriptedSandbox({})
+  /** Places each revision in a directory of its own, as the local sandbox does. */
+  const sandbox = {
+    kind: 'local' as const,
+    facts: () => scripted.facts(),
+    place: async (skill: Parameters<typeof scripted.place>[0]) => {
+      const { treeDigest } = await scripted.place(skill)
+      return { treeDigest, baseDir: `/placed/${treeDigest.slice(7, 20)}/${skill.name}` }
+    },
+    run: (request: Parameters<typeof scripted.run>[0]) => scripted.run(request),
+    close: () => scripted.close(),
+  }
+  const { runtime, load, run, baseDir } = await bench(t, { skills: { report: {} }, parts: { sandbox } })
+  const old = String(dataOf(await load('report'))['base_dir'])
+  const command = `bash ${old}/run.sh`
+  assert.equal(dataOf(await run({ command }))['findings'], undefined)
+  const file = join(baseDir('report'), 'scripts/new.sh')
+  mkdirSync(dirname(file))
+  writeFileSync(file, 'echo\n')
+  assert.deepEqual(await runtime.outdatedSkills({ agentId: 'main', sessionId: TURN.sessionId }), ['report'])
+  const outcome = await run({ command })
+  assert.deepEqual(dataOf(outcome)['findings'], [{ code: 'old-revision', subject: 'report' }])
+  const now = String(dataOf(await load('report'))['base_dir'])
+  assert.notEqual(now, old)
+  assert.deepEqual(await runtime.outdatedSkills({ agentId: 'main', sessionId: TURN.sessionId }), [])
+  assert.equal(dataOf(await run({ command: `bash ${now}/run.sh` }))['findings'], undefined)
+  assert.equal(JSON.stringify(dataOf(await run({ command }))['notes']).includes("Load 'report' again"), true)
+})
