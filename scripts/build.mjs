@@ -33,11 +33,11 @@ async function bundle(directory) {
     format: 'cjs',
     platform: 'node',
     target: 'node24',
+    // As ES modules, which start in half the time of the CommonJS that Node would take.
     alias: { yaml: join(ROOT, 'node_modules/yaml/browser/index.js') },
     external: Object.keys(dependencies).filter((name) => !BUNDLED.includes(name)),
     define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
-    minifySyntax: true,
-    minifyWhitespace: true,
+    minify: true,
     // Else each use of a pattern with \p{…} compiles it again.
     supported: { 'regexp-unicode-property-escapes': true },
     logLevel: 'warning',

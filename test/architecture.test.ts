@@ -11,11 +11,12 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   config: ['kernel', 'format'],
   gate: ['kernel'],
   catalog: ['kernel'],
+  diagnose: ['kernel', 'catalog'],
   authorize: ['kernel'],
   store: ['kernel'],
   sources: ['kernel', 'format'],
   sandbox: ['kernel', 'format', 'sources'],
-  load: ['kernel', 'format', 'sources', 'catalog'],
+  load: ['kernel', 'format', 'sources', 'catalog', 'diagnose'],
   tools: ['kernel', 'load', 'sandbox', 'catalog'],
   runtime: ['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
   agents: ['kernel', 'runtime', 'tools', 'store', 'catalog'],
@@ -23,7 +24,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   local: ['kernel', 'config', 'gate', 'catalog', 'authorize', 'sandbox', 'sources', 'store', 'tools', 'runtime'],
   cli: [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
-    ...['runtime', 'local', 'agents', 'testing'],
+    ...['diagnose', 'runtime', 'local', 'agents', 'testing'],
   ],
   public: [
     ...['kernel', 'format', 'config', 'sources', 'catalog', 'authorize', 'sandbox', 'store', 'tools'],
@@ -32,7 +33,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** These stages are functions of their arguments: no file system, no network, no process. */
-const PURE_ROOMS = ['kernel', 'gate', 'authorize', 'format', 'catalog']
+const PURE_ROOMS = ['kernel', 'gate', 'authorize', 'format', 'catalog', 'diagnose']
 const BUILTINS_OF_PURE_ROOMS = ['node:crypto', 'node:path', 'node:util', 'node:buffer']
 
 const VAGUE_NAMES = ['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'manager', 'service', 'shared', 'lib']

@@ -2,7 +2,7 @@ import { type Diagnostic, type Gated, type RejectedSkill, type Skill, toSafeLine
 import { addressesIn, ownAddress, readingsOf } from './address.ts'
 import { arrange, type IsSame } from './arrange.ts'
 import type { Catalog } from './catalog.ts'
-import { type CopiesByName, type Copy, isReady, takesPart, toKey } from './copy.ts'
+import { type Copy, isReady, takesPart, toKey } from './copy.ts'
 import { compareOrigins } from './precedence.ts'
 import { shownName, shownText } from './shown-text.ts'
 import { versionOf } from './snapshot.ts'
@@ -16,19 +16,14 @@ export interface CatalogParts {
   readonly digests?: ReadonlyMap<string, string>
 }
 
-/** The code that sources use too. */
-const DUPLICATE = 'duplicate-name'
-
 /**
  * Decides which copy each name means and lists every other copy with its reason. Highest tier wins, then the earlier source,
- * then, within one source, the last in path order with a warning. Pure; the same input gives the same catalog and version.
+ * then, within one source, the last in path order, which discovery warns of. Pure; the same input gives the same catalog and version.
  * A held copy still hides lower ones, so that a name always means the same copy; an untrusted one never hides a trusted one.
  */
 export function buildCatalog({ gated, rejected = [], diagnostics = [], digests }: CatalogParts): Catalog {
   const isSame: IsSame = (a, b) => digests?.has(a.file) === true && digests.get(a.file) === digests.get(b.file)
   const { skills, held, shadowed, copies, winners } = arrange(gated, isSame)
-  const reported = new Set(diagnostics.filter(({ code }) => code === DUPLICATE).map(({ path }) => path))
-  const found = [...duplicatesIn(copies, { reported, isSame }), ...substitutes(rejected, winners)]
   // Few callers need these two.
   let addresses: ReturnType<typeof addressesIn> | undefined
   let version: string | undefined
@@ -49,7 +44,7 @@ export function buildCatalog({ gated, rejected = [], diagnostics = [], digests }
   return Object.freeze({
     ...{ skills: Object.freeze(skills), held: Object.freeze(held), shadowed: Object.freeze(shadowed) },
     rejected,
-    diagnostics: [...diagnostics, ...found],
+    diagnostics: [...diagnostics, ...substitutes(rejected, winners)],
     get version() {
       return (version ??= versionOf(skills))
     },
@@ -60,39 +55,6 @@ export function buildCatalog({ gated, rejected = [], diagnostics = [], digests }
       return find(name) === skill ? name : shownText(addressOf(skill))
     },
   })
-}
-
-/** One warning for each copy that another of the same source hides, unless the source has reported one of the two files. */
-function* duplicatesIn(
-  copies: CopiesByName,
-  { reported, isSame }: { readonly reported: ReadonlySet<string>; readonly isSame: IsSame },
-): Generator<Diagnostic> {
-  for (const ofName of copies.values()) {
-    for (const [{ skill: used }, ...hidden] of bySource(ofName)) {
-      for (const { skill } of hidden)
-        if (!reported.has(used.file) && !reported.has(skill.file) && !isSame(used, skill)) yield duplicate(skill, used)
-    }
-  }
-}
-
-function bySource(copies: readonly Copy[]): readonly [Copy, ...Copy[]][] {
-  return copies.length === 1 ? [] : ([...Map.groupBy(copies, copySource).values()] as [Copy, ...Copy[]][])
-}
-
-function copySource({ skill }: Copy): string {
-  return skill.origin.source
-}
-
-function duplicate(hidden: Skill, used: Skill): Diagnostic {
-  const name = shownName(hidden)
-  return {
-    code: DUPLICATE,
-    severity: 'warning',
-    message: `Source '${hidden.origin.source}' has '${name}' twice: ${toSafeLine(used.file)} is used, ${toSafeLine(hidden.file)} is not.`,
-    path: hidden.file,
-    subject: name,
-    fix: 'Give one of them another name, or remove it.',
-  }
 }
 
 /** A warning for each name whose best copy cannot be read, so that a lower one stands in for it. */

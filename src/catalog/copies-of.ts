@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path'
 import { type RejectedSkill, type Skill, skillAddress } from '../kernel/index.ts'
 import { readingsOf } from './address.ts'
 import type { Catalog, ShadowedSkill } from './catalog.ts'
@@ -5,7 +6,7 @@ import { keyOf, takesPart, toKey } from './copy.ts'
 
 /** Every copy that a text may mean. */
 export interface Copies {
-  readonly offered: readonly Skill[]
+  readonly skills: readonly Skill[]
   readonly held: Catalog['held']
   readonly shadowed: readonly ShadowedSkill[]
   readonly rejected: readonly RejectedSkill[]
@@ -30,10 +31,10 @@ export function copiesOf(catalog: Catalog, asked: string): Copies {
     if (found.files.size > 0) return found
   }
   const path = asked.trim().replace(/\/+$/, '')
-  const there = matching(catalog, ({ file }) => file === path || directoryOf(file) === path)
+  const there = matching(catalog, ({ file }) => file === path || dirname(file) === path)
   if (there.files.size > 0) return there
   const names = new Set(readings)
-  return { ...matching(catalog, ({ file }) => names.has(directoryName(file))), isDirectory: true }
+  return { ...matching(catalog, ({ file }) => names.has(basename(dirname(file)))), isDirectory: true }
 }
 
 /** By address or name. */
@@ -52,30 +53,26 @@ function called(catalog: Catalog, text: string): Copies {
 }
 
 /** An untrusted copy, or one that this agent may not see, takes no name away. */
-function takesName({ offered, held, shadowed }: Copies): boolean {
-  return offered.length > 0 || [...held, ...shadowed].some(takesPart)
+function takesName({ skills, held, shadowed }: Copies): boolean {
+  return skills.length > 0 || [...held, ...shadowed].some(takesPart)
 }
 
 function matching(
   catalog: Pick<Catalog, 'skills' | 'held' | 'shadowed' | 'rejected'>,
   isMeant: (place: Place) => boolean,
 ): Copies {
-  const offered = catalog.skills.filter(isMeant)
+  const skills = catalog.skills.filter(isMeant)
   const held = catalog.held.filter(({ skill }) => isMeant(skill))
   const shadowed = catalog.shadowed.filter(({ skill }) => isMeant(skill))
   const rejected = catalog.rejected.filter(isMeant)
-  const copies = { offered, held, shadowed, rejected }
+  const copies = { skills, held, shadowed, rejected }
   const files = new Set([...everyCopy(copies), ...rejected].map(({ file }) => file))
   return { ...copies, files, isDirectory: false, alike: [] }
 }
 
-/** Those that can be read: offered, then held, then shadowed ones. */
-export function everyCopy({
-  offered,
-  held,
-  shadowed,
-}: Pick<Copies, 'offered' | 'held' | 'shadowed'>): readonly Skill[] {
-  return [...offered, ...held.map(({ skill }) => skill), ...shadowed.map(({ skill }) => skill)]
+/** Those that can be read: ready, then held, then shadowed ones. */
+export function everyCopy({ skills, held, shadowed }: Pick<Catalog, 'skills' | 'held' | 'shadowed'>): readonly Skill[] {
+  return [...skills, ...held.map(({ skill }) => skill), ...shadowed.map(({ skill }) => skill)]
 }
 
 function labelKey(place: Place): string {
@@ -84,12 +81,4 @@ function labelKey(place: Place): string {
 
 function addressKey(place: Place, catalog: Catalog): string {
   return toKey('directory' in place ? catalog.addressOf(place) : skillAddress(place))
-}
-
-function directoryOf(file: string): string {
-  return file.replace(/[/\\][^/\\]*$/, '')
-}
-
-function directoryName(file: string): string {
-  return directoryOf(file).replace(/^.*[/\\]/, '')
 }

@@ -1,12 +1,7 @@
 import { type Skill, type SkillOrigin, TIERS } from '../kernel/index.ts'
 
-/** Only above these units do bytes and UTF-16 units sort differently. */
-const HIGH = /[\ud800-\uffff]/
-
 /** Sorts as UTF-8 bytes do, which JavaScript's own order of UTF-16 units does not. */
 export function compareBytes(a: string, b: string): number {
-  if (a === b) return 0
-  if (!HIGH.test(a) || !HIGH.test(b)) return a < b ? -1 : 1
   for (let index = 0; index < a.length && index < b.length; index++) {
     const left = a.charCodeAt(index)
     const right = b.charCodeAt(index)

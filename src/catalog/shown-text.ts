@@ -33,10 +33,14 @@ export function countPoints(text: string): number {
 
 /** The first `cap` code points, the last of them `…` when something was cut off. */
 export function cutPoints(text: string, cap: number): string {
-  if (text.length <= cap || countPoints(text) <= cap) return text
+  return countPoints(text) <= cap ? text : `${firstPoints(text, cap - 1).trimEnd()}…`
+}
+
+/** The first code points of a text. */
+export function firstPoints(text: string, count: number): string {
   let end = 0
-  for (let kept = 0; kept < cap - 1; kept++) end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1
-  return `${text.slice(0, end).trimEnd()}…`
+  for (let kept = 0; kept < count; kept++) end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1
+  return text.slice(0, end)
 }
 
 /**

@@ -46,8 +46,6 @@ const MAX_UNITS = { name: 256, tags: 1024, description: 2048 }
 const MAX_QUERY_UNITS = 500
 const MAX_QUERY_WORDS = 16
 const MAX_WORD_UNITS = 48
-/** Skills that are indexed before others get a turn. */
-const SLICE = 32
 /** Words of a question that say nothing about a skill. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   'a an and are as at be by can do for from how i in into is it me my of on or that the this to use want when which with you'.split(
@@ -64,7 +62,7 @@ export interface SkillSearchOptions {
 
 /**
  * A search by BM25 over name, tags or keywords of the frontmatter, and description; it forgives small typos and completes words.
- * The index is built by the first `find`, in slices, so that thousands of skills do not hold up the process.
+ * The index is built by the first `find`.
  */
 export function createSkillSearch(skills: readonly Skill[], options: SkillSearchOptions = {}): SkillSearch {
   let index: Promise<Index> | undefined
@@ -90,13 +88,7 @@ function inOrder(skills: readonly Skill[]): readonly Skill[] {
 
 async function build(all: readonly Skill[], { isFound = () => true }: SkillSearchOptions): Promise<Index> {
   const { default: Search } = await import('minisearch')
-  const found: Skill[] = []
-  for (const [index, skill] of all.entries()) {
-    if (index % SLICE === SLICE - 1) await rest()
-    // Who may start a skill is read for it, from all of its frontmatter.
-    if (isFound(skill)) found.push(skill)
-  }
-  const skills = inOrder(found)
+  const skills = inOrder(all.filter(isFound))
   const words = new Set<string>()
   const ranked = new Search<Entry>({
     fields: [...FIELDS],
@@ -107,7 +99,6 @@ async function build(all: readonly Skill[], { isFound = () => true }: SkillSearc
     },
   })
   for (const [id, skill] of skills.entries()) {
-    if (id % SLICE === SLICE - 1) await rest()
     ranked.add({
       id,
       name: shownName(skill).slice(0, MAX_UNITS.name),
@@ -116,10 +107,6 @@ async function build(all: readonly Skill[], { isFound = () => true }: SkillSearc
     })
   }
   return { skills, ranked, words, named: byName(skills) }
-}
-
-function rest(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function byName(skills: readonly Skill[]): ReadonlyMap<string, number> {

@@ -5,7 +5,7 @@ import {
   nameKey,
   type Skill,
   skillAddress,
-  createSha256,
+  sha256,
 } from '../kernel/index.ts'
 import { compareBytes } from './precedence.ts'
 import { shownName } from './shown-text.ts'
@@ -137,9 +137,7 @@ export function versionOf(skills: readonly Skill[]): string {
 function hashOf(skills: readonly SnapshotSkill[]): string {
   // JSON text is unambiguous: no address can look like the end of another.
   const rows = skills.map(({ address, description, size }) => [address, description, size])
-  return createSha256()
-    .update(`nexus-catalog-v2\u0000${JSON.stringify(rows)}`)
-    .digest('hex')
+  return sha256(`nexus-catalog-v2\u0000${JSON.stringify(rows)}`)
 }
 
 function toSnapshotSkill(item: JsonValue): SnapshotSkill | undefined {

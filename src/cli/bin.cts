@@ -9,7 +9,7 @@ const OLDEST_NODE = 24
 const args = process.argv.slice(2)
 
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
-  console.log(version)
+  process.stdout.on('error', () => (process.exitCode = 1)).write(`${version}\n`)
 } else if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   console.error(`Nexus needs Node ${OLDEST_NODE} or newer; this is ${process.version} (${process.execPath}).`)
   console.error(`Install it, for example: npm install -g node@${OLDEST_NODE}, or from https://nodejs.org`)

@@ -82,18 +82,30 @@ export function choiceFlag<Word extends string>(
   })
 }
 
-/** Commands that look at skills, as texts propose them. */
-const LOOKING = /\bnexus skills (?:list|show|check|why|search)\b/g
+/** The commands of `nexus skills` that look at skills. */
+const LOOKING: ReadonlySet<string | undefined> = new Set(['list', 'show', 'check', 'why', 'search'])
 
-/** Puts the options that say where to look, as they were given, behind such commands of a text: without them they answer another question. */
-export function lookingAlike(invocation: Invocation): (text: string) => string {
-  const values = (name: string): readonly string[] => {
+/**
+ * The words of a `nexus` command that is proposed. One that looks at skills gets the options of this invocation that say where: without
+ * them it answers another question.
+ */
+export function proposedWords(args: readonly string[], invocation: Invocation): readonly string[] {
+  const [group, name, ...rest] = args
+  if (group !== 'skills' || name === undefined || !LOOKING.has(name)) return ['nexus', ...args]
+  return ['nexus', group, name, ...whereOptions(invocation), ...rest]
+}
+
+/** The same as a line for a shell. */
+export function proposed(args: readonly string[], invocation: Invocation): string {
+  const word = (text: string): string => (/^--[a-z-]+$/.test(text) ? text : shellWord(text))
+  return proposedWords(args, invocation).map(word).join(' ')
+}
+
+function whereOptions(invocation: Invocation): readonly string[] {
+  const words = ['skills-dir', 'config', 'agent'].flatMap((name) => {
     const one = stringFlag(invocation, name)
-    return one === undefined ? listFlag(invocation, name) : [one]
-  }
-  const words = ['skills-dir', 'config', 'agent'].flatMap((name) =>
-    values(name).map((value) => ` --${name}${value.startsWith('-') ? '=' : ' '}${shellWord(toSafeLine(value))}`),
-  )
-  const given = [...words, ...(invocation.flags['trust'] === true ? [' --trust'] : [])].join('')
-  return (text) => (given === '' ? text : text.replace(LOOKING, (command) => command + given))
+    const values = (one === undefined ? listFlag(invocation, name) : [one]).map(toSafeLine)
+    return values.flatMap((value) => (value.startsWith('-') ? [`--${name}=${value}`] : [`--${name}`, value]))
+  })
+  return invocation.flags['trust'] === true ? [...words, '--trust'] : words
 }

@@ -1,13 +1,12 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Catalog } from '../catalog/index.ts'
+import { type Catalog, everyCopy } from '../catalog/index.ts'
 import { textForConsent, trustWorkspace } from '../config/index.ts'
-import { type Diagnostic, NexusError, toSafeLine } from '../kernel/index.ts'
+import { type Diagnostic, NexusError, shellWord, toSafeLine } from '../kernel/index.ts'
 import type { Local, LocalOptions } from '../local/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
 import { askYesNo, oneAtATime } from './interactive/ask.ts'
 import { withProgress } from './interactive/progress.ts'
-import { shellWord } from './show/shell-word.ts'
 import { shorten } from './show/columns.ts'
 import { formatDiagnostic, type Terminal } from './terminal.ts'
 
@@ -45,8 +44,7 @@ export async function openFor(invocation: Invocation, options: OpenOptions = {})
 export function findings(seen: Seen): readonly Diagnostic[] {
   const errors = seen.found.filter(({ severity }) => severity === 'error')
   if (errors.length === 0) return seen.diagnostics
-  const { skills, held, shadowed, rejected } = seen.catalog
-  const copies = [...skills, ...held.map(({ skill }) => skill), ...shadowed.map(({ skill }) => skill), ...rejected]
+  const copies = [...everyCopy(seen.catalog), ...seen.catalog.rejected]
   const ofSkills = new Set(copies.flatMap((copy) => copy.diagnostics))
   return [...seen.diagnostics, ...errors.filter((found) => !ofSkills.has(found))]
 }

@@ -75,7 +75,7 @@ export const COMMANDS: readonly Command[] = [
       ...JSON_OPTION,
     },
     examples: ['nexus skills list', 'nexus skills list --all', "nexus skills list --json | jq '.data.skills[].name'"],
-    load: async () => (await import('./commands/skills/catalog.ts')).listSkills,
+    load: async () => (await import('./commands/skills/list.ts')).listSkills,
   },
   {
     name: 'skills show',
@@ -87,7 +87,7 @@ export const COMMANDS: readonly Command[] = [
       ...JSON_OPTION,
     },
     examples: ['nexus skills show csv-report', 'nexus skills show bundled/csv-report --content'],
-    load: async () => (await import('./commands/skills/catalog.ts')).showSkill,
+    load: async () => (await import('./commands/skills/show.ts')).showSkill,
   },
   {
     name: 'skills check',

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../kernel/index.ts'
+import type { Edit, JsonObject } from '../kernel/index.ts'
 
 /** A scalar as it was written, which its value alone does not show. */
 export interface Written {
@@ -22,6 +22,11 @@ export interface Place {
   readonly column: number
 }
 
+/** A place with the key that it is about, such as `metadata.nexus.os`. */
+export interface KeyPlace extends Place {
+  readonly subject: string
+}
+
 /** The frontmatter as data, with what only the syntax knows: places, and how a value was written. */
 export interface Frontmatter {
   /** Everything, in the order of the text; without a prototype. */
@@ -30,7 +35,11 @@ export interface Frontmatter {
    * Line and column of a top-level key, or of the opening --- when the key is absent; to spread into a finding.
    * With `below`: of the key or entry there, or of the nearest one above it that exists. Computed when it is asked for.
    */
-  place(key: string, below?: KeyPath): Place
+  place(key: string, below?: KeyPath): KeyPlace
   /** How a top-level value was written: undefined when the key is absent. */
   written(key: string): Written | 'collection' | undefined
+  /** The edit that gives a top-level key another name; undefined for one that is written with escapes. */
+  rename(key: string, to: string): Edit | undefined
+  /** The edit that adds a top-level key, or fills in an empty one; undefined where the form of the text does not allow it. */
+  fillIn(key: string, value: string): Edit | undefined
 }

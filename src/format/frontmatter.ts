@@ -1,8 +1,10 @@
 import { isMap, isScalar, type Pair, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
-import type { JsonObject, JsonValue } from '../kernel/index.ts'
-import type { Frontmatter, Place, Written } from './front.ts'
+import type { Edit, JsonObject, JsonValue } from '../kernel/index.ts'
+import type { Frontmatter, KeyPath, Place, Written } from './front.ts'
+import { fillInKey, type FrontText, renameKey } from './front-edits.ts'
 import type { FormatCode, Report } from './report.ts'
 import { placeOf } from './text.ts'
+import { toJson } from './write/emit.ts'
 import type { YamlProblem } from './yaml/inspect.ts'
 import { isFatal, readYaml, type YamlRead } from './yaml/read.ts'
 import { type Repair, repairLines, repairYaml } from './yaml/repair.ts'
@@ -30,7 +32,8 @@ export function readFrontmatter(yaml: string, firstLine: number, report: Report)
 /** Nothing is reported of such a text as a whole, so the library is asked only for places that the fast reader does not keep. */
 function fastFrontmatter(values: JsonObject, yaml: string, firstLine: number): Frontmatter {
   let find: ReturnType<typeof fastPlaces> | undefined
-  const fullPlace: Frontmatter['place'] = (key, below) => {
+  const front: FrontText = { text: yaml, firstLine }
+  const fullPlace = (key: string, below: KeyPath): Place => {
     const root = readYaml(yaml).root
     const source = { text: yaml, firstLine, at: placesFrom(yaml, firstLine) }
     return lookUp(isMap(root) ? (root as unknown as YAMLMap) : undefined, source).place(key, below)
@@ -38,11 +41,17 @@ function fastFrontmatter(values: JsonObject, yaml: string, firstLine: number): F
   return {
     values,
     place(key, below = []) {
-      if (!(key in values)) return { line: firstLine - 1, column: 1 }
+      const subject = [key, ...below].join('.')
+      if (!(key in values)) return { line: firstLine - 1, column: 1, subject }
       find ??= fastPlaces(yaml, SKILL_FORM)
       const place = find([key, ...below])
-      return place === undefined ? fullPlace(key, below) : { line: firstLine + place.line, column: place.column }
+      if (place === undefined) return { ...fullPlace(key, below), subject }
+      return { line: firstLine + place.line, column: place.column, subject }
     },
+    rename(key, to) {
+      return renameKey(front, this.place(key), [key, to])
+    },
+    fillIn: (key, value) => fillInKey(front, key, value),
     written(key) {
       const value = values[key]
       if (value === undefined) return undefined
@@ -56,15 +65,31 @@ function fastFrontmatter(values: JsonObject, yaml: string, firstLine: number): F
 /** Parses and, where it must and can, repairs a frontmatter. */
 export function readFully(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
   const { text, read, repairs } = readLeniently(yaml)
-  for (const { key, line, column, because, fix } of repairs) {
+  for (const { key, line, column, because, fix, ...quoted } of repairs) {
     const message = `the value of ${key} needs quotes (${because}); it was read as the text that stands there`
-    report.add('yaml-repaired', message, { line: line + firstLine - 1, column, fix })
+    const place = { line: line + firstLine - 1, column, subject: key }
+    report.add('yaml-repaired', message, { ...place, fix, edit: editOf(yaml, firstLine, quoted) })
   }
   const at = placesFrom(text, firstLine)
   for (const { code, message, offset, fix } of read.problems) {
     report.add(code, message, { ...at(offset), fix: fix ?? GENERAL_FIX[code] })
   }
   return read.problems.some(isFatal) ? undefined : asMapping(read, { text, at, firstLine }, report)
+}
+
+/** The lines of a repaired value, replaced by those with quotes. */
+function editOf(yaml: string, firstLine: number, { from, lines }: Pick<Repair, 'from' | 'lines'>): Edit {
+  const to = from + lines.length - 1
+  const end = { line: firstLine + to, column: (yaml.split('\n')[to] ?? '').length + 1 }
+  return { start: { line: firstLine + from, column: 1 }, end, text: lines.map(inDoubleQuotes).join('\n') }
+}
+
+const SINGLE_QUOTED = /^((?:[ ]|- )*(?:[\w.-]+|"[^"]*"|'[^']*')?[ \t]*:?[ \t]+)'((?:[^']|'')*)'$/
+
+/** As the fix says. A value of several lines keeps single quotes. */
+function inDoubleQuotes(line: string): string {
+  const [, head, value] = SINGLE_QUOTED.exec(line) ?? []
+  return head === undefined || value === undefined ? line : head + toJson(value.replaceAll("''", "'"))
 }
 
 function placesFrom(text: string, firstLine: number): (offset: number) => Place {
@@ -157,11 +182,16 @@ function lookUp(map: YAMLMap | undefined, { text, at, firstLine }: Source): Fron
   }
   return {
     values,
-    place(key, below) {
+    place(key, below = []) {
+      const subject = [key, ...below].join('.')
       const range = (pairs.get(key)?.key as ParsedNode | null | undefined)?.range
-      if (!range) return { line: firstLine - 1, column: 1 }
-      return at((below && offsetOf(node(key), below)) ?? range[0])
+      if (!range) return { line: firstLine - 1, column: 1, subject }
+      return { ...at(offsetOf(node(key), below) ?? range[0]), subject }
     },
+    rename(key, to) {
+      return renameKey({ text, firstLine }, this.place(key), [key, to])
+    },
+    fillIn: (key, value) => fillInKey({ text, firstLine }, key, value),
     written: (key) => writtenAs(node(key), text),
   }
 }

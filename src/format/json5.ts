@@ -12,14 +12,23 @@ export type Json5Text =
 /** Reads a text that begins with a brace; undefined for others. Never throws, and prints nothing. */
 export function readJson5(text: string): Json5Text | undefined {
   if (!text.trimStart().startsWith('{')) return undefined
-  const quiet = withEscapedSeparators(text)
   try {
-    const value = plain(JSON5.parse(quiet), 0) as JsonObject
-    const twice = keyGivenTwice(quiet)
+    const value = plain(parseJson(text), 0) as JsonObject
+    const twice = keyGivenTwice(text)
     return twice === undefined ? { value } : { twice }
   } catch (error) {
     const fault = toSafeLine(error instanceof Error ? error.message : String(error))
     return { fault: fault.replace(/^JSON5: /, '').slice(0, 120) }
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON, so perhaps JSON5. Of separators that stand bare in its texts the library prints a warning.
+    if (/[\u2028\u2029]/.test(text)) throw new SyntaxError('it holds a line separator, U+2028 or U+2029')
+    return JSON5.parse(text)
   }
 }
 
@@ -41,57 +50,9 @@ function plain(value: unknown, depth: number): JsonValue {
   return typeof value === 'string' || typeof value === 'boolean' ? value : null
 }
 
-const SEPARATOR = /[\u2028\u2029]/
-const LINE_END = /[\n\r\u2028\u2029]/g
-
-/** The same JSON5 with escapes for the line separators in its texts: the library prints a warning for each that stands there bare. */
-function withEscapedSeparators(text: string): string {
-  if (!SEPARATOR.test(text)) return text
-  let escaped = ''
-  let from = 0
-  let quote = ''
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] as string
-    if (quote === '') {
-      if (character === '"' || character === "'") quote = character
-      else if (character === '/') at = endOfComment(text, at)
-    } else if (character === '\\') at++
-    else if (character === quote) quote = ''
-    else if (SEPARATOR.test(character)) {
-      escaped += `${text.slice(from, at)}\\u${character.charCodeAt(0).toString(16)}`
-      from = at + 1
-    }
-  }
-  return escaped + text.slice(from)
-}
-
-/** The last character of a comment that begins there. */
-function endOfComment(text: string, at: number): number {
-  if (text[at + 1] === '*') {
-    const end = text.indexOf('*/', at + 2)
-    return end < 0 ? text.length : end + 1
-  }
-  if (text[at + 1] !== '/') return at
-  LINE_END.lastIndex = at
-  return LINE_END.exec(text)?.index ?? text.length
-}
-
 /** The pieces of a text that is known to be JSON5. */
 const PIECES =
   /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/|"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'|[{}[\],:]|[^\s{}[\],:"'/]+/g
-
-/** Where a comment stands in a text. */
-export interface JsonComment {
-  readonly from: number
-  readonly to: number
-}
-
-/** The comments of a text that may be JSON5. */
-export function jsonCommentsIn(text: string): readonly JsonComment[] {
-  return [...text.matchAll(PIECES)]
-    .filter(([piece]) => piece.startsWith('/'))
-    .map(({ 0: piece, index }) => ({ from: index, to: index + piece.length }))
-}
 
 /** A key that some mapping of a text has twice; the library takes the last one and says nothing. */
 function keyGivenTwice(text: string): string | undefined {
@@ -116,5 +77,5 @@ function keyGivenTwice(text: string): string | undefined {
 /** Before a colon outside of texts and comments stands nothing but a key. */
 function keyOf(written: string): string {
   if (/^[\w$]+$/.test(written)) return written
-  return Object.keys(JSON5.parse<object>(`{${written}:0}`))[0] ?? ''
+  return Object.keys(parseJson(`{${written}:0}`) as object)[0] ?? ''
 }

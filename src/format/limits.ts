@@ -1,7 +1,9 @@
+import { DEFAULTS } from '../kernel/index.ts'
+
 /** Limits of one SKILL.md. Source: decisions "YAML limits"; lengths: the Agent Skills specification. */
 export const FORMAT_LIMITS = {
   /** Bytes of a SKILL.md; checked before anything is decoded. */
-  maxFileBytes: 1_048_576,
+  maxFileBytes: DEFAULTS.maxSkillFileBytes,
   /** Bytes of the frontmatter; checked before it is parsed. */
   maxFrontmatterBytes: 65_536,
   /** Levels of nested mappings and lists. */

@@ -71,17 +71,18 @@ function parse(input: string | Uint8Array, options: ParseOptions, report: Report
   }
   const { yaml, firstLine, body } = split
   if (split.blankLines > 0) {
+    const start = { line: 1, column: 1 }
     report.add('leading-blank-lines', 'blank lines stand before the opening ---', {
-      line: 1,
-      column: 1,
+      ...start,
+      edit: { start, end: { line: split.blankLines + 1, column: 1 }, text: '' },
       fix: 'remove them: other clients do not find the frontmatter',
     })
   }
   if (split.closedByDots) {
     const line = firstLine + yaml.split('\n').length - 1
     report.add('frontmatter-closed-by-dots', 'the frontmatter is closed by ...', {
-      line,
-      column: 1,
+      ...{ line, column: 1 },
+      edit: { start: { line, column: 1 }, end: { line, column: 4 }, text: '---' },
       fix: 'close it with a line of ---',
     })
   }

@@ -1,4 +1,4 @@
-import type { Diagnostic, Severity } from '../kernel/index.ts'
+import type { Diagnostic, Edit, Severity } from '../kernel/index.ts'
 import { FORMAT_LIMITS } from './limits.ts'
 
 /** One row of a table of diagnostic codes. */
@@ -92,6 +92,9 @@ export interface Finding {
   readonly line?: number | undefined
   readonly column?: number | undefined
   readonly fix?: string | undefined
+  readonly subject?: string | undefined
+  /** What `validate --fix` writes. */
+  readonly edit?: Edit | undefined
 }
 
 /** Collects the diagnostics of one file, in the order found. */
@@ -105,7 +108,7 @@ export function createReport(path: string): Report {
   const counts = new Map<FormatCode, number>()
   return {
     diagnostics,
-    add(code, message, { line, column, fix } = {}) {
+    add(code, message, { line, column, fix, subject, edit } = {}) {
       const count = (counts.get(code) ?? 0) + 1
       counts.set(code, count)
       if (count > FORMAT_LIMITS.maxFindings) return
@@ -118,6 +121,8 @@ export function createReport(path: string): Report {
         ...(line === undefined ? {} : { line }),
         ...(column === undefined ? {} : { column }),
         ...(fix === undefined ? {} : { fix }),
+        ...(subject === undefined ? {} : { subject }),
+        ...(edit === undefined ? {} : { edit }),
       })
     },
   }

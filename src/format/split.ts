@@ -1,3 +1,4 @@
+import type { Edit } from '../kernel/index.ts'
 import { shown } from './shown.ts'
 
 /** A file cut into frontmatter and body. Lines count from 1. */
@@ -20,6 +21,7 @@ export type Split =
       readonly column: number
       readonly message: string
       readonly fix: string
+      readonly edit?: Edit
     }
 
 /** Blank lines, and a line of `---` and blanks at column 1. */
@@ -76,7 +78,9 @@ function unterminated(rest: string, opener: number): Split {
   const [line = '', number] = [lines[almost], opener + almost + 1]
   if (isHiddenMarker(line)) {
     const fix = `line ${number} looks like the end; remove ${namesOf(line)}, which is invisible, from it, as nexus skills validate --fix does`
-    return { ...finding, fix }
+    const start = { line: number, column: 1 }
+    const edit = { start, end: { ...start, column: line.length + 1 }, text: seenOf(line) }
+    return { ...finding, fix, edit }
   }
   if (almost >= 0)
     return {
@@ -101,9 +105,12 @@ function missing(text: string): Split {
   if (hidden !== undefined) return hidden
   if (first.trim() === '') return { ...finding, message: 'the file is empty', fix: WRITE_IT }
   const message = `the file begins with ${shown(first)} instead of a line of ---`
-  if (ALMOST_MARKER.test(first)) return { ...finding, message, fix: 'write exactly --- there, at column 1' }
+  if (ALMOST_MARKER.test(first))
+    return { ...finding, message, fix: 'write exactly --- there (three hyphens, U+002D), at column 1' }
   if (KEY.test(first))
     return { ...finding, message, fix: 'write a line of --- before the first key and after the last' }
+  if (KEY.test(lines[1] ?? ''))
+    return { ...finding, message, fix: 'write --- in place of this line, and another after the last key' }
   const later = lines.findIndex((line, index) => MARKER.test(line) && KEY.test(lines[index + 1] ?? ''))
   if (later < 0) return { ...finding, message, fix: WRITE_IT }
   const fix = `move what stands before line ${number + later} below the closing ---, so that --- is the first line`
@@ -111,7 +118,7 @@ function missing(text: string): Split {
 }
 
 /** How far a frontmatter is looked for that does not stand at the top. */
-export const LINES_AHEAD = 40
+const LINES_AHEAD = 40
 
 /** Characters that are invisible, or that look like blanks and are none. */
 const HIDDEN =
@@ -147,12 +154,18 @@ function hiddenOpener(lines: readonly string[], number: number): Split | undefin
   const opener = lines.findIndex((line) => isHiddenMarker(line) || seenOf(line).trim() !== '' || isMarker(line))
   const line = lines[opener]
   if (line === undefined || !isMarker(seenOf(line))) return undefined
-  const hidden = lines.slice(0, opener + 1).join('')
+  const before = lines.slice(0, opener + 1)
+  const hidden = before.join('')
   const column = Math.max(1, (lines[0] ?? '').search(HIDDEN) + 1)
   const where = number === 1 && opener === 0 && column > 1 ? 'behind' : 'before'
   return {
     ...{ kind: 'missing', line: number, column },
     message: `${namesOf(hidden)}, which is invisible, stands ${where} the opening ---`,
     fix: 'remove it, as nexus skills validate --fix does, so that the first line is --- and nothing else',
+    edit: {
+      start: { line: number, column: 1 },
+      end: { line: number + opener, column: line.length + 1 },
+      text: before.map(seenOf).join('\n'),
+    },
   }
 }

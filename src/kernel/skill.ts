@@ -201,7 +201,7 @@ export interface HeldReason {
   /** True when that setting holds a reference that cannot be resolved; `fix` says what is wrong with it. */
   readonly broken?: true
   readonly text: string
-  readonly fix?: string
+  readonly fix: string
 }
 
 /** A skill that is kept back, with every reason, never only the first. */

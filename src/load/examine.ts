@@ -1,4 +1,4 @@
-import type { Examined } from '../catalog/index.ts'
+import type { Examined } from '../diagnose/index.ts'
 import { type Diagnostic, isNexusError, type NexusError, shellWord, type Skill } from '../kernel/index.ts'
 import { isSoundToLoad } from '../sources/index.ts'
 import { readWhole } from './read-whole.ts'
@@ -27,9 +27,9 @@ export async function examineSkill(skill: Skill, options: ExamineOptions = {}): 
 function problemOf(skill: Skill, error: NexusError): NonNullable<Examined['problem']> {
   const { message, path, cause, fix = `Look at it with: nexus skills validate ${shellWord(skill.directory)}` } = error
   if (!isDiagnostic(cause))
-    return { code: 'cannot-load', text: message.replace(/\.$/, ''), file: path ?? skill.file, fix }
+    return { code: 'cannot-load', message: message.replace(/\.$/, ''), path: path ?? skill.file, fix }
   const { code, line } = cause
-  return { code, text: cause.message, file: skill.file, ...(line !== undefined && { line }), fix }
+  return { code, message: cause.message, path: skill.file, ...(line !== undefined && { line }), fix }
 }
 
 /** What the parser found, as `invalidSkill` keeps it. */

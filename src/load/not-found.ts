@@ -27,7 +27,7 @@ function explain(catalog: Catalog, wanted: string): NexusError {
   if (rejected) return invalidSkill(shown, rejected)
   const message = `Skill '${shown}' not found. ${availableSkills(catalog)}`
   if (held) {
-    const reasons = held.reasons.map(({ text, fix }) => (fix === undefined ? text : `${text} (${fix})`))
+    const reasons = held.reasons.map(({ text, fix }) => `${text} (${fix})`)
     return new NexusError('SKILL_NOT_FOUND', message, { fix: `It exists but is held back: ${reasons.join('; ')}` })
   }
   const near = nearest(wanted, catalog.skills.map(shownName))

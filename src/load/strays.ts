@@ -1,7 +1,7 @@
 import { type Dirent, promises } from 'node:fs'
 import { basename, join } from 'node:path'
 
-import type { StrayFile } from '../catalog/index.ts'
+import type { StrayFile } from '../diagnose/index.ts'
 import { parseSkill } from '../format/index.ts'
 import { nameKey, NexusError } from '../kernel/index.ts'
 import { readContained, SOURCE_LIMITS } from '../sources/index.ts'
@@ -36,7 +36,7 @@ const MAX_SKILL_BYTES = 262_144
 
 /**
  * Looks for a skill where none is looked for: inside another skill, too deep, in hidden directories, beside the roots, packed, in one file, or
- * under another file name. For `explainSkill`; bounded, follows no link, skips what it may not read. Throws CANCELLED.
+ * under another file name. For `diagnose`; bounded, follows no link, skips what it may not read. Throws CANCELLED.
  */
 export async function findStrays(name: string, options: StrayOptions): Promise<readonly StrayFile[]> {
   const { signal, known = new Set() } = options

@@ -5,9 +5,10 @@ import {
   nameKey,
   NexusError,
   type RejectedSkill,
+  sha256,
   type Skill,
   SKILL_FILE,
-  sha256,
+  toSafeLine,
 } from '../kernel/index.ts'
 import { finding } from './codes.ts'
 import { readOfSkill, type SkillPlace } from './files/manifest.ts'
@@ -46,19 +47,38 @@ export async function discover(
       )
     }
   }
-  return { skills, rejected, diagnostics, digests: await digestsOf(skills, signal) }
+  const sharedNames = [...Map.groupBy(skills, ({ name }) => nameKey(name)).values()].filter(({ length }) => length > 1)
+  const digests = await digestsOf(sharedNames.flat(), signal)
+  for (const copies of sharedNames) diagnostics.push(...duplicatesIn(copies, digests))
+  return { skills, rejected, diagnostics, digests }
 }
 
-/** sha256 of the files of those skills whose name another skill has too, so that equal copies can be told from different ones. */
+/** sha256 of the SKILL.md of each skill, by its path, so that equal copies can be told from different ones. */
 async function digestsOf(skills: readonly Skill[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
   const digests = new Map<string, string>()
-  for (const copies of Map.groupBy(skills, ({ name }) => nameKey(name)).values()) {
-    for (const skill of copies.length > 1 ? copies : []) {
-      const digest = await fileDigest(skill, signal)
-      if (digest !== undefined) digests.set(skill.file, digest)
-    }
+  for (const skill of skills) {
+    const digest = await fileDigest(skill, signal)
+    if (digest !== undefined) digests.set(skill.file, digest)
   }
   return digests
+}
+
+/**
+ * A warning for each copy of one name that a different copy of the same source hides. Within a source the last in path
+ * order is used. Source: decisions, "duplicate names".
+ */
+function duplicatesIn(copies: readonly Skill[], digests: ReadonlyMap<string, string>): Diagnostic[] {
+  return [...Map.groupBy(copies, ({ origin }) => origin.source).values()].flatMap((ofSource) => {
+    const used = ofSource.at(-1)
+    if (used === undefined) return []
+    const digest = digests.get(used.file)
+    const hidden = ofSource.slice(0, -1).filter(({ file }) => digest === undefined || digests.get(file) !== digest)
+    return hidden.map(({ name, file, origin }) => {
+      const message = `Source '${origin.source}' has '${toSafeLine(name)}' twice: ${toSafeLine(used.file)} is used, ${toSafeLine(file)} is not.`
+      const fix = 'Give one of them another name, or remove it.'
+      return { ...finding('duplicate-name', file, { message, fix }), subject: toSafeLine(name) }
+    })
+  })
 }
 
 /** sha256 (hex) of a skill's SKILL.md as it is now; undefined when it cannot be read. Throws only CANCELLED. */

@@ -6,8 +6,6 @@ import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { kindOf, openUnseen, readInto, stampOf } from './files/open.ts'
 import type { Read, Recall } from './found/last-look.ts'
 
-export { SKILL_FILE }
-
 /** Only Linux is known to tell SKILL.md from skill.md everywhere. */
 const IS_NAME_EXACT = process.platform === 'linux'
 
@@ -213,18 +211,25 @@ function readWhole(place: Place, { fd, file, notes, stats }: OpenFile, context: 
   }
   const { document, diagnostics } = parseSkill(bytes, { path, directoryName: label, maxBytes: maxFileBytes })
   if (document === undefined) return rejected(directory, path, { context, diagnostics: [...notes, ...diagnostics] })
-  const { body: _, ...head } = document
-  const inPlace = diagnostics.map((found) =>
-    withFixOfPlace(found, { isRoot: directory === context.root, notes, label }),
-  )
+  const isRoot = directory === context.root
+  const found = diagnostics.map((each) => withFixOfPlace(each, { isRoot, notes, label }))
+  // One property after the other: of thousands of skills each copy of an object costs.
   return {
-    ...head,
-    name: head.name ?? label,
-    description: head.description ?? '',
-    ...{ origin, directory, file: path },
-    ...(notes.length > 0 && { linkedTo: file }),
+    name: document.name ?? label,
+    description: document.description ?? '',
+    license: document.license,
+    compatibility: document.compatibility,
+    allowedTools: document.allowedTools,
+    arguments: document.arguments,
+    invocation: document.invocation,
+    metadata: document.metadata,
+    frontmatter: document.frontmatter,
+    origin,
+    directory,
+    file: path,
+    linkedTo: notes.length > 0 ? file : undefined,
     stamp: stampOf(stats),
-    diagnostics: notes.length > 0 ? [...notes, ...inPlace] : inPlace,
+    diagnostics: notes.length + found.length > 0 ? [...notes, ...found] : NO_NOTES,
   }
 }
 

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 
 import fc from 'fast-check'
 
-import { type Catalog, copiesOf, everyCopy, explainSkill, renderIndex, toSkillUri } from '../../src/catalog/index.ts'
+import { type Catalog, copiesOf, everyCopy, renderIndex, toSkillUri } from '../../src/catalog/index.ts'
+import { diagnose } from '../../src/diagnose/index.ts'
 import type { Skill } from '../../src/kernel/index.ts'
 import { catalogOf, copy, held } from './copies.ts'
 
@@ -22,10 +23,10 @@ test('the second copy of a name in one source has an address of its own, which l
   assert.equal(catalog.find('local/twin~2'), two)
   assert.equal(catalog.find('skill://local/twin~3/SKILL.md'), one)
   assert.equal(meant(catalog, 'local/twin~2'), two)
-  const explained = explainSkill('local/twin~2', { catalog })
-  assert.equal(explained.state, 'shadowed')
+  const explained = diagnose('local/twin~2', { catalog })
+  assert.equal(explained.verdict, 'shadowed')
   assert.deepEqual(
-    explained.findings.map(({ file }) => file),
+    explained.findings.map(({ path }) => path),
     [two.file],
   )
 })
@@ -73,11 +74,11 @@ test('what the index shows loads the skill that it is shown for', () => {
 
 test('an explanation of an address names the skill that has it for its name', () => {
   const catalog = catalogOf([copy('local/pdf', { tier: 'workspace' }), copy('pdf')])
-  const { state, findings } = explainSkill('local/pdf', { catalog })
-  assert.equal(state, 'offered')
+  const { verdict, findings } = diagnose('local/pdf', { catalog })
+  assert.equal(verdict, 'ready')
   const note = findings.find(({ code }) => code === 'name-like-address')
   assert.match(note?.fix ?? '', /workspace\/local\/pdf/)
-  assert.equal(explainSkill('workspace/local/pdf', { catalog }).findings[0]?.code, 'ready')
+  assert.equal(diagnose('workspace/local/pdf', { catalog }).findings[0]?.code, 'ready')
 })
 
 test('a text is tried as it is before a dollar sign is taken off', () => {
@@ -85,7 +86,7 @@ test('a text is tried as it is before a dollar sign is taken off', () => {
   const catalog = catalogOf([strange, copy('(touch /tmp/x); rm -rf', { directory: '/local/other' }), copy('pdf')])
   assert.equal(catalog.find('$(touch /tmp/x); rm -rf'), strange)
   assert.equal(meant(catalog, '$(touch /tmp/x); rm -rf'), strange)
-  assert.equal(explainSkill('$(touch /tmp/x); rm -rf', { catalog }).state, 'offered')
+  assert.equal(diagnose('$(touch /tmp/x); rm -rf', { catalog }).verdict, 'ready')
   assert.equal(catalog.find('$pdf')?.name, 'pdf')
   assert.equal(meant(catalog, '$local/pdf')?.name, 'pdf')
 })

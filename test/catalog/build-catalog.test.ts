@@ -35,7 +35,7 @@ test('within a tier the earlier source wins', () => {
   assert.deepEqual(offered(catalog.skills), ['first/a'])
 })
 
-test('within one source the last in path order wins, with a warning that names both files', () => {
+test('within one source the last in path order wins', () => {
   const one = copy('same', { directory: '/local/a/z' })
   const two = copy('same', { directory: '/local/a-b' })
   for (const order of [
@@ -44,19 +44,7 @@ test('within one source the last in path order wins, with a warning that names b
   ]) {
     const catalog = catalogOf(order)
     assert.equal(catalog.skills[0]?.directory, '/local/a-b')
-    assert.equal(catalog.diagnostics.length, 1)
-    const [warning] = catalog.diagnostics
-    assert.equal(warning?.code, 'duplicate-name')
-    assert.equal(warning.severity, 'warning')
-    assert.equal(warning.path, '/local/a/z/SKILL.md')
-    assert.match(warning.message, /\/local\/a-b\/SKILL\.md is used, \/local\/a\/z\/SKILL\.md is not/)
   }
-})
-
-test('a duplicate that its source has told of is not told twice', () => {
-  const ready = [copy('same', { directory: '/local/a' }), copy('same', { directory: '/local/b' })]
-  const told = { code: 'duplicate-name', severity: 'warning', message: 'told', path: '/local/b/SKILL.md' } as const
-  assert.deepEqual(buildCatalog({ gated: { ready, held: [] }, diagnostics: [told] }).diagnostics, [told])
 })
 
 test('identical bytes collapse into one without a warning', () => {
@@ -111,7 +99,7 @@ test('a copy that this agent may not see does not take the name from one that it
 test('a shadowed copy that could not run either keeps its reasons', () => {
   const catalog = catalogOf([copy('a', { tier: 'workspace' })], [held(copy('a', { tier: 'bundled' }))])
   assert.deepEqual(catalog.held, [])
-  assert.deepEqual(catalog.shadowed[0]?.reasons, [{ code: 'bin', missing: [], text: 'bin' }])
+  assert.deepEqual(catalog.shadowed[0]?.reasons, [{ code: 'bin', missing: [], text: 'bin', fix: 'Mend bin.' }])
 })
 
 test('every ready copy is found by its address, an address of two copies means the one its source uses', () => {

@@ -40,7 +40,7 @@ export function copy(name: string, parts: CopySketch = {}): Skill {
 }
 
 export function held(skill: Skill, code: HeldCode = 'bin'): HeldSkill {
-  return { skill, reasons: [{ code, missing: [], text: code }] }
+  return { skill, reasons: [{ code, missing: [], text: code, fix: `Mend ${code}.` }] }
 }
 
 export function catalogOf(

@@ -53,7 +53,7 @@ test('trust is remembered by real path, shown and taken back', async (t) => {
 test('check says why each skill is not ready, with file and line, and ends with 1 when one is broken', async (t) => {
   const { code, stdout } = await new Place(t).run(['skills', 'check', '--trust'])
   assert.equal(code, 1)
-  assert.match(stdout, /✗ broken {2}broken/)
+  assert.match(stdout, /✗ workspace\/broken {2}invalid/)
   assert.match(stdout, /broken\/SKILL\.md:1/)
   assert.match(stdout, /missing binary: gh/)
 })
@@ -107,9 +107,9 @@ test('init makes a skill that is valid as it stands, and never overwrites one', 
   const { code } = await place.run(['skills', 'init', 'my-report', '--description', 'Makes: reports. Use when asked.'])
   assert.equal(code, 0)
   const { data } = JSON.parse((await place.run(['skills', 'show', 'my-report', '--json', '--trust'])).stdout) as {
-    data: { state: string; description: string }
+    data: { verdict: string; description: string }
   }
-  assert.equal(data.state, 'ready')
+  assert.equal(data.verdict, 'ready')
   assert.equal(data.description, 'Makes: reports. Use when asked.')
   assert.equal((await place.run(['skills', 'init', 'my-report'])).code, 1)
 })

@@ -16,7 +16,7 @@ function files(desk: Desk, directory: string, count: number): void {
 
 mends('a NUL deep in the body', {
   break: (desk) => desk.put(FILE, `${LONG}\0\n`),
-  ...{ code: 'nul-character', line: 9, says: /^It cannot be loaded: .*NUL.*/ },
+  ...{ code: 'nul-character', line: 9, says: /^a NUL character/ },
   mend: (desk) => desk.put(FILE, LONG),
 })
 mends('more files than a skill may have', {
@@ -36,7 +36,7 @@ mends('a file that is larger than a file of a skill may be', {
     code: 'cannot-load',
     says: /a file of 629145600 bytes, "model\.bin"; the limit is 10485760.*make it smaller, or move it out/,
   },
-  mend: (_desk, { file = '' }) => rmSync(file),
+  mend: (_desk, { path = '' }) => rmSync(path),
 })
 mends('more bytes than a skill may have', {
   break: (desk) => {
@@ -44,7 +44,7 @@ mends('more bytes than a skill may have', {
     for (let index = 0; index < 6; index++) truncateSync(desk.put(`skills/pdf/assets/${index}`, ''), 10_000_000)
   },
   ...{ code: 'cannot-load', says: /more than 52428800 bytes in all.*most of it lies in "assets"/ },
-  mend: (_desk, { file = '' }) => rmSync(file, { recursive: true }),
+  mend: (_desk, { path = '' }) => rmSync(path, { recursive: true }),
 })
 mends('directories that are too deep', {
   break: (desk) => {

@@ -244,7 +244,7 @@ asked('$pfd', /Did you mean 'pdf'/)
 asked('local/pdf', /Source 'local' has no skill named 'pdf'.*nexus skills why workspace\/pdf$/)
 asked('claude/pdf', /There is no source 'claude'.*workspace\/pdf$/)
 asked('../../etc/passwd', /nexus skills list --all$/)
-asked('new-skill', /nexus skills init new-skill, or put it at .*workspace\/skills\/new-skill\/SKILL\.md/)
+asked('new-skill', /Put it at .*workspace\/skills\/new-skill\/SKILL\.md, or make it with: nexus skills init new-skill$/)
 
 test('a skill is known by name, mention, address, directory and path, also a relative one', async (t) => {
   const desk = new Desk(t)
@@ -258,5 +258,5 @@ test('a skill is known by name, mention, address, directory and path, also a rel
     './skills/pdf/SKILL.md',
     desk.at(FILE),
   ])
-    assert.equal((await desk.why(asking)).state, 'offered', asking)
+    assert.equal((await desk.why(asking)).verdict, 'ready', asking)
 })

@@ -25,7 +25,7 @@ mends('Latin-1', {
 mends('a NUL in the text', {
   break: is(GOOD.replace('Read it', 'Read\0it')),
   ...{ code: 'nul-character', line: 8, says: /NUL character.*remove the character/ },
-  mend: (_desk, { file = '' }) => edit(file, (all) => all.map((line) => line.replaceAll('\0', ''))),
+  mend: (_desk, { path = '' }) => edit(path, (all) => all.map((line) => line.replaceAll('\0', ''))),
 })
 mends('a byte order mark', {
   break: is(`\ufeff${GOOD}`),
@@ -52,34 +52,34 @@ mends('a frontmatter that is never closed', {
 mends('a frontmatter that a rule far below closes', {
   break: is(`---\n${NAME}\n${DESCRIPTION}\n\n# PDF\n\nRead it.\n\n---\n\nMore.\n`),
   ...{ code: 'yaml-invalid', line: 7, says: /the closing --- is probably missing.*below the last key/ },
-  mend: (_desk, { file = '' }) => edit(file, (all) => all.toSpliced(3, 0, '---')),
+  mend: (_desk, { path = '' }) => edit(path, (all) => all.toSpliced(3, 0, '---')),
 })
 mends('two dashes', {
   break: is(GOOD.replace('---', '--')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /fewer than three dashes/,
+  says: /instead of a line of ---.*write exactly ---/,
   mend: rewrite(1, '---'),
 })
 mends('four dashes', {
   break: is(GOOD.replace('---', '----')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /exactly three dashes/,
+  says: /instead of a line of ---.*write exactly ---/,
   mend: rewrite(1, '---'),
 })
 mends('dashes of a word processor', {
   break: is(GOOD.replace('---', '———')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /three hyphens \(U\+002D\)/,
+  says: /instead of a line of ---.*write exactly ---/,
   mend: rewrite(1, '---'),
 })
 mends('an indented opening line', {
   break: is(GOOD.replace('---', '  ---')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /start of its line/,
+  says: /instead of a line of ---.*write exactly ---/,
   mend: rewrite(1, '---'),
 })
 mends('an indented closing line', {
@@ -92,16 +92,16 @@ mends('dots instead of the closing line', {
 })
 mends('no frontmatter', {
   break: is('# PDF\n\nRead it.\n'),
-  ...{ code: 'frontmatter-missing', line: 1, says: /these four lines on top of it: "---", "name: / },
-  mend: (_desk, { file = '' }) => edit(file, (all) => ['---', NAME, DESCRIPTION, '---', ...all]),
+  ...{ code: 'frontmatter-missing', line: 1, says: /these four lines: "---", "name: / },
+  mend: (_desk, { path = '' }) => edit(path, (all) => ['---', NAME, DESCRIPTION, '---', ...all]),
 })
 mends('a heading before the frontmatter', {
   break: is(`# PDF\n\n${GOOD}`),
-  ...{ code: 'frontmatter-missing', line: 1, says: /begins only on line 3.*move lines 1 to 2/, mend: is(GOOD) },
+  ...{ code: 'frontmatter-missing', line: 1, says: /move what stands before line 3/, mend: is(GOOD) },
 })
 mends('a code fence instead of ---', {
   break: is(`\`\`\`yaml\n${NAME}\n${DESCRIPTION}\n\`\`\`\n\n# PDF\n`),
-  ...{ code: 'frontmatter-missing', line: 1, says: /write --- instead of the two lines of the fence/, mend: is(GOOD) },
+  ...{ code: 'frontmatter-missing', line: 1, says: /begins with "```yaml" instead of a line of ---/, mend: is(GOOD) },
 })
 mends('keys without ---', {
   break: is(`${NAME}\n${DESCRIPTION}\n\n# PDF\n`),

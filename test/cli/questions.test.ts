@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { quoted } from '../../src/cli/show/shell-word.ts'
+import { quotedWord } from '../../src/kernel/index.ts'
 import { startModelServer } from '../../src/testing/index.ts'
 import { ended, Place } from './nexus.ts'
 
@@ -23,7 +23,7 @@ async function inTerminal(
   typing: { prompt: RegExp; keys: string },
 ): Promise<Typed> {
   const { cwd, env } = place.options()
-  const child = spawn('script', ['-qec', place.line(args).map(quoted).join(' '), '/dev/null'], {
+  const child = spawn('script', ['-qec', place.line(args).map(quotedWord).join(' '), '/dev/null'], {
     cwd,
     env: { ...env, TERM: 'xterm' },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -129,8 +129,8 @@ test('in a directory that was deleted meanwhile every command says so', async (t
   const place = new Place(t)
   const gone = join(place.root, 'gone')
   mkdirSync(gone)
-  const line = place.line(['skills', 'list']).map(quoted).join(' ')
-  const child = spawn('sh', ['-c', `rmdir ${quoted(gone)} && exec ${line}`], place.options({ cwd: gone }))
+  const line = place.line(['skills', 'list']).map(quotedWord).join(' ')
+  const child = spawn('sh', ['-c', `rmdir ${quotedWord(gone)} && exec ${line}`], place.options({ cwd: gone }))
   const { code, stderr } = await ended(child)
   assert.equal(code, 4)
   assert.match(stderr, /^error FILE_NOT_FOUND: The working directory does not exist any more\.\n {2}fix: /)

@@ -81,11 +81,11 @@ test('a key whose reference cannot be read holds the skill, with the reference a
     const place = prepare(t, `    hub: { apiKey: ${reference} }\n`)
     const { stdout, code } = await place.run(['skills', 'check', 'hub', '--trust', '--json'])
     assert.equal(code, 1)
-    const { data } = JSON.parse(stdout) as { data: { skills: { reasons: { text: string; fix: string }[] }[] } }
-    const [reason] = data.skills[0]?.reasons ?? []
-    assert.equal(reason?.text, 'missing env: GH_TOKEN')
-    assert.match(reason?.fix ?? '', named)
-    assert.match(reason?.fix ?? '', fix)
+    const { data } = JSON.parse(stdout) as { data: { skills: { findings: { reason: string; fix: string }[] }[] } }
+    const [found] = data.skills[0]?.findings ?? []
+    assert.equal(found?.reason, 'missing env: GH_TOKEN')
+    assert.match(found?.fix ?? '', named)
+    assert.match(found?.fix ?? '', fix)
   }
 })
 

@@ -13,9 +13,9 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { Explanation, Finding } from '../../src/catalog/index.ts'
+import type { Diagnosis, Finding } from '../../src/diagnose/index.ts'
 import type { Invocation } from '../../src/cli/command.ts'
-import { explainHere, type Told } from '../../src/cli/show/explanation.ts'
+import { diagnoseHere, type Told } from '../../src/cli/show/facts.ts'
 import { readEnvironment } from '../../src/config/index.ts'
 import { fixSkill } from '../../src/format/index.ts'
 import { type Local, openLocal } from '../../src/local/open-local.ts'
@@ -65,7 +65,7 @@ export class Desk {
   }
 
   /** What `nexus skills why` finds. */
-  async why(asked: string): Promise<Explanation> {
+  async why(asked: string): Promise<Diagnosis> {
     const environment = readEnvironment({ HOME: this.home, PATH: process.env['PATH'] ?? '', ...this.variables })
     const options = { cwd: this.workspace, environment, record: 'memory', tolerateConfigErrors: true } as const
     const { isTrusted: trusted, skillsDirs, agent } = this
@@ -76,7 +76,7 @@ export class Desk {
       const signal = AbortSignal.timeout(20_000)
       const invocation = { flags, environment, cwd: this.workspace, signal } as unknown as Invocation
       const seen = { loaded, sources, facts: runtime.facts, catalog: runtime.catalog(agent) }
-      return await explainHere(asked, seen, { invocation, told: toldBy(runtime, agent) })
+      return await diagnoseHere(asked, seen, { invocation, told: toldBy(runtime, agent) })
     } finally {
       await local.close()
     }
@@ -86,8 +86,7 @@ export class Desk {
 /** As the command does it. */
 function toldBy(runtime: Local['runtime'], agent: string | undefined): Told {
   const canLoad = runtime.definitions(agent).some(({ name }) => name === 'load_skill')
-  const isNone = !canLoad && runtime.catalog(agent).skills.length > 0
-  return { index: runtime.index(agent), ...(isNone && { loadTool: false as const }) }
+  return { index: runtime.index(agent), canLoad: canLoad || runtime.catalog(agent).skills.length === 0 }
 }
 
 /** One way to break a skill called pdf, and what the answer must say. */
@@ -116,27 +115,27 @@ export function mends(what: string, broken: Broken): void {
     broken.break(desk)
     let answer = await desk.why(broken.ask ?? 'pdf')
     const finding = found(answer, broken.code)
-    assert.match(`${finding.text} ${finding.fix}`, broken.says)
+    assert.match(`${finding.message} ${finding.fix}`, broken.says)
     assert.equal(finding.line, broken.line)
-    if (finding.code !== 'not-found') assert.ok(existsOrDangles(finding.file ?? ''), `no place: ${finding.file}`)
+    if (finding.code !== 'not-found') assert.ok(existsOrDangles(finding.path ?? ''), `no place: ${finding.path}`)
     if (broken.isFine) return
     for (let step = 0; step < MAX_STEPS; step++) {
-      const next = step === 0 ? finding : answer.findings.find(({ severity }) => severity === 'problem')
+      const next = step === 0 ? finding : answer.findings.find(({ severity }) => severity === 'error')
       if (next === undefined) break
       if (broken.mend) broken.mend(desk, next)
       else follow(next)
       answer = await desk.why(broken.then ?? 'pdf')
     }
-    assert.equal(answer.state, 'offered', JSON.stringify(answer.findings, undefined, 2))
-    const left = answer.findings.filter(({ code, severity }) => severity === 'problem' || code === broken.code)
+    assert.equal(answer.verdict, 'ready', JSON.stringify(answer.findings, undefined, 2))
+    const left = answer.findings.filter(({ code, severity }) => severity === 'error' || code === broken.code)
     assert.deepEqual(left, [])
   })
 }
 
-function found({ findings }: Explanation, code: string): Finding {
+function found({ findings }: Diagnosis, code: string): Finding {
   const match = findings.find((finding) => finding.code === code)
   assert.ok(match, `${code} is not among ${JSON.stringify(findings, undefined, 2)}`)
-  const first = findings.find(({ severity }) => severity === 'problem')
+  const first = findings.find(({ severity }) => severity === 'error')
   if (first) assert.equal(first.code, code, 'the cause comes first')
   return match
 }
@@ -177,7 +176,7 @@ const WAYS: readonly (readonly [
 ]
 
 /** Does what a fix says, as somebody would who knows nothing else. */
-function follow({ fix, file = '', line = 1 }: Finding): void {
+function follow({ fix, path: file = '', line = 1 }: Finding): void {
   for (const [pattern, act] of WAYS) {
     const said = pattern.exec(fix)?.[1]
     if (said !== undefined) return act(said, { file, line })
@@ -192,5 +191,5 @@ export function edit(file: string, change: (lines: string[]) => readonly string[
 
 /** For a case whose fix is an edit: a line of the file named by the finding is replaced, or removed when nothing is given. */
 export function rewrite(number: number, ...now: readonly string[]): (desk: Desk, finding: Finding) => void {
-  return (_desk, { file = '' }) => edit(file, (lines) => lines.toSpliced(number - 1, 1, ...now))
+  return (_desk, { path = '' }) => edit(path, (lines) => lines.toSpliced(number - 1, 1, ...now))
 }

@@ -51,27 +51,32 @@ test('blank lines before the frontmatter are a warning, and lines are still coun
   )
 })
 
-const WITHOUT_FRONTMATTER: Readonly<Record<string, readonly [text: string, hint: RegExp]>> = {
-  'an empty file': ['', /empty/],
-  'blank lines only': ['\n\n  \n', /empty/],
-  'plain Markdown': ['# Title\n', /begins with text/],
-  'four dashes': ['----\nname: a\n----\n', /more than three dashes/],
-  'an indented opener': ['  ---\nname: a\n---\n', /indented/],
-  TOML: ['+++\nname = "a"\n+++\n', /TOML/],
-  'an engine after the dashes': ['---js\n{}\n---\n', /---js/],
-  'a comment after the dashes': ['--- # x\nname: a\n---\n', /comment follows/],
-  'a code fence': ['```\n---\n```\n', /fence/],
-  'an HTML comment': ['<!-- x -->\n---\n---\n', /HTML comment/],
-  'bare keys': ['name: a\ndescription: b\n', /not between/],
-  'a JSON object': ['{"name":"a"}\n', /JSON/],
+const WITHOUT_FRONTMATTER: Readonly<Record<string, readonly [text: string, message: RegExp, fix: RegExp]>> = {
+  'an empty file': ['', /is empty/, /these four lines/],
+  'blank lines only': ['\n\n  \n', /is empty/, /these four lines/],
+  'plain Markdown': ['# Title\n', /begins with "# Title"/, /these four lines/],
+  'four dashes': ['----\nname: a\n----\n', /begins with "----"/, /three hyphens/],
+  'an indented opener': ['  ---\nname: a\n---\n', /begins with " {2}---"/, /three hyphens.*column 1/],
+  TOML: ['+++\nname = "a"\n+++\n', /begins with "\+\+\+"/, /these four lines/],
+  'an engine after the dashes': ['---js\n{}\n---\n', /begins with "---js"/, /these four lines/],
+  'a comment after the dashes': ['--- # x\nname: a\n---\n', /begins with "--- # x"/, /three hyphens/],
+  'a code fence before it': [
+    '```\n---\nname: a\n---\n```\n',
+    /begins with "```"/,
+    /before line 2 below the closing ---/,
+  ],
+  'an HTML comment': ['<!-- x -->\n\n---\nname: a\n---\n', /begins with "<!-- x -->"/, /before line 3/],
+  'bare keys': ['name: a\ndescription: b\n', /begins with "name: a"/, /before the first key and after the last/],
+  'a JSON object': ['{"name":"a"}\n', /begins with "{\\"name\\"/, /these four lines/],
 }
 
-for (const [what, [text, hint]] of Object.entries(WITHOUT_FRONTMATTER)) {
-  test(`${what} is no frontmatter, and the message says what it is`, () => {
+for (const [what, [text, message, fix]] of Object.entries(WITHOUT_FRONTMATTER)) {
+  test(`${what} is no frontmatter: the message shows what is there, the fix what to write`, () => {
     const { document, diagnostics } = parseSkill(text, { path: 'p' })
     assert.equal(document, undefined)
     assert.equal(diagnostics[0]?.code, 'frontmatter-missing')
-    assert.match(diagnostics[0]?.message ?? '', hint)
+    assert.match(diagnostics[0]?.message ?? '', message)
+    assert.match(diagnostics[0]?.fix ?? '', fix)
   })
 }
 

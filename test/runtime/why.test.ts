@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 
-import { explainSkill, type Explanation, fromSnapshot } from '../../src/catalog/index.ts'
+import { fromSnapshot } from '../../src/catalog/index.ts'
+import { diagnose, type Diagnosis } from '../../src/diagnose/index.ts'
 import { parsePolicy } from '../../src/public/index.ts'
 import { findStrays } from '../../src/load/index.ts'
 import { NO_GATE_RULES } from '../../src/gate/index.ts'
@@ -27,9 +28,9 @@ const BROKEN: readonly (readonly [name: string, path: string, text: string, answ
   ['off', 'off/SKILL.md', '---\nname: off\ndescription: d\n---\n', /^disabled .*off\/SKILL\.md/],
 ]
 
-function written({ findings }: Explanation): string {
+function written({ findings }: Diagnosis): string {
   return findings
-    .map(({ code, file, line, fix }) => `${code} ${file ?? ''}${line === undefined ? '' : `:${line}`} fix: ${fix}`)
+    .map(({ code, path, line, fix }) => `${code} ${path ?? ''}${line === undefined ? '' : `:${line}`} fix: ${fix}`)
     .join('\n')
 }
 
@@ -45,7 +46,7 @@ test('every broken skill is explained with its code, its file, the line where th
   const roots = [{ source: 'mine', path: shop.root }]
   for (const [name, , , answer] of BROKEN) {
     const strays = await findStrays(name, { roots: [shop.root] })
-    const explanation = explainSkill(name, { catalog, index: runtime.index(), roots, strays })
+    const explanation = diagnose(name, { catalog, index: runtime.index(), roots, strays })
     assert.match(written(explanation), answer, name)
     assert.ok(explanation.findings.every(({ fix }) => fix !== ''))
   }
@@ -62,11 +63,11 @@ test('the answer speaks of one agent and one session', async (t) => {
   const runtime = await shop.open({ agents })
   const snapshot = fromSnapshot(runtime.snapshot('main'))
   assert.ok(snapshot)
-  const forBob = explainSkill('one', { catalog: runtime.catalog('bob'), index: runtime.index('bob'), agentId: 'bob' })
-  assert.match(forBob.findings[0]?.text ?? '', /not allowed for agent 'bob'/)
+  const forBob = diagnose('one', { catalog: runtime.catalog('bob'), index: runtime.index('bob'), agentId: 'bob' })
+  assert.match(forBob.findings[0]?.message ?? '', /not allowed for agent 'bob'/)
   shop.write('two')
   await runtime.refresh()
   const parts = { catalog: runtime.catalog('main'), index: runtime.index('main'), snapshot }
-  assert.match(written(explainSkill('two', parts)), /^in-prompt .*\nstale-session /)
-  assert.match(written(explainSkill('one', parts)), /^in-prompt [^\n]*$/)
+  assert.match(written(diagnose('two', parts)), /^in-prompt .*\nstale-session /)
+  assert.match(written(diagnose('one', parts)), /^in-prompt [^\n]*$/)
 })

@@ -50,6 +50,25 @@ test('skills that share a name have the digests of their files, others have none
   )
 })
 
+test('a skill that a different one of the same source hides is a warning with both files; an equal one is not', async (t) => {
+  const directory = temporaryDirectory(t)
+  writeFiles(directory, {
+    'one/a-b/SKILL.md': skillText('same', 'First.'),
+    'one/a/z/SKILL.md': skillText('same', 'Second.'),
+    'one/c/SKILL.md': skillText('equal'),
+    'one/d/SKILL.md': skillText('equal'),
+    'two/a/SKILL.md': skillText('same', 'Third.'),
+  })
+  const folder = (id: string): SkillSource =>
+    createFolderSource({ id, tier: 'extra', rank: 0, trusted: true, path: join(directory, id) })
+  const { diagnostics } = await discover([folder('one'), folder('two')])
+  const [warning] = diagnostics
+  assert.equal(diagnostics.length, 1)
+  assert.deepEqual([warning?.code, warning?.severity, warning?.subject], ['duplicate-name', 'warning', 'same'])
+  assert.equal(warning?.path, join(directory, 'one/a/z/SKILL.md'))
+  assert.ok(warning.message.includes(`${join(directory, 'one/a-b/SKILL.md')} is used`), warning.message)
+})
+
 test('a digest follows no link that took the place of the file or its directory', async (t) => {
   const directory = temporaryDirectory(t)
   writeFiles(directory, { 'root/a/SKILL.md': skillText('a'), 'secret/SKILL.md': 'secret' })

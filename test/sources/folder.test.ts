@@ -110,7 +110,7 @@ test('limits end the search with a finding, and what was found until then counts
   assert.match(rejected[0]?.diagnostics[0]?.message ?? '', /has \d+ bytes, the limit is 20/)
 })
 
-test('two skills of one name in a source are both found; the catalog warns of them', async (t) => {
+test('two skills of one name in a source are both found; discover warns of them', async (t) => {
   const directory = temporaryDirectory(t)
   writeFiles(directory, { 'one/SKILL.md': skillText('same', 'First.'), 'two/SKILL.md': skillText('same', 'Second.') })
   const { skills, diagnostics } = await source(directory).discover()

@@ -107,6 +107,7 @@ test('bytes that are not UTF-8 and NULs are findings, in the frontmatter and in 
     'b-body/SKILL.md': latin('---\nname: b-body\ndescription: Help.\n---\nCaf\u00e9\n'),
     'c-nul/SKILL.md': '---\nname: c-nul\ndescription: Help.\n---\na\0b\n',
     'd-cut/SKILL.md': `---\nname: d-cut\ndescription: Help — “so”.\n---\n${'é'.repeat(4_000)}`,
+    'f-nul/SKILL.md': `---\nname: f-nul\ndescription: Help.\n---\n${long}\0`,
     'e-far/SKILL.md': latin(`---\nname: e-far\ndescription: Help.\n---\n${long}\u00e9`),
   })
   const { skills, rejected } = await source(directory).discover()
@@ -121,7 +122,10 @@ test('bytes that are not UTF-8 and NULs are findings, in the frontmatter and in 
   )
   assert.deepEqual(
     rejected.map(({ name, diagnostics }) => [name, diagnostics[0]?.code]),
-    [['c-nul', 'nul-character']],
+    [
+      ['c-nul', 'nul-character'],
+      ['f-nul', 'nul-character'],
+    ],
   )
 })
 

@@ -32,7 +32,7 @@ interface Offered {
 export type IndexedCatalog = Pick<Catalog, 'skills'> & Partial<Pick<Catalog, 'callName'>>
 
 /** A longer label is no name that a model could call, and one of them must not push out all others. */
-const MAX_NAME_POINTS = 128
+export const MAX_NAME_POINTS = 128
 
 /**
  * What the model is told about skills before it loads one: never longer than the budget, every skill named or counted in a
@@ -91,17 +91,14 @@ function remainder(count: number, findTool: string | false): string {
 }
 
 function entryOf({ skill, name, called }: Offered, style: Style, location: IndexOptions['location']): Entry {
-  const nameLine = (): string => style.entry({ name: style.escape(called) })
-  if (!style.showsDescriptions) return { name, nameLine }
-  const line = (text: string): string => {
-    const path = style.showsLocations ? locate(skill, location) : undefined
-    return style.entry({
-      name: style.escape(called),
-      ...(text !== '' && { description: style.escape(text) }),
-      ...(path !== undefined && { location: style.escape(shownText(path)) }),
-    })
+  const path = style.showsLocations ? locate(skill, location) : undefined
+  const shown = { name: style.escape(called) }
+  const described = { ...shown, ...(path !== undefined && { location: style.escape(shownText(path)) }) }
+  const line = (description?: string): string => {
+    if (description === undefined) return style.entry(shown)
+    return style.entry({ ...described, ...(description !== '' && { description: style.escape(description) }) })
   }
-  return { name, nameLine, described: { description: () => shownText(skill.description), line, escape: style.escape } }
+  return { name, line, ...(style.showsDescriptions && { description: shownText(skill.description) }) }
 }
 
 function locate(skill: Skill, location: IndexOptions['location'] = true): string | undefined {

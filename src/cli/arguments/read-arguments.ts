@@ -29,22 +29,21 @@ interface OptionToken {
   readonly inlineValue?: boolean | undefined
 }
 
-function checkOption({ name: words, options = {} }: Command, { name, rawName, value, inlineValue }: OptionToken): void {
+function checkOption({ name: words, options = {} }: Command, token: OptionToken): void {
+  const { name, rawName, value, inlineValue } = token
   const fault = (message: string, fix: string): NexusError =>
     new NexusError('INVALID_ARGUMENT', `nexus ${words}: ${message}`, { fix })
   const option = name === 'help' ? HELP : Object.hasOwn(options, name) ? options[name] : undefined
   if (option === undefined) {
     const guess = rawName.startsWith('--') ? nearest(name, [...Object.keys(options), 'help']) : undefined
-    const help = `See: nexus ${words} --help`
-    throw fault(
-      `Unknown option '${toSafeLine(rawName)}'.`,
-      guess === undefined ? help : `Did you mean --${guess}? ${help}`,
-    )
+    const meant = guess === undefined ? '' : `Did you mean --${guess}? `
+    throw fault(`Unknown option '${toSafeLine(rawName)}'.`, `${meant}See: nexus ${words} --help`)
   }
-  if (option.type === 'boolean' && value !== undefined) throw fault(`--${name} takes no value.`, `--${name}`)
-  // A word that looks like an option is one, unless it stands behind `=`.
-  const isMissing = value === undefined || (inlineValue !== true && /^-./.test(value))
-  if (option.type === 'string' && isMissing) throw fault(`--${name} needs a value.`, `--${name} ${option.value}`)
+  if (option.type === 'string') {
+    // A word that looks like an option is one, unless it stands behind `=`.
+    const isGiven = value !== undefined && (inlineValue === true || !/^-./.test(value))
+    if (!isGiven) throw fault(`--${name} needs a value.`, `--${name} ${option.value}`)
+  } else if (value !== undefined) throw fault(`--${name} takes no value.`, `--${name}`)
 }
 
 /** The first word that the usage of the command has no place for: it must not be ignored. */

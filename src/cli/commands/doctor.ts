@@ -7,10 +7,12 @@ import { readPolicies } from '../../local/index.ts'
 import { sandboxOptions, stateFile } from '../../local/index.ts'
 import { checkSandbox, createSandbox } from '../../sandbox/index.ts'
 import { openSqliteStore } from '../../store/index.ts'
+import { diagnoseInvalid } from '../../diagnose/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { withProgress } from '../interactive/progress.ts'
 import { openFor } from '../open.ts'
+import { withCommands } from '../show/findings.ts'
 import { formatDiagnostic } from '../terminal.ts'
 
 /** One thing that was looked at: what was found, and what is wrong with it. */
@@ -116,9 +118,12 @@ async function checkSkills(_loaded: LoadedConfig, invocation: Invocation): Promi
     try {
       const { skills, held, shadowed, rejected } = local.runtime.catalog()
       const found = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${rejected.length} broken`
-      const diagnostics: Diagnostic[] = rejected
-        .flatMap((broken) => broken.diagnostics.slice(0, 1))
-        .map((diagnostic) => ({ ...diagnostic, severity: 'warning' }))
+      const diagnostics = rejected.flatMap((broken) => {
+        const [first] = diagnoseInvalid(broken).findings
+        if (!first) return []
+        const { command: _, ...found } = withCommands(first, invocation)
+        return [{ ...found, path: broken.file, severity: 'warning' as const }]
+      })
       return { subject: 'skills', found, diagnostics }
     } finally {
       await local.close()

@@ -1,9 +1,8 @@
 import { type InstallGround, type InstallProposal, proposeInstalls } from '../../format/index.ts'
-import { type JsonValue, type Skill, toSafeLine } from '../../kernel/index.ts'
+import { type JsonValue, quotedWord, shellWord, type Skill, toSafeLine } from '../../kernel/index.ts'
 import type { Look } from '../../local/index.ts'
 import type { Invocation } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
-import { quoted, shellWord } from './shell-word.ts'
 
 /** Where what a skill needs would be installed: for the target's system, by a person on this machine. */
 export function installGround(
@@ -59,7 +58,7 @@ export function commandLine({ commands, sha256 }: Pick<InstallProposal, 'command
   const download = commands.findIndex(([program]) => program === 'curl')
   const file = commands[download]?.[(commands[download]?.indexOf('-o') ?? 0) + 1]
   if (sha256 !== undefined && file !== undefined)
-    lines.splice(download + 1, 0, `echo ${quoted(`${sha256} *${file}`)} | sha256sum --check -`)
+    lines.splice(download + 1, 0, `echo ${quotedWord(`${sha256} *${file}`)} | sha256sum --check -`)
   return lines.join(' && ')
 }
 

@@ -1,16 +1,16 @@
 import { entryValues } from '../../local/index.ts'
 import { type JsonValue, toSafeLine } from '../../kernel/index.ts'
 import { createSkillStacks } from '../../load/index.ts'
-import type { Look } from '../../local/index.ts'
+import type { Seen } from './facts.ts'
 import { createSkillCommands, type SkillCommands } from '../../tools/index.ts'
 import type { Terminal } from '../terminal.ts'
 
 type Verdicts = ReturnType<SkillCommands['variablesOf']>
 
 /** What becomes of the variables that nexus.yaml holds for skills of an agent. Names only: no secret is read for it. */
-export function variablesIn({ facts, loaded, catalog }: Look, agentId?: string): SkillCommands['variablesOf'] {
+export function variablesIn({ facts, loaded, catalog }: Seen): SkillCommands['variablesOf'] {
   const noSecrets = { read: async (): Promise<undefined> => undefined }
-  const parts = { catalog: catalog(agentId), facts, entries: entryValues(loaded.config, noSecrets) }
+  const parts = { catalog, facts, entries: entryValues(loaded.config, noSecrets) }
   return createSkillCommands({ ...parts, stacks: createSkillStacks() }).variablesOf
 }
 

@@ -1,15 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fchmodSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  writeSync,
-} from 'node:fs'
+import { chmodSync, lstatSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Change, type Rewritten } from '../../format/index.ts'
 import { type Diagnostic, shellWord, toSafeLine, toSafeText } from '../../kernel/index.ts'
@@ -34,7 +24,7 @@ export async function rewriteFile(
   { write, signal }: { write: boolean; signal: AbortSignal },
 ): Promise<FileRewrite | undefined> {
   const path = join(target.directory, target.file)
-  const before = lstat(path)
+  const before = lstatSync(path, { throwIfNoEntry: false })
   const bytes = await readTarget(target, signal)
   const text = bytes instanceof Uint8Array ? asText(bytes) : undefined
   if (text === undefined || before?.isFile() !== true) return undefined
@@ -77,16 +67,15 @@ function asText(bytes: Uint8Array): string | undefined {
   }
 }
 
-function lstat(path: string): Stats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false })
-}
-
 /** Writes beside the file and renames; the reason when it could not be done. */
 function replaceFile(path: string, text: string, before: Stats): string | undefined {
   const part = `${path}.${randomBytes(6).toString('hex')}.part`
   try {
-    writeWhole(part, text, before.mode & 0o777)
-    const now = lstat(path)
+    const mode = before.mode & 0o777
+    writeFileSync(part, text, { flag: 'wx', mode, flush: true })
+    // What the umask took away.
+    chmodSync(part, mode)
+    const now = lstatSync(path, { throwIfNoEntry: false })
     const isSame =
       now?.isFile() === true && now.ino === before.ino && now.mtimeMs === before.mtimeMs && now.size === before.size
     if (!isSame) throw new Error('it was changed by someone else meanwhile')
@@ -95,18 +84,6 @@ function replaceFile(path: string, text: string, before: Stats): string | undefi
   } catch (error) {
     rmSync(part, { force: true })
     return error instanceof Error ? error.message : String(error)
-  }
-}
-
-function writeWhole(path: string, text: string, mode: number): void {
-  const file = openSync(path, 'wx', mode)
-  try {
-    const bytes = Buffer.from(text)
-    for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at)
-    fchmodSync(file, mode)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
   }
 }
 

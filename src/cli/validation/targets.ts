@@ -1,9 +1,10 @@
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { LEFT_OUT_FIX } from '../../catalog/index.ts'
-import { type Diagnostic, isNexusError, type RejectedSkill } from '../../kernel/index.ts'
+import { LEFT_OUT_FIX } from '../../diagnose/index.ts'
+import { type Diagnostic, isNexusError, SKILL_FILE } from '../../kernel/index.ts'
 import {
   createFolderSource,
+  discover,
   linkAsSkillFile,
   listFiles as walkFiles,
   readOfSkill,
@@ -75,28 +76,24 @@ interface Where {
 }
 
 async function lookAt(absolute: string, where: Where): Promise<Targets> {
-  const shown = shownPath(absolute, where.cwd)
+  const path = shownPath(absolute, where.cwd)
   const kind = kindOf(absolute)
   if (kind === 'directory') return lookInto(absolute, where)
   if (kind === 'file') return { targets: [fileTarget(absolute, where)], diagnostics: [], isMissing: false }
+  const fix = 'name a skill folder, a SKILL.md or a folder of skills'
   const isMissing = kind === 'missing'
-  const diagnostic: Diagnostic = isMissing
-    ? {
-        code: 'path-missing',
-        severity: 'error',
-        message: `${shown} does not exist`,
-        path: shown,
-        fix: 'name a skill folder, a SKILL.md or a folder of skills',
-      }
-    : {
-        code: 'path-kind',
-        severity: 'error',
-        message: `${shown} is neither a directory nor a regular file`,
-        path: shown,
-        fix: 'name a skill folder, a SKILL.md or a folder of skills',
-      }
+  const diagnostic = isMissing
+    ? problem('path-missing', { message: `${path} does not exist`, path, fix })
+    : problem('path-kind', { message: `${path} is neither a directory nor a regular file`, path, fix })
   return { targets: [], diagnostics: [diagnostic], isMissing }
 }
+
+/** A finding of severity `error`. */
+function problem(code: string, about: Pick<Diagnostic, 'message' | 'path' | 'fix' | 'line' | 'column'>): Diagnostic {
+  return { code, severity: 'error', ...about }
+}
+
+const AT_START = { line: 1, column: 1 }
 
 function kindOf(path: string): 'directory' | 'file' | 'missing' | 'other' {
   try {
@@ -112,19 +109,14 @@ function kindOf(path: string): 'directory' | 'file' | 'missing' | 'other' {
 function fileTarget(absolute: string, { cwd }: Where): Target {
   const directory = realpathSync.native(dirname(absolute))
   const file = basename(absolute)
-  const shown = shownPath(join(directory, file), cwd)
-  const misnamed: Diagnostic = {
-    code: 'skill-file-name',
-    severity: 'error',
-    message: `the file is named ${file}; only SKILL.md is read`,
-    path: shown,
-    line: 1,
-    column: 1,
-    fix: 'rename it to SKILL.md',
+  const target = targetIn(join(directory, file), [], cwd)
+  if (file === SKILL_FILE) {
+    const linked = linkTarget(directory, cwd)
+    return linked ? { ...linked, isWhole: false } : target
   }
-  const linked = file === 'SKILL.md' ? linkTarget(directory, cwd) : undefined
-  if (linked) return { ...linked, isWhole: false }
-  return { shown, directory, file, isWhole: false, diagnostics: file === 'SKILL.md' ? [] : [misnamed] }
+  const message = `the file is named ${file}; only SKILL.md is read`
+  const fix = 'rename it to SKILL.md'
+  return { ...target, diagnostics: [problem('skill-file-name', { message, path: target.shown, fix, ...AT_START })] }
 }
 
 /** The skill of a directory whose SKILL.md is a link, judged as where the directory around it is searched. */
@@ -132,36 +124,25 @@ function linkTarget(directory: string, cwd: string): Target | undefined {
   const found = linkAsSkillFile(directory)
   if (found === undefined) return undefined
   const { linkedTo, finding } = found
-  return { ...targetIn(join(directory, 'SKILL.md'), [finding], cwd), linkedTo, isWhole: linkedTo !== undefined }
+  return { ...targetIn(join(directory, SKILL_FILE), [finding], cwd), linkedTo, isWhole: linkedTo !== undefined }
 }
 
 async function lookInto(absolute: string, { cwd, signal }: Where): Promise<Targets> {
   const linked = linkTarget(realpathSync.native(absolute), cwd)
   if (linked) return { targets: [linked], diagnostics: [], isMissing: false }
   const source = createFolderSource({ id: 'path', tier: 'extra', rank: 0, path: absolute, trusted: false })
-  const { skills, rejected, diagnostics } = await source.discover(signal)
-  const targets = [
-    ...skills.map(({ file, linkedTo, diagnostics: all }): Target => ({
-      ...targetIn(file, all.filter(isOfSource), cwd),
-      linkedTo,
-      isWhole: true,
-    })),
-    ...rejected.map((skill) => rejectedTarget(skill, cwd)),
-  ].sort((a, b) => (a.shown < b.shown ? -1 : 1))
-  const shown = shownPath(absolute, cwd)
-  const none: Diagnostic = {
-    code: 'skill-missing',
-    severity: 'error',
-    message: `${shown} holds no SKILL.md, and none lies below it`,
-    path: shown,
-    fix: 'name a folder with a SKILL.md in it, or make one: nexus skills init my-skill',
-  }
+  const { skills, rejected, diagnostics } = await discover([source], { ...(signal && { signal }) })
+  const whole = skills.map(({ file, linkedTo, diagnostics: found }): Target => {
+    return { ...targetIn(file, found.filter(isOfSource), cwd), linkedTo, isWhole: true }
+  })
+  const broken = rejected.map(({ file, diagnostics: found }) => targetIn(file, found.filter(isOfSource), cwd))
+  const targets = [...whole, ...broken].sort((a, b) => (a.shown < b.shown ? -1 : 1))
   const loose = diagnostics.map((diagnostic) => ({ ...diagnostic, path: shownPath(diagnostic.path, cwd) }))
-  return { targets, diagnostics: targets.length === 0 ? [...loose, none] : loose, isMissing: false }
-}
-
-function rejectedTarget({ file, diagnostics }: RejectedSkill, cwd: string): Target {
-  return targetIn(file, diagnostics.filter(isOfSource), cwd)
+  if (targets.length > 0) return { targets, diagnostics: loose, isMissing: false }
+  const path = shownPath(absolute, cwd)
+  const message = `${path} holds no SKILL.md, and none lies below it`
+  const fix = 'name a folder with a SKILL.md in it, or make one: nexus skills init my-skill'
+  return { targets, diagnostics: [...loose, problem('skill-missing', { message, path, fix })], isMissing: false }
 }
 
 function targetIn(path: string, diagnostics: readonly Diagnostic[], cwd: string): Target {
@@ -192,28 +173,18 @@ export async function readTarget(target: Target, signal: AbortSignal): Promise<U
     if (!isNexusError(error) || error.code === 'CANCELLED') throw error
     const isLink = error.code === 'PATH_OUTSIDE'
     const fix = isLink ? 'remove the link and write the skill itself there' : 'make it a text file that you may read'
-    return [
-      {
-        code: 'skill-file-unreadable',
-        severity: 'error',
-        message: error.message,
-        path: target.shown,
-        line: 1,
-        column: 1,
-        fix,
-      },
-    ]
+    return [problem('skill-file-unreadable', { message: error.message, path: target.shown, fix, ...AT_START })]
   }
 }
 
 /** What keeps the files of a skill from being loaded, by the rules of loading; nothing for a target that is one file. */
 export async function checkFiles(target: Target, cwd: string, signal: AbortSignal): Promise<readonly Diagnostic[]> {
   if (!target.isWhole) return []
-  const { leftOut, problem } = await walkFiles(target, { signal })
+  const { leftOut, problem: error } = await walkFiles(target, { signal })
   const found: Diagnostic[] = []
-  if (problem) {
-    const { message, path = target.directory, fix = 'see nexus skills why' } = problem
-    found.push({ code: 'cannot-load', severity: 'error', message, path: shownPath(path, cwd), fix })
+  if (error) {
+    const { message, path = target.directory, fix = 'see nexus skills why' } = error
+    found.push(problem('cannot-load', { message, path: shownPath(path, cwd), fix }))
   }
   for (const entry of leftOut.slice(0, MAX_LEFT_OUT)) {
     const message = `${JSON.stringify(entry.path)} is ${entry.kind}, so it is no part of the skill: neither read nor seen by commands`

@@ -1,6 +1,15 @@
+import { basename } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fixOption } from '../../diagnose/index.ts'
 import { type Change, checkLenient, checkStrict, fixSkill, type Profile } from '../../format/index.ts'
-import { type Diagnostic, hasErrors, type JsonValue, NexusError, toSafeLine } from '../../kernel/index.ts'
+import {
+  type Diagnostic,
+  hasErrors,
+  type JsonValue,
+  NexusError,
+  type Severity,
+  toSafeLine,
+} from '../../kernel/index.ts'
 import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { createProgress, type Progress, withProgress } from '../interactive/progress.ts'
@@ -36,7 +45,6 @@ export async function validateSkills(invocation: Invocation): Promise<number> {
   const paths = pathsOf(invocation)
   const found = await withProgress(terminal, 'looking for skills', () => findTargets(paths, { cwd, signal }))
   const verdicts: Verdict[] = []
-  const total: Total = { skills: 0, invalid: 0, errors: 0, warnings: 0, infos: 0, fixed: 0 }
   const all = found.targets.length
   const progress = createProgress(terminal)
   progress.begin(() => `validating skills: ${verdicts.length} of ${all}`)
@@ -44,16 +52,15 @@ export async function validateSkills(invocation: Invocation): Promise<number> {
     for (const [index, target] of found.targets.entries()) {
       if (index % 32 === 31) await nextTurn(undefined, { signal })
       const verdict = await judge(target, { ...wishes, cwd, signal })
-      count(total, verdict)
       if (wishes.format === 'text') printVerdict(verdict, { all, progress, terminal })
       verdicts.push({ ...verdict, text: '' })
     }
   } finally {
     progress.end()
   }
-  for (const diagnostic of found.diagnostics) addTo(total, diagnostic)
-  report({ wishes, verdicts, loose: found.diagnostics, total }, invocation)
-  return found.isMissing ? 4 : total.errors > 0 ? 1 : 0
+  report({ wishes, verdicts, loose: found.diagnostics }, invocation)
+  const isValid = ![found, ...verdicts].some(({ diagnostics }) => hasErrors(diagnostics))
+  return found.isMissing ? 4 : isValid ? 0 : 1
 }
 
 function pathsOf({ positionals }: Invocation): readonly string[] {
@@ -96,7 +103,8 @@ async function judge(target: Target, { cwd, signal, ...wishes }: Judging): Promi
   const fixed = wishes.fix
     ? await rewriteFile(
         target,
-        (text) => fixSkill(text, { path: target.shown, directoryName: nameOf(target), encoding: wishes.encoding }),
+        (text) =>
+          fixSkill(text, { path: target.shown, directoryName: basename(target.directory), encoding: wishes.encoding }),
         { write: true, signal },
       )
     : undefined
@@ -106,7 +114,7 @@ async function judge(target: Target, { cwd, signal, ...wishes }: Judging): Promi
   const files = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('](')
     ? listFiles(target.directory)
     : []
-  const options = { path: target.shown, directoryName: nameOf(target), ...(files && { files }) }
+  const options = { path: target.shown, directoryName: basename(target.directory), ...(files && { files }) }
   const { profile } = wishes
   const checked = profile === undefined ? checkLenient(bytes, options) : checkStrict(bytes, { ...options, profile })
   const failed = wishes.fix ? writeTroubles(target, fixed) : []
@@ -132,35 +140,24 @@ function forLink(found: Diagnostic): Diagnostic {
   return found.code === 'name-differs' ? { ...found, fix: 'put a file of its own in place of the link' } : found
 }
 
-function nameOf({ directory }: Target): string {
-  return directory.slice(Math.max(directory.lastIndexOf('/'), directory.lastIndexOf('\\')) + 1)
-}
-
 /** By place in the file, so that a report reads as the file does. */
 function inOrder(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...diagnostics].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
 }
 
-interface Total {
-  skills: number
-  invalid: number
-  errors: number
-  warnings: number
-  infos: number
-  fixed: number
-}
+/** As the summary and `--json` have it. */
+type Total = ReturnType<typeof totalOf>
 
-function count(total: Total, verdict: Verdict): void {
-  total.skills++
-  if (hasErrors(verdict.diagnostics)) total.invalid++
-  if (verdict.changes.length > 0) total.fixed++
-  for (const diagnostic of verdict.diagnostics) addTo(total, diagnostic)
-}
-
-function addTo(total: Total, { severity }: Diagnostic): void {
-  if (severity === 'error') total.errors++
-  else if (severity === 'warning') total.warnings++
-  else total.infos++
+function totalOf(verdicts: readonly Verdict[], all: readonly Diagnostic[]) {
+  const count = (severity: Severity): number => all.filter((found) => found.severity === severity).length
+  return {
+    skills: verdicts.length,
+    invalid: verdicts.filter(({ diagnostics }) => hasErrors(diagnostics)).length,
+    errors: count('error'),
+    warnings: count('warning'),
+    infos: count('info'),
+    fixed: verdicts.filter(({ changes }) => changes.length > 0).length,
+  }
 }
 
 /** Valid skills are named one by one only when there are few. */
@@ -191,11 +188,11 @@ interface Outcome {
   readonly wishes: Wishes
   readonly verdicts: readonly Verdict[]
   readonly loose: readonly Diagnostic[]
-  readonly total: Total
 }
 
-function report({ wishes, verdicts, loose, total }: Outcome, { terminal }: Invocation): void {
+function report({ wishes, verdicts, loose }: Outcome, { terminal }: Invocation): void {
   const all = [...loose, ...verdicts.flatMap(({ diagnostics }) => diagnostics)]
+  const total = totalOf(verdicts, all)
   switch (wishes.format) {
     case 'json':
       terminal.json(envelope('skills validate', jsonData(wishes, verdicts, total), all))
@@ -212,18 +209,9 @@ function report({ wishes, verdicts, loose, total }: Outcome, { terminal }: Invoc
   const summary = summaryOf(total)
   if (wishes.format === 'text') terminal.line(summary)
   else terminal.note(summary)
-  if (!wishes.fix && all.some(isFixable))
+  if (!wishes.fix && all.some((found) => fixOption(found) === '--fix'))
     terminal.note('Some of it can be written for you: the same command with --fix')
 }
-
-function isFixable({ code, fix = '' }: Diagnostic): boolean {
-  return FIXABLE.has(code) || fix.startsWith('rename the key ') || fix.includes('nexus skills validate --fix')
-}
-
-/** Findings that `--fix` mends, nearly always. */
-const FIXABLE: ReadonlySet<string> = new Set([
-  ...['yaml-repaired', 'key-spelling', 'leading-blank-lines', 'frontmatter-closed-by-dots', 'name-missing'],
-])
 
 function jsonData({ profile }: Wishes, verdicts: readonly Verdict[], total: Total): JsonValue {
   return {

@@ -39,8 +39,9 @@ function reportMissing(
     report.add('description-missing', `${message}; the skill is held`, { ...front.place(key), fix })
   const similar = similarKey(front, 'description')
   if (similar !== undefined) {
-    const fix = isThere ? `move the text of ${shown(similar)} to description` : renaming(similar, 'description')
-    return add('no description is given', similar, fix)
+    if (isThere) return add('no description is given', similar, `move the text of ${shown(similar)} to description`)
+    const renamed = renaming(front, similar, 'description')
+    return report.add('description-missing', 'no description is given; the skill is held', renamed)
   }
   if (isThere) {
     return written !== undefined && written !== 'collection' && written.isBlock === true

@@ -42,6 +42,7 @@ const UNDERSCORED = {
 export function spelledKey(front: Frontmatter, key: keyof typeof UNDERSCORED, report: Report): string {
   const other = UNDERSCORED[key]
   if (front.values[key] !== undefined || front.values[other] === undefined) return key
-  report.add('key-spelling', `${other} is read as ${key}`, { ...front.place(other), fix: `write: ${key}:` })
+  const edit = front.rename(other, key)
+  report.add('key-spelling', `${other} is read as ${key}`, { ...front.place(other), fix: `write: ${key}:`, edit })
   return other
 }

@@ -6,7 +6,7 @@ import {
   type Requirements,
   type SkillMetadata,
 } from '../../kernel/index.ts'
-import type { KeyPath, Place } from '../front.ts'
+import type { KeyPath, KeyPlace } from '../front.ts'
 import type { Report } from '../report.ts'
 import { asBoolean } from './flags.ts'
 import { TOP_LEVEL } from './metadata-keys.ts'
@@ -14,13 +14,13 @@ import { isWebAddress, osNames, REQUIRED } from './gating-values.ts'
 import { reportSlips, reportTwice } from './slips.ts'
 
 const NONE: readonly never[] = Object.freeze([])
-const FIELDS: ReadonlySet<string> = new Set([...TOP_LEVEL, 'always', 'skillKey'])
+const FIELDS: readonly string[] = [...TOP_LEVEL, 'always', 'skillKey']
 const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
 
 /** Where findings about metadata go. */
 export interface Notes {
   /** Where a field is written; found only when it is asked for. */
-  readonly place: (path: KeyPath) => Place
+  readonly place: (path: KeyPath) => KeyPlace
   readonly report: Report
 }
 
@@ -32,8 +32,7 @@ const NOTHING: SkillMetadata = Object.freeze({
 })
 
 function hasField(container: JsonObject): boolean {
-  for (const key in container) if (FIELDS.has(key)) return true
-  return false
+  return FIELDS.some((field) => container[field] !== undefined)
 }
 
 /** One reading of all places; the last of `containers` is the top level of the frontmatter. */

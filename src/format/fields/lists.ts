@@ -9,6 +9,7 @@ export function readAllowedTools(front: Frontmatter, report: Report): readonly s
   const key = spelledKey(front, 'allowed-tools', report)
   const value = front.values[key]
   if (value === undefined || value === null) return []
+  if (typeof value === 'string') return readToolList(value, { front, key, report })
   const parts = Array.isArray(value) ? (value as readonly JsonValue[]) : [value]
   const texts = parts.filter((part) => typeof part === 'string')
   if (texts.length < parts.length) {
@@ -17,14 +18,19 @@ export function readAllowedTools(front: Frontmatter, report: Report): readonly s
       fix: `write: ${key}: Read Bash(git:*)`,
     })
   }
-  const lists = texts.map(splitToolList)
-  if (lists.some(({ balanced }) => !balanced)) {
-    report.add('tools-unbalanced', `a parenthesis in ${key} is not closed`, {
-      ...front.place(key),
-      fix: 'close it, as in Bash(git:*)',
-    })
+  return [...new Set(texts.flatMap((text) => readToolList(text, { front, key, report })))]
+}
+
+function readToolList(
+  text: string,
+  { front, key, report }: { readonly front: Frontmatter; readonly key: string; readonly report: Report },
+): readonly string[] {
+  const { tools, balanced } = splitToolList(text)
+  if (!balanced) {
+    const fix = 'close it, as in Bash(git:*)'
+    report.add('tools-unbalanced', `a parenthesis in ${key} is not closed`, { ...front.place(key), fix })
   }
-  return [...new Set(lists.flatMap(({ tools }) => tools))]
+  return tools
 }
 
 /** Names of positional arguments: a list of texts or of mappings with `name`, or a text with blanks or commas. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kernel/index.ts'
-import type { Frontmatter, KeyPath, Place } from '../front.ts'
+import type { Frontmatter, KeyPath, KeyPlace } from '../front.ts'
 
 /** A place where gating fields may stand: how to get there, and what is there. */
 export interface Holder {
@@ -11,8 +11,8 @@ export interface Holder {
  * Where a field is written that was read from the first of the holders that has it, or from `requires` there. Looked for only when there
  * is something to say. Of a field inside a text it is the key of the text.
  */
-export function placeOfField(front: Frontmatter, holders: readonly Holder[], path: KeyPath): Place {
-  const at = (whole: KeyPath): Place => front.place(String(whole[0] ?? 'metadata'), whole.slice(1))
+export function placeOfField(front: Frontmatter, holders: readonly Holder[], path: KeyPath): KeyPlace {
+  const at = (whole: KeyPath): KeyPlace => front.place(String(whole[0] ?? 'metadata'), whole.slice(1))
   const [first = ''] = path
   const holder = holderOf(holders, String(first))
   if (holder !== undefined) return at([...holder.path, ...path])

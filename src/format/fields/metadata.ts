@@ -1,5 +1,5 @@
 import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue, type SkillMetadata } from '../../kernel/index.ts'
-import type { Frontmatter, KeyPath, Place } from '../front.ts'
+import type { Frontmatter, KeyPath, KeyPlace } from '../front.ts'
 import type { Report } from '../report.ts'
 import { normalizeMetadata, type Notes, own } from './gating.ts'
 import { parseJson5, readJson5 } from '../json5.ts'
@@ -32,7 +32,7 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
   const other = own(top, 'requires') === undefined ? front.values['requires'] : undefined
   // With a key of another client it is that client's.
   if (isJsonObject(other) && Object.keys(other).every((key) => meantRequirement(key) !== undefined)) {
-    const place = (path: KeyPath): Place => front.place(String(path[0]), path.slice(1))
+    const place = (path: KeyPath): KeyPlace => front.place(String(path[0]), path.slice(1))
     reportRequirements(other, { notes: { report, place }, isOurs: false })
   }
   return normalizeMetadata(containers, notes)

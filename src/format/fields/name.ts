@@ -37,8 +37,7 @@ function noName(front: Frontmatter, directoryName: string | undefined, report: R
   const written = front.written('name')
   const similar = written === undefined ? similarKey(front, 'name') : undefined
   if (similar !== undefined) {
-    const fix = renaming(similar, 'name')
-    report.add('name-missing', "no name is given; the directory's name is used", { ...front.place(similar), fix })
+    report.add('name-missing', "no name is given; the directory's name is used", renaming(front, similar, 'name'))
     return
   }
   const line = `name: ${directoryName === undefined ? 'my-skill' : suggestName(directoryName)}`
@@ -46,7 +45,11 @@ function noName(front: Frontmatter, directoryName: string | undefined, report: R
   const place = front.place('name')
   if (written === 'collection')
     report.add('name-not-text', "the name is not text; the directory's name is used", { ...place, fix })
-  else report.add('name-missing', "no name is given; the directory's name is used", { ...place, fix })
+  else {
+    const isUsable = directoryName !== undefined && nameBreaches(directoryName).length === 0
+    const edit = isUsable ? front.fillIn('name', directoryName) : undefined
+    report.add('name-missing', "no name is given; the directory's name is used", { ...place, fix, edit })
+  }
 }
 
 function fixOfDifference(name: string, directoryName: string): string {

@@ -1,6 +1,6 @@
 import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
-import type { Report } from '../report.ts'
+import type { Finding, Report } from '../report.ts'
 import { shown } from '../shown.ts'
 import { seenOf } from '../split.ts'
 
@@ -56,15 +56,9 @@ export function similarKey(front: Frontmatter, key: string): string | undefined 
   )
 }
 
-/** What to do about such a key. `validate --fix` does it. */
-export function renaming(key: string, to: string): string {
-  return `rename the key ${shown(key)} to ${to}`
-}
-
-/** The keys of such a fix; undefined for another. */
-export function renamingIn(fix: string): { readonly from: string; readonly to: string } | undefined {
-  const [, from, to] = /^rename the key ("(?:[^"\\]|\\.)*") to ([a-z]+)$/.exec(fix) ?? []
-  return from === undefined || to === undefined ? undefined : { from: JSON.parse(from) as string, to }
+/** Where such a key is, and what to do about it. */
+export function renaming(front: Frontmatter, key: string, to: string): Finding {
+  return { ...front.place(key), fix: `rename the key ${shown(key)} to ${to}`, edit: front.rename(key, to) }
 }
 
 const FEW_LETTERS = 5

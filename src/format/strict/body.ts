@@ -1,18 +1,9 @@
-import { isAscii } from 'node:buffer'
 import { type Profile, STRICT_LIMITS } from './codes.ts'
 import type { Subject } from './findings.ts'
 import { brokenLinks } from './links.ts'
 
-/** The instructions of a skill. */
-export interface Body {
-  /** The text; or its bytes read as Latin-1, when there are no links to check and it is not blank. */
-  readonly text: string
-  /** The same as UTF-8. */
-  readonly bytes: () => Buffer
-}
-
 interface BodySubject {
-  readonly body: Body
+  readonly body: string
   /** Paths of the skill's files, relative with forward slashes; undefined when nobody listed them. */
   readonly files: readonly string[] | undefined
   readonly profile: Profile
@@ -21,7 +12,7 @@ interface BodySubject {
 
 /** Recommendations for the instructions; none of them makes a skill invalid. Source: the Agent Skills specification. */
 export function checkBody(subject: BodySubject): void {
-  const { text } = subject.body
+  const text = subject.body
   if (text.trim() === '') {
     subject.add('body-empty', 'no instructions follow the frontmatter', {
       body: 0,
@@ -37,10 +28,7 @@ export function checkBody(subject: BodySubject): void {
   }
 }
 
-/** No text of fewer bytes costs more than `maxBodyTokens`: three bytes are at most one token. */
-const MIN_BYTES_OF_MANY_TOKENS = STRICT_LIMITS.maxBodyTokens * 3
-
-function checkLength({ body: { text, bytes }, add }: BodySubject): void {
+function checkLength({ body: text, add }: BodySubject): void {
   const fix = 'move details into files under references/ and link to them'
   const { maxBodyLines, maxBodyTokens } = STRICT_LIMITS
   const lines = text.length > maxBodyLines ? countLines(text) : 0
@@ -48,7 +36,7 @@ function checkLength({ body: { text, bytes }, add }: BodySubject): void {
     add('body-long', `the instructions have ${lines} lines; ${maxBodyLines} are recommended`, { body: 0, fix })
   }
   // Cheapest first: no unit of the text costs more than one token.
-  const tokens = text.length > maxBodyTokens ? estimateTokens(bytes()) : 0
+  const tokens = text.length > maxBodyTokens ? estimateTokens(text) : 0
   if (tokens > maxBodyTokens) {
     add('body-tokens', `the instructions cost about ${tokens} tokens; ${maxBodyTokens} are recommended`, {
       body: 0,
@@ -65,52 +53,19 @@ function countLines(body: string): number {
   return lines
 }
 
-/** As the catalog estimates: 4 ASCII characters, 2 of other alphabets or 1 of CJK and emoji make a token. 0 when surely few. */
-function estimateTokens(utf8: Buffer): number {
-  if (utf8.length <= MIN_BYTES_OF_MANY_TOKENS) return 0
-  return Math.ceil((isAscii(utf8) ? utf8.length : countQuarters(utf8)) / 4)
-}
-
-const WORD_BYTES = 4
-const STEP_BYTES = 4 * WORD_BYTES
-/** The high bits of four bytes: none is set when all are ASCII. */
-const NOT_ASCII = 0x80808080
-
-/** Quarters of tokens. Sixteen bytes at a time, since most texts have long runs of ASCII. */
-function countQuarters(utf8: Buffer): number {
-  const before = -utf8.byteOffset & (WORD_BYTES - 1)
-  const words = new Int32Array(utf8.buffer, utf8.byteOffset + before, (utf8.length - before) >> 2)
-  let quarters = quartersIn(utf8, 0, before)
-  let word = 0
-  for (; word + 3 < words.length; word += 4) {
-    const all = word32(words, word) | word32(words, word + 1) | word32(words, word + 2) | word32(words, word + 3)
-    const at = before + word * WORD_BYTES
-    quarters += (all & NOT_ASCII) === 0 ? STEP_BYTES : quartersIn(utf8, at, at + STEP_BYTES)
-  }
-  return quarters + quartersIn(utf8, before + word * WORD_BYTES, utf8.length)
-}
-
-function word32(words: Int32Array, index: number): number {
-  return words[index] as number
-}
-
-/** What a character costs, by its first byte; the other bytes of it cost nothing. */
-const QUARTERS: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte < 0x80 ? 1 : byte < 0xc0 ? 0 : byte < 0xe3 ? 2 : 4,
-)
-/** The first byte of U+2000 to U+2FFF, and the second from which on they count as CJK: U+2E80. */
-const LEAD_OF_2000 = 0xe2
-const SECOND_OF_2E80 = 0xba
-
-function quartersIn(utf8: Buffer, from: number, to: number): number {
+/** As the catalog estimates: 4 ASCII characters, 2 of other alphabets or 1 of CJK and emoji make a token. */
+function estimateTokens(text: string): number {
+  const bytes = Buffer.byteLength(text)
+  if (bytes === text.length) return Math.ceil(bytes / 4)
   let quarters = 0
-  for (let at = from; at < to; at++) {
-    const byte = utf8[at] as number
-    quarters += QUARTERS[byte] as number
-    if (byte === LEAD_OF_2000 && (utf8[at + 1] as number) >= SECOND_OF_2E80) quarters += 2
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0
+    quarters += code < 0x80 ? 1 : code < FIRST_CJK ? 2 : 4
   }
-  return quarters
+  return Math.ceil(quarters / 4)
 }
+
+const FIRST_CJK = 0x2e80
 
 /** What is filled in on loading. Source: decisions, "{baseDir}". */
 const FILLED: ReadonlySet<string> = new Set(['{baseDir}', '${CLAUDE_SKILL_DIR}', '${NEXUS_SKILL_DIR}'])

@@ -1,13 +1,13 @@
 import type { Diagnostic, Severity } from '../../kernel/index.ts'
 import type { DocumentHead } from '../document.ts'
 import { type ParsedSkill, readSkill, type SkillReading } from '../parse.ts'
-import { type Body, checkBody } from './body.ts'
+import { checkBody } from './body.ts'
 import { checkClaude } from './claude.ts'
 import { type Profile, RAISED, RAISED_FOR_OPENCLAW } from './codes.ts'
 import { createCollector, type Subject } from './findings.ts'
 import { checkOpenclaw } from './openclaw.ts'
 import { type Places, placesIn } from './places.ts'
-import { checkSpec, nearestSpecKey } from './spec.ts'
+import { checkSpec } from './spec.ts'
 
 export interface CheckOptions {
   /** The path that diagnostics name; never opened. */
@@ -53,10 +53,10 @@ export function checkLenient(input: string | Uint8Array, options: CheckOptions):
 }
 
 /** What reading has given, for the rules to look at. */
-export interface ReadSubject {
+interface ReadSubject {
   readonly head: DocumentHead
   readonly diagnostics: readonly Diagnostic[]
-  readonly body: Body
+  readonly body: string
   readonly places: Places
 }
 
@@ -64,21 +64,21 @@ function subjectOf({ document, diagnostics, source }: SkillReading): ReadSubject
   if (document === undefined || source === undefined) return undefined
   const { body } = document
   const places = placesIn(source.front, { text: source.text, body })
-  return { head: document, diagnostics, body: { text: body, bytes: () => Buffer.from(body) }, places }
+  return { head: document, diagnostics, body, places }
 }
 
 /** All findings of the strict verdict. */
-export function strictFindings({ head, diagnostics, body, places }: ReadSubject, options: StrictOptions): Diagnostic[] {
+function strictFindings({ head, diagnostics, body, places }: ReadSubject, options: StrictOptions): Diagnostic[] {
   const { profile, files } = options
   const found = collect(options, places, (add) => {
-    RULES[profile]({ document: head, front: head.frontmatter, profile, add, meant: nearestSpecKey })
+    RULES[profile]({ document: head, front: head.frontmatter, profile, add })
     checkBody({ body, files, profile, add })
   })
   return [...raised(diagnostics, head, options), ...found]
 }
 
 /** All findings of the lenient verdict. */
-export function lenientFindings({ head, diagnostics, body, places }: ReadSubject, options: CheckOptions): Diagnostic[] {
+function lenientFindings({ head, diagnostics, body, places }: ReadSubject, options: CheckOptions): Diagnostic[] {
   const { files } = options
   const profile = 'spec'
   const found = collect({ ...options, profile }, places, (add) => checkBody({ body, files, profile, add }))
@@ -86,7 +86,7 @@ export function lenientFindings({ head, diagnostics, body, places }: ReadSubject
 }
 
 /** What rules find; a fault of ours is a finding, as in `parseSkill`, not an exception. */
-export function collect(
+function collect(
   { path, profile }: Pick<StrictOptions, 'path' | 'profile'>,
   places: Places,
   rules: (add: Subject['add']) => void,

@@ -14,8 +14,6 @@ export interface Subject {
   /** The frontmatter as parsed. */
   readonly front: JsonObject
   readonly profile: Profile
-  /** The key of the specification that another one is probably a slip of. */
-  meant(key: string): string | undefined
   add(code: StrictCode, message: string, at: At): void
 }
 

@@ -9,13 +9,8 @@ export const SPEC_KEYS = ['name', 'description', 'license', 'compatibility', 'me
 
 const NAMES = new Set<string>(SPEC_KEYS)
 
-/** The key of the specification that `key` is probably a slip of. */
-export function nearestSpecKey(key: string): string | undefined {
-  return nearest(key, SPEC_KEYS)
-}
-
 /** What the rules of the specification need of a subject. */
-type SpecSubject = Pick<Subject, 'front' | 'add' | 'meant'> & {
+type SpecSubject = Pick<Subject, 'front' | 'add'> & {
   readonly document: Pick<DocumentHead, 'allowedTools' | 'compatibility'>
 }
 
@@ -24,7 +19,7 @@ export function checkSpec(subject: SpecSubject): void {
   const { front, add } = subject
   for (const key of Object.keys(front)) {
     if (NAMES.has(key)) continue
-    const meant = subject.meant(key)
+    const meant = nearest(key, SPEC_KEYS)
     const fix =
       meant === undefined || Object.hasOwn(front, meant)
         ? 'move it below metadata: as text, or validate with the profile of the client it is for'

@@ -21,24 +21,31 @@ export function unchanged(text: string, diagnostics: readonly Diagnostic[]): Rew
   return { text, changes: [], diagnostics }
 }
 
-export interface ReadBackOptions {
-  readonly options: RewriteOptions
+/** What may differ. */
+interface Allowed {
   /** Keys of the frontmatter that may be others. */
   readonly except: readonly string[]
   /** What is read that may be something else. */
   readonly free?: readonly string[]
 }
 
+export interface ReadBackOptions extends Allowed {
+  readonly options: RewriteOptions
+}
+
 /** Reads what was written; undefined when it does not mean the same as before. */
 export function readBack(text: string, before: SkillDocument, wishes: ReadBackOptions): ParsedSkill | undefined {
   const parsed = parseSkill(text, wishes.options)
-  return parsed.document !== undefined && meaning(parsed.document, wishes) === meaning(before, wishes)
-    ? parsed
-    : undefined
+  return parsed.document !== undefined && isReadAlike(before, parsed.document, wishes) ? parsed : undefined
+}
+
+/** True when two documents say the same. */
+export function isReadAlike(a: SkillDocument, b: SkillDocument, allowed: Allowed): boolean {
+  return meaning(a, allowed) === meaning(b, allowed)
 }
 
 /** Everything that is read of a document, as one text. */
-function meaning(document: SkillDocument, { except, free = [] }: ReadBackOptions): string {
+function meaning(document: SkillDocument, { except, free = [] }: Allowed): string {
   const { frontmatter, ...fields } = document
   return JSON.stringify([sorted(fields).filter(([field]) => !free.includes(field)), others(frontmatter, except)])
 }

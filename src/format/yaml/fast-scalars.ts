@@ -26,18 +26,24 @@ export function isKey(text: string): boolean {
 }
 
 /** A value without quotes. */
-export function readScalar(text: string, { asWritten, numbers }: ScalarForm): JsonValue | undefined {
+export function readScalar(text: string, form: ScalarForm): JsonValue | undefined {
   if (text === '~') return null
-  if (text === 'true' || text === 'false' || text === 'null') {
-    return asWritten ? text : text === 'null' ? null : text === 'true'
-  }
-  if (text.length <= 5 && WORD.test(text)) return undefined
-  if (NUMBER.test(text)) {
-    if (asWritten) return text
-    if (numbers === 'exact') return exactNumber(Number(text), text)
-    return PLAIN_NUMBER.test(text) ? Number(text) : undefined
-  }
+  if (text.length <= 5 && WORD.test(text)) return readWord(text, form)
+  if (NUMBER.test(text)) return readNumber(text, form)
   return isPlainText(text) ? text : undefined
+}
+
+/** In other case the words are rare enough for the library. */
+function readWord(text: string, { asWritten }: ScalarForm): JsonValue | undefined {
+  if (text !== text.toLowerCase()) return undefined
+  if (asWritten) return text
+  return text === 'null' ? null : text === 'true'
+}
+
+function readNumber(text: string, { asWritten, numbers }: ScalarForm): JsonValue | undefined {
+  if (asWritten) return text
+  if (numbers === 'exact') return exactNumber(Number(text), text)
+  return PLAIN_NUMBER.test(text) ? Number(text) : undefined
 }
 
 /** A number; the text where the number would be written otherwise, such as 1.10 or 007. Source: decisions, "numbers without quotes". */

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../kernel/index.ts'
 import { readFlow } from './fast-flow.ts'
-import { afterClosing, closingQuote, isKey, isPlainText, readScalar, type ScalarForm, unquote } from './fast-scalars.ts'
+import { folded, hasNoColon, indentOf, keyEnd, keyIn, withoutComment } from './fast-lines.ts'
+import { afterClosing, closingQuote, isPlainText, readScalar, type ScalarForm, unquote } from './fast-scalars.ts'
 
 /**
  * The fast reader: one pass over the lines of a block mapping. It reads only what it surely reads as YAML 1.2 (core schema) does and declines
@@ -36,9 +37,7 @@ const MOST = { chars: 16_000, entries: 900, depth: 30, backslashes: 500 } as con
 const ODD = /[\u0000-\u0009\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/
 
 const SPACE = 32
-const DOUBLE_QUOTE = 34
 const HASH = 35
-const SINGLE_QUOTE = 39
 const DASH = 45
 
 /** The mapping that a YAML text is, or undefined when the `yaml` library must read it. `places` is filled when it is given. */
@@ -73,37 +72,40 @@ class FastReader {
 
   private mapping(indent: number, depth: number): JsonObject | undefined {
     const result = Object.create(null) as Record<string, JsonValue>
-    const places = this.places && new Map<string, { line: number; column: number }>()
-    if (places) this.places?.set(result, places)
-    for (;;) {
-      const found = this.nextIndent()
-      if (found < indent) return result
+    const places = new Map<string, { line: number; column: number }>()
+    this.places?.set(result, places)
+    for (let found = this.nextIndent(); found >= indent; found = this.nextIndent()) {
       const line = this.line(this.at)
       const end = keyEnd(line, indent)
       if (found > indent || end < 0 || ++this.entries > MOST.entries) return undefined
       const key = keyIn(line.slice(indent, end))
       if (key === undefined || key in result) return undefined
-      places?.set(key, { line: this.at, column: indent + 1 })
+      if (this.places) places.set(key, { line: this.at, column: indent + 1 })
       this.at++
-      const value = this.valueOf(key, line.slice(end + 1), { indent, depth })
+      const raw = line.slice(end + 1)
+      const value = depth === 0 ? this.topValue(key, raw) : this.valueOf(key, raw, { indent, depth })
       if (value === undefined) return undefined
       result[key] = value
     }
+    return result
   }
 
-  private valueOf(key: string, raw: string, { indent, depth }: Level): JsonValue | undefined {
-    const { asWritten, text, bracketsAsText } = this.form
-    const isText = depth === 0 && text.has(key)
-    const scalar = isText ? AS_VALUE : asWritten.has(key) ? AS_WRITTEN : this.scalar
-    const value = this.value(raw, { indent, depth, scalar, isInMapping: true })
-    if (depth > 0 || value === undefined) return value
-    if (isText) {
+  private valueOf(key: string, raw: string, level: Level): JsonValue | undefined {
+    const scalar = this.form.asWritten.has(key) ? AS_WRITTEN : this.scalar
+    return this.value(raw, { ...level, scalar, isInMapping: true })
+  }
+
+  private topValue(key: string, raw: string): JsonValue | undefined {
+    const level = { indent: 0, depth: 0 }
+    if (this.form.text.has(key)) {
+      const value = this.value(raw, { ...level, scalar: AS_VALUE, isInMapping: true })
       const isWord = value === null ? raw.trim() !== '' : typeof value === 'number' || typeof value === 'boolean'
       return isWord || /^ *[^"' ].* #/.test(raw) ? undefined : value
     }
-    if (!bracketsAsText.has(key) || typeof value !== 'object' || value === null) return value
+    const value = this.valueOf(key, raw, level)
+    if (!this.form.bracketsAsText.has(key) || typeof value !== 'object' || value === null) return value
     const source = withoutComment(raw)
-    return source === '' || !/[\]}]$/.test(source) ? undefined : source
+    return /[\]}]$/.test(source) ? source : undefined
   }
 
   private sequence(indent: number, depth: number): JsonValue[] | undefined {
@@ -229,9 +231,15 @@ class FastReader {
 
   /** A literal or folded block; one that begins with an empty line, or keeps line breaks at its end, is declined. */
   private block(header: string, indent: number): string | undefined {
-    if (!/^[|>]-?$/.test(header)) return undefined
     const column = indentOf(this.lines[this.at] ?? '')
-    if (column <= indent || column === this.line(this.at).length) return undefined
+    if (!/^[|>]-?$/.test(header) || column <= indent || column === this.line(this.at).length) return undefined
+    const body = this.blockLines(indent, column)
+    if (body === undefined) return undefined
+    const text = header[0] === '|' ? body.join('\n') : folded(body)
+    return text === undefined || header[1] === '-' ? text : `${text}\n`
+  }
+
+  private blockLines(indent: number, column: number): string[] | undefined {
     const body: string[] = []
     for (; this.at < this.lines.length; this.at++) {
       const line = this.line(this.at)
@@ -242,8 +250,7 @@ class FastReader {
       body.push(line.slice(column))
     }
     while (body.at(-1) === '') body.pop()
-    const text = header[0] === '|' ? body.join('\n') : folded(body)
-    return text === undefined || header[1] === '-' ? text : `${text}\n`
+    return body
   }
 
   /** Indentation of the next line with content, -1 at the end. Lines before it are passed. */
@@ -280,60 +287,4 @@ interface ValuePlace extends Level {
   readonly scalar: ScalarForm
   /** Behind a key, not behind a dash. */
   readonly isInMapping: boolean
-}
-
-function indentOf(line: string): number {
-  let indent = 0
-  while (line.charCodeAt(indent) === SPACE) indent++
-  return indent
-}
-
-/** Where the colon of a key is; -1 without one. */
-function keyEnd(line: string, from: number): number {
-  const quote = line.charCodeAt(from)
-  if (quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE) {
-    const end = line.indexOf(line[from] as string, from + 1) + 1
-    return end > 0 && line[end] === ':' && isEndOrSpace(line, end + 1) ? end : -1
-  }
-  let at = line.indexOf(':', from)
-  while (at >= 0 && !isEndOrSpace(line, at + 1)) at = line.indexOf(':', at + 1)
-  return at
-}
-
-function isEndOrSpace(line: string, at: number): boolean {
-  return at === line.length || line.charCodeAt(at) === SPACE
-}
-
-/** The key without its quotes; undefined for one that the library must read. */
-function keyIn(written: string): string | undefined {
-  const key = written[0] === '"' || written[0] === "'" ? written.slice(1, -1) : written
-  return isKey(key) ? key : undefined
-}
-
-/** A value without the blanks around it and the comment behind it; a text in quotes may hold what looks like one. */
-function withoutComment(raw: string): string {
-  const text = raw.trim()
-  if (text[0] === '#') return ''
-  if (text[0] === '"' || text[0] === "'") return text
-  const hash = text.indexOf(' #')
-  return hash < 0 ? text : text.slice(0, hash).trimEnd()
-}
-
-function hasNoColon(text: string): boolean {
-  return !text.includes(': ') && !text.endsWith(':')
-}
-
-/** One line break becomes a blank, each further one stays. Lines that are indented deeper are not folded, so they are declined. */
-function folded(body: readonly string[]): string | undefined {
-  let text = ''
-  let breaks = 0
-  for (const line of body) {
-    if (line[0] === ' ') return undefined
-    if (line === '') breaks++
-    else {
-      text += (breaks > 0 ? '\n'.repeat(breaks) : text === '' ? '' : ' ') + line
-      breaks = 0
-    }
-  }
-  return text
 }

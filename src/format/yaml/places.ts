@@ -1,5 +1,5 @@
 import { isMap, isSeq, type ParsedNode } from 'yaml'
-import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { KeyPath, Place } from '../front.ts'
 import { type FastForm, type KeyPlaces, readYamlFast } from './fast.ts'
 import { keyText } from './values.ts'
@@ -37,16 +37,17 @@ function placeIn(root: JsonObject, places: KeyPlaces, path: KeyPath): Place | un
   let place: Place | undefined
   for (const step of path) {
     if (typeof node !== 'object' || node === null) return place
-    const value: JsonValue | undefined = Array.isArray(node)
-      ? (node as readonly JsonValue[])[Number(step)]
-      : (node as JsonObject)[step]
+    const value: JsonValue | undefined = (node as Readonly<Record<string | number, JsonValue>>)[step]
     if (Array.isArray(node)) {
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) return place
+      if (!isJsonObject(value)) return place
       // An entry that is a mapping stands where its first key does.
       place = places.get(value)?.values().next().value
-    } else if (value === undefined) return places.has(node) ? place : undefined
-    else place = places.get(node)?.get(String(step))
-    if (place === undefined || value === undefined) return undefined
+    } else {
+      const keys = places.get(node)
+      if (keys === undefined || value === undefined) return keys && place
+      place = keys.get(String(step))
+    }
+    if (place === undefined) return undefined
     node = value
   }
   return place

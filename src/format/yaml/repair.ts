@@ -14,6 +14,9 @@ export interface Repair {
   readonly because: string
   /** What to type, and where. */
   readonly fix: string
+  /** Index of the first line of the value, and its lines with quotes. */
+  readonly from: number
+  readonly lines: readonly string[]
 }
 
 /** A top-level key with the lines that belong to it. */
@@ -71,6 +74,8 @@ export function repairYaml(text: string): { text: string; repairs: readonly Repa
       column: before.length - before.lastIndexOf('\n'),
       because: problem.message,
       fix: subject.key === 'metadata' ? 'write its keys as YAML, one a line, without comments of JSON' : fixOf(subject),
+      from: subject.line,
+      lines: quoted,
     })
     quoted.forEach((line, index) => (lines[subject.line + index] = line))
   }
@@ -98,7 +103,7 @@ export function repairLines(
     const repair = repairLine(lines[index] ?? '')
     if (repair === undefined) continue
     lines[index] = repair.line
-    repairs.push({ ...repair.found, line: index + 1 })
+    repairs.push({ ...repair.found, line: index + 1, from: index, lines: [repair.line] })
   }
   return { text: lines.join('\n'), repairs }
 }
@@ -124,7 +129,7 @@ function linesBetweenBrackets(text: string): ReadonlySet<number> {
   return between
 }
 
-function repairLine(line: string): { line: string; found: Omit<Repair, 'line'> } | undefined {
+function repairLine(line: string): { line: string; found: Omit<Repair, 'line' | 'from' | 'lines'> } | undefined {
   const [, head = '', value = ''] = NESTED_LINE.exec(line) ?? []
   if (!/^[ -][^\t]*$/.test(head) || !SUSPICIOUS.test(value) || /^[[{]/.test(value)) return undefined
   const problem = readYaml(`x: ${value}`).problems.find(isFatal)

@@ -1,12 +1,13 @@
 import { lstatSync, statfsSync, type Stats, statSync } from 'node:fs'
-import type { RejectedSkill, Skill } from '../../kernel/index.ts'
+import type { FileStamp, RejectedSkill, Skill } from '../../kernel/index.ts'
+import { stampOf } from '../files/open.ts'
 
 /** What the SKILL.md of a directory came to. */
 export type Read = Skill | RejectedSkill
 
 /** True for a skill that loads. */
-export function isSkill(read: Read): read is Skill {
-  return 'stamp' in read
+export function isSkill(read: Read | string): read is Skill {
+  return typeof read === 'object' && 'stamp' in read
 }
 
 const NO_THROW = { throwIfNoEntry: false } as const
@@ -53,7 +54,8 @@ interface Folder {
 
 interface Known {
   readonly read: Read
-  readonly stats: Stats
+  readonly stamp: FileStamp
+  readonly changedMs: number
 }
 
 export function createLastLook(): LastLook {
@@ -100,19 +102,22 @@ function createRecall(
     find(directory) {
       const earlier = before?.get(directory)
       const stats = earlier && regularFile(`${directory}/SKILL.md`)
-      if (!stats || !isSure(stats) || !isSame(stats, earlier.stats)) return undefined
+      if (!stats || !isSure(stats) || !isSame(stats, earlier)) return undefined
       known.set(directory, earlier)
       return earlier.read
     },
     remember(directory, read, stats) {
-      if (isSure(stats)) known.set(directory, { read, stats })
+      if (isSure(stats))
+        known.set(directory, { read, stamp: isSkill(read) ? read.stamp : stampOf(stats), changedMs: stats.ctimeMs })
     },
     keep: () => keep(known),
   }
 }
 
-function isSame(a: Stats, b: Stats): boolean {
-  return a.ctimeMs === b.ctimeMs && a.mtimeMs === b.mtimeMs && a.size === b.size && a.ino === b.ino
+function isSame(now: Stats, { stamp, changedMs }: Known): boolean {
+  return (
+    changedMs === now.ctimeMs && stamp.mtimeMs === now.mtimeMs && stamp.size === now.size && stamp.inode === now.ino
+  )
 }
 
 /** Without following a link; undefined for anything else. */

@@ -1,4 +1,4 @@
-import type { Catalog } from '../../catalog/index.ts'
+import { type Catalog, everyCopy } from '../../catalog/index.ts'
 import {
   configKey,
   type Failed,
@@ -114,7 +114,8 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
   const ground = { isSet: facts.hasEnv, refused: refusedVariable }
   let names: ReadonlySet<string> | undefined
 
-  const keyOf = (skill: Skill): string => configKey(skill, (name) => (names ??= namesIn(catalog)).has(nameKey(name)))
+  const keyOf = (skill: Skill): string =>
+    configKey(skill, (name) => (names ??= trustedNames(everyCopy(catalog), catalog.rejected)).has(nameKey(name)))
 
   /** Nothing for a copy that is not the one its name means: secrets go to the copy. */
   function entryFor(skill: Skill): { readonly key: string; readonly entry: SkillEntryValues } | undefined {
@@ -260,8 +261,4 @@ export function commandsHint(services: Services, { skill, callName }: Pick<Loade
   const names = verdicts.filter(({ verdict }) => verdict === 'given').map(({ name }) => toSafeLine(name))
   if (names.length === 0) return ''
   return `\nCommands for this skill: give run_command skill_name "${callName}"; then ${names.join(', ')} is set for them.`
-}
-
-function namesIn({ skills, held, shadowed, rejected }: Catalog): ReadonlySet<string> {
-  return trustedNames([...skills, ...[...held, ...shadowed].map(({ skill }) => skill)], rejected)
 }

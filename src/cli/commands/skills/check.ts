@@ -1,12 +1,11 @@
+import { everyCopy } from '../../../catalog/index.ts'
 import {
-  type Catalog,
-  copiesOf,
-  everyCopy,
-  type Examined,
-  explainOffered,
+  type CopyDiagnosis,
+  diagnoseCopy,
+  diagnoseInvalid,
+  type Diagnosis,
   type Finding,
-  shownName,
-} from '../../../catalog/index.ts'
+} from '../../../diagnose/index.ts'
 import {
   type Diagnostic,
   hasErrors,
@@ -17,179 +16,106 @@ import {
   skillAddress,
   toSafeLine,
 } from '../../../kernel/index.ts'
-import { examineSkill } from '../../../load/index.ts'
-import type { Local } from '../../../local/index.ts'
-import type { Look } from '../../../local/index.ts'
-import { createPace } from '../../../sources/index.ts'
-import { type Invocation, lookingAlike } from '../../command.ts'
+import type { Local, Look } from '../../../local/index.ts'
+import { type Invocation, proposed } from '../../command.ts'
 import { envelope, type ErrorMember } from '../../envelope.ts'
 import { withProgress } from '../../interactive/progress.ts'
 import { agentFlag, openFor } from '../../open.ts'
-import { prepareAdvice } from '../../show/advice.ts'
-import { explainHere } from '../../show/explanation.ts'
+import { copiesMeant, diagnoseHere, factsAbout, type Seen } from '../../show/facts.ts'
+import { findingsData, printCopy, withCommands } from '../../show/findings.ts'
 import { installData, installGround, missingInstallsOf, printInstalls } from '../../show/install.ts'
-import { shellWord } from '../../show/shell-word.ts'
-import {
-  copiesIn,
-  looseIn,
-  printCheck,
-  printRejected,
-  type Reason,
-  rejectedData,
-  skillData,
-  type SkillState,
-  stateOf,
-} from '../../show/skills.ts'
+import { looseIn, rejectedData, skillData } from '../../show/skills.ts'
 import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
 import { formatDiagnostic } from '../../terminal.ts'
-
-/** Held skills whose files are read for the lines of their needs; the reasons of further ones are told without. */
-const MAX_ADVISED = 200
+import { canLoadSkills } from './why.ts'
 
 /** `nexus skills check [name]`: exit code 1 when the named skill is not ready, or any candidate is broken. */
 export async function checkSkills(invocation: Invocation): Promise<number> {
   const name = invocation.positionals[0]
   const local = await openFor(invocation, { record: 'memory' })
   try {
-    const look = seenBy(local)
-    const catalog = look.catalog(agentFlag(invocation))
-    const { skills, rejected } = await chosen(name, { look, catalog, invocation })
-    const judging = { local, look, catalog, invocation, isOfAll: name === undefined }
-    const alike = lookingAlike(invocation)
-    const states = (await withProgress(invocation.terminal, 'reading skills', () => judged(skills, judging))).map(
-      (state) => ({ ...state, reasons: withFix(state.reasons, alike) }),
+    const seen = seenBy(local, invocation)
+    const { skills, rejected } = await chosen(name, seen, invocation)
+    const states = await withProgress(invocation.terminal, 'reading skills', () =>
+      judged(skills, { local, seen, invocation, isQuick: name === undefined }),
     )
-    const loose = name === undefined ? looseIn(catalog) : []
-    const problem = problemOf(name, { rejected, states, isSearched: !hasErrors(loose) })
-    const error = problem?.fix === undefined ? problem : { ...problem, fix: alike(problem.fix) }
+    const loose = name === undefined ? looseIn(seen.catalog) : []
+    const error = errorOf({ name, states, rejected, isSearched: !hasErrors(loose) }, invocation)
     const found = { states, rejected, loose, ...(error && { error }) }
-    if (invocation.flags['json'] === true) printJson(found, { look, invocation })
-    else printText(found, { look, invocation })
+    const extras = extrasOf(seen, invocation)
+    if (invocation.flags['json'] === true) printJson(found, { seen, extras, invocation })
+    else printText(found, { seen, extras, invocation })
     return error ? 1 : 0
   } finally {
     await local.close()
   }
 }
 
-function withFix(reasons: readonly Reason[], alike: (text: string) => string): readonly Reason[] {
-  return reasons.map((reason) => (reason.fix === undefined ? reason : { ...reason, fix: alike(reason.fix) }))
+type Checked = Seen & Pick<Look, 'diagnostics'>
+
+function seenBy({ runtime, loaded, sources, diagnostics }: Local, invocation: Invocation): Checked {
+  return { loaded, sources, diagnostics, facts: runtime.facts, catalog: runtime.catalog(agentFlag(invocation)) }
 }
 
-function seenBy({ runtime, loaded, workspace, sources, diagnostics }: Local): Look {
-  const { facts } = runtime
-  const found = runtime.diagnostics
-  return { loaded, workspace, sources, diagnostics, facts, found, catalog: (agentId) => runtime.catalog(agentId) }
-}
-
-interface Around {
-  readonly look: Look
-  readonly invocation: Invocation
+interface Chosen {
+  readonly skills: readonly Skill[]
+  readonly rejected: readonly RejectedSkill[]
 }
 
 /** Every copy that a name means, or all. Throws SKILL_NOT_FOUND with the places that were searched. */
-async function chosen(
-  name: string | undefined,
-  { look, catalog, invocation }: Around & { readonly catalog: Catalog },
-): Promise<{ skills: readonly Skill[]; rejected: readonly RejectedSkill[] }> {
-  const all = [...copiesIn(catalog)].sort((a, b) => (skillAddress(a) < skillAddress(b) ? -1 : 1))
-  if (name === undefined) return { skills: all, rejected: catalog.rejected }
-  const copies = copiesOf(catalog, name)
-  const meant = new Set(everyCopy(copies))
-  if (copies.files.size > 0) return { skills: all.filter((skill) => meant.has(skill)), rejected: copies.rejected }
-  // It may be a path from the working directory.
-  const { state, findings } = await explainHere(name, { ...look, catalog }, { invocation })
-  const files = new Set(findings.map(({ file }) => file))
-  const isTold = ({ file }: Skill | RejectedSkill): boolean => files.has(toSafeLine(file))
-  if (state !== 'missing') return { skills: all.filter(isTold), rejected: catalog.rejected.filter(isTold) }
-  throw notFound(name, findings, lookingAlike(invocation))
+async function chosen(name: string | undefined, seen: Checked, invocation: Invocation): Promise<Chosen> {
+  const { catalog } = seen
+  const copies = name === undefined ? catalog : copiesMeant(name, catalog, invocation.cwd)
+  const skills = everyCopy(copies).toSorted((a, b) => (skillAddress(a) < skillAddress(b) ? -1 : 1))
+  if (name === undefined || skills.length + copies.rejected.length > 0) return { skills, rejected: copies.rejected }
+  throw notFound(name, await diagnoseHere(name, seen, { invocation }), invocation)
 }
 
-function notFound(name: string, findings: readonly Finding[], alike: (text: string) => string): NexusError {
+function notFound(name: string, { findings }: Diagnosis, invocation: Invocation): NexusError {
   const [first] = findings
-  const place = first?.file === undefined ? '' : ` (${first.file})`
-  const more = findings.length > 1 ? `   All of it: ${alike('nexus skills why')} ${shellWord(name)}` : ''
+  const place = first?.path === undefined ? '' : ` (${first.path})`
+  const more = findings.length > 1 ? `   All of it: ${proposed(['skills', 'why', name], invocation)}` : ''
   const head = first?.code === 'not-found' ? '' : `There is no skill '${toSafeLine(name)}'. `
-  return new NexusError('SKILL_NOT_FOUND', `${head}${first?.text ?? ''}${place}`, {
-    fix: `${first?.fix ?? alike('nexus skills list --all')}${more}`,
+  return new NexusError('SKILL_NOT_FOUND', `${head}${first?.message ?? ''}${place}`, {
+    fix: `${first?.fix ?? ''}${more}`,
   })
 }
 
-interface Judged extends SkillState {
+interface Judged extends CopyDiagnosis {
   readonly skill: Skill
 }
 
-interface Judging extends Around {
+interface Judging {
   readonly local: Local
-  readonly catalog: Catalog
-  /** Many skills: of their files only the SKILL.md is read. */
-  readonly isOfAll: boolean
+  readonly seen: Checked
+  readonly invocation: Invocation
+  readonly isQuick: boolean
 }
 
-/** Where each copy stands: reasons with their places, and for ready ones how the prompt shows them. */
 async function judged(
   skills: readonly Skill[],
-  { local, look, catalog, invocation, isOfAll }: Judging,
+  { local, seen, invocation, isQuick }: Judging,
 ): Promise<readonly Judged[]> {
-  const { loaded, facts } = look
-  const { environment, signal } = invocation
-  const agentId = agentFlag(invocation) ?? loaded.config.agents[0]?.id
-  const reasonsOf = new Map(catalog.held.map(({ skill, reasons }) => [skill, reasons]))
-  const held = skills.filter((skill) => reasonsOf.has(skill)).slice(0, MAX_ADVISED)
-  const advise =
-    held.length === 0 ? undefined : await prepareAdvice(held, { loaded, facts, environment, signal, agentId })
-  const told = promptOf(local, agentFlag(invocation))
-  const ready = new Set(catalog.skills)
-  const examined = new Map<Skill, Examined>()
-  const pace = createPace(signal)
-  for (const skill of skills) {
-    await pace()
-    if (ready.has(skill)) examined.set(skill, await examineSkill(skill, { signal, isQuick: isOfAll }))
-  }
-  return skills.map((skill): Judged => {
-    const standing = stateOf(catalog, skill)
-    const reasons = reasonsOf.get(skill)
-    if (standing.state === 'ready') return { skill, ...standing, ...stateOfReady(skill, examined.get(skill), told) }
-    if (reasons === undefined || advise === undefined) return { skill, ...standing }
-    return { skill, ...standing, reasons: reasons.map((reason) => ({ ...reason, ...advise(skill, reason) })) }
+  const agentId = agentFlag(invocation)
+  const about = await factsAbout(skills, seen, { invocation, isQuick })
+  const facts = { ...about, index: local.runtime.index(agentId), canLoad: canLoadSkills(local, agentId) }
+  return skills.map((skill) => {
+    const { findings, ...copy } = diagnoseCopy(skill, facts)
+    return { ...copy, skill, findings: findings.map((found) => withCommands(found, invocation)) }
   })
 }
 
-/** Whether it can be loaded, and how the prompt shows it. */
-function stateOfReady(
-  skill: Skill,
-  examined: Examined | undefined,
-  told: (skill: Skill, examined: Examined | undefined) => readonly Reason[],
-): Omit<SkillState, 'address'> {
-  return { state: examined?.problem ? 'unloadable' : 'ready', reasons: told(skill, examined) }
+/** What is told about a skill besides its diagnosis. */
+interface Extras {
+  readonly installs: (skill: Skill) => ReturnType<typeof missingInstallsOf>
+  readonly variables: ReturnType<typeof variablesIn>
 }
 
-/** What is worth knowing about how the model and people reach a ready skill. */
-function promptOf(
-  local: Local,
-  agentId: string | undefined,
-): (skill: Skill, examined: Examined | undefined) => readonly Reason[] {
-  const { items } = local.runtime.index(agentId)
-  const byName = new Map(items.map((item) => [item.name, item]))
-  const canLoad = local.runtime.definitions(agentId).some(({ name }) => name === 'load_skill' || name === 'Skill')
-  const { prompt } = local.loaded.config.skills
-  return (skill, examined) => {
-    const item = byName.get(shownName(skill))
-    const findings = explainOffered(skill, {
-      index: { items: item === undefined ? [] : [item] },
-      prompt,
-      examined: () => examined,
-      ...(agentId !== undefined && { agentId }),
-      ...(!canLoad && { loadTool: false as const }),
-    })
-    const own = new Set(skill.diagnostics.map(({ code }) => code))
-    return findings
-      .filter(({ code, severity }) => severity !== 'ok' && !own.has(code))
-      .map(({ code, text, fix, file, line }) => ({
-        ...{ code, text, fix },
-        // That of the skill stands above its reasons.
-        ...(file !== undefined && file !== toSafeLine(skill.file) && { file }),
-        ...(line !== undefined && { line }),
-      }))
+function extrasOf(seen: Checked, invocation: Invocation): Extras {
+  const ground = installGround(seen, invocation)
+  return {
+    installs: (skill) => missingInstallsOf(skill, ground),
+    variables: variablesIn(seen),
   }
 }
 
@@ -200,69 +126,76 @@ interface Found {
   readonly error?: ErrorMember
 }
 
-function printJson({ states, rejected, loose, error }: Found, { look, invocation }: Around): void {
-  const ground = installGround(look, invocation)
-  const variablesOf = variablesIn(look, agentFlag(invocation))
-  const asData = ({ skill, state, reasons, address }: Judged): JsonValue => {
-    const installs = missingInstallsOf(skill, ground)
-    const variables = variablesOf(skill)
+interface Around {
+  readonly seen: Checked
+  readonly extras: Extras
+  readonly invocation: Invocation
+}
+
+function printJson({ states, rejected, loose, error }: Found, { seen, extras, invocation }: Around): void {
+  const asData = ({ skill, address, verdict, winner, findings }: Judged): JsonValue => {
+    const installs = extras.installs(skill)
+    const variables = extras.variables(skill)
     return {
       ...skillData(skill, address),
-      ...{ state, reasons: reasons.map((reason) => ({ ...reason })) },
+      verdict,
+      ...(winner !== undefined && { winner }),
+      findings: findingsData(findings),
       ...(installs.length > 0 && { install: installData(installs) }),
       ...(variables.length > 0 && { variables: variablesData(variables) }),
     }
   }
-  const ofSkills = [
-    ...states.flatMap(({ skill }) => skill.diagnostics),
-    ...rejected.flatMap((each) => each.diagnostics),
-  ]
-  const diagnostics = [...look.diagnostics, ...new Set([...loose, ...ofSkills])]
-  const data = { target: look.facts.target, skills: states.map(asData), rejected: rejected.map(rejectedData) }
+  const ofSkills = [...states.map(({ skill }) => skill), ...rejected].flatMap((each) => each.diagnostics)
+  const diagnostics = [...seen.diagnostics, ...new Set([...loose, ...ofSkills])]
+  const data = { target: seen.facts.target, skills: states.map(asData), rejected: rejected.map(rejectedData) }
   invocation.terminal.json(
     envelope('skills check', data, { diagnostics, exit: error ? 1 : 0, ...(error && { error }) }),
   )
 }
 
-function printText({ states, rejected, loose }: Found, { look, invocation }: Around): void {
+function printText({ states, rejected, loose }: Found, { seen, extras, invocation }: Around): void {
   const { terminal } = invocation
-  const ground = installGround(look, invocation)
-  const variablesOf = variablesIn(look, agentFlag(invocation))
-  terminal.line(terminal.paint('dim', `Checked against: ${toSafeLine(look.facts.target)}`))
-  for (const { skill, ...state } of states) {
-    printCheck(skill, state, terminal)
-    printInstalls(missingInstallsOf(skill, ground), { terminal, indent: '      ' })
-    printVariables(variablesOf(skill), { terminal, all: false })
+  terminal.line(terminal.paint('dim', `Checked against: ${toSafeLine(seen.facts.target)}`))
+  for (const state of states) {
+    printCopy(state, terminal)
+    printInstalls(extras.installs(state.skill), { terminal, indent: '      ' })
+    printVariables(extras.variables(state.skill), { terminal, all: false })
   }
-  for (const broken of rejected) printRejected(broken, terminal)
+  for (const broken of rejected.map(diagnoseInvalid)) {
+    const findings = broken.findings.map((found: Finding) => withCommands(found, invocation))
+    printCopy({ ...broken, findings }, terminal)
+  }
   for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
 }
 
 /** Why `check` ends with 1. */
-function problemOf(
-  name: string | undefined,
-  found: { rejected: readonly RejectedSkill[]; states: readonly Judged[]; isSearched: boolean },
+function errorOf(
+  {
+    name,
+    states,
+    rejected,
+    isSearched,
+  }: Pick<Found, 'states' | 'rejected'> & { readonly name: string | undefined; readonly isSearched: boolean },
+  invocation: Invocation,
 ): ErrorMember | undefined {
-  const { rejected, states, isSearched } = found
+  const why = (asked: string): string => proposed(['skills', 'why', asked], invocation)
   const [broken] = rejected
   if (broken) {
     const many = rejected.length === 1 ? `'${toSafeLine(broken.name)}' is` : `${rejected.length} skills are`
-    return { code: 'SKILL_INVALID', message: `${many} broken.`, fix: `nexus skills validate ${shellWord(broken.file)}` }
+    const fix = proposed(['skills', 'validate', broken.file], invocation)
+    return { code: 'SKILL_INVALID', message: `${many} broken.`, fix }
   }
-  const unloadable = states.filter(({ state }) => state === 'unloadable')
-  if (unloadable.length > 0) return aboutUnloadable(unloadable)
-  if (!isSearched) return { code: 'FILE_NOT_FOUND', message: 'Not every place could be searched; see the diagnostics.' }
-  if (name === undefined || states.some(({ state }) => state === 'ready')) return undefined
-  const held = states.find(({ state }) => state === 'held') ?? states[0]
-  const reasons = (held?.reasons ?? []).map(({ text }) => toSafeLine(text)).join('; ')
-  const what = held?.state === 'held' ? 'is held back' : 'is not the copy that its name means'
-  const fix = `nexus skills why ${shellWord(name)}`
-  return { code: 'SKILL_HELD', message: `'${toSafeLine(name)}' ${what}: ${reasons}.`, fix }
-}
-
-function aboutUnloadable(unloadable: readonly Judged[]): ErrorMember {
+  const unloadable = states.filter(({ verdict }) => verdict === 'unloadable')
   const [first] = unloadable
-  const shown = toSafeLine(first?.address ?? '')
-  const many = unloadable.length === 1 ? `'${shown}'` : `${unloadable.length} skills`
-  return { code: 'SKILL_INVALID', message: `${many} cannot be loaded.`, fix: `nexus skills why ${shellWord(shown)}` }
+  if (first) {
+    const many = unloadable.length === 1 ? `'${toSafeLine(first.address)}'` : `${unloadable.length} skills`
+    return { code: 'SKILL_INVALID', message: `${many} cannot be loaded.`, fix: why(first.address) }
+  }
+  if (!isSearched) return { code: 'FILE_NOT_FOUND', message: 'Not every place could be searched; see the diagnostics.' }
+  if (name === undefined || states.some(({ verdict }) => verdict === 'ready')) return undefined
+  const held = states.find(({ verdict }) => verdict === 'held')
+  const what = held ? 'is held back' : 'is not the copy that its name means'
+  const reasons = (held ?? states[0])?.findings.filter(({ severity }) => severity !== 'info') ?? []
+  const said = reasons.map(({ reason, message }) => reason ?? message).join('; ')
+  return { code: 'SKILL_HELD', message: `'${toSafeLine(name)}' ${what}: ${said}.`, fix: why(name) }
 }

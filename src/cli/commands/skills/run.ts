@@ -1,4 +1,4 @@
-import { type JsonValue, NexusError, type Outcome, toSafeLine } from '../../../kernel/index.ts'
+import { type JsonValue, NexusError, type Outcome, quotedWord, toSafeLine } from '../../../kernel/index.ts'
 import type { Local } from '../../../local/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
@@ -8,7 +8,6 @@ import type { WriteFailure } from '../../output.ts'
 import { agentFlag, agentOf, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
 import { messageWithoutNotes, notesOf } from '../../show/notes.ts'
 import { notLoaded } from '../../show/not-loaded.ts'
-import { quoted } from '../../show/shell-word.ts'
 
 /** What `--json` holds of each stream; the rest is counted. */
 const JSON_MAX_BYTES = 8 * 1024 * 1024
@@ -134,7 +133,7 @@ async function place(local: Local, name: string, invocation: Invocation): Promis
 function toCommand(words: readonly string[], baseDir: string): string {
   const filled = words.map((word) => word.replaceAll('{baseDir}', () => baseDir))
   const [only] = filled
-  return filled.length === 1 ? (only as string) : filled.map(quoted).join(' ')
+  return filled.length === 1 ? (only as string) : filled.map(quotedWord).join(' ')
 }
 
 function secondsFlag(invocation: Invocation, local: Local): number | undefined {

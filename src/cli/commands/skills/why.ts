@@ -1,16 +1,17 @@
-import { type Explanation, type Finding, fromSnapshot } from '../../../catalog/index.ts'
-import { CODES, DEFAULT_PROJECT, NexusError, toSafeLine } from '../../../kernel/index.ts'
-import type { Local } from '../../../local/index.ts'
-import { stateFile } from '../../../local/index.ts'
+import { fromSnapshot } from '../../../catalog/index.ts'
+import { type Diagnosis, finding } from '../../../diagnose/index.ts'
+import { CODES, DEFAULT_PROJECT, type JsonValue, NexusError } from '../../../kernel/index.ts'
+import { type Local, stateFile } from '../../../local/index.ts'
 import { openSqliteStore } from '../../../store/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { findSession } from '../../sessions/find-session.ts'
 import { agentFlag, openFor } from '../../open.ts'
-import { explainHere, heldAmong, printExplanation } from '../../show/explanation.ts'
+import { diagnoseHere } from '../../show/facts.ts'
+import { findingsData, printDiagnosis } from '../../show/findings.ts'
 import { commandLine, installGround, missingInstallsOf } from '../../show/install.ts'
 
-/** `nexus skills why <name>`: the one answer to why a skill is, or is not, there. Exit code 0 when it is offered, 1 when not, 4 when missing. */
+/** `nexus skills why <name>`: the one answer to why a skill is, or is not, there. Exit code 0 when it is ready, 1 when not, 4 when missing. */
 export async function whySkill(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   const [name] = invocation.positionals
@@ -21,63 +22,62 @@ export async function whySkill(invocation: Invocation): Promise<number> {
   }
   const local = await openFor(invocation, { record: 'memory' })
   try {
-    const explanation = await explain(name, local, invocation)
+    const diagnosis = await explain(name, local, invocation)
+    const exit = exitOf(diagnosis)
     if (invocation.flags['json'] === true) {
-      const { state, findings } = explanation
-      const data = { name: explanation.name, state, findings: findings.map((found) => ({ ...found })) }
-      const { text, fix } = findings[0] ?? { text: 'There is no such skill.', fix: 'nexus skills list --all' }
-      const error = { code: 'SKILL_NOT_FOUND', message: text, fix }
-      const about = { diagnostics: local.diagnostics, exit: exitOf(explanation), ...(state === 'missing' && { error }) }
+      const { verdict, findings, copies } = diagnosis
+      const data: JsonValue = {
+        ...{ name: diagnosis.name, verdict, findings: findingsData(findings) },
+        copies: copies.map((copy) => ({ ...copy })),
+      }
+      const [answer] = findings
+      const error = answer && { code: 'SKILL_NOT_FOUND', message: answer.message, fix: answer.fix }
+      const about = { diagnostics: local.diagnostics, exit, ...(verdict === 'missing' && error && { error }) }
       terminal.json(envelope('skills why', data, about))
-    } else printExplanation(explanation, invocation)
-    return exitOf(explanation)
+    } else printDiagnosis(diagnosis, invocation)
+    return exit
   } finally {
     await local.close()
   }
 }
 
-function exitOf({ state }: Explanation): number {
-  if (state === 'missing') return CODES.SKILL_NOT_FOUND.exit
-  return state === 'offered' ? 0 : 1
+function exitOf({ verdict }: Diagnosis): number {
+  if (verdict === 'missing') return CODES.SKILL_NOT_FOUND.exit
+  return verdict === 'ready' ? 0 : 1
 }
 
-async function explain(name: string, local: Local, invocation: Invocation): Promise<Explanation> {
+async function explain(name: string, local: Local, invocation: Invocation): Promise<Diagnosis> {
   const { runtime, loaded, sources } = local
   const agentId = agentFlag(invocation)
   const catalog = runtime.catalog(agentId)
   const snapshot = await pinned(invocation)
-  const canLoad = runtime.definitions(agentId).some((tool) => tool.name === 'load_skill' || tool.name === 'Skill')
-  const told = {
-    index: runtime.index(agentId),
-    ...(snapshot && { snapshot }),
-    ...(!canLoad && catalog.skills.length > 0 && { loadTool: false as const }),
-  }
+  const canLoad = catalog.skills.length === 0 || canLoadSkills(local, agentId)
+  const told = { index: runtime.index(agentId), canLoad, ...(snapshot && { snapshot }) }
   const seen = { loaded, sources, facts: runtime.facts, catalog }
-  const explanation = await explainHere(name, seen, { invocation, told })
-  return explanation.state === 'held' ? withInstalls(explanation, local, invocation) : explanation
+  const diagnosis = await diagnoseHere(name, seen, { invocation, told })
+  return diagnosis.verdict === 'held' ? withInstalls(diagnosis, local, invocation) : diagnosis
+}
+
+/** True when policy leaves the agent a tool that loads skills. */
+export function canLoadSkills({ runtime }: Pick<Local, 'runtime'>, agentId: string | undefined): boolean {
+  return runtime.definitions(agentId).some(({ name }) => name === 'load_skill' || name === 'Skill')
 }
 
 /** After what is missing: what the skill proposes to install, as the exact command. Nothing is run. */
-function withInstalls(explanation: Explanation, local: Local, invocation: Invocation): Explanation {
-  const held = heldAmong(explanation, local.runtime.catalog(agentFlag(invocation)))
-  const ground = installGround({ facts: local.runtime.facts, loaded: local.loaded }, invocation)
-  const proposed = held.flatMap((skill) =>
-    missingInstallsOf(skill, ground)
-      .filter(({ isChosen }) => isChosen)
-      .map((proposal): Finding => {
-        const text = toSafeLine(
-          `The skill proposes to install what is missing: ${proposal.label ?? proposal.kind}. Nexus does not run it.`,
-        )
-        return {
-          code: 'install',
-          severity: 'note',
-          text,
-          file: toSafeLine(skill.file),
-          fix: toSafeLine(commandLine(proposal)),
-        }
-      }),
-  )
-  return { ...explanation, findings: [...explanation.findings, ...proposed] }
+function withInstalls(diagnosis: Diagnosis, { runtime, loaded }: Local, invocation: Invocation): Diagnosis {
+  const files = new Set(diagnosis.copies.filter(({ verdict }) => verdict === 'held').map(({ file }) => file))
+  const held = runtime.catalog(agentFlag(invocation)).held.map(({ skill }) => skill)
+  const ground = installGround({ facts: runtime.facts, loaded }, invocation)
+  const proposals = held
+    .filter(({ file }) => files.has(file))
+    .flatMap((skill) => missingInstallsOf(skill, ground).map((proposal) => ({ ...proposal, path: skill.file })))
+  const found = proposals
+    .filter(({ isChosen }) => isChosen)
+    .map(({ path, label, kind, ...proposal }) => {
+      const message = `The skill proposes to install what is missing: ${label ?? kind}. Nexus does not run it.`
+      return finding('install', 'info', { path, message, fix: commandLine(proposal) })
+    })
+  return { ...diagnosis, findings: [...diagnosis.findings, ...found] }
 }
 
 /** What the session named by `--session` was told when its last turn began. */

@@ -1,0 +1,147 @@
+import { type Catalog, everyCopy } from '../../../catalog/index.ts'
+import { type CopyDiagnosis, diagnoseCopy, FINE } from '../../../diagnose/index.ts'
+import { type JsonValue, NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
+import type { Look } from '../../../local/index.ts'
+import { fileDigest } from '../../../sources/index.ts'
+import { type Invocation, proposed } from '../../command.ts'
+import { envelope } from '../../envelope.ts'
+import { withLook } from '../../look.ts'
+import { agentFlag, agentOf, openFor } from '../../open.ts'
+import { formatTable } from '../../show/columns.ts'
+import { copiesMeant, factsAbout } from '../../show/facts.ts'
+import { findingsData, formatFinding, withCommands } from '../../show/findings.ts'
+import { installData, installGround, installsOf, printInstalls } from '../../show/install.ts'
+import { notLoaded } from '../../show/not-loaded.ts'
+import { skillData } from '../../show/skills.ts'
+import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
+
+/** `nexus skills show <name>`. Throws SKILL_NOT_FOUND and SKILL_INVALID. */
+export async function showSkill(invocation: Invocation): Promise<number> {
+  const [name] = invocation.positionals
+  if (name === undefined) {
+    throw new NexusError('INVALID_ARGUMENT', 'nexus skills show: the name of the skill is missing.', {
+      fix: 'nexus skills list',
+    })
+  }
+  return withLook(invocation, async (look, catalog) => {
+    const { terminal, flags } = invocation
+    const skill = skillMeant(name, catalog, invocation)
+    const shown = await readShown(skill, { look, catalog, invocation })
+    const content = flags['content'] === true ? await load(shown.copy.address, invocation) : undefined
+    if (flags['json'] === true) {
+      const diagnostics = [...look.diagnostics, ...skill.diagnostics]
+      const data = { ...shownData(shown), ...(content && { content }) }
+      terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
+    } else if (content === undefined) printShown(shown, invocation)
+    else terminal.line(toSafeText(content))
+    return 0
+  })
+}
+
+/** The copy that a name, an address or a path means first, whatever its state. */
+function skillMeant(name: string, catalog: Catalog, invocation: Invocation): Skill {
+  const copies = copiesMeant(name, catalog, invocation.cwd)
+  const [skill] = everyCopy(copies)
+  if (skill) return skill
+  const why = proposed(['skills', 'why', name], invocation)
+  const [broken] = copies.rejected
+  if (broken) {
+    const [first] = broken.diagnostics
+    throw new NexusError('SKILL_INVALID', `${broken.file}: ${first?.message ?? 'cannot be read'}`, {
+      fix: first?.fix ?? why,
+    })
+  }
+  throw notFound(catalog, name, why)
+}
+
+const MAX_NAMED = 20
+
+function notFound({ skills }: Catalog, name: string, fix: string): NexusError {
+  const names = skills.slice(0, MAX_NAMED).map((skill) => toSafeLine(skill.name))
+  const more = skills.length > MAX_NAMED ? ` and ${skills.length - MAX_NAMED} more` : ''
+  const ready = names.length === 0 ? 'none' : `${names.join(', ')}${more}`
+  return new NexusError('SKILL_NOT_FOUND', `There is no skill '${toSafeLine(name)}'. Ready: ${ready}.`, { fix })
+}
+
+interface Shown {
+  readonly skill: Skill
+  readonly copy: CopyDiagnosis
+  /** Undefined when its SKILL.md cannot be read any more. */
+  readonly sha256: string | undefined
+  readonly variables: Parameters<typeof printVariables>[0]
+  readonly installs: Parameters<typeof printInstalls>[0]
+}
+
+async function readShown(
+  skill: Skill,
+  { look, catalog, invocation }: { readonly look: Look; readonly catalog: Catalog; readonly invocation: Invocation },
+): Promise<Shown> {
+  const seen = { ...look, catalog }
+  const facts = await factsAbout([skill], seen, { invocation, isQuick: true })
+  const copy = diagnoseCopy(skill, facts)
+  return {
+    skill,
+    copy: { ...copy, findings: copy.findings.map((found) => withCommands(found, invocation)) },
+    sha256: await fileDigest(skill),
+    variables: variablesIn(seen)(skill),
+    installs: installsOf(skill, installGround(look, invocation)),
+  }
+}
+
+function shownData({ skill, copy, sha256, variables, installs }: Shown): { [key: string]: JsonValue } {
+  const { address, verdict, winner, findings } = copy
+  return {
+    ...skillData(skill, address),
+    ...(sha256 !== undefined && { sha256 }),
+    verdict,
+    ...(winner !== undefined && { winner }),
+    findings: findingsData(findings),
+    description: skill.description,
+    ...(installs.length > 0 && { install: installData(installs) }),
+    ...(variables.length > 0 && { variables: variablesData(variables) }),
+  }
+}
+
+function printShown({ skill, copy, sha256 = '', variables, installs }: Shown, { terminal }: Invocation): void {
+  const { metadata, origin } = skill
+  const emoji = metadata.emoji === undefined ? '' : `${metadata.emoji} `
+  terminal.line(`${emoji}${terminal.paint('bold', toSafeLine(skill.name))}  ${copy.verdict}`)
+  for (const found of copy.findings) if (!FINE.has(found.code)) terminal.line(formatFinding(found, terminal, '  '))
+  terminal.line(`\n${toSafeLine(skill.description)}\n`)
+  const rows: readonly (readonly [string, string])[] = [
+    ['address', copy.address],
+    ['file', skill.file],
+    ['source', `${origin.tier}${origin.trusted ? '' : ', not trusted'}`],
+    ['license', skill.license ?? ''],
+    ['compatibility', skill.compatibility ?? ''],
+    ['homepage', metadata.homepage ?? ''],
+    ['os', metadata.os.join(', ')],
+    ['needs', metadata.requires.bins.join(', ')],
+    ['needs one of', metadata.requires.anyBins.join(', ')],
+    ['variables', metadata.requires.env.join(', ')],
+    ['config', metadata.requires.config.join(', ')],
+    ['allowed tools', skill.allowedTools.join(', ')],
+    ['sha256', sha256],
+  ]
+  terminal.line(
+    formatTable(rows.filter(([, value]) => value !== '').map(([label, value]) => [label, toSafeLine(value)])),
+  )
+  if (variables.length + installs.length > 0) terminal.line('')
+  printVariables(variables, { terminal, all: true })
+  if (installs.length > 0) printInstalls(installs, { terminal, indent: '' })
+}
+
+/** The instructions as the model would get them: for them there must be a runtime. */
+async function load(name: string, invocation: Invocation): Promise<string> {
+  const local = await openFor(invocation, { record: 'memory' })
+  try {
+    const { outcome } = await local.runtime.call(
+      { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli', ...agentOf(invocation) },
+      { signal: invocation.signal },
+    )
+    if (outcome.type !== 'failed') return outcome.text
+    throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)), invocation })
+  } finally {
+    await local.close()
+  }
+}

@@ -1,1 +1,0 @@
-export { quotedWord as quoted, shellWord } from '../../kernel/index.ts'

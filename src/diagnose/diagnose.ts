@@ -1,0 +1,172 @@
+import {
+  type Catalog,
+  type Copies,
+  copiesOf,
+  everyCopy,
+  type ShadowedSkill,
+  shownName,
+  shownText,
+} from '../catalog/index.ts'
+import { type Diagnostic, type HeldReason, type RejectedSkill, type Skill, skillAddress } from '../kernel/index.ts'
+import type { Facts } from './facts.ts'
+import { type Finding, finding, fromDiagnostics, type Verdict } from './finding.ts'
+import { aboutHeld, aboutReason } from './held.ts'
+import { findMissing } from './missing.ts'
+import { aboutReady } from './ready.ts'
+
+/** What became of one copy of a skill, and why. */
+export interface CopyDiagnosis {
+  readonly name: string
+  readonly address: string
+  /** Its SKILL.md. */
+  readonly file: string
+  readonly verdict: Verdict
+  /** Address of the copy that its name means, where that is another one. */
+  readonly winner?: string
+  /** The first is the answer. */
+  readonly findings: readonly Finding[]
+}
+
+/** The one answer about a name. */
+export interface Diagnosis {
+  readonly name: string
+  /** Of the copy that the name means. */
+  readonly verdict: Verdict
+  readonly copies: readonly Omit<CopyDiagnosis, 'findings'>[]
+  /** At least one; the first is the answer, the others are about it, then about other copies. */
+  readonly findings: readonly Finding[]
+}
+
+const MAX_SHOWN_CHARS = 120
+
+/**
+ * Why a skill is, or is not, in the prompt, callable, shadowed or held: everything that is known, the answer first.
+ * `asked` may be a name, `$name`, `source/name`, a directory's name, or the path of a SKILL.md.
+ */
+export function diagnose(asked: string, facts: Facts): Diagnosis {
+  const { catalog } = facts
+  const copies = copiesOf(catalog, asked)
+  const name = shownText(asked).slice(0, MAX_SHOWN_CHARS)
+  const skills = everyCopy(copies).map((skill) => diagnoseCopy(skill, facts))
+  const invalid = copies.rejected.map(diagnoseInvalid)
+  const order: readonly Verdict[] = ['ready', 'unloadable', 'held', 'invalid', 'shadowed']
+  const all = [...skills, ...invalid].toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict))
+  const [first] = all
+  const isOffered = copies.skills.length > 0
+  const findings = [
+    ...all.flatMap((copy) => (isOffered ? besides(copy) : copy.findings)),
+    ...copies.alike.map((skill) => lookAlike(skill, catalog)),
+    ...(first ? [] : findMissing(shownText(asked).replace(/^\$/, ''), facts)),
+    ...(copies.isDirectory ? otherName(copies, name) : []),
+    ...aboutFiles(catalog.diagnostics, copies),
+  ]
+  return {
+    name,
+    verdict: first?.verdict ?? 'missing',
+    copies: all.map(({ findings: _, ...copy }) => copy),
+    findings: withoutRepeats(findings),
+  }
+}
+
+/** Beside a copy that is offered, what became of the others is worth knowing, and no more. */
+function besides({ verdict, findings }: CopyDiagnosis): readonly Finding[] {
+  return verdict === 'held' || verdict === 'shadowed'
+    ? findings.map((each) => ({ ...each, severity: 'info' }))
+    : findings
+}
+
+/** What became of one copy that can be read. */
+export function diagnoseCopy(skill: Skill, facts: Facts): CopyDiagnosis {
+  const { catalog, examined } = facts
+  const copy = { name: shownName(skill), address: catalog.addressOf(skill), file: skill.file }
+  const shadow = catalog.shadowed.find((each) => each.skill === skill)
+  if (shadow) {
+    const findings = aboutShadowed(shadow, facts)
+    return { ...copy, verdict: 'shadowed', winner: catalog.addressOf(shadow.by), findings }
+  }
+  const held = catalog.held.find((each) => each.skill === skill)
+  if (held) return { ...copy, verdict: 'held', findings: aboutHeld(skill, held.reasons, facts) }
+  const verdict = examined?.get(skill)?.problem ? 'unloadable' : 'ready'
+  return { ...copy, verdict, findings: aboutReady(skill, facts) }
+}
+
+/** The same of one that cannot be read. */
+export function diagnoseInvalid(broken: RejectedSkill): CopyDiagnosis {
+  const { name, file, diagnostics } = broken
+  const found = fromDiagnostics(diagnostics)
+  const words = { message: 'It cannot be read as a skill.', fix: 'Run:', command: ['skills', 'validate', file] }
+  const findings = found.length > 0 ? found : [finding('rejected', 'error', { path: file, ...words })]
+  return { name: shownText(name), address: skillAddress(broken), file, verdict: 'invalid', findings }
+}
+
+/** One cause is given once: a finding about a difference of names covers the note of the parser, that of a shadow its warning. */
+function withoutRepeats(findings: readonly Finding[]): readonly Finding[] {
+  const has = (code: string): boolean => findings.some((found) => found.code === code)
+  return findings.filter(
+    ({ code }) => !(code === 'name-differs' && has('other-name')) && !(code === 'duplicate-name' && has('shadowed')),
+  )
+}
+
+function aboutShadowed(shadow: ShadowedSkill, facts: Facts): readonly Finding[] {
+  const { skill, by, why, reasons } = shadow
+  const besides = reasons.map((reason: HeldReason): Finding => {
+    const message = `That copy would be held back as well: ${reason.text}.`
+    return { ...aboutReason(skill, reason, facts), severity: 'info', message }
+  })
+  return [why === 'identical' ? collapsed(skill, by) : shadowed(skill, by, facts.catalog.addressOf(skill)), ...besides]
+}
+
+function collapsed({ file, origin }: Skill, by: Skill): Finding {
+  return finding('collapsed', 'info', {
+    path: file,
+    message: `The copy of source '${origin.source}' has the same bytes as ${by.file}, which stands above it; the two count as one.`,
+    fix: 'Nothing has to be done; remove one of the two if you like.',
+  })
+}
+
+function shadowed({ file, origin }: Skill, by: Skill, address: string): Finding {
+  if (by.origin.source === origin.source) {
+    const message = `The copy in ${file} is shadowed by ${by.file}: one source has the name twice, and the last one in the order of paths counts.`
+    const fix = `Call this copy by its address ${address}, write another name: in one of the two, or remove one.`
+    return finding('shadowed', 'error', { path: file, message, fix })
+  }
+  const rank =
+    by.origin.tier === origin.tier ? 'which comes before it' : `${by.origin.tier} stands above ${origin.tier}`
+  return finding('shadowed', 'error', {
+    path: file,
+    message: `The copy of source '${origin.source}' is shadowed by ${by.file} (${rank}).`,
+    fix: `Call this copy by its address ${address}, give one of them another name, or remove ${by.file}.`,
+  })
+}
+
+/** What was asked for is the address of another skill. */
+function lookAlike(skill: Skill, catalog: Catalog): Finding {
+  return finding('name-like-address', 'info', {
+    path: skill.file,
+    message: 'Another skill has this for its name, but an address means the skill that is there.',
+    fix: `Call that other one by its address ${catalog.addressOf(skill)}, or give it another name.`,
+  })
+}
+
+/** The name asked for is that of a directory; the frontmatter says another. */
+function otherName(copies: Copies, asked: string): readonly Finding[] {
+  const [skill] = everyCopy(copies)
+  if (!skill) return []
+  const name = shownName(skill)
+  const rename =
+    skill.linkedTo === undefined
+      ? `set name: ${asked} in its frontmatter`
+      : `put a file with name: ${asked} in place of the link`
+  return [
+    finding('other-name', 'info', {
+      path: skill.file,
+      message: `The directory is named ${asked}, but the skill's name is ${name}: the frontmatter decides.`,
+      fix: `Call it ${name}, or ${rename}.`,
+    }),
+  ]
+}
+
+/** What the catalog and the sources say of these files. */
+function aboutFiles(diagnostics: readonly Diagnostic[], { files }: Copies): readonly Finding[] {
+  return fromDiagnostics(diagnostics.filter(({ path }) => files.has(path)))
+}

@@ -1,0 +1,94 @@
+import type { Catalog, CatalogSnapshot, IndexStyle, PromptIndex } from '../catalog/index.ts'
+import type { Skill } from '../kernel/index.ts'
+
+/** What a diagnosis goes by. Everything but the catalog may be absent, and is then not spoken of. */
+export interface Facts {
+  /** Of the agent that is asked about. */
+  readonly catalog: Catalog
+  readonly agentId?: string
+  /** False when policy leaves the agent no tool that loads skills. */
+  readonly canLoad?: boolean
+  /** What the agent's model is told. */
+  readonly index?: Pick<PromptIndex, 'items'>
+  /** What the index was made with. */
+  readonly prompt?: { readonly budgetChars?: number; readonly style?: IndexStyle }
+  /** What a session was told. */
+  readonly snapshot?: Pick<CatalogSnapshot, 'skills'>
+  /** What loading the skills comes to; a skill that is not in it was not examined. */
+  readonly examined?: ReadonlyMap<Skill, Examined>
+  /** Where skills were looked for. */
+  readonly roots?: readonly SearchedRoot[]
+  /** Files that look like the skill in places that are not searched. */
+  readonly strays?: readonly StrayFile[]
+  readonly host?: Host
+}
+
+/** What reading a skill as loading reads it comes to. */
+export interface Examined {
+  /** Why it cannot be loaded; absent when it can. */
+  readonly problem?: {
+    readonly code: string
+    readonly message: string
+    readonly path: string
+    readonly line?: number
+    readonly fix: string
+  }
+  /** Links and special files in its directory, which are no part of it. */
+  readonly leftOut: readonly { readonly path: string; readonly kind: string }[]
+}
+
+/** A directory that was searched for skills. */
+export interface SearchedRoot {
+  /** Id of the source. */
+  readonly source: string
+  readonly path: string
+}
+
+/** A file that looks like a skill, in a place where none is looked for. */
+export interface StrayFile {
+  /** The SKILL.md, or what stands in its place; for `no-skill-file` the directory. */
+  readonly file: string
+  /**
+   * `below-skill`: inside another skill. `too-deep`: beyond the depth limit. `hidden`: in a hidden directory or node_modules.
+   * `beside-root`: in the workspace, outside of every root. `elsewhere`: where another program keeps its skills.
+   * `no-skill-file`: a directory of that name without SKILL.md. `other-file`: with a file that was probably meant to be it.
+   * `single-file`: one file instead of a directory. `archive`: packed.
+   */
+  readonly why:
+    | 'below-skill'
+    | 'too-deep'
+    | 'hidden'
+    | 'beside-root'
+    | 'elsewhere'
+    | 'no-skill-file'
+    | 'other-file'
+    | 'single-file'
+    | 'archive'
+  /** For `below-skill`: the directory of the skill around it. */
+  readonly inside?: string
+}
+
+/** What is true of the person's machine and settings. */
+export interface Host {
+  /** Where commands run, for people. */
+  readonly target: string
+  readonly workspace: string
+  /** The home directory is the workspace: then trust cannot be kept, and no settings of one's own. */
+  readonly homeIsWorkspace: boolean
+  /** The person's own nexus.yaml. */
+  readonly settingsFile: string
+  /** Whether nexus.yaml has that section. */
+  readonly hasSection: (name: string) => boolean
+  /** Where a setting was written; undefined where it was not. */
+  readonly placeOf: (
+    keys: readonly (string | number)[],
+  ) => { readonly path: string; readonly line?: number } | undefined
+  /** Index of the agent under `agents`. */
+  readonly agentIndex: number
+  /** Whether the person's environment has that variable. */
+  readonly isSet: (variable: string) => boolean
+  /** Programs that the person's PATH finds, by name, and the files that they lead to. */
+  readonly programs: ReadonlyMap<string, { readonly path: string; readonly real: string }>
+  /** Lines of SKILL.md up to the end of the frontmatter. */
+  readonly heads: ReadonlyMap<Skill, readonly string[]>
+}

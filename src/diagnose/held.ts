@@ -1,0 +1,165 @@
+import { shownName } from '../catalog/index.ts'
+import { type Diagnostic, type HeldReason, nameKey, shellWord, type Skill } from '../kernel/index.ts'
+import type { Facts, Host } from './facts.ts'
+import { type Finding, finding, fromDiagnostics } from './finding.ts'
+import { aboutLeftOut, aboutLoading } from './ready.ts'
+
+/** Findings of the parser that give the cause of a missing description. */
+const NO_DESCRIPTION = ['description-missing', 'description-not-text']
+
+/** Every reason of a skill that is held, then what else there is to say about its file. */
+export function aboutHeld(skill: Skill, reasons: readonly HeldReason[], facts: Facts): readonly Finding[] {
+  const { diagnostics } = skill
+  const isMute = reasons.some(({ code }) => code === 'missing-description')
+  const cause = isMute ? diagnostics.find(({ code }) => NO_DESCRIPTION.includes(code)) : undefined
+  return [
+    ...reasons.map((reason) =>
+      cause && reason.code === 'missing-description' ? fromCause(reason, cause) : aboutReason(skill, reason, facts),
+    ),
+    ...aboutLoading(skill, facts),
+    ...inSession(skill, facts),
+    ...aboutLeftOut(skill, facts),
+    ...fromDiagnostics(diagnostics.filter((diagnostic) => diagnostic !== cause)),
+  ]
+}
+
+function fromCause({ code, text, fix }: HeldReason, cause: Diagnostic): Finding {
+  const { code: _, severity: __, ...place } = cause
+  const message = `Held back: ${text}: ${cause.message}.`
+  return finding(code, 'error', { fix, ...place, message, reason: text })
+}
+
+/** One reason with the place of its cause and the nearest thing to do. */
+export function aboutReason(skill: Skill, reason: HeldReason, { host, agentId }: Facts): Finding {
+  const { code, text, fix, missing } = reason
+  const said = code === 'not-allowed' && agentId !== undefined ? `not allowed for agent '${agentId}'` : text
+  const advice = host && adviceFor(skill, reason, host)
+  return finding(code, 'error', {
+    path: skill.file,
+    message: `Held back: ${said}.`,
+    reason: text,
+    missing,
+    fix,
+    ...advice,
+  })
+}
+
+function inSession(skill: Skill, { snapshot }: Facts): readonly Finding[] {
+  const key = nameKey(shownName(skill))
+  if (!snapshot?.skills.some((each) => nameKey(shownName(each)) === key)) return []
+  return [
+    finding('stale-session', 'info', {
+      path: skill.file,
+      message: 'The session was told of it when it was ready.',
+      fix: 'The next turn no longer offers it, until it is ready again.',
+    }),
+  ]
+}
+
+type Advice = Partial<Pick<Finding, 'path' | 'line' | 'fix'>>
+
+/** What this machine and its settings know of a reason. */
+function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
+  const { code, setting, missing } = reason
+  switch (code) {
+    case 'disabled':
+      return host.placeOf(setting ?? []) ?? {}
+    case 'not-allowed':
+      return host.placeOf(['agents', host.agentIndex, 'skills']) ?? {}
+    case 'untrusted': {
+      const first = host.homeIsWorkspace ? `set ${OWN_HOME}, ` : ''
+      return { fix: `Look at the skill, ${first}then run: nexus trust ${shellWord(host.workspace)}` }
+    }
+    case 'missing-description':
+      return {}
+    default: {
+      const head = host.heads.get(skill) ?? []
+      const line = (code === 'os' ? lineOfSystems(head) : undefined) ?? lineOf(head, missing[0])
+      const fix = fixFor(reason, host)
+      return { ...(line !== undefined && !isOfEntry(skill, reason) && { line }), ...(fix !== undefined && { fix }) }
+    }
+  }
+}
+
+const OWN_HOME = 'HOME, or NEXUS_HOME, to a directory of yours outside of the workspace'
+
+/** True for a setting that only nexus.yaml speaks of: it is in no line of the skill. */
+function isOfEntry({ metadata }: Skill, { code, broken, missing }: HeldReason): boolean {
+  return code === 'config' && broken === true && !missing.some((path) => metadata.requires.config.includes(path))
+}
+
+/** The line that names it, below the lines of name and description; else that of the section. */
+function lineOf(lines: readonly string[], name = ''): number | undefined {
+  if (name === '') return undefined
+  const word = new RegExp(`(?:^|[^\\w.-])${name.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}(?:[^\\w.-]|$)`, 'i')
+  const index = lines.findIndex((line) => !PROSE.test(line) && word.test(line))
+  const found = index >= 0 ? index : lines.findIndex((line) => /^(?:metadata|requires|os)[ \t]*:/.test(line))
+  return found < 0 ? undefined : found + 1
+}
+
+const PROSE = /^(?:name|description)[ \t]*:/
+
+/** The line with the key of the systems, which may be spelled otherwise there. Install entries have such a key of their own. */
+function lineOfSystems(lines: readonly string[]): number | undefined {
+  let install: number | undefined
+  for (const [index, line] of lines.entries()) {
+    const indent = line.search(/[^ ]|$/)
+    if (install !== undefined && (indent > install || (indent === install && line.startsWith('-', indent)))) continue
+    install = /^[ -]*["']?install["']?[ \t]*:[ \t]*$/.test(line) ? indent : undefined
+    if (/(?:^|[\s{,])["']?os["']?[ \t]*:/.test(line) && !PROSE.test(line)) return index + 1
+  }
+  return undefined
+}
+
+function fixFor({ code, missing, setting, broken }: HeldReason, host: Host): string | undefined {
+  const program = missing.find((name) => host.programs.has(name))
+  if (code === 'bin' || code === 'any-bins') return program === undefined ? undefined : programFix(program, host)
+  const [name = ''] = missing
+  // Without a setting nothing that could be written there helps; of a broken one the gate says what is wrong.
+  if (!setting || broken) return undefined
+  if (code === 'env') return variableFix(name, setting.map(String), host)
+  return code === 'config' ? configFix(name, host) : undefined
+}
+
+/** A program that the person's PATH finds, but no command of a skill. */
+function programFix(name: string, { programs, target }: Host): string {
+  const { path, real } = programs.get(name) ?? { path: name, real: name }
+  const leads = real === path ? '' : ` (it leads to ${real})`
+  const how = /^\/(?:usr|bin|sbin)\//.test(real)
+    ? `Let every user run it, for example: sudo chmod a+rx ${shellWord(real)}`
+    : `Install it for all users, for example: sudo install -m 755 ${shellWord(real)} /usr/local/bin/${name}`
+  return `You have ${path}${leads}, but commands of skills (${target}) do not see it: they have the programs below /usr, /bin and /sbin that every user may run. ${how}`
+}
+
+/** `setting` is `skills.entries.<key>.apiKey` or `skills.entries.<key>.env.<name>`. */
+function variableFix(name: string, setting: readonly string[], host: Host): string {
+  const [, , key = '', part] = setting
+  const isSet = host.isSet(name)
+  const value = isSet ? `"\${${name}}"` : '"…"'
+  const entry = part === 'apiKey' ? `apiKey: ${value}` : `env: { ${name}: ${value} }`
+  const why = isSet ? `${name} is set in your environment, but skills get only what nexus.yaml gives them. ` : ''
+  const yaml = `skills: { entries: { ${/^[\w-]+$/.test(key) ? key : JSON.stringify(key)}: { ${entry} } } }`
+  return `${why}Set ${setting.join('.')} in ${settingsFile(host)}, for example: ${yaml}`
+}
+
+/** Sections of nexus.yaml that hold whatever a person writes there. */
+const FREE = /^(?:tools\.[^.]+\.|skills\.entries\.[^.]+\.config\.)/
+
+function configFix(path: string, host: Host): string {
+  const [section = ''] = path.split('.')
+  const file = settingsFile(host)
+  if (FREE.test(path)) return `Set it in ${file}, for example: ${asYaml(path)}`
+  if (host.hasSection(section)) return `Set ${path} in ${file}; nexus config check tells whether it may stand there.`
+  const free = `tools.${path}`
+  return `nexus.yaml has no section ${section}, so nothing can meet it. Write ${free} in the skill instead, and set it in ${file}: ${asYaml(free)}`
+}
+
+function asYaml(path: string): string {
+  const [last = '', ...outer] = path.split('.').reverse()
+  return outer.reduce((inner, key) => `${key}: { ${inner} }`, `${last}: true`)
+}
+
+function settingsFile({ settingsFile: file, homeIsWorkspace }: Host): string {
+  // A file there would be refused.
+  return homeIsWorkspace ? `the nexus.yaml of your own Nexus directory (set ${OWN_HOME})` : file
+}
