@@ -4,6 +4,8 @@ import type { AgentListener, StepUsage, TurnResult, TurnUsage } from './events.t
 import { assistantMessage, CLOSING, toolMessage } from './history.ts'
 import { startTimer } from './limits.ts'
 import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
+import type { OfferedTool } from '../runtime/index.ts'
+import { withParallel } from '../tools/index.ts'
 import { createRepeatWatch, runToolCalls, type ToolTurn } from './tool-calls.ts'
 import type { TurnContext } from './turn-context.ts'
 
@@ -51,6 +53,7 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
     await parts.sessions.append(parts.sessionId, [clean])
   }
   const tools = runtime.definitions(agentId)
+  const offered = limits.maxConcurrentTools > 1 ? tools.map(toParallel) : tools
   const instructions = [parts.instructions, runtime.instructions(agentId)].filter((text) => text !== '').join('\n\n')
   const toolTurn: ToolTurn = {
     ...parts,
@@ -59,7 +62,7 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
     keep: (call: RequestedCall, outcome) => keep(toolMessage(call, outcome)),
   }
   for (let iteration = 0; iteration < limits.maxIterations; iteration++) {
-    const answer = await askModel({ ...parts, instructions, messages, tools })
+    const answer = await askModel({ ...parts, instructions, messages, tools: offered })
     if (answer.type === 'aborted') return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled }
     if (answer.type === 'failed')
       return { end: 'failed', text: answer.text, error: answer.failure.error, closing: CLOSING.failed }
@@ -71,6 +74,10 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
     if (signal.aborted) return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled, isKept: true }
   }
   return { end: 'max-iterations', text: CLOSING['max-iterations'], closing: CLOSING['max-iterations'] }
+}
+
+function toParallel(tool: OfferedTool): OfferedTool {
+  return { ...tool, parameters: withParallel(tool.parameters) }
 }
 
 /** Writes the end of the turn into the history. When even that fails, the next turn finds the history cut off and repairs it. */
