@@ -174,6 +174,8 @@ export interface TargetFacts {
   readonly hasEnv: (name: string) => boolean
   /** Whether commands reach other machines; absent when that is not known. */
   readonly network?: boolean
+  /** The directory below which commands read the files of skills and cannot change them; absent where there is none. */
+  readonly skillsDirectory?: string
 }
 
 /** The gates in their order. Source: decisions, "gate order". */

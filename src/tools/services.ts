@@ -28,7 +28,7 @@ export const SANDBOX = serviceKey<Sandbox>('sandbox')
 /** Absolute path of the directory that commands work in. */
 export const WORKSPACE = serviceKey<string>('workspace')
 /** What is true where commands run. */
-export const TARGET = serviceKey<Pick<TargetFacts, 'os' | 'network'>>('target')
+export const TARGET = serviceKey<Pick<TargetFacts, 'os' | 'network' | 'skillsDirectory'>>('target')
 export const EXECUTION = serviceKey<ExecutionSettings>('execution')
 export const REDACT_TEXT = serviceKey<RedactText>('redactText')
 

@@ -262,6 +262,8 @@ test('a failed command says which declared variable it did not get, and why', as
   const policy = parsePolicy({ deny: ['run_command.secrets'] }).rules
   const parts = { agents: [{ id: 'main', policy }] }
   assert.match(await notesAfter({ skills, entries: { github: keyOf(KEY) }, parts }, named), /GH_TOKEN: the policy of/)
+  const explained = { script: () => ({ exitCode: 127, stderr: 'bash: line 1: gh: command not found\n' }) }
+  assert.doesNotMatch(await notesAfter({ skills, ...explained }, named), /GH_TOKEN/)
   const quiet = { script: () => ({}) }
   assert.equal(await notesAfter({ skills, ...quiet }, named), '[]')
 })

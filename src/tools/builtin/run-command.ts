@@ -156,22 +156,30 @@ function explain(
   },
 ): readonly CommandFinding[] {
   const { owned, cwd, ...rest } = ran
+  const target = services.get(TARGET)
+  const skillsDirectory = target?.skillsDirectory
   const found = findingsOf({
     ...rest,
     startedIn: join(ran.workspace, cwd),
-    network: services.get(TARGET)?.network,
-    skillDirectories: owned.skillDirectories,
+    network: target?.network,
+    skillDirectories: [...owned.skillDirectories, ...(skillsDirectory === undefined ? [] : [skillsDirectory])],
     findOnHost: services.get(EXECUTION)?.findOnHost,
   })
-  return [...found, ...explaining(owned, ran.command, ran.result)]
+  return [...found, ...explaining(owned, ran.command, { result: ran.result, isExplained: found.length > 0 })]
 }
 
 /** Variables that were not given, when the command failed and that may be why. */
-function explaining({ suspects }: OwnedCommand, command: string, result: CommandResult): readonly CommandFinding[] {
+function explaining(
+  { suspects }: OwnedCommand,
+  command: string,
+  { result, isExplained }: { readonly result: CommandResult; readonly isExplained: boolean },
+): readonly CommandFinding[] {
   if (result.end === 'exit' && result.exitCode === 0) return []
   const text = `${command}\n${result.stderr}\n${result.stdout}`
   const isNamed = (name: string): boolean => new RegExp(`(?<![A-Za-z0-9_])${name}(?![A-Za-z0-9_])`).test(text)
-  return suspects.filter(({ finding, ifNamed }) => !ifNamed || isNamed(finding.subject)).map(({ finding }) => finding)
+  return suspects
+    .filter(({ finding, ifNamed }) => isNamed(finding.subject) || (!ifNamed && !isExplained))
+    .map(({ finding }) => finding)
 }
 
 function timeLimit(timeoutMs: number, maxMs: number, { settingsFile }: ExecutionSettings): CommandFinding {

@@ -32,7 +32,7 @@ export interface SkillCommandParts {
   readonly catalog: Catalog
   /** Which skills were loaded in which session. */
   readonly stacks: SkillStacks
-  readonly facts: Pick<TargetFacts, 'hasEnv' | 'network' | 'os'>
+  readonly facts: Pick<TargetFacts, 'hasEnv' | 'network' | 'os' | 'skillsDirectory'>
   /** By configuration key; asked only for copies that an agent is offered. */
   readonly entries?: (key: string) => SkillEntryValues | undefined
   /** True when policy denies the agent `run_command.secrets`; there are no `entries` then. */

@@ -13,6 +13,8 @@ export type CommandFinding =
   | { readonly code: 'home-discarded'; readonly subject: string; readonly others: number }
   | { readonly code: 'program-missing'; readonly subject: string; readonly onHost?: string }
   | { readonly code: 'file-missing'; readonly subject: string; readonly directory: string }
+  /** The command looked in the workspace for a file of a skill. */
+  | { readonly code: 'file-in-skill'; readonly subject: string; readonly path: string }
   | { readonly code: 'not-executable'; readonly subject: string; readonly isBinary: boolean }
   | { readonly code: 'interpreter-missing'; readonly subject: string; readonly interpreter?: string }
   | { readonly code: 'interpreter-cr'; readonly subject: string }

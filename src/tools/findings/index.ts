@@ -2,7 +2,7 @@
 import type { CommandFinding } from './finding.ts'
 import { networkFinding } from './network.ts'
 import { notStartedFinding } from './not-started.ts'
-import { homeFinding, outsideFindings } from './outside.ts'
+import { homeFinding, outsideFindings, skillFileFinding } from './outside.ts'
 import type { Ran } from './ran.ts'
 
 export type { CommandFinding, FindingRow } from './finding.ts'
@@ -10,8 +10,8 @@ export { wordsOf } from './words.ts'
 
 /** All that can be read from the result of a command, in order of weight. */
 export function findingsOf(ran: Ran): readonly CommandFinding[] {
-  const notStarted = notStartedFinding(ran)
-  return [notStarted, networkFinding(ran), ...outsideFindings(ran), homeFinding(ran)].filter(
+  const started = skillFileFinding(ran) ?? notStartedFinding(ran)
+  return [started, networkFinding(ran), ...outsideFindings(ran), homeFinding(ran)].filter(
     (finding) => finding !== undefined,
   )
 }

@@ -28,6 +28,8 @@ const WORDS: { readonly [Code in CommandFinding['code']]: (of: Of<Code>) => stri
       : `The command did not find the program '${subject}': commands do not see ${onHost}. Install it for all users of this machine (in /usr/local/bin), or use another program.`,
   'file-missing': ({ subject, directory }) =>
     `The command did not find the file '${subject}'. It started in ${directory}. Give the file's full path, or set cwd.`,
+  'file-in-skill': ({ subject, path }) =>
+    `The command did not find ${subject} in the workspace: it is a file of a skill. Use its full path: ${path}`,
   'not-executable': ({ subject, isBinary }) =>
     isBinary
       ? `The system cannot run '${subject}': it is not a program for this system. Use a script, or a program built for Linux on this processor.`

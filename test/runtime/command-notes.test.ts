@@ -35,3 +35,22 @@ test('a command that names the files of an old revision gets a note', async (t) 
   assert.equal(dataOf(await run({ command: `bash ${now}/run.sh` }))['findings'], undefined)
   assert.equal(JSON.stringify(dataOf(await run({ command }))['notes']).includes("Load 'report' again"), true)
 })
+
+test('a command that looks for a file of a loaded skill in the workspace learns its path', async (t) => {
+  for (const stderr of [
+    "python3: can't open file 'WORK/scripts/x.py': [Errno 2] No such file or directory\n",
+    'bash: scripts/x.py: No such file or directory\n',
+    "Error: Cannot find module 'WORK/scripts/x.py'\n",
+  ]) {
+    const { load, run, baseDir } = await bench(t, {
+      skills: { report: {} },
+      script: ({ workspace }) => ({ exitCode: 1, stderr: stderr.replace('WORK', workspace) }),
+    })
+    mkdirSync(join(baseDir('report'), 'scripts'))
+    writeFileSync(join(baseDir('report'), 'scripts/x.py'), '')
+    await load('report')
+    const data = dataOf(await run({ command: 'python3 scripts/x.py' }))
+    assert.deepEqual(data['findings'], [{ code: 'file-in-skill', subject: 'scripts/x.py' }])
+    assert.match(JSON.stringify(data['notes']), /Use its full path: .*report\/scripts\/x\.py/)
+  }
+})
