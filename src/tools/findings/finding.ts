@@ -17,7 +17,7 @@ export type CommandFinding =
   | { readonly code: 'file-in-skill'; readonly subject: string; readonly path: string }
   | { readonly code: 'not-executable'; readonly subject: string; readonly isBinary: boolean }
   | { readonly code: 'interpreter-missing'; readonly subject: string; readonly interpreter?: string }
-  | { readonly code: 'interpreter-cr'; readonly subject: string }
+  | { readonly code: 'interpreter-cr'; readonly subject: string; readonly isInSkill: boolean }
   | {
       readonly code: 'variable-not-given'
       readonly subject: string

@@ -21,7 +21,7 @@ const ROWS: readonly Row[] = [
     pattern: /^\S*env: ['"‘](.+?)(\\r)?['"’]: No such file or directory$/,
     exitCodes: [127],
     read: ([, name = '', isCut], ran) =>
-      isCut === undefined ? program(name, ran) : { code: 'interpreter-cr', subject: scriptIn(ran) },
+      isCut === undefined ? program(name, ran) : carriageReturn(scriptIn(ran), ran),
   },
   {
     pattern: new RegExp(`${SHELL}(.+?): (?:cannot execute: required file not found|.+?: bad interpreter)`),
@@ -63,9 +63,15 @@ function program(name: string, { findOnHost }: Ran): CommandFinding {
 
 function interpreter(file: string, ran: Ran): CommandFinding {
   const line = firstLine(file, ran)
-  if (line?.endsWith('\r')) return { code: 'interpreter-cr', subject: file }
+  if (line?.endsWith('\r')) return carriageReturn(file, ran)
   const name = line && /^#!\s*(\S+)/.exec(line)?.[1]
   return { code: 'interpreter-missing', subject: file, ...(name && { interpreter: name }) }
+}
+
+function carriageReturn(file: string, { startedIn, skillDirectories }: Ran): CommandFinding {
+  const path = resolve(startedIn, file)
+  const isInSkill = skillDirectories.some((directory) => path.startsWith(`${directory}/`))
+  return { code: 'interpreter-cr', subject: file, isInSkill }
 }
 
 /** The script that the command names: `env` reports only the interpreter. */

@@ -36,8 +36,10 @@ const WORDS: { readonly [Code in CommandFinding['code']]: (of: Of<Code>) => stri
       : `The system did not run '${subject}': the file is not executable. Run it through its interpreter (bash ${subject}), or run chmod +x first.`,
   'interpreter-missing': ({ subject, interpreter }) =>
     `The system did not run '${subject}': the sandbox has no ${interpreter ?? 'program of the name in its first line'}. Change the first line of the file, or name an interpreter in the command.`,
-  'interpreter-cr': ({ subject }) =>
-    `The system did not run '${subject}': its lines end with a carriage return (Windows line ends). Convert it: sed -i 's/\\r$//' ${subject}`,
+  'interpreter-cr': ({ subject, isInSkill }) =>
+    `The system did not run '${subject}': its lines end with a carriage return (Windows line ends). ${
+      isInSkill ? 'Ask the user to convert the file in the skill itself.' : `Convert it: sed -i 's/\\r$//' ${subject}`
+    }`,
   'variable-not-given': ({ subject, why, skill, setting }) =>
     `The command did not get the variable ${subject}: ${REASONS[why]({ skill, setting, name: subject })}`,
   'time-limit': ({ subject, maxSeconds, file }) =>
