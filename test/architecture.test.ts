@@ -153,12 +153,6 @@ test('modules keep no state that changes', () => {
   assert.deepEqual(stateful, [])
 })
 
-/** Groups that other rooms still have; each is named by its first file, and goes with its group. */
-const OPEN_CYCLES = ['src/cli/commands/completion.ts', 'src/format/fields/gating.ts']
-
 test('there is no cycle, type imports included', () => {
-  assert.deepEqual(
-    importCycles().filter(([first = '']) => !OPEN_CYCLES.includes(first)),
-    [],
-  )
+  assert.deepEqual(importCycles(), [])
 })

@@ -275,7 +275,10 @@ export const COMMANDS: readonly Command[] = [
     choices: CHOICES.shell,
     options: { ...JSON_OPTION },
     examples: ['source <(nexus completion bash)', 'nexus completion fish | source'],
-    load: async () => (await import('./commands/completion.ts')).completion,
+    load: async () => {
+      const { completion } = await import('./commands/completion.ts')
+      return (invocation) => completion(invocation, COMMANDS)
+    },
   },
 ]
 

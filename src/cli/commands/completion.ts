@@ -1,12 +1,13 @@
 import { NexusError } from '../../kernel/index.ts'
 import type { CHOICES, Command, Invocation, OptionSpec } from '../command.ts'
 import { envelope } from '../envelope.ts'
-import { COMMANDS } from '../table.ts'
 
-const WRITERS: Readonly<Record<(typeof CHOICES.shell)[number], () => string>> = { bash, zsh, fish }
+const WRITERS: Readonly<Record<(typeof CHOICES.shell)[number], (commands: Commands) => string>> = { bash, zsh, fish }
+
+type Commands = readonly Command[]
 
 /** `nexus completion bash|zsh|fish`: a script for the shell, made from the table of commands. */
-export function completion(invocation: Invocation): Promise<number> {
+export function completion(invocation: Invocation, commands: Commands): Promise<number> {
   const shell = invocation.positionals[0] ?? ''
   const write = Object.hasOwn(WRITERS, shell) ? WRITERS[shell as keyof typeof WRITERS] : undefined
   if (!write) {
@@ -15,24 +16,21 @@ export function completion(invocation: Invocation): Promise<number> {
     })
   }
   const { command, flags, terminal } = invocation
-  if (flags['json'] === true) terminal.json(envelope(command, { shell, script: `${write()}\n` }))
-  else terminal.line(write())
+  if (flags['json'] === true) terminal.json(envelope(command, { shell, script: `${write(commands)}\n` }))
+  else terminal.line(write(commands))
   return Promise.resolve(0)
 }
 
-/** Words that may follow each beginning of a command, and the options of each command. */
-function branches(): {
-  readonly groups: ReadonlyMap<string, readonly string[]>
-  readonly commands: readonly Command[]
-} {
+/** The words that may follow each beginning of a command; those of the whole command line under ''. */
+function branches(commands: Commands): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>([['', []]])
-  for (const { name } of COMMANDS) {
+  for (const { name } of commands) {
     const [first = '', second] = name.split(' ')
     const top = groups.get('') as string[]
     if (!top.includes(first)) top.push(first)
     if (second !== undefined) groups.set(first, [...(groups.get(first) ?? []), second])
   }
-  return { groups, commands: COMMANDS }
+  return groups
 }
 
 function optionWords(command: Command): string[] {
@@ -57,8 +55,8 @@ function valueOf({ choices, value }: OptionSpec): Value {
   return value === 'FILE' ? 'file' : value === 'DIR' ? 'directory' : 'anything'
 }
 
-function bash(): string {
-  const { groups, commands } = branches()
+function bash(commands: Commands): string {
+  const groups = branches(commands)
   const offer = (value: Value): string => {
     if (typeof value !== 'string') return `words="${value.join(' ')}" files=""`
     return { file: 'words="" files="-f"', directory: 'words="" files="-d"', anything: 'return' }[value]
@@ -88,10 +86,10 @@ ${[...[...groups].filter(([group]) => group !== '').map(([group, words]) => `   
 complete -o filenames -F _nexus nexus`
 }
 
-function zsh(): string {
-  const { groups, commands } = branches()
+function zsh(commands: Commands): string {
+  const groups = branches(commands)
   const describe = (words: readonly string[], prefix: string): string =>
-    words.map((word) => quote(`${word}:${summaryOf(`${prefix}${word}`)}`)).join(' ')
+    words.map((word) => quote(`${word}:${summaryOf(`${prefix}${word}`, commands)}`)).join(' ')
   const offer = (value: Value): string => {
     if (typeof value !== 'string') return `compadd -- ${value.join(' ')}`
     return { file: '_files', directory: '_files -/', anything: "_message 'value'" }[value]
@@ -137,17 +135,17 @@ function optionItems(command: Command): string {
   return [quote('--help:help with examples'), ...options].join(' ')
 }
 
-function fish(): string {
-  const { groups, commands } = branches()
+function fish(commands: Commands): string {
+  const groups = branches(commands)
   const top = (groups.get('') ?? []).map(
-    (word) => `complete -c nexus -f -n __fish_use_subcommand -a ${quote(word)} -d ${quote(summaryOf(word))}`,
+    (word) => `complete -c nexus -f -n __fish_use_subcommand -a ${quote(word)} -d ${quote(summaryOf(word, commands))}`,
   )
   const second = [...groups]
     .filter(([group]) => group !== '')
     .flatMap(([group, words]) =>
       words.map(
         (word) =>
-          `complete -c nexus -f -n '__fish_seen_subcommand_from ${group}; and not __fish_seen_subcommand_from ${words.join(' ')}' -a ${quote(word)} -d ${quote(summaryOf(`${group} ${word}`))}`,
+          `complete -c nexus -f -n '__fish_seen_subcommand_from ${group}; and not __fish_seen_subcommand_from ${words.join(' ')}' -a ${quote(word)} -d ${quote(summaryOf(`${group} ${word}`, commands))}`,
       ),
     )
   const options = commands.flatMap((command) => {
@@ -174,8 +172,8 @@ function fishValue(option: OptionSpec): string {
   return { file: ' -r -F', directory: " -x -a '(__fish_complete_directories)'", anything: ' -x' }[value]
 }
 
-function summaryOf(name: string): string {
-  return COMMANDS.find((command) => command.name === name)?.summary ?? `commands about ${name}`
+function summaryOf(name: string, commands: Commands): string {
+  return commands.find((command) => command.name === name)?.summary ?? `commands about ${name}`
 }
 
 /** A word that all three shells read as it stands. */

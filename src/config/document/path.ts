@@ -6,11 +6,10 @@ export type Path = readonly PathKey[]
 
 /** Stands for everything that is not shown. */
 export const HIDDEN = '[hidden]'
-const NAME = /^(?:group:)?[\p{L}\p{N}_./~-]{1,64}$/u
 
 /** A key for showing. One that is not a name, such as `apiKey:abc`, may be a value that lost its place. */
 export function shownKey(key: string): string {
-  return NAME.test(key) ? key : HIDDEN
+  return /^(?:group:)?[\p{L}\p{N}_./~-]{1,64}$/u.test(key) ? key : HIDDEN
 }
 
 /** A path in words: `agents[0].tools`. */

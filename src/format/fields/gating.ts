@@ -6,23 +6,15 @@ import {
   type Requirements,
   type SkillMetadata,
 } from '../../kernel/index.ts'
-import type { KeyPath, KeyPlace } from '../front.ts'
-import type { Report } from '../report.ts'
+import type { KeyPath } from '../front.ts'
 import { asBoolean } from './flags.ts'
 import { TOP_LEVEL } from './metadata-keys.ts'
 import { isWebAddress, osNames, REQUIRED } from './gating-values.ts'
-import { reportSlips, reportTwice } from './slips.ts'
+import { type Notes, reportSlips, reportTwice } from './slips.ts'
 
 const NONE: readonly never[] = Object.freeze([])
 const FIELDS: readonly string[] = [...TOP_LEVEL, 'always', 'skillKey']
 const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
-
-/** Where findings about metadata go. */
-export interface Notes {
-  /** Where a field is written; found only when it is asked for. */
-  readonly place: (path: KeyPath) => KeyPlace
-  readonly report: Report
-}
 
 const NOTHING: SkillMetadata = Object.freeze({
   os: NONE,

@@ -1,9 +1,16 @@
 import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import type { KeyPath } from '../front.ts'
-import type { Notes } from './gating.ts'
+import type { KeyPath, KeyPlace } from '../front.ts'
+import type { Report } from '../report.ts'
 import { isSpelledLikeField, meantField, meantRequirement, REQUIREMENTS } from './metadata-keys.ts'
 import { namesOf, seenOf } from '../split.ts'
 import { shown } from '../shown.ts'
+
+/** Where findings about metadata go. */
+export interface Notes {
+  /** Where a field is written; found only when it is asked for. */
+  readonly place: (path: KeyPath) => KeyPlace
+  readonly report: Report
+}
 
 /** Where gating fields were looked for. */
 export interface Searched {

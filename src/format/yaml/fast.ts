@@ -72,15 +72,14 @@ class FastReader {
 
   private mapping(indent: number, depth: number): JsonObject | undefined {
     const result = Object.create(null) as Record<string, JsonValue>
-    const places = new Map<string, { line: number; column: number }>()
-    this.places?.set(result, places)
+    const places = this.placesOf(result)
     for (let found = this.nextIndent(); found >= indent; found = this.nextIndent()) {
       const line = this.line(this.at)
       const end = keyEnd(line, indent)
       if (found > indent || end < 0 || ++this.entries > MOST.entries) return undefined
       const key = keyIn(line.slice(indent, end))
       if (key === undefined || key in result) return undefined
-      if (this.places) places.set(key, { line: this.at, column: indent + 1 })
+      places?.set(key, { line: this.at, column: indent + 1 })
       this.at++
       const raw = line.slice(end + 1)
       const value = depth === 0 ? this.topValue(key, raw) : this.valueOf(key, raw, { indent, depth })
@@ -88,6 +87,14 @@ class FastReader {
       result[key] = value
     }
     return result
+  }
+
+  /** Where the places of a mapping's keys are kept; undefined when they are not wanted. */
+  private placesOf(mapping: JsonObject): Map<string, { line: number; column: number }> | undefined {
+    if (!this.places) return undefined
+    const places = new Map<string, { line: number; column: number }>()
+    this.places.set(mapping, places)
+    return places
   }
 
   private valueOf(key: string, raw: string, level: Level): JsonValue | undefined {
