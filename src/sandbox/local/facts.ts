@@ -3,7 +3,6 @@ import { realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TargetFacts } from '../../kernel/index.ts'
 import { contains } from '../request.ts'
-import { revisionsOf } from './state.ts'
 import { SYSTEM_PATH, type LocalSettings } from './options.ts'
 
 /** What every command may read. Absent ones are left out. */
@@ -43,7 +42,6 @@ export function localFacts(settings: LocalSettings): TargetFacts {
       (isPlainName(name) && SYSTEM_PATH.some((directory) => canRun(join(directory, name), identity))),
     hasEnv: (name) => set.has(name),
     network: false,
-    skillsDirectory: revisionsOf(settings),
   }
 }
 

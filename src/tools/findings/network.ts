@@ -6,11 +6,11 @@ import { type Ran, quotedLine, textOf } from './ran.ts'
 /** What programs write when a name is not resolved or a connection fails. The group is the machine. */
 const FAILED: readonly RegExp[] = [
   // curl, git, ssh
-  /could(?: not|n't) resolve (?:host(?:name)?|proxy):? ['"‘]?([\w.-]+)/i,
+  /could(?: not|n't) resolve (?:host(?:name)?|proxy):? ['"\u2018]?([\w.-]+)/i,
   /failed to connect to (\S+) port \d+/i,
   // wget, apt
-  /unable to resolve host address ['"‘]([^'"’]+)/,
-  /temporary failure resolving ['"‘]([^'"’]+)/i,
+  /unable to resolve host address ['"\u2018]([^'"\u2019]+)/,
+  /temporary failure resolving ['"\u2018]([^'"\u2019]+)/i,
   // node, npm
   /getaddrinfo (?:EAI_AGAIN|ENOTFOUND) ([\w.-]+)/,
   /connect (?:ECONNREFUSED|ENETUNREACH|EHOSTUNREACH) ([\w.:[\]-]+)/,

@@ -18,7 +18,7 @@ interface Row {
 const ROWS: readonly Row[] = [
   { pattern: new RegExp(`${SHELL}(.+?): (?:command )?not found$`), read: ([, name = ''], ran) => program(name, ran) },
   {
-    pattern: /^\S*env: ['"‘](.+?)(\\r)?['"’]: No such file or directory$/,
+    pattern: /^\S*env: ['"\u2018](.+?)(\\r)?['"\u2019]: No such file or directory$/,
     exitCodes: [127],
     read: ([, name = '', isCut], ran) =>
       isCut === undefined ? program(name, ran) : carriageReturn(scriptIn(ran), ran),

@@ -9,7 +9,8 @@ const ABSENT = /no such file or directory|\bENOENT\b/i
 /** What commands see besides the workspace: a path there that is absent is absent for everybody. */
 const SEEN = ['/usr', '/etc', '/lib', '/lib64', '/bin', '/sbin', '/proc', '/sys', '/dev', '/tmp']
 /** A path between quotes, or one that ends at a space, colon or comma. */
-const PATH = /['"‘“`]((?:\/|~\/|\.\.\/)[^'"’”`]*)['"’”`]|(?<![\w./~-])((?:\/|~\/|\.\.\/)[^\s:'"’”`,;)]*)/g
+const PATH =
+  /['"\u2018\u201c`]((?:\/|~\/|\.\.\/)[^'"\u2019\u201d`]*)['"\u2019\u201d`]|(?<![\w./~-])((?:\/|~\/|\.\.\/)[^\s:'"\u2019\u201d`,;)]*)/g
 /** The shell names itself first. */
 const SHELL = /^\S+: line \d+: |^\S*sh: \d+: /
 const MAX_FINDINGS = 3
@@ -50,7 +51,7 @@ function whyRefused(
 
 /** What programs write about a file that is not there. */
 const NOT_THERE =
-  /(?:can't open file|cannot find module|cannot open) ['"‘]([^'"’]+)['"’]|([^\s:'"‘’]+)['"’]?: no such file or directory/i
+  /(?:can't open file|cannot find module|cannot open) ['"\u2018]([^'"\u2019]+)['"\u2019]|([^\s:'"\u2018\u2019]+)['"\u2019]?: no such file or directory/i
 
 /** A file that the command looked for in the workspace, and that a skill has under the same name. */
 export function skillFileFinding(ran: Ran): CommandFinding | undefined {
