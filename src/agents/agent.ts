@@ -2,6 +2,7 @@ import { type Clock, type JsonObject, newId, NexusError, systemClock } from '../
 import { currentOwner, isOwnerAlive, type SessionRecord, type Sessions, type StoredMessage } from '../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
 import { repairHistory, toTitle, userMessage } from './history.ts'
+import { loadedOf, withLoaded } from './loaded-skills.ts'
 import { type AgentLimits, toLimits } from './limits.ts'
 import type { ModelChoice } from './model/open-model.ts'
 import type { AgentRuntime } from './turn-context.ts'
@@ -85,12 +86,14 @@ export function createAgent(options: AgentOptions): Agent {
   async function begin(
     content: string,
     context: { signal: AbortSignal; emit: AgentListener; before: JsonObject | undefined },
-  ): Promise<{ messages: StoredMessage[]; instructions: string }> {
+  ): Promise<{ messages: StoredMessage[]; instructions: string; snapshot: JsonObject }> {
     const history = await sessions.messages(sessionId)
     const repair = repairHistory(history)
     if (repair.messages.length > 0)
       context.emit({ type: 'notice', code: 'interrupted-turn', text: describeRepair(repair.openCalls) })
     await runtime.refresh(context.signal)
+    const session = { agentId: id, sessionId }
+    runtime.recallSkills(session, loadedOf(context.before))
     const snapshot = runtime.snapshot(id)
     const canLoad = runtime.definitions(id).some(({ name }) => LOADERS.includes(name))
     const about = skillsOfTurn(content, {
@@ -98,12 +101,13 @@ export function createAgent(options: AgentOptions): Agent {
       before: context.before,
       now: snapshot,
       canLoad,
+      outdated: await runtime.outdatedSkills(session, context.signal),
     })
     for (const notice of about.notices) context.emit({ type: 'notice', ...notice })
-    await sessions.update(sessionId, { snapshot })
+    await sessions.update(sessionId, { snapshot: withLoaded(snapshot, runtime.loadedSkills(session)) })
     const added = [...repair.messages, runtime.redact(userMessage(content))]
     await sessions.append(sessionId, added)
-    return { messages: [...history, ...added], instructions: about.instructions }
+    return { messages: [...history, ...added], instructions: about.instructions, snapshot }
   }
 
   async function takeTurn(
@@ -117,21 +121,26 @@ export function createAgent(options: AgentOptions): Agent {
     emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
     const base = { agentId: id, sessionId, turnId, runtime, model, sessions, limits, clock, signal, emit }
     let result: TurnResult
+    let snapshot: JsonObject | undefined
     try {
       const begun = await begin(content, { signal, emit, before })
+      snapshot = begun.snapshot
       const told = [instructions, begun.instructions].filter((text) => text !== '').join('\n\n')
       result = await runTurn({ ...base, messages: begun.messages, instructions: told })
     } catch (error) {
       result = notBegun({ turnId, sessionId, error, isCancelled: signal.aborted })
     }
-    result = await release(result)
+    result = await release(result, snapshot)
     emit({ type: 'turn-end', result })
     return result
   }
 
-  async function release(result: TurnResult): Promise<TurnResult> {
+  /** `snapshot` is what the model was told; what it loaded since is kept beside it. */
+  async function release(result: TurnResult, snapshot: JsonObject | undefined): Promise<TurnResult> {
     try {
-      await sessions.update(sessionId, { state: 'idle', owner: null })
+      const loaded = runtime.loadedSkills({ agentId: id, sessionId })
+      const changes = snapshot && loaded.length > 0 ? { snapshot: withLoaded(snapshot, loaded) } : {}
+      await sessions.update(sessionId, { state: 'idle', owner: null, ...changes })
       isHeld = false
       return result
     } catch (error) {

@@ -1,5 +1,6 @@
 import { type Clock, errorCode, isJsonObject, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { ModelChoice } from './model/open-model.ts'
+import { keyFix } from './model/resolve-model.ts'
 
 /** Why the model did not answer, in words for people, and whether asking again may help. */
 export interface ModelFailure {
@@ -96,12 +97,7 @@ function sentence(error: unknown, status: number | undefined, { model, clock, is
 
 function ofStatus(error: unknown, status: number, { model, clock }: Omit<Circumstances, 'isStarted'>): Sentence {
   const what = (middle: string): string => `The model ${model.describe} ${middle} (${status})`
-  if (status === 401 || status === 403) {
-    return {
-      what: `${what(status === 401 ? 'refused the key' : 'refused access')}.`,
-      fix: 'Check the key (OPENAI_API_KEY, ANTHROPIC_API_KEY, or model.apiKey in nexus.yaml) and what it may use.',
-    }
-  }
+  if (status === 401 || status === 403) return refusedKey(status, model)
   if (status === 404) {
     return {
       what: `${what('was not found')}${detail(error, model)}`,
@@ -127,6 +123,20 @@ function ofStatus(error: unknown, status: number, { model, clock }: Omit<Circums
   return {
     what: `${what('refused the request')}${detail(error, model)}`,
     fix: 'Often the history is longer than the model can take: start a new session, or choose another model with --model.',
+  }
+}
+
+/** Which key was sent decides what helps. */
+function refusedKey(status: 401 | 403, { describe, key }: ModelChoice): Sentence {
+  if (key && key.sent === undefined) {
+    const why = key.withheld === undefined ? '' : ` ${key.withheld} is set, but it belongs to another address.`
+    const fix = keyFix(key.variable, { isOwn: false, isWithheld: key.withheld !== undefined })
+    return { what: `The model ${describe} wants a key, and none was sent (${status}).${why}`, fix }
+  }
+  const from = key?.sent === undefined ? '' : ` from ${key.sent}`
+  return {
+    what: `The model ${describe} ${status === 401 ? `refused the key${from}` : `refused access with the key${from}`} (${status}).`,
+    fix: `Check that ${key?.sent ?? 'the key'} is valid for this address and may use this model.`,
   }
 }
 

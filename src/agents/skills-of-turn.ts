@@ -6,7 +6,7 @@ import type { NoticeCode } from './events.ts'
 export interface SkillsOfTurn {
   /** For the person: what changed since the session's last turn, and `$names` that lead nowhere. */
   readonly notices: readonly { readonly code: NoticeCode; readonly text: string }[]
-  /** For the model: the skills that the message names as `$skill-name`; empty when there is none. Source: seed 003, "Skill Discovery Trigger". */
+  /** For the model: the skills that the message names as `$skill-name`, and those that changed since it loaded them; empty when there is none. Source: seed 003, "Skill Discovery Trigger". */
   readonly instructions: string
 }
 
@@ -18,11 +18,14 @@ export function skillsOfTurn(
     before,
     now,
     canLoad = true,
+    outdated = [],
   }: {
     readonly catalog: Catalog
     readonly before: JsonObject | undefined
     readonly now: JsonObject
     readonly canLoad?: boolean
+    /** Names of loaded skills whose files changed since. */
+    readonly outdated?: readonly string[]
   },
 ): SkillsOfTurn {
   const { skills, problems } = mentions(content, catalog)
@@ -30,10 +33,20 @@ export function skillsOfTurn(
   return {
     notices: [
       ...changes(before, now).map((text) => ({ code: 'skills-changed' as const, text })),
+      ...outdated.map((name) => ({ code: 'skills-changed' as const, text: changedSinceLoaded(name) })),
       ...problems.map(({ text }) => ({ code: 'skill-mention' as const, text })),
     ],
-    instructions: names === '' ? '' : `The user named these skills${canLoad ? '; load them first' : ''}: ${names}.`,
+    instructions: [
+      ...(names === '' ? [] : [`The user named these skills${canLoad ? '; load them first' : ''}: ${names}.`]),
+      ...(outdated.length === 0
+        ? []
+        : [`These skills changed after you loaded them: ${outdated.join(', ')}. Load them again before you use them.`]),
+    ].join('\n'),
   }
+}
+
+function changedSinceLoaded(name: string): string {
+  return `The skill '${name}' changed after the model loaded it. The model is asked to load it again.`
 }
 
 function changes(before: JsonObject | undefined, now: JsonObject): string[] {

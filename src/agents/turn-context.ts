@@ -7,7 +7,18 @@ import type { ModelChoice } from './model/open-model.ts'
 /** The part of the runtime that an agent needs. */
 export type AgentRuntime = Pick<
   Runtime,
-  'projectId' | 'catalog' | 'instructions' | 'definitions' | 'refresh' | 'snapshot' | 'redact' | 'redactStream' | 'call'
+  | 'projectId'
+  | 'catalog'
+  | 'instructions'
+  | 'definitions'
+  | 'refresh'
+  | 'snapshot'
+  | 'loadedSkills'
+  | 'recallSkills'
+  | 'outdatedSkills'
+  | 'redact'
+  | 'redactStream'
+  | 'call'
 >
 
 /** What every step of a turn works with. */

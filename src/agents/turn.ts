@@ -4,6 +4,8 @@ import type { AgentListener, StepUsage, TurnResult, TurnUsage } from './events.t
 import { assistantMessage, CLOSING, toolMessage } from './history.ts'
 import { startTimer } from './limits.ts'
 import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
+import type { OfferedTool } from '../runtime/index.ts'
+import { withParallel } from '../tools/index.ts'
 import { createRepeatWatch, runToolCalls, type ToolTurn } from './tool-calls.ts'
 import type { TurnContext } from './turn-context.ts'
 
@@ -14,7 +16,11 @@ export interface TurnParts extends TurnContext {
   readonly messages: readonly StoredMessage[]
 }
 
-type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & { readonly closing?: string }
+type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & {
+  readonly closing?: string
+  /** True when the history has the text already. */
+  readonly isKept?: boolean
+}
 
 /**
  * Asks the model, works off its calls, and asks again, until it answers without a call or a limit ends the turn.
@@ -47,6 +53,7 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
     await parts.sessions.append(parts.sessionId, [clean])
   }
   const tools = runtime.definitions(agentId)
+  const offered = limits.maxConcurrentTools > 1 ? tools.map(toParallel) : tools
   const instructions = [parts.instructions, runtime.instructions(agentId)].filter((text) => text !== '').join('\n\n')
   const toolTurn: ToolTurn = {
     ...parts,
@@ -55,7 +62,7 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
     keep: (call: RequestedCall, outcome) => keep(toolMessage(call, outcome)),
   }
   for (let iteration = 0; iteration < limits.maxIterations; iteration++) {
-    const answer = await askModel({ ...parts, instructions, messages, tools })
+    const answer = await askModel({ ...parts, instructions, messages, tools: offered })
     if (answer.type === 'aborted') return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled }
     if (answer.type === 'failed')
       return { end: 'failed', text: answer.text, error: answer.failure.error, closing: CLOSING.failed }
@@ -64,16 +71,21 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
     await keep(answer.message ?? assistantMessage(CLOSING.empty))
     if (answer.calls.length === 0) return { end: 'done', text: answer.text }
     await runToolCalls(answer.calls, toolTurn)
-    if (signal.aborted) return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled }
+    if (signal.aborted) return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled, isKept: true }
   }
   return { end: 'max-iterations', text: CLOSING['max-iterations'], closing: CLOSING['max-iterations'] }
 }
 
+function toParallel(tool: OfferedTool): OfferedTool {
+  return { ...tool, parameters: withParallel(tool.parameters) }
+}
+
 /** Writes the end of the turn into the history. When even that fails, the next turn finds the history cut off and repairs it. */
 async function close(ending: Ending, { sessions, sessionId, runtime }: TurnParts): Promise<Ending> {
-  const { closing, ...result } = ending
+  const { closing, isKept = false, ...result } = ending
   if (closing === undefined) return result
-  const said = result.end === 'max-iterations' || result.text === '' ? closing : `${result.text}\n\n${closing}`
+  const said =
+    isKept || result.end === 'max-iterations' || result.text === '' ? closing : `${result.text}\n\n${closing}`
   try {
     await sessions.append(sessionId, [runtime.redact(assistantMessage(said))])
     return result
@@ -82,11 +94,11 @@ async function close(ending: Ending, { sessions, sessionId, runtime }: TurnParts
   }
 }
 
-function timedOut({ text }: Ending, timeoutMs: number): Ending {
+function timedOut({ text, isKept = false }: Ending, timeoutMs: number): Ending {
   const error = new NexusError('TIMEOUT', `The turn did not end within ${timeoutMs / 1000} s.`, {
     fix: 'Give it a smaller task, or raise the turn time limit.',
   })
-  return { end: 'failed', text, error, closing: CLOSING['timed-out'] }
+  return { end: 'failed', text, error, closing: CLOSING['timed-out'], isKept }
 }
 
 function toEnding(cause: unknown): Ending {

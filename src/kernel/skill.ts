@@ -172,6 +172,10 @@ export interface TargetFacts {
   readonly hasBin: (name: string) => boolean
   /** True when that variable would be set and not empty. */
   readonly hasEnv: (name: string) => boolean
+  /** Whether commands reach other machines; absent when that is not known. */
+  readonly network?: boolean
+  /** The directory below which commands read the files of skills and cannot change them; absent where there is none. */
+  readonly skillsDirectory?: string
 }
 
 /** The gates in their order. Source: decisions, "gate order". */

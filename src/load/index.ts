@@ -11,6 +11,7 @@ export {
   type LoadOptions,
 } from './loader.ts'
 export { findSkill } from './not-found.ts'
+export { isOutdated, latestLoaded } from './revision.ts'
 export type { SkillFile } from './skill-file.ts'
 export { findStrays, type StrayOptions } from './strays.ts'
 export {

@@ -89,7 +89,7 @@ export function createLoader(parts: LoaderParts): Loader {
     const { document, manifest, placed, stamp } = await readWhole(skill, place, options.signal)
     const baseDir = placed?.baseDir ?? skill.directory
     placedAt.set(skill.directory, baseDir)
-    entry.loaded(baseDir)
+    entry.loaded(baseDir, manifest.treeDigest)
     return {
       skill,
       callName: catalog().callName(skill),

@@ -20,20 +20,24 @@ export interface SkillStacks {
    * Throws INVALID_ARGUMENT when `calledBy` was not loaded in this turn, for a cycle, and beyond 5 skills.
    */
   enter(turn: SkillTurn, skill: StackedSkill, calledBy?: StackedSkill): SkillEntry
-  /** What the agent loaded in the session of that turn, at each place where it was; without session only in the turn itself. */
+  /** What the agent loaded in the session of that turn, at each place where it was, the latest last; without session only in the turn itself. */
   loadedIn(turn: SkillTurn): readonly LoadedInSession[]
+  /** Takes what `loadedIn` gave in an earlier process; ignored for a session that is known here. */
+  recall(turn: SkillTurn, loaded: readonly LoadedInSession[]): void
 }
 
 export interface SkillEntry {
   /** Names from the first skill to this one. */
   readonly stack: readonly string[]
   /** To be called when it was loaded: from then on it may ask for others, and commands may be run for it. */
-  readonly loaded: (baseDir: string) => void
+  readonly loaded: (baseDir: string, treeDigest: string) => void
 }
 
 /** A skill that was loaded in some turn of a session, and where its commands see it. */
 export interface LoadedInSession extends StackedSkill {
   readonly baseDir: string
+  /** The revision that was loaded. */
+  readonly treeDigest: string
 }
 
 /** Source: decisions, "skill loads skill". */
@@ -48,8 +52,8 @@ interface Node extends StackedSkill {
   /** The skills whose instructions asked for this one. */
   readonly callers: Set<Node>
   isLoaded: boolean
-  /** Where its commands saw it, each time it was loaded. */
-  readonly places: Set<string>
+  /** Where its commands saw it, each time it was loaded, with the revision; the latest last. */
+  readonly places: Map<string, string>
 }
 type Turn = Map<string, Node>
 
@@ -83,9 +87,9 @@ export function createSkillStacks(): SkillStacks {
       if (caller) node.callers.add(caller)
       return {
         stack: [...above, node].map(({ name }) => name),
-        loaded: (baseDir) => {
+        loaded: (baseDir, treeDigest) => {
           node.isLoaded = true
-          if (node.places.size < MAX_PLACES) node.places.add(baseDir)
+          place(node, baseDir, treeDigest)
         },
       }
     },
@@ -95,16 +99,38 @@ export function createSkillStacks(): SkillStacks {
       const nodes = [...turns]
         .filter(([key]) => key.startsWith(session))
         .flatMap(([, turnNodes]) => [...turnNodes.values()])
-      const found = nodes.flatMap(({ address, name, places }) =>
-        [...places].map((baseDir) => [JSON.stringify([address, baseDir]), { address, name, baseDir }] as const),
-      )
-      return [...new Map(found).values()]
+      const found = new Map<string, LoadedInSession>()
+      for (const { address, name, places } of nodes) {
+        for (const [baseDir, treeDigest] of places) {
+          const placeKey = JSON.stringify([address, baseDir])
+          found.delete(placeKey)
+          found.set(placeKey, { address, name, baseDir, treeDigest })
+        }
+      }
+      return [...found.values()]
+    },
+    recall(turn, loaded) {
+      const key = keyOf({ ...turn, turnId: undefined })
+      if (key === undefined || this.loadedIn(turn).length > 0) return
+      const nodes = turnOf(key)
+      for (const { address, name, baseDir, treeDigest } of loaded.slice(-MAX_SKILLS_PER_TURN)) {
+        const node = nodes.get(address) ?? newNode({ address, name })
+        nodes.set(address, node)
+        place(node, baseDir, treeDigest)
+      }
     },
   }
 }
 
 function newNode(skill: StackedSkill): Node {
-  return { ...skill, callers: new Set(), isLoaded: false, places: new Set() }
+  return { ...skill, callers: new Set(), isLoaded: false, places: new Map() }
+}
+
+function place({ places }: Node, baseDir: string, treeDigest: string): void {
+  places.delete(baseDir)
+  const [oldest] = places.keys()
+  if (places.size >= MAX_PLACES && oldest !== undefined) places.delete(oldest)
+  places.set(baseDir, treeDigest)
 }
 
 /** A turn belongs to a session; a caller that has only one of the two is served all the same. */

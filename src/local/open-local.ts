@@ -3,6 +3,7 @@ import { assertValid, type Config, type LoadedConfig, openSecrets, type Secrets 
 import { entryValues, readEntries } from './entries.ts'
 import { type Call, DEFAULT_PROJECT, type Diagnostic } from '../kernel/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
+import { executionSettings } from './execution.ts'
 import { readPolicies } from './policies.ts'
 import { createRuntime } from '../runtime/index.ts'
 import { createSandbox, openSandbox, runSecretCommand, type Sandbox } from '../sandbox/index.ts'
@@ -70,7 +71,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     workspace: workspace.directory,
     agents: profiles,
     gateRules: settings.gateRules,
-    execution: { timeoutMs: config.execution.timeoutMs, maxOutputBytes: config.execution.maxOutputBytes },
+    execution: executionSettings(settings),
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: secrets.values,
     skillEntries: entryValues(config, secrets),

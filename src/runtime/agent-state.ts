@@ -50,8 +50,17 @@ export function createAgentState(
     createSkillSearch(catalog.skills, { isFound: ({ invocation }) => invocation.model, callName: catalog.callName }),
   )
   if (sandbox) {
-    const entries = maySeeSecrets(profile) ? parts.skillEntries : undefined
-    provideCommands(services, { sandbox, catalog, stacks, facts, secrets, ...(entries && { entries }) })
+    const areSecretsDenied = !maySeeSecrets(profile)
+    const entries = areSecretsDenied ? undefined : parts.skillEntries
+    provideCommands(services, {
+      sandbox,
+      catalog,
+      stacks,
+      facts,
+      secrets,
+      areSecretsDenied,
+      ...(entries && { entries }),
+    })
   }
   if (workspace !== undefined) services.register(WORKSPACE, workspace)
   if (execution) services.register(EXECUTION, execution)

@@ -15,6 +15,7 @@ import {
   type TargetFacts,
 } from '../kernel/index.ts'
 import { createFreshness, createSkillStacks } from '../load/index.ts'
+import { outdatedSkills } from './outdated.ts'
 import { rest, type SourceResult } from '../sources/index.ts'
 import { createMemoryStore } from '../store/index.ts'
 import { argumentsProblem } from '../tools/index.ts'
@@ -117,6 +118,10 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     redact,
     redactStream: () => createStreamRedactor(...secrets),
     snapshot: (agentId) => toSnapshot(agentOf(view, agentId).catalog),
+    loadedSkills: (session) => shared.stacks.loadedIn(session),
+    recallSkills: (session, loaded) => shared.stacks.recall(session, loaded),
+    outdatedSkills: (session, signal) =>
+      outdatedSkills(agentOf(view, session.agentId).catalog, shared.stacks.loadedIn(session), signal),
     refresh,
     watch: ({ signal, ...watching } = {}) =>
       reloadOnChange(

@@ -16,10 +16,11 @@ import type {
   StreamRedactor,
   TargetFacts,
 } from '../kernel/index.ts'
+import type { LoadedInSession } from '../load/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import type { SkillSource, Watcher, WatchOptions } from '../sources/index.ts'
 import type { Ledger } from '../store/index.ts'
-import type { Registry, SkillCommandParts } from '../tools/index.ts'
+import type { ExecutionSettings, Registry, SkillCommandParts } from '../tools/index.ts'
 
 /** What one agent may see and do. */
 export interface AgentProfile {
@@ -49,7 +50,7 @@ export interface Parts {
   /** Asks a person about a call that policy wants confirmed; without it such a call is denied. */
   readonly approve?: (call: Call, question: string, signal: AbortSignal) => Promise<boolean>
   /** Limits of one command. */
-  readonly execution?: { readonly timeoutMs?: number; readonly maxOutputBytes?: number }
+  readonly execution?: ExecutionSettings
   /** Time limit of one tool call in milliseconds when the tool names none. */
   readonly toolTimeoutMs?: number
   /** Values that are blanked in the ledger and in outcomes. */
@@ -102,6 +103,12 @@ export interface OfferedTool {
   readonly parameters: JsonSchema
 }
 
+/** A session of one agent. */
+export interface SessionOf {
+  readonly agentId: string
+  readonly sessionId: string
+}
+
 /** What became different for one agent. */
 export interface AgentReload extends SnapshotDiff {
   readonly agentId: string
@@ -133,6 +140,12 @@ export interface Runtime {
   /** The tools an agent may call; what policy denies is not shown. */
   definitions(agentId?: string): readonly OfferedTool[]
   snapshot(agentId?: string): JsonObject
+  /** What the agent loaded in a session, as plain data that can be kept with the session. */
+  loadedSkills(session: SessionOf): readonly LoadedInSession[]
+  /** Takes what `loadedSkills` gave in an earlier process, so that the session goes on with it. */
+  recallSkills(session: SessionOf, loaded: readonly LoadedInSession[]): void
+  /** Names of the skills whose files changed since the agent last loaded them in that session. */
+  outdatedSkills(session: SessionOf, signal?: AbortSignal): Promise<readonly string[]>
   /** Blanks the secrets that the runtime knows, in any JSON value. */
   redact<T extends JsonValue>(value: T): T
   /** The same for one text that comes in pieces: a secret that is cut between two of them does not get through. */

@@ -8,7 +8,7 @@ import { NexusError, type Skill, type TargetFacts } from '../kernel/index.ts'
 import { CommandOutput } from './output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from './request.ts'
 import { descendantsOf, processesWith, signalProcess } from './runner/process-tree.ts'
-import { removeTree } from './runner/temp.ts'
+import { listHome, removeTree } from './runner/temp.ts'
 import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
 
 /** No confinement, on purpose. */
@@ -44,6 +44,7 @@ class NoSandbox implements Sandbox {
       os,
       hasBin: onPath,
       hasEnv: (name) => set.has(name),
+      network: true,
     })
   }
 
@@ -81,7 +82,9 @@ class NoSandbox implements Sandbox {
         NEXUS_PROJECT: this.#projectId,
         ...checked.env,
       }
-      return await execute(checked, { env, mark, signal })
+      const result = await execute(checked, { env, mark, signal })
+      const leftInHome = listHome(temp)
+      return { ...result, ...(leftInHome.length > 0 && { leftInHome }) }
     } finally {
       removeTree(temp)
     }

@@ -39,6 +39,8 @@ export interface CommandResult {
   readonly durationMs: number
   /** Things the caller should know: a changed file that was not taken back, a limit that was reached. */
   readonly notes: readonly string[]
+  /** Files that the command left in its own home, which is gone by now; relative to it, without hidden ones. */
+  readonly leftInHome?: readonly string[]
 }
 
 /** A skill's files where commands can see them: an immutable revision, addressed by its content. */

@@ -100,6 +100,13 @@ function resultTests(rig: Rig): void {
     assert.equal((await rig.run('pwd', { cwd: 'sub' })).stdout.trim(), join(rig.workspace, 'sub'))
   })
 
+  it('reports the files that a command left in its home, without hidden ones', async () => {
+    const command = 'mkdir -p ~/reports ~/.cache && touch ~/reports/a.csv ~/b.txt ~/.cache/x ~/.rc'
+    assert.deepEqual((await rig.run(command)).leftInHome?.toSorted(), ['b.txt', 'reports/a.csv'])
+    assert.equal((await rig.run('touch ~/.rc')).leftInHome, undefined)
+    assert.equal((await rig.run('rm -r ~')).leftInHome, undefined)
+  })
+
   it('gives stdin to the command, and an empty one when there is none', async () => {
     assert.equal((await rig.run('cat', { stdin: 'one\ntwo\n' })).stdout, 'one\ntwo\n')
     assert.equal((await rig.run('cat; echo end')).stdout, 'end\n')

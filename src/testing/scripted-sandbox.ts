@@ -23,6 +23,8 @@ export interface ScriptedSandboxOptions {
   /** Names that `facts().hasEnv` affirms; default PATH and HOME. */
   readonly env?: readonly string[]
   readonly os?: OsName
+  /** Whether commands are said to reach other machines; default not. */
+  readonly network?: boolean
   readonly clock?: Clock
 }
 
@@ -52,12 +54,13 @@ class Scripted implements ScriptedSandbox {
   }
 
   facts(): Promise<TargetFacts> {
-    const { bins = ['bash', 'node'], env = ['PATH', 'HOME'], os = 'linux' } = this.#options
+    const { bins = ['bash', 'node'], env = ['PATH', 'HOME'], os = 'linux', network = false } = this.#options
     return Promise.resolve({
       target: 'scripted sandbox',
       os,
       hasBin: (name) => bins.includes(name),
       hasEnv: (name) => env.includes(name),
+      network,
     })
   }
 

@@ -1,5 +1,13 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
-import { errorMessage, isJsonObject, type JsonObject, nearest, type Tool, toSafeLine } from '../kernel/index.ts'
+import {
+  errorMessage,
+  isJsonObject,
+  type JsonObject,
+  type JsonSchema,
+  nearest,
+  type Tool,
+  toSafeLine,
+} from '../kernel/index.ts'
 
 /** Arguments that may be given to `execute`, or why they may not. */
 export type CheckedArguments =
@@ -50,6 +58,18 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
 
 /** Asks for the whole batch at once; never an argument of a tool. Source: contracts §1.9. */
 export const PARALLEL_ARGUMENT = '_parallel'
+
+const PARALLEL_SCHEMA = {
+  type: 'boolean',
+  description: 'True runs all calls of this answer at once. Default: one after the other, until one fails.',
+} as const
+
+/** The parameters of a tool with `_parallel`, for models whose calls may run at once. */
+export function withParallel(parameters: JsonSchema): JsonSchema {
+  const own = isJsonObject(parameters.properties) ? parameters.properties : {}
+  if (Object.hasOwn(own, PARALLEL_ARGUMENT)) return parameters
+  return { ...parameters, properties: { ...own, [PARALLEL_ARGUMENT]: PARALLEL_SCHEMA } }
+}
 
 /** Keywords through which a schema may know more names than those under `properties`. */
 const OPEN_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'if', '$ref', '$dynamicRef', 'dependentSchemas', 'patternProperties']

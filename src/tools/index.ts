@@ -1,5 +1,11 @@
 /** tools: callable tools. Define them, register them per agent, run them in one place, answer in every document's form. */
-export { argumentsProblem, checkArguments, type CheckedArguments, PARALLEL_ARGUMENT } from './arguments.ts'
+export {
+  argumentsProblem,
+  checkArguments,
+  type CheckedArguments,
+  PARALLEL_ARGUMENT,
+  withParallel,
+} from './arguments.ts'
 export { type Answered, type BatchOptions, runBatch } from './batch.ts'
 export { boundOutcome, OUTCOME_LIMITS, type OutcomeLimits } from './bound.ts'
 export { BUILTIN_TOOLS, registerBuiltins } from './builtin/builtins.ts'
@@ -50,6 +56,7 @@ export {
   type RedactText,
   SANDBOX,
   SKILL_SEARCH,
+  TARGET,
   WORKSPACE,
 } from './services.ts'
 export { createWireNames, toWireName, type WireNames } from './wire-names.ts'

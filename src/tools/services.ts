@@ -1,5 +1,5 @@
 import type { SkillSearch } from '../catalog/index.ts'
-import { NexusError, type ServiceKey, serviceKey, type Services } from '../kernel/index.ts'
+import { NexusError, type ServiceKey, serviceKey, type Services, type TargetFacts } from '../kernel/index.ts'
 import type { Loader } from '../load/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import type { CommandWords } from './builtin/command-words.ts'
@@ -12,6 +12,10 @@ export interface ExecutionSettings extends CommandWords {
   readonly maxTimeoutMs?: number
   /** Most bytes kept of stdout and of stderr, each; the sandbox's default when absent. */
   readonly maxOutputBytes?: number | undefined
+  /** The file in which a person raises `execution.timeoutMs`. */
+  readonly settingsFile?: string
+  /** Where this machine has a program that commands may not see. */
+  readonly findOnHost?: (program: string) => string | undefined
 }
 
 /** Text without secrets, and without the beginning of one where it was cut off. */
@@ -23,6 +27,8 @@ export const SKILL_SEARCH = serviceKey<SkillSearch>('skillSearch')
 export const SANDBOX = serviceKey<Sandbox>('sandbox')
 /** Absolute path of the directory that commands work in. */
 export const WORKSPACE = serviceKey<string>('workspace')
+/** What is true where commands run. */
+export const TARGET = serviceKey<Pick<TargetFacts, 'os' | 'network' | 'skillsDirectory'>>('target')
 export const EXECUTION = serviceKey<ExecutionSettings>('execution')
 export const REDACT_TEXT = serviceKey<RedactText>('redactText')
 

@@ -71,6 +71,20 @@ describe('cancel', () => {
     assert.equal((await rig.send('go on')).text, 'Done.')
   })
 
+  it('keeps what the model said before its call once', async () => {
+    const wait = endless()
+    const asking: Reply = { type: 'tool-calls', text: 'I wait now.', calls: [{ name: 'wait', arguments: {} }] }
+    await using rig = await startRig({ script: [asking, DONE], tools: { wait: wait.tool } })
+    const stop = new AbortController()
+    const pending = rig.send('go', stop.signal)
+    await wait.started
+    stop.abort()
+    assert.equal((await pending).text, 'I wait now.')
+    const history = JSON.stringify(await rig.history())
+    assert.equal(history.split('I wait now.').length - 1, 1)
+    assert.match(history, /Cancelled by the user/)
+  })
+
   it('stops every call of a parallel batch', async () => {
     const [a, b] = [endless(), endless()]
     await using rig = await startRig({

@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { succeeded } from '../../src/kernel/index.ts'
-import { createFakeClock, type Reply } from '../../src/testing/index.ts'
+import { type ModelEnvironment, resolveModel } from '../../src/agents/index.ts'
+import { createFakeClock, type Reply, startModelServer } from '../../src/testing/index.ts'
 import { isWhole, localModel, startRig, toolAnswers } from './rig.ts'
 
 const DONE: Reply = { type: 'text', text: 'Done.' }
@@ -124,7 +125,7 @@ describe('a model that misbehaves', () => {
 
   it('is not asked again when it refuses the key', async () => {
     const { shown, requests } = await turn(() => ({ type: 'status', status: 401, message: 'bad key sk-test-key' }))
-    assert.match(shown, /refused the key \(401\)\. Check the key/)
+    assert.match(shown, /refused the key from OPENAI_API_KEY \(401\)\. Check that OPENAI_API_KEY is valid/)
     assert.equal(requests.length, 1)
   })
 
@@ -221,4 +222,26 @@ describe('a model that misbehaves', () => {
     assert.deepEqual([end, error?.code, error?.message], ['failed', 'TIMEOUT', 'The turn did not end within 9 s.'])
     assert.ok(isWhole(await rig.history()))
   })
+})
+
+describe('a model that wants a key and got none (401)', () => {
+  const cases: readonly (readonly [environment: ModelEnvironment, words: RegExp])[] = [
+    [{}, /wants a key, and none was sent \(401\)\. Set OPENAI_API_KEY and give the address with --base-url, or write/],
+    [
+      { openaiApiKey: 'sk-test-key' },
+      /none was sent \(401\)\. OPENAI_API_KEY is set, but it belongs to another address\. Give the address with --base-url/,
+    ],
+  ]
+  for (const [environment, words] of cases) {
+    it(`says so: ${Object.keys(environment).join() || 'no variable'}`, async () => {
+      await using server = await startModelServer({ script: () => ({ type: 'status', status: 401 }) })
+      const configured = { provider: 'openai-compatible', name: 'm', baseUrl: server.url }
+      const model = await resolveModel({ configured, environment })
+      assert.ok(model)
+      await using rig = await startRig({ script: [], agent: { model } })
+      const { error } = await rig.send('go')
+      assert.match(`${error?.message} ${error?.fix}`, words)
+      assert.equal(server.requests[0]?.headers['authorization'], undefined)
+    })
+  }
 })

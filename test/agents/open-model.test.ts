@@ -83,7 +83,7 @@ for (const provider of PROVIDERS) {
         [{ type: 'disconnect' }, /closed the connection before/],
         [{ type: 'invalid' }, /cannot be read/],
         [{ type: 'invalid', body: 'data: {"surprise": true}\n\n' }, /cannot be read|closed the connection/],
-        [{ type: 'status', status: 401, message: KEY }, /refused the key \(401\)/],
+        [{ type: 'status', status: 401, message: KEY }, /refused the key from model\.apiKey \(401\)/],
       ]
       for (const [reply, words] of replies) {
         await using rig = await startProviderRig(provider, () => reply)

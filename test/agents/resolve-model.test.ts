@@ -99,10 +99,33 @@ describe('resolveModel', () => {
     const configured = { provider: 'openai', name: 'gpt-5', baseUrl: 'https://elsewhere.example/v1' }
     const { text } = await refusal({ configured, environment })
     assert.match(text, /has no key for https:\/\/elsewhere\.example\/v1/)
-    assert.match((await refusal({ spec: 'openai/gpt-5', baseUrl: LOCAL, environment })).text, /has no key for/)
     const own = { ...configured, apiKey: 'sk-own' }
     assert.equal(await describeChoice({ configured: own, environment }), 'openai/gpt-5 at https://elsewhere.example/v1')
-    assert.match((await refusal({ configured: own, baseUrl: LOCAL, environment })).text, /has no key for/)
+    assert.match((await refusal({ configured: own, baseUrl: LOCAL, environment: {} })).text, /has no key for/)
+  })
+
+  it('sends a key without an address of its own to the address that the user typed', async () => {
+    const environment = { openaiApiKey: 'sk-environment' }
+    for (const spec of ['openai/gpt-5', 'openai-compatible/m']) {
+      const choice = await resolveModel({ spec, baseUrl: LOCAL, environment })
+      assert.deepEqual(choice?.key, { variable: 'OPENAI_API_KEY', sent: 'OPENAI_API_KEY' })
+    }
+    const configured = { provider: 'openai', name: 'gpt-5', apiKey: 'sk-own' }
+    assert.equal((await resolveModel({ configured, baseUrl: LOCAL, environment }))?.key?.sent, 'model.apiKey')
+    const paired = { ...environment, openaiBaseUrl: 'https://proxy.example/v1' }
+    const { text } = await refusal({ spec: 'openai/gpt-5', baseUrl: LOCAL, environment: paired })
+    assert.match(text, /has no key for http.*OPENAI_API_KEY is set, but it belongs to another address\./)
+  })
+
+  it('does not send a key from the environment to an address of a file, and says so', async () => {
+    const environment = { openaiApiKey: 'sk-environment' }
+    const configured = { provider: 'openai-compatible', name: 'm', baseUrl: LOCAL }
+    assert.deepEqual((await resolveModel({ configured, environment }))?.key, {
+      variable: 'OPENAI_API_KEY',
+      withheld: 'OPENAI_API_KEY',
+    })
+    const { text } = await refusal({ configured: { ...configured, provider: 'openai' }, environment })
+    assert.match(text, /Give the address with --base-url, or write model\.apiKey: \$\{OPENAI_API_KEY\}/)
   })
 
   it('refuses an address that is none, or that holds a password, without showing the password', async () => {

@@ -86,6 +86,9 @@ export function createTestRuntime(
         })),
     refresh: async () => undefined,
     snapshot: () => ({ version: '1' }),
+    loadedSkills: () => [],
+    recallSkills: () => undefined,
+    outdatedSkills: async () => [],
     async call(
       { callId = '', agentId = 'main', origin = 'model', ...request },
       { signal = new AbortController().signal, onOutput, onDecision } = {},

@@ -12,7 +12,7 @@ const TURN = { agentId: 'main', sessionId: 's', turnId: 't' }
 function enter(stacks: SkillStacks, name: string, by?: string): readonly string[] | undefined {
   try {
     const entry = stacks.enter(TURN, skill(name), by === undefined ? undefined : skill(by))
-    entry.loaded('/placed')
+    entry.loaded('/placed', 'sha256:1')
     return entry.stack
   } catch (error) {
     if (isNexusError(error) && error.code === 'INVALID_ARGUMENT') return undefined
@@ -61,7 +61,7 @@ test('turns and skills beyond the bound are forgotten, not kept', () => {
   const stacks = createSkillStacks()
   enter(stacks, 'a')
   for (let turn = 0; turn < 2000; turn++) {
-    stacks.enter({ ...TURN, turnId: `t${turn}` }, skill('x')).loaded('/placed')
+    stacks.enter({ ...TURN, turnId: `t${turn}` }, skill('x')).loaded('/placed', 'sha256:1')
   }
   assert.equal(enter(stacks, 'b', 'a'), undefined)
   for (let number = 0; number < 2000; number++) enter(stacks, `s${number}`)
@@ -71,6 +71,27 @@ test('turns and skills beyond the bound are forgotten, not kept', () => {
 
 test('a caller is known by its name when its name means another copy by now', () => {
   const stacks = createSkillStacks()
-  stacks.enter(TURN, { address: 'bundled/a', name: 'a' }).loaded('/placed')
+  stacks.enter(TURN, { address: 'bundled/a', name: 'a' }).loaded('/placed', 'sha256:1')
   assert.deepEqual(stacks.enter(TURN, skill('b'), { address: 'local/a', name: 'a' }).stack, ['a', 'b'])
+})
+
+test('what was loaded is listed with its revision, the latest last, and can be taken over by another process', () => {
+  const stacks = createSkillStacks()
+  for (const [turnId, digest] of [
+    ['t1', '1'],
+    ['t2', '2'],
+    ['t1', '1'],
+  ] as const)
+    stacks.enter({ ...TURN, turnId }, skill('x')).loaded(`/placed/${digest}`, `sha256:${digest}`)
+  const loaded = stacks.loadedIn(TURN)
+  assert.deepEqual(
+    loaded.map(({ treeDigest }) => treeDigest),
+    ['sha256:2', 'sha256:1'],
+  )
+  const other = createSkillStacks()
+  other.recall(TURN, loaded)
+  assert.deepEqual(other.loadedIn(TURN), loaded)
+  assert.throws(() => other.enter(TURN, skill('y'), skill('x')), /was not loaded in this turn/)
+  other.recall(TURN, [{ address: 'a', name: 'a', baseDir: '/a', treeDigest: 'sha256:3' }])
+  assert.deepEqual(other.loadedIn(TURN), loaded)
 })

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { parsePolicy } from '../../src/authorize/index.ts'
-import { failed, NexusError } from '../../src/kernel/index.ts'
+import { failed, type JsonObject, NexusError } from '../../src/kernel/index.ts'
 import { codeOf, dataOf, wordsOf } from './rig.ts'
-import { bench, KEY, keyOf } from './variables-rig.ts'
+import { bench, type BenchParts, KEY, keyOf } from './variables-rig.ts'
 
 const GITHUB = { primaryEnv: 'GH_TOKEN', requires: { env: ['GH_HOST'] } }
 const ENTRY = { env: { GH_HOST: 'github.example.com' }, apiKey: () => Promise.resolve(KEY) }
@@ -208,7 +208,10 @@ test('a shadowed copy that is called by its address runs without the variables, 
   const { run, lastEnv } = await bench(t, { ...BOTH, lower: { github: { ...GITHUB, emoji: 'x' } } })
   const outcome = await run({ skill_name: 'lower/github' }, { origin: 'library' })
   assert.deepEqual(lastEnv(), {})
-  assert.match(JSON.stringify(dataOf(outcome)['notes']), /lower\/github is not the copy that its name means/)
+  assert.match(
+    JSON.stringify(dataOf(outcome)['notes']),
+    /GH_TOKEN: 'lower\/github' is not the active copy of its skill/,
+  )
 })
 
 test('skillKey reaches an entry unless a trusted skill has that name', async (t) => {
@@ -235,4 +238,32 @@ test('an agent that may not use the skill cannot run commands for it', async (t)
   const { run, sandbox } = await bench(t, { ...BOTH, parts: { ...BOTH.parts, agents } })
   assert.equal((await run({ skill_name: 'github' }, { origin: 'library' })).type, 'failed')
   assert.equal(sandbox.requests.length, 0)
+})
+
+test('a failed command says which declared variable it did not get, and why', async (t) => {
+  const failing = { script: () => ({ exitCode: 1, stderr: 'GH_TOKEN is not set\n' }) }
+  const notesAfter = async (given: BenchParts, args: JsonObject, more: JsonObject = {}): Promise<string> => {
+    const { load, run } = await bench(t, { ...failing, ...given })
+    await load('github')
+    return JSON.stringify(dataOf(await run(args, more))['notes'] ?? [])
+  }
+  const named = { skill_name: 'github' }
+  const skills = { github: { primaryEnv: 'GH_TOKEN', envVars: ['GH_DEBUG'] } }
+  assert.match(
+    await notesAfter({ skills }, named),
+    /GH_TOKEN: no configuration sets it\. Set skills\.entries\.github\.apiKey/,
+  )
+  assert.doesNotMatch(await notesAfter({ skills }, named), /GH_DEBUG/)
+  assert.match(await notesAfter({ skills }, { ...named, command: 'echo $GH_DEBUG' }), /GH_DEBUG: no configuration/)
+  assert.match(
+    await notesAfter({ skills, entries: { github: keyOf(KEY) } }, { command: 'gh api' }),
+    /GH_TOKEN: the call names no skill\. Call again with skill_name \\"github\\"\./,
+  )
+  const policy = parsePolicy({ deny: ['run_command.secrets'] }).rules
+  const parts = { agents: [{ id: 'main', policy }] }
+  assert.match(await notesAfter({ skills, entries: { github: keyOf(KEY) }, parts }, named), /GH_TOKEN: the policy of/)
+  const explained = { script: () => ({ exitCode: 127, stderr: 'bash: line 1: gh: command not found\n' }) }
+  assert.doesNotMatch(await notesAfter({ skills, ...explained }, named), /GH_TOKEN/)
+  const quiet = { script: () => ({}) }
+  assert.equal(await notesAfter({ skills, ...quiet }, named), '[]')
 })

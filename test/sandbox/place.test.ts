@@ -116,6 +116,8 @@ test('facts are known without starting anything', { skip }, async (context) => {
   const facts = await sandbox.facts()
   assert.equal(existsSync(join(stateDir, 'stages')) && readdirSync(join(stateDir, 'stages')).length > 0, false)
   assert.equal(facts.os, 'linux')
+  assert.equal(facts.network, false)
+  assert.equal(facts.skillsDirectory, join(stateDir, 'projects/default/revisions'))
   assert.match(facts.target, /^local sandbox \(uid \d+\+?\)$/)
   assert.deepEqual(['node', 'bash', 'cat', 'nothing-like-it', '', '.', '/bin/cat'].map(facts.hasBin), [
     true,

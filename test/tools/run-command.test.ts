@@ -1,53 +1,20 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
-import { NexusError, type JsonObject, type Outcome, toSafeText } from '../../src/kernel/index.ts'
-import { createScriptedSandbox, type Script, type ScriptedSandbox } from '../../src/testing/scripted-sandbox.ts'
+import { describe, it } from 'node:test'
+import { NexusError, type JsonObject, toSafeText } from '../../src/kernel/index.ts'
+import { createScriptedSandbox, type Script, type ScriptedSandboxOptions } from '../../src/testing/scripted-sandbox.ts'
 import {
   createRegistry,
   createServices,
-  EXECUTION,
-  type ExecutionSettings,
   executeTool,
   registerBuiltins,
   SANDBOX,
+  TARGET,
   toModelText,
   WORKSPACE,
 } from '../../src/tools/index.ts'
+import { codeOf, notesOf, run, unconfined, workspace } from './command-rig.ts'
 import { contextOf, messageOf } from './rig.ts'
-
-let workspace = ''
-before(async () => {
-  workspace = await realpath(await mkdtemp(join(tmpdir(), 'nexus-tools-')))
-  for (const name of ['data', '..data']) await mkdir(join(workspace, name))
-})
-after(() => rm(workspace, { recursive: true, force: true }))
-
-interface Ran {
-  readonly outcome: Outcome
-  readonly sandbox: ScriptedSandbox
-}
-
-async function run(
-  args: JsonObject,
-  more: { script?: Script; execution?: ExecutionSettings; signal?: AbortSignal } = {},
-): Promise<Ran> {
-  const sandbox = createScriptedSandbox(more.script ? { script: more.script } : {})
-  const services = createServices()
-  services.register(SANDBOX, sandbox)
-  services.register(WORKSPACE, workspace)
-  if (more.execution) services.register(EXECUTION, more.execution)
-  const registry = createRegistry(services)
-  registerBuiltins(registry)
-  const tool = registry.get('run_command')
-  assert.ok(tool)
-  const outcome = await executeTool(tool, args, contextOf({ services, ...(more.signal && { signal: more.signal }) }))
-  return { outcome, sandbox }
-}
-
-const codeOf = (outcome: Outcome): string => (outcome.type === 'failed' ? outcome.code : outcome.type)
 
 describe('run_command', () => {
   it('runs in the workspace and gives exit code, stdout and stderr', async () => {
@@ -88,7 +55,10 @@ describe('run_command', () => {
       { command: 'sleep 9', timeout_sec: 0.02 },
       { script: () => ({ hang: true, stdout: 'so far\n' }) },
     )
-    assert.deepEqual([codeOf(outcome), messageOf(outcome)], ['TIMEOUT', 'Command timed out after 0.02s'])
+    assert.deepEqual(
+      [codeOf(outcome), messageOf(outcome)],
+      ['TIMEOUT', `Command timed out after 0.02s\nNote: ${notesOf(outcome)[0]}`],
+    )
     assert.match(toModelText(outcome), /stdout:\nso far/)
   })
 
@@ -195,64 +165,28 @@ describe('run_command', () => {
   })
 })
 
-describe('the courtesy list of run_command', () => {
-  const refused: readonly (readonly [string, string])[] = [
-    ['', 'Command is required'],
-    [' \n', 'Empty command'],
-    ['rm -rf x', `Command 'rm' is blocked for safety`],
-    ['ls;rm x', `Command 'rm' is blocked for safety`],
-    ['env A=1 rm x', `Command 'rm' is blocked for safety`],
-    ['ls && sudo id', `Command 'sudo' is blocked for safety`],
-    ['echo $(rm x)', `Command 'rm' is blocked for safety`],
-    ['echo `dd if=a`', `Command 'dd' is blocked for safety`],
-    ['find . | xargs rm', `Command 'rm' is blocked for safety`],
-    [`r''m x`, `Command 'rm' is blocked for safety`],
-    ['/bin/mv a b', `Command 'mv' is blocked for safety`],
-    ['if true; then chmod 777 x; fi', `Command 'chmod' is blocked for safety`],
-    ['cat x > /dev/sda', 'Command contains dangerous pattern: > /dev/'],
-    ['ls\u200b', 'Command contains the hidden character U+200B; leave it out.'],
-    ['echo ok\rrm x', 'Command contains the hidden character U+000D; leave it out.'],
-    ['ls \u0000', 'Command contains the hidden character U+0000; leave it out.'],
-    ['echo \u202e', 'Command contains the hidden character U+202E; leave it out.'],
-    ['x'.repeat(100_001), 'Command is longer than 100000 bytes; write it to a file and run that.'],
-  ]
-  for (const [command, message] of refused) {
-    it(`refuses ${JSON.stringify(command.slice(0, 40))}`, async () => {
-      const { outcome, sandbox } = await run({ command })
-      assert.equal(outcome.type, 'failed')
-      assert.equal(messageOf(outcome), message)
-      assert.equal(sandbox.requests.length, 0)
-    })
+describe('the description of run_command', () => {
+  async function describedBy(options: ScriptedSandboxOptions, kind?: 'none'): Promise<string | undefined> {
+    const sandbox = createScriptedSandbox(options)
+    const services = createServices()
+    services.register(SANDBOX, kind ? unconfined(sandbox) : sandbox)
+    services.register(TARGET, await sandbox.facts())
+    services.register(WORKSPACE, '/home/me/shop')
+    const registry = createRegistry(services)
+    registerBuiltins(registry)
+    return registry.get('run_command')?.description
   }
 
-  const passed = [
-    'ls > /dev/null 2>&1',
-    'echo "a; rm b"',
-    'git rm x',
-    'npm init -y',
-    `python3 - <<'EOF'\ndel x\nformat = 1\nEOF`,
-    'for f in *.csv; do node make.mjs "$f"; done',
-    'echo 👩‍💻 > x',
-    'printf "%s\\n" rm',
-    'cat a\t|\nsort',
-  ]
-  for (const command of passed) {
-    it(`lets ${JSON.stringify(command)} through`, async () => {
-      assert.equal((await run({ command })).outcome.type, 'success')
-    })
-  }
-
-  it('can be replaced, switched off, or turned into a list of what is allowed', async () => {
-    assert.equal((await run({ command: 'rm x' }, { execution: { blockedCommands: [] } })).outcome.type, 'success')
-    assert.match(
-      messageOf((await run({ command: 'curl x' }, { execution: { blockedCommands: ['curl'] } })).outcome),
-      /'curl' is blocked/,
-    )
-    const allowed = { allowedCommands: ['ls', 'rm'] }
-    assert.equal((await run({ command: 'ls | rm x' }, { execution: allowed })).outcome.type, 'success')
+  it('names system, directory, what is not there and what does not last', async () => {
     assert.equal(
-      messageOf((await run({ command: 'ls | cat' }, { execution: allowed })).outcome),
-      `Command 'cat' is not in the allowed list`,
+      await describedBy({}),
+      'Run a bash command line on Linux in a sandbox. It starts in the workspace /home/me/shop. There is no network: commands cannot download or install anything. Files last only in the workspace; the home directory and /tmp are empty for each command. Returns exit code, stdout and stderr. Default time limit 30 s.',
     )
+  })
+
+  it('claims neither where commands are not confined', async () => {
+    const text = await describedBy({ network: true, os: 'darwin' }, 'none')
+    assert.match(text ?? '', /^Run a bash command line on macOS, without a sandbox\. /)
+    assert.doesNotMatch(text ?? '', /network|last/)
   })
 })

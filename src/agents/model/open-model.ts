@@ -14,8 +14,20 @@ export interface ModelChoice {
   readonly languageModel: Exclude<LanguageModel, string>
   /** Settings for the provider, sent with each request. */
   readonly providerOptions?: { readonly [provider: string]: JsonObject }
+  /** Which key is sent, by the name of its setting; absent when that is not known. */
+  readonly key?: KeyUse
   /** Blanks the key in a text that came from the provider. */
   readonly redact?: (text: string) => string
+}
+
+/** Names of settings, never values. */
+export interface KeyUse {
+  /** `OPENAI_API_KEY` or `model.apiKey`; absent when no key is sent. */
+  readonly sent?: string
+  /** A key that is set and not sent, because it belongs to another address. */
+  readonly withheld?: string
+  /** The provider's usual variable. */
+  readonly variable: string
 }
 
 /** Where a model is asked, and with which key. */
@@ -24,6 +36,7 @@ export interface Endpoint {
   readonly name: string
   readonly baseUrl?: string | undefined
   readonly apiKey?: string | undefined
+  readonly key?: KeyUse
   readonly api?: 'chat' | 'responses' | undefined
 }
 
@@ -56,13 +69,14 @@ export function shownAddress(address: string): string {
 
 /** Loads the provider's library and makes the model. Nothing is sent yet. */
 export async function openModel(endpoint: Endpoint): Promise<ModelChoice> {
-  const { provider, name, baseUrl, apiKey } = endpoint
+  const { provider, name, baseUrl, apiKey, key } = endpoint
   const redact = createRedactor(apiKey === undefined ? [] : [apiKey])
   const where = isOwnAddress(provider, baseUrl) ? '' : ` at ${shownAddress(baseUrl ?? '')}`
   return {
     provider,
     name,
     describe: `${provider}/${toSafeLine(name)}${where}`,
+    ...(key && { key }),
     redact: (text) => redact(text),
     ...(await connect(endpoint)),
   }

@@ -21,7 +21,7 @@ export interface ConfiguredModel {
   readonly api?: 'chat' | 'responses'
 }
 
-/** The usual variables, read by `config/`. A key is only ever sent to the address of the same environment. */
+/** The usual variables, read by `config/`. A key goes to the address of the same environment, or to one that the user typed. */
 export interface ModelEnvironment {
   readonly openaiApiKey?: string
   readonly openaiBaseUrl?: string
@@ -35,7 +35,7 @@ export interface ModelRequestOptions {
   readonly configured?: ConfiguredModel | undefined
   /** `openai/<name>`, `anthropic/<name>` or `openai-compatible/<name>`; wins over everything else. */
   readonly spec?: string
-  /** Address for this run; wins over configuration and environment, and gets a key only when it is theirs. */
+  /** Address that the user gave for this run; wins over configuration and environment. A key without an address of its own goes there. */
   readonly baseUrl?: string | undefined
   readonly environment: ModelEnvironment
 }
@@ -91,7 +91,8 @@ function toProvider(text: string): ProviderName {
 
 /**
  * Adds address and key: from the configuration when it speaks of the same provider, else from the environment.
- * A key only goes to the address it was given for: whoever wrote another address would receive it.
+ * A key only goes to the address it was given for, because the author of another address would receive it.
+ * A key without an address of its own also goes to the address that the user typed for this run.
  */
 function complete(named: Endpoint, { baseUrl: given, configured, environment }: Sources): Endpoint {
   const own: Partial<ConfiguredModel> =
@@ -99,19 +100,31 @@ function complete(named: Endpoint, { baseUrl: given, configured, environment }: 
   const outside = fromEnvironment(named.provider, environment)
   const baseUrl = given || (own.baseUrl ?? outside.baseUrl)
   const keys = [
-    { apiKey: own.apiKey, address: own.baseUrl ?? outside.baseUrl },
-    { apiKey: outside.apiKey, address: outside.baseUrl },
-  ]
-  const isFor = (address = ownAddress(named.provider)): boolean =>
-    baseUrl === undefined || sameAddress(baseUrl, address)
+    { from: 'model.apiKey', apiKey: own.apiKey, address: own.baseUrl ?? outside.baseUrl },
+    { from: variableOf(named.provider), apiKey: outside.apiKey, address: outside.baseUrl },
+  ].filter(({ apiKey }) => apiKey)
+  const isFor = (address: string | undefined): boolean => {
+    if (baseUrl === undefined || (given && address === undefined)) return true
+    return sameAddress(baseUrl, address ?? ownAddress(named.provider))
+  }
+  const key = keys.find(({ address }) => isFor(address))
   const endpoint: Endpoint = {
     ...named,
     baseUrl: baseUrl === undefined ? undefined : checkAddress(baseUrl),
-    apiKey: keys.find((key) => key.apiKey && isFor(key.address))?.apiKey,
+    apiKey: key?.apiKey,
+    key: {
+      variable: variableOf(named.provider),
+      ...(key && { sent: key.from }),
+      ...(!key && keys[0] && { withheld: keys[0].from }),
+    },
     api: own.api,
   }
   checkComplete(endpoint)
   return endpoint
+}
+
+function variableOf(provider: ProviderName): string {
+  return provider === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY'
 }
 
 /** An empty variable counts as one that is not set. */
@@ -121,7 +134,7 @@ function fromEnvironment(provider: ProviderName, environment: ModelEnvironment):
     : { baseUrl: environment.openaiBaseUrl || undefined, apiKey: environment.openaiApiKey || undefined }
 }
 
-function checkComplete({ provider, name, baseUrl, apiKey }: Endpoint): void {
+function checkComplete({ provider, name, baseUrl, apiKey, key }: Endpoint): void {
   if (name.trim() === '') {
     throw new NexusError('MODEL_NOT_CONFIGURED', `The provider ${provider} is named without a model.`, {
       fix: `Write the model as ${FORMS}.`,
@@ -134,11 +147,19 @@ function checkComplete({ provider, name, baseUrl, apiKey }: Endpoint): void {
     })
   }
   if (apiKey) return
-  const variable = provider === 'openai' ? 'OPENAI_API_KEY' : 'ANTHROPIC_API_KEY'
   const where = baseUrl === undefined || isOwnAddress(provider, baseUrl) ? '' : ` for ${shownAddress(baseUrl)}`
-  throw new NexusError('MODEL_NOT_CONFIGURED', `The model ${provider}/${toSafeLine(name)} has no key${where}.`, {
-    fix: `Set ${variable}, or write model.apiKey: \${${variable}} in nexus.yaml${where && ' beside its baseUrl'}.`,
+  const why = key?.withheld === undefined ? '' : ` ${key.withheld} is set, but it belongs to another address.`
+  throw new NexusError('MODEL_NOT_CONFIGURED', `The model ${provider}/${toSafeLine(name)} has no key${where}.${why}`, {
+    fix: keyFix(variableOf(provider), { isOwn: where === '', isWithheld: key?.withheld !== undefined }),
   })
+}
+
+/** How to give a model a key: for the provider's own address, or for another one. */
+export function keyFix(variable: string, about: { readonly isOwn: boolean; readonly isWithheld: boolean }): string {
+  const set = about.isWithheld ? '' : `Set ${variable}`
+  if (about.isOwn) return `Set ${variable}, or write model.apiKey: \${${variable}} in nexus.yaml.`
+  const typed = set === '' ? 'Give the address with --base-url' : `${set} and give the address with --base-url`
+  return `${typed}, or write model.apiKey: \${${variable}} in nexus.yaml beside its baseUrl.`
 }
 
 function checkAddress(text: string): string {

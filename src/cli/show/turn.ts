@@ -55,6 +55,7 @@ export function createTurnDisplay(
           live.end(event.callId)
           progress.begin('waiting for the model')
           note(`  ${describeOutcome(event.outcome, terminal)} ${terminal.paint('dim', `${event.durationMs} ms`)}`)
+          for (const text of shownNotes(event.outcome)) note(`    ${terminal.paint('yellow', `note: ${text}`)}`)
           return
         case 'notice':
           note(`  ${terminal.paint('yellow', toSafeLine(event.text))}`)
@@ -74,23 +75,46 @@ export function createTurnDisplay(
   }
 }
 
-/** Each stream of each call by whole lines, also when several commands run at the same time. */
+/** Lines of one call that are shown while it runs. The model and the ledger get what `execution.maxOutputBytes` allows. */
+const MOST_LIVE_LINES = 200
+const MOST_LIVE_CHARS = 20_000
+
+/** What of one call was shown, and what was not. */
+interface LiveCall {
+  readonly buffers: Partial<Record<'stdout' | 'stderr', LineBuffer>>
+  lines: number
+  chars: number
+  hidden: number
+}
+
+/** Each stream of each call by whole lines, also when several commands run at the same time; of a flood the beginning. */
 function liveOutput(show: (text: string) => void): {
   add(event: Extract<AgentEvent, { type: 'tool-output' }>): void
   end(callId: string): void
 } {
-  const calls = new Map<string, Partial<Record<'stdout' | 'stderr', LineBuffer>>>()
+  const calls = new Map<string, LiveCall>()
+  const showWithin = (call: LiveCall, text: string): void => {
+    const lines = text.split('\n')
+    const room = call.chars >= MOST_LIVE_CHARS ? 0 : Math.max(0, MOST_LIVE_LINES - call.lines)
+    const shown = lines.slice(0, room)
+    call.lines += shown.length
+    call.hidden += lines.length - shown.length
+    const visible = shown.join('\n').slice(0, MOST_LIVE_CHARS - call.chars)
+    call.chars += visible.length
+    if (shown.length > 0) show(toSafeText(visible))
+  }
   return {
     add({ callId, stream, text }) {
-      const buffers = calls.get(callId) ?? {}
-      calls.set(callId, buffers)
-      buffers[stream] ??= createLineBuffer((lines) => show(toSafeText(lines)))
-      buffers[stream].add(text)
+      const call = calls.get(callId) ?? { buffers: {}, lines: 0, chars: 0, hidden: 0 }
+      calls.set(callId, call)
+      call.buffers[stream] ??= createLineBuffer((lines) => showWithin(call, lines))
+      call.buffers[stream].add(text)
     },
     end(callId) {
-      const { stdout, stderr } = calls.get(callId) ?? {}
-      stdout?.flush()
-      stderr?.flush()
+      const call = calls.get(callId)
+      call?.buffers.stdout?.flush()
+      call?.buffers.stderr?.flush()
+      if (call && call.hidden > 0) show(`… ${call.hidden} more lines are not shown here.`)
       calls.delete(callId)
     },
   }
@@ -122,7 +146,7 @@ function traceRow(
     toSafeLine(call.tool),
     shorten(describeArguments(call.arguments), 60),
     describeDecision(decision),
-    outcome ? describeOutcome(outcome, terminal, maxCells) : terminal.paint('yellow', state),
+    outcome ? `${describeOutcome(outcome, terminal, maxCells)}${noteCount(outcome)}` : terminal.paint('yellow', state),
     closedAt === undefined ? '' : terminal.paint('dim', `${closedAt - openedAt} ms`),
   ]
 }
@@ -144,14 +168,18 @@ function describeDecision(decision: Decision): string {
 }
 
 function describeOutcome(outcome: Outcome, terminal: Terminal, maxCells = 60): string {
-  switch (outcome.type) {
-    case 'success':
-      return `${terminal.paint('green', '✓')} ${summary(outcome, maxCells)}${terminal.paint('yellow', notes(outcome))}`
-    case 'partial':
-      return `${terminal.paint('yellow', '◐')} ${summary(outcome, maxCells)}${terminal.paint('yellow', notes(outcome))}`
-    case 'failed':
-      return `${terminal.paint('red', '✗')} ${outcome.code}: ${shorten(toSafeLine(messageWithoutNotes(outcome)), 90)}${terminal.paint('yellow', notes(outcome))}`
+  if (outcome.type === 'failed') {
+    const message = shorten(toSafeLine(messageWithoutNotes(outcome)), 90)
+    return `${terminal.paint('red', '✗')} ${outcome.code}: ${message}`
   }
+  return `${markOf(outcome, terminal)} ${summary(outcome, maxCells)}`
+}
+
+/** A command that ended with another exit code than 0 is a result for the model; for a person it did not succeed. */
+function markOf(outcome: Exclude<Outcome, { type: 'failed' }>, terminal: Terminal): string {
+  const exitCode = outcome.data['exit_code']
+  if (typeof exitCode === 'number' && exitCode !== 0) return terminal.paint('red', '✗')
+  return outcome.type === 'success' ? terminal.paint('green', '✓') : terminal.paint('yellow', '◐')
 }
 
 function summary(outcome: Exclude<Outcome, { type: 'failed' }>, maxCells: number): string {
@@ -161,15 +189,20 @@ function summary(outcome: Exclude<Outcome, { type: 'failed' }>, maxCells: number
   return shorten(toSafeLine(outcome.text), maxCells)
 }
 
-/** What the sandbox has to say, such as a file that was not taken back. Each is short, but nobody says how many there are. */
-function notes(outcome: Outcome): string {
+/** What happened to a command, such as a file that was not taken back; in full, because the next step is at the end. */
+function shownNotes(outcome: Outcome): readonly string[] {
   const list = notesOf(outcome)
-  if (list.length === 0) return ''
-  const shown = list.slice(0, MOST_NOTES).map((note) => shorten(toSafeLine(note), 160))
-  return `  note: ${[...shown, ...(list.length > MOST_NOTES ? [`${list.length - MOST_NOTES} more`] : [])].join('; ')}`
+  const shown = list.slice(0, MOST_NOTES).map((text) => shorten(toSafeLine(text), MOST_NOTE_CELLS))
+  return list.length > MOST_NOTES ? [...shown, `${list.length - MOST_NOTES} more`] : shown
+}
+
+function noteCount(outcome: Outcome): string {
+  const { length } = notesOf(outcome)
+  return length === 0 ? '' : `, ${length} ${length === 1 ? 'note' : 'notes'}`
 }
 
 const MOST_NOTES = 5
+const MOST_NOTE_CELLS = 500
 
 function describeArguments(args: JsonObject): string {
   const parts = Object.entries(args).map(

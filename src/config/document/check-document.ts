@@ -62,7 +62,8 @@ function findMisfits(value: JsonValue, at: Path, outer: Schema): Problem[] {
   }
   return Object.entries(value).flatMap(([key, member]): Problem[] => {
     const here = [...at, key]
-    if (schema.type === 'object_with_rest' && policyWord(key)) return [{ at: here, words: misplacedPolicy(here) }]
+    if (schema.type === 'object_with_rest' && here.length === 2 && policyWord(key))
+      return [{ at: here, words: misplacedPolicy(here) }]
     const next = memberOf(schema, key)
     if (schema.type === 'strict_object' && !next) return [{ at: here, words: unknownKey(here, schema, value) }]
     if (isMap(schema) && RESERVED.includes(key)) return [{ at: here, words: reservedName(here) }]

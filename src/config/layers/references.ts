@@ -185,6 +185,7 @@ const USES: readonly (readonly [pattern: string, use: Use])[] = [
   ['agents.*.instructions', 'literal'],
   ['secrets.providers.*.args', 'literal'],
   ['tools.groups', 'plain'],
+  ['tools.run_command.blocked', 'plain'],
   ['tools', 'secret'],
   ['skills.entries', 'secret'],
   ['mcp.servers', 'secret'],

@@ -41,6 +41,17 @@ export const CONFIG_SCHEMA = v.pipe(
       v.objectWithRest(
         {
           groups: setting(v.record(groupName, names), 'Names for several tools, used in allow, ask and deny.'),
+          run_command: v.optional(
+            v.objectWithRest(
+              {
+                blocked: setting(
+                  names,
+                  'Commands that run_command refuses by name. Default: none in a sandbox; without one rm, chmod and the like.',
+                ),
+              },
+              v.unknown(),
+            ),
+          ),
           ...v.entriesFromList(POLICY_WORDS, misplaced),
         },
         v.unknown(),

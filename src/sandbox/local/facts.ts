@@ -41,6 +41,7 @@ export function localFacts(settings: LocalSettings): TargetFacts {
       name === 'node' ||
       (isPlainName(name) && SYSTEM_PATH.some((directory) => canRun(join(directory, name), identity))),
     hasEnv: (name) => set.has(name),
+    network: false,
   }
 }
 

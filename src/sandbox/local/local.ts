@@ -18,7 +18,7 @@ import { insideEnvironment, localFacts, READABLE } from './facts.ts'
 import { type LocalOptions, type LocalSettings, settle } from './options.ts'
 import { describeRecovered, recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
-import { createLive, openState, type ProjectState } from './state.ts'
+import { createLive, openState, type ProjectState, revisionsOf } from './state.ts'
 import { findPrograms } from './unavailable.ts'
 import { checkWorkspace, type Entered, enterDirectly, Mirrors, shorten } from './workspace.ts'
 
@@ -69,7 +69,7 @@ class LocalSandbox implements Sandbox {
   }
 
   facts(): Promise<TargetFacts> {
-    return this.#open(() => localFacts(this.#settings))
+    return this.#open(() => ({ ...localFacts(this.#settings), skillsDirectory: revisionsOf(this.#settings) }))
   }
 
   place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill> {
@@ -142,6 +142,7 @@ class LocalSandbox implements Sandbox {
       ...output.finish(end),
       durationMs: end.durationMs,
       notes: [...this.#notes.splice(0), ...shorten([...end.notes, ...notes])],
+      ...(end.leftInHome && { leftInHome: end.leftInHome }),
     }
   }
 

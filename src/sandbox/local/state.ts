@@ -40,6 +40,11 @@ export interface ProjectState {
   readonly empty: string
 }
 
+/** Where placed skills are; nothing is made. */
+export function revisionsOf({ stateDir, projectId }: LocalSettings): string {
+  return join(stateDir, 'projects', projectDirectory(projectId), 'revisions')
+}
+
 /** Makes what is missing and checks that nobody else could have put it there. Throws SANDBOX_UNAVAILABLE. */
 export function openState(settings: LocalSettings): ProjectState {
   const { stateDir, isRoot } = settings
@@ -56,7 +61,7 @@ export function openState(settings: LocalSettings): ProjectState {
     return {
       identity,
       stages: ownDirectory(join(stateDir, 'stages'), 0o755),
-      revisions: ownDirectory(join(project, 'revisions'), 0o755),
+      revisions: ownDirectory(revisionsOf(settings), 0o755),
       live: identityDirectory(join(project, 'live'), identity),
       empty: ownDirectory(join(stateDir, 'empty'), 0o555),
     }

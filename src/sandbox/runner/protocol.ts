@@ -66,6 +66,8 @@ export interface EndMessage {
   readonly stderrBytes: number
   readonly durationMs: number
   readonly notes: readonly string[]
+  /** Files in the command's home at its end, as `CommandResult` has them. */
+  readonly leftInHome?: readonly string[]
 }
 
 export type FromRunner =

@@ -6,7 +6,7 @@ import { type Running, startCommand } from './command.ts'
 import { PipePool } from './pipes.ts'
 import { Profiles } from './profile.ts'
 import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from './protocol.ts'
-import { createTemp, removeTree } from './temp.ts'
+import { createTemp, listHome, removeTree } from './temp.ts'
 
 /** The one of its process. */
 export class Runner {
@@ -87,7 +87,9 @@ export class Runner {
       const command = startCommand(policy.bwrap, args, { run, send, pipes: open })
       this.#running.set(run.id, command)
       if (this.#cancelled.has(run.id)) command.cancel()
-      return await command.done
+      const end = await command.done
+      const leftInHome = listHome(temp)
+      return { ...end, ...(leftInHome.length > 0 && { leftInHome }) }
     } finally {
       this.#running.delete(run.id)
       this.#cancelled.delete(run.id)

@@ -1,16 +1,21 @@
 import { failed, type Failed, unseenInCommand } from '../../kernel/index.ts'
 
-/** Lists that keep a model from slips. They are no boundary: any command can be spelled so that no list knows it. */
+/** Lists that keep a model from mistakes. They are no boundary: any command can be written so that no list knows it. */
 export interface CommandWords {
   /** Only these commands may be named; absent = all that are not blocked. */
   readonly allowedCommands?: readonly string[]
-  /** Replaces the shipped list; `[]` blocks nothing. */
+  /** Replaces the shipped list, which applies only where commands are not confined; `[]` blocks nothing. */
   readonly blockedCommands?: readonly string[]
 }
 
+/** The lists, and whether a sandbox confines the command: then it can harm only the workspace. */
+export interface WordRules extends CommandWords {
+  readonly isConfined: boolean
+}
+
 /** Why a command line is not even tried, or undefined. Texts of contracts §3.2. */
-export function commandProblem(command: string, lists: CommandWords): Failed | undefined {
-  return textProblem(command) ?? wordProblem(commandWords(command), lists)
+export function commandProblem(command: string, lists: WordRules): Failed | undefined {
+  return textProblem(command) ?? deviceProblem(command, lists) ?? wordProblem(commandWords(command), lists)
 }
 
 /** The same as the sandbox takes. */
@@ -35,13 +40,21 @@ function textProblem(command: string): Failed | undefined {
   const hidden = unseenInCommand(command)
   if (hidden !== undefined)
     return failed('INVALID_PARAM', `Command contains the hidden character ${hidden}; leave it out.`)
-  return DEVICE.test(command) ? failed('PERMISSION_DENIED', 'Command contains dangerous pattern: > /dev/') : undefined
+  return undefined
 }
 
-function wordProblem(words: readonly string[], { allowedCommands, blockedCommands }: CommandWords): Failed | undefined {
+function deviceProblem(command: string, { isConfined }: WordRules): Failed | undefined {
+  if (isConfined || !DEVICE.test(command)) return undefined
+  return failed('PERMISSION_DENIED', 'Command contains dangerous pattern: > /dev/')
+}
+
+function wordProblem(
+  words: readonly string[],
+  { allowedCommands, blockedCommands, isConfined }: WordRules,
+): Failed | undefined {
   const stray = allowedCommands && words.find((word) => !allowedCommands.includes(word))
   if (stray !== undefined) return failed('PERMISSION_DENIED', `Command '${stray}' is not in the allowed list`)
-  const blocked = allowedCommands ? [] : (blockedCommands ?? BLOCKED)
+  const blocked = allowedCommands ? [] : (blockedCommands ?? (isConfined ? [] : BLOCKED))
   const refused = words.find((word) => blocked.includes(word))
   return refused === undefined ? undefined : failed('PERMISSION_DENIED', `Command '${refused}' is blocked for safety`)
 }

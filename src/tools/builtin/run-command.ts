@@ -1,23 +1,30 @@
-import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import {
   DEFAULTS,
   type Failed,
   failed,
   type JsonObject,
-  type Outcome,
   type Services,
-  succeeded,
   type Tool,
   type ToolContext,
   toSafeLine,
-  toSafeText,
 } from '../../kernel/index.ts'
 import type { CommandResult } from '../../sandbox/index.ts'
-import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
+import type { OutcomeLimits } from '../bound.ts'
 import { defineTool } from '../define.ts'
-import { EXECUTION, type ExecutionSettings, REDACT_TEXT, type RedactText, SANDBOX, WORKSPACE } from '../services.ts'
+import { type CommandFinding, findingsOf } from '../findings/index.ts'
+import {
+  EXECUTION,
+  type ExecutionSettings,
+  REDACT_TEXT,
+  type RedactText,
+  SANDBOX,
+  TARGET,
+  WORKSPACE,
+} from '../services.ts'
+import { toRan } from './command-outcome.ts'
 import { commandProblem } from './command-words.ts'
-import { type OwnedCommand, SKILL_COMMANDS, type SkillCommands } from './skill-commands.ts'
+import { NO_SKILLS, type OwnedCommand, SKILL_COMMANDS, type SkillCommands } from './skill-commands.ts'
 
 /**
  * `run_command{command*, timeout_sec?, cwd?, skill_name?}` → `{exit_code, stdout, stderr}` in the sandbox. A command for a skill gets
@@ -31,22 +38,8 @@ export function createRunCommandTool(services: Services): Tool {
   const defaultMs = settings.timeoutMs ?? DEFAULTS.commandTimeoutMs
   return defineTool({
     name: 'run_command',
-    description: `Run a bash command line in the sandbox, in the workspace. Returns exit code, stdout and stderr. Default time limit ${defaultMs / 1000} s.`,
-    parameters: {
-      type: 'object',
-      properties: {
-        command: { type: 'string', description: 'The command line' },
-        timeout_sec: {
-          type: 'number',
-          exclusiveMinimum: 0,
-          maximum: maxMs / 1000,
-          description: 'Time limit in seconds',
-        },
-        cwd: { type: 'string', description: 'Directory to start in, relative to the workspace' },
-        ...(skillCommands && { skill_name: SKILL_NAME }),
-      },
-      required: ['command'],
-    },
+    description: describe(services, defaultMs / 1000),
+    parameters: parametersOf(maxMs / 1000, skillCommands !== undefined),
     options: {
       timeoutMs: maxMs + WATCHDOG_ROOM_MS,
       capabilities: ['network', 'secrets'],
@@ -54,7 +47,8 @@ export function createRunCommandTool(services: Services): Tool {
     },
     execute: async (args, context) => {
       const command = String(args.command ?? '')
-      const problem = commandProblem(command, settings)
+      const isConfined = services.get(SANDBOX)?.kind !== 'none'
+      const problem = commandProblem(command, { ...settings, isConfined })
       if (problem) return problem
       const workspace = services.get(WORKSPACE)
       if (workspace === undefined) return failed('EXECUTION_ERROR', 'No workspace is set, so no command can run.')
@@ -64,23 +58,54 @@ export function createRunCommandTool(services: Services): Tool {
       const owned = await ownerOf(skillCommands, args, context)
       if (owned.type === 'failed') return owned
       const timeoutMs = args.timeout_sec === undefined ? defaultMs : Math.ceil(Number(args.timeout_sec) * 1000)
-      const result = await services.require(SANDBOX).run(
-        {
-          command,
-          workspace,
-          cwd,
-          timeoutMs,
-          ...(Object.keys(owned.env).length > 0 && { env: owned.env }),
-          ...(settings.maxOutputBytes !== undefined && { maxOutputBytes: settings.maxOutputBytes }),
-          ...(context.onOutput && { onOutput: context.onOutput }),
-          ...(context.maxLiveBytes !== undefined && { maxLiveBytes: context.maxLiveBytes }),
-        },
-        context.signal,
-      )
-      return toRan(clean(result, services.get(REDACT_TEXT)), { timeoutMs, limits: shownLimits(settings), owned })
+      const asked = { command, workspace, cwd, timeoutMs, env: owned.env, maxOutputBytes: settings.maxOutputBytes }
+      const { signal, onOutput, maxLiveBytes = 0 } = context
+      const result = await services.require(SANDBOX).run({ ...asked, onOutput, maxLiveBytes }, signal)
+      const shown = clean(result, services.get(REDACT_TEXT))
+      const limit = shown.end === 'timeout' ? [timeLimit(timeoutMs, maxMs, settings)] : []
+      const found = explain(services, { command, workspace, cwd, result: shown, isConfined, owned })
+      const findings = [...owned.findings, ...limit, ...found]
+      return toRan(shown, { timeoutMs, limits: shownLimits(settings), owned, findings })
     },
   })
 }
+
+function parametersOf(maxSeconds: number, hasSkills: boolean): JsonObject {
+  return {
+    type: 'object',
+    properties: {
+      command: { type: 'string', description: 'The command line' },
+      timeout_sec: { type: 'number', exclusiveMinimum: 0, maximum: maxSeconds, description: 'Time limit in seconds' },
+      cwd: { type: 'string', description: 'Directory to start in, relative to the workspace' },
+      ...(hasSkills && { skill_name: SKILL_NAME }),
+    },
+    required: ['command'],
+  }
+}
+
+/** What the model has to know before its first command: system, directory, and what commands cannot reach. */
+function describe(services: Services, defaultSeconds: number): string {
+  const sandbox = services.get(SANDBOX)
+  const target = services.get(TARGET)
+  const workspace = services.get(WORKSPACE)
+  const system = SYSTEMS.get(target?.os ?? '')
+  const isConfined = sandbox?.kind !== 'none'
+  return [
+    `Run a bash command line${system === undefined ? '' : ` on ${system}`}${isConfined ? ' in a sandbox' : ', without a sandbox'}.`,
+    `It starts in the workspace${workspace === undefined ? '' : ` ${toSafeLine(workspace)}`}.`,
+    ...(target?.network === false ? ['There is no network: commands cannot download or install anything.'] : []),
+    ...(isConfined
+      ? ['Files last only in the workspace; the home directory and /tmp are empty for each command.']
+      : []),
+    `Returns exit code, stdout and stderr. Default time limit ${defaultSeconds} s.`,
+  ].join(' ')
+}
+
+const SYSTEMS: ReadonlyMap<string, string> = new Map([
+  ['linux', 'Linux'],
+  ['darwin', 'macOS'],
+  ['windows', 'Windows'],
+])
 
 const SKILL_NAME = {
   type: 'string',
@@ -93,7 +118,7 @@ async function ownerOf(
   { command, skill_name: skillName }: JsonObject,
   context: ToolContext,
 ): Promise<OwnedCommand | Failed> {
-  if (!skillCommands) return { type: 'owned', env: {}, notes: [] }
+  if (!skillCommands) return NO_SKILLS
   return skillCommands.own({ text: String(command), ...(typeof skillName === 'string' && { skillName }) }, context)
 }
 
@@ -116,88 +141,52 @@ function toCwd(workspace: string, cwd: string): string | undefined {
   return inside || '.'
 }
 
-interface Around {
-  readonly timeoutMs: number
-  readonly limits: OutcomeLimits
-  readonly owned: OwnedCommand
-}
-
 /** Before anything is cut again: half a secret would not be known as one. */
 function clean(result: CommandResult, redactText: RedactText = (text) => text): CommandResult {
   const { stdout, stderr, stdoutTruncated, stderrTruncated } = result
   return { ...result, stdout: redactText(stdout, stdoutTruncated), stderr: redactText(stderr, stderrTruncated) }
 }
 
-function toRan(result: CommandResult, { timeoutMs, limits, owned }: Around): Outcome {
-  const stdout = headOf(result.stdout, limits)
-  const stderr = headOf(result.stderr, limits)
-  const isOutCut = stdout.isCut || result.stdoutTruncated
-  const isErrorCut = stderr.isCut || result.stderrTruncated
-  const output: JsonObject = {
-    stdout: isOutCut ? stdout.text + CUT : stdout.text,
-    stderr: isErrorCut ? stderr.text + CUT : stderr.text,
-  }
-  const cut = isOutCut || isErrorCut ? { truncated: true, truncation: truncationOf(result, limits) } : {}
-  const told = [...result.notes, ...owned.notes].map(toSafeLine)
-  const data: JsonObject = {
-    exit_code: result.exitCode,
-    ...output,
-    ...ownerData(owned),
-    ...(told.length > 0 && { notes: told }),
-    ...cut,
-  }
-  const stats = {
-    duration_ms: Math.round(result.durationMs),
-    stdout_bytes: result.stdoutBytes,
-    stderr_bytes: result.stderrBytes,
-  }
-  const notes = told.map((note) => `Note: ${note}`)
-  if (result.end !== 'exit') return failed(...ending(result, timeoutMs, notes), { data, stats })
-  const more = cut.truncated ? ['The output is cut: send it to a file and read parts of it (head, tail, grep).'] : []
-  const text = [
-    `Exit code: ${result.exitCode}${result.exitCode === 0 ? '' : ' (the command reports a failure)'}`,
-    ...blocks(output),
-    ...more,
-    ...notes,
-  ].join('\n')
-  return cut.truncated ? { type: 'partial', text, data, stats } : succeeded(text, data, { stats })
+/** What can be read from the result, and variables that may explain a failure. */
+function explain(
+  services: Services,
+  ran: Pick<Parameters<typeof findingsOf>[0], 'command' | 'workspace' | 'result' | 'isConfined'> & {
+    readonly cwd: string
+    readonly owned: OwnedCommand
+  },
+): readonly CommandFinding[] {
+  const { owned, cwd, ...rest } = ran
+  const target = services.get(TARGET)
+  const skillsDirectory = target?.skillsDirectory
+  const found = findingsOf({
+    ...rest,
+    startedIn: join(ran.workspace, cwd),
+    network: target?.network,
+    skillDirectories: [...owned.skillDirectories, ...(skillsDirectory === undefined ? [] : [skillsDirectory])],
+    findOnHost: services.get(EXECUTION)?.findOnHost,
+  })
+  return [...found, ...explaining(owned, ran.command, { result: ran.result, isExplained: found.length > 0 })]
 }
 
-/** For the ledger: for which skill the command ran, and which variables it got for that. */
-function ownerData({ address, env }: OwnedCommand): JsonObject {
-  const names = Object.keys(env)
-  return { ...(address !== undefined && { skill: address }), ...(names.length > 0 && { variables: names }) }
+/** Variables that were not given, when the command failed and that may be why. */
+function explaining(
+  { suspects }: OwnedCommand,
+  command: string,
+  { result, isExplained }: { readonly result: CommandResult; readonly isExplained: boolean },
+): readonly CommandFinding[] {
+  if (result.end === 'exit' && result.exitCode === 0) return []
+  const text = `${command}\n${result.stderr}\n${result.stdout}`
+  const isNamed = (name: string): boolean => new RegExp(`(?<![A-Za-z0-9_])${name}(?![A-Za-z0-9_])`).test(text)
+  return suspects
+    .filter(({ finding, ifNamed }) => isNamed(finding.subject) || (!ifNamed && !isExplained))
+    .map(({ finding }) => finding)
 }
 
-/** Source: contracts §3.2. */
-const CUT = '\n... (output truncated)'
-
-function truncationOf(result: CommandResult, limits: OutcomeLimits): JsonObject {
-  const worst = result.stdoutBytes >= result.stderrBytes ? result.stdout : result.stderr
+function timeLimit(timeoutMs: number, maxMs: number, { settingsFile }: ExecutionSettings): CommandFinding {
   return {
-    ...toTruncation(headOf(worst, limits), limits),
-    original_bytes: Math.max(result.stdoutBytes, result.stderrBytes),
+    code: 'time-limit',
+    subject: `${timeoutMs / 1000} s`,
+    maxSeconds: maxMs / 1000,
+    ...(settingsFile !== undefined && { file: settingsFile }),
   }
-}
-
-function blocks({ stdout, stderr }: JsonObject): string[] {
-  const shown = [
-    ['stdout', String(stdout)],
-    ['stderr', String(stderr)],
-  ].filter(([, text]) => text !== '')
-  return shown.length > 0
-    ? shown.map(([name, text]) => `${name}:\n${toSafeText(text ?? '').trimEnd()}`)
-    : ['(no output)']
-}
-
-function ending(
-  { end, exitCode }: CommandResult,
-  timeoutMs: number,
-  notes: readonly string[],
-): ['TIMEOUT' | 'CANCELLED' | 'EXECUTION_ERROR', string] {
-  const tail = notes.length > 0 ? `\n${notes.join('\n')}` : ''
-  if (end === 'timeout') return ['TIMEOUT', `Command timed out after ${timeoutMs / 1000}s${tail}`]
-  if (end === 'cancelled') return ['CANCELLED', `Command was cancelled${tail}`]
-  const signal = exitCode > 128 ? ` by signal ${exitCode - 128}` : ''
-  return ['EXECUTION_ERROR', `Command was killed${signal}: it reached a limit, or something else ended it${tail}`]
 }

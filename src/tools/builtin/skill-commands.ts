@@ -2,7 +2,6 @@ import { type Catalog, everyCopy } from '../../catalog/index.ts'
 import {
   configKey,
   type Failed,
-  failed,
   nameKey,
   redactText,
   serviceKey,
@@ -13,10 +12,12 @@ import {
   toSafeLine,
   trustedNames,
 } from '../../kernel/index.ts'
-import { findSkill, type LoadedInSession, type LoadedSkill, type SkillStacks } from '../../load/index.ts'
+import { findSkill, isOutdated, type LoadedInSession, type LoadedSkill, type SkillStacks } from '../../load/index.ts'
 import { refusedVariable, type Sandbox } from '../../sandbox/index.ts'
-import { REDACT_TEXT, SANDBOX } from '../services.ts'
-import { judgeVariables, type VariableVerdict } from './skill-variables.ts'
+import { REDACT_TEXT, SANDBOX, TARGET } from '../services.ts'
+import type { CommandFinding, VariableReason } from '../findings/finding.ts'
+import { namesDirectory, ownerProblem } from './command-owner.ts'
+import { declaredVariables, judgeVariables, type VariableVerdict } from './skill-variables.ts'
 
 /** What configuration holds under one key of `skills.entries` for commands. Every value is a secret. */
 export interface SkillEntryValues {
@@ -31,9 +32,11 @@ export interface SkillCommandParts {
   readonly catalog: Catalog
   /** Which skills were loaded in which session. */
   readonly stacks: SkillStacks
-  readonly facts: Pick<TargetFacts, 'hasEnv'>
+  readonly facts: Pick<TargetFacts, 'hasEnv' | 'network' | 'os' | 'skillsDirectory'>
   /** By configuration key; asked only for copies that an agent is offered. */
   readonly entries?: (key: string) => SkillEntryValues | undefined
+  /** True when policy denies the agent `run_command.secrets`; there are no `entries` then. */
+  readonly areSecretsDenied?: boolean
   /** Told every value before a command gets it, so that it can be blanked from then on. */
   readonly onSecret?: (value: string) => void
 }
@@ -45,13 +48,14 @@ export interface CommandServices extends Omit<SkillCommandParts, 'onSecret'> {
   readonly secrets: readonly [readonly string[], string[]]
 }
 
-/** Registers what `run_command` needs: `SANDBOX`, `REDACT_TEXT` and `SKILL_COMMANDS`. */
+/** Registers what `run_command` needs: `SANDBOX`, `TARGET`, `REDACT_TEXT` and `SKILL_COMMANDS`. */
 export function provideCommands(services: Services, { sandbox, secrets, ...parts }: CommandServices): void {
   const [, given] = secrets
   const onSecret = (value: string): void => {
     if (!given.includes(value)) given.push(value)
   }
   services.register(SANDBOX, sandbox)
+  services.register(TARGET, parts.facts)
   services.register(REDACT_TEXT, (text, isCut) => redactText(text, isCut, ...secrets))
   services.register(SKILL_COMMANDS, createSkillCommands({ ...parts, onSecret }))
 }
@@ -65,7 +69,19 @@ export interface OwnedCommand {
   readonly address?: string
   /** Made for this command. */
   readonly env: Readonly<Record<string, string>>
-  readonly notes: readonly string[]
+  /** Variables that it does not get although they are configured, and other things to report at any rate. */
+  readonly findings: readonly CommandFinding[]
+  /** Variables that may explain a failure. */
+  readonly suspects: readonly Suspect[]
+  /** Where the files of skills are that the agent loaded in this session. */
+  readonly skillDirectories: readonly string[]
+}
+
+/** A variable that a command did not get. */
+export interface Suspect {
+  readonly finding: CommandFinding
+  /** True when the command, or what it wrote, has to name the variable: else it has nothing to do with the failure. */
+  readonly ifNamed: boolean
 }
 
 /** What becomes of one variable, with the key under `skills.entries` that it is configured under. */
@@ -89,20 +105,22 @@ export interface SkillCommands {
 
 export const SKILL_COMMANDS = serviceKey<SkillCommands>('skillCommands')
 
-const NOBODYS: OwnedCommand = { type: 'owned', env: {}, notes: [] }
+/** A command that runs for no skill. */
+export const NO_SKILLS: OwnedCommand = { type: 'owned', env: {}, findings: [], suspects: [], skillDirectories: [] }
 
 /** Decides over one catalog. No variable of this process is read or set. */
 export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
-  const { catalog, stacks, facts, entries, onSecret } = parts
+  const { catalog, stacks, facts, entries, areSecretsDenied = false, onSecret } = parts
   const ground = { isSet: facts.hasEnv, refused: refusedVariable }
   let names: ReadonlySet<string> | undefined
+
+  const keyOf = (skill: Skill): string =>
+    configKey(skill, (name) => (names ??= trustedNames(everyCopy(catalog), catalog.rejected)).has(nameKey(name)))
 
   /** Nothing for a copy that is not the one its name means: secrets go to the copy. */
   function entryFor(skill: Skill): { readonly key: string; readonly entry: SkillEntryValues } | undefined {
     if (!entries || !skill.origin.trusted) return undefined
-    const key = configKey(skill, (name) =>
-      (names ??= trustedNames(everyCopy(catalog), catalog.rejected)).has(nameKey(name)),
-    )
+    const key = keyOf(skill)
     const entry = entries(key)
     return entry && catalog.skills.includes(skill) ? { key, entry } : undefined
   }
@@ -114,7 +132,8 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
   async function give(skill: Skill, signal: AbortSignal): Promise<OwnedCommand> {
     const address = catalog.addressOf(skill)
     const found = entryFor(skill)
-    if (!found) return { type: 'owned', skill, address, env: {}, notes: notTheCopy(skill, parts) }
+    const owned = { ...NO_SKILLS, skill, address }
+    if (!found) return { ...owned, ...notTheCopy(skill) }
     const { key, entry } = found
     const verdicts = verdictsFor(skill, entry)
     const given = new Map<string, string>()
@@ -124,10 +143,95 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
       onSecret?.(value)
       given.set(name, value)
     }
-    const notes = verdicts
-      .filter(({ verdict }) => verdict === 'refused' || verdict === 'undeclared')
-      .map(({ name, from, why }) => `skills.entries.${key}.${from}: ${name} is not given to the command: it ${why}`)
-    return { type: 'owned', skill, address, env: Object.fromEntries(given), notes }
+    const findings = verdicts.flatMap(({ name, from, verdict }) =>
+      verdict === 'refused' || verdict === 'undeclared'
+        ? [notGiven(skill, name, { why: verdict, setting: settingOf(key, name, from) })]
+        : [],
+    )
+    const known = new Set(verdicts.map(({ name }) => name))
+    return {
+      ...owned,
+      env: Object.fromEntries(given),
+      findings,
+      suspects: missingOf(skill, 'not-configured').filter(({ finding }) => !known.has(finding.subject)),
+    }
+  }
+
+  /** Declared variables that neither the sandbox nor the configuration sets. */
+  function missingOf(skill: Skill, why: VariableReason): Suspect[] {
+    const needed = new Set([...skill.metadata.requires.env, skill.metadata.primaryEnv])
+    const key = keyOf(skill)
+    return declaredVariables(skill)
+      .filter((name) => !facts.hasEnv(name))
+      .map((name) => {
+        const from = name === skill.metadata.primaryEnv ? 'apiKey' : 'env'
+        return {
+          finding: notGiven(skill, name, { why, setting: settingOf(key, name, from) }),
+          ifNamed: !needed.has(name),
+        }
+      })
+  }
+
+  /** A copy that another one hides can be run by its address; what is configured for the name is not for it. */
+  function notTheCopy(skill: Skill): Pick<OwnedCommand, 'findings' | 'suspects'> {
+    if (areSecretsDenied) return { findings: [], suspects: missingOf(skill, 'denied') }
+    if (!entries) return { findings: [], suspects: missingOf(skill, 'not-configured') }
+    if (catalog.skills.includes(skill)) return { findings: [], suspects: missingOf(skill, 'not-configured') }
+    return { findings: missingOf(skill, 'shadowed').map(({ finding }) => finding), suspects: [] }
+  }
+
+  /** Variables of loaded skills that a command gets only when it says for which skill it runs. */
+  function unnamed(loaded: readonly LoadedInSession[]): Suspect[] {
+    const addresses = new Set(loaded.map(({ address }) => address))
+    return catalog.skills
+      .filter((skill) => addresses.has(catalog.addressOf(skill)))
+      .flatMap((skill) => {
+        const found = entryFor(skill)
+        const verdicts = found ? verdictsFor(skill, found.entry) : []
+        return verdicts
+          .filter(({ verdict }) => verdict === 'given')
+          .map(({ name, from }) => ({
+            finding: notGiven(skill, name, { why: 'no-skill-named', setting: settingOf(found?.key ?? '', name, from) }),
+            ifNamed: true,
+          }))
+      })
+  }
+
+  function notGiven(
+    skill: Skill,
+    name: string,
+    { why, setting }: { readonly why: VariableReason; readonly setting: string },
+  ): CommandFinding {
+    const of = why === 'shadowed' ? catalog.addressOf(skill) : catalog.callName(skill)
+    return { code: 'variable-not-given', subject: name, why, skill: of, setting }
+  }
+
+  /** Skills whose directory the text names, of a revision that is not the present one. */
+  async function oldRevisions(text: string, loaded: readonly LoadedInSession[]): Promise<CommandFinding[]> {
+    const found: CommandFinding[] = []
+    for (const { address, baseDir, treeDigest } of loaded.filter((each) => namesDirectory(text, each.baseDir))) {
+      const skill = catalog.skills.find((candidate) => catalog.addressOf(candidate) === address)
+      // Where skills are not placed, commands see the files as they are.
+      if (!skill || baseDir === skill.directory || !(await isOutdated(skill, treeDigest))) continue
+      found.push({ code: 'old-revision', subject: catalog.callName(skill) })
+    }
+    return found
+  }
+
+  async function ownerOf(
+    { text, skillName }: { readonly text: string; readonly skillName: string },
+    loaded: readonly LoadedInSession[],
+    context: ToolContext,
+  ): Promise<OwnedCommand | Failed> {
+    const named = loaded.filter(({ baseDir }) => namesDirectory(text, baseDir))
+    if (skillName.trim() !== '') {
+      const skill = findSkill(catalog, skillName)
+      return ownerProblem(skill, { catalog, loaded, named, context }) ?? give(skill, context.signal)
+    }
+    const [owner, ...others] = new Set(named.map(({ address }) => address))
+    const isClear = owner !== undefined && others.length === 0
+    const skill = isClear ? catalog.skills.find((candidate) => catalog.addressOf(candidate) === owner) : undefined
+    return skill ? give(skill, context.signal) : { ...NO_SKILLS, suspects: unnamed(loaded) }
   }
 
   return {
@@ -138,19 +242,17 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
       return verdictsFor(skill, entry).map((verdict) => ({ ...verdict, key }))
     },
     async own({ text, skillName = '' }, context) {
-      const { signal } = context
       const loaded = stacks.loadedIn(context)
-      const named = loaded.filter(({ baseDir }) => namesDirectory(text, baseDir))
-      if (skillName.trim() !== '') {
-        const skill = findSkill(catalog, skillName)
-        return problemOf(skill, { catalog, loaded, named, context }) ?? give(skill, signal)
-      }
-      const [owner, ...others] = new Set(named.map(({ address }) => address))
-      if (owner === undefined || others.length > 0) return NOBODYS
-      const skill = catalog.skills.find((candidate) => catalog.addressOf(candidate) === owner)
-      return skill ? give(skill, signal) : NOBODYS
+      const owned = await ownerOf({ text, skillName }, loaded, context)
+      const skillDirectories = [...new Set(loaded.map(({ baseDir }) => baseDir))]
+      if (owned.type === 'failed') return owned
+      return { ...owned, skillDirectories, findings: [...(await oldRevisions(text, loaded)), ...owned.findings] }
     },
   }
+}
+
+function settingOf(key: string, name: string, from: 'apiKey' | 'env'): string {
+  return `skills.entries.${key}.${from === 'env' ? `env.${name}` : from}`
 }
 
 /** For the model that loads a skill: how its commands get what is configured for it. Empty when nothing is, or no command can run. */
@@ -159,48 +261,4 @@ export function commandsHint(services: Services, { skill, callName }: Pick<Loade
   const names = verdicts.filter(({ verdict }) => verdict === 'given').map(({ name }) => toSafeLine(name))
   if (names.length === 0) return ''
   return `\nCommands for this skill: give run_command skill_name "${callName}"; then ${names.join(', ')} is set for them.`
-}
-
-/** Why the command is not run for the skill that it names. People and programs name outright; a model has to have read the instructions. */
-function problemOf(
-  skill: Skill,
-  about: {
-    readonly catalog: Catalog
-    readonly loaded: readonly LoadedInSession[]
-    readonly named: readonly LoadedInSession[]
-    readonly context: ToolContext
-  },
-): Failed | undefined {
-  const { catalog, loaded, named, context } = about
-  const address = catalog.addressOf(skill)
-  const name = catalog.callName(skill)
-  const isTaken = context.origin === 'cli' || context.origin === 'library'
-  if (!isTaken && !loaded.some((each) => each.address === address))
-    return failed('INVALID_PARAM', `The skill '${name}' was not loaded in this session, so no command runs for it.`, {
-      fix: `Load '${name}' first, or leave skill_name out.`,
-    })
-  const other = named.find((each) => each.address !== address)
-  if (other)
-    return failed('INVALID_PARAM', `The command is for '${name}', but it names files of '${other.name}'.`, {
-      fix: `Leave skill_name out to run it without the variables of '${name}', or run two commands.`,
-    })
-  return undefined
-}
-
-/** A copy that another one hides can be run by its address; what is configured for the name is not for it. */
-function notTheCopy(skill: Skill, { catalog, entries }: SkillCommandParts): readonly string[] {
-  if (!entries || catalog.skills.includes(skill)) return []
-  return [
-    `${toSafeLine(catalog.addressOf(skill))} is not the copy that its name means: it gets no variables of skills.entries`,
-  ]
-}
-
-/** True when the text holds the path of the directory, or of something in it, and not merely of a neighbour. */
-function namesDirectory(text: string, directory: string): boolean {
-  for (let at = text.indexOf(directory); at >= 0; at = text.indexOf(directory, at + 1)) {
-    const before = text[at - 1] ?? ' '
-    const after = text[at + directory.length] ?? ' '
-    if (!/[\w./-]/.test(before) && !/[\w.-]/.test(after)) return true
-  }
-  return false
 }

@@ -51,8 +51,8 @@ const NEXT_STEPS: Readonly<Record<FailureCode, string>> = {
   INTERRUPTED: 'The outcome is unknown: look at the present state before repeating the call.',
 }
 
-/** Told by the text of a cut outcome in words. */
-const TOLD_IN_TEXT: ReadonlySet<string> = new Set(['truncated', 'truncation'])
+/** The text reports these in words: how it was cut, and the notes of a command. */
+const TOLD_IN_TEXT: ReadonlySet<string> = new Set(['truncated', 'truncation', 'findings'])
 /** Longer strings are shown as they are, under their name, and not as JSON. */
 const MAX_INLINE_CHARS = 200
 

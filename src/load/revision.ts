@@ -1,0 +1,22 @@
+/** revision: whether the files of a skill are still those that a session loaded. */
+import type { Skill } from '../kernel/index.ts'
+import { readManifest } from '../sources/index.ts'
+import type { LoadedInSession } from './skill-stacks.ts'
+
+/** True when the skill's files are not of that revision. Files that cannot be read are for the next loading to report. */
+export async function isOutdated(
+  skill: Pick<Skill, 'directory' | 'linkedTo'>,
+  treeDigest: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  try {
+    return (await readManifest(skill, { signal })).treeDigest !== treeDigest
+  } catch {
+    return false
+  }
+}
+
+/** Per skill the revision that was loaded last. */
+export function latestLoaded(loaded: readonly LoadedInSession[]): readonly LoadedInSession[] {
+  return [...new Map(loaded.map((each) => [each.address, each])).values()]
+}

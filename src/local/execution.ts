@@ -1,0 +1,52 @@
+/** execution: what the configuration and this machine say about commands: limits, refused words, where to change them. */
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, isAbsolute, join } from 'node:path'
+import { isJsonObject, ownValue } from '../kernel/index.ts'
+import type { ExecutionSettings } from '../tools/index.ts'
+import type { Settings } from './settings.ts'
+
+export function executionSettings({
+  loaded,
+  environment,
+}: Pick<Settings, 'loaded' | 'environment'>): ExecutionSettings {
+  const { config, nexusHome, workspace, files } = loaded
+  const own = join(workspace.directory, 'nexus.yaml')
+  const file = workspace.trusted && files.includes(own) ? own : join(nexusHome, 'nexus.yaml')
+  const blocked = blockedCommands(config.tools.settings)
+  return {
+    timeoutMs: config.execution.timeoutMs,
+    maxOutputBytes: config.execution.maxOutputBytes,
+    settingsFile: short(file, environment.get('HOME')),
+    findOnHost: (program) => findIn(environment.get('PATH') ?? '', program),
+    ...(blocked && { blockedCommands: blocked }),
+  }
+}
+
+/** `tools.run_command.blocked`; the schema has checked that its items are texts. */
+function blockedCommands(settings: Settings['loaded']['config']['tools']['settings']): readonly string[] | undefined {
+  const tool = ownValue(settings, 'run_command')
+  const list = isJsonObject(tool) ? ownValue(tool, 'blocked') : undefined
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : undefined
+}
+
+function short(path: string, home: string | undefined): string {
+  return home !== undefined && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
+}
+
+/** The first executable file of that name on a PATH. */
+function findIn(path: string, program: string): string | undefined {
+  if (!/^[\w.+-]+$/.test(program)) return undefined
+  return path
+    .split(delimiter)
+    .filter((directory) => isAbsolute(directory))
+    .map((directory) => join(directory, program))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK)
+        return statSync(file).isFile()
+      } catch {
+        // Not in this directory.
+        return false
+      }
+    })
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+
+import { readEnvironment } from '../../src/config/index.ts'
+import { executionSettings } from '../../src/local/execution.ts'
+import { readSettings } from '../../src/local/settings.ts'
+
+async function settingsOf(t: TestContext, files: { user?: string; workspace?: string; trusted?: boolean }) {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-execution-')))
+  t.after(() => rmSync(home, { recursive: true, force: true }))
+  const [cwd, nexusHome, bin] = [join(home, 'work'), join(home, '.nexus'), join(home, 'bin')]
+  for (const directory of [cwd, nexusHome, bin]) mkdirSync(directory)
+  if (files.user !== undefined) writeFileSync(join(nexusHome, 'nexus.yaml'), files.user)
+  if (files.workspace !== undefined) writeFileSync(join(cwd, 'nexus.yaml'), files.workspace)
+  writeFileSync(join(bin, 'jq'), '')
+  chmodSync(join(bin, 'jq'), 0o755)
+  writeFileSync(join(bin, 'data'), '')
+  const environment = readEnvironment({ HOME: home, PATH: `relative:${bin}` })
+  const settings = await readSettings({ cwd, environment, trusted: files.trusted ?? true })
+  return { home, execution: executionSettings(settings) }
+}
+
+test('the setting of a limit is in the trusted file of the workspace, else in the file of the user', async (t) => {
+  const workspace = 'execution: { timeoutMs: 5000 }\n'
+  assert.equal((await settingsOf(t, { workspace })).execution.settingsFile, '~/work/nexus.yaml')
+  assert.equal((await settingsOf(t, { workspace, trusted: false })).execution.settingsFile, '~/.nexus/nexus.yaml')
+  assert.equal((await settingsOf(t, {})).execution.settingsFile, '~/.nexus/nexus.yaml')
+})
+
+test('tools.run_command.blocked replaces the words that run_command refuses, not in an untrusted workspace', async (t) => {
+  const blocked = 'tools: { run_command: { blocked: [curl, wget] } }\n'
+  assert.deepEqual((await settingsOf(t, { user: blocked })).execution.blockedCommands, ['curl', 'wget'])
+  assert.deepEqual((await settingsOf(t, { workspace: blocked })).execution.blockedCommands, ['curl', 'wget'])
+  assert.equal((await settingsOf(t, { workspace: blocked, trusted: false })).execution.blockedCommands, undefined)
+  await assert.rejects(settingsOf(t, { user: 'tools: { run_command: { blocked: curl } }\n' }), /blocked/)
+})
+
+test('a program of this machine is found by its name alone, if it is executable', async (t) => {
+  const { home, execution } = await settingsOf(t, {})
+  assert.equal(execution.findOnHost?.('jq'), join(home, 'bin/jq'))
+  for (const name of ['data', 'nothing', '../bin/jq', '', '.'])
+    assert.equal(execution.findOnHost?.(name), undefined, name)
+})

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { createScriptedSandbox } from '../../src/testing/index.ts'
+import { dataOf } from './rig.ts'
+import { bench, TURN } from './variables-rig.ts'
+
+test('a command that names the files of an old revision gets a note', async (t) => {
+  const scripted = createScriptedSandbox({})
+  /** Places each revision in a directory of its own, as the local sandbox does. */
+  const sandbox = {
+    kind: 'local' as const,
+    facts: () => scripted.facts(),
+    place: async (skill: Parameters<typeof scripted.place>[0]) => {
+      const { treeDigest } = await scripted.place(skill)
+      return { treeDigest, baseDir: `/placed/${treeDigest.slice(7, 20)}/${skill.name}` }
+    },
+    run: (request: Parameters<typeof scripted.run>[0]) => scripted.run(request),
+    close: () => scripted.close(),
+  }
+  const { runtime, load, run, baseDir } = await bench(t, { skills: { report: {} }, parts: { sandbox } })
+  const old = String(dataOf(await load('report'))['base_dir'])
+  const command = `bash ${old}/run.sh`
+  assert.equal(dataOf(await run({ command }))['findings'], undefined)
+  const file = join(baseDir('report'), 'scripts/new.sh')
+  mkdirSync(dirname(file))
+  writeFileSync(file, 'echo\n')
+  assert.deepEqual(await runtime.outdatedSkills({ agentId: 'main', sessionId: TURN.sessionId }), ['report'])
+  const outcome = await run({ command })
+  assert.deepEqual(dataOf(outcome)['findings'], [{ code: 'old-revision', subject: 'report' }])
+  const now = String(dataOf(await load('report'))['base_dir'])
+  assert.notEqual(now, old)
+  assert.deepEqual(await runtime.outdatedSkills({ agentId: 'main', sessionId: TURN.sessionId }), [])
+  assert.equal(dataOf(await run({ command: `bash ${now}/run.sh` }))['findings'], undefined)
+  assert.equal(JSON.stringify(dataOf(await run({ command }))['notes']).includes("Load 'report' again"), true)
+})
+
+test('a command that looks for a file of a loaded skill in the workspace learns its path', async (t) => {
+  for (const stderr of [
+    "python3: can't open file 'WORK/scripts/x.py': [Errno 2] No such file or directory\n",
+    'bash: scripts/x.py: No such file or directory\n',
+    "Error: Cannot find module 'WORK/scripts/x.py'\n",
+  ]) {
+    const { load, run, baseDir } = await bench(t, {
+      skills: { report: {} },
+      script: ({ workspace }) => ({ exitCode: 1, stderr: stderr.replace('WORK', workspace) }),
+    })
+    mkdirSync(join(baseDir('report'), 'scripts'))
+    writeFileSync(join(baseDir('report'), 'scripts/x.py'), '')
+    await load('report')
+    const data = dataOf(await run({ command: 'python3 scripts/x.py' }))
+    assert.deepEqual(data['findings'], [{ code: 'file-in-skill', subject: 'scripts/x.py' }])
+    assert.match(JSON.stringify(data['notes']), /Use its full path: .*report\/scripts\/x\.py/)
+  }
+})

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import type { JsonObject, Outcome } from '../../src/kernel/index.ts'
+import { createScriptedSandbox, type ScriptedResult } from '../../src/testing/scripted-sandbox.ts'
+import {
+  createRegistry,
+  createServices,
+  EXECUTION,
+  type ExecutionSettings,
+  executeTool,
+  registerBuiltins,
+  SANDBOX,
+  TARGET,
+  toModelText,
+  WORKSPACE,
+} from '../../src/tools/index.ts'
+import { contextOf } from './rig.ts'
+
+let workspace = ''
+before(async () => {
+  workspace = await realpath(await mkdtemp(join(tmpdir(), 'nexus-findings-')))
+  await mkdir(join(workspace, 'data'))
+  await script('cr.sh', '#!/bin/bash\r\necho\r\n')
+  await script('old.py', '#!/opt/python2/bin/python\nprint 1\n')
+  await script('plain.txt', 'no interpreter\n')
+  await symlink('/etc/passwd', join(workspace, 'link.sh'))
+})
+after(() => rm(workspace, { recursive: true, force: true }))
+
+async function script(name: string, text: string): Promise<void> {
+  await writeFile(join(workspace, name), text)
+  await chmod(join(workspace, name), 0o755)
+}
+
+interface Case {
+  readonly command?: string
+  readonly result: ScriptedResult
+  readonly network?: boolean
+  readonly execution?: ExecutionSettings
+}
+
+async function outcomeOf({ command = 'do', result, network = false, execution }: Case): Promise<Outcome> {
+  const sandbox = createScriptedSandbox({ script: () => result, network })
+  const services = createServices()
+  services.register(SANDBOX, sandbox)
+  services.register(TARGET, await sandbox.facts())
+  services.register(WORKSPACE, workspace)
+  if (execution) services.register(EXECUTION, execution)
+  const registry = createRegistry(services)
+  registerBuiltins(registry)
+  const tool = registry.get('run_command')
+  assert.ok(tool)
+  return executeTool(tool, { command }, contextOf({ services }))
+}
+
+async function found(of: Case): Promise<{ rows: readonly JsonObject[]; notes: readonly string[]; text: string }> {
+  const outcome = await outcomeOf(of)
+  const { findings = [], notes = [] } = outcome.data ?? {}
+  const text = toModelText(outcome)
+  for (const note of notes as string[]) assert.ok(text.includes(note), `the model does not read: ${note}`)
+  assert.doesNotMatch(text, /"code":/)
+  return { rows: findings as JsonObject[], notes: notes as string[], text }
+}
+
+describe('a command without network', () => {
+  const failures: readonly (readonly [program: string, host: string, stderr: string, exitCode: number])[] = [
+    ['curl', 'example.com', '  0     0    0     0\rcurl: (6) Could not resolve host: example.com\n', 6],
+    ['curl', '93.184.216.34', 'curl: (7) Failed to connect to 93.184.216.34 port 80 after 1 ms: x\n', 7],
+    ['wget', 'example.com', 'wget: unable to resolve host address ‘example.com’\n', 4],
+    [
+      'git',
+      'github.com',
+      "fatal: unable to access 'https://github.com/a/b/': Could not resolve host: github.com\n",
+      128,
+    ],
+    [
+      'npm',
+      'registry.npmjs.org',
+      'npm error code EAI_AGAIN\nnpm error request to https://x failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org\n',
+      1,
+    ],
+    ['node', 'example.com', 'TypeError: fetch failed\n  [cause]: Error: getaddrinfo EAI_AGAIN example.com\n', 1],
+    ['node', '1.1.1.1:443', 'Error: connect ENETUNREACH 1.1.1.1:443 - Local (0.0.0.0:0)\n', 1],
+    [
+      'pip',
+      'pypi.org',
+      "WARNING: Retrying: HTTPSConnection(host='pypi.org', port=443): NewConnectionError: [Errno -3] Temporary failure in name resolution\n",
+      1,
+    ],
+    ['requests', 'api.x.com', 'NameResolutionError("…: Failed to resolve \'api.x.com\' ([Errno -3] …)")\n', 1],
+    ['python', 'another machine', 'socket.gaierror: [Errno -3] Temporary failure in name resolution\n', 1],
+    ['python', 'another machine', 'OSError: [Errno 101] Network is unreachable\n', 1],
+    ['apt', 'deb.debian.org', "Err:1 http://deb.debian.org\n  Temporary failure resolving 'deb.debian.org'\n", 100],
+    ['go', 'proxy.golang.org', 'dial tcp: lookup proxy.golang.org: no such host\n', 1],
+    [
+      'git over ssh',
+      'another machine',
+      'No user exists for uid 200000\nfatal: Could not read from remote repository.\n',
+      128,
+    ],
+  ]
+  for (const [program, host, stderr, exitCode] of failures) {
+    it(`is explained for ${program} (${host})`, async () => {
+      const { rows, notes } = await found({ result: { stderr, exitCode } })
+      assert.deepEqual(rows, [{ code: 'no-network', subject: host }])
+      assert.match(notes[0] ?? '', /^The command could not reach .*: the sandbox has no network\. It wrote: ".+"\. /)
+    })
+  }
+
+  it('is explained for a quiet curl, and for a program that tried until its time was up', async () => {
+    assert.deepEqual((await found({ command: 'curl -s https://x.y | jq .', result: { exitCode: 6 } })).rows, [
+      { code: 'no-network', subject: 'the network with curl' },
+    ])
+    const { rows } = await found({ command: 'cd data && npm install', result: { end: 'timeout', exitCode: -1 } })
+    assert.deepEqual(
+      rows.map(({ code }) => code),
+      ['time-limit', 'no-network'],
+    )
+  })
+
+  it('is found in stdout only when the command sends its errors there or failed', async () => {
+    const stdout = 'curl: (6) Could not resolve host: a.b\n'
+    assert.equal((await found({ command: 'curl a.b 2>&1 | tail', result: { stdout } })).rows.length, 1)
+    assert.equal((await found({ result: { stdout, exitCode: 1 } })).rows.length, 1)
+    assert.equal((await found({ command: 'cat log', result: { stdout } })).rows.length, 0)
+  })
+
+  it('is not claimed where there is a network', async () => {
+    const stderr = 'curl: (6) Could not resolve host: exampel.com\n'
+    assert.deepEqual((await found({ network: true, result: { stderr, exitCode: 6 } })).rows, [])
+  })
+
+  it('names a server of this machine as out of reach', async () => {
+    const stderr = 'Error: connect ECONNREFUSED 127.0.0.1:3000\n'
+    const { notes } = await found({ result: { stderr, exitCode: 1 } })
+    assert.match(notes[0] ?? '', /^Nothing answered at 127\.0\.0\.1:3000\. .*Start the server in the same command\./)
+  })
+
+  it('quotes one safe, short line', async () => {
+    const stderr = `curl: (6) Could not resolve host: a.b \u001b[31m\u202e"x" ${'y'.repeat(500)}\n`
+    const { notes } = await found({ result: { stderr, exitCode: 6 } })
+    assert.doesNotMatch(notes[0] ?? '', /[\u001b\u202e\n]/)
+    assert.ok((notes[0] ?? '').length < 600)
+  })
+})
+
+describe('a command that wrote where it may not', () => {
+  const refused: readonly (readonly [line: string, path: string | undefined])[] = [
+    ['/bin/bash: line 1: /etc/foo: Read-only file system', '/etc/foo'],
+    ['mkdir: cannot create directory ‘/opt/foo’: Read-only file system', '/opt/foo'],
+    ["OSError: [Errno 30] Read-only file system: '/opt/x'", '/opt/x'],
+    ["Error: EROFS: read-only file system, open '/usr/x'", '/usr/x'],
+    ["cp: cannot create regular file '/opt/a b.sh': Read-only file system", '/opt/a b.sh'],
+    ['/bin/bash: line 1: /home/u/foo: No such file or directory', '/home/u/foo'],
+    ["PermissionError: [Errno 13] Permission denied: '/srv/x'", '/srv/x'],
+    ['/bin/bash: line 1: ./x.sh: Permission denied', undefined],
+    ['cat: /etc/nothing: No such file or directory', undefined],
+    ['cat: data/nothing: No such file or directory', undefined],
+    ["touch: cannot touch '/tmp/a/b': No such file or directory", undefined],
+    ['python3: the paths / and /opt are fine', undefined],
+  ]
+  for (const [line, path] of refused) {
+    it(`${path === undefined ? 'is left alone' : `learns of ${path}`}: ${line}`, async () => {
+      const { rows, notes } = await found({ result: { stderr: `${line}\n`, exitCode: 1 } })
+      assert.deepEqual(rows, path === undefined ? [] : [{ code: 'outside-workspace', subject: path }])
+      if (path !== undefined) assert.ok(notes[0]?.endsWith(`Use a path in ${workspace}.`), notes[0])
+    })
+  }
+
+  it('is left alone inside the workspace, and for a relative path that stays there', async () => {
+    const stderr = `touch: cannot touch '${workspace}/x': Permission denied\ntouch: cannot touch '../${workspace.split('/').at(-1)}/x': Permission denied\n`
+    assert.deepEqual((await found({ result: { stderr, exitCode: 1 } })).rows, [])
+  })
+
+  it('learns which files of its home are gone', async () => {
+    const { rows, notes } = await found({ result: { leftInHome: ['reports/a.csv', 'b', 'c'] } })
+    assert.deepEqual(rows, [{ code: 'home-discarded', subject: '~/reports/a.csv' }])
+    assert.match(notes[0] ?? '', /^~\/reports\/a\.csv and 2 more did not last: .* Write to the workspace instead\.$/)
+  })
+})
+
+describe('a program that did not start', () => {
+  const failures: readonly (readonly [stderr: string, exitCode: number, row: JsonObject, note: RegExp])[] = [
+    [
+      '/bin/bash: line 1: nosuch: command not found\n',
+      127,
+      { code: 'program-missing', subject: 'nosuch' },
+      /'nosuch': it is not installed here/,
+    ],
+    ['sh: 1: nosuch: not found\n', 127, { code: 'program-missing', subject: 'nosuch' }, /not installed/],
+    [
+      '/bin/bash: line 3: jq: command not found\n',
+      0,
+      { code: 'program-missing', subject: 'jq' },
+      /commands do not see \/home\/me\/bin\/jq/,
+    ],
+    [
+      '/usr/bin/env: ‘python9’: No such file or directory\n',
+      127,
+      { code: 'program-missing', subject: 'python9' },
+      /not installed/,
+    ],
+    [
+      '/usr/bin/env: ‘python3\\r’: No such file or directory\n',
+      127,
+      { code: 'interpreter-cr', subject: './cr.sh' },
+      /carriage return .*sed -i 's\/\\r\$\/\/' \.\/cr\.sh/,
+    ],
+    [
+      '/bin/bash: line 1: ./cr.sh: cannot execute: required file not found\n',
+      127,
+      { code: 'interpreter-cr', subject: './cr.sh' },
+      /carriage return/,
+    ],
+    [
+      '/bin/bash: line 1: ./old.py: cannot execute: required file not found\n',
+      127,
+      { code: 'interpreter-missing', subject: './old.py' },
+      /the sandbox has no \/opt\/python2\/bin\/python\./,
+    ],
+    [
+      '/bin/bash: line 1: ./link.sh: cannot execute: required file not found\n',
+      127,
+      { code: 'interpreter-missing', subject: './link.sh' },
+      /no program of the name in its first line/,
+    ],
+    [
+      '/bin/bash: line 1: ./run.sh: Permission denied\n',
+      126,
+      { code: 'not-executable', subject: './run.sh' },
+      /bash \.\/run\.sh.*chmod \+x/,
+    ],
+    [
+      '/bin/bash: line 1: ./tool: cannot execute binary file: Exec format error\n',
+      126,
+      { code: 'not-executable', subject: './tool' },
+      /not a program for this system/,
+    ],
+    [
+      '/bin/bash: line 1: ./gone.sh: No such file or directory\n',
+      127,
+      { code: 'file-missing', subject: './gone.sh' },
+      /It started in .*set cwd/,
+    ],
+  ]
+  const execution = { findOnHost: (name: string) => (name === 'jq' ? '/home/me/bin/jq' : undefined) }
+  for (const [stderr, exitCode, row, note] of failures) {
+    it(`is explained: ${stderr.trim()}`, async () => {
+      const { rows, notes } = await found({ command: './cr.sh', execution, result: { stderr, exitCode } })
+      assert.deepEqual(rows, [row])
+      assert.match(notes[0] ?? '', note)
+    })
+  }
+})
+
+describe('a command that took too long', () => {
+  it('learns its limit, the most it may ask for, and the setting with its file', async () => {
+    const execution = { timeoutMs: 20, settingsFile: '~/.nexus/nexus.yaml' }
+    const { rows, text } = await found({ execution, result: { end: 'timeout', exitCode: -1 } })
+    assert.deepEqual(rows, [{ code: 'time-limit', subject: '0.02 s' }])
+    assert.match(text, /larger timeout_sec \(at most 600\)\. .*execution\.timeoutMs in ~\/\.nexus\/nexus\.yaml\./)
+  })
+})
+
+it('every note keeps to short sentences', async () => {
+  const stderr = [
+    'curl: (6) Could not resolve host: a.b',
+    '/bin/bash: line 1: jq: command not found',
+    'mkdir: cannot create directory ‘/opt/foo’: Read-only file system',
+  ].join('\n')
+  const { notes } = await found({ result: { stderr, exitCode: 1, leftInHome: ['a'] } })
+  assert.equal(notes.length, 4)
+  for (const sentence of notes.flatMap((note) => note.split(/\. (?=[A-Z])/)))
+    assert.ok(sentence.split(' ').length <= 20, sentence)
+})
