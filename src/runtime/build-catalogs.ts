@@ -10,6 +10,8 @@ export interface CatalogsParts {
   readonly agents: readonly CatalogAgent[]
   /** Rules that configuration adds to gating, without those of an agent. */
   readonly gateRules?: Omit<GateRules, 'allowList'>
+  /** What was found the last time: skills that did not change are not read again. */
+  readonly previous?: SourceResult | undefined
 }
 
 /** What of an agent decides which skills it is offered. */
@@ -27,10 +29,10 @@ export interface BuiltCatalogs {
   readonly catalogs: ReadonlyMap<string, Catalog>
 }
 
-/** Looks at the world once, in slices. A bad skill is a diagnostic, never a throw. Throws CANCELLED when the signal aborts. */
+/** Discovers once, and gates and catalogs for each agent. A bad skill is a diagnostic, never a throw. Throws CANCELLED when the signal aborts. */
 export async function buildCatalogs(parts: CatalogsParts, signal?: AbortSignal): Promise<BuiltCatalogs> {
-  const { sources, facts, agents, gateRules = NO_GATE_RULES } = parts
-  const found = await discover(sources, signal && { signal })
+  const { sources, facts, agents, gateRules = NO_GATE_RULES, previous } = parts
+  const found = await discover(sources, { ...(signal && { signal }), ...(previous && { previous }) })
   const catalogs = new Map<string, Catalog>()
   for (const agent of agents) {
     await rest(signal)

@@ -15,13 +15,19 @@ import { readOfSkill, type SkillPlace } from './files/manifest.ts'
 import { createPace, throwIfAborted } from './pace.ts'
 import type { SkillSource, SourceResult } from './source.ts'
 
+export interface DiscoverOptions {
+  readonly signal?: AbortSignal
+  /** What an earlier discovery of the same sources found: files of skills that did not change are not read again. */
+  readonly previous?: SourceResult
+}
+
 /**
  * Asks every source in order and joins what they hold. A source that fails is a diagnostic, the others load.
  * Throws INVALID_ARGUMENT when two sources have one id, CANCELLED when the signal aborts.
  */
 export async function discover(
   sources: readonly SkillSource[],
-  { signal }: { readonly signal?: AbortSignal } = {},
+  { signal, previous }: DiscoverOptions = {},
 ): Promise<SourceResult> {
   checkIds(sources)
   const skills: Skill[] = []
@@ -48,16 +54,25 @@ export async function discover(
     }
   }
   const sharedNames = [...Map.groupBy(skills, ({ name }) => nameKey(name)).values()].filter(({ length }) => length > 1)
-  const digests = await digestsOf(sharedNames.flat(), signal)
+  const digests = await digestsOf(sharedNames.flat(), { previous, signal })
   for (const copies of sharedNames) diagnostics.push(...duplicatesIn(copies, digests))
   return { skills, rejected, diagnostics, digests }
 }
 
-/** sha256 of the SKILL.md of each skill, by its path, so that equal copies can be told from different ones. */
-async function digestsOf(skills: readonly Skill[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+/**
+ * sha256 of the SKILL.md of each skill, by its path, so that equal copies can be told from different ones. A source gives the same
+ * object for a skill that did not change, so its earlier digest holds.
+ */
+async function digestsOf(
+  skills: readonly Skill[],
+  { previous, signal }: { readonly previous: SourceResult | undefined; readonly signal: AbortSignal | undefined },
+): Promise<ReadonlyMap<string, string>> {
   const digests = new Map<string, string>()
+  if (skills.length === 0) return digests
+  const unchanged = new Set(previous?.skills)
   for (const skill of skills) {
-    const digest = await fileDigest(skill, signal)
+    const known = unchanged.has(skill) ? previous?.digests?.get(skill.file) : undefined
+    const digest = known ?? (await fileDigest(skill, signal))
     if (digest !== undefined) digests.set(skill.file, digest)
   }
   return digests

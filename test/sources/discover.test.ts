@@ -50,6 +50,18 @@ test('skills that share a name have the digests of their files, others have none
   )
 })
 
+test('a skill that did not change since the previous discovery is not read again for its digest', async (t) => {
+  const directory = temporaryDirectory(t)
+  writeFiles(directory, { 'a/SKILL.md': skillText('same'), 'b/SKILL.md': skillText('same', 'Other.') })
+  const folder = createFolderSource({ id: 'x', tier: 'extra', rank: 0, trusted: true, path: directory })
+  const found = await folder.discover()
+  const fixed: SkillSource = { id: 'x', tier: 'extra', rank: 0, trusted: true, discover: () => Promise.resolve(found) }
+  const previous = await discover([fixed])
+  writeFiles(directory, { 'a/SKILL.md': skillText('same', 'Edited.') })
+  assert.deepEqual((await discover([fixed], { previous })).digests, previous.digests)
+  assert.notDeepEqual((await discover([fixed])).digests, previous.digests)
+})
+
 test('a skill that a different one of the same source hides is a warning with both files; an equal one is not', async (t) => {
   const directory = temporaryDirectory(t)
   writeFiles(directory, {
