@@ -1,35 +1,16 @@
 /** config: nexus.yaml and environment to one frozen, checked Config with diagnostics; the only reader of process.env. */
-export type {
-  AgentConfig,
-  Config,
-  ExecutionConfig,
-  LoadedConfig,
-  ModelConfig,
-  Origin,
-  SkillEntry,
-  SkillsConfig,
-  SourceConfig,
-} from './config.ts'
+export type { AgentConfig, Config, LoadedConfig, Origin, SkillEntry } from './config.ts'
 export { type Consent, type ConsentItem, type ConsentKind, consentOf } from './consent.ts'
 export { type Environment, readEnvironment } from './environment.ts'
 export { assertValid, loadConfig, type LoadConfigOptions } from './load-config.ts'
 export type { ConfigDocument } from './schema/schema.ts'
 export {
   openSecrets,
-  type RunSecretCommand,
   type SecretCommandRequest,
   type SecretCommandResult,
   type Secrets,
 } from './secrets/open-secrets.ts'
 export { nameOf } from './document/path.ts'
 export type { SourceLines } from './document/frame-lines.ts'
-export { configTruthy, explainConfig, type ExplainedConfig, sourceOf } from './show.ts'
-export {
-  listTrusted,
-  type ShownFiles,
-  type TrustChange,
-  type TrustedWorkspace,
-  type TrustList,
-  trustWorkspace,
-  untrustWorkspace,
-} from './trust.ts'
+export { configTruthy, explainConfig, sourceOf } from './show.ts'
+export { listTrusted, trustWorkspace, untrustWorkspace } from './trust.ts'

@@ -3,7 +3,6 @@ export type { Call, Decision, LedgerEntry } from './call.ts'
 export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'
 export { createSha256, sha256 } from './digest.ts'
 export {
-  type CodeRow,
   CODES,
   type Diagnostic,
   type Edit,
@@ -16,18 +15,9 @@ export {
   type Severity,
 } from './failures.ts'
 export { isJsonObject, ownValue, type JsonObject, type JsonSchema, type JsonValue } from './json.ts'
-export { type DirectoryMaker, makeDirectory } from './paths/make-directory.ts'
+export { makeDirectory } from './paths/make-directory.ts'
 export { nearest } from './nearest.ts'
-export {
-  type Failed,
-  failed,
-  type FailureCode,
-  type Outcome,
-  type OutcomeStats,
-  type PartlySucceeded,
-  type Succeeded,
-  succeeded,
-} from './outcome.ts'
+export { type Failed, failed, type FailureCode, type Outcome, succeeded } from './outcome.ts'
 export {
   createRedactor,
   createStreamRedactor,

@@ -1,24 +1,16 @@
 /** load: the full text of a skill on demand, with its arguments in place, and its files, contained in its directory. */
-export { examineSkill, type ExamineOptions } from './examine.ts'
-export { expand, type ExpandOptions, splitArguments } from './expand.ts'
-export { createFreshness, type Freshness, type FreshnessParts } from './freshness.ts'
-export {
-  createLoader,
-  type LoadedFile,
-  type LoadedSkill,
-  type Loader,
-  type LoaderParts,
-  type LoadOptions,
-} from './loader.ts'
+export { examineSkill } from './examine.ts'
+export { expand, splitArguments } from './expand.ts'
+export { createFreshness } from './freshness.ts'
+export { createLoader, type LoadedFile, type LoadedSkill, type Loader, type LoadOptions } from './loader.ts'
 export { findSkill } from './not-found.ts'
 export { isOutdated, latestLoaded } from './revision.ts'
 export type { SkillFile } from './skill-file.ts'
-export { findStrays, type StrayOptions } from './strays.ts'
+export { findStrays } from './strays.ts'
 export {
   createSkillStacks,
   type LoadedInSession,
   type SkillEntry,
   type SkillStacks,
-  type SkillTurn,
   type StackedSkill,
 } from './skill-stacks.ts'

@@ -11,9 +11,9 @@ import type { SecretCommandRequest, SecretCommandResult } from './secret-command
 export { checkEnvironment, refusedVariable } from './environment.ts'
 export type { LocalOptions } from './local/options.ts'
 export type { MirrorLimits } from './mirror/scan.ts'
-export type { NoneOptions } from './none.ts'
-export { type CheckedRequest, checkRequest } from './request.ts'
-export type { CommandLimits } from './runner/protocol.ts'
+
+export { checkRequest } from './request.ts'
+
 export type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
 export type { SecretCommandRequest, SecretCommandResult } from './secret-command.ts'
 

@@ -2,4 +2,4 @@
 export { createMemoryStore } from './memory.ts'
 export { openSqliteStore } from './open-sqlite-store.ts'
 export { currentOwner, isOwnerAlive } from './owner.ts'
-export type { Ledger, SessionRecord, Sessions, SqliteStoreOptions, Store, StoredMessage } from './store.ts'
+export type { Ledger, SessionRecord, Sessions, Store, StoredMessage } from './store.ts'

@@ -1,9 +1,9 @@
 // testing: public fakes and contract suites: clock, stores, sandbox, model server.
 export { createMemoryStore } from '../store/index.ts'
 export { createFakeClock, type FakeClock } from './fake-clock.ts'
-export type { ModelApi, ModelRequest, ModelScript, Reply, ReplyCall, ReplyUsage, SeenMessage } from './model-reply.ts'
+export type { ModelApi, ModelRequest, ModelScript, Reply } from './model-reply.ts'
 export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server.ts'
-export { type MakeSandbox, sandboxContract, type SandboxContractOptions } from './sandbox-contract.ts'
+export { sandboxContract } from './sandbox-contract.ts'
 export {
   createScriptedSandbox,
   type Script as SandboxScript,
@@ -11,5 +11,5 @@ export {
   type ScriptedSandbox,
   type ScriptedSandboxOptions,
 } from './scripted-sandbox.ts'
-export { type MakeStore, storeContract } from './store-contract.ts'
-export { type EnvelopeIssue, validateEnvelope } from './validate-envelope.ts'
+export { storeContract } from './store-contract.ts'
+export { validateEnvelope } from './validate-envelope.ts'
