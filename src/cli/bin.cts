@@ -17,7 +17,13 @@ if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
 } else {
   const { useCompileCache } = require('./compile-cache.ts') as Cache
   useCompileCache()
-  // The build puts the bundle of main.ts beside this file.
-  const { main } = require(`${__dirname}/main.cjs`) as Main
-  void main(args, version).then((code) => (process.exitCode = code))
+  try {
+    // The build puts the bundle of main.ts beside this file.
+    const { main } = require(`${__dirname}/main.cjs`) as Main
+    void main(args, version).then((code) => (process.exitCode = code))
+  } catch (error) {
+    console.error(`Nexus cannot start, probably because its installation is incomplete: ${String(error)}`)
+    console.error('Install it again, for example: npm install nexus-skills')
+    process.exitCode = 1
+  }
 }

@@ -12,6 +12,7 @@ export function useCompileCache(): void {
     const given = nexusHome()
     const home = join(realpathSync.native(dirname(given)), basename(given))
     if (isInWorkspace(home, realpathSync.native(process.cwd()))) return
+    if (!isOwnPlace(dirname(home))) return
     const directory = join(home, 'cache', 'compile')
     for (const each of [home, dirname(directory), directory]) {
       if (!existsSync(each)) mkdirSync(each, { mode: 0o700 })
@@ -33,7 +34,18 @@ function nexusHome(): string {
 
 /** False for a link, for what belongs to another user, and for what others can write. */
 function isClosed(stats: Stats): boolean {
-  return stats.isDirectory() && stats.uid === process.getuid?.() && (stats.mode & 0o022) === 0
+  return stats.isDirectory() && stats.uid === userId() && (stats.mode & 0o022) === 0
+}
+
+/** False where another user could replace the home, or where root would make one for another user. */
+function isOwnPlace(parent: string): boolean {
+  const { mode, uid } = lstatSync(parent)
+  return (uid === userId() || uid === 0) && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0)
+}
+
+/** -1 on systems without users. Without newer syntax: the command must start on an old Node to say which one it needs. */
+function userId(): number {
+  return process.getuid ? process.getuid() : -1
 }
 
 /** True when the home is in the working directory, or in any directory that can be a workspace. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Place } from './nexus.ts'
@@ -31,6 +31,21 @@ for (const [what, path] of [
     chmodSync(join(place.home, path), 0o777)
     assert.equal(await isKept(place), false)
   })
+
+test('no home is made where others can write, or in the home of another user', { skip }, async (t) => {
+  const place = new Place(t)
+  const open = join(place.root, 'open')
+  mkdirSync(open)
+  chmodSync(open, 0o777)
+  assert.equal(await isKept(place, { home: join(open, '.nexus') }), false)
+  assert.equal(existsSync(join(open, '.nexus')), false)
+  if (process.getuid?.() !== 0) return
+  const theirs = join(place.root, 'theirs')
+  mkdirSync(theirs, { mode: 0o700 })
+  chownSync(theirs, 4242, 4242)
+  assert.equal(await isKept(place, { home: join(theirs, '.nexus') }), false)
+  assert.equal(existsSync(join(theirs, '.nexus')), false)
+})
 
 test('no compiled code is used from a directory behind a link', { skip }, async (t) => {
   const place = new Place(t)

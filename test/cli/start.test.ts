@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { readSource, ROOT, SOURCE_FILES } from '../source-tree.ts'
@@ -66,4 +67,22 @@ test('the bundle is ASCII, so that Node reads it as it is', () => {
 test('no pattern over all of Unicode is compiled when a module starts', () => {
   const broken = SOURCE_FILES.filter((file) => /^(?:export )?const \w+ =\s+\/.*\\p\{/m.test(readSource(file)))
   assert.deepEqual(broken, [], 'write the pattern where it is used: V8 takes milliseconds for it')
+})
+
+test('what runs before the version of Node is checked has no newer syntax', () => {
+  const text = readFileSync(join(ROOT, 'dist/cli/bin.cjs'), 'utf8')
+  assert.deepEqual(text.match(/\?\.(?!\d)|\?\?|\bimport\(|#[a-z]\w*[ =(;]/g), null)
+})
+
+test('an incomplete installation is one clear sentence', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'nexus-start-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  mkdirSync(join(directory, 'dist/cli'), { recursive: true })
+  for (const file of ['package.json', 'dist/cli/bin.cjs']) copyFileSync(join(ROOT, file), join(directory, file))
+  const { status, stderr } = spawnSync(process.execPath, [join(directory, 'dist/cli/bin.cjs'), 'skills', 'list'], {
+    encoding: 'utf8',
+    env: { ...process.env, NEXUS_HOME: join(directory, 'home') },
+  })
+  assert.equal(status, 1)
+  assert.match(stderr, /^Nexus cannot start, probably because its installation is incomplete: .*main\.cjs/)
 })
