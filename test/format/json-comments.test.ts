@@ -65,23 +65,32 @@ for (const [what, [was, now]] of Object.entries(FIXED)) {
   })
 }
 
-test('the message says that the value was read without the comment, and each comment has its own edit', () => {
-  const { diagnostics } = parseSkill(skill('metadata: {\n  // a\n  "openclaw": {"emoji": "x"} /* b */\n}'), {
-    path: 'p',
-  })
-  assert.deepEqual(
-    diagnostics.map(({ code, message, line, column }) => ({ code, message, line, column })),
-    [
-      ['//', 5, 3],
-      ['/*', 6, 30],
-    ].map(([sign, line, column]) => ({
+test('the message says that the value was read without the comment, and one edit writes all comments', () => {
+  const yaml = 'metadata: {\n  // a\n  "openclaw": {"emoji": "x"} /* b */\n}'
+  const { diagnostics } = parseSkill(skill(yaml), { path: 'p' })
+  assert.deepEqual(diagnostics, [
+    {
       code: 'yaml-repaired',
-      message: `the value of metadata has a comment that begins with ${sign}, which is not a comment in YAML; it was read without the comment`,
-      line,
-      column,
-    })),
-  )
-  assert.deepEqual(diagnostics[0]?.edit, { start: { line: 5, column: 3 }, end: { line: 5, column: 7 }, text: '# a' })
+      severity: 'warning',
+      message:
+        'the value of metadata has a comment that begins with //, which is not a comment in YAML; it was read without the comment',
+      path: 'p',
+      line: 5,
+      column: 3,
+      fix: 'remove the comment that begins with //, or write it as # … at the end of a line',
+      subject: 'metadata',
+      edit: {
+        start: { line: 5, column: 3 },
+        end: { line: 6, column: 37 },
+        text: '# a\n  "openclaw": {"emoji": "x"} # b',
+      },
+    },
+  ])
+})
+
+test('validate --fix writes more comments than are reported of one kind', () => {
+  const text = skill(`metadata: {\n${'  // a\n'.repeat(60)}  "openclaw": {"always": true}\n}`)
+  assert.equal(fixSkill(text, { path: 'p' }).text, text.replaceAll('//', '#'))
 })
 
 test('JSON5 with comments that is not YAML without them has no edit', () => {

@@ -1,42 +1,36 @@
 import { isMap } from 'yaml'
 import type { Edit, JsonObject } from '../../kernel/index.ts'
 import { jsonComments, parseJson5, type TextRange } from '../json5.ts'
-import { FORMAT_LIMITS } from '../limits.ts'
 import { placeOf } from '../text.ts'
 import { isFatal, readYaml } from './read.ts'
 import { mapToJson } from './values.ts'
 
-/** A comment of JSON in a YAML text. */
-export interface JsonComment {
-  readonly sign: string
-  /** Writes it as a comment of YAML; places count from the start of the text. */
-  readonly edit: Edit
-}
-
 /** A YAML entry with the comments of its JSON value as comments of YAML. It has as many lines as before. */
 export interface YamlComments {
   readonly text: string
-  /** As many as can be reported. */
-  readonly comments: readonly JsonComment[]
+  /** Begins the first comment. */
+  readonly sign: string
+  /** From the first comment to the last: a value with some of both kinds could not be read. Places count from the start of the entry. */
+  readonly edit: Edit
 }
 
 /** Undefined when the value, which begins at `head`, has no comments, or when YAML reads something else without them. */
 export function withYamlComments(entry: string, head: number): YamlComments | undefined {
   const value = /\/[/*]/.test(entry) ? parseJson5(entry.slice(head)) : undefined
-  if (value === undefined) return undefined
-  const comments: JsonComment[] = []
-  let text = ''
-  let last = 0
-  for (const { start, end } of jsonComments(entry, head)) {
-    const written = asYaml(entry, { start, end })
-    text += entry.slice(last, start) + written
-    last = end
-    if (comments.length === FORMAT_LIMITS.maxFindings) continue
-    const edit = { start: placeOf(entry, start), end: placeOf(entry, end), text: written }
-    comments.push({ sign: entry.slice(start, start + 2), edit })
+  const comments = value === undefined ? [] : jsonComments(entry, head)
+  const from = comments[0]?.start ?? 0
+  const to = comments.at(-1)?.end ?? 0
+  if (value === undefined || to === 0) return undefined
+  let written = ''
+  let last = from
+  for (const comment of comments) {
+    written += entry.slice(last, comment.start) + asYaml(entry, comment)
+    last = comment.end
   }
-  text += entry.slice(last)
-  return comments.length > 0 && isReadAs(text, value) ? { text, comments } : undefined
+  const text = entry.slice(0, from) + written + entry.slice(to)
+  if (!isReadAs(text, value)) return undefined
+  const edit = { start: placeOf(entry, from), end: placeOf(entry, to), text: written }
+  return { text, sign: entry.slice(from, from + 2), edit }
 }
 
 function isReadAs(text: string, value: JsonObject): boolean {

@@ -20,7 +20,7 @@ export interface Repair {
   readonly quoted?: { readonly from: number; readonly lines: readonly string[] }
   /** Begins the comment of JSON without which the value was read. */
   readonly commentSign?: string
-  /** Writes that comment as one of YAML; places are those of the YAML text. */
+  /** Writes all comments of the value as those of YAML; places are those of the YAML text. */
   readonly edit?: Edit
 }
 
@@ -196,11 +196,11 @@ function repairJson(entry: Entry): Repaired | undefined {
   const text = entry.lines.join('\n')
   const commented = withYamlComments(text, entry.head)
   if (commented !== undefined) {
-    const found = commented.comments.map(({ sign, edit: { start, end, text: comment } }) => {
-      const edit = { start: moved(start, entry.line), end: moved(end, entry.line), text: comment }
-      return { ...edit.start, fix: fixOfComment(sign), commentSign: sign, edit }
-    })
-    return { lines: commented.text.split('\n'), found }
+    const { sign, edit } = commented
+    const { start, end } = edit
+    const placed = { ...edit, start: moved(start, entry.line), end: moved(end, entry.line) }
+    const found = { ...placed.start, fix: fixOfComment(sign), commentSign: sign, edit: placed }
+    return { lines: commented.text.split('\n'), found: [found] }
   }
   if (parseJson5(valueText(entry)) !== undefined) return quoting(entry)
   const value = parseJson5(text.slice(entry.head))
