@@ -65,10 +65,10 @@ function fastFrontmatter(values: JsonObject, yaml: string, firstLine: number): F
 /** Parses and, where it must and can, repairs a frontmatter. */
 export function readFully(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
   const { text, read, repairs } = readLeniently(yaml)
-  for (const { key, line, column, because, fix, ...quoted } of repairs) {
-    const message = `the value of ${key} needs quotes (${because}); it was read as the text that stands there`
+  for (const repair of repairs) {
+    const { key, line, column, fix } = repair
     const place = { line: line + firstLine - 1, column, subject: key }
-    report.add('yaml-repaired', message, { ...place, fix, edit: editOf(yaml, firstLine, quoted) })
+    report.add('yaml-repaired', messageOf(repair), { ...place, fix, edit: editOf(yaml, firstLine, repair) })
   }
   const at = placesFrom(text, firstLine)
   for (const { code, message, offset, fix } of read.problems) {
@@ -77,11 +77,24 @@ export function readFully(yaml: string, firstLine: number, report: Report): Fron
   return read.problems.some(isFatal) ? undefined : asMapping(read, { text, at, firstLine }, report)
 }
 
-/** The lines of a repaired value, replaced by those with quotes. */
-function editOf(yaml: string, firstLine: number, { from, lines }: Pick<Repair, 'from' | 'lines'>): Edit {
+function messageOf({ key, because, commentSign }: Repair): string {
+  return commentSign === undefined
+    ? `the value of ${key} needs quotes (${because}); it was read as the text that stands there`
+    : `the value of ${key} has a comment that begins with ${commentSign}, which is not a comment in YAML; it was read without the comment`
+}
+
+/** The lines of a repaired value, replaced by those with quotes, or a comment in the form of YAML. */
+function editOf(yaml: string, firstLine: number, { quoted, edit }: Repair): Edit | undefined {
+  if (quoted === undefined) return edit && below(edit, firstLine - 1)
+  const { from, lines } = quoted
   const to = from + lines.length - 1
   const end = { line: firstLine + to, column: (yaml.split('\n')[to] ?? '').length + 1 }
   return { start: { line: firstLine + from, column: 1 }, end, text: lines.map(inDoubleQuotes).join('\n') }
+}
+
+/** The same edit, so many lines further down. */
+function below({ start, end, text }: Edit, lines: number): Edit {
+  return { start: { ...start, line: start.line + lines }, end: { ...end, line: end.line + lines }, text }
 }
 
 const SINGLE_QUOTED = /^((?:[ ]|- )*(?:[\w.-]+|"[^"]*"|'[^']*')?[ \t]*:?[ \t]+)'((?:[^']|'')*)'$/
@@ -115,9 +128,9 @@ export function readLeniently(yaml: string): Lenient {
   if (hopeless || !strict.problems.some(isFatal)) return { text: yaml, read: strict, repairs: [] }
   const top = repairYaml(yaml)
   const read = top.repairs.length > 0 ? readYaml(top.text) : strict
-  const below = readLineByLine({ ...top, read })
+  const byLine = readLineByLine({ ...top, read })
   // Quotes on single lines are guesses: they count only when they mend everything.
-  return below.read.problems.some(isFatal) ? { ...top, read } : below
+  return byLine.read.problems.some(isFatal) ? { ...top, read } : byLine
 }
 
 function readLineByLine(start: Lenient): Lenient {

@@ -30,8 +30,8 @@ const OPENER = /^(\s*[\r\n])?---[ \t]*(?:\r\n?|\n|$)/
 const CLOSER = /(?:^|\r\n?|\n)(---|\.\.\.)[ \t]*(?:\r\n?|\n|$)/
 const LINE_END = /\r\n?|\n/
 const MARKER = /^---[ \t]*$/
-/** A line that was probably meant as the marker. */
-const ALMOST_MARKER = /^(?:[ \t]+---|-{4,}|---\s*#.*|--|[\u2010-\u2015\u2212\u2500\u2501]+)[ \t]*$/
+/** A line that was probably meant as the marker; its end is trimmed, because blanks before $ would take quadratic time. */
+const ALMOST_MARKER = /^(?:[ \t]+---$|-{4,}$|---\s*#|--$|[\u2010-\u2015\u2212\u2500\u2501]+$)/
 const KEY = /^[\w.-]+[ \t]*:(?:\s|$)/
 /** A line of a frontmatter: a key, what is indented below one, or an entry of a list. */
 const INNER_LINE = /^(?:[\w.-]+[ \t]*:(?:\s|$)|[ \t]+\S|- )/
@@ -74,7 +74,7 @@ function unterminated(rest: string, opener: number): Split {
     message: 'the frontmatter that begins here is never closed',
   } as const
   const lines = rest.split(LINE_END)
-  const almost = lines.findIndex((line) => ALMOST_MARKER.test(line) || isHiddenMarker(line))
+  const almost = lines.findIndex((line) => isAlmostMarker(line) || isHiddenMarker(line))
   const [line = '', number] = [lines[almost], opener + almost + 1]
   if (isHiddenMarker(line)) {
     const fix = `line ${number} looks like the end; remove ${namesOf(line)}, which is invisible, from it, as nexus skills validate --fix does`
@@ -105,7 +105,7 @@ function missing(text: string): Split {
   if (hidden !== undefined) return hidden
   if (first.trim() === '') return { ...finding, message: 'the file is empty', fix: WRITE_IT }
   const message = `the file begins with ${shown(first)} instead of a line of ---`
-  if (ALMOST_MARKER.test(first))
+  if (isAlmostMarker(first))
     return { ...finding, message, fix: 'write exactly --- there (three hyphens, U+002D), at column 1' }
   if (KEY.test(first))
     return { ...finding, message, fix: 'write a line of --- before the first key and after the last' }
@@ -133,6 +133,10 @@ export function seenOf(line: string): string {
 /** True for the line that begins or ends a frontmatter. */
 export function isMarker(line: string): boolean {
   return MARKER.test(line)
+}
+
+function isAlmostMarker(line: string): boolean {
+  return ALMOST_MARKER.test(line.trimEnd())
 }
 
 function isHiddenMarker(line: string): boolean {

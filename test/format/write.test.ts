@@ -81,7 +81,7 @@ test('a change says its line, what was there, what is there, and why', () => {
       line: 3,
       was: 'description: Use: x',
       now: 'description: "Use: x"',
-      why: 'the value is not YAML as it stands; in quotes it is the text that was read',
+      why: 'the value is not YAML as it stands; this is how it was read',
     },
   ])
 })

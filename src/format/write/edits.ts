@@ -70,7 +70,7 @@ const WHY_HIDDEN = 'it is invisible, and with it the line is not ---'
 
 /** By the code of the finding. */
 const WHY: Readonly<Record<string, string>> = {
-  'yaml-repaired': 'the value is not YAML as it stands; in quotes it is the text that was read',
+  'yaml-repaired': 'the value is not YAML as it stands; this is how it was read',
   'leading-blank-lines': 'other clients find the frontmatter in the first line only',
   'frontmatter-closed-by-dots': 'other clients want --- at the end',
   'frontmatter-missing': WHY_HIDDEN,

@@ -1,11 +1,13 @@
 import { Lexer } from 'yaml'
-import { parseJson5 } from '../json5.ts'
+import type { Edit } from '../../kernel/index.ts'
+import { jsonComments, parseJson5 } from '../json5.ts'
 import type { YamlProblem } from './inspect.ts'
+import { withYamlComments } from './json-comments.ts'
 import { isMeantAsText, namesIn } from './meant-as-text.ts'
 import { FLAGS } from './prose.ts'
 import { isFatal, readYaml } from './read.ts'
 
-/** One value that was put in quotes. `line` counts from 1 in the YAML text; `column` is where the strict parse stumbled. */
+/** One value that was put in quotes, or read without a comment of JSON. `line` counts from 1 in the YAML text; `column` is where the strict parse stumbled. */
 export interface Repair {
   readonly key: string
   readonly line: number
@@ -14,9 +16,12 @@ export interface Repair {
   readonly because: string
   /** What to type, and where. */
   readonly fix: string
-  /** Index of the first line of the value, and its lines with quotes. */
-  readonly from: number
-  readonly lines: readonly string[]
+  /** Index of the first line of the value, and its lines with quotes, where these may be written. */
+  readonly quoted?: { readonly from: number; readonly lines: readonly string[] }
+  /** Begins the comment of JSON without which the value was read. */
+  readonly commentSign?: string
+  /** Writes all comments of the value as those of YAML; places are those of the YAML text. */
+  readonly edit?: Edit
 }
 
 /** A top-level key with the lines that belong to it. */
@@ -64,20 +69,14 @@ export function repairYaml(text: string): { text: string; repairs: readonly Repa
     const inline = (subject.lines[0] ?? '').slice(subject.head)
     const problem = problems.find(isFatal)
     if (!problem || !SUSPICIOUS.test(alone.slice(subject.head)) || !isMeantAsText(subject, names)) continue
-    const quoted = subject.key === 'metadata' ? quotedJson(subject) : mayQuote(subject, inline) && quote(subject)
-    if (quoted === undefined || quoted === false) continue
+    const repaired = subject.key === 'metadata' ? repairJson(subject) : mayQuote(subject, inline) && quoting(subject)
+    if (repaired === undefined || repaired === false) continue
+    repaired.lines.forEach((line, index) => (lines[subject.line + index] = line))
     const before = alone.slice(0, problem.offset)
     const down = before.split('\n').length - 1
-    repairs.push({
-      key: subject.key,
-      line: subject.line + down + 1,
-      column: before.length - before.lastIndexOf('\n'),
-      because: problem.message,
-      fix: subject.key === 'metadata' ? 'write its keys as YAML, one a line, without comments of JSON' : fixOf(subject),
-      from: subject.line,
-      lines: quoted,
-    })
-    quoted.forEach((line, index) => (lines[subject.line + index] = line))
+    const place = { line: subject.line + down + 1, column: before.length - before.lastIndexOf('\n') }
+    const { key } = subject
+    repairs.push(...repaired.found.map((found) => ({ key, because: problem.message, ...place, ...found })))
   }
   return { text: lines.join('\n'), repairs }
 }
@@ -103,7 +102,7 @@ export function repairLines(
     const repair = repairLine(lines[index] ?? '')
     if (repair === undefined) continue
     lines[index] = repair.line
-    repairs.push({ ...repair.found, line: index + 1, from: index, lines: [repair.line] })
+    repairs.push({ ...repair.found, line: index + 1, quoted: { from: index, lines: [repair.line] } })
   }
   return { text: lines.join('\n'), repairs }
 }
@@ -129,7 +128,7 @@ function linesBetweenBrackets(text: string): ReadonlySet<number> {
   return between
 }
 
-function repairLine(line: string): { line: string; found: Omit<Repair, 'line' | 'from' | 'lines'> } | undefined {
+function repairLine(line: string): { line: string; found: Omit<Repair, 'line' | 'quoted'> } | undefined {
   const [, head = '', value = ''] = NESTED_LINE.exec(line) ?? []
   if (!/^[ -][^\t]*$/.test(head) || !SUSPICIOUS.test(value) || /^[[{]/.test(value)) return undefined
   const problem = readYaml(`x: ${value}`).problems.find(isFatal)
@@ -148,16 +147,22 @@ function repairLine(line: string): { line: string; found: Omit<Repair, 'line' | 
   }
 }
 
-/** Entries begin at column 1; indented and blank lines below belong to them, blank ones at the end do not. */
+/**
+ * Entries begin at column 1; indented and blank lines below belong to them, blank ones at the end do not. So do lines
+ * that begin with a closing bracket, when the value begins with an opening one.
+ */
 function topLevelEntries(lines: readonly string[]): Entry[] {
   const entries: Entry[] = []
   let current: { key: string; line: number; head: number; lines: string[] } | undefined
+  let value = ''
   lines.forEach((line, index) => {
     const match = KEY_LINE.exec(line)
     if (match) {
       current = { key: match[1] ?? match[2] ?? match[3] ?? '', line: index, head: match[0].length, lines: [line] }
+      value = line.slice(match[0].length).trim()
       entries.push(current)
-    } else if (/^[ \t]|^$/.test(line)) {
+    } else if (/^[ \t]|^$/.test(line) || (/^[}\]]/.test(line) && /^[{[]/.test(value))) {
+      value ||= line.trim()
       current?.lines.push(line)
     } else {
       current = undefined
@@ -175,11 +180,46 @@ function mayQuote(entry: Entry, inline: string): boolean {
   return !LIST_OR_TEXT.has(entry.key) || !/^[[{]/.test(inline)
 }
 
-/** The lines of an entry whose value is JSON5, such as JSON with comments, as JSON in quotes; undefined for any other. */
-function quotedJson({ lines: [first = '', ...rest], head }: Entry): string[] | undefined {
-  const value = parseJson5([first.slice(head), ...rest].join('\n'))
+/** The lines in place of those of an entry, and what to report. */
+interface Repaired {
+  readonly lines: readonly string[]
+  readonly found: readonly (Partial<Repair> & Pick<Repair, 'fix'>)[]
+}
+
+function quoting(entry: Entry): Repaired {
+  const lines = quote(entry)
+  return { lines, found: [{ fix: fixOf(entry), quoted: { from: entry.line, lines } }] }
+}
+
+/** An entry whose value is JSON5: with comments of YAML in place of those of JSON, else as a text; undefined for any other. */
+function repairJson(entry: Entry): Repaired | undefined {
+  const text = entry.lines.join('\n')
+  const commented = withYamlComments(text, entry.head)
+  if (commented !== undefined) {
+    const { sign, edit } = commented
+    const { start, end } = edit
+    const placed = { ...edit, start: moved(start, entry.line), end: moved(end, entry.line) }
+    const found = { ...placed.start, fix: fixOfComment(sign), commentSign: sign, edit: placed }
+    return { lines: commented.text.split('\n'), found: [found] }
+  }
+  if (parseJson5(valueText(entry)) !== undefined) return quoting(entry)
+  const value = parseJson5(text.slice(entry.head))
   if (value === undefined) return undefined
-  return [`${first.slice(0, head).trimEnd()} '${JSON.stringify(value).replaceAll("'", "''")}'`, ...rest.map(() => '')]
+  const [first = '', ...rest] = entry.lines
+  const head = first.slice(0, entry.head).trimEnd()
+  const lines = [`${head} '${JSON.stringify(value).replaceAll("'", "''")}'`, ...rest.map(() => '')]
+  const [comment] = jsonComments(text, entry.head)
+  if (comment === undefined) return { lines, found: [{ fix: fixOf(entry) }] }
+  const commentSign = text.slice(comment.start, comment.start + 2)
+  return { lines, found: [{ fix: 'write its keys as YAML, one a line, without comments of JSON', commentSign }] }
+}
+
+function moved({ line, column }: Edit['start'], lines: number): Edit['start'] {
+  return { line: line + lines, column }
+}
+
+function fixOfComment(sign: string): string {
+  return `remove the comment that begins with ${sign}, or write it as # … at the end of a line`
 }
 
 /** The lines of the entry with its value in single quotes; further lines are folded by YAML as in a plain value. */
