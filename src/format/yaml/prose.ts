@@ -9,14 +9,14 @@ const LISTS: ReadonlySet<string> = new Set([
 /** Their values are flags, lists, mappings or names: a text in their place would not do what the YAML says. */
 export const NOT_PROSE: ReadonlySet<string> = new Set([...FLAGS, ...MAPPINGS, ...LISTS, 'primaryEnv', 'name'])
 
-/** What to write at a place where quotes would hide what is there; undefined where a text may stand. */
-export function fixWithoutQuotes(text: string, offset: number): string | undefined {
+/** What to write where quotes would hide the value, and the fault when it is known; undefined where a text is allowed. */
+export function fixWithoutQuotes(text: string, offset: number): { fix: string; message?: string } | undefined {
   const { key, start } = keyAbove(text, offset)
   if (isBetweenBrackets(text.slice(start, offset))) return aboutComma(text, offset)
-  if (FLAGS.has(key)) return `write: ${key}: true, or: ${key}: false`
+  if (FLAGS.has(key)) return { fix: `write: ${key}: true, or: ${key}: false` }
   if (MAPPINGS.has(key))
-    return `correct the value, or write the keys of ${key} below it, one a line, indented by two spaces`
-  return LISTS.has(key) ? `write the value as a list: ${key}: [first, second]` : undefined
+    return { fix: `correct the value, or write the keys of ${key} below it, one a line, indented by two spaces` }
+  return LISTS.has(key) ? { fix: `write the value as a list: ${key}: [first, second]` } : undefined
 }
 
 function keyAbove(text: string, offset: number): { readonly key: string; readonly start: number } {
@@ -43,9 +43,9 @@ const VALUE = String.raw`"[^"\n]{0,60}"|'[^'\n]{0,60}'|[^\s,:{}[\]"']{1,60}`
 const BEFORE_KEY = new RegExp(String.raw`^(${VALUE})\s+["']?[\w.-]+["']?\s*:`)
 const AT_END = new RegExp(String.raw`(${VALUE}|[}\]])\s*$`)
 
-function aboutComma(text: string, offset: number): string {
+function aboutComma(text: string, offset: number): { fix: string; message?: string } {
   const value = BEFORE_KEY.exec(text.slice(offset, offset + 300))?.[1] ?? AT_END.exec(text.slice(0, offset))?.[1]
   return value === undefined
-    ? 'check the commas, colons and quotes between the brackets, or write one key a line instead'
-    : `put the missing comma behind ${value}`
+    ? { fix: 'check the commas, colons and quotes between the brackets, or write one key a line instead' }
+    : { message: 'a comma is missing between brackets', fix: `put the missing comma behind ${value}` }
 }

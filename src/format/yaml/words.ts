@@ -12,7 +12,6 @@ interface Words {
 }
 
 const QUOTE_IT = 'put quotes around the whole value'
-const NO_COMMA = 'a comma is missing between brackets'
 
 const BY_CODE: Readonly<Record<string, Words>> = {
   BLOCK_AS_IMPLICIT_KEY: { message: 'a second ": " in an unquoted value', fix: QUOTE_IT },
@@ -32,10 +31,8 @@ export function inPlainWords(
   const words = aboutQuotes(message) ?? aboutBrackets(message, source.tokens) ?? aboutKeys(message, source.text, offset)
   const found = words ?? aboutIndent(message) ?? aboutRest(message) ?? BY_CODE[code]
   const isGeneral = found === undefined || found.fix === QUOTE_IT
-  const fix = isGeneral ? fixWithoutQuotes(source.text, offset) : undefined
-  const problem = { code: 'yaml-invalid' as const, message, offset, ...found }
-  if (fix === undefined) return problem
-  return fix.startsWith('put the missing comma') ? { ...problem, message: NO_COMMA, fix } : { ...problem, fix }
+  const better = isGeneral ? fixWithoutQuotes(source.text, offset) : undefined
+  return { code: 'yaml-invalid', message, offset, ...found, ...better }
 }
 
 function aboutQuotes(message: string): Words | undefined {
