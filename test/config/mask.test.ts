@@ -106,6 +106,48 @@ describe('a secret in nexus.yaml', () => {
   })
 })
 
+describe('a secret that is a number or a truth value', () => {
+  const PLACES_OF_TEXTS: readonly ((value: string) => string)[] = [
+    (value) => `nats: {token: ${value}}`,
+    (value) => `search: {apiKey: ${value}}`,
+    (value) => `model: {provider: openai, name: m, apiKey: ${value}, baseUrl: ${value}}`,
+    (value) => `model: {provider: openai, name: m, apiKey: {file: ${value}, command: [${value}]}}`,
+    (value) => `skills: {entries: {x: {apiKey: ${value}, env: {A: [${value}]}}}}`,
+    (value) =>
+      `mcp: {servers: {a: {url: "https://h", command: ${value}, args: [${value}], headers: {X-Key: ${value}}}}}`,
+    (value) => `store: {url: ${value}}`,
+    (value) => `tools: ${value}`,
+    (value) => value,
+  ]
+  for (const place of PLACES_OF_TEXTS) {
+    it(`is printed nowhere: ${place('NUMBER').replaceAll('\n', '⏎')}`, async () => {
+      for (const value of ['4455667788', '-4455667788.5']) {
+        await using at = await makePlace({ user: place(value) })
+        const text = await printed(await at.load())
+        assert.ok(!text.includes('4455667788'), text)
+      }
+    })
+  }
+
+  it('is named by its type only', async () => {
+    await using at = await makePlace({ user: 'nats: {token: 4455667788}\nsearch: {apiKey: true}' })
+    assert.deepEqual(
+      (await at.load()).diagnostics.map(({ message }) => message).filter((message) => message.includes('found')),
+      [
+        'nats.token must be a text or a map; found a number.',
+        'search.apiKey must be a text or a map; found a truth value.',
+      ],
+    )
+  })
+
+  it('is shown where the schema marks it as public', async () => {
+    await using at = await makePlace({ user: 'search: {maxResults: 99}\nskills: {load: {extraDirs: true}}' })
+    const messages = (await at.load()).diagnostics.map(({ message }) => message).join('\n')
+    assert.match(messages, /maxResults cannot be the number 99;/)
+    assert.match(messages, /extraDirs must be a list; found true\./)
+  })
+})
+
 describe('what is no secret', () => {
   it('is shown: every key, and the values that the schema marks as public', async () => {
     await using at = await makePlace({

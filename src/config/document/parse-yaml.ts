@@ -54,7 +54,7 @@ export function parseYaml(text: string, path: string): Parsed {
   if (contents !== null && !isJsonObject(contents)) {
     const start = document.contents?.range?.[0]
     const { offset = start, ...about } = joinedKey(text, start ?? 0) ?? {
-      message: `The file must be a map of settings; found ${describe(contents)}.`,
+      message: `The file must be a map of settings; found ${describe(contents, undefined)}.`,
       fix: 'Write each setting as "key: value", such as: model: openai/gpt-5.4-mini',
     }
     report('config-wrong-type', offset, about)

@@ -26,16 +26,19 @@ export function shownValue(value: JsonValue, schema: Schema | undefined): JsonVa
   if (holdsOf(schema) === 'secret') return HIDDEN
   if (typeof value === 'boolean' || value === null) return value
   const form = schema && schemaFor(schema, value)
-  if (typeof value === 'number') return form?.type === 'number' ? value : HIDDEN
+  if (typeof value === 'number') return form?.type === 'number' || isPublicText(form) ? value : HIDDEN
   return typeof value === 'string' ? shownText(value, form) : HIDDEN
 }
 
 function shownText(text: string, form: Schema | undefined): string {
-  const holds = holdsOf(form)
-  if (holds === 'address') return hostOf(text)
-  const isPublic = form?.type === 'picklist' || form?.type === 'literal' || holds === 'name' || holds === 'path'
+  if (holdsOf(form) === 'address') return hostOf(text)
   // A URL has no business in any of these, and it may hold a password.
-  return isPublic && !text.includes('://') ? text : HIDDEN
+  return isPublicText(form) && !text.includes('://') ? text : HIDDEN
+}
+
+function isPublicText(form: Schema | undefined): boolean {
+  const holds = holdsOf(form)
+  return form?.type === 'picklist' || form?.type === 'literal' || holds === 'name' || holds === 'path'
 }
 
 /** Two keys that are hidden are told apart by a number. */
