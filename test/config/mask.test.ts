@@ -21,6 +21,8 @@ const PLACES: readonly ((secret: string) => string)[] = [
   (secret) => `model: {provider: openai, name: m, apiKey: {command: [sh, -c, "echo ${secret}"]}}`,
   (secret) => `model: {provider: openai, name: m, baseUrl: "https://me:${secret}@host/v1"}`,
   (secret) => `model: {provider: openai, name: m, baseUrl: "https://${secret}@host/v1?key=${secret}#${secret}"}`,
+  (secret) => `model: {provider: openai, name: m, baseUrl: "https://me:12/${secret}@host/v1"}`,
+  (secret) => `nats: {servers: ["nats://${secret.toLowerCase()}:12/${secret}@h:4222", "nats://${secret}:1?a@h"]}`,
   (secret) => `model: {provider: openai, name: m, baseUrl: "${secret}"}`,
   (secret) => `model: {provider: openai, name: m, apiKeyy: ${secret}}`,
   (secret) => `model: {provider: openai, name: m, apikey:${secret}}`,

@@ -1,5 +1,5 @@
 /** mask: what may be shown of settings. All keys are; of values only those that the schema marks as public. */
-import { createRedactor, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { createRedactor, hostOf, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { HIDDEN, shownKey } from '../document/path.ts'
 import { holdsOf, memberOf, ROOT, type Schema, schemaFor } from '../schema/walk.ts'
 
@@ -31,7 +31,7 @@ export function shownValue(value: JsonValue, schema: Schema | undefined): JsonVa
 }
 
 function shownText(text: string, form: Schema | undefined): string {
-  if (holdsOf(form) === 'address') return hostOf(text)
+  if (holdsOf(form) === 'address') return shownAddress(text)
   // A URL has no business in any of these, and it may hold a password.
   return isPublicText(form) && !text.includes('://') ? text : HIDDEN
 }
@@ -52,9 +52,8 @@ function shownKeys(keys: readonly string[]): readonly string[] {
 }
 
 /** The protocol, host and port of an address. The rest may hold passwords and tokens. */
-function hostOf(text: string): string {
-  const url = URL.parse(text)
-  if (!url?.host) return HIDDEN
-  const whole = `${url.protocol}//${url.host}`
-  return text === whole || text === `${whole}/` ? text : `${whole}/${HIDDEN}`
+function shownAddress(text: string): string {
+  const host = hostOf(text)
+  if (host === undefined) return HIDDEN
+  return text === host || text === `${host}/` ? text : `${host}/${HIDDEN}`
 }
