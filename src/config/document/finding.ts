@@ -1,7 +1,8 @@
 /** finding: what is wrong with a setting, first by its path, then by its line. */
 import type { Diagnostic } from '../../kernel/index.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
-import { nameOf, type Path } from './path.ts'
+import { type Path } from './path.ts'
+import { nameOf } from './shown-key.ts'
 
 /** One fault of a setting, before its line is known. */
 export interface Finding extends Omit<Diagnostic, 'path' | 'line' | 'column' | 'subject'> {

@@ -4,7 +4,8 @@ import { type JsonValue, nearest, toSafeLine } from '../../kernel/index.ts'
 import { POLICY_WORDS } from '../schema/agents.ts'
 import { choicesOf, knownPaths, type Schema } from '../schema/walk.ts'
 import { shownValue } from '../secrets/mask.ts'
-import { nameOf, type Path, shownKey } from './path.ts'
+import { type Path } from './path.ts'
+import { nameOf, shownKey, shownKeyAt } from './shown-key.ts'
 
 /** What valibot found. */
 export type Issue = v.BaseIssue<unknown>
@@ -31,7 +32,7 @@ export function issueWords(issue: Issue, at: Path, schema: Schema | undefined): 
   const last = issue.path?.at(-1)
   if (issue.input === undefined) return missing(at, schema)
   if (last !== undefined && 'origin' in last && last.origin === 'key' && issue.kind === 'validation') {
-    const message = `"${shownKey(String(at.at(-1)))}" cannot be a name in ${nameOf(at.slice(0, -1))}.`
+    const message = `"${shownKeyAt(at, true)}" cannot be a name in ${nameOf(at.slice(0, -1))}.`
     return { code: 'config-bad-key', message, fix: `Use ${valueWords(issue)}.` }
   }
   const choices = choicesOf(schema)
