@@ -2,8 +2,9 @@
 import { relative } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue, toSafeJson, toSafeLine, toSafeText } from '../kernel/index.ts'
 import type { LoadedConfig } from './config.ts'
-import { HIDDEN, nameOf, type Path } from './document/path.ts'
-import { fits } from './layers/pattern.ts'
+import { HIDDEN, type Path } from './document/path.ts'
+import { nameOf } from './document/shown-key.ts'
+import { fits } from './document/pattern.ts'
 import type { ShownFiles } from './trust.ts'
 
 /** What a setting makes Nexus do with the user's rights. */

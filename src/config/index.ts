@@ -10,7 +10,7 @@ export {
   type SecretCommandResult,
   type Secrets,
 } from './secrets/open-secrets.ts'
-export { nameOf } from './document/path.ts'
+export { nameOf } from './document/shown-key.ts'
 export type { SourceLines } from './document/frame-lines.ts'
 export { configTruthy, explainConfig, sourceOf } from './show.ts'
 export { listTrusted, trustWorkspace, untrustWorkspace } from './trust.ts'

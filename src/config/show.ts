@@ -21,6 +21,8 @@ export interface ExplainedConfig {
   readonly document: JsonObject
   /** Where the value at these keys was written; undefined when the default holds. */
   originOf(keys: readonly (string | number)[]): Origin | undefined
+  /** The keys, as they are shown, that lead to the part at a dotted path; the path has them as written or as shown. Undefined when there is none. */
+  keysAt(path: string): readonly string[] | undefined
 }
 
 /** What holds, and which file and line said so; runs nothing. */
@@ -29,7 +31,27 @@ export async function explainConfig(loaded: LoadedConfig): Promise<ExplainedConf
   const { maskDocument } = await import('./secrets/mask.ts')
   const { document, originOf } = explain(loaded)
   const masked = maskDocument(document, loaded.secrets)
-  return { document: masked, originOf: (keys) => originOf(writtenKeys(keys, masked, document)) }
+  return {
+    document: masked,
+    originOf: (keys) => originOf(writtenKeys(keys, masked, document)),
+    keysAt: (path) => shownKeysAt(path, masked, document),
+  }
+}
+
+/** A key may have dots in it, so each key that the path begins with is tried. */
+function shownKeysAt(path: string, shown: JsonValue, written: JsonValue): readonly string[] | undefined {
+  if (!isJsonObject(shown) || !isJsonObject(written)) return undefined
+  const shownNames = Object.keys(shown)
+  for (const [index, key] of Object.keys(written).entries()) {
+    const shownName = shownNames[index] ?? key
+    for (const name of new Set([key, shownName])) {
+      if (path === name) return [shownName]
+      const rest = path.startsWith(`${name}.`) ? path.slice(name.length + 1) : undefined
+      const below = rest === undefined ? undefined : shownKeysAt(rest, shown[shownName] ?? null, written[key] ?? null)
+      if (below) return [shownName, ...below]
+    }
+  }
+  return undefined
 }
 
 /** The keys as they were written, of keys as they are shown: a hidden one is known by its position. */

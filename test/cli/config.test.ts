@@ -79,6 +79,18 @@ test('config show --json has every value with where it came from', async (t) => 
   assert.deepEqual(second?.from, { path: 'default' })
 })
 
+test('config show finds a section whose key is no plain word', async (t) => {
+  const place = withUser(
+    t,
+    'skills: {entries: {c++: {enabled: false}, "My Skill": {enabled: true}, node.js: {enabled: false}}}',
+  )
+  for (const key of ['c++', 'My Skill', 'node.js']) {
+    const { code, stdout } = await place.run(['config', 'show', `skills.entries.${key}`])
+    assert.equal(code, 0)
+    assert.deepEqual(Object.keys(parse(stdout).skills.entries), [key])
+  }
+})
+
 test('config show of an unknown section names the nearest one and ends with 2', async (t) => {
   const { code, stderr } = await new Place(t).run(['config', 'show', 'limit'])
   assert.equal(code, 2)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { explainConfig, type LoadedConfig } from '../../src/config/index.ts'
+import { placeFindings } from '../../src/config/document/finding.ts'
 import { readPolicies } from '../../src/local/policies.ts'
 import { makePlace } from './place.ts'
 
@@ -60,6 +61,28 @@ skills:
     const { originOf } = await explainConfig(loaded)
     const { line, column, keys } = originOf(['agents', 0, 'skills', 0]) ?? { path: '' }
     assert.deepEqual([line, column, keys], [4, 25, ['agents', 2, 'skills', 1]])
+  })
+
+  it('is shown for every error first, then for warnings, in the order of the lines', async () => {
+    const found = Array.from({ length: 60 }, (_, index) => ({
+      ...({
+        code: 'c',
+        file: 'f',
+        message: 'm',
+        severity: index === 59 ? 'error' : index < 5 ? 'info' : 'warning',
+      } as const),
+      at: [`k${index}`],
+    }))
+    const text = found.map(({ at }) => `${at[0]}: 1\n`).join('')
+    const placed = await placeFindings(found, () => text)
+    assert.equal(placed.length, 51)
+    const lines = placed.slice(0, 50).map(({ line = 0 }) => line)
+    assert.deepEqual(lines, [...Array.from({ length: 49 }, (_, index) => index + 6), 60])
+    const { code, severity, message } = placed[50] ?? {}
+    assert.deepEqual(
+      [code, severity, message],
+      ['config-more', 'warning', '10 more findings in this file are not shown.'],
+    )
   })
 
   it('has the number of the file that it is in, not that of all files together', async () => {

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { explainConfig, type LoadedConfig, sourceOf } from '../../src/config/index.ts'
+import { FREE_MAPS, NAMED_MAPS } from '../../src/config/document/shown-key.ts'
+import { holdsOf, ROOT, type Schema, unwrapped } from '../../src/config/schema/walk.ts'
 import { readEntries } from '../../src/local/entries.ts'
 import { readPolicies } from '../../src/local/policies.ts'
 import { makePlace } from './place.ts'
@@ -21,6 +23,8 @@ const PLACES: readonly ((secret: string) => string)[] = [
   (secret) => `model: {provider: openai, name: m, apiKey: {command: [sh, -c, "echo ${secret}"]}}`,
   (secret) => `model: {provider: openai, name: m, baseUrl: "https://me:${secret}@host/v1"}`,
   (secret) => `model: {provider: openai, name: m, baseUrl: "https://${secret}@host/v1?key=${secret}#${secret}"}`,
+  (secret) => `model: {provider: openai, name: m, baseUrl: "https://me:12/${secret}@host/v1"}`,
+  (secret) => `nats: {servers: ["nats://${secret.toLowerCase()}:12/${secret}@h:4222", "nats://${secret}:1?a@h"]}`,
   (secret) => `model: {provider: openai, name: m, baseUrl: "${secret}"}`,
   (secret) => `model: {provider: openai, name: m, apiKeyy: ${secret}}`,
   (secret) => `model: {provider: openai, name: m, apikey:${secret}}`,
@@ -106,6 +110,48 @@ describe('a secret in nexus.yaml', () => {
   })
 })
 
+describe('a secret that is a number or a truth value', () => {
+  const PLACES_OF_TEXTS: readonly ((value: string) => string)[] = [
+    (value) => `nats: {token: ${value}}`,
+    (value) => `search: {apiKey: ${value}}`,
+    (value) => `model: {provider: openai, name: m, apiKey: ${value}, baseUrl: ${value}}`,
+    (value) => `model: {provider: openai, name: m, apiKey: {file: ${value}, command: [${value}]}}`,
+    (value) => `skills: {entries: {x: {apiKey: ${value}, env: {A: [${value}]}}}}`,
+    (value) =>
+      `mcp: {servers: {a: {url: "https://h", command: ${value}, args: [${value}], headers: {X-Key: ${value}}}}}`,
+    (value) => `store: {url: ${value}}`,
+    (value) => `tools: ${value}`,
+    (value) => value,
+  ]
+  for (const place of PLACES_OF_TEXTS) {
+    it(`is printed nowhere: ${place('NUMBER').replaceAll('\n', '⏎')}`, async () => {
+      for (const value of ['4455667788', '-4455667788.5']) {
+        await using at = await makePlace({ user: place(value) })
+        const text = await printed(await at.load())
+        assert.ok(!text.includes('4455667788'), text)
+      }
+    })
+  }
+
+  it('is named by its type only', async () => {
+    await using at = await makePlace({ user: 'nats: {token: 4455667788}\nsearch: {apiKey: true}' })
+    assert.deepEqual(
+      (await at.load()).diagnostics.map(({ message }) => message).filter((message) => message.includes('found')),
+      [
+        'nats.token must be a text or a map; found a number.',
+        'search.apiKey must be a text or a map; found a truth value.',
+      ],
+    )
+  })
+
+  it('is shown where the schema marks it as public', async () => {
+    await using at = await makePlace({ user: 'search: {maxResults: 99}\nskills: {load: {extraDirs: true}}' })
+    const messages = (await at.load()).diagnostics.map(({ message }) => message).join('\n')
+    assert.match(messages, /maxResults cannot be the number 99;/)
+    assert.match(messages, /extraDirs must be a list; found true\./)
+  })
+})
+
 describe('what is no secret', () => {
   it('is shown: every key, and the values that the schema marks as public', async () => {
     await using at = await makePlace({
@@ -133,6 +179,73 @@ execution: {timeoutMs: 5}`,
     })
     assert.equal(search?.['url'], 'https://s.example/[hidden]')
     assert.equal(execution?.['timeoutMs'], 5)
+  })
+
+  const ODD = ['c++', 'My Skill', "Anna's Skill", '日本 語', 'mcp:github.list', 'github@2', 'v1.2 (beta)']
+  for (const key of ODD) {
+    it(`is shown: the key ${key}, wherever a person chooses names`, async () => {
+      const quoted = JSON.stringify(key)
+      const files = `skills: {entries: {${quoted}: {enabled: "x", config: {${quoted}: {a: true}}}}}
+permissions: {presets: {mine: {tools: {${quoted}: {enabled: "x"}}}}}
+agents: [{id: main, permissions: {toolOverrides: {${quoted}: {enabled: true}}}}]
+tools: {groups: {"group:${key.replaceAll(' ', '-').replaceAll("'", '')}": [read_file]}, ${quoted}: {${quoted}: [true]}}
+mcp: {servers: {${quoted}: {url: "https://h"}}}`
+      await using at = await makePlace({ user: files })
+      const loaded = await at.load()
+      const messages = loaded.diagnostics.map(({ message, subject }) => `${message} ${subject}`).join('\n')
+      assert.ok(messages.includes(`skills.entries.${key}.enabled must be`), messages)
+      assert.ok(messages.includes(`permissions.presets.mine.tools.${key}.enabled must be`), messages)
+      assert.ok(messages.includes(`"${key}" cannot be a name in mcp.servers`), messages)
+      const { document, keysAt } = await explainConfig(loaded)
+      const shown = (path: string): unknown => keysAt(path)?.join('|')
+      assert.equal(shown(`skills.entries.${key}.config.${key}.a`), `skills|entries|${key}|config|${key}|a`)
+      assert.equal(shown(`tools.${key}.${key}`), `tools|${key}|${key}`)
+      assert.ok(JSON.stringify(document).includes(`"toolOverrides":{${quoted}:`), JSON.stringify(document))
+      const path = join(at.nexusHome, 'nexus.yaml')
+      assert.doesNotMatch(
+        (await sourceOf(loaded, path))?.lines.join('\n').replaceAll(/: "?\[hidden\]/g, '') ?? '',
+        /hidden/,
+      )
+    })
+  }
+
+  it('is cut and made safe when it is long or holds hidden characters', async () => {
+    const long = `a ${'b'.repeat(200)}`
+    const user = `skills: {entries: {"${long}": {enabled: true}, "x\\e[31m y\\u202e": {enabled: true}, "x y": {}}}`
+    await using at = await makePlace({ user })
+    const { document, keysAt } = await explainConfig(await at.load())
+    const { entries = {} } = document['skills'] as { entries?: Record<string, unknown> }
+    assert.deepEqual(Object.keys(entries), [`a ${'b'.repeat(77)}…`, 'x y', 'x y 2'])
+    assert.deepEqual(keysAt(`skills.entries.${long}`)?.at(-1), `a ${'b'.repeat(77)}…`)
+  })
+
+  it('is hidden where the schema knows the keys, and where a key is joined with a secret', async () => {
+    for (const user of [
+      'skills: {entries: {x: {"apiKey:hunter2 x": {}}}}',
+      'skills: {entries: {"apiKey:hunter2": {}, "x.token = hunter2": {}}}',
+      'skills: {entries: {x: {env: {"TOKEN=hunter2": }}}}',
+      'mcp: {servers: {a: {url: "https://h", headers: {"Authorization: Bearer hunter2": }}}}',
+      'tools: {a: {"b hunter2": 5}}',
+    ]) {
+      await using at = await makePlace({ user })
+      assert.doesNotMatch(await printed(await at.load()), /hunter2/)
+    }
+  })
+
+  it('has its name chosen by a person in just the maps that the schema has no keys for', () => {
+    const holders = (schema: Schema, at: string): string[] => {
+      const form = unwrapped(schema)
+      const { entries = {}, item, value, options = [], type } = form
+      const below = [
+        ...Object.entries(entries).flatMap(([key, inner]) => holders(inner, at === '' ? key : `${at}.${key}`)),
+        ...[item, value].flatMap((inner) => (inner ? holders(inner, `${at}.*`) : [])),
+        ...options.flatMap((inner) => (typeof inner === 'object' ? holders(inner, at) : [])),
+      ]
+      const isOpen = (type === 'record' && holdsOf(value) !== 'secret') || type === 'object_with_rest'
+      return isOpen ? [at, ...below] : below
+    }
+    const known = new Set([...NAMED_MAPS, ...FREE_MAPS, 'tools.run_command'])
+    assert.deepEqual(new Set(holders(ROOT, '')), known)
   })
 
   it('keeps its line when its key is hidden', async () => {

@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai'
-import { createRedactor, type JsonObject, toSafeLine } from '../../kernel/index.ts'
+import { createRedactor, hostOf, type JsonObject, toSafeLine } from '../../kernel/index.ts'
 
 /** The model providers that are built in. */
 export const PROVIDERS = ['openai', 'anthropic', 'openai-compatible'] as const
@@ -60,11 +60,9 @@ export function sameAddress(a: string, b: string | undefined): boolean {
   return b !== undefined && plain(a) === plain(b)
 }
 
-/** An address without what in it may be a secret: user, password, query. */
+/** An address without what in it may be a secret: user, password, path and query. */
 export function shownAddress(address: string): string {
-  if (!URL.canParse(address)) return 'an address that cannot be read'
-  const { protocol, host, pathname } = new URL(address)
-  return toSafeLine(`${protocol}//${host}${pathname === '/' ? '' : pathname}`)
+  return hostOf(address) ?? 'an address that is not shown'
 }
 
 /** Loads the provider's library and makes the model. Nothing is sent yet. */

@@ -166,11 +166,7 @@ function checkAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
     return text.replace(/\/+$/, '')
-  throw new NexusError(
-    'INVALID_ARGUMENT',
-    `The model's base URL cannot be used: ${toSafeLine(text.replace(/\/\/[^/]*@/, '//').replace(/[?#][^]*$/, ''))}`,
-    {
-      fix: 'Write an http or https address without user and password, such as http://127.0.0.1:11434/v1; the key goes into model.apiKey.',
-    },
-  )
+  throw new NexusError('INVALID_ARGUMENT', `The model's base URL cannot be used: ${shownAddress(text)}.`, {
+    fix: 'Write an http or https address without user and password, such as http://127.0.0.1:11434/v1; the key goes into model.apiKey.',
+  })
 }

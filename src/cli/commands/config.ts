@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   explainConfig,
+  type ExplainedConfig,
   loadConfig,
   type LoadedConfig,
   type Origin,
@@ -75,8 +76,9 @@ async function printFindings(
 export async function showConfig(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   const loaded = await load(invocation)
-  const { document, originOf } = await explainConfig(loaded)
-  const part = sectionOf(document, invocation.positionals[0])
+  const explained = await explainConfig(loaded)
+  const { originOf } = explained
+  const part = sectionOf(explained, invocation.positionals[0])
   const diagnostics = await allFindings(loaded, invocation)
   const bad = hasErrors(diagnostics)
   if (invocation.flags['json'] === true) {
@@ -144,16 +146,22 @@ function load(invocation: Invocation): Promise<LoadedConfig> {
 }
 
 /** The document with nothing in it but the part at a dotted path. Throws INVALID_ARGUMENT when there is none. */
-function sectionOf(document: JsonObject, path: string | undefined): { document: JsonObject } {
+function sectionOf({ document, keysAt }: ExplainedConfig, path: string | undefined): { document: JsonObject } {
   if (path === undefined) return { document }
-  const keys = path.split('.')
+  const keys = keysAt(path)
+  if (keys === undefined) throw missingSection(document, path.split('.'))
+  const part = keys.reduce<JsonValue>((holder, key) => (isJsonObject(holder) ? (holder[key] ?? null) : null), document)
+  return { document: keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), part) as JsonObject }
+}
+
+function missingSection(document: JsonObject, keys: readonly string[]): NexusError {
   let part: JsonValue = document
   for (const [index, key] of keys.entries()) {
-    const known = isJsonObject(part) ? Object.keys(part) : []
-    if (!isJsonObject(part) || !known.includes(key)) throw noSection(keys.slice(0, index), key, known)
-    part = part[key] as JsonValue
+    const known: readonly string[] = isJsonObject(part) ? Object.keys(part) : []
+    if (!isJsonObject(part) || !known.includes(key)) return noSection(keys.slice(0, index), key, known)
+    part = part[key] ?? null
   }
-  return { document: keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), part) as JsonObject }
+  return noSection(keys.slice(0, -1), keys.at(-1) ?? '', [])
 }
 
 function noSection(parents: readonly string[], key: string, known: readonly string[]): NexusError {

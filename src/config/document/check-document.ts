@@ -56,7 +56,9 @@ function findMisfits(value: JsonValue, at: Path, outer: Schema): Problem[] {
   const schema = schemaFor(outer, value)
   if (Array.isArray(value)) {
     if (isMap(schema))
-      return [{ at, words: wrongType(at, value, isMap(unwrapped(outer)) ? 'a map' : 'a text or a map') }]
+      return [
+        { at, words: wrongType(at, value, { wanted: isMap(unwrapped(outer)) ? 'a map' : 'a text or a map', schema }) },
+      ]
     const { item } = schema
     return item ? value.flatMap((member, index) => findMisfits(member, [...at, index], item)) : []
   }

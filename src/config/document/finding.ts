@@ -1,7 +1,8 @@
 /** finding: what is wrong with a setting, first by its path, then by its line. */
-import type { Diagnostic } from '../../kernel/index.ts'
+import type { Diagnostic, Severity } from '../../kernel/index.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
-import { nameOf, type Path } from './path.ts'
+import { type Path } from './path.ts'
+import { nameOf } from './shown-key.ts'
 
 /** One fault of a setting, before its line is known. */
 export interface Finding extends Omit<Diagnostic, 'path' | 'line' | 'column' | 'subject'> {
@@ -19,6 +20,8 @@ export interface Part {
 /** Further findings about one file are counted. */
 const MAX_FINDINGS = 50
 
+const RANK: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 2 }
+
 /** The findings with their lines, by file and line. The parser that knows lines is loaded only when there are findings. */
 export async function placeFindings(
   findings: readonly Finding[],
@@ -32,13 +35,19 @@ async function placeInFile(findings: readonly Finding[], path: string, text?: st
   const locate = text === undefined ? undefined : (await import('./parse-yaml.ts')).placesIn(text)
   const placed = findings
     .map(({ file: _, at, ...words }): Diagnostic => ({ ...words, path, ...locate?.(at), subject: nameOf(at) }))
-    .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
-  const more = placed.slice(MAX_FINDINGS)
+    .toSorted(byPlace)
+  // The sort keeps the order of lines within one severity.
+  const ranked = placed.toSorted((a, b) => RANK[a.severity] - RANK[b.severity])
+  const more = ranked.slice(MAX_FINDINGS)
   if (more.length === 0) return placed
-  const severity = more.some((finding) => finding.severity === 'error') ? 'error' : 'warning'
+  const severity = more[0]?.severity ?? 'info'
   const message = `${more.length} more findings in this file are not shown.`
   return [
-    ...placed.slice(0, MAX_FINDINGS),
+    ...ranked.slice(0, MAX_FINDINGS).toSorted(byPlace),
     { code: 'config-more', severity, message, path, fix: 'Correct these first.' },
   ]
+}
+
+function byPlace(a: Diagnostic, b: Diagnostic): number {
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 }

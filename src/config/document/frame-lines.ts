@@ -1,9 +1,10 @@
 /** frame-lines: the lines of a nexus.yaml as they may be shown beside a finding. */
-import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml'
+import { isCollection, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml'
 import { holdsOf, memberOf, ROOT, type Schema, schemaFor, settingNames } from '../schema/walk.ts'
 import { shownValue } from '../secrets/mask.ts'
 import { keyText, parse } from './parse-yaml.ts'
-import { HIDDEN, shownKey } from './path.ts'
+import { HIDDEN, type Path } from './path.ts'
+import { shownKeyAt } from './shown-key.ts'
 
 /** The lines of a file as they may be shown. */
 export interface SourceLines {
@@ -27,7 +28,7 @@ export function frameLines(text: string, secrets: readonly string[]): SourceLine
   const marks = new Uint8Array(text.length)
   if (document.errors.length > 0) markNames(text, marks)
   else {
-    markNode(document.contents, ROOT, marks)
+    markNode(document.contents, { schema: ROOT, at: [] }, marks)
     markSigns(text, marks)
   }
   for (const secret of secrets) if (secret.length >= MIN_SECRET_CHARS) hide(text, secret, marks)
@@ -43,24 +44,31 @@ export function frameLines(text: string, secrets: readonly string[]): SourceLine
   }
 }
 
-function markNode(node: unknown, schema: Schema | undefined, marks: Uint8Array): void {
+/** A part of the file: the schema that applies to it, and its path. */
+interface Place {
+  readonly schema: Schema | undefined
+  readonly at: Path
+}
+
+function markNode(node: unknown, { schema, at }: Place, marks: Uint8Array): void {
   const known = holdsOf(schema) === 'secret' ? undefined : schema
   if (isScalar(node)) markRange(node, shownValue(node.value as string, known) === node.value, marks)
   else if (isSeq(node)) {
     const item = known && schemaFor(known, []).item
     if (item === undefined && node.flow === true && node.items.every(isScalar)) return markRange(node, false, marks)
-    for (const member of node.items) markNode(member, item, marks)
-  } else if (isMap(node)) markMembers(node, known, marks)
+    for (const [index, member] of node.items.entries()) markNode(member, { schema: item, at: [...at, index] }, marks)
+  } else if (isMap(node)) markMembers(node, { schema: known, at }, marks)
 }
 
-function markMembers({ items }: YAMLMap, schema: Schema | undefined, marks: Uint8Array): void {
+function markMembers({ items }: YAMLMap, { schema, at }: Place, marks: Uint8Array): void {
   const plain = Object.fromEntries(items.map((pair) => [keyText(pair), (pair.value as Scalar | null)?.value]))
   const form = schema && schemaFor(schema, plain)
   for (const pair of items) {
     const key = keyText(pair)
-    if (key === undefined) markNode(pair.key, undefined, marks)
-    else markRange(pair.key as Scalar, shownKey(key) === key, marks)
-    markNode(pair.value, key === undefined ? undefined : memberOf(form, key), marks)
+    const here = [...at, key ?? '']
+    if (key === undefined) markNode(pair.key, { schema: undefined, at: here }, marks)
+    else markRange(pair.key as Scalar, shownKeyAt(here, isCollection(pair.value)) === key, marks)
+    markNode(pair.value, { schema: key === undefined ? undefined : memberOf(form, key), at: here }, marks)
   }
 }
 

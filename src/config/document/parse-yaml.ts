@@ -11,7 +11,8 @@ import {
   type Scalar,
 } from 'yaml'
 import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import { type Path, type PathKey, shownKey } from './path.ts'
+import { type Path, type PathKey } from './path.ts'
+import { shownKeyAt } from './shown-key.ts'
 import { explainSyntax, joinedKey } from './syntax-error.ts'
 import { describe } from './words.ts'
 
@@ -50,11 +51,11 @@ export function parseYaml(text: string, path: string): Parsed {
       diagnostics.push({ code: 'config-more', severity: 'error', message: 'There are more from here on.', ...place })
   }
   checkSyntax(document, text, report)
-  const contents = diagnostics.length === 0 ? toJson(document.contents, { report, values: 0 }, 0) : null
+  const contents = diagnostics.length === 0 ? toJson(document.contents, { report, values: 0 }, []) : null
   if (contents !== null && !isJsonObject(contents)) {
     const start = document.contents?.range?.[0]
     const { offset = start, ...about } = joinedKey(text, start ?? 0) ?? {
-      message: `The file must be a map of settings; found ${describe(contents)}.`,
+      message: `The file must be a map of settings; found ${describe(contents, undefined)}.`,
       fix: 'Write each setting as "key: value", such as: model: openai/gpt-5.4-mini',
     }
     report('config-wrong-type', offset, about)
@@ -101,18 +102,18 @@ interface Reader {
   values: number
 }
 
-function toJson(node: unknown, reader: Reader, depth: number): JsonValue {
+function toJson(node: unknown, reader: Reader, at: Path): JsonValue {
   if (node === null || node === undefined) return null
   reader.values += 1
-  const refusal = refusalOf(node, depth)
+  const refusal = refusalOf(node, at.length)
   if (reader.values > MAX_VALUES || refusal) {
     const tooMany = { message: `The file holds more than ${MAX_VALUES} values.` }
     if (reader.values <= MAX_VALUES + 1)
       reader.report('config-yaml-refused', (node as Node).range?.[0], refusal ?? tooMany)
     return null
   }
-  if (isMap(node)) return mapToJson(node.items, reader, depth)
-  if (isCollection(node)) return node.items.map((item) => toJson(item, reader, depth + 1))
+  if (isMap(node)) return mapToJson(node.items, reader, at)
+  if (isCollection(node)) return node.items.map((item, index) => toJson(item, reader, [...at, index]))
   return (node as Scalar).value as JsonValue
 }
 
@@ -135,7 +136,7 @@ function refusalOf(node: unknown, depth: number): { message: string; fix?: strin
   }
 }
 
-function mapToJson(items: readonly Pair[], reader: Reader, depth: number): JsonObject {
+function mapToJson(items: readonly Pair[], reader: Reader, at: Path): JsonObject {
   const map = Object.create(null) as Record<string, JsonValue>
   for (const pair of items) {
     const offset = (pair.key as Node | null)?.range?.[0]
@@ -152,11 +153,11 @@ function mapToJson(items: readonly Pair[], reader: Reader, depth: number): JsonO
       })
     } else if (Object.hasOwn(map, key)) {
       reader.report('config-duplicate-key', offset, {
-        message: `The key "${shownKey(key)}" is there twice.`,
+        message: `The key "${shownKeyAt([...at, key], isCollection(pair.value))}" is there twice.`,
         fix: 'Keep one of them.',
       })
     } else {
-      map[key] = toJson(pair.value, reader, depth + 1)
+      map[key] = toJson(pair.value, reader, [...at, key])
     }
   }
   return map

@@ -7,19 +7,6 @@ export type Path = readonly PathKey[]
 /** Stands for everything that is not shown. */
 export const HIDDEN = '[hidden]'
 
-/** A key for showing. One that is not a name, such as `apiKey:abc`, may be a value that lost its place. */
-export function shownKey(key: string): string {
-  return /^(?:group:)?[\p{L}\p{N}_./~-]{1,64}$/u.test(key) ? key : HIDDEN
-}
-
-/** A path in words: `agents[0].tools`. */
-export function nameOf(path: Path): string {
-  const parts = path.map((key, index) =>
-    typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${shownKey(key)}`,
-  )
-  return parts.join('')
-}
-
 /** The part of a value at `path`, by own properties only; undefined when there is none. */
 export function partAt(value: unknown, path: Path): unknown {
   let part = value

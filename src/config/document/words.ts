@@ -4,7 +4,8 @@ import { type JsonValue, nearest, toSafeLine } from '../../kernel/index.ts'
 import { POLICY_WORDS } from '../schema/agents.ts'
 import { choicesOf, knownPaths, type Schema } from '../schema/walk.ts'
 import { shownValue } from '../secrets/mask.ts'
-import { nameOf, type Path, shownKey } from './path.ts'
+import { type Path } from './path.ts'
+import { nameOf, shownKey, shownKeyAt } from './shown-key.ts'
 
 /** What valibot found. */
 export type Issue = v.BaseIssue<unknown>
@@ -15,13 +16,15 @@ export interface Words {
   readonly fix?: string
 }
 
-/** What a value is, in words and without its text. */
-export function describe(value: unknown): string {
+/** What a value is, in words: without its text, and with a number only where `schema` marks it as public. */
+export function describe(value: unknown, schema: Schema | undefined): string {
   if (value === null || value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a map'
   if (typeof value === 'string') return value === '' ? 'an empty text' : 'a text'
-  return typeof value === 'number' ? `the number ${value}` : `${String(value)}`
+  const isPublic = shownValue(value as JsonValue, schema) === value
+  if (typeof value === 'number') return isPublic ? `the number ${value}` : 'a number'
+  return isPublic ? String(value) : 'a truth value'
 }
 
 /** Words for an issue of valibot; `schema` is that of the value. */
@@ -29,13 +32,13 @@ export function issueWords(issue: Issue, at: Path, schema: Schema | undefined): 
   const last = issue.path?.at(-1)
   if (issue.input === undefined) return missing(at, schema)
   if (last !== undefined && 'origin' in last && last.origin === 'key' && issue.kind === 'validation') {
-    const message = `"${shownKey(String(at.at(-1)))}" cannot be a name in ${nameOf(at.slice(0, -1))}.`
+    const message = `"${shownKeyAt(at, true)}" cannot be a name in ${nameOf(at.slice(0, -1))}.`
     return { code: 'config-bad-key', message, fix: `Use ${valueWords(issue)}.` }
   }
   const choices = choicesOf(schema)
   return issue.kind === 'validation' || choices.length > 0
     ? wrongValue(issue, at, schema)
-    : wrongType(at, issue.input, typeWords(issue))
+    : wrongType(at, issue.input, { wanted: typeWords(issue), schema })
 }
 
 /** How a form is written that is more than one word. */
@@ -44,8 +47,14 @@ const FORMS: Readonly<Record<string, string>> = {
   'a list': 'Write a list, such as [first, second].',
 }
 
-export function wrongType(at: Path, input: unknown, wanted: string): Words {
-  const message = `${nameOf(at)} must be ${wanted}; found ${describe(input)}.`
+/** What should be at a path: in words, and the schema of it. */
+interface Expected {
+  readonly wanted: string
+  readonly schema: Schema | undefined
+}
+
+export function wrongType(at: Path, input: unknown, { wanted, schema }: Expected): Words {
+  const message = `${nameOf(at)} must be ${wanted}; found ${describe(input, schema)}.`
   const fix = input === null ? 'Give it a value, or remove the line.' : (meantBy(input, wanted) ?? FORMS[wanted])
   return { code: 'config-wrong-type', message, ...(fix !== undefined && { fix }) }
 }
@@ -98,7 +107,8 @@ function wrongValue(issue: Issue, at: Path, schema: Schema | undefined): Words {
   const { input } = issue
   const choices = choicesOf(schema)
   const isPublic = input !== '' && (choices.length > 0 || shownValue(input as JsonValue, schema) === input)
-  const found = isPublic && typeof input === 'string' ? `"${toSafeLine(input).slice(0, MAX_SHOWN)}"` : describe(input)
+  const found =
+    isPublic && typeof input === 'string' ? `"${toSafeLine(input).slice(0, MAX_SHOWN)}"` : describe(input, schema)
   const hint = typeof input === 'string' ? nearest(input, choices) : undefined
   const message = `${nameOf(at)} cannot be ${found}; allowed: ${choices.join(', ') || valueWords(issue)}.`
   return { code: 'config-wrong-value', message, ...(hint !== undefined && { fix: `Did you mean "${hint}"?` }) }

@@ -6,7 +6,7 @@ import { copyValue, partAt, type Path, type PathKey } from '../document/path.ts'
 import { ROOT, type Schema, schemaFor } from '../schema/walk.ts'
 import { type AgentDocument, expandAgents, MAX_CHAIN } from './merge.ts'
 import { originOf } from './origins.ts'
-import { fits } from './pattern.ts'
+import { fits } from '../document/pattern.ts'
 import { UNUSED } from './unused.ts'
 
 /** The effective settings in the form of a file, and where each was written. Secrets are in it: mask before showing. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { copyValue } from '../document/path.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
-import { fits } from './pattern.ts'
+import { fits } from '../document/pattern.ts'
 
 /** How two values of one key become one. `*` in a path stands for any one key. */
 const RULES: readonly { readonly path: string; readonly rule: 'replace' | 'add' | 'add-before' | 'by-id' }[] = [

@@ -1,14 +1,15 @@
 import { resolve } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { Finding, Part } from '../document/finding.ts'
-import { copyValue, nameOf, partAt, type Path, removePart } from '../document/path.ts'
+import { copyValue, partAt, type Path, removePart } from '../document/path.ts'
+import { nameOf } from '../document/shown-key.ts'
 import type { Environment } from '../environment.ts'
 import { expandHome } from '../home.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { holdsOf, isSecret, schemasAlong } from '../schema/walk.ts'
 import { readSecretFile } from '../secrets/read-file.ts'
 import { type Providers, readReference } from '../secrets/reference.ts'
-import { fits, isWithin } from './pattern.ts'
+import { fits, isWithin } from '../document/pattern.ts'
 
 /** A value that was left out because what it refers to cannot be had. */
 export interface Unset {

@@ -1,10 +1,11 @@
 import { DEFAULTS, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import type { Finding, Part } from '../document/finding.ts'
-import { copyValue, nameOf, partAt, type Path, withoutEmptyMaps } from '../document/path.ts'
+import { copyValue, partAt, type Path, withoutEmptyMaps } from '../document/path.ts'
+import { nameOf } from '../document/shown-key.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { expandAgents } from './merge.ts'
-import { fits, leadsTo } from './pattern.ts'
+import { fits, leadsTo } from '../document/pattern.ts'
 import { isUserOnly, USER_ONLY_FIX } from './user-only.ts'
 
 /** Whether a part of an untrusted file only narrows what is allowed so far; a value means "narrowed to this". */

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { Layer } from '../config.ts'
 import type { Finding } from '../document/finding.ts'
-import { nameOf, partAt, type PathKey } from '../document/path.ts'
+import { partAt, type PathKey } from '../document/path.ts'
+import { nameOf } from '../document/shown-key.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { pathInFile } from './canonical.ts'
 

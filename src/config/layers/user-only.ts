@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from '../../kernel/index.ts'
 import type { Part } from '../document/finding.ts'
-import { copyValue, nameOf, partAt, type Path, removePart, withoutEmptyMaps } from '../document/path.ts'
+import { copyValue, partAt, type Path, removePart, withoutEmptyMaps } from '../document/path.ts'
+import { nameOf } from '../document/shown-key.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
-import { isWithin } from './pattern.ts'
+import { isWithin } from '../document/pattern.ts'
 
 /** What turns confinement off, or moves its bounds; with a `value`, only that one does. */
 const USER_ONLY: readonly { readonly path: string; readonly value?: JsonValue }[] = [

@@ -1,4 +1,4 @@
-import type { Path, PathKey } from '../document/path.ts'
+import type { Path, PathKey } from './path.ts'
 
 /** Whether `keys` are the place that the dotted pattern names; `*` stands for any one key or position in a list. */
 export function fits(pattern: string, keys: Path): boolean {

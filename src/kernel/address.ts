@@ -1,0 +1,13 @@
+const SIMPLE_START = /^[a-z][a-z0-9+.-]*:\/\/[^/]/i
+
+/**
+ * Protocol, host and port of an address: all of it that may be shown. Undefined when these cannot be known for sure. An `@` behind
+ * the authority may end a password with a slash, and then what seems to be the host is a user's name.
+ */
+export function hostOf(address: string): string | undefined {
+  // oxlint-disable-next-line no-control-regex
+  if (!SIMPLE_START.test(address) || /[\u0000-\u0020\u007f\\]/.test(address)) return undefined
+  const url = URL.parse(address)
+  if (!url?.host || /[/?#].*@/.test(address.slice(address.indexOf('//') + 2))) return undefined
+  return `${url.protocol}//${url.host}`
+}
