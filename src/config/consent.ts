@@ -101,5 +101,5 @@ function shownInFull(value: JsonValue): string {
 }
 
 function withoutPasswords(text: string): string {
-  return text.replaceAll(/(?<=\/\/[^\s/@]*:)[^\s/]*(?=@)/g, HIDDEN)
+  return text.replaceAll(/(?<=\/\/[^\s/@]*:)\S*(?=@)/g, HIDDEN)
 }

@@ -12,5 +12,5 @@ export {
 } from './secrets/open-secrets.ts'
 export { nameOf } from './document/shown-key.ts'
 export type { SourceLines } from './document/frame-lines.ts'
-export { configTruthy, explainConfig, sourceOf } from './show.ts'
+export { configTruthy, explainConfig, type ExplainedConfig, sourceOf } from './show.ts'
 export { listTrusted, trustWorkspace, untrustWorkspace } from './trust.ts'

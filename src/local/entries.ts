@@ -75,6 +75,19 @@ interface EntryFinding extends Pick<Diagnostic, 'code' | 'message' | 'fix'> {
 function addressAsKey(key: string): EntryFinding[] {
   const name = key.slice(key.lastIndexOf('/') + 1)
   if (name === key || name === '') return []
+  // The address of a service may hold a password.
+  if (key.includes('://')) {
+    const aboutService =
+      'A key of skills.entries is the address of a service; entries go by the name of a skill (or its skillKey).'
+    return [
+      {
+        code: 'entry-address',
+        message: aboutService,
+        fix: 'Write the name of the skill.',
+        keys: ['skills', 'entries', key],
+      },
+    ]
+  }
   const message = `skills.entries.${key} looks like an address; entries go by the name of a skill (or its skillKey) alone, so it reaches no copy of '${name}'.`
   return [{ code: 'entry-address', message, fix: `Write skills.entries.${name}.`, keys: ['skills', 'entries', key] }]
 }

@@ -5,7 +5,7 @@ import { makePlace } from './place.ts'
 
 describe('what a person sees before they trust a workspace', () => {
   it('hides nothing of a command, be it written like the password of an address', async () => {
-    const local = `model: {provider: openai, name: m, baseUrl: "https://u:pw@h/v1", apiKey: {command: [sh, -c, "x //a:$(evil)@b"]}}`
+    const local = `model: {provider: openai, name: m, baseUrl: "https://u:p/w@h/v1", apiKey: {command: [sh, -c, "x //a:$(evil)@b"]}}`
     await using place = await makePlace({ local })
     const { items } = await consentOf(await place.load())
     assert.deepEqual(

@@ -23,4 +23,14 @@ agents:
       ],
     )
   })
+
+  it('prints no address of a service that stands in place of a name', async () => {
+    await using place = await makePlace({ user: 'skills: {entries: {"https://u:hunter2@h/x": {enabled: false}}}' })
+    const found = await readEntries(await place.load())
+    assert.deepEqual(
+      found.map(({ code }) => code),
+      ['entry-address'],
+    )
+    assert.doesNotMatch(JSON.stringify(found), /hunter2/)
+  })
 })

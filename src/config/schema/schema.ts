@@ -73,5 +73,3 @@ export const CONFIG_SCHEMA = v.pipe(
 
 /** A configuration file after checking; also the form of `overrides`. */
 export type ConfigDocument = v.InferInput<typeof CONFIG_SCHEMA>
-/** A secret as written: its text, or where it is. */
-export type SecretInput = v.InferInput<typeof secret>
