@@ -60,6 +60,13 @@ test('a skill that did not change since the previous discovery is not read again
   writeFiles(directory, { 'a/SKILL.md': skillText('same', 'Edited.') })
   assert.deepEqual((await discover([fixed], { previous })).digests, previous.digests)
   assert.notDeepEqual((await discover([fixed])).digests, previous.digests)
+  // The folder gives another object for the edited skill, so its earlier digest does not hold.
+  const edited = await discover([folder], { previous })
+  assert.notEqual(
+    edited.digests?.get(join(directory, 'a/SKILL.md')),
+    previous.digests?.get(join(directory, 'a/SKILL.md')),
+  )
+  assert.equal(edited.digests?.get(join(directory, 'b/SKILL.md')), previous.digests?.get(join(directory, 'b/SKILL.md')))
 })
 
 test('a skill that a different one of the same source hides is a warning with both files; an equal one is not', async (t) => {
