@@ -25,6 +25,8 @@ export interface ModelContextParts {
   readonly registry: Registry
   /** False for a tool that policy denies whatever its arguments are. */
   readonly mayCall: (tool: string) => boolean
+  /** True for a tool that a line of the policy names by itself, not by a pattern. */
+  readonly isNamed: (tool: string) => boolean
 }
 
 /** Tools that the model sees only when the surface names them, or, for `find_skills`, when the index is cut. */
@@ -32,7 +34,10 @@ const SKILL_TOOLS = ['load_skill', 'read_skill_file', 'Skill', 'find_skills']
 const DEFAULT_SURFACE = ['load_skill', 'read_skill_file']
 
 /** Everything is made when it is asked for, the index once. */
-export function createModelContext({ catalog, registry, mayCall }: ModelContextParts, parts: Parts): ModelContext {
+export function createModelContext(
+  { catalog, registry, mayCall, isNamed }: ModelContextParts,
+  parts: Parts,
+): ModelContext {
   const { surface = DEFAULT_SURFACE } = parts
   let made: PromptIndex | undefined
 
@@ -47,7 +52,7 @@ export function createModelContext({ catalog, registry, mayCall }: ModelContextP
   /** How it reads SKILL.md when no tool loads it: a name, false for not at all, undefined where only the agent's own tools can tell. */
   function readTool(): 'read_skill_file' | false | undefined {
     if (surface.includes('read_skill_file') && isUsable('read_skill_file')) return 'read_skill_file'
-    const others = registry.names.filter((tool) => !SKILL_TOOLS.includes(tool) && mayCall(tool))
+    const others = registry.names.filter((tool) => !SKILL_TOOLS.includes(tool) && tool !== 'status' && mayCall(tool))
     return isConfined(parts) || others.length === 0 ? false : undefined
   }
 
@@ -69,6 +74,8 @@ export function createModelContext({ catalog, registry, mayCall }: ModelContextP
   }
 
   function isChosen(tool: string): boolean {
+    if (tool === 'status') return surface.includes(tool) || isNamed(tool)
+    if (SKILL_TOOLS.includes(tool) && catalog.skills.length === 0) return false
     return !SKILL_TOOLS.includes(tool) || surface.includes(tool) || (tool === 'find_skills' && isCut(index()))
   }
 

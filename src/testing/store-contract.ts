@@ -7,7 +7,7 @@ import { createFakeClock } from './fake-clock.ts'
 /** Opens stores over one place, such as one file; every project gets its own store. */
 export type MakeStore = (options: { readonly projectId: string; readonly clock: Clock }) => Promise<Store>
 
-const ALLOW: Decision = { type: 'allow', rule: 'profile:full' }
+const ALLOW: Decision = { type: 'allow', rule: 'profile:full', chain: [], limits: {} }
 const NOBODY_LIVES = (): boolean => false
 const ALL_LIVE = (): boolean => true
 

@@ -43,7 +43,7 @@ test('a long-running program follows changes when skills.load.watch says so', { 
   const event = await reloaded.promise
   assert.equal(event.type, 'reloaded')
   assert.deepEqual(event.agents[0]?.added, ['fresh'])
-  assert.ok(local.runtime.catalog().find('fresh'))
+  assert.ok(local.runtime.openAgent().catalog().find('fresh'))
 })
 
 test('a command that ends soon does not watch, and neither does a program whose configuration does not say so', async (t) => {

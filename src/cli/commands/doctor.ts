@@ -116,7 +116,7 @@ async function checkSkills(_loaded: LoadedConfig, invocation: Invocation): Promi
   try {
     const local = await openFor(quiet, { record: 'memory' })
     try {
-      const { skills, held, shadowed, rejected } = local.runtime.catalog()
+      const { skills, held, shadowed, rejected } = local.runtime.openAgent().catalog()
       const found = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${rejected.length} broken`
       const diagnostics = rejected.flatMap((broken) => {
         const [first] = diagnoseInvalid(broken).findings

@@ -45,7 +45,7 @@ function budgetFlag(invocation: Invocation): number | undefined {
 /** What the model of one agent is told, and what it costs. */
 interface Told {
   readonly text: string
-  readonly index: ReturnType<Local['runtime']['index']>
+  readonly index: ReturnType<ReturnType<Local['runtime']['openAgent']>['index']>
   readonly style: Style
   readonly budgetChars: number
   readonly tools: readonly string[]
@@ -54,10 +54,10 @@ interface Told {
 function briefingOf({ runtime, config }: Local, invocation: Invocation): Told {
   const agentId = agentFlag(invocation)
   const { budgetChars, style } = config.skills.prompt
-  const tools = runtime.definitions(agentId)
+  const tools = runtime.openAgent({ id: agentId }).definitions()
   return {
-    text: runtime.instructions(agentId),
-    index: runtime.index(agentId),
+    text: runtime.openAgent({ id: agentId }).instructions(),
+    index: runtime.openAgent({ id: agentId }).index(),
     // The index is part of that tool's prompt then. Source: seed 003.
     style: tools.some(({ name }) => name === 'Skill') ? 'list' : style,
     budgetChars,
@@ -71,7 +71,10 @@ function print(told: Told, local: Local, invocation: Invocation): void {
   const { characters, tokens, items } = index
   if (flags['json'] === true) {
     const shown = { style, characters, tokens, budgetChars, items: items.map((item) => ({ ...item })) }
-    const diagnostics = [...local.diagnostics, ...local.runtime.catalog(agentFlag(invocation)).diagnostics]
+    const diagnostics = [
+      ...local.diagnostics,
+      ...local.runtime.openAgent({ id: agentFlag(invocation) }).catalog().diagnostics,
+    ]
     terminal.json(envelope('prompt', { text, index: shown, tools: [...tools] }, { diagnostics, exit: 0 }))
   } else if (items.length === 0) {
     terminal.note('No skill is ready, so the model is told nothing about skills. See: nexus skills check')

@@ -55,11 +55,9 @@ async function takeTurn(
   const sessionId = wanted === undefined ? newId() : (await findSession(store, wanted)).id
   const instructions = local.config.agents.find((agent) => agent.id === agentId)?.instructions
   const agent = createAgent({
-    id: agentId,
-    runtime: local.runtime,
+    agent: local.runtime.openAgent({ id: agentId, sessionId }),
     model,
     sessions: store.sessions,
-    sessionId,
     owner: processOwner(),
     limits: {
       maxIterations: local.config.limits.maxIterations,
@@ -71,7 +69,7 @@ async function takeTurn(
 }
 
 function describeSkills(local: Local, invocation: Invocation): string {
-  const catalog = local.runtime.catalog(agentFlag(invocation))
+  const catalog = local.runtime.openAgent({ id: agentFlag(invocation) }).catalog()
   return `${catalog.skills.length} skills ready, ${catalog.held.length} held`
 }
 
