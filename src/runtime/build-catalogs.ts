@@ -2,7 +2,7 @@
 import { buildCatalog, type Catalog } from '../catalog/index.ts'
 import { gate, type GateRules, NO_GATE_RULES } from '../gate/index.ts'
 import type { TargetFacts } from '../kernel/index.ts'
-import { discover, rest, type SkillSource, type SourceResult } from '../sources/index.ts'
+import { discover, type SkillSource, type SourceResult, yieldToEventLoop } from '../sources/index.ts'
 
 export interface CatalogsParts {
   readonly sources: readonly SkillSource[]
@@ -35,7 +35,7 @@ export async function buildCatalogs(parts: CatalogsParts, signal?: AbortSignal):
   const found = await discover(sources, { ...(signal && { signal }), ...(previous && { previous }) })
   const catalogs = new Map<string, Catalog>()
   for (const agent of agents) {
-    await rest(signal)
+    await yieldToEventLoop(signal)
     const rules = rulesFor(agent, gateRules)
     const { rejected, diagnostics, digests } = found
     const gated = gate(found.skills, facts, { ...rules, rejected })

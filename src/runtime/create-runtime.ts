@@ -16,7 +16,7 @@ import {
 } from '../kernel/index.ts'
 import { createFreshness, createSkillStacks } from '../load/index.ts'
 import { outdatedSkills } from './outdated.ts'
-import { rest, type SourceResult } from '../sources/index.ts'
+import { type SourceResult, yieldToEventLoop } from '../sources/index.ts'
 import { createMemoryStore } from '../store/index.ts'
 import { argumentsProblem } from '../tools/index.ts'
 import { type AgentState, createAgentState, type SharedState } from './agent-state.ts'
@@ -61,7 +61,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     const { found, catalogs } = await buildCatalogs({ ...parts, agents: offered, facts, previous }, signal)
     const agents = new Map<string, AgentState>()
     for (const profile of profiles) {
-      await rest(signal)
+      await yieldToEventLoop(signal)
       const catalog = catalogs.get(profile.id)
       if (catalog) agents.set(profile.id, createAgentState(parts, { profile, catalog, ...shared }))
     }

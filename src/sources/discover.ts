@@ -11,7 +11,7 @@ import {
   toSafeLine,
 } from '../kernel/index.ts'
 import { finding } from './codes.ts'
-import { readOfSkill, type SkillPlace } from './files/manifest.ts'
+import { readOfSkill, type SkillLocation } from './files/manifest.ts'
 import { createPace, throwIfAborted } from './pace.ts'
 import type { SkillSource, SourceResult } from './source.ts'
 
@@ -97,7 +97,7 @@ function duplicatesIn(copies: readonly Skill[], digests: ReadonlyMap<string, str
 }
 
 /** sha256 (hex) of a skill's SKILL.md as it is now; undefined when it cannot be read. Throws only CANCELLED. */
-export async function fileDigest(skill: SkillPlace, signal?: AbortSignal): Promise<string | undefined> {
+export async function fileDigest(skill: SkillLocation, signal?: AbortSignal): Promise<string | undefined> {
   try {
     const options = { maxBytes: DEFAULTS.maxSkillFileBytes, ...(signal && { signal }) }
     const { bytes } = await readOfSkill(skill, SKILL_FILE, options)
