@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { errorPage, readSections } from '../../src/cli/commands/explain.ts'
+import { allCodes } from '../../src/cli/commands/explain.ts'
 import { CODES } from '../../src/kernel/index.ts'
 import { Place } from './nexus.ts'
 
@@ -21,8 +21,7 @@ test('explain takes a code in any case, and with the brackets that a finding has
 test('explain without a code lists every code with one line', async (t) => {
   const { code, stdout } = await new Place(t).run(['explain'])
   assert.equal(code, 0)
-  const all = readSections(errorPage()).flatMap(({ codes }) => codes)
-  for (const each of all) assert.match(stdout, new RegExp(`^ {2}${each} +\\S`, 'm'))
+  for (const each of allCodes()) assert.match(stdout, new RegExp(`^ {2}${each} +\\S`, 'm'))
 })
 
 test('explain of an unknown code proposes the nearest one', async (t) => {

@@ -37,8 +37,13 @@ export function explainCode({ command, flags, positionals, terminal }: Invocatio
   return Promise.resolve(0)
 }
 
+/** Every code of the page, in its order. */
+export function allCodes(): readonly string[] {
+  return readSections(errorPage()).flatMap(({ codes }) => codes)
+}
+
 /** The text of the page, as the package ships it. */
-export function errorPage(): string {
+function errorPage(): string {
   return readFileSync(join(packageRoot(), 'docs/errors.md'), 'utf8')
 }
 
