@@ -102,3 +102,40 @@ function exportedName(item: string): string {
       .at(-1) ?? item
   )
 }
+
+const MODULE_CONST = /^(?:export )?const ([A-Za-z_$][\w$]*)(?:\s*:\s*([^=]+?))?\s*=\s*(.*)$/gm
+const CHANGING = 'set|add|delete|clear|push|pop|shift|unshift|splice|sort|reverse|fill|copyWithin'
+const EMPTY = /^(?:new (?:Weak)?(?:Map|Set)(?:<.*>)?\(\)|\[\]|\{\}|Object\.create\(null\).*)(?: as .*)?$/
+
+/** Names of values of a module that outlive a call and change: variables, statics, and constants whose content is changed. */
+export function changingState(text: string): readonly string[] {
+  const code = withoutComments(text)
+  const variables = [...code.matchAll(/^(?:export )?(?:let|var) ([\w$]+)/gm)].map(([, name = '']) => name)
+  const statics = [...code.matchAll(/^ +(?:private |public |protected )?static (?!readonly\b)(#?[\w$]+)\s*[:=]/gm)]
+  const constants = [...code.matchAll(MODULE_CONST)].flatMap(([, name = '', type = '', value = '']) => {
+    const at = String.raw`(?<![\w$.])${name.replaceAll('$', String.raw`\$`)}`
+    const member = String.raw`(?:(?:\.#?[\w$]+|\[[^\]]*\])\s*)`
+    const isChanged = [
+      String.raw`${at}${member}*\??\.(?:${CHANGING})\(`,
+      String.raw`${at}${member}+(?:[-+*/%&|^?]{0,2}=(?!=|>)|\+\+|--)`,
+      String.raw`(?:\+\+|--|\bdelete )${at}`,
+      String.raw`Object\.(?:assign|defineProperty|defineProperties)\(\s*${at}`,
+    ].some((pattern) => new RegExp(pattern).test(code))
+    // A pattern with g or y remembers where it stopped; matchAll and replace start anew.
+    const remembers =
+      /^\/.*\/[a-z]*[gy][a-z]*$/.test(value.trim()) && new RegExp(String.raw`${at}\.(?:exec|test)\(`).test(code)
+    // An empty collection is there to be filled, by whoever it is handed to.
+    const isToBeFilled = EMPTY.test(value.trim()) && !/\bReadonly|\breadonly\b/.test(type)
+    return isChanged || remembers || isToBeFilled ? [name] : []
+  })
+  return [...variables, ...statics.map(([, name = '']) => name), ...constants]
+}
+
+/** The ways in which a text reads a clock, a timer or chance. */
+export function clocksIn(text: string): readonly string[] {
+  return [
+    ...withoutComments(text).matchAll(
+      /\bDate\.now\b|\bnew Date\(\s*\)|(?<!new )\bDate\(\s*\)|\bperformance\b|\bset(?:Timeout|Interval|Immediate)\b|\bMath\.random\b|\bprocess\.(?:hrtime|uptime)\b|\bTemporal\.Now\b/g,
+    ),
+  ].map(([found]) => found)
+}
