@@ -47,6 +47,23 @@ export function importsOf(file: string): readonly Import[] {
   })
 }
 
+/** The entries of the package: `src/testing/` is what `nexus-skills/testing` publishes. */
+const ENTRY = /^src\/(?:public\/[\w-]+|testing\/index)\.ts$/
+const TYPES_ONLY = /\b(?:import|export)\s+type\b[^'"`;()]*?\bfrom\s*['"][^'"]+['"]/g
+
+/** Files of the source that a test reaches around the entries of the package, itself or through its rigs; types do not count. */
+export function internalsOf(file: string, seen = new Set<string>()): readonly string[] {
+  seen.add(file)
+  const text = withoutComments(readSource(file)).replaceAll(TYPES_ONLY, '')
+  const targets = SPECIFIERS.flatMap((pattern) => [...text.matchAll(pattern)]).flatMap(([, specifier = '']) =>
+    specifier.startsWith('.') ? [posix.join(posix.dirname(file), specifier)] : [],
+  )
+  return [...new Set(targets)].flatMap((to) => {
+    if (to.startsWith('src/')) return ENTRY.test(to) ? [] : [to]
+    return to.endsWith('.ts') && !seen.has(to) ? internalsOf(to, seen) : []
+  })
+}
+
 /** Groups of source files that import each other around a circle, imports of types included; files sorted. */
 export function importCycles(): readonly (readonly string[])[] {
   const known = new Set(SOURCE_FILES)
