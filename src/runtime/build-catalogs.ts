@@ -9,8 +9,6 @@ export interface SkillParts {
   readonly facts: TargetFacts
   /** Rules that configuration adds to gating, without those of an agent. */
   readonly gateRules?: Omit<GateRules, 'allowList'>
-  /** What was found the last time: skills that did not change are not read again. */
-  readonly previous?: SourceResult | undefined
 }
 
 /** What of an agent decides which skills it is offered. */
@@ -30,9 +28,9 @@ export interface FoundSkills {
 
 /** Discovers once. A bad skill is a diagnostic, never a throw. Throws CANCELLED when the signal aborts. */
 export async function findSkills(parts: SkillParts, signal?: AbortSignal): Promise<FoundSkills> {
-  const { sources, facts, gateRules = NO_GATE_RULES, previous } = parts
-  const result = await discover(sources, { ...(signal && { signal }), ...(previous && { previous }) })
-  const { skills, rejected, diagnostics, digests } = result
+  const { sources, facts, gateRules = NO_GATE_RULES } = parts
+  const result = await discover(sources, signal ? { signal } : {})
+  const { skills, rejected, diagnostics, treeDigests } = result
   const catalogs = new Map<string, Catalog>()
   return {
     result,
@@ -40,7 +38,7 @@ export async function findSkills(parts: SkillParts, signal?: AbortSignal): Promi
       const known = catalogs.get(key)
       if (known) return known
       const gated = gate(skills, facts, { ...withRules(gateRules, rules()), rejected })
-      const catalog = buildCatalog({ gated, rejected, diagnostics, ...(digests && { digests }) })
+      const catalog = buildCatalog({ gated, rejected, diagnostics, ...(treeDigests && { treeDigests }) })
       catalogs.set(key, catalog)
       return catalog
     },

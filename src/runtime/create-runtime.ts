@@ -36,7 +36,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   let found = await findSkills({ ...parts, facts }, options.signal)
   /** Replaces what was found whole, or keeps it when finding again fails. */
   const refresh = coalesce(async () => {
-    found = await findSkills({ ...parts, facts, previous: found.result }, closing.signal)
+    found = await findSkills({ ...parts, facts }, closing.signal)
   })
 
   const project: ProjectState = {

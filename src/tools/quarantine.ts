@@ -3,38 +3,38 @@ import { type Diagnostic, isJsonObject, toSafeLine, type Tool } from '../kernel/
 
 /** Why a tool cannot be offered. `factory-failed`: what was thrown. `other-name`: the name that the made tool has. */
 export type ToolFault =
-  | { readonly code: 'tool-name'; readonly problem: string }
-  | { readonly code: 'tool-clash'; readonly other: string }
-  | { readonly code: 'tool-factory'; readonly reason: string }
-  | { readonly code: 'tool-other-name'; readonly made: string }
-  | { readonly code: 'tool-schema'; readonly reason: string }
+  | { readonly why: 'name'; readonly problem: string }
+  | { readonly why: 'clash'; readonly other: string }
+  | { readonly why: 'factory'; readonly reason: string }
+  | { readonly why: 'other-name'; readonly made: string }
+  | { readonly why: 'schema'; readonly reason: string }
 
 /** The finding about a tool that is left out. */
 export function quarantined(name: string, fault: ToolFault): Diagnostic {
   const { message, fix } = wordsOf(toSafeLine(name), fault)
-  return { code: fault.code, severity: 'error', subject: name, path: `tool ${toSafeLine(name)}`, message, fix }
+  return { code: 'tool-left-out', severity: 'error', subject: name, path: `tool ${toSafeLine(name)}`, message, fix }
 }
 
 function wordsOf(name: string, fault: ToolFault): { readonly message: string; readonly fix: string } {
-  switch (fault.code) {
-    case 'tool-name':
+  switch (fault.why) {
+    case 'name':
       return { message: `The tool '${name}' is left out: its name ${fault.problem}.`, fix: 'Give it another name.' }
-    case 'tool-clash':
+    case 'clash':
       return {
         message: `The tool '${name}' is left out: its name differs from '${toSafeLine(fault.other)}' only in case.`,
         fix: 'Policies compare names in lower case: choose another name.',
       }
-    case 'tool-factory':
+    case 'factory':
       return {
         message: `The tool '${name}' is left out: its factory failed: ${toSafeLine(fault.reason)}`,
         fix: 'Correct the factory, then register the tool again.',
       }
-    case 'tool-other-name':
+    case 'other-name':
       return {
         message: `The tool '${name}' is left out: its factory makes a tool named '${toSafeLine(fault.made)}'.`,
         fix: `Register it as '${toSafeLine(fault.made)}', or give the tool that name: policy goes by the name.`,
       }
-    case 'tool-schema':
+    case 'schema':
       return {
         message: `The tool '${name}' is left out: its parameters are not a valid JSON Schema: ${toSafeLine(fault.reason)}`,
         fix: `Use { type: 'object', properties: … } at the top.`,

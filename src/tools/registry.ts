@@ -48,7 +48,7 @@ export function createRegistry(services: Services): Registry {
     const factory = factories.get(name)
     if (kept || !factory) return kept
     const tool = make(name, factory, services)
-    if ('code' in tool) return leaveOut(name, tool)
+    if ('why' in tool) return leaveOut(name, tool)
     made.set(name, tool)
     return tool
   }
@@ -78,7 +78,7 @@ export function createRegistry(services: Services): Registry {
       faults.delete(name)
       return factories.delete(name)
     },
-    rejectSchema: (name, reason) => leaveOut(name, { code: 'tool-schema', reason }),
+    rejectSchema: (name, reason) => leaveOut(name, { why: 'schema', reason }),
     definitions: (form, { filter = () => true } = {}) => {
       const tools = [...factories.keys()].map(get).filter((tool) => tool !== undefined)
       const wire = createWireNames(factories.keys())
@@ -90,18 +90,18 @@ export function createRegistry(services: Services): Registry {
 
 function nameFault(name: string, taken: Iterable<string>): ToolFault | undefined {
   const problem = toolNameProblem(name)
-  if (problem !== undefined) return { code: 'tool-name', problem }
+  if (problem !== undefined) return { why: 'name', problem }
   const other = [...taken].find((known) => known !== name && known.toLowerCase() === name.toLowerCase())
-  return other === undefined ? undefined : { code: 'tool-clash', other }
+  return other === undefined ? undefined : { why: 'clash', other }
 }
 
 function make(name: string, factory: ToolFactory, services: Services): Tool | ToolFault {
   try {
     const tool = factory(services)
-    if (tool.name !== name) return { code: 'tool-other-name', made: tool.name }
+    if (tool.name !== name) return { why: 'other-name', made: tool.name }
     const reason = schemaProblem(tool)
-    return reason === undefined ? tool : { code: 'tool-schema', reason }
+    return reason === undefined ? tool : { why: 'schema', reason }
   } catch (error) {
-    return { code: 'tool-factory', reason: errorMessage(error) }
+    return { why: 'factory', reason: errorMessage(error) }
   }
 }

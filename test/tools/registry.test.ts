@@ -77,8 +77,8 @@ describe('createRegistry', () => {
     assert.deepEqual(
       registry.diagnostics.map(({ code, subject }) => [code, subject]),
       [
-        ['tool-name', 'a b'],
-        ['tool-clash', 'skill'],
+        ['tool-left-out', 'a b'],
+        ['tool-left-out', 'skill'],
       ],
     )
   })
@@ -97,8 +97,8 @@ describe('createRegistry', () => {
     )
     assert.equal(registry.get('broken'), undefined)
     assert.deepEqual(
-      registry.diagnostics.map(({ code }) => code),
-      ['tool-factory', 'tool-other-name', 'tool-schema'],
+      registry.diagnostics.map(({ subject }) => subject),
+      ['broken', 'alias', 'odd'],
     )
     assert.match(registry.diagnostics[0]?.message ?? '', /'broken' is left out: its factory failed: no key/)
   })
