@@ -67,6 +67,12 @@ export const CODES = {
   PATH_OUTSIDE: { rpc: -32014, http: 403, exit: 1, means: 'a path leaves the directory it must stay in' },
   CALL_DENIED: { rpc: -32003, http: 403, exit: 1, means: 'policy refused the call' },
   CONFLICT: { rpc: -32009, http: 409, exit: 1, means: 'the thing exists already or is in use' },
+  LEASE_LOST: {
+    rpc: -32019,
+    http: 409,
+    exit: 1,
+    means: 'another process took over, so this one may not write any more',
+  },
   CANCELLED: { rpc: -32015, http: 499, exit: 130, means: 'the caller cancelled before the end' },
   TIMEOUT: { rpc: -32016, http: 504, exit: 1, means: 'the time allowed ran out' },
   LIMIT_EXCEEDED: { rpc: -32017, http: 413, exit: 1, means: 'a size, count or depth limit was reached' },
