@@ -1,33 +1,5 @@
 import { CHOICES, type Command, type OptionSpec } from './command.ts'
-
-const JSON_OPTION: Record<string, OptionSpec> = {
-  json: { type: 'boolean', help: 'print one JSON document on stdout' },
-}
-
-/** Of every command that looks at skills. */
-const WHERE: Record<string, OptionSpec> = {
-  'skills-dir': { type: 'string', multiple: true, value: 'DIR', help: 'look for skills here too (may be repeated)' },
-  config: { type: 'string', value: 'FILE', help: 'read this nexus.yaml after the usual ones' },
-  agent: { type: 'string', value: 'ID', help: 'see it as this agent (default: the first)' },
-  trust: {
-    type: 'boolean',
-    help: 'trust this workspace for this run; its secret commands then run as you, outside the sandbox',
-  },
-}
-
-const SANDBOX: Record<string, OptionSpec> = {
-  sandbox: {
-    type: 'string',
-    value: 'KIND',
-    choices: CHOICES.sandbox,
-    help: 'local (default) or none; none runs commands unconfined',
-  },
-}
-
-const MODEL: Record<string, OptionSpec> = {
-  model: { type: 'string', short: 'm', value: 'NAME', help: 'openai/…, anthropic/… or openai-compatible/…' },
-  'base-url': { type: 'string', value: 'URL', help: 'address of an OpenAI-compatible service' },
-}
+import { JSON_OPTION, MODEL, SANDBOX, WHERE } from './options.ts'
 
 /** Every command, in the order of `nexus --help`. */
 export const COMMANDS: readonly Command[] = [
@@ -272,6 +244,15 @@ export const COMMANDS: readonly Command[] = [
     options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
     examples: ['nexus doctor'],
     load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  {
+    name: 'explain',
+    summary: 'what a code means, with an example and the fix; without a code, all of them',
+    usage: '[code]',
+    words: async () => (await import('./commands/explain.ts')).allCodes(),
+    options: { ...JSON_OPTION },
+    examples: ['nexus explain yaml-duplicate-key', 'nexus explain CALL_DENIED', 'nexus explain'],
+    load: async () => (await import('./commands/explain.ts')).explainCode,
   },
   {
     name: 'completion',

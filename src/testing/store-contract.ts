@@ -89,6 +89,9 @@ function ledgerTests(open: Open, clock: Advance): void {
     await assert.rejects(store.ledger.open(call(store, 'c1'), ALLOW), hasCode('CONFLICT'))
     await assert.rejects(store.ledger.open(call(store, ''), ALLOW), hasCode('INVALID_ARGUMENT'))
     await assert.rejects(store.ledger.open(call(store, 'c2', { projectId: 'x' }), ALLOW), hasCode('INVALID_ARGUMENT'))
+    for (const bad of ['', 'x'.repeat(513), '\ud800'])
+      for (const id of ['id', 'sessionId', 'turnId'])
+        await assert.rejects(store.ledger.open(call(store, 'c2', { [id]: bad }), ALLOW), hasCode('INVALID_ARGUMENT'))
     const circular: { self?: unknown } = {}
     circular.self = circular
     const unwritable = { ...succeeded(''), data: circular } as unknown as ReturnType<typeof succeeded>

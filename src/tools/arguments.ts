@@ -52,7 +52,7 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
   return {
     type: 'valid',
     arguments: kept,
-    notes: unknown.map((name) => `Note: ${unknownProblem(tool, name)}; it was ignored.`),
+    notes: unknown.map((name) => `${unknownProblem(tool, name)}; it was ignored.`),
   }
 }
 

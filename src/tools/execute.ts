@@ -128,7 +128,10 @@ function aborted(signal: AbortSignal, settled: AbortSignal): Promise<'aborted'> 
 
 function withNotes(outcome: Outcome, notes: readonly string[]): Outcome {
   if (notes.length === 0) return outcome
-  const note = notes.join('\n')
-  if (outcome.type === 'failed') return { ...outcome, message: `${outcome.message}\n${note}` }
-  return { ...outcome, text: `${outcome.text}\n\n${note}`.trimStart() }
+  if (outcome.type === 'failed') {
+    const known = Array.isArray(outcome.data?.['notes']) ? outcome.data['notes'] : []
+    return { ...outcome, data: { ...outcome.data, notes: [...known, ...notes] } }
+  }
+  const lines = notes.map((note) => `Note: ${note}`).join('\n')
+  return { ...outcome, text: `${outcome.text}\n\n${lines}`.trimStart() }
 }

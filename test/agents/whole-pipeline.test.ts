@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { build } from 'esbuild'
-import { createAgent } from '../../src/agents/index.ts'
-import { createRuntime } from '../../src/runtime/create-runtime.ts'
-import { createFolderSource } from '../../src/sources/index.ts'
-import { createMemoryStore } from '../../src/store/index.ts'
+import { createAgent } from '../../src/public/agents.ts'
+import { createFolderSource, createMemoryStore, createRuntime } from '../../src/public/index.ts'
 import {
   createScriptedSandbox,
   type ModelServer,

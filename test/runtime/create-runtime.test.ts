@@ -3,15 +3,17 @@ import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
   createFolderSource,
+  createMemoryStore,
   createRuntime,
   defineTool,
+  failed,
+  type JsonObject,
   type Parts,
   parsePolicy,
   type Runtime,
+  succeeded,
   type TargetFacts,
 } from '../../src/public/index.ts'
-import { failed, type JsonObject, succeeded } from '../../src/kernel/index.ts'
-import { createMemoryStore } from '../../src/store/index.ts'
 
 const SKILLS = fileURLToPath(new URL('../fixtures/runtime/skills', import.meta.url))
 const FACTS: TargetFacts = { target: 'a test', os: 'linux', hasBin: () => false, hasEnv: () => false }

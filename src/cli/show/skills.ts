@@ -32,7 +32,7 @@ export function printOthers(catalog: Catalog, { line, paint }: Terminal): void {
     line(`${paint('yellow', '◌')} ${paint('bold', toSafeLine(skill.name))}  ${reasonsText(reasons)}`)
   for (const { skill, by, why } of catalog.shadowed) {
     const winner = catalog.addressOf(by)
-    const text = why === 'identical' ? `the same bytes as ${winner}` : `shadowed by ${winner} (${by.file})`
+    const text = why === 'duplicate' ? `duplicate of ${winner}` : `shadowed by ${winner} (${by.file})`
     line(`${paint('dim', '≡')} ${toSafeLine(catalog.addressOf(skill))}  ${toSafeLine(text)}`)
   }
   for (const { name, file, diagnostics } of catalog.rejected) {

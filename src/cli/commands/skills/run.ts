@@ -6,7 +6,7 @@ import { callError, errorMember, printFailure, toFailure } from '../../failure.t
 import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
 import { agentFlag, agentOf, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
-import { messageWithoutNotes, notesOf } from '../../show/notes.ts'
+import { notesOf } from '../../show/notes.ts'
 import { notLoaded } from '../../show/not-loaded.ts'
 
 /** What `--json` holds of each stream; the rest is counted. */
@@ -95,7 +95,7 @@ function report({ outcome, streams }: Ran, local: Local, invocation: Invocation)
 function failureOf(outcome: Outcome, local: Local, invocation: Invocation): ReturnType<typeof toFailure> | undefined {
   if (outcome.type !== 'failed') return undefined
   const fix = timeoutFix(outcome, maxTimeoutSec(local, invocation))
-  return toFailure(callError({ ...outcome, message: messageWithoutNotes(outcome) }, fix), invocation.signal)
+  return toFailure(callError(outcome, fix), invocation.signal)
 }
 
 /** The reason itself is told when the program ends. */
