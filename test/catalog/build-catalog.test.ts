@@ -85,16 +85,6 @@ test('a copy held for what is missing here leaves its name to the first ready co
   }
 })
 
-test('of two copies in one source the one that is used has the plain address', () => {
-  const better = copy('a', { directory: '/local/y' })
-  const used = copy('a', { directory: '/local/x' })
-  const catalog = catalogOf([used], [held(better)])
-  assert.deepEqual(
-    [catalog.find('local/a'), catalog.addressOf(used), catalog.addressOf(better)],
-    [used, 'local/a', 'local/a~2'],
-  )
-})
-
 test('a copy held for what is missing here hides the lower ones when none of them is ready', () => {
   const workspace = copy('github', { tier: 'workspace' })
   const catalog = catalogOf([], [held(workspace, 'bin'), held(copy('github', { tier: 'bundled' }), 'env')])
