@@ -4,4 +4,11 @@ export { explain, explanationLines } from './explain.ts'
 export { GROUPS, type Profile, PROFILE_NAMES, PROFILES } from './groups.ts'
 export { ALIASES } from './names.ts'
 export { parsePolicy, type PolicyInput, type PolicyPlace } from './parse-policy.ts'
-export { allowsGroup, deniedCapabilities, namesTool, toolGroupRule, type PolicyRules } from './policy.ts'
+export {
+  allowsGroup,
+  decideByPolicy,
+  deniedCapabilities,
+  namesTool,
+  toolGroupRule,
+  type PolicyRules,
+} from './policy.ts'

@@ -42,7 +42,7 @@ test('the trace of a turn marks it too, and counts the notes', () => {
     ...{
       call,
       decision: { type: 'allow', rule: 'full', chain: [], limits: {} },
-      state: 'closed',
+      state: 'done',
       openedAt: 0,
       closedAt: 5,
     },
