@@ -27,6 +27,31 @@ const TABLES = [
   'turns',
 ]
 
+const call = (id: string, projectId = 'default') =>
+  JSON.stringify({ id, projectId, agentId: 'main', origin: 'cli', tool: 'echo', arguments: {} })
+const ledgerRow = (
+  [project, seq, id, state]: readonly [string, number, string, string],
+  { decision = 'allow', outcome }: { decision?: string; outcome?: string } = {},
+) => `insert into ledger_entries
+  (project_id, seq, call_id, opener, call, decision, state, outcome, opened_at, closed_at)
+  values ('${project}', ${seq}, '${id}', 'gone', '${call(id, project)}', '{"type":"${decision}"}', '${state}',
+    ${outcome === undefined ? 'null, 1, null' : `'{"type":"${outcome}"}', 1, 2`})`
+const SNAPSHOT = '{"loaded":[{"address":"local/pdf","name":"pdf","baseDir":"/pdf","treeDigest":"sha256:00"}]}'
+/** What an installation of the first schema contains. */
+const FIRST_SCHEMA_ROWS = [
+  ledgerRow(['other', 1, 'done', 'closed'], { outcome: 'success' }),
+  ledgerRow(['default', 1, 'done', 'closed'], { outcome: 'success' }),
+  ledgerRow(['default', 2, 'failed', 'closed'], { outcome: 'failed' }),
+  ledgerRow(['default', 3, 'denied', 'closed'], { decision: 'deny', outcome: 'failed' }),
+  ledgerRow(['default', 4, 'cut', 'interrupted'], { outcome: 'failed' }),
+  ledgerRow(['default', 5, 'open', 'open']),
+  `insert into sessions values ('default', 1, 's', 'main', 'a "title"', 1, 1, 3, '${SNAPSHOT}', 'running', 'gone')`,
+  `insert into sessions values ('default', 2, 'later', 'main', '', 1, 1, 0, null, 'idle', null)`,
+  `insert into session_messages values ('default', 's', 2, '{"role":"user","content":"second"}')`,
+  `insert into session_messages values ('default', 's', 1, '{"role":"user","content":"first"}')`,
+  `insert into session_messages values ('default', 's', 3, '{"role":"user","content":"third"}')`,
+]
+
 const open = (path: string, projectId = 'default') => openSqliteStore({ path, projectId })
 
 /** STORE_FAILED that names the file and says what to do. */
@@ -197,6 +222,46 @@ describe('migrations', () => {
     const store = await open(path)
     assert.equal((await store.sessions.get('s'))?.title, 'kept')
     await store.close()
+  })
+
+  it('keep the rows of a file of the first schema, in their order', async () => {
+    const path = join(directory, 'first-schema.db')
+    const connection = await openConnection(path)
+    await migrate(connection, MIGRATIONS.slice(0, 1))
+    for (const statement of FIRST_SCHEMA_ROWS) await connection.run(statement)
+    await connection.close()
+    const store = await open(path)
+    assert.deepEqual(
+      (await store.ledger.list()).map(({ call, state, closedAt }) => [call.id, state, closedAt]),
+      [
+        ['done', 'done', 2],
+        ['failed', 'failed', 2],
+        ['denied', 'denied', 2],
+        ['cut', 'interrupted', 2],
+        ['open', 'started', undefined],
+      ],
+    )
+    const { loaded, ...session } = (await store.sessions.get('s')) ?? assert.fail('the session is lost')
+    assert.deepEqual(loaded, [{ address: 'local/pdf', name: 'pdf', baseDir: '/pdf', treeDigest: 'sha256:00' }])
+    assert.deepEqual([session.title, session.messageCount, session.state], ['a "title"', 3, 'running'])
+    assert.deepEqual(
+      (await store.sessions.messages('s')).map(({ content }) => content),
+      ['first', 'second', 'third'],
+    )
+    assert.deepEqual(
+      (await store.sessions.list()).map(({ id }) => id),
+      ['later', 's'],
+    )
+    const other = await open(path, 'other')
+    assert.deepEqual((await other.ledger.get('done'))?.call.projectId, 'other')
+    assert.equal((await other.ledger.list()).length, 1)
+    assert.equal(await store.recover(() => false), 1)
+    await store.close()
+    await other.close()
+    const raw = new DatabaseSync(path)
+    assert.equal(raw.prepare('pragma integrity_check').get()?.['integrity_check'], 'ok')
+    assert.deepEqual(raw.prepare('pragma foreign_key_check').all(), [])
+    raw.close()
   })
 
   it('refuse a newer schema and the database of another program, and change neither', async () => {
