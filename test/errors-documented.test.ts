@@ -33,6 +33,8 @@ function written(): ReadonlySet<string> {
   for (const file of SOURCE_FILES) {
     const text = readSource(file)
     for (const pattern of WRITTEN) for (const [, code = ''] of text.matchAll(pattern)) found.add(code)
+    for (const [, rows = ''] of text.matchAll(/_CODES = \{\n([\s\S]*?)\n\}/g))
+      for (const [, code = ''] of rows.matchAll(/^ {2}'?([a-z]+(?:-[a-z]+)*)'?:/gm)) found.add(code)
     for (const name of UNIONS) {
       const union =
         new RegExp(`export type ${name} =((?:\\s*(?:/\\*\\*.*\\*/\\s*)?\\| '[^']+')+)`).exec(text)?.[1] ?? ''
