@@ -124,8 +124,8 @@ test('a skill that came after the last turn of a session is answered as stale', 
 test('in a terminal the answer comes first, each finding with what to do next', async (t) => {
   const { stdout, code } = await new Place(t).run(['skills', 'why', 'github'])
   assert.equal(code, 1)
-  assert.match(stdout, /^github is held back\.\n\n✗ .*missing binary: gh/)
-  assert.match(stdout, /next: Install gh/)
+  assert.match(stdout, /^github is held\.\n\n✗ .*missing binary: gh/)
+  assert.match(stdout, /fix: Install gh/)
 })
 
 test('search finds a ready skill by its words, and ends with 4 when none fits', async (t) => {
@@ -194,7 +194,7 @@ test('of a copy that counts as one with another nothing has to be done, and trus
   const place = new Place(t)
   for (const directory of ['a', 'b']) put(place, `skills/${directory}`, skill('twin'))
   const { stdout } = await place.run(['skills', 'check', 'twin'])
-  assert.match(stdout, /same bytes as .*\n.*\n\s+next: Nothing has to be done/)
+  assert.match(stdout, /same bytes as .*\n.*\n\s+fix: Nothing has to be done/)
   assert.doesNotMatch(stdout, /address it as/)
   const { findings } = await why(place, 'twin', [])
   const trusting = findings.filter(({ code }) => code === 'untrusted').map(({ fix }) => fix)
