@@ -3,6 +3,7 @@ import {
   type JsonObject,
   type JsonValue,
   nameKey,
+  ownValue,
   type Skill,
   skillAddress,
   sha256,
@@ -52,9 +53,9 @@ function toRow(skill: Skill): SnapshotSkill {
 
 /** Reads what `toSnapshot` wrote; undefined for anything else, also for a snapshot whose skills do not match its version. */
 export function fromSnapshot(json: unknown): CatalogSnapshot | undefined {
-  if (!isJsonObject(json) || own(json, 'format') !== FORMAT) return undefined
-  const version = own(json, 'version')
-  const list = own(json, 'skills')
+  if (!isJsonObject(json) || ownValue(json, 'format') !== FORMAT) return undefined
+  const version = ownValue(json, 'version')
+  const list = ownValue(json, 'skills')
   if (typeof version !== 'string' || !Array.isArray(list)) return undefined
   const skills: SnapshotSkill[] = []
   for (const item of list as readonly JsonValue[]) {
@@ -142,13 +143,9 @@ function hashOf(skills: readonly SnapshotSkill[]): string {
 
 function toSnapshotSkill(item: JsonValue): SnapshotSkill | undefined {
   if (!isJsonObject(item)) return undefined
-  const values = FIELDS.map((field) => own(item, field))
+  const values = FIELDS.map((field) => ownValue(item, field))
   if (!values.every((value) => typeof value === 'string')) return undefined
   const [name, address, description, directory] = values as [string, string, string, string]
-  const size = own(item, 'size')
+  const size = ownValue(item, 'size')
   return typeof size === 'number' ? { name, address, description, directory, size } : undefined
-}
-
-function own(object: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined
 }

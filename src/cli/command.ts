@@ -51,6 +51,8 @@ export interface Command {
   readonly usage?: string
   /** The only words that its argument may be. */
   readonly choices?: readonly string[]
+  /** Words that a shell offers for its argument; loaded when a completion script is made. */
+  readonly words?: () => Promise<readonly string[]>
   readonly options?: Readonly<Record<string, OptionSpec>>
   readonly examples: readonly string[]
   /** Loads the code; it resolves to the exit code. */

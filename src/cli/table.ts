@@ -250,6 +250,15 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
   {
+    name: 'explain',
+    summary: 'what a code means, with an example and the fix; without a code, all of them',
+    usage: '[code]',
+    words: async () => (await import('./commands/explain.ts')).allCodes(),
+    options: { ...JSON_OPTION },
+    examples: ['nexus explain yaml-duplicate-key', 'nexus explain CALL_DENIED', 'nexus explain'],
+    load: async () => (await import('./commands/explain.ts')).explainCode,
+  },
+  {
     name: 'completion',
     summary: 'a completion script for bash, zsh or fish',
     usage: CHOICES.shell.join('|'),

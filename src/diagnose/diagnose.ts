@@ -113,14 +113,14 @@ function aboutShadowed(shadow: ShadowedSkill, facts: Facts): readonly Finding[] 
     const message = `That copy would be held back as well: ${reason.text}.`
     return { ...aboutReason(skill, reason, facts), severity: 'info', message }
   })
-  return [why === 'identical' ? collapsed(skill, by) : shadowed(skill, by, facts.catalog.addressOf(skill)), ...besides]
+  return [why === 'duplicate' ? duplicate(skill, by) : shadowed(skill, by, facts.catalog.addressOf(skill)), ...besides]
 }
 
-function collapsed({ file, origin }: Skill, by: Skill): Finding {
-  return finding('collapsed', 'info', {
+function duplicate({ file, origin }: Skill, by: Skill): Finding {
+  return finding('duplicate', 'info', {
     path: file,
-    message: `The copy of source '${origin.source}' has the same bytes as ${by.file}, which stands above it; the two count as one.`,
-    fix: 'Nothing has to be done; remove one of the two if you like.',
+    message: `The copy of source '${origin.source}' is a duplicate: all its files equal those of ${by.directory}, which is used.`,
+    fix: 'Nothing to fix. You can remove one of the two.',
   })
 }
 

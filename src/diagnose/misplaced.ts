@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { shellWord } from '../kernel/index.ts'
+import { shellWord, SKILL_FILE } from '../kernel/index.ts'
 import type { SearchedRoot, StrayFile } from './facts.ts'
 import { type Finding, finding } from './finding.ts'
 
@@ -27,7 +27,7 @@ function wordsFor({ file, why, inside }: StrayFile, { directory, root, target, n
   const words = (message: string, fix: string): Words => ({ message, fix })
   const move = `mkdir -p ${shellWord(root)} && mv ${shellWord(directory)} ${shellWord(target)}`
   const copy = `mkdir -p ${shellWord(root)} && cp -R ${shellWord(directory)} ${shellWord(target)}`
-  const into = `mkdir -p ${shellWord(target)} && mv ${shellWord(file)} ${shellWord(`${target}/SKILL.md`)}`
+  const into = `mkdir -p ${shellWord(target)} && mv ${shellWord(file)} ${shellWord(`${target}/${SKILL_FILE}`)}`
   const search = `Have it searched: --skills-dir ${shellWord(dirname(directory))}, or skills.load.extraDirs in nexus.yaml`
   switch (why) {
     case 'below-skill': {
@@ -35,7 +35,7 @@ function wordsFor({ file, why, inside }: StrayFile, { directory, root, target, n
         const around = `it lies inside another skill, ${inside ?? directory}, and the search ends at a skill`
         return words(`Wrong place: ${around}.`, `Move it: ${move}`)
       }
-      const own = `mkdir ${shellWord(`${root}/my-skill`)} && mv ${shellWord(`${root}/SKILL.md`)} ${shellWord(`${root}/my-skill/`)}`
+      const own = `mkdir ${shellWord(`${root}/my-skill`)} && mv ${shellWord(`${root}/${SKILL_FILE}`)} ${shellWord(`${root}/my-skill/`)}`
       return words(
         `Wrong place: ${root} has a SKILL.md of its own, and the search ends at a skill.`,
         `Give that one a directory of its own: ${own}`,
@@ -69,7 +69,7 @@ function wordsFor({ file, why, inside }: StrayFile, { directory, root, target, n
       const found = /\s/.test(basename(file)) ? JSON.stringify(basename(file)) : basename(file)
       return words(
         `The directory has ${found}, but a skill's file is called exactly SKILL.md.`,
-        `Rename it: mv ${shellWord(file)} ${shellWord(`${directory}/SKILL.md`)}`,
+        `Rename it: mv ${shellWord(file)} ${shellWord(`${directory}/${SKILL_FILE}`)}`,
       )
     }
     case 'single-file':

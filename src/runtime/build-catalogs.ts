@@ -2,7 +2,7 @@
 import { buildCatalog, type Catalog } from '../catalog/index.ts'
 import { gate, type GateRules, NO_GATE_RULES } from '../gate/index.ts'
 import type { TargetFacts } from '../kernel/index.ts'
-import { discover, rest, type SkillSource, type SourceResult } from '../sources/index.ts'
+import { discover, type SkillSource, type SourceResult, yieldToEventLoop } from '../sources/index.ts'
 
 export interface CatalogsParts {
   readonly sources: readonly SkillSource[]
@@ -10,8 +10,6 @@ export interface CatalogsParts {
   readonly agents: readonly CatalogAgent[]
   /** Rules that configuration adds to gating, without those of an agent. */
   readonly gateRules?: Omit<GateRules, 'allowList'>
-  /** What was found the last time: skills that did not change are not read again. */
-  readonly previous?: SourceResult | undefined
 }
 
 /** What of an agent decides which skills it is offered. */
@@ -31,15 +29,15 @@ export interface BuiltCatalogs {
 
 /** Discovers once, and gates and catalogs for each agent. A bad skill is a diagnostic, never a throw. Throws CANCELLED when the signal aborts. */
 export async function buildCatalogs(parts: CatalogsParts, signal?: AbortSignal): Promise<BuiltCatalogs> {
-  const { sources, facts, agents, gateRules = NO_GATE_RULES, previous } = parts
-  const found = await discover(sources, { ...(signal && { signal }), ...(previous && { previous }) })
+  const { sources, facts, agents, gateRules = NO_GATE_RULES } = parts
+  const found = await discover(sources, signal ? { signal } : {})
   const catalogs = new Map<string, Catalog>()
   for (const agent of agents) {
-    await rest(signal)
+    await yieldToEventLoop(signal)
     const rules = rulesFor(agent, gateRules)
-    const { rejected, diagnostics, digests } = found
+    const { rejected, diagnostics, treeDigests } = found
     const gated = gate(found.skills, facts, { ...rules, rejected })
-    catalogs.set(agent.id, buildCatalog({ gated, rejected, diagnostics, ...(digests && { digests }) }))
+    catalogs.set(agent.id, buildCatalog({ gated, rejected, diagnostics, ...(treeDigests && { treeDigests }) }))
   }
   return { found, catalogs }
 }

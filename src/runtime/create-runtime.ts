@@ -16,7 +16,7 @@ import {
 } from '../kernel/index.ts'
 import { createFreshness, createSkillStacks } from '../load/index.ts'
 import { outdatedSkills } from './outdated.ts'
-import { rest, type SourceResult } from '../sources/index.ts'
+import { type SourceResult, yieldToEventLoop } from '../sources/index.ts'
 import { createMemoryStore } from '../store/index.ts'
 import { argumentsProblem } from '../tools/index.ts'
 import { type AgentState, createAgentState, type SharedState } from './agent-state.ts'
@@ -51,17 +51,17 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   let view = await buildView(options.signal)
   /** Replaces the view whole, or keeps it when building a new one fails. */
   const refresh = coalesce(async () => {
-    view = await buildView(closing.signal, view.found)
+    view = await buildView(closing.signal)
   })
   const freshness = createFreshness({ refresh, everyCall: parts.refreshOnCall ?? true })
 
   /** discover -> gate -> catalog, then the tools and services of each agent */
-  async function buildView(signal?: AbortSignal, previous?: SourceResult): Promise<View> {
+  async function buildView(signal?: AbortSignal): Promise<View> {
     const offered = profiles.map(toCatalogAgent)
-    const { found, catalogs } = await buildCatalogs({ ...parts, agents: offered, facts, previous }, signal)
+    const { found, catalogs } = await buildCatalogs({ ...parts, agents: offered, facts }, signal)
     const agents = new Map<string, AgentState>()
     for (const profile of profiles) {
-      await rest(signal)
+      await yieldToEventLoop(signal)
       const catalog = catalogs.get(profile.id)
       if (catalog) agents.set(profile.id, createAgentState(parts, { profile, catalog, ...shared }))
     }

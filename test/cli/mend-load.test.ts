@@ -130,7 +130,7 @@ mends('a SKILL.md that is a link to that of another skill, asked for by its dire
     symlinkSync('../q/SKILL.md', desk.at('skills/lk/SKILL.md'))
   },
   ask: 'lk',
-  ...{ code: 'collapsed', says: /same bytes/ },
+  ...{ code: 'duplicate', says: /all its files equal/ },
   isFine: true,
 })
 mends('a name that differs where SKILL.md is a link to that of another skill', {

@@ -219,11 +219,11 @@ mends('a copy in a lower tier', {
   mend: (desk) => rmSync(desk.at('skills/pdf'), { recursive: true }),
   then: 'local/pdf',
 })
-mends('an identical copy', {
+mends('a duplicate', {
   break: copyAtHome(GOOD, GOOD),
   ask: 'local/pdf',
-  code: 'collapsed',
-  says: /the same bytes as .*Nothing has to be done/,
+  code: 'duplicate',
+  says: /all its files equal those of .*Nothing to fix/,
   isFine: true,
 })
 mends('two skills of one name in one source', {

@@ -129,7 +129,7 @@ test('a file that cannot be read gives its diagnostics with line and fix', () =>
   ])
 })
 
-test('a shadowed copy names the file above it, and an identical one is collapsed', () => {
+test('a shadowed copy names the file above it, and one with the same files is a duplicate', () => {
   const winner = copy('pdf', { source: 'workspace', tier: 'workspace', bytes: 'a' })
   const catalog = catalogOf([
     winner,
@@ -140,7 +140,7 @@ test('a shadowed copy names the file above it, and an identical one is collapsed
   assert.equal(verdict, 'ready')
   assert.deepEqual(
     findings.map(({ code }) => code),
-    ['in-prompt', 'shadowed', 'collapsed'],
+    ['in-prompt', 'shadowed', 'duplicate'],
   )
   assert.ok(!findings.some(({ severity }) => severity === 'error'))
   assert.match(findings[1]?.message ?? '', /shadowed by \/workspace\/pdf\/SKILL\.md/)
@@ -149,6 +149,24 @@ test('a shadowed copy names the file above it, and an identical one is collapsed
     ['shadowed', ['shadowed']],
   )
   assert.equal(diagnose('local/pdf', told(catalog)).findings[0]?.severity, 'error')
+})
+
+test('a held copy above the one that is used is a note, with the reason for the choice', () => {
+  const workspace = held(copy('pdf', { source: 'workspace', tier: 'workspace' }))
+  const { verdict, findings } = diagnose('pdf', told(catalogOf([copy('pdf')], [workspace])))
+  assert.equal(verdict, 'ready')
+  assert.deepEqual(
+    findings.map(({ code, severity }) => [code, severity]),
+    [
+      ['in-prompt', 'info'],
+      ['bin', 'info'],
+      ['lower-copy-used', 'info'],
+    ],
+  )
+  assert.match(
+    findings[2]?.message ?? '',
+    /^Nexus uses \/local\/pdf\/SKILL\.md for 'pdf', because the copy of source 'workspace' is held: bin\.$/,
+  )
 })
 
 test('an untrusted copy beside a trusted one is worth a note', () => {

@@ -13,7 +13,7 @@ export const NOTES = {
   // Skills
   noneReady: () => 'No skill is ready.',
   othersHint: (line: string) => `For the reasons: ${line}`,
-  identicalTo: (winner: string) => `duplicate: the same files as ${winner}`,
+  duplicateOf: (winner: string) => `duplicate of ${winner}`,
   shadowedBy: (winner: string, file: string) => `shadowed by ${winner} (${file})`,
   unreadFolder: (path: string, line: string) =>
     `Not searched: ${path} contains skills of another program. To include them, add it to skills.load.extraDirs in nexus.yaml, or once: ${line}`,

@@ -79,6 +79,10 @@ export const USAGE_MESSAGES = {
     message: `${first} and ${second} cannot be used together.`,
     fix: `Remove one of them.`,
   }),
+  codeUnknown: (asked: string, guess: string | undefined) => ({
+    message: `Nexus has no code '${toSafeLine(asked)}'.`,
+    ...(guess === undefined ? commandFix('See all codes:', 'explain') : commandFix('Did you mean:', 'explain', guess)),
+  }),
   sectionUnset: (key: string, parents: readonly string[], found: { known: readonly string[]; guess?: string }) => {
     const inside = parents.length === 0 ? '' : ` in ${parents.join('.')}`
     const message = `No setting "${toSafeLine(key)}" is set${inside}.`

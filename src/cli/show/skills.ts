@@ -36,7 +36,7 @@ export function printOthers(catalog: Catalog, { line, paint, shortPath }: Termin
     line(`${paint('yellow', '◌')} ${paint('bold', toSafeLine(skill.name))}  ${reasonsText(reasons)}`)
   for (const { skill, by, why } of catalog.shadowed) {
     const winner = catalog.addressOf(by)
-    const text = why === 'identical' ? NOTES.identicalTo(winner) : NOTES.shadowedBy(winner, shortPath(by.file))
+    const text = why === 'duplicate' ? NOTES.duplicateOf(winner) : NOTES.shadowedBy(winner, shortPath(by.file))
     line(`${paint('dim', '≡')} ${toSafeLine(catalog.addressOf(skill))}  ${toSafeLine(text)}`)
   }
   for (const { name, file, diagnostics } of catalog.rejected) {

@@ -85,7 +85,7 @@ test('a disabled skill and one not on the list of its agent are answered so', as
   found(await why(place, 'greet'), 'not-allowed')
 })
 
-test('a shadowed copy is answered with the file that wins, an identical one as collapsed', async (t) => {
+test('a shadowed copy is answered with the file that wins, one with the same files as a duplicate', async (t) => {
   const place = new Place(t)
   const extra = join(place.root, 'extra')
   cpSync(join(place.workspace, 'skills', 'slow'), join(extra, 'slow'), { recursive: true })
@@ -94,7 +94,7 @@ test('a shadowed copy is answered with the file that wins, an identical one as c
   const flags = ['--trust', '--skills-dir', extra]
   const shadowed = await why(place, 'extra:extra/greet', flags)
   assert.ok(JSON.stringify(shadowed).includes(join(place.workspace, 'skills/greet/SKILL.md')))
-  assert.match(JSON.stringify(await why(place, 'extra:extra/slow', flags)), /identical|same/)
+  assert.match(JSON.stringify(await why(place, 'extra:extra/slow', flags)), /duplicate/)
 })
 
 test('a skill that the budget shortened or left out is answered so', async (t) => {

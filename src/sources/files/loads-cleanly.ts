@@ -2,10 +2,10 @@ import { type Skill, SKILL_FILE } from '../../kernel/index.ts'
 import { listFiles } from './manifest.ts'
 
 /**
- * True when loading a skill that was found will surely meet nothing wrong, and nothing that is left out: its files keep the limits. All
- * doubts are false, and loading says why. Reads no file. Throws only CANCELLED.
+ * True when the files of a skill keep the limits and none is left out, so that loading it cannot fail for its files. False in doubt:
+ * loading then gives the reason. Reads no file. Throws only CANCELLED.
  */
-export async function isSoundToLoad(
+export async function loadsCleanly(
   skill: Pick<Skill, 'directory' | 'file' | 'linkedTo' | 'stamp'>,
   signal?: AbortSignal,
 ): Promise<boolean> {

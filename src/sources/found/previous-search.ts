@@ -1,5 +1,5 @@
 import { lstatSync, statfsSync, type Stats, statSync } from 'node:fs'
-import type { FileStamp, RejectedSkill, Skill } from '../../kernel/index.ts'
+import { type FileStamp, type RejectedSkill, type Skill, SKILL_FILE } from '../../kernel/index.ts'
 import { stampOf } from '../files/open.ts'
 
 /** What the SKILL.md of a directory came to. */
@@ -23,10 +23,10 @@ export interface Recall {
 }
 
 /**
- * The last complete search of a folder. A file that did not change since then is not opened again: same device, inode, size, times of
+ * What the last complete search of a folder read. A file that did not change since then is not opened again: same device, inode, size, times of
  * content and status to 0.3 µs, on a file system that keeps those. What was not met again is forgotten.
  */
-export interface LastLook {
+export interface PreviousSearch {
   /** Begins a search of a root, which is a real path. */
   begin(root: string): Recall
   forget(): void
@@ -58,7 +58,7 @@ interface Known {
   readonly changedMs: number
 }
 
-export function createLastLook(): LastLook {
+export function createPreviousSearch(): PreviousSearch {
   let last: { readonly key: string; readonly known: ReadonlyMap<string, Known> } | undefined
   return {
     begin(root) {
@@ -101,7 +101,7 @@ function createRecall(
   return {
     find(directory) {
       const earlier = before?.get(directory)
-      const stats = earlier && regularFile(`${directory}/SKILL.md`)
+      const stats = earlier && regularFile(`${directory}/${SKILL_FILE}`)
       if (!stats || !isSure(stats) || !isSame(stats, earlier)) return undefined
       known.set(directory, earlier)
       return earlier.read
