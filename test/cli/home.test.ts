@@ -45,7 +45,7 @@ test('nexus trust does not write a list into the workspace that it would trust',
   const { code, stderr } = await place.run(['trust'], { env: { HOME: place.workspace, NEXUS_HOME: '' } })
   assert.equal(code, 2, stderr)
   assert.match(stderr, /could trust itself/)
-  assert.match(stderr, /Set HOME, or NEXUS_HOME/)
+  assert.match(stderr, /Set HOME or NEXUS_HOME/)
 })
 
 test("skills of a home in the workspace are not the user's own", async (t) => {
