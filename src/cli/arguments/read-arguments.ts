@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { nearest, type NexusError } from '../../kernel/index.ts'
 import type { Command, Invocation } from '../command.ts'
-import { errorOf, type Message, MESSAGES } from '../messages/index.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
 
 /** What a command line contains after the name of the command. */
 export type Arguments = Pick<Invocation, 'flags' | 'positionals' | 'rest'>
@@ -32,24 +32,24 @@ interface OptionToken {
 
 function checkOption(command: Command, token: OptionToken): void {
   const { name: words, options = {} } = command
-  const { name, rawName, value, inlineValue } = token
-  const fault = (message: Message): NexusError => errorOf('INVALID_ARGUMENT', message)
+  const { name, rawName, value } = token
   const option = name === 'help' ? HELP : Object.hasOwn(options, name) ? options[name] : undefined
   if (option === undefined) {
     const guess = rawName.startsWith('--') ? nearest(name, [...Object.keys(options), 'help']) : undefined
-    throw fault(MESSAGES.optionUnknown(words, rawName, guess))
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.optionUnknown(words, rawName, guess))
   }
-  if (option.type === 'string') {
-    if (value === undefined) throw fault(MESSAGES.optionWithoutValue(words, name, option.value ?? 'VALUE'))
-    // After `=` any word is the value.
-    if (inlineValue === true || !/^-./.test(value)) return
-    throw fault(
-      isOption(command, value)
-        ? MESSAGES.optionWithoutValue(words, name, option.value ?? 'VALUE')
-        : MESSAGES.optionValueLikeOption(words, name, value),
-    )
-  }
-  if (value !== undefined) throw fault(MESSAGES.optionWithValue(words, name))
+  if (option.type === 'string') checkValue(command, token, option.value)
+  else if (value !== undefined) throw errorOf('INVALID_ARGUMENT', MESSAGES.optionWithValue(words, name))
+}
+
+/** After `=` any word is the value; a word behind a space that begins with `-` is not. */
+function checkValue(command: Command, { name, value, inlineValue }: OptionToken, shown = 'VALUE'): void {
+  if (value !== undefined && (inlineValue === true || !/^-./.test(value))) return
+  const isMissing = value === undefined || isOption(command, value)
+  const message = isMissing
+    ? MESSAGES.optionWithoutValue(command.name, name, shown)
+    : MESSAGES.optionValueLikeOption(command.name, name, value)
+  throw errorOf('INVALID_ARGUMENT', message)
 }
 
 /** True when the word is an option of the command, long or short. */

@@ -1,8 +1,9 @@
-import type { Local } from '../../local/index.ts'
+import { measure } from '../../catalog/index.ts'
+import { budgetDiagnostics, type Local } from '../../local/index.ts'
 import { choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
-import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
-import { agentFlag, openFor } from '../open.ts'
+import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
+import { agentFlag, openFor, printDiagnostics } from '../open.ts'
 
 type Style = (typeof CHOICES.style)[number]
 
@@ -63,21 +64,22 @@ function print(briefing: Briefing, local: Local, invocation: Invocation): void {
   const { terminal, flags } = invocation
   const { text, index, style, budgetChars, tools } = briefing
   const { characters, tokens, items } = index
+  const sent = measure(text)
+  const inBudget = budgetDiagnostics(local.loaded, index)
   if (flags['json'] === true) {
     const shown = { style, characters, tokens, budgetChars, items: items.map((item) => ({ ...item })) }
-    const diagnostics = [...local.diagnostics, ...local.runtime.catalog(agentFlag(invocation)).diagnostics]
-    terminal.json(envelope('prompt', { text, index: shown, tools: [...tools] }, { diagnostics, exit: 0 }))
+    const diagnostics = [...local.diagnostics, ...local.runtime.catalog(agentFlag(invocation)).diagnostics, ...inBudget]
+    terminal.json(envelope('prompt', { text, ...sent, index: shown, tools: [...tools] }, { diagnostics, exit: 0 }))
   } else if (items.length === 0) {
     terminal.note(NOTES.promptEmpty(terminal.commandLine(['skills', 'check'])))
   } else if (text === '') {
     terminal.note(NOTES.promptNoRoom(budgetChars, items.length))
   } else {
     terminal.line(text)
-    const whole = style === 'names' ? 'name' : 'full'
-    const cut = items.filter(({ shown }) => shown !== whole).length
-    const skills = `${items.length} ${items.length === 1 ? 'skill' : 'skills'}`
-    const cost = `${characters} characters of ${budgetChars}, about ${tokens} tokens`
-    const left = cut > 0 ? `; ${cut} shortened or left out` : ''
-    terminal.note(terminal.paintNote('dim', `${skills}, style ${style}, ${cost}${left}. Tools: ${tools.join(', ')}`))
+    const skills = many(items.length, 'skill')
+    const cost = `${sent.characters} characters, about ${sent.tokens} tokens with the rules of use`
+    const list = `the list has ${characters} of ${budgetChars} characters`
+    terminal.note(terminal.paintNote('dim', `${skills}, style ${style}: ${cost}; ${list}. Tools: ${tools.join(', ')}`))
+    printDiagnostics(inBudget, terminal)
   }
 }
