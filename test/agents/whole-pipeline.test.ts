@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { build } from 'esbuild'
-import { createAgent } from '../../src/agents/index.ts'
-import { createRuntime } from '../../src/runtime/create-runtime.ts'
-import { createFolderSource } from '../../src/sources/index.ts'
-import { createMemoryStore } from '../../src/store/index.ts'
+import { createAgent } from '../../src/public/agents.ts'
+import { createFolderSource, createMemoryStore, createRuntime } from '../../src/public/index.ts'
 import {
   createScriptedSandbox,
   type ModelServer,
@@ -72,9 +70,9 @@ describe('an agent on the whole pipeline', () => {
     assert.deepEqual(
       entries.map(({ call: { tool }, state, outcome }) => [tool, state, outcome?.type]),
       [
-        ['load_skill', 'closed', 'success'],
-        ['read_skill_file', 'closed', 'success'],
-        ['run_command', 'closed', 'success'],
+        ['load_skill', 'done', 'success'],
+        ['read_skill_file', 'done', 'success'],
+        ['run_command', 'done', 'success'],
       ],
     )
   })
@@ -142,7 +140,7 @@ describe('an agent on the whole pipeline', () => {
     const result = await agent.send('Greet Ada', { signal: stop.signal })
     assert.equal(result.end, 'cancelled')
     const [entry] = await store.ledger.list({ turnId: result.turnId })
-    assert.deepEqual([entry?.state, entry?.outcome?.type === 'failed' && entry.outcome.code], ['closed', 'CANCELLED'])
+    assert.deepEqual([entry?.state, entry?.outcome?.type === 'failed' && entry.outcome.code], ['failed', 'CANCELLED'])
     assert.ok(isWhole(await store.sessions.messages(agent.sessionId)))
   })
 })
