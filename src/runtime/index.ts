@@ -1,11 +1,14 @@
 /** runtime: the pipeline, discover -> gate -> catalog -> load -> authorize -> execute -> record, over parts that are given to it. */
 export { type CatalogRules, findSkills } from './build-catalogs.ts'
 export { createPromptIndex } from './prompt-index.ts'
+export type { ApprovalsBroker } from './approvals.ts'
 export { createRuntime } from './create-runtime.ts'
+export { keepLease, type KeptLease } from './ownership.ts'
 export type {
   AgentHandle,
   AgentProfile,
   AgentSpec,
+  ApprovalAnswer,
   CallOptions,
   CallRequest,
   CallResult,
