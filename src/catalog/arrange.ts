@@ -1,7 +1,7 @@
-import type { Gated, HeldSkill, Skill } from '../kernel/index.ts'
+import { compareUtf8, type Gated, type HeldSkill, type Skill } from '../kernel/index.ts'
 import type { ShadowedSkill } from './catalog.ts'
 import { type CopiesByName, type Copy, isReady, keyOf, takesPart } from './copy.ts'
-import { compareBytes, compareCopies } from './precedence.ts'
+import { compareCopies } from './precedence.ts'
 
 /** Every copy in its place. The lists are in order of names. */
 export interface Arranged {
@@ -53,5 +53,5 @@ function contendersOf(copies: readonly Copy[]): readonly Copy[] {
 }
 
 function byName(a: Skill, b: Skill): number {
-  return compareBytes(a.name, b.name) || compareCopies(a, b)
+  return compareUtf8(a.name, b.name) || compareCopies(a, b)
 }

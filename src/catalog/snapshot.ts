@@ -1,13 +1,14 @@
 import {
+  compareUtf8,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   nameKey,
+  ownValue,
+  sha256,
   type Skill,
   skillAddress,
-  sha256,
 } from '../kernel/index.ts'
-import { compareBytes } from './precedence.ts'
 import { shownName } from './shown-text.ts'
 
 /** One skill as a session remembers it. */
@@ -52,9 +53,9 @@ function toRow(skill: Skill): SnapshotSkill {
 
 /** Reads what `toSnapshot` wrote; undefined for anything else, also for a snapshot whose skills do not match its version. */
 export function fromSnapshot(json: unknown): CatalogSnapshot | undefined {
-  if (!isJsonObject(json) || own(json, 'format') !== FORMAT) return undefined
-  const version = own(json, 'version')
-  const list = own(json, 'skills')
+  if (!isJsonObject(json) || ownValue(json, 'format') !== FORMAT) return undefined
+  const version = ownValue(json, 'version')
+  const list = ownValue(json, 'skills')
   if (typeof version !== 'string' || !Array.isArray(list)) return undefined
   const skills: SnapshotSkill[] = []
   for (const item of list as readonly JsonValue[]) {
@@ -98,7 +99,7 @@ interface Offered {
 }
 
 function names(skills: readonly (readonly [string, SnapshotSkill])[]): readonly string[] {
-  return skills.map(([, skill]) => shownName(skill)).sort(compareBytes)
+  return skills.map(([, skill]) => shownName(skill)).sort(compareUtf8)
 }
 
 /** One line about a difference, such as `Skills changed: added a, b; removed c.`; empty when there is none. */
@@ -142,13 +143,9 @@ function hashOf(skills: readonly SnapshotSkill[]): string {
 
 function toSnapshotSkill(item: JsonValue): SnapshotSkill | undefined {
   if (!isJsonObject(item)) return undefined
-  const values = FIELDS.map((field) => own(item, field))
+  const values = FIELDS.map((field) => ownValue(item, field))
   if (!values.every((value) => typeof value === 'string')) return undefined
   const [name, address, description, directory] = values as [string, string, string, string]
-  const size = own(item, 'size')
+  const size = ownValue(item, 'size')
   return typeof size === 'number' ? { name, address, description, directory, size } : undefined
-}
-
-function own(object: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined
 }

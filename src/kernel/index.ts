@@ -2,6 +2,7 @@
 export { hostOf } from './address.ts'
 export type { Call, Decision, LedgerEntry } from './call.ts'
 export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'
+export { compareUtf8 } from './compare-utf8.ts'
 export { createSha256, sha256 } from './digest.ts'
 export {
   CODES,
@@ -28,14 +29,19 @@ export {
   type StreamRedactor,
 } from './redact.ts'
 export {
+  codePointOf,
   escapeXml,
+  firstUnseen,
+  hasHidden,
   nameKey,
   quotedWord,
   shellWord,
   toSafeJson,
   toSafeLine,
   toSafeText,
+  unseenIn,
   unseenInCommand,
+  withoutUnseen,
 } from './safe-text.ts'
 export {
   configKey,

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { compareUtf8, treeDigest } from '../../src/format/index.ts'
-import { isNexusError, type ManifestEntry } from '../../src/kernel/index.ts'
+import { treeDigest } from '../../src/format/index.ts'
+import { compareUtf8, isNexusError, type ManifestEntry } from '../../src/kernel/index.ts'
 
 interface Vector {
   readonly about: string

@@ -3,6 +3,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  ownValue,
   type Requirements,
   type SkillMetadata,
 } from '../../kernel/index.ts'
@@ -41,7 +42,7 @@ export function normalizeMetadata(containers: readonly JsonObject[], notes: Note
   reportSlips({ clients, metadata, requires: inside }, notes)
   const either = (key: string): JsonValue | undefined => {
     const beside = first(containers, key)
-    reportTwice(key, { beside, inside: own(inside, key) }, notes)
+    reportTwice(key, { beside, inside: ownValue(inside, key) }, notes)
     return beside ?? first(inside ? [inside] : [], key)
   }
   const list = (key: string, value: JsonValue | undefined): readonly string[] => textList(value, key, notes)
@@ -76,10 +77,10 @@ function requirements(inside: JsonObject | undefined, { anyBins, list, notes, gi
     })
   }
   const result = {
-    bins: list('requires.bins', own(inside, 'bins')),
+    bins: list('requires.bins', ownValue(inside, 'bins')),
     anyBins: list('requires.anyBins', anyBins),
-    env: list('requires.env', own(inside, 'env')),
-    config: list('requires.config', own(inside, 'config')),
+    env: list('requires.env', ownValue(inside, 'env')),
+    config: list('requires.config', ownValue(inside, 'config')),
   }
   const check = (key: keyof typeof result, what: string): void => {
     if (result[key].length === 0) return
@@ -113,7 +114,7 @@ function installSpecs(value: JsonValue | undefined, notes: Notes): readonly Inst
   const items: readonly JsonValue[] = Array.isArray(value) ? value : [value as JsonValue]
   const specs: InstallSpec[] = []
   items.forEach((item, index) => {
-    const kind = isJsonObject(item) ? text(own(item, 'kind')) : undefined
+    const kind = isJsonObject(item) ? text(ownValue(item, 'kind')) : undefined
     if (!isJsonObject(item) || kind === undefined) {
       notes.report.add('install-invalid', `install entry ${index + 1} has no kind; it is ignored`, {
         ...notes.place(Array.isArray(value) ? ['install', index] : ['install']),
@@ -121,17 +122,17 @@ function installSpecs(value: JsonValue | undefined, notes: Notes): readonly Inst
       })
       return
     }
-    const label = text(own(item, 'label'))
+    const label = text(ownValue(item, 'label'))
     const details = Object.create(null) as Record<string, JsonValue>
     for (const [key, detail] of Object.entries(item)) {
       if (!OWN_KEYS.includes(key)) details[key] = detail
     }
     specs.push({
-      id: text(own(item, 'id')) ?? `${kind}-${index + 1}`,
+      id: text(ownValue(item, 'id')) ?? `${kind}-${index + 1}`,
       kind: kind.toLowerCase(),
       ...(label === undefined ? {} : { label }),
-      bins: textList(own(item, 'bins'), `install.${index}.bins`, notes),
-      os: osNames(textList(own(item, 'os'), `install.${index}.os`, notes)),
+      bins: textList(ownValue(item, 'bins'), `install.${index}.bins`, notes),
+      os: osNames(textList(ownValue(item, 'os'), `install.${index}.os`, notes)),
       details,
     })
   })
@@ -181,14 +182,9 @@ function text(value: JsonValue | undefined): string | undefined {
   return trimmed === '' ? undefined : trimmed
 }
 
-/** An own value, never one of a prototype. */
-export function own(object: JsonObject | undefined, key: string): JsonValue | undefined {
-  return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined
-}
-
 function first(containers: readonly JsonObject[], key: string): JsonValue | undefined {
   for (const container of containers) {
-    const value = own(container, key)
+    const value = ownValue(container, key)
     if (value !== undefined && value !== null) return value
   }
   return undefined

@@ -1,7 +1,14 @@
-import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue, type SkillMetadata } from '../../kernel/index.ts'
+import {
+  CLIENT_BLOCKS,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  ownValue,
+  type SkillMetadata,
+} from '../../kernel/index.ts'
 import type { Frontmatter, KeyPath, KeyPlace } from '../front.ts'
 import type { Report } from '../report.ts'
-import { normalizeMetadata, own } from './gating.ts'
+import { normalizeMetadata } from './gating.ts'
 import type { Notes } from './slips.ts'
 import { parseJson5, readJson5 } from '../json5.ts'
 import { type Holder, placeOfField } from './metadata-place.ts'
@@ -13,7 +20,7 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
   const metadata = asMapping(front, report)
   const containers: JsonObject[] = []
   for (const alias of CLIENT_BLOCKS) {
-    const value = own(metadata, alias)
+    const value = ownValue(metadata, alias)
     const inner = typeof value === 'string' ? fromText(value, ['metadata', alias], { front, report }) : value
     if (isJsonObject(inner)) containers.push(inner)
   }
@@ -30,7 +37,7 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
     place: (path) => placeOfField(front, [...holdersIn(metadata), { path: [], fields: top }], path),
     report,
   }
-  const other = own(top, 'requires') === undefined ? front.values['requires'] : undefined
+  const other = ownValue(top, 'requires') === undefined ? front.values['requires'] : undefined
   // With a key of another client it is that client's.
   if (isJsonObject(other) && Object.keys(other).every((key) => meantRequirement(key) !== undefined)) {
     const place = (path: KeyPath): KeyPlace => front.place(String(path[0]), path.slice(1))
@@ -42,7 +49,7 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
 /** The containers of `metadata`, with the way to each. */
 function holdersIn(metadata: JsonObject): Holder[] {
   const inAliases = CLIENT_BLOCKS.flatMap((alias): Holder[] => {
-    const value = own(metadata, alias)
+    const value = ownValue(metadata, alias)
     const fields = typeof value === 'string' ? parseJson5(value) : value
     return isJsonObject(fields) ? [{ path: ['metadata', alias], fields }] : []
   })
@@ -52,7 +59,8 @@ function holdersIn(metadata: JsonObject): Holder[] {
 function isGating(key: string, value: JsonValue | undefined): boolean {
   if (key === 'install')
     return (
-      Array.isArray(value) && value.some((item: JsonValue) => isJsonObject(item) && own(item, 'kind') !== undefined)
+      Array.isArray(value) &&
+      value.some((item: JsonValue) => isJsonObject(item) && ownValue(item, 'kind') !== undefined)
     )
   return isJsonObject(value) && ['bins', 'anyBins', 'env', 'config'].some((name) => Object.hasOwn(value, name))
 }

@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonValue, nearest } from '../../kernel/index.ts'
+import { isJsonObject, type JsonValue, nearest, ownValue } from '../../kernel/index.ts'
 import { asBoolean } from '../fields/flags.ts'
-import { own } from '../fields/gating.ts'
 import { countCharacters } from '../fields/text.ts'
 import { shown } from '../shown.ts'
 import { STRICT_LIMITS } from './codes.ts'
@@ -61,7 +60,7 @@ export function checkClaude(subject: Subject): void {
   const { document, front, add } = subject
   checkKnownKeys(subject, 'Claude Code', CLAUDE_KEYS)
   checkCompatibility(subject)
-  if (typeof own(front, 'metadata') === 'string' && own(front, 'metadata') !== '')
+  if (typeof ownValue(front, 'metadata') === 'string' && ownValue(front, 'metadata') !== '')
     add('metadata-text', 'metadata is text, not keys with values; Claude Code ignores it', {
       key: ['metadata'],
       fix: 'run: nexus skills migrate',
@@ -86,7 +85,7 @@ function checkListing({ document, front, add }: Subject): void {
       fix: 'write it without < and >',
     })
   }
-  const more = own(front, 'when_to_use')
+  const more = ownValue(front, 'when_to_use')
   const shownChars = countCharacters(description) + (typeof more === 'string' ? countCharacters(more.trim()) : 0)
   if (shownChars <= STRICT_LIMITS.maxListedChars) return
   const message = `Claude Code lists ${STRICT_LIMITS.maxListedChars} characters of description and when_to_use; here are ${shownChars}`

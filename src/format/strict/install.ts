@@ -1,18 +1,17 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownValue } from '../../kernel/index.ts'
 import type { KeyPath } from '../front.ts'
-import { own } from '../fields/gating.ts'
 import { shown } from '../shown.ts'
 import type { Subject } from './findings.ts'
 import { ARCHIVES, BIN, isArchive, isCount, isHttps, isSafePackage, isTarget, PACKAGE_RULES } from './install-rules.ts'
 
 /** Checks every install entry by its kind. Source: contracts §2.3 (fields and kinds), §2.4 (no leading "-", no ".."). */
 export function checkInstall(subject: Subject, fields: JsonObject, path: KeyPath): void {
-  const inside = own(fields, 'requires')
-  const nested = isJsonObject(inside) ? own(inside, 'install') : undefined
+  const inside = ownValue(fields, 'requires')
+  const nested = isJsonObject(inside) ? ownValue(inside, 'install') : undefined
   const [value, place] =
-    nested !== undefined && own(fields, 'install') === undefined
+    nested !== undefined && ownValue(fields, 'install') === undefined
       ? [nested, [...path, 'requires', 'install']]
-      : [own(fields, 'install'), [...path, 'install']]
+      : [ownValue(fields, 'install'), [...path, 'install']]
   if (value === undefined || value === null) return
   const entries: readonly JsonValue[] = Array.isArray(value) ? value : [value as JsonValue]
   entries.forEach((entry, index) => {
@@ -21,13 +20,13 @@ export function checkInstall(subject: Subject, fields: JsonObject, path: KeyPath
 }
 
 function checkEntry(subject: Subject, entry: JsonObject, path: KeyPath): void {
-  const given = own(entry, 'kind')
+  const given = ownValue(entry, 'kind')
   // An entry without a kind is reported when the file is read.
   if (typeof given !== 'string' || given.trim() === '') return
   const kind = given.trim().toLowerCase()
   if (kind === 'download') checkDownload(subject, entry, path)
   else checkPackage(subject, entry, { kind, path })
-  const bins = own(entry, 'bins')
+  const bins = ownValue(entry, 'bins')
   for (const bin of Array.isArray(bins) ? (bins as readonly JsonValue[]) : []) {
     if (typeof bin === 'string' && BIN.test(bin)) continue
     unsafe(subject, path, { key: 'bins', message: `bins names ${text(bin)}, which is no program`, fix: 'bins: [gh]' })
@@ -44,7 +43,7 @@ function checkPackage(subject: Subject, entry: JsonObject, { kind, path }: { kin
     return
   }
   const { field, example } = rule
-  const value = own(entry, field)
+  const value = ownValue(entry, field)
   if (value === undefined) {
     unsafe(subject, path, { key: 'kind', message: `kind ${kind} needs ${field}`, fix: example })
   } else if (typeof value !== 'string' || !isSafePackage(value, rule)) {
@@ -54,12 +53,12 @@ function checkPackage(subject: Subject, entry: JsonObject, { kind, path }: { kin
 }
 
 function checkDownload(subject: Subject, entry: JsonObject, path: KeyPath): void {
-  const url = own(entry, 'url')
+  const url = ownValue(entry, 'url')
   if (typeof url !== 'string' || !isHttps(url)) {
     const message = url === undefined ? 'a download needs url' : `url is ${text(url)}, not an address of https`
     unsafe(subject, path, { key: 'url', message, fix: 'url: https://example.com/tool.tar.gz' })
   }
-  const digest = own(entry, 'sha256')
+  const digest = ownValue(entry, 'sha256')
   if (digest === undefined) {
     subject.add('install-digest', 'the download has no sha256, so nobody can verify it', {
       key: [...path, 'kind'],
@@ -75,7 +74,7 @@ function checkDownload(subject: Subject, entry: JsonObject, path: KeyPath): void
     ['targetDir', isTarget, 'targetDir leaves the directory of tools', 'targetDir: bin'],
   ]
   for (const [key, accepts, message, fix] of rules) {
-    const value = own(entry, key)
+    const value = ownValue(entry, key)
     if (value !== undefined && value !== null && !accepts(value)) unsafe(subject, path, { key, message, fix })
   }
 }

@@ -1,6 +1,5 @@
-import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue, ownValue } from '../../kernel/index.ts'
 import type { KeyPath } from '../front.ts'
-import { own } from '../fields/gating.ts'
 import { parseJson5 } from '../json5.ts'
 import { shown } from '../shown.ts'
 import { checkKnownKeys, FLAG, oneOf, TEXT, type ValueKind } from './claude.ts'
@@ -42,18 +41,18 @@ export function checkOpenclaw(subject: Subject): void {
   const { front, add } = subject
   checkKnownKeys(subject, 'OpenClaw', OPENCLAW_KEYS)
   checkCompatibility(subject)
-  if (own(front, 'command-dispatch') === 'tool' && !TEXT_FIELD(own(front, 'command-tool') ?? null)) {
+  if (ownValue(front, 'command-dispatch') === 'tool' && !TEXT_FIELD(ownValue(front, 'command-tool') ?? null)) {
     add('field-value', 'command-dispatch: tool needs the name of the tool in command-tool', {
       key: ['command-dispatch'],
       fix: 'write: command-tool: <name of the tool>',
     })
   }
-  const value = own(front, 'metadata')
+  const value = ownValue(front, 'metadata')
   const metadata = typeof value === 'string' ? parseJson5(value) : value
   if (!isJsonObject(metadata)) return
   checkFields(subject, metadata, ['metadata'])
   for (const alias of CLIENT_BLOCKS) {
-    const given = own(metadata, alias)
+    const given = ownValue(metadata, alias)
     const inner = typeof given === 'string' ? parseJson5(given) : given
     if (isJsonObject(inner)) checkFields(subject, inner, ['metadata', alias])
     else if (given !== undefined && given !== null)
@@ -80,7 +79,7 @@ function checkFields(subject: Subject, fields: JsonObject, path: KeyPath): void 
 }
 
 function checkSystems({ add }: Subject, fields: JsonObject, path: KeyPath): void {
-  const given = own(fields, 'os')
+  const given = ownValue(fields, 'os')
   const names = typeof given === 'string' ? given.split(',') : Array.isArray(given) ? (given as JsonValue[]) : []
   for (const name of names) {
     if (typeof name !== 'string' || OS_WORDS.includes(name.trim().toLowerCase())) continue

@@ -1,6 +1,5 @@
-import { isJsonObject, nearest } from '../../kernel/index.ts'
+import { isJsonObject, nearest, ownValue } from '../../kernel/index.ts'
 import type { DocumentHead } from '../document.ts'
-import { own } from '../fields/gating.ts'
 import { shown } from '../shown.ts'
 import type { Subject } from './findings.ts'
 
@@ -41,7 +40,7 @@ export function checkCompatibility({ document, add }: Pick<SpecSubject, 'documen
 }
 
 function checkTools({ front, document, add }: SpecSubject): void {
-  const value = own(front, 'allowed-tools')
+  const value = ownValue(front, 'allowed-tools')
   if (value === undefined || value === null) return
   const text = document.allowedTools.join(' ')
   if (value === text) return
@@ -59,7 +58,7 @@ function quotedWhenNeeded(text: string): string {
 }
 
 function checkMetadata({ front, add }: SpecSubject): void {
-  const metadata = own(front, 'metadata')
+  const metadata = ownValue(front, 'metadata')
   const fix = 'run: nexus skills migrate --to flat, which writes text that Nexus reads back'
   if (typeof metadata === 'string' && metadata.trimStart().startsWith('{')) {
     add('metadata-text', 'metadata is text, not keys with values', { key: ['metadata'], fix })

@@ -5,9 +5,9 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  ownValue,
   type SkillDocument,
 } from '../../kernel/index.ts'
-import { own } from '../fields/gating.ts'
 import { parseJson5 } from '../json5.ts'
 import { parseSkill } from '../parse.ts'
 import { WRITE_CODES, type WriteCode } from './codes.ts'
@@ -67,7 +67,7 @@ function rewrite(text: string, options: RewriteOptions, planner: Planner): Rewri
   const layout = document === undefined || !text.isWellFormed() ? undefined : layOut(text)
   const tree = layout && readTree(layout)
   if (document === undefined || layout === undefined || tree === undefined) return unchanged(text, diagnostics)
-  const written = own(document.frontmatter, 'metadata')
+  const written = ownValue(document.frontmatter, 'metadata')
   const metadata = typeof written === 'string' ? parseJson5(written) : written
   const plan = isJsonObject(metadata) ? planner(metadata, formOf(tree, written)) : undefined
   if (plan === undefined) return unchanged(text, diagnostics)
