@@ -25,7 +25,7 @@ export function aboutHeld(skill: Skill, reasons: readonly HeldReason[], facts: F
 
 function fromCause({ code, text, fix }: HeldReason, cause: Diagnostic): Finding {
   const { code: _, severity: __, ...place } = cause
-  const message = `Held back: ${text}: ${cause.message}.`
+  const message = `Held back: ${text}. ${cause.message}`
   return finding(code, 'error', { fix, ...place, message, reason: text })
 }
 
@@ -56,6 +56,11 @@ function inSession(skill: Skill, { snapshot }: Facts): readonly Finding[] {
   ]
 }
 
+function lineOfUnreadable({ metadata }: Skill, name: string | undefined): Advice {
+  const line = metadata.unreadable?.find(({ key }) => key === name)?.line
+  return line === undefined ? {} : { line }
+}
+
 type Advice = Partial<Pick<Finding, 'path' | 'line' | 'fix'>>
 
 /** What this machine and its settings know of a reason. */
@@ -72,6 +77,8 @@ function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
     }
     case 'missing-description':
       return {}
+    case 'invalid-requirement':
+      return lineOfUnreadable(skill, missing[0])
     default: {
       const head = host.heads.get(skill) ?? []
       const line = (code === 'os' ? lineOfSystems(head) : undefined) ?? lineOf(head, missing[0])

@@ -36,6 +36,8 @@ function wordsFor({ code, name }: Lack, skill: Skill, ground: Ground): Words {
       return { text: 'not allowed for this agent', fix: `Add ${skill.name} to the agent's skills: list.` }
     case 'os':
       return { missing: os, text: `requires OS ${listed(os)}, have ${ground.os}`, fix: osFix(os, ground.os) }
+    case 'invalid-requirement':
+      return { missing: [name], text: `invalid requirement: ${name}`, fix: requirementFix(skill, name) }
     case 'bin':
       return { missing: [name], text: `missing binary: ${name}`, fix: binFix(skill, [name], ground) }
     case 'any-bins': {
@@ -88,6 +90,11 @@ function osFix(names: readonly string[], target: string): string {
   const near = nearest(unknown, SYSTEMS)
   const hint = near === undefined ? '' : ` Did you mean ${near}?`
   return `Correct os: in its frontmatter: '${unknown}' is no system; they are ${SYSTEMS.join(', ')}.${hint}`
+}
+
+function requirementFix({ file, metadata }: Skill, name: string): string {
+  const { line, example } = metadata.unreadable?.find(({ key }) => key === name) ?? {}
+  return `Correct ${name} in ${file}:${line}, for example: ${example}`
 }
 
 function binFix(skill: Skill, names: readonly string[], ground: Ground): string {

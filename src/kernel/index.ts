@@ -66,6 +66,7 @@ export {
   TIERS,
   type Tier,
   trustedNames,
+  type UnreadableRequirement,
 } from './skill.ts'
 export { type ServiceKey, serviceKey, type Services, type Tool, type ToolContext, type ToolOptions } from './tool.ts'
 export { CLIENT_BLOCKS, DEFAULTS, SKILL_FILE, toOsName } from './vocabulary.ts'

@@ -82,7 +82,7 @@ test('every reason of a held skill is a finding with the fix of the gate', () =>
       {
         code: 'description-missing',
         severity: 'warning',
-        message: 'the description is empty; the skill is held',
+        message: 'The description is empty, so Nexus holds the skill.',
         path: '/local/x/SKILL.md',
         line: 2,
         fix: 'write: description: "…"',
@@ -97,7 +97,11 @@ test('every reason of a held skill is a finding with the fix of the gate', () =>
   )
   assert.deepEqual(
     [findings[0]?.line, findings[0]?.message, findings[0]?.fix],
-    [2, 'Held back: missing description: the description is empty; the skill is held.', 'write: description: "…"'],
+    [
+      2,
+      'Held back: missing description. The description is empty, so Nexus holds the skill.',
+      'write: description: "…"',
+    ],
   )
   assert.equal(findings[2]?.message, "Held back: not allowed for agent 'bob'.")
   assert.ok(findings.every(({ fix, path }) => fix !== '' && path === '/local/x/SKILL.md'))
