@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Diagnosis, Finding } from '../../src/diagnose/index.ts'
 import type { Invocation } from '../../src/cli/command.ts'
-import { diagnoseHere, type Told } from '../../src/cli/show/facts.ts'
+import { diagnoseHere, type Known } from '../../src/cli/show/facts.ts'
 import { readEnvironment } from '../../src/config/index.ts'
 import { fixSkill } from '../../src/format/index.ts'
 import { type Local, openLocal } from '../../src/local/open-local.ts'
@@ -76,7 +76,7 @@ export class Desk {
       const signal = AbortSignal.timeout(20_000)
       const invocation = { flags, environment, cwd: this.workspace, signal } as unknown as Invocation
       const seen = { loaded, sources, facts: runtime.facts, catalog: runtime.catalog(agent) }
-      return await diagnoseHere(asked, seen, { invocation, told: toldBy(runtime, agent) })
+      return await diagnoseHere(asked, seen, { invocation, known: knownBy(runtime, agent) })
     } finally {
       await local.close()
     }
@@ -84,7 +84,7 @@ export class Desk {
 }
 
 /** As the command does it. */
-function toldBy(runtime: Local['runtime'], agent: string | undefined): Told {
+function knownBy(runtime: Local['runtime'], agent: string | undefined): Known {
   const canLoad = runtime.definitions(agent).some(({ name }) => name === 'load_skill')
   return { index: runtime.index(agent), canLoad: canLoad || runtime.catalog(agent).skills.length === 0 }
 }
