@@ -70,7 +70,7 @@ function contendersOf(copies: readonly Copy[]): readonly Copy[] {
  * The first copy, unless it and all before the first ready one only lack something here: then the ready one. What is disabled
  * goes by name, so it hides all below it. Source: decisions, "a copy that cannot run".
  */
-function winnerOf(contenders: readonly Copy[]): Copy {
+export function winnerOf(contenders: readonly Copy[]): Copy {
   const decisive = contenders.find((copy) => !canYield(copy))
   return decisive && isReady(decisive) ? decisive : (contenders[0] as Copy)
 }

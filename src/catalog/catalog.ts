@@ -50,4 +50,17 @@ export interface PromptIndex {
     readonly shown: 'full' | 'shortened' | 'name' | 'omitted'
     readonly tokens: number
   }[]
+  /** Present when skills are shortened or left out. */
+  readonly overBudget?: OverBudget
+}
+
+/** How many skills the budget cuts, and what would show them all. */
+export interface OverBudget {
+  readonly shortened: number
+  readonly nameOnly: number
+  readonly omitted: number
+  /** `skills.prompt.budgetChars`. */
+  readonly budgetChars: number
+  /** Code points that all skills with whole descriptions need, without locations. */
+  readonly neededChars: number
 }

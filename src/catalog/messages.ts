@@ -1,4 +1,5 @@
 import { toSafeLine } from '../kernel/index.ts'
+import type { OverBudget } from './catalog.ts'
 
 /** What the catalog says about one name. */
 interface LowerCopy {
@@ -15,7 +16,7 @@ interface Words {
   readonly fix: string
 }
 
-/** The words of every diagnostic of the catalog, by its code. Facts come from outside, so they are made safe to print. */
+/** The words of every diagnostic and error of the catalog. Facts come from outside, so they are made safe to print. */
 export const MESSAGES = {
   'lower-copy-used': {
     invalid: ({ name, source, file, used }: LowerCopy): Words => ({
@@ -27,4 +28,27 @@ export const MESSAGES = {
       fix: `To use the other copy, fix what it lacks. Run: nexus skills why ${toSafeLine(file)}`,
     }),
   },
+  'over-budget': ({ shortened, nameOnly, omitted, budgetChars, neededChars }: OverBudget): Words => {
+    const parts = [
+      shortened > 0 ? `${shortened} with a shortened description` : '',
+      nameOnly > 0 ? `${nameOnly} by name only` : '',
+      omitted > 0 ? `${omitted} not at all` : '',
+    ]
+    const shown = parts.filter((part) => part !== '').join(', ')
+    const why =
+      neededChars > budgetChars
+        ? `All skills need ${neededChars} characters, the budget is ${budgetChars}.`
+        : LONG_NAMES
+    const fix =
+      neededChars > budgetChars
+        ? `Set skills.prompt.budgetChars to ${neededChars} in nexus.yaml, or disable skills that you do not need.`
+        : 'Give these skills shorter names.'
+    return { message: `The prompt shows some skills shortened: ${shown}. ${why}`, fix }
+  },
+  'bad-budget': (budgetChars: number): Words => ({
+    message: `The prompt budget must be a whole number of characters, not ${budgetChars}.`,
+    fix: 'Set skills.prompt.budgetChars or SKILLS_PROMPT_CHAR_BUDGET to a number such as 12000.',
+  }),
 } as const
+
+const LONG_NAMES = 'Names of more than 128 characters are not shown.'

@@ -21,15 +21,22 @@ export type Decision =
   | { readonly type: 'deny'; readonly rule: string; readonly reason: string }
   | { readonly type: 'ask'; readonly rule: string; readonly question: string }
 
+/**
+ * Where a call is: `asked` (a person is asked) → `answered` → `started` → closed. Closed calls are final: `interrupted` is
+ * one whose process died after it started, so that the outcome is unknown, `not run` one that never started.
+ */
+export type CallState = 'asked' | 'answered' | 'started' | 'done' | 'failed' | 'denied' | 'interrupted' | 'not run'
+
 /** One line of the ledger. It is written before anything runs and closed exactly once. */
 export interface LedgerEntry {
   readonly call: Call
   readonly decision: Decision
-  /** `open` until closed; `interrupted` when the process died in between: the outcome is unknown. */
-  readonly state: 'open' | 'closed' | 'interrupted'
+  readonly state: CallState
   readonly outcome?: Outcome
   /** Epoch milliseconds. */
   readonly openedAt: number
+  /** When it began to run: later than `openedAt` when a person was asked. */
+  readonly startedAt?: number
   readonly closedAt?: number
   /** Name and tree digest of the skill the call was about, when there is one. */
   readonly skill?: { readonly name: string; readonly treeDigest?: string }

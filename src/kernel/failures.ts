@@ -56,6 +56,7 @@ export const CODES = {
   PATH_OUTSIDE: { rpc: -32014, http: 403, exit: 1 },
   CALL_DENIED: { rpc: -32003, http: 403, exit: 1 },
   CONFLICT: { rpc: -32009, http: 409, exit: 1 },
+  LEASE_LOST: { rpc: -32019, http: 409, exit: 1 },
   CANCELLED: { rpc: -32015, http: 499, exit: 130 },
   TIMEOUT: { rpc: -32016, http: 504, exit: 1 },
   LIMIT_EXCEEDED: { rpc: -32017, http: 413, exit: 1 },

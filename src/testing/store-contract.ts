@@ -59,7 +59,14 @@ function ledgerTests(open: Open, clock: Advance): void {
     const given = call({ projectId } as Store, 'c1', { sessionId: 's1', turnId: 't1', arguments: odd })
     const skill = { name: 'csv-report', treeDigest: 'sha256:00' }
     const entry = await ledger.open(given, ALLOW, skill)
-    assert.deepEqual(entry, { call: given, decision: ALLOW, state: 'open', openedAt: 1_001, skill })
+    assert.deepEqual(entry, {
+      call: given,
+      decision: ALLOW,
+      state: 'started',
+      openedAt: 1_001,
+      startedAt: 1_001,
+      skill,
+    })
     assert.deepEqual(await ledger.get('c1'), entry)
     assert.equal(await ledger.get('c2'), undefined)
   })
@@ -68,7 +75,7 @@ function ledgerTests(open: Open, clock: Advance): void {
     const store = await open()
     await store.ledger.open(call(store, 'c1'), ALLOW)
     const closed = await store.ledger.close('c1', succeeded('first', { n: 1 }))
-    assert.equal(closed.state, 'closed')
+    assert.equal(closed.state, 'done')
     assert.deepEqual(closed.outcome, succeeded('first', { n: 1 }))
     await clock.advance(5)
     assert.deepEqual(await store.ledger.close('c1', succeeded('second')), closed)
@@ -89,7 +96,7 @@ function ledgerTests(open: Open, clock: Advance): void {
     circular.self = circular
     const unwritable = { ...succeeded(''), data: circular } as unknown as ReturnType<typeof succeeded>
     await assert.rejects(store.ledger.close('c1', unwritable), hasCode('INVALID_ARGUMENT'))
-    assert.equal((await store.ledger.get('c1'))?.state, 'open')
+    assert.equal((await store.ledger.get('c1'))?.state, 'started')
   })
 
   it('lists entries oldest first, by session and turn, and with a limit the newest', async () => {
@@ -204,8 +211,8 @@ function recoveryTests(open: Open): void {
     const cut = await store.ledger.get('dead-open')
     assert.equal(cut?.state, 'interrupted')
     assert.deepEqual(cut?.outcome, { type: 'failed', code: 'INTERRUPTED', message: 'interrupted: outcome unknown' })
-    assert.equal((await store.ledger.get('alive-open'))?.state, 'open')
-    assert.equal((await store.ledger.get('dead-closed'))?.state, 'closed')
+    assert.equal((await store.ledger.get('alive-open'))?.state, 'started')
+    assert.equal((await store.ledger.get('dead-closed'))?.state, 'done')
     assert.equal((await store.sessions.get('dead'))?.state, 'idle')
     assert.equal((await store.sessions.get('dead'))?.owner, undefined)
     assert.equal((await store.sessions.get('alive'))?.state, 'running')
@@ -238,14 +245,14 @@ function isolationTests(open: Open): void {
     }
     await one.ledger.close('c', succeeded('one'))
     await one.sessions.update('s', { state: 'running', owner: 'x' })
-    assert.equal((await two.ledger.get('c'))?.state, 'open')
+    assert.equal((await two.ledger.get('c'))?.state, 'started')
     assert.equal((await two.sessions.get('s'))?.state, 'idle')
     assert.equal((await two.sessions.get('s'))?.title, two.projectId)
     assert.deepEqual(await two.sessions.messages('s'), [{ role: 'user', content: two.projectId }])
     await one.sessions.create({ id: 'only-one', agentId: 'main', title: '' })
     await assert.rejects(two.sessions.messages('only-one'), hasCode('INVALID_ARGUMENT'))
     assert.equal(await one.recover(NOBODY_LIVES), 0)
-    assert.equal((await two.ledger.get('c'))?.state, 'open')
+    assert.equal((await two.ledger.get('c'))?.state, 'started')
     assert.equal((await two.ledger.list()).length, 1)
     assert.equal((await two.sessions.list()).length, 1)
   })

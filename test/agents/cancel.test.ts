@@ -67,7 +67,7 @@ describe('cancel', () => {
       rig.ofType('tool-result').map(({ tool }) => tool),
       ['wait', 'next'],
     )
-    assert.equal((await rig.store.ledger.list({ turnId: result.turnId }))[0]?.state, 'closed')
+    assert.equal((await rig.store.ledger.list({ turnId: result.turnId }))[0]?.state, 'failed')
     assert.equal((await rig.send('go on')).text, 'Done.')
   })
 

@@ -43,7 +43,7 @@ describe('a turn', () => {
     assert.equal(entry?.call.id, rig.ofType('tool-call')[0]?.callId)
     assert.deepEqual(
       [entry?.call.tool, entry?.call.sessionId, entry?.call.origin, entry?.state],
-      ['add', sessionId, 'model', 'closed'],
+      ['add', sessionId, 'model', 'done'],
     )
   })
 

@@ -70,9 +70,9 @@ describe('an agent on the whole pipeline', () => {
     assert.deepEqual(
       entries.map(({ call: { tool }, state, outcome }) => [tool, state, outcome?.type]),
       [
-        ['load_skill', 'closed', 'success'],
-        ['read_skill_file', 'closed', 'success'],
-        ['run_command', 'closed', 'success'],
+        ['load_skill', 'done', 'success'],
+        ['read_skill_file', 'done', 'success'],
+        ['run_command', 'done', 'success'],
       ],
     )
   })
@@ -140,7 +140,7 @@ describe('an agent on the whole pipeline', () => {
     const result = await agent.send('Greet Ada', { signal: stop.signal })
     assert.equal(result.end, 'cancelled')
     const [entry] = await store.ledger.list({ turnId: result.turnId })
-    assert.deepEqual([entry?.state, entry?.outcome?.type === 'failed' && entry.outcome.code], ['closed', 'CANCELLED'])
+    assert.deepEqual([entry?.state, entry?.outcome?.type === 'failed' && entry.outcome.code], ['failed', 'CANCELLED'])
     assert.ok(isWhole(await store.sessions.messages(agent.sessionId)))
   })
 })

@@ -194,8 +194,8 @@ const many =
   (budget: number): ((desk: Desk) => void) =>
   (desk) => {
     for (let index = 0; index < 20; index++) {
-      const text = skill(`name: skill-${index}`, `description: ${'Does much. '.repeat(30)}`)
-      desk.put(`skills/skill-${index}/SKILL.md`, text)
+      const text = skill(`name: a-skill-${index}`, `description: ${'Does much. '.repeat(30)}`)
+      desk.put(`skills/a-skill-${index}/SKILL.md`, text)
     }
     desk.put(FILE, skill(NAME, `description: ${'Reads a PDF. '.repeat(30)}`))
     desk.put('nexus.yaml', `skills: { prompt: { budgetChars: ${budget} } }\n`)

@@ -46,7 +46,7 @@ test('a skill over the budget is shortened, named only, or left out, and each is
   )
   const last = catalog.skills.at(-1)?.name ?? ''
   assert.deepEqual(codes('s0', told(catalog, 8000)), ['over-budget-shortened'])
-  assert.deepEqual(codes('s0', told(catalog, 1000)), ['over-budget-name'])
+  assert.deepEqual(codes(last, told(catalog, 1000)), ['over-budget-name'])
   assert.deepEqual(codes(last, told(catalog, 300)), ['over-budget-omitted'])
   assert.match(diagnose(last, told(catalog, 300)).findings[0]?.fix ?? '', /SKILLS_PROMPT_CHAR_BUDGET/)
 })

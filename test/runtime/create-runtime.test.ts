@@ -118,8 +118,8 @@ test('the entry is in the ledger before the tool runs', async (t) => {
   })
   const runtime = await open(t, { ledger, registerTools: (registry) => registry.register('spy', () => spy) })
   const { entry } = await runtime.call({ tool: 'spy', arguments: {} })
-  assert.deepEqual(seen, ['open'])
-  assert.equal(entry.state, 'closed')
+  assert.deepEqual(seen, ['started'])
+  assert.equal(entry.state, 'failed')
 })
 
 test('a secret is in neither the ledger nor the outcome', async (t) => {
@@ -221,7 +221,7 @@ test('arguments that are no object or nested too deeply are answered and recorde
   for (const bad of [null, [], 'x', deep] as JsonObject[]) {
     const { outcome, entry } = await runtime.call({ tool: 'count', arguments: bad })
     assert.equal(outcome.type === 'failed' && outcome.code, 'INVALID_PARAM')
-    assert.equal(entry.state, 'closed')
+    assert.equal(entry.state, 'failed')
   }
   assert.deepEqual(runs, [])
 })

@@ -93,11 +93,11 @@ describe('a state file that several processes use', () => {
     const store = await openSqliteStore({ path, projectId: 'default' })
     assert.equal(await store.recover(isOwnerAlive), 1)
     assert.equal((await store.ledger.get('dead-2'))?.state, 'interrupted')
-    assert.equal((await store.ledger.get('living-2'))?.state, 'open')
+    assert.equal((await store.ledger.get('living-2'))?.state, 'started')
     living.kill('SIGKILL')
     await once(living, 'close')
     assert.equal(await store.recover(isOwnerAlive), 3)
-    assert.equal((await store.ledger.list()).filter(({ state }) => state === 'open').length, 0)
+    assert.equal((await store.ledger.list()).filter(({ state }) => state === 'started').length, 0)
     await store.close()
     assertKept([...deadLines, ...lines], await readAll(path))
   })
@@ -135,7 +135,7 @@ describe('a state file that several processes use', () => {
         .prepare('select version from migrations')
         .all()
         .map((row) => row['version']),
-      [1],
+      [1, 2],
     )
     database.close()
   })

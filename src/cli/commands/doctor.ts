@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolveModel } from '../../agents/index.ts'
 import { loadConfig, type LoadedConfig } from '../../config/index.ts'
 import { DEFAULT_PROJECT, type Diagnostic, hasErrors, isNexusError, type Severity } from '../../kernel/index.ts'
-import { sandboxOptions, stateFile } from '../../local/index.ts'
+import { budgetDiagnostics, sandboxOptions, stateFile } from '../../local/index.ts'
 import { checkSandbox, createSandbox } from '../../sandbox/index.ts'
 import { openSqliteStore } from '../../store/index.ts'
 import { diagnoseInvalid } from '../../diagnose/index.ts'
@@ -110,7 +110,7 @@ async function checkCommands(loaded: LoadedConfig): Promise<Finding> {
   }
 }
 
-async function checkSkills(_loaded: LoadedConfig, invocation: Invocation): Promise<Finding> {
+async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promise<Finding> {
   // What openFor would print is told by the other checks.
   const quiet = { ...invocation, terminal: { ...invocation.terminal, isWatched: false, note: () => undefined } }
   try {
@@ -124,7 +124,11 @@ async function checkSkills(_loaded: LoadedConfig, invocation: Invocation): Promi
         const { command: _, ...found } = withCommands(first, invocation)
         return [{ ...found, path: broken.file, severity: 'warning' as const }]
       })
-      return { subject: 'skills', found, diagnostics }
+      return {
+        subject: 'skills',
+        found,
+        diagnostics: [...diagnostics, ...budgetDiagnostics(loaded, local.runtime.index())],
+      }
     } finally {
       await local.close()
     }

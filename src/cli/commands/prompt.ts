@@ -1,8 +1,9 @@
+import { measure } from '../../catalog/index.ts'
 import { NexusError, toSafeLine } from '../../kernel/index.ts'
-import type { Local } from '../../local/index.ts'
+import { budgetDiagnostics, type Local } from '../../local/index.ts'
 import { choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
-import { agentFlag, openFor } from '../open.ts'
+import { agentFlag, openFor, printDiagnostics } from '../open.ts'
 
 type Style = (typeof CHOICES.style)[number]
 
@@ -69,10 +70,12 @@ function print(told: Told, local: Local, invocation: Invocation): void {
   const { terminal, flags } = invocation
   const { text, index, style, budgetChars, tools } = told
   const { characters, tokens, items } = index
+  const sent = measure(text)
+  const inBudget = budgetDiagnostics(local.loaded, index)
   if (flags['json'] === true) {
     const shown = { style, characters, tokens, budgetChars, items: items.map((item) => ({ ...item })) }
-    const diagnostics = [...local.diagnostics, ...local.runtime.catalog(agentFlag(invocation)).diagnostics]
-    terminal.json(envelope('prompt', { text, index: shown, tools: [...tools] }, { diagnostics, exit: 0 }))
+    const diagnostics = [...local.diagnostics, ...local.runtime.catalog(agentFlag(invocation)).diagnostics, ...inBudget]
+    terminal.json(envelope('prompt', { text, ...sent, index: shown, tools: [...tools] }, { diagnostics, exit: 0 }))
   } else if (items.length === 0) {
     terminal.note('No skill is ready, so the model is told nothing about skills. See: nexus skills check')
   } else if (text === '') {
@@ -81,11 +84,10 @@ function print(told: Told, local: Local, invocation: Invocation): void {
     )
   } else {
     terminal.line(text)
-    const whole = style === 'names' ? 'name' : 'full'
-    const cut = items.filter(({ shown }) => shown !== whole).length
     const skills = `${items.length} ${items.length === 1 ? 'skill' : 'skills'}`
-    const cost = `${characters} characters of ${budgetChars}, about ${tokens} tokens`
-    const left = cut > 0 ? `; ${cut} shortened or left out` : ''
-    terminal.note(terminal.paintNote('dim', `${skills}, style ${style}, ${cost}${left}. Tools: ${tools.join(', ')}`))
+    const cost = `${sent.characters} characters, about ${sent.tokens} tokens with the rules of use`
+    const list = `the list has ${characters} of ${budgetChars} characters`
+    terminal.note(terminal.paintNote('dim', `${skills}, style ${style}: ${cost}; ${list}. Tools: ${tools.join(', ')}`))
+    printDiagnostics(inBudget, terminal)
   }
 }

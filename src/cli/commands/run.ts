@@ -1,12 +1,12 @@
 import { createAgent, isOwnerAlive, type ModelChoice, processOwner, type TurnResult } from '../../agents/index.ts'
 import { NexusError, newId } from '../../kernel/index.ts'
-import type { Local } from '../../local/index.ts'
+import { budgetDiagnostics, type Local } from '../../local/index.ts'
 import type { Store } from '../../store/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorMember, type Failure, printFailure, toFailure } from '../failure.ts'
 import { chooseModel } from '../model/choose-model.ts'
-import { agentFlag, findings, openFor, seenBy, warnUnconfined } from '../open.ts'
+import { agentFlag, findings, openFor, printDiagnostics, seenBy, warnUnconfined } from '../open.ts'
 import { findSession } from '../sessions/find-session.ts'
 import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show/turn.ts'
 
@@ -31,6 +31,7 @@ export async function runTask(invocation: Invocation): Promise<number> {
         `model ${model.describe} · ${describeSkills(local, invocation)} · sandbox ${local.sandbox.kind}`,
       ),
     )
+    printDiagnostics(budgetDiagnostics(local.loaded, local.runtime.index(agentFlag(invocation))), terminal)
     const json = invocation.flags['json'] === true
     const onStderr = { ...terminal, paint: terminal.paintNote, columns: terminal.noteColumns }
     const display = createTurnDisplay(onStderr, { say: json ? () => undefined : terminal.write, note: terminal.note })
