@@ -44,7 +44,7 @@ export function exampleOf(outer: Schema | undefined, depth = 0): string {
         depth,
       )
     case 'record':
-      return `{ ${exampleOf(schema.key as Schema)}: ${exampleOf(schema.value, depth + 1)} }`
+      return `{ ${marksOf(schema.key as Schema).example ?? 'name'}: ${exampleOf(schema.value, depth + 1)} }`
     default:
       return mapOf(schema, depth)
   }
