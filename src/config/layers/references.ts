@@ -86,7 +86,7 @@ function visitText(text: string, at: Path, place: Visit): JsonValue {
   if (use === 'literal') return text
   if (use === 'plain') {
     if (!text.includes('${')) return text
-    report(place, at, 'error', REFERENCES.notHere({ setting: nameOf(at) }))
+    report(place, at, { severity: 'error', ...REFERENCES.notHere({ setting: nameOf(at) }) })
     return text
   }
   const expanded = expand(text, at, place)
@@ -101,7 +101,7 @@ function expand(text: string, at: Path, place: Visit): string | undefined {
   const names = [...text.matchAll(REFERENCE)].filter(([match]) => match !== '$${').map(([, name]) => name)
   if (names.includes(undefined)) {
     place.found.remove.push(unitOf(at))
-    report(place, at, 'error', REFERENCES.syntax({ setting: nameOf(at) }))
+    report(place, at, { severity: 'error', ...REFERENCES.syntax({ setting: nameOf(at) }) })
     return undefined
   }
   const values = new Map(names.map((name = '') => [name, place.environment.get(name)]))
@@ -118,7 +118,7 @@ function leaveOutVariable(variable: string, at: Path, place: Visit): undefined {
   const words = REFERENCES.unset(facts, isEmpty)
   const problem = `refers to ${variable}, which is ${isEmpty ? 'empty' : 'not set'}`
   leaveOut({ problem, fix: words.fix }, at, place)
-  report(place, at, 'warning', words)
+  report(place, at, { severity: 'warning', ...words })
 }
 
 function leaveOut(reason: Omit<Unset, 'keys'>, at: Path, { found }: Visit): void {
@@ -133,7 +133,7 @@ function readSecret(value: JsonObject, at: Path, place: Visit): JsonValue {
     case 'wrong': {
       const { why, fix } = reference
       leaveOut({ problem: why, fix }, at, place)
-      report(place, at, 'error', REFERENCES.wrongSecret({ setting: nameOf(at), why, fix }))
+      report(place, at, { severity: 'error', ...REFERENCES.wrongSecret({ setting: nameOf(at), why, fix }) })
       return ''
     }
     case 'command': {
@@ -164,15 +164,15 @@ function fromFile(
     const facts = { setting: nameOf(at), path, why: read.why, unit: nameOf(unitOf(at)) }
     const words = REFERENCES.secretFile(facts)
     leaveOut({ problem: `refers to the file ${path}, which ${read.why}`, fix: words.fix }, at, place)
-    report(place, at, 'warning', words)
+    report(place, at, { severity: 'warning', ...words })
     return undefined
   }
-  if (read.isOpen) report(place, at, 'warning', REFERENCES.secretOpen({ path: shellWord(path) }))
+  if (read.isOpen) report(place, at, { severity: 'warning', ...REFERENCES.secretOpen({ path: shellWord(path) }) })
   return read.secret
 }
 
-function report({ path, found }: Visit, at: Path, severity: Severity, words: Message): void {
-  found.findings.push({ file: path, at, severity, ...words })
+function report({ path, found }: Visit, at: Path, words: Message & { readonly severity: Severity }): void {
+  found.findings.push({ file: path, at, ...words })
 }
 
 /** How texts are read at and below a place, unless the schema says that they are paths; anything else is `plain`. */

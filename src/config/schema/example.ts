@@ -10,44 +10,42 @@ const STRINGS = {
   address: 'https://example.com',
   secret: '"${API_KEY}"',
   name: 'name',
+  text: 'text',
 } as const
 
 /** An example of a value; never one from a file. */
 export function exampleOf(outer: Schema | undefined, depth = 0): string {
   if (outer === undefined) return 'value'
   const schema = unwrapped(outer)
-  if (outer.default !== undefined && typeof outer.default !== 'object') return String(outer.default)
-  const [choice] = choicesOf(schema)
-  if (choice !== undefined && schema.type === 'picklist') return choice
-  const holds = holdsOf(schema)
+  const { default: usual } = outer
+  if (usual !== undefined && typeof usual !== 'object') return String(usual)
+  if (holdsOf(schema) === 'secret') return STRINGS.secret
+  return plainExample(schema) ?? nestedExample(schema, depth)
+}
+
+function plainExample(schema: Schema): string | undefined {
   switch (schema.type) {
-    case 'array':
-      return `[${exampleOf(schema.item, depth + 1)}]`
+    case 'picklist':
+      return choicesOf(schema)[0]
     case 'number':
-      return String(
-        Math.max(
-          1,
-          ...checksOf(schema).flatMap(({ type, requirement }) => (type === 'min_value' ? [Number(requirement)] : [])),
-        ),
-      )
+      return String(Math.max(1, leastOf(schema)))
     case 'boolean':
       return 'true'
     case 'literal':
       return String(schema.literal)
     case 'string':
-      return marksOf(schema).example ?? (holds === undefined ? 'text' : STRINGS[holds])
-    case 'union':
-    case 'variant':
-      if (holds === 'secret') return STRINGS.secret
-      return exampleOf(
-        (schema.options ?? []).find((option) => typeof option === 'object'),
-        depth,
-      )
-    case 'record':
-      return `{ ${marksOf(schema.key as Schema).example ?? 'name'}: ${exampleOf(schema.value, depth + 1)} }`
+      return marksOf(schema).example ?? STRINGS[holdsOf(schema) ?? 'text']
     default:
-      return mapOf(schema, depth)
+      return undefined
   }
+}
+
+function nestedExample(schema: Schema, depth: number): string {
+  const { type, item, options = [], key, value } = schema
+  if (type === 'array') return `[${exampleOf(item, depth + 1)}]`
+  if (type === 'record') return `{ ${marksOf(key as Schema).example ?? 'name'}: ${exampleOf(value, depth + 1)} }`
+  const [first] = options.filter((option) => typeof option === 'object')
+  return first === undefined ? mapOf(schema, depth) : exampleOf(first, depth)
 }
 
 function mapOf({ entries }: Schema, depth: number): string {
@@ -57,6 +55,10 @@ function mapOf({ entries }: Schema, depth: number): string {
   const required = all.filter(([, member]) => member.type !== 'optional')
   const shown = required.length > 0 ? required : all.slice(0, 1)
   return `{ ${shown.map(([key, member]) => `${key}: ${exampleOf(member, depth + 1)}`).join(', ')} }`
+}
+
+function leastOf(schema: Schema): number {
+  return Number(checksOf(schema).find(({ type }) => type === 'min_value')?.requirement ?? 1)
 }
 
 /** A pipe repeats the schema that it began with, which may be a pipe itself. */
