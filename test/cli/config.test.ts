@@ -94,7 +94,7 @@ test('config show finds a section whose key is no plain word', async (t) => {
 test('config show of an unknown section names the nearest one and ends with 2', async (t) => {
   const { code, stderr } = await new Place(t).run(['config', 'show', 'limit'])
   assert.equal(code, 2)
-  assert.match(stderr, /Did you mean limits\?/)
+  assert.match(stderr, /Did you mean: nexus config show limits$/m)
 })
 
 test('commands that only look go on with a faulty configuration and say so; those that act stop with 2', async (t) => {
