@@ -6,7 +6,7 @@ import { callError, errorMember, printFailure, toFailure } from '../../failure.t
 import { errorOf, MESSAGES } from '../../messages/index.ts'
 import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
-import { agentFlag, agentOf, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
+import { agentFlag, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
 import { notesOf } from '../../show/notes.ts'
 import { notLoaded } from '../../show/not-loaded.ts'
 
@@ -56,8 +56,8 @@ async function execute(local: Local, invocation: Invocation, args: { [name: stri
   const progress = createProgress(terminal)
   progress.begin('starting the command')
   try {
-    const { outcome } = await local.runtime.call(
-      { tool: 'run_command', arguments: args, origin: 'cli', ...agentOf(invocation) },
+    const { outcome } = await local.runtime.openAgent({ id: agentFlag(invocation) }).call(
+      { tool: 'run_command', arguments: args, origin: 'cli' },
       {
         signal: AbortSignal.any([signal, terminal.outputEnd]),
         maxLiveBytes: json ? JSON_MAX_BYTES : Number.MAX_SAFE_INTEGER,
@@ -120,12 +120,15 @@ function toData({ data = {}, stats = {} }: Outcome, streams: Streams): JsonValue
 
 /** Loads the skill through the pipeline, so that trust, policy and ledger see it, and returns where its files are. */
 async function baseDirOf(local: Local, name: string, invocation: Invocation): Promise<string> {
-  const { outcome } = await local.runtime.call(
-    { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli', ...agentOf(invocation) },
-    { signal: invocation.signal },
-  )
+  const { outcome } = await local.runtime
+    .openAgent({ id: agentFlag(invocation) })
+    .call({ tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' }, { signal: invocation.signal })
   if (outcome.type !== 'failed') return String(outcome.data['base_dir'])
-  throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)), invocation })
+  throw notLoaded(outcome, {
+    name,
+    catalog: local.runtime.openAgent({ id: agentFlag(invocation) }).catalog(),
+    invocation,
+  })
 }
 
 /** One word is a command line; several are words, quoted so that the shell sees them as given. */
@@ -146,7 +149,10 @@ function secondsFlag(invocation: Invocation, local: Local): number | undefined {
 
 /** Seconds. */
 function maxTimeoutSec(local: Local, invocation: Invocation): number {
-  const tool = local.runtime.definitions(agentFlag(invocation)).find(({ name }) => name === 'run_command')
+  const tool = local.runtime
+    .openAgent({ id: agentFlag(invocation) })
+    .definitions()
+    .find(({ name }) => name === 'run_command')
   const properties = tool?.parameters['properties'] as { timeout_sec?: { maximum?: number } } | undefined
   return properties?.timeout_sec?.maximum ?? Number.POSITIVE_INFINITY
 }
