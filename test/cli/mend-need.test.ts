@@ -47,7 +47,7 @@ mends('a path instead of a program', {
   ...{
     code: 'bin',
     line: 6,
-    says: /'\/usr\/bin\/env' is not the bare name of a command/,
+    says: /'\/usr\/bin\/env' must be the name of a program/,
     mend: rewrite(6, '    bins: [env]'),
   },
 })
@@ -104,7 +104,7 @@ mends('a setting that nexus.yaml cannot have', {
 })
 mends('a system that does not exist', {
   break: needs('metadata:', '  os: [linus]'),
-  ...{ code: 'os', line: 5, says: /'linus' is no system.*Did you mean linux\?/, mend: rewrite(5, '  os: [linux]') },
+  ...{ code: 'os', line: 5, says: /'linus' is an unknown system.*Did you mean linux\?/, mend: rewrite(5, '  os: [linux]') },
 })
 mends('another system', {
   break: needs('metadata:', '  os: [win32]'),
@@ -132,7 +132,7 @@ mends('disabled_skills', {
   ...{
     code: 'disabled',
     line: 2,
-    says: /Take pdf out of skills\.disabled_skills/,
+    says: /Remove pdf from skills\.disabled_skills/,
     mend: rewrite(2, '  disabled_skills: []'),
   },
 })
@@ -184,7 +184,7 @@ mends('a workspace that is not trusted', {
   },
   ...{
     code: 'untrusted',
-    says: /its source is not trusted.*Look at the skill, then run: nexus trust \/.*\/workspace$/,
+    says: /its source is not trusted.*Inspect the skill, then run: nexus trust \/.*\/workspace$/,
   },
   mend: (desk) => void (desk.isTrusted = true),
 })

@@ -70,7 +70,7 @@ test('every reason of a held skill is a finding with the fix of the gate', () =>
       code: 'untrusted',
       missing: [],
       text: 'its source is not trusted',
-      fix: 'Look at the skill, then run: nexus trust',
+      fix: 'Inspect the skill, then run: nexus trust',
     },
     { code: 'bin', missing: [], text: 'missing binary: jq', fix: 'Install jq.' },
     { code: 'env', missing: [], text: 'missing env: KEY', fix: 'Set it.' },
