@@ -29,17 +29,24 @@ const UNIONS = ['HeldCode', 'FailureCode', 'NoticeCode']
 const FOREIGN = new Set(['conflict', 'stdout', 'stderr'])
 
 function written(): ReadonlySet<string> {
-  const found = new Set<string>()
-  for (const file of SOURCE_FILES) {
+  const found = SOURCE_FILES.flatMap((file) => {
     const text = readSource(file)
-    for (const pattern of WRITTEN) for (const [, code = ''] of text.matchAll(pattern)) found.add(code)
-    for (const name of UNIONS) {
-      const union =
-        new RegExp(`export type ${name} =((?:\\s*(?:/\\*\\*.*\\*/\\s*)?\\| '[^']+')+)`).exec(text)?.[1] ?? ''
-      for (const [, code = ''] of union.matchAll(/\| '([^']+)'/g)) found.add(code)
-    }
-  }
-  return new Set([...found].filter((code) => !FOREIGN.has(code) && !/^E[A-Z]+$/.test(code)))
+    const inTables = all(text, /_CODES = \{\n([\s\S]*?)\n\}/g).flatMap((rows) => all(rows, TABLE_ROW))
+    const inUnions = UNIONS.flatMap((name) => all(text, unionOf(name)).flatMap((members) => all(members, /'([^']+)'/g)))
+    return [...WRITTEN.flatMap((pattern) => all(text, pattern)), ...inTables, ...inUnions]
+  })
+  return new Set(found.filter((code) => !FOREIGN.has(code) && !/^E[A-Z]+$/.test(code)))
+}
+
+const TABLE_ROW = /^ {2}'?([a-z]+(?:-[a-z]+)*)'?:/gm
+
+function unionOf(name: string): RegExp {
+  return new RegExp(`export type ${name} =((?:\\s*(?:/\\*\\*.*\\*/\\s*)?\\| '[^']+')+)`, 'g')
+}
+
+/** The first group of every match. */
+function all(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, group = '']) => group)
 }
 
 const TABLES = [CODES, FORMAT_CODES, STRICT_CODES, WRITE_CODES, SOURCE_CODES]

@@ -104,7 +104,12 @@ mends('a setting that nexus.yaml cannot have', {
 })
 mends('a system that does not exist', {
   break: needs('metadata:', '  os: [linus]'),
-  ...{ code: 'os', line: 5, says: /'linus' is an unknown system.*Did you mean linux\?/, mend: rewrite(5, '  os: [linux]') },
+  ...{
+    code: 'os',
+    line: 5,
+    says: /'linus' is an unknown system.*Did you mean linux\?/,
+    mend: rewrite(5, '  os: [linux]'),
+  },
 })
 mends('another system', {
   break: needs('metadata:', '  os: [win32]'),

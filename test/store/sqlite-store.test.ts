@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { isNexusError } from '../../src/kernel/index.ts'
 import { openSqliteStore } from '../../src/store/index.ts'
+import { failsFor, withSession } from './state-file.ts'
 import { openConnection } from '../../src/store/sqlite/connection.ts'
-import { MIGRATIONS, migrate } from '../../src/store/sqlite/migrations.ts'
+import { migrate } from '../../src/store/sqlite/migrations.ts'
 
 let directory: string
 before(async () => {
@@ -28,28 +28,6 @@ const TABLES = [
 ]
 
 const open = (path: string, projectId = 'default') => openSqliteStore({ path, projectId })
-
-/** STORE_FAILED that names the file and says what to do. */
-function failsFor(path: string, words: RegExp): (error: unknown) => boolean {
-  return (error) => {
-    assert.ok(isNexusError(error), String(error))
-    assert.equal(error.code, 'STORE_FAILED')
-    assert.match(error.message, words)
-    assert.ok(error.message.includes(path), error.message)
-    assert.ok(error.fix)
-    return true
-  }
-}
-
-async function withSession(path: string): Promise<void> {
-  const store = await open(path)
-  await store.sessions.create({ id: 's', agentId: 'main', title: 'kept' })
-  await store.sessions.append(
-    's',
-    Array.from({ length: 40 }, (_, index) => ({ role: 'user', content: `${index} ${'x'.repeat(500)}` })),
-  )
-  await store.close()
-}
 
 describe('the state file', () => {
   it(
@@ -164,62 +142,6 @@ describe('the state file', () => {
     assert.equal(await connection.transaction(async () => 5), 5)
     other.close()
     await connection.close()
-  })
-})
-
-describe('migrations', () => {
-  it('are numbered from 1 without gaps and applied once', async () => {
-    assert.deepEqual(
-      MIGRATIONS.map(({ version }) => version),
-      MIGRATIONS.map((_, index) => index + 1),
-    )
-    const path = join(directory, 'twice.db')
-    await withSession(path)
-    await (await open(path)).close()
-    const connection = await openConnection(path)
-    assert.equal((await connection.all('select version from migrations')).length, MIGRATIONS.length)
-    await connection.close()
-  })
-
-  it('happen whole or not at all', async () => {
-    const path = join(directory, 'half.db')
-    await withSession(path)
-    const connection = await openConnection(path)
-    const version = MIGRATIONS.length + 1
-    const statements = ['create table extra (project_id text)', 'create table sessions (project_id text)']
-    await assert.rejects(
-      migrate(connection, [...MIGRATIONS, { version, name: 'bad', statements }]),
-      failsFor(path, /already exists/),
-    )
-    assert.equal((await connection.get(`select count(*) as n from sqlite_schema where name = 'extra'`))?.['n'], 0)
-    assert.equal((await connection.get('select max(version) as v from migrations'))?.['v'], MIGRATIONS.length)
-    await connection.close()
-    const store = await open(path)
-    assert.equal((await store.sessions.get('s'))?.title, 'kept')
-    await store.close()
-  })
-
-  it('refuse a newer schema and the database of another program, and change neither', async () => {
-    const newer = join(directory, 'newer.db')
-    await withSession(newer)
-    const database = new DatabaseSync(newer)
-    database.exec(`insert into migrations values (999, 'from the future', 0)`)
-    database.close()
-    await assert.rejects(open(newer), failsFor(newer, /newer Nexus \(schema 999, this one knows/))
-    const foreign = join(directory, 'foreign.db')
-    const other = new DatabaseSync(foreign)
-    other.exec('create table migrations (version integer); insert into migrations values (1)')
-    other.close()
-    await assert.rejects(open(foreign), failsFor(foreign, /another program/))
-    const again = new DatabaseSync(foreign)
-    assert.deepEqual(
-      again
-        .prepare('select name from sqlite_schema')
-        .all()
-        .map((row) => row['name']),
-      ['migrations'],
-    )
-    again.close()
   })
 })
 

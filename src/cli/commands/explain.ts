@@ -42,6 +42,12 @@ export function allCodes(): readonly string[] {
   return readSections(errorPage()).flatMap(({ codes }) => codes)
 }
 
+/** Gives what a code means; an unknown code as it is. */
+export function meanings(): (code: string) => string {
+  const rows = new Map(readSections(errorPage()).flatMap(({ codes, meaning }) => codes.map((code) => [code, meaning])))
+  return (code) => plain(rows.get(code) ?? code)
+}
+
 /** The text of the page, as the package ships it. */
 function errorPage(): string {
   return readFileSync(join(packageRoot(), 'docs/errors.md'), 'utf8')

@@ -20,7 +20,7 @@ const MARKS = { error: ['red', '✗'], warning: ['yellow', '!'], info: ['dim', '
 
 /** One finding with its place and what to do next. `indent` stands before each line. */
 export function formatFinding(
-  { severity, code, message, path, line, fix }: Finding,
+  { severity, code, message, path, line, fix, places }: Finding,
   { paint }: Pick<Terminal, 'paint'>,
   indent = '',
 ): string {
@@ -28,9 +28,18 @@ export function formatFinding(
   const place = path === undefined ? [] : [paint('dim', line === undefined ? path : `${path}:${line}`)]
   const lines = [
     `${paint(style, mark)} ${message} ${paint('dim', `(${code})`)}`,
+    ...placeLines(places),
     ...[...place, `${paint('cyan', 'next:')} ${fix}`].map((text) => `    ${text}`),
   ]
   return lines.map((text) => indent + text).join('\n')
+}
+
+/** The directories that were searched, one a line. */
+function placeLines(places: Finding['places'] = []): readonly string[] {
+  const lines = places.map(
+    ({ path, problem }) => `      ${toSafeLine(path)}${problem === undefined ? '' : ` (${problem})`}`,
+  )
+  return lines.length === 0 ? [] : ['    Looked in:', ...lines]
 }
 
 const VERDICTS = {
