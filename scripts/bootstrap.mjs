@@ -10,15 +10,18 @@ import { installPinnedNode, pinnedNode } from './setup/pinned-node.mjs'
 import { passThrough, ROOT, runQuietly, say } from './setup/process.mjs'
 
 const USAGE = `node scripts/bootstrap.mjs install        sets up what is missing
+node scripts/bootstrap.mjs build          … but no Debian packages: what npm pack needs
 node scripts/bootstrap.mjs start [args…]  … then runs the demo: nexus demo [args…]
 node scripts/bootstrap.mjs test [args…]   … then runs all checks; with arguments only \`node --test [args…]\`
 `
+
+const DEBIAN = { what: 'Debian packages', isDone: () => missingCommands().length === 0, run: installCommands }
 
 /** Each step says whether it is done (quick, without side effects) and how to do it. */
 const STEPS = [
   { what: 'npm packages', isDone: packagesMatchLock, run: installPackages },
   { what: 'the pinned Node', isDone: () => pinnedNode() !== undefined, run: installPinnedNode },
-  { what: 'Debian packages', isDone: () => missingCommands().length === 0, run: installCommands },
+  DEBIAN,
   { what: 'the build', isDone: isBuildFresh, run: build },
 ]
 
@@ -36,10 +39,10 @@ function environment() {
   return { ...process.env, PATH: [join(ROOT, 'node_modules/.bin'), process.env.PATH ?? ''].join(delimiter) }
 }
 
-async function setUp() {
-  if (STEPS.every((step) => step.isDone())) return
+async function setUp(steps) {
+  if (steps.every((step) => step.isDone())) return
   await withLock(join(ROOT, '.bootstrap.lock'), async () => {
-    for (const step of STEPS) {
+    for (const step of steps) {
       if (step.isDone()) continue
       const startedAt = Date.now()
       const outcome = await step.run()
@@ -49,11 +52,11 @@ async function setUp() {
 }
 
 async function main(command, args) {
-  if (!['install', 'start', 'test'].includes(command)) {
+  if (!['install', 'build', 'start', 'test'].includes(command)) {
     process.stderr.write(USAGE)
     return 2
   }
-  await setUp()
+  await setUp(command === 'build' ? STEPS.filter((step) => step !== DEBIAN) : STEPS)
   const env = environment()
   if (command === 'start') return passThrough(nodeToUse(), [join(ROOT, 'dist/cli/bin.cjs'), 'demo', ...args], { env })
   if (command === 'test')

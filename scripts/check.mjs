@@ -28,8 +28,11 @@ function passes({ name, fix, command: [tool, ...args] }) {
   return status === 0
 }
 
+/** This run decides about a change: a sandbox that does not work fails it (test/sandbox/required.ts). */
+const TEST_ENV = { TESTS_REQUIRE_SANDBOX: '1', ...process.env }
+
 function runTests(args) {
-  return passThrough(process.execPath, ['--test', ...TEST_OPTIONS, ...args], { cwd: ROOT })
+  return passThrough(process.execPath, ['--test', ...TEST_OPTIONS, ...args], { cwd: ROOT, env: TEST_ENV })
 }
 
 /** Every test file but the long ones: those are for `npm run soak`. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { test } from 'node:test'
-import { readSource, ROOT } from './source-tree.ts'
+import { internalsOf, readSource, ROOT } from './source-tree.ts'
 
 /** How many features each of the designs has; ids are `N1` … `N16` and so on. */
 const FEATURES = { N: 16, X: 16, P: 9, M: 7, C: 13, B: 12 }
@@ -52,6 +52,26 @@ test('a feature that is done or begun names a page and a test that exist', () =>
       return faultsOfRow
     })
   assert.deepEqual(faults, [])
+})
+
+test('a feature that is done has a test that goes through the entries of the package, or runs the command', () => {
+  const unproven = rows
+    .filter(({ status }) => status === 'done')
+    .filter(({ proof }) => {
+      const tests = links(proof).map((path) => posix.join('docs', path))
+      return !tests.some((file) => file.endsWith('.test.ts') && internalsOf(file).length === 0)
+    })
+  assert.deepEqual(
+    unproven.map(({ id }) => id),
+    [],
+  )
+})
+
+test('what a test reaches of the source is seen through its rigs, and types do not count', () => {
+  assert.deepEqual(internalsOf('test/public/features.test.ts'), [])
+  assert.deepEqual(internalsOf('test/cli/commands.test.ts'), [])
+  assert.ok(internalsOf('test/gate/gate.test.ts').includes('src/gate/index.ts'))
+  assert.ok(internalsOf('test/sandbox/command.test.ts').includes('src/sandbox/index.ts'), 'through local-rig.ts')
 })
 
 test('a later feature claims nothing', () => {

@@ -70,6 +70,7 @@ test('the tarball holds the build and the skills, and nothing of our own worksho
     'LICENSE',
     'README.md',
     'CHANGELOG.md',
+    'docs/errors.md',
   ]) {
     assert.ok(files.includes(file), `${file} is missing`)
   }
@@ -79,7 +80,7 @@ test('the tarball holds the build and the skills, and nothing of our own worksho
   )
   assert.deepEqual(
     files.filter((file) => /^(?:src|test|scripts|docs|node_modules)\/|\.stamp$|\.test\./.test(file)),
-    [],
+    ['docs/errors.md'],
   )
 })
 
@@ -101,9 +102,36 @@ test('on an older Node the command says which Node it needs', (context) => {
   const bin = join(ROOT, 'dist/cli/bin.cjs')
   const answer = run(older, [bin, 'skills', 'list'], room)
   assert.equal(answer.status, 1)
-  assert.match(answer.stderr, /^Nexus needs Node 24 or newer; this is v\d+/)
+  assert.match(
+    answer.stderr,
+    /^Nexus did not start: it needs Node 24 or newer, and this is v\d+.*\n {2}fix: npm install -g node@24\n$/,
+  )
   assert.equal(run(older, [bin, '--version'], room).stdout.trim(), version)
 })
+
+test(
+  'the first steps of the README work as typed, in a fresh project with a fresh home',
+  { timeout: 120_000 },
+  (context) => {
+    if (skipsOffline(context)) return
+    const [, steps = ''] = /^```bash run\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
+    const home = join(room, 'home')
+    mkdirSync(home)
+    const lines = steps.trim().split('\n')
+    assert.ok(lines.length >= 5)
+    for (const line of lines) {
+      const env = { PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter), HOME: home }
+      const answer = spawnSync('sh', ['-c', line], {
+        cwd: consumer,
+        env,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      assert.equal(answer.status, 0, `${line}\n${answer.stdout}${answer.stderr}`)
+      assert.notEqual(answer.stdout + answer.stderr, '', line)
+    }
+  },
+)
 
 test('every entry can be imported from the installed package', (context) => {
   if (skipsOffline(context)) return

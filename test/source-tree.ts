@@ -47,6 +47,23 @@ export function importsOf(file: string): readonly Import[] {
   })
 }
 
+/** The entries of the package: `src/testing/` is what `nexus-skills/testing` publishes. */
+const ENTRY = /^src\/(?:public\/[\w-]+|testing\/index)\.ts$/
+const TYPES_ONLY = /\b(?:import|export)\s+type\b[^'"`;()]*?\bfrom\s*['"][^'"]+['"]/g
+
+/** Files of the source that a test reaches around the entries of the package, itself or through its rigs; types do not count. */
+export function internalsOf(file: string, seen = new Set<string>()): readonly string[] {
+  seen.add(file)
+  const text = withoutComments(readSource(file)).replaceAll(TYPES_ONLY, '')
+  const targets = SPECIFIERS.flatMap((pattern) => [...text.matchAll(pattern)]).flatMap(([, specifier = '']) =>
+    specifier.startsWith('.') ? [posix.join(posix.dirname(file), specifier)] : [],
+  )
+  return [...new Set(targets)].flatMap((to) => {
+    if (to.startsWith('src/')) return ENTRY.test(to) ? [] : [to]
+    return to.endsWith('.ts') && !seen.has(to) ? internalsOf(to, seen) : []
+  })
+}
+
 /** Groups of source files that import each other around a circle, imports of types included; files sorted. */
 export function importCycles(): readonly (readonly string[])[] {
   const known = new Set(SOURCE_FILES)
@@ -101,4 +118,41 @@ function exportedName(item: string): string {
       .split(/\s+as\s+/)
       .at(-1) ?? item
   )
+}
+
+const MODULE_CONST = /^(?:export )?const ([A-Za-z_$][\w$]*)(?:\s*:\s*([^=]+?))?\s*=\s*(.*)$/gm
+const CHANGING = 'set|add|delete|clear|push|pop|shift|unshift|splice|sort|reverse|fill|copyWithin'
+const EMPTY = /^(?:new (?:Weak)?(?:Map|Set)(?:<.*>)?\(\)|\[\]|\{\}|Object\.create\(null\).*)(?: as .*)?$/
+
+/** Names of values of a module that outlive a call and change: variables, statics, and constants whose content is changed. */
+export function changingState(text: string): readonly string[] {
+  const code = withoutComments(text)
+  const variables = [...code.matchAll(/^(?:export )?(?:let|var) ([\w$]+)/gm)].map(([, name = '']) => name)
+  const statics = [...code.matchAll(/^ +(?:private |public |protected )?static (?!readonly\b)(#?[\w$]+)\s*[:=]/gm)]
+  const constants = [...code.matchAll(MODULE_CONST)].flatMap(([, name = '', type = '', value = '']) => {
+    const at = String.raw`(?<![\w$.])${name.replaceAll('$', String.raw`\$`)}`
+    const member = String.raw`(?:(?:\.#?[\w$]+|\[[^\]]*\])\s*)`
+    const isChanged = [
+      String.raw`${at}${member}*\??\.(?:${CHANGING})\(`,
+      String.raw`${at}${member}+(?:[-+*/%&|^?]{0,2}=(?!=|>)|\+\+|--)`,
+      String.raw`(?:\+\+|--|\bdelete )${at}`,
+      String.raw`Object\.(?:assign|defineProperty|defineProperties)\(\s*${at}`,
+    ].some((pattern) => new RegExp(pattern).test(code))
+    // A pattern with g or y remembers where it stopped; matchAll and replace start anew.
+    const remembers =
+      /^\/.*\/[a-z]*[gy][a-z]*$/.test(value.trim()) && new RegExp(String.raw`${at}\.(?:exec|test)\(`).test(code)
+    // An empty collection is there to be filled, by whoever it is handed to.
+    const isToBeFilled = EMPTY.test(value.trim()) && !/\bReadonly|\breadonly\b/.test(type)
+    return isChanged || remembers || isToBeFilled ? [name] : []
+  })
+  return [...variables, ...statics.map(([, name = '']) => name), ...constants]
+}
+
+/** The ways in which a text reads a clock, a timer or chance. */
+export function clocksIn(text: string): readonly string[] {
+  return [
+    ...withoutComments(text).matchAll(
+      /\bDate\.now\b|\bnew Date\(\s*\)|(?<!new )\bDate\(\s*\)|\bperformance\b|\bset(?:Timeout|Interval|Immediate)\b|\bMath\.random\b|\bprocess\.(?:hrtime|uptime)\b|\bTemporal\.Now\b/g,
+    ),
+  ].map(([found]) => found)
 }

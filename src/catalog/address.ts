@@ -1,4 +1,5 @@
 import { type Skill, SKILL_FILE, skillAddress } from '../kernel/index.ts'
+import { winnerOf } from './arrange.ts'
 import { addressKeyOf, type CopiesByName, type Copy, PLAIN_NAME, takesPart } from './copy.ts'
 import { shownName, shownText } from './shown-text.ts'
 
@@ -28,8 +29,7 @@ export function addressesIn(byName: CopiesByName): Addresses {
   const copies = new Map<string, Copy>()
   const last = new Map<string, number>()
   const numbered = new Map<Skill, string>()
-  // Those that may be used come first, so that they have the plain address of their source.
-  for (const copy of [...all.filter(takesPart), ...all.filter((each) => !takesPart(each))]) {
+  for (const copy of inOrderOfAddress(all)) {
     const key = addressKeyOf(copy.skill)
     let number = (last.get(key) ?? 0) + 1
     while (number > 1 && taken.has(`${key}~${number}`)) number++
@@ -38,6 +38,14 @@ export function addressesIn(byName: CopiesByName): Addresses {
     if (number > 1) numbered.set(copy.skill, `${ownAddress(copy.skill)}~${number}`)
   }
   return { copies, numbered }
+}
+
+/** The copy that its source uses comes before the others of its name there, so that it has the plain address; then those that may be used. */
+function inOrderOfAddress(all: readonly Copy[]): readonly Copy[] {
+  const usable = all.filter(takesPart)
+  const bySource = Map.groupBy(usable, ({ skill }) => addressKeyOf(skill))
+  const used = new Set([...bySource.values()].map(winnerOf))
+  return [...used, ...usable.filter((copy) => !used.has(copy)), ...all.filter((copy) => !takesPart(copy))]
 }
 
 /** An address as the location of its SKILL.md. What could be taken for a part of a path is escaped; `fromSkillUri` reads it back. */

@@ -1,8 +1,9 @@
-import { type Diagnostic, type Gated, type RejectedSkill, type Skill, toSafeLine } from '../kernel/index.ts'
+import { type Diagnostic, type Gated, type RejectedSkill, type Skill } from '../kernel/index.ts'
 import { addressesIn, ownAddress, readingsOf } from './address.ts'
-import { arrange, type IsSame } from './arrange.ts'
+import { arrange, type IsSame, type PassedOver } from './arrange.ts'
 import type { Catalog } from './catalog.ts'
 import { type Copy, isReady, takesPart, toKey } from './copy.ts'
+import { MESSAGES } from './messages.ts'
 import { compareOrigins } from './precedence.ts'
 import { shownName, shownText } from './shown-text.ts'
 import { versionOf } from './snapshot.ts'
@@ -12,18 +13,20 @@ export interface CatalogParts {
   readonly gated: Gated
   readonly rejected?: readonly RejectedSkill[]
   readonly diagnostics?: readonly Diagnostic[]
-  /** Digests of SKILL.md files by path, of skills that share a name: equal ones collapse. A file without one equals no other. */
-  readonly digests?: ReadonlyMap<string, string>
+  /** Tree digests of skills that share a name, by the path of SKILL.md: equal ones are duplicates. A skill without one equals no other. */
+  readonly treeDigests?: ReadonlyMap<string, string>
 }
 
 /**
  * Decides which copy each name means and lists every other copy with its reason. Highest tier wins, then the earlier source,
  * then, within one source, the last in path order, which discovery warns of. Pure; the same input gives the same catalog and version.
- * A held copy still hides lower ones, so that a name always means the same copy; an untrusted one never hides a trusted one.
+ * A copy that cannot run here leaves its name to a ready one; a disabled copy hides all lower ones; an untrusted one hides no trusted one.
  */
-export function buildCatalog({ gated, rejected = [], diagnostics = [], digests }: CatalogParts): Catalog {
-  const isSame: IsSame = (a, b) => digests?.has(a.file) === true && digests.get(a.file) === digests.get(b.file)
-  const { skills, held, shadowed, copies, winners } = arrange(gated, isSame)
+export function buildCatalog({ gated, rejected = [], diagnostics = [], treeDigests }: CatalogParts): Catalog {
+  const isSame: IsSame = (a, b) =>
+    a.directory === b.directory ||
+    (treeDigests?.has(a.file) === true && treeDigests.get(a.file) === treeDigests.get(b.file))
+  const { skills, held, shadowed, copies, winners, passedOver } = arrange(gated, isSame)
   // Few callers need these two.
   let addresses: ReturnType<typeof addressesIn> | undefined
   let version: string | undefined
@@ -44,7 +47,7 @@ export function buildCatalog({ gated, rejected = [], diagnostics = [], digests }
   return Object.freeze({
     ...{ skills: Object.freeze(skills), held: Object.freeze(held), shadowed: Object.freeze(shadowed) },
     rejected,
-    diagnostics: [...diagnostics, ...substitutes(rejected, winners)],
+    diagnostics: [...diagnostics, ...aboutInvalid(rejected, winners), ...passedOver.map(aboutHeld)],
     get version() {
       return (version ??= versionOf(skills))
     },
@@ -57,13 +60,20 @@ export function buildCatalog({ gated, rejected = [], diagnostics = [], digests }
   })
 }
 
-/** A warning for each name whose best copy cannot be read, so that a lower one stands in for it. */
-function* substitutes(rejected: readonly RejectedSkill[], winners: ReadonlyMap<string, Copy>): Generator<Diagnostic> {
+/** A warning for each name whose best copy cannot be read, so that a lower one is used. */
+function* aboutInvalid(rejected: readonly RejectedSkill[], winners: ReadonlyMap<string, Copy>): Generator<Diagnostic> {
   for (const { name, file, origin } of rejected) {
     const used = winners.get(toKey(name))?.skill
     if (!used || !origin.trusted || compareOrigins(origin, used.origin) >= 0) continue
-    const message = `'${shownName(used)}' of source '${origin.source}' cannot be read; ${toSafeLine(used.file)} is used instead.`
-    const fix = `Run: nexus skills validate ${toSafeLine(file)}`
-    yield { code: 'lower-copy-used', severity: 'warning', message, path: file, subject: shownName(used), fix }
+    const facts = { name: shownName(used), source: origin.source, file, used: used.file }
+    const words = MESSAGES['lower-copy-used'].invalid(facts)
+    yield { code: 'lower-copy-used', severity: 'warning', ...words, path: file, subject: facts.name }
   }
+}
+
+function aboutHeld({ copy: { skill, reasons }, used }: PassedOver): Diagnostic {
+  const facts = { name: shownName(used), source: skill.origin.source, file: skill.file, used: used.file }
+  const texts = reasons.map(({ text }) => text)
+  const words = MESSAGES['lower-copy-used'].held(facts, texts)
+  return { code: 'lower-copy-used', severity: 'info', ...words, path: skill.file, subject: facts.name }
 }

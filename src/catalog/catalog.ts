@@ -5,8 +5,8 @@ export interface ShadowedSkill {
   readonly skill: Skill
   /** The copy that wins. */
   readonly by: Skill
-  /** `identical`: the same bytes, collapsed into one. `lower`: a lower tier or later source. */
-  readonly why: 'identical' | 'lower'
+  /** `duplicate`: the same files. `lower`: other files, of a lower tier or a later source. */
+  readonly why: 'duplicate' | 'lower'
   /** Why it could not run even if it were not hidden; empty when it could. */
   readonly reasons: readonly HeldReason[]
 }
@@ -18,7 +18,7 @@ export interface ShadowedSkill {
 export interface Catalog {
   /** Ready, not shadowed, allowed; sorted by name (byte order), so that the prompt is stable. */
   readonly skills: readonly Skill[]
-  /** Copies that their name means, but that cannot run or be used here; sorted like `skills`. */
+  /** Copies that cannot run or be used here, and that no other copy hides; sorted like `skills`. */
   readonly held: readonly HeldSkill[]
   readonly shadowed: readonly ShadowedSkill[]
   readonly rejected: readonly RejectedSkill[]
@@ -50,4 +50,17 @@ export interface PromptIndex {
     readonly shown: 'full' | 'shortened' | 'name' | 'omitted'
     readonly tokens: number
   }[]
+  /** Present when skills are shortened or left out. */
+  readonly overBudget?: OverBudget
+}
+
+/** How many skills the budget cuts, and what would show them all. */
+export interface OverBudget {
+  readonly shortened: number
+  readonly nameOnly: number
+  readonly omitted: number
+  /** `skills.prompt.budgetChars`. */
+  readonly budgetChars: number
+  /** Code points that all skills with whole descriptions need, without locations. */
+  readonly neededChars: number
 }

@@ -18,7 +18,7 @@ export interface Copies {
   readonly alike: readonly Skill[]
 }
 
-type Place = Skill | RejectedSkill
+type Candidate = Skill | RejectedSkill
 
 /**
  * Every copy that a text means, whatever its state: by address, else by name, else by path, else by the directory's name. A text is tried
@@ -40,9 +40,9 @@ export function copiesOf(catalog: Catalog, asked: string): Copies {
 /** By address or name. */
 function called(catalog: Catalog, text: string): Copies {
   const key = toKey(text)
-  const hasLabel = (place: Place): boolean => labelKey(place) === key
+  const hasLabel = (place: Candidate): boolean => labelKey(place) === key
   if (!key.includes('/')) return matching(catalog, hasLabel)
-  const hasAddress = (place: Place): boolean => addressKey(place, catalog) === key
+  const hasAddress = (place: Candidate): boolean => addressKey(place, catalog) === key
   const addressed = matching(catalog, hasAddress)
   const named = matching(catalog, hasLabel)
   if (!takesName(addressed)) {
@@ -59,7 +59,7 @@ function takesName({ skills, held, shadowed }: Copies): boolean {
 
 function matching(
   catalog: Pick<Catalog, 'skills' | 'held' | 'shadowed' | 'rejected'>,
-  isMeant: (place: Place) => boolean,
+  isMeant: (place: Candidate) => boolean,
 ): Copies {
   const skills = catalog.skills.filter(isMeant)
   const held = catalog.held.filter(({ skill }) => isMeant(skill))
@@ -75,10 +75,10 @@ export function everyCopy({ skills, held, shadowed }: Pick<Catalog, 'skills' | '
   return [...skills, ...held.map(({ skill }) => skill), ...shadowed.map(({ skill }) => skill)]
 }
 
-function labelKey(place: Place): string {
+function labelKey(place: Candidate): string {
   return 'directory' in place ? keyOf(place) : toKey(place.name)
 }
 
-function addressKey(place: Place, catalog: Catalog): string {
+function addressKey(place: Candidate, catalog: Catalog): string {
   return toKey('directory' in place ? catalog.addressOf(place) : skillAddress(place))
 }

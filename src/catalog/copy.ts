@@ -1,4 +1,4 @@
-import { type HeldReason, nameKey, type Skill } from '../kernel/index.ts'
+import { type HeldCode, type HeldReason, nameKey, type Skill } from '../kernel/index.ts'
 import { shownName, shownText } from './shown-text.ts'
 
 /** One found file of a name, and why it cannot run; no reason when it can. */
@@ -35,3 +35,11 @@ export function isReady({ reasons }: Copy): boolean {
 export function takesPart({ skill, reasons }: Copy): boolean {
   return skill.origin.trusted && !reasons.some(({ code }) => code === 'not-allowed')
 }
+
+/** A copy that only lacks something here leaves its name to a ready one; one that is disabled, or kept from this agent, does not. */
+export function canYield({ skill, reasons }: Copy): boolean {
+  return skill.origin.trusted && reasons.length > 0 && !reasons.some(({ code }) => BY_NAME.has(code))
+}
+
+/** Reasons that a person gave for a name, whichever copy has it. */
+const BY_NAME: ReadonlySet<HeldCode> = new Set(['disabled', 'not-allowed'])

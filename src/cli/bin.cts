@@ -11,8 +11,13 @@ const args = process.argv.slice(2)
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
   process.stdout.on('error', () => (process.exitCode = 1)).write(`${version}\n`)
 } else if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
-  console.error(`Nexus needs Node ${OLDEST_NODE} or newer; this is ${process.version} (${process.execPath}).`)
-  console.error(`Install it, for example: npm install -g node@${OLDEST_NODE}, or from https://nodejs.org`)
+  const isInProject = __dirname.startsWith(process.cwd())
+  const install = `npm install ${isInProject ? '' : '-g '}node@${OLDEST_NODE}`
+  const use = isInProject ? '   (then npx nexus uses it)' : ''
+  console.error(
+    `Nexus did not start: it needs Node ${OLDEST_NODE} or newer, and this is ${process.version} (${process.execPath}).`,
+  )
+  console.error(`  fix: ${install}${use}`)
   process.exitCode = 1
 } else {
   const { useCompileCache } = require('./compile-cache.ts') as Cache

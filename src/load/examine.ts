@@ -1,6 +1,6 @@
 import type { Examined } from '../diagnose/index.ts'
 import { type Diagnostic, isNexusError, type NexusError, shellWord, type Skill } from '../kernel/index.ts'
-import { isSoundToLoad } from '../sources/index.ts'
+import { loadsCleanly } from '../sources/index.ts'
 import { readWhole } from './read-whole.ts'
 
 export interface ExamineOptions {
@@ -15,7 +15,7 @@ export interface ExamineOptions {
 export async function examineSkill(skill: Skill, options: ExamineOptions = {}): Promise<Examined> {
   const { signal, isQuick = false } = options
   try {
-    if (isQuick && (await isSoundToLoad(skill, signal))) return { leftOut: [] }
+    if (isQuick && (await loadsCleanly(skill, signal))) return { leftOut: [] }
     const { manifest } = await readWhole(skill, undefined, signal)
     return { leftOut: manifest.leftOut }
   } catch (error) {

@@ -3,7 +3,7 @@ import { type Skill, SKILL_FILE, stampText } from '../kernel/index.ts'
 import type { LeftOut } from '../sources/index.ts'
 import { expand } from './expand.ts'
 import { findSkill } from './not-found.ts'
-import { cancellable, type Place, readWhole } from './read-whole.ts'
+import { cancellable, type PlaceFiles, readWhole } from './read-whole.ts'
 import { readSkillFile, type SkillFile } from './skill-file.ts'
 import { createSkillStacks, type SkillStacks, type SkillTurn, type StackedSkill } from './skill-stacks.ts'
 
@@ -12,7 +12,7 @@ export interface LoaderParts {
   /** The catalog at the moment of the call: it may be swapped between calls. */
   readonly catalog: () => Catalog
   /** Makes the skill's files visible to commands; without it commands are expected to see the skill's own directory. */
-  readonly place?: Place | undefined
+  readonly place?: PlaceFiles | undefined
   /** Most bytes of one reference file; default 204,800. Source: contracts §5.6. */
   readonly maxFileBytes?: number
   /** Which skill asked for which, over all loaders of a runtime; default of its own. */

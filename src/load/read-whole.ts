@@ -15,7 +15,7 @@ import { type ReadManifest, readManifest, readOfSkill } from '../sources/index.t
 import { invalidSkill } from './not-found.ts'
 
 /** Makes a skill's files visible to commands. */
-export type Place = (
+export type PlaceFiles = (
   skill: Skill,
   signal?: AbortSignal,
 ) => Promise<{ readonly baseDir: string; readonly treeDigest: string }>
@@ -37,7 +37,7 @@ export interface Whole extends Pick<OwnText, 'document' | 'stamp'> {
 const MAX_READINGS = 3
 
 /** Reads text, manifest and placement until they are of one revision. Throws as `Loader.load` does. */
-export async function readWhole(skill: Skill, place?: Place, signal?: AbortSignal): Promise<Whole> {
+export async function readWhole(skill: Skill, place?: PlaceFiles, signal?: AbortSignal): Promise<Whole> {
   for (let reading = 0; reading < MAX_READINGS; reading++) {
     const whole = await cancellable(signal, () => readOnce(skill, place, signal))
     if (whole) return whole
@@ -55,7 +55,7 @@ export async function readWhole(skill: Skill, place?: Place, signal?: AbortSigna
 /** Undefined when something changed between the first byte and the last. */
 async function readOnce(
   skill: Skill,
-  place: Place | undefined,
+  place: PlaceFiles | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Whole | undefined> {
   const { document, fileDigest, stamp } = await readOwnText(skill, signal)

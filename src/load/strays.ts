@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 
 import type { StrayFile } from '../diagnose/index.ts'
 import { parseSkill } from '../format/index.ts'
-import { nameKey, NexusError } from '../kernel/index.ts'
+import { nameKey, NexusError, SKILL_FILE } from '../kernel/index.ts'
 import { readContained, SOURCE_LIMITS } from '../sources/index.ts'
 
 export interface StrayOptions {
@@ -19,7 +19,7 @@ export interface StrayOptions {
 }
 
 /** One directory to look into. */
-interface Place {
+interface Directory {
   readonly path: string
   readonly top: string
   readonly depth: number
@@ -42,11 +42,11 @@ export async function findStrays(name: string, options: StrayOptions): Promise<r
   const { signal, known = new Set() } = options
   const wanted = wantedName(name)
   const open = await startsOf(options)
-  const later: Place[] = []
+  const later: Directory[] = []
   const roots = new Set(open.filter(({ why }) => why === undefined).map(({ path }) => path))
   const strays: StrayFile[] = []
   // Hidden directories and node_modules may be huge, so they come last.
-  const enqueue = (place: Place): void => {
+  const enqueue = (place: Directory): void => {
     if (!roots.has(place.path)) (place.why === 'hidden' ? later : open).push(place)
   }
   for (let looked = 0; looked < MAX_DIRECTORIES && strays.length < MAX_STRAYS; looked++) {
@@ -55,10 +55,12 @@ export async function findStrays(name: string, options: StrayOptions): Promise<r
     if (!place) break
     const entries = await list(place.path)
     if (entries === undefined) continue
-    const skillFile = entries.find((entry) => !entry.isDirectory() && entry.name.toLowerCase() === 'skill.md')?.name
+    const skillFile = entries.find(
+      (entry) => !entry.isDirectory() && entry.name.toLowerCase() === SKILL_FILE.toLowerCase(),
+    )?.name
     const stray = await strayIn(place, { entries, skillFile, wanted })
     if (stray && !known.has(stray.file)) strays.push(stray)
-    for (const next of below(place, entries, skillFile === 'SKILL.md')) enqueue(next)
+    for (const next of below(place, entries, skillFile === SKILL_FILE)) enqueue(next)
   }
   return strays
 }
@@ -78,8 +80,8 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new NexusError('CANCELLED', 'The search was cancelled.', { cause: signal.reason })
 }
 
-async function startsOf({ roots, workspace, elsewhere = [] }: StrayOptions): Promise<Place[]> {
-  const starts: Place[] = []
+async function startsOf({ roots, workspace, elsewhere = [] }: StrayOptions): Promise<Directory[]> {
+  const starts: Directory[] = []
   for (const [path, why] of [
     ...roots.map((root) => [root, undefined] as const),
     ...elsewhere.map((directory) => [directory, 'elsewhere'] as const),
@@ -111,7 +113,7 @@ interface Contents {
   readonly wanted: string
 }
 
-async function strayIn(place: Place, contents: Contents): Promise<StrayFile | undefined> {
+async function strayIn(place: Directory, contents: Contents): Promise<StrayFile | undefined> {
   const { entries, skillFile, wanted } = contents
   const { path, why, inside } = place
   const isNamed = place.depth > 0 && [wanted, `.${wanted}`].includes(nameKey(basename(path)))
@@ -124,7 +126,7 @@ async function strayIn(place: Place, contents: Contents): Promise<StrayFile | un
 }
 
 /** A directory of that name without a SKILL.md: a file in it may have been meant. */
-async function withoutSkillFile(place: Place, entries: readonly Dirent[]): Promise<StrayFile> {
+async function withoutSkillFile(place: Directory, entries: readonly Dirent[]): Promise<StrayFile> {
   const texts = entries.filter((entry) => entry.isFile() && /\.(?:md|markdown|mdx|txt)$/i.test(entry.name.trim()))
   const alike = texts.find(({ name }) => /^skills?\s*[.-]/i.test(name.trim()))
   if (alike !== undefined) return { file: join(place.path, alike.name), why: 'other-file' }
@@ -138,7 +140,7 @@ const ONE_FILE = /\.(?:md|markdown)$/i
 const ARCHIVE = /\.(?:zip|skill|tgz|tar|tar\.gz|tar\.bz2|tar\.xz)$/i
 
 /** A file of that name instead of a directory. */
-async function packed(place: Place, entries: readonly Dirent[], wanted: string): Promise<StrayFile | undefined> {
+async function packed(place: Directory, entries: readonly Dirent[], wanted: string): Promise<StrayFile | undefined> {
   const called = (pattern: RegExp): Dirent | undefined =>
     entries.find(({ name }) => pattern.test(name) && nameKey(name.replace(pattern, '')) === wanted)
   const single = called(ONE_FILE)
@@ -151,12 +153,12 @@ async function packed(place: Place, entries: readonly Dirent[], wanted: string):
 }
 
 /** True when the frontmatter says that name. */
-async function isLabelled(place: Place, skillFile: string, wanted: string): Promise<boolean> {
+async function isLabelled(place: Directory, skillFile: string, wanted: string): Promise<boolean> {
   const document = await readAsSkill(place, skillFile)
   return document?.name !== undefined && nameKey(document.name) === wanted
 }
 
-async function readAsSkill({ path, top }: Place, name: string): Promise<ReturnType<typeof parseSkill>['document']> {
+async function readAsSkill({ path, top }: Directory, name: string): Promise<ReturnType<typeof parseSkill>['document']> {
   try {
     const file = join(path, name).slice(top.length + 1)
     const { bytes } = await readContained(top, file, { maxBytes: MAX_SKILL_BYTES })
@@ -167,7 +169,7 @@ async function readAsSkill({ path, top }: Place, name: string): Promise<ReturnTy
   }
 }
 
-function below(place: Place, entries: readonly Dirent[], hasSkill: boolean): readonly Place[] {
+function below(place: Directory, entries: readonly Dirent[], hasSkill: boolean): readonly Directory[] {
   const depth = place.depth + 1
   if (depth > MAX_DEPTH) return []
   return entries.flatMap((entry) => {

@@ -1,5 +1,6 @@
 /** local: the composition for one machine: configuration, folders, SQLite and the local sandbox become a runtime, or an inspection. */
 export { entryValues, readEntries } from './entries.ts'
+export { budgetDiagnostics, inspectIndex } from './inspect-index.ts'
 export { type Look, lookAround, type LookOptions } from './inspect.ts'
 export { type Local, type LocalOptions, openLocal } from './open-local.ts'
 export { findMissingDirectories, findUnknownSkills } from './names-nothing.ts'

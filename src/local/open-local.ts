@@ -16,6 +16,8 @@ export interface LocalOptions extends SettingsOptions {
   readonly record?: 'sqlite' | 'memory'
   /** Asks a person about a call that policy wants confirmed. */
   readonly approve?: (call: Call, question: string, signal: AbortSignal) => Promise<boolean>
+  /** Adds tools to each agent's registry, after the built-in ones. */
+  readonly registerTools?: NonNullable<Parts['registerTools']>
   /** The program goes on for more than one task: with `skills.load.watch` it follows changes of skills. Default false. */
   readonly isLongRunning?: boolean
   /** Told of skills that changed while the program runs. Must not throw. */
@@ -80,6 +82,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     prompt: config.skills.prompt,
     ...(store && { ledger: store.ledger }),
     ...(options.approve && { approve: options.approve }),
+    ...(options.registerTools && { registerTools: options.registerTools }),
   }
   const runtime = await createRuntime(parts, options.signal ? { signal: options.signal } : {})
   const watcher = await follow(runtime, config, options)

@@ -2,7 +2,7 @@
 import { type Catalog, diffCatalogs, type SnapshotDiff } from '../catalog/index.ts'
 import { isNexusError, NexusError } from '../kernel/index.ts'
 import type { AgentReload, ReloadEvent, ReloadOptions } from './types.ts'
-import { rest, type SkillSource, type Watcher, watchSources } from '../sources/index.ts'
+import { type SkillSource, type Watcher, watchSources, yieldToEventLoop } from '../sources/index.ts'
 
 /**
  * One run at a time and at most one waiting: everybody gets a run that began after they asked, and a crowd costs two.
@@ -63,7 +63,7 @@ export async function reloadOnChange(
     let agents: readonly AgentReload[]
     try {
       await refresh(signal)
-      await rest(signal)
+      await yieldToEventLoop(signal)
       const now = catalogs()
       agents = changes(told, now)
       told = now

@@ -11,14 +11,12 @@ import {
   toSafeLine,
 } from '../kernel/index.ts'
 import { finding } from './codes.ts'
-import { readOfSkill, type SkillPlace } from './files/manifest.ts'
+import { readManifest, readOfSkill, type SkillLocation } from './files/manifest.ts'
 import { createPace, throwIfAborted } from './pace.ts'
 import type { SkillSource, SourceResult } from './source.ts'
 
 export interface DiscoverOptions {
   readonly signal?: AbortSignal
-  /** What an earlier discovery of the same sources found: files of skills that did not change are not read again. */
-  readonly previous?: SourceResult
 }
 
 /**
@@ -27,7 +25,7 @@ export interface DiscoverOptions {
  */
 export async function discover(
   sources: readonly SkillSource[],
-  { signal, previous }: DiscoverOptions = {},
+  { signal }: DiscoverOptions = {},
 ): Promise<SourceResult> {
   checkIds(sources)
   const skills: Skill[] = []
@@ -54,40 +52,63 @@ export async function discover(
     }
   }
   const sharedNames = [...Map.groupBy(skills, ({ name }) => nameKey(name)).values()].filter(({ length }) => length > 1)
-  const digests = await digestsOf(sharedNames.flat(), { previous, signal })
-  for (const copies of sharedNames) diagnostics.push(...duplicatesIn(copies, digests))
-  return { skills, rejected, diagnostics, digests }
+  const treeDigests = new Map<string, string>()
+  for (const copies of sharedNames) {
+    await addTreeDigests(copies, treeDigests, signal)
+    diagnostics.push(...duplicatesIn(copies, treeDigests))
+  }
+  return { skills, rejected, diagnostics, treeDigests }
 }
 
 /**
- * sha256 of the SKILL.md of each skill, by its path, so that equal copies can be told from different ones. A source gives the same
- * object for a skill that did not change, so its earlier digest holds.
+ * Copies are duplicates when all their files are equal. A tree is read only where size and digest of SKILL.md are those of another
+ * copy, so that most copies cost nothing.
  */
-async function digestsOf(
-  skills: readonly Skill[],
-  { previous, signal }: { readonly previous: SourceResult | undefined; readonly signal: AbortSignal | undefined },
-): Promise<ReadonlyMap<string, string>> {
-  const digests = new Map<string, string>()
-  if (skills.length === 0) return digests
-  const unchanged = new Set(previous?.skills)
-  for (const skill of skills) {
-    const known = unchanged.has(skill) ? previous?.digests?.get(skill.file) : undefined
-    const digest = known ?? (await fileDigest(skill, signal))
-    if (digest !== undefined) digests.set(skill.file, digest)
+async function addTreeDigests(
+  copies: readonly Skill[],
+  treeDigests: Map<string, string>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const directories = new Map(copies.map((skill) => [skill.directory, skill]))
+  for (const ofSize of severalOf(directories.values(), ({ stamp }) => stamp.size)) {
+    const read = new Map<Skill, string | undefined>()
+    for (const skill of ofSize) read.set(skill, await fileDigest(skill, signal))
+    for (const equal of severalOf(ofSize, (skill) => read.get(skill))) {
+      for (const skill of equal) {
+        const digest = await treeDigestOf(skill, signal)
+        if (digest !== undefined) treeDigests.set(skill.file, digest)
+      }
+    }
   }
-  return digests
+}
+
+/** Groups of more than one skill with the same key; those without a key are in none. */
+function severalOf(skills: Iterable<Skill>, keyOf: (skill: Skill) => number | string | undefined): readonly Skill[][] {
+  const groups = Map.groupBy(skills, keyOf)
+  groups.delete(undefined)
+  return [...groups.values()].filter(({ length }) => length > 1)
+}
+
+async function treeDigestOf(skill: Skill, signal: AbortSignal | undefined): Promise<string | undefined> {
+  try {
+    return (await readManifest(skill, { signal })).treeDigest
+  } catch {
+    throwIfAborted(signal)
+    // Too large, changed or closed to us: loading the skill says why.
+    return undefined
+  }
 }
 
 /**
  * A warning for each copy of one name that a different copy of the same source hides. Within a source the last in path
  * order is used. Source: decisions, "duplicate names".
  */
-function duplicatesIn(copies: readonly Skill[], digests: ReadonlyMap<string, string>): Diagnostic[] {
+function duplicatesIn(copies: readonly Skill[], treeDigests: ReadonlyMap<string, string>): Diagnostic[] {
   return [...Map.groupBy(copies, ({ origin }) => origin.source).values()].flatMap((ofSource) => {
     const used = ofSource.at(-1)
     if (used === undefined) return []
-    const digest = digests.get(used.file)
-    const hidden = ofSource.slice(0, -1).filter(({ file }) => digest === undefined || digests.get(file) !== digest)
+    const digest = treeDigests.get(used.file)
+    const hidden = ofSource.slice(0, -1).filter(({ file }) => digest === undefined || treeDigests.get(file) !== digest)
     return hidden.map(({ name, file, origin }) => {
       const message = `Source '${origin.source}' has '${toSafeLine(name)}' twice: ${toSafeLine(used.file)} is used, ${toSafeLine(file)} is not.`
       const fix = 'Give one of them another name, or remove it.'
@@ -97,7 +118,7 @@ function duplicatesIn(copies: readonly Skill[], digests: ReadonlyMap<string, str
 }
 
 /** sha256 (hex) of a skill's SKILL.md as it is now; undefined when it cannot be read. Throws only CANCELLED. */
-export async function fileDigest(skill: SkillPlace, signal?: AbortSignal): Promise<string | undefined> {
+export async function fileDigest(skill: SkillLocation, signal?: AbortSignal): Promise<string | undefined> {
   try {
     const options = { maxBytes: DEFAULTS.maxSkillFileBytes, ...(signal && { signal }) }
     const { bytes } = await readOfSkill(skill, SKILL_FILE, options)

@@ -2,7 +2,7 @@ import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type Diagnostic, nearest, NexusError, shellWord, SKILL_FILE, type Tier } from '../kernel/index.ts'
 import { codeOf, finding, reasonOf } from './codes.ts'
-import { createLastLook } from './found/last-look.ts'
+import { createPreviousSearch } from './found/previous-search.ts'
 import { createPace } from './pace.ts'
 import { isInside } from './skill-file.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits } from './source.ts'
@@ -36,17 +36,17 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
   }
   const folder: SourceFolder = { path: options.path, ...(options.within !== undefined && { within: options.within }) }
   const limits = { ...SOURCE_LIMITS, ...options.limits }
-  const lastLook = createLastLook()
+  const previousSearch = createPreviousSearch()
   const origin = Object.freeze({ source: id, tier, rank, trusted })
   return {
     ...{ id, tier, rank, trusted, folder },
     async discover(signal) {
       const root = findRoot(options)
       if (typeof root !== 'string') {
-        lastLook.forget()
+        previousSearch.forget()
         return { skills: [], rejected: [], diagnostics: [root] }
       }
-      const recall = lastLook.begin(root)
+      const recall = previousSearch.begin(root)
       const { maxFileBytes } = limits
       const context = { origin, root, maxFileBytes, recall, buffer: { bytes: new Uint8Array(0) } }
       const pace = createPace(signal)

@@ -12,14 +12,14 @@ export function createPace(signal?: AbortSignal): Pace {
   return () => {
     throwIfAborted(signal)
     if (performance.now() - since < SLICE_MS) return undefined
-    return rest(signal).then(() => {
+    return yieldToEventLoop(signal).then(() => {
       since = performance.now()
     })
   }
 }
 
-/** Lets everything else that waits run once. Throws NexusError CANCELLED once the signal is aborted. */
-export async function rest(signal?: AbortSignal): Promise<void> {
+/** Lets timers, I/O and other waiting callbacks run once. Throws NexusError CANCELLED once the signal is aborted. */
+export async function yieldToEventLoop(signal?: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve))
   throwIfAborted(signal)
 }

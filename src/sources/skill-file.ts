@@ -4,7 +4,7 @@ import { parseSkill } from '../format/index.ts'
 import { type Diagnostic, type RejectedSkill, shellWord, SKILL_FILE, type SkillOrigin } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { kindOf, openUnseen, readInto, stampOf } from './files/open.ts'
-import type { Read, Recall } from './found/last-look.ts'
+import type { Read, Recall } from './found/previous-search.ts'
 
 /** Only Linux is known to tell SKILL.md from skill.md everywhere. */
 const IS_NAME_EXACT = process.platform === 'linux'
@@ -21,7 +21,7 @@ export interface CandidateContext {
 }
 
 /** A directory that may hold a skill. */
-export interface Place {
+export interface CandidateDirectory {
   /** A real path. */
   readonly path: string
   /** The last part of it. */
@@ -46,10 +46,10 @@ interface Opened {
 }
 
 /** Looks for SKILL.md in a directory and reads it, unless it was read before. Never throws for what the directory holds. */
-export function readCandidate(place: Place, context: CandidateContext): Candidate {
+export function readCandidate(place: CandidateDirectory, context: CandidateContext): Candidate {
   const known = context.recall.find(place.path)
   if (known) return known
-  const file = `${place.path}/SKILL.md`
+  const file = `${place.path}/${SKILL_FILE}`
   let fd: number
   try {
     if (!IS_NAME_EXACT && basename(realpathSync.native(file)) !== SKILL_FILE) return 'absent'
@@ -64,12 +64,12 @@ export function readCandidate(place: Place, context: CandidateContext): Candidat
 }
 
 /** Closes the file. */
-function readOpened(place: Place, { fd, file, notes }: Opened, context: CandidateContext): Read {
+function readOpened(place: CandidateDirectory, { fd, file, notes }: Opened, context: CandidateContext): Read {
   const { path: directory } = place
   try {
     const stats = fstatSync(fd)
     if (!stats.isFile()) {
-      const kind = notRegular(`${directory}/SKILL.md`, kindOf(stats))
+      const kind = notRegular(`${directory}/${SKILL_FILE}`, kindOf(stats))
       return rejected(directory, kind.path, { context, diagnostics: [kind] })
     }
     const read = readWhole(place, { fd, file, notes, stats }, context)
@@ -77,7 +77,7 @@ function readOpened(place: Place, { fd, file, notes }: Opened, context: Candidat
     if (notes === NO_NOTES) context.recall.remember(directory, read, stats)
     return read
   } catch (error) {
-    const path = `${directory}/SKILL.md`
+    const path = `${directory}/${SKILL_FILE}`
     const message = `${SKILL_FILE} cannot be read: ${reasonOf(error)}`
     return rejected(directory, path, { context, diagnostics: [finding('skill-file-unreadable', path, { message })] })
   } finally {
@@ -198,7 +198,7 @@ interface OpenFile extends Opened {
 }
 
 /** The file from its first to its last byte as a skill. */
-function readWhole(place: Place, { fd, file, notes, stats }: OpenFile, context: CandidateContext): Read {
+function readWhole(place: CandidateDirectory, { fd, file, notes, stats }: OpenFile, context: CandidateContext): Read {
   const { path: directory, name: label } = place
   const { maxFileBytes, origin } = context
   const path = `${directory}/${SKILL_FILE}`
@@ -251,13 +251,13 @@ function readBytes(fd: number, size: number, { buffer, maxFileBytes }: Candidate
   if (buffer.bytes.length < wanted) {
     buffer.bytes = new Uint8Array(Math.max(wanted, buffer.bytes.length * 2, BUFFER_BYTES))
   }
-  let length = readInto(fd, buffer.bytes)
+  let length = readInto(fd, buffer.bytes, { size })
   while (length === buffer.bytes.length && length <= maxFileBytes) {
     // It grew while it was read.
     const larger = new Uint8Array(length * 2)
     larger.set(buffer.bytes)
     buffer.bytes = larger
-    length += readInto(fd, larger.subarray(length), length)
+    length += readInto(fd, larger.subarray(length), { position: length })
   }
   return length > maxFileBytes ? undefined : buffer.bytes.subarray(0, length)
 }

@@ -7,8 +7,8 @@ export interface SourceResult {
   readonly rejected: readonly RejectedSkill[]
   /** Findings about the source itself; those about one skill are with that skill. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Hex sha256 of SKILL.md by the path of the file, for skills that share a name. */
-  readonly digests?: ReadonlyMap<string, string>
+  /** Tree digests by the path of SKILL.md, for copies of one name whose SKILL.md files are equal; a tree that cannot be read has none. */
+  readonly treeDigests?: ReadonlyMap<string, string>
 }
 
 /** A directory that a source searches. */

@@ -2,11 +2,11 @@ import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
-import { isSkill } from './found/last-look.ts'
+import { isSkill } from './found/previous-search.ts'
 import { exists, hiddenSkill, insteadOfLink, otherFileName, type Words } from './found/hints.ts'
 import { inByteOrder, isLeftOut } from './listing.ts'
 import type { Pace } from './pace.ts'
-import { type CandidateContext, isInside, type Place, readCandidate, rejected } from './skill-file.ts'
+import { type CandidateContext, isInside, type CandidateDirectory, readCandidate, rejected } from './skill-file.ts'
 import type { SourceLimits, SourceResult } from './source.ts'
 
 /** Findings of one code that are listed one by one; the rest is counted. */
@@ -20,7 +20,7 @@ export interface WalkOptions {
   readonly pace: Pace
 }
 
-interface PlaceInTree extends Place {
+interface TreeDirectory extends CandidateDirectory {
   readonly depth: number
   /** Still to be followed. */
   readonly isLink: boolean
@@ -32,7 +32,7 @@ interface Walk extends WalkOptions {
   readonly diagnostics: Diagnostic[]
   readonly counts: Map<SourceCode, number>
   /** Places still to be visited, the next one last. */
-  readonly ahead: PlaceInTree[]
+  readonly ahead: TreeDirectory[]
   readonly visited: Set<string>
 }
 
@@ -63,7 +63,7 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<So
 }
 
 /** Reads one directory; false when that ends the walk. */
-function visit(walk: Walk, asked: PlaceInTree): boolean {
+function visit(walk: Walk, asked: TreeDirectory): boolean {
   const place = asked.isLink ? linkTarget(walk, asked) : asked
   if (place === undefined || walk.visited.has(place.path)) return true
   walk.visited.add(place.path)
@@ -80,12 +80,12 @@ function visit(walk: Walk, asked: PlaceInTree): boolean {
 }
 
 /** The directory that a link leads to, as a place of its own; undefined when it is not followed. */
-function linkTarget(walk: Walk, link: PlaceInTree): PlaceInTree | undefined {
+function linkTarget(walk: Walk, link: TreeDirectory): TreeDirectory | undefined {
   const path = followed(walk, link.path)
   return path === undefined ? undefined : { ...link, path, name: basename(path) }
 }
 
-function goBelow(walk: Walk, place: PlaceInTree, holdsSkill: boolean): boolean {
+function goBelow(walk: Walk, place: TreeDirectory, holdsSkill: boolean): boolean {
   let entries: readonly Dirent[]
   try {
     entries = readdirSync(place.path, { withFileTypes: true })
@@ -106,7 +106,7 @@ function rejectOtherName({ rejected: refused, context }: Walk, path: string, ent
 }
 
 /** Ends the walk when the root is gone as well. */
-function unlisted(walk: Walk, place: PlaceInTree, error: unknown): boolean {
+function unlisted(walk: Walk, place: TreeDirectory, error: unknown): boolean {
   const vanished = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
   const message = 'the directory disappeared while it was searched'
   if (vanished) note(walk, 'directory-vanished', { path: place.path, message })
@@ -114,7 +114,7 @@ function unlisted(walk: Walk, place: PlaceInTree, error: unknown): boolean {
   return rootIsThere(walk)
 }
 
-function noteUnreadable(walk: Walk, { path, depth }: PlaceInTree, reason: string): void {
+function noteUnreadable(walk: Walk, { path, depth }: TreeDirectory, reason: string): void {
   note(walk, depth === 0 ? 'root-unreadable' : 'directory-unreadable', {
     path,
     message: `the directory cannot be read: ${reason}`,
@@ -134,7 +134,7 @@ function rootIsThere(walk: Walk): boolean {
 }
 
 /** Goes below a place. Hidden directories and node_modules are no places for skills. */
-function descend(walk: Walk, { path, depth }: PlaceInTree, entries: readonly Dirent[]): void {
+function descend(walk: Walk, { path, depth }: TreeDirectory, entries: readonly Dirent[]): void {
   const base = path === '/' ? '/' : `${path}/`
   const names: string[] = []
   const links = new Set<string>()
@@ -161,7 +161,7 @@ function descend(walk: Walk, { path, depth }: PlaceInTree, entries: readonly Dir
 }
 
 /** Tells of directories that are too deep; links that lead to none are no directories. */
-function noteDepth(walk: Walk, below: readonly PlaceInTree[]): void {
+function noteDepth(walk: Walk, below: readonly TreeDirectory[]): void {
   const first = below.find(({ path, isLink }) => !isLink || followed(walk, path) !== undefined)
   if (first === undefined) return
   note(walk, 'depth-limit', {

@@ -1,5 +1,27 @@
-/** store: durable state behind small interfaces: the ledger of calls and the histories of agents; SQLite in `sqlite/`. */
-export { createMemoryStore } from './memory.ts'
+/** store: durable state behind small interfaces: ledger, sessions, queue, approvals, events, leases; SQLite in `sqlite/`. */
+export type {
+  Answer,
+  Answered,
+  Approval,
+  Approvals,
+  ApprovalState,
+  NewApproval,
+  RememberedApproval,
+} from './approvals.ts'
+export type { EventReferences, Events, NewEvent, StoredEvent } from './events.ts'
+export type { Acquired, Lease, Leases } from './leases.ts'
+export { createMemoryStore } from './memory/memory-store.ts'
+export { MESSAGES as STORE_MESSAGES } from './messages.ts'
 export { openSqliteStore } from './open-sqlite-store.ts'
 export { currentOwner, isOwnerAlive } from './owner.ts'
-export type { Ledger, SessionRecord, Sessions, Store, StoredMessage } from './store.ts'
+export { sessionLease } from './rules.ts'
+export type {
+  LoadedRevision,
+  SessionRecord,
+  Sessions,
+  StoredMessage,
+  TurnRecord,
+  Turns,
+  TurnState,
+} from './sessions.ts'
+export type { Ledger, NewCall, Reclaimed, Store } from './store.ts'

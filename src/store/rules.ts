@@ -1,51 +1,124 @@
-import { type Call, failed, isJsonObject, NexusError, type Outcome } from '../kernel/index.ts'
-import type { StoredMessage } from './store.ts'
+/** What every store checks and decides alike: names, values, states. */
+import {
+  type Call,
+  type CallState,
+  type Decision,
+  type ErrorCode,
+  failed,
+  isJsonObject,
+  NexusError,
+  type Outcome,
+} from '../kernel/index.ts'
+import type { NewApproval } from './approvals.ts'
+import type { NewEvent } from './events.ts'
+import type { Lease } from './leases.ts'
+import { type Message, MESSAGES } from './messages.ts'
+import type { StoredMessage } from './sessions.ts'
+import type { NewCall } from './store.ts'
 
 const MAX_NAME_CHARS = 512
+/** How many messages may wait in a session unless the caller says otherwise. */
+export const QUEUE_LIMIT = 32
 
-/** The outcome of a call whose process died. Source: decisions, "crash in a tool call". */
+/** The outcome of a call whose process died while it ran. Source: decisions, "crash in a tool call". */
 export const INTERRUPTED: Outcome = failed('INTERRUPTED', 'interrupted: outcome unknown')
+/** The outcome of a call whose process died while a person was asked. */
+export const NOT_RUN: Outcome = failed('INTERRUPTED', 'not run: its process ended while a person was asked')
 
-/** Ids become keys: not empty, at most 512 characters, and no broken surrogates, which would fall together as UTF-8. */
+export function storeError(code: ErrorCode, { message, fix }: Message, cause?: unknown): NexusError {
+  return new NexusError(code, message, { fix, ...(cause !== undefined && { cause }) })
+}
+
+/** The name of the lease that the owner of a session has. */
+export function sessionLease(sessionId: string): string {
+  return `session:${sessionId}`
+}
+
+export function checkSessionLease(sessionId: string, lease: Lease): Lease {
+  const expected = sessionLease(sessionId)
+  if (lease.name === expected) return lease
+  throw storeError('INVALID_ARGUMENT', MESSAGES.wrongLease({ expected, name: lease.name }))
+}
+
+/** Ids become keys: not empty, at most 512 characters, no NUL, and no broken surrogates, which would become equal as UTF-8. */
 export function checkName(what: string, value: string): string {
-  if (typeof value === 'string' && value !== '' && value.length <= MAX_NAME_CHARS && value.isWellFormed()) return value
-  throw new NexusError('INVALID_ARGUMENT', `The ${what} must be 1 to ${MAX_NAME_CHARS} characters of valid Unicode.`)
+  const isName = typeof value === 'string' && value !== '' && value.length <= MAX_NAME_CHARS
+  if (isName && value.isWellFormed() && !value.includes('\0')) return value
+  throw storeError('INVALID_ARGUMENT', MESSAGES.badName({ what, max: MAX_NAME_CHARS }))
 }
 
 /** A call is only ever written into the ledger of its own project. */
 export function checkCall(projectId: string, call: Call): Call {
   checkName('call id', call.id)
+  checkName('agent id', call.agentId)
   if (call.sessionId !== undefined) checkName('session id', call.sessionId)
   if (call.turnId !== undefined) checkName('turn id', call.turnId)
   if (call.projectId === projectId) return call
-  throw new NexusError('INVALID_ARGUMENT', `Call ${call.id} belongs to another project than the store.`, {
-    fix: 'Open a store for the project of the call.',
-  })
+  throw storeError('INVALID_ARGUMENT', MESSAGES.foreignCall({ callId: call.id }))
+}
+
+/** The state a new call begins in, after checking that it has what that state needs. */
+export function checkNewCall(projectId: string, { call, decision, approval, outcome }: NewCall): CallState {
+  checkCall(projectId, call)
+  if (outcome) return closedState('started', decision, outcome)
+  if (decision.type !== 'ask') return 'started'
+  if (!approval) throw storeError('INVALID_ARGUMENT', MESSAGES.approvalMissing({ callId: call.id }))
+  checkApproval(approval)
+  return 'asked'
+}
+
+function checkApproval({ id, agentPath, ttlMs }: NewApproval): void {
+  if (id !== undefined) checkName('approval id', id)
+  checkName('agent path', agentPath)
+  checkNumber('ttlMs', ttlMs, 1)
+}
+
+export function checkNumber(what: string, value: number, least = 0): number {
+  if (Number.isSafeInteger(value) && value >= least) return value
+  throw storeError('INVALID_ARGUMENT', MESSAGES.badNumber({ what, least, value }))
 }
 
 /** How many rows a list may have; undefined means all. */
 export function checkLimit(limit: number | undefined): number | undefined {
-  if (limit === undefined || (Number.isSafeInteger(limit) && limit >= 0)) return limit
-  throw new NexusError('INVALID_ARGUMENT', `limit must be a whole number of at least 0, not ${limit}.`)
+  return limit === undefined ? undefined : checkNumber('limit', limit)
+}
+
+export function checkEvent(event: NewEvent): NewEvent {
+  if (!/^[a-z-]+(\.[a-z-]+)+$/.test(event.type))
+    throw storeError('INVALID_ARGUMENT', MESSAGES.badEventType({ type: event.type }))
+  if (event.agentId !== undefined) checkName('agent id', event.agentId)
+  if (event.sessionId !== undefined) checkName('session id', event.sessionId)
+  return event
 }
 
 /** Messages as JSON text, in order. */
 export function messagesToJson(messages: readonly StoredMessage[]): string[] {
   return messages.map((message, index) => {
     if (isJsonObject(message) && typeof message.role === 'string') return toJson(`message ${index + 1}`, message)
-    throw new NexusError('INVALID_ARGUMENT', `Message ${index + 1} is not an object with a role.`)
+    throw storeError('INVALID_ARGUMENT', MESSAGES.badMessage({ position: index + 1 }))
   })
 }
 
-/** JSON text of a value; stores keep text, so that what is read is never what was passed in. */
+/** JSON text of a value; stores keep text, so that what is read is never what was passed in. NUL becomes `\u0000`. */
 export function toJson(what: string, value: unknown): string {
   try {
     const text: string | undefined = JSON.stringify(value)
     if (text !== undefined) return text
   } catch (cause) {
-    throw new NexusError('INVALID_ARGUMENT', `The ${what} cannot be written as JSON.`, { cause })
+    throw storeError('INVALID_ARGUMENT', MESSAGES.notJson({ what }), cause)
   }
-  throw new NexusError('INVALID_ARGUMENT', `The ${what} cannot be written as JSON: it is ${typeof value}.`)
+  throw storeError('INVALID_ARGUMENT', MESSAGES.notJson({ what, type: typeof value }))
+}
+
+/** The states in which a call can still be closed. */
+export const OPEN_STATES: readonly CallState[] = ['asked', 'answered', 'started']
+
+/** The state a call closes in, by where it was and what came of it. */
+export function closedState(from: CallState, decision: Decision, outcome: Outcome): CallState {
+  if (outcome.type !== 'failed') return 'done'
+  if (outcome.code === 'INTERRUPTED') return from === 'started' ? 'interrupted' : 'not run'
+  if (decision.type === 'deny') return 'denied'
+  return from === 'started' ? 'failed' : 'not run'
 }
 
 /** What `recover` knows of an open call: who opened it, and the session it belongs to when that is recorded. */
@@ -54,38 +127,8 @@ export interface OpenCall {
   readonly session: { readonly state: string; readonly owner: string | undefined } | undefined
 }
 
-/** True when nobody alive can still close the call: the owner of a running turn decides, else the process that opened it. */
+/** True when no living process can still close the call: the owner of a running turn decides, else the process that opened it. */
 export function isAbandoned({ opener, session }: OpenCall, isAlive: (owner: string) => boolean): boolean {
   const owner = session?.state === 'running' && session.owner !== undefined ? session.owner : opener
   return owner === undefined || !isAlive(owner)
-}
-
-export function noSuchCall(callId: string): NexusError {
-  return new NexusError('INVALID_ARGUMENT', `The ledger of this project has no call ${callId}.`, {
-    fix: 'Open the call before closing it.',
-  })
-}
-
-export function callExists(callId: string): NexusError {
-  return new NexusError('CONFLICT', `The ledger of this project already has a call ${callId}.`, {
-    fix: 'Give every call an id of its own.',
-  })
-}
-
-export function noSuchSession(id: string): NexusError {
-  return new NexusError('INVALID_ARGUMENT', `This project has no session ${id}.`, {
-    fix: 'Create the session first, or list the sessions for their ids.',
-  })
-}
-
-export function sessionExists(id: string): NexusError {
-  return new NexusError('CONFLICT', `This project already has a session ${id}.`, {
-    fix: 'Give every session an id of its own.',
-  })
-}
-
-export function sessionNotIn(id: string, state: string): NexusError {
-  return new NexusError('CONFLICT', `Session ${id} is not ${state}.`, {
-    fix: state === 'idle' ? 'Wait until its turn ends, or cancel it.' : 'Start a turn first.',
-  })
 }

@@ -1,73 +1,74 @@
-import type { Call, Clock, Decision, JsonObject, LedgerEntry, Outcome } from '../kernel/index.ts'
+import type { Call, CallState, Clock, Decision, LedgerEntry, Outcome } from '../kernel/index.ts'
+import type { Approvals, NewApproval } from './approvals.ts'
+import type { Events } from './events.ts'
+import type { Lease, Leases } from './leases.ts'
+import type { Sessions, Turns } from './sessions.ts'
 
-/** The durable record of calls, decisions and outcomes. Every read and write is scoped to one project. */
+/** The state of one project. Every read and write is scoped to it; what a method acknowledged is durable. */
+export interface Store {
+  readonly projectId: string
+  readonly leases: Leases
+  readonly sessions: Sessions
+  readonly turns: Turns
+  readonly ledger: Ledger
+  readonly approvals: Approvals
+  readonly events: Events
+  /**
+   * Ends the leases whose time is over and closes what their owners left: started calls become `interrupted`
+   * ("interrupted: outcome unknown"), calls that waited for an answer and their approvals `not run`, running turns
+   * `interrupted`; queued turns stay. `acquire` does the same.
+   */
+  reclaim(): Promise<Reclaimed>
+  /** Deprecated: use `reclaim`. Closes the calls that were opened without a lease by processes that are gone. */
+  recover(isAlive: (owner: string) => boolean): Promise<number>
+  close(): Promise<void>
+}
+
+/** How many rows `reclaim` closed. */
+export interface Reclaimed {
+  readonly calls: number
+  readonly turns: number
+  readonly approvals: number
+}
+
+/** What a call is recorded with before anything runs. */
+export interface NewCall {
+  readonly call: Call
+  readonly decision: Decision
+  /** Of the session's or of the process's owner: only it may write about the call. */
+  readonly lease: Lease
+  readonly skill?: LedgerEntry['skill']
+  /** Needed when the decision is `ask`: what a person is asked. */
+  readonly approval?: NewApproval
+  /** A call that is refused at once is recorded with its end, in one write. */
+  readonly outcome?: Outcome
+}
+
+/** The durable record of calls, decisions and outcomes. */
 export interface Ledger {
-  /** Writes the call and its decision before anything runs; durable when it returns. */
-  open(call: Call, decision: Decision, skill?: LedgerEntry['skill']): Promise<LedgerEntry>
-  /** Closes an open entry once. A second close changes nothing and returns the entry as it stands. */
-  close(callId: string, outcome: Outcome): Promise<LedgerEntry>
+  /** Writes the call: `asked` with its approval when the decision is ask, else `started`, or closed when `outcome` is given. */
+  record(call: NewCall): Promise<LedgerEntry>
+  /** Sets an answered call that was allowed to `started`, with the decision made after the answer. Throws CONFLICT otherwise. */
+  start(callId: string, decision: Decision, lease: Lease): Promise<LedgerEntry>
+  /**
+   * Closes an entry once; a second close changes nothing and returns the entry as it is. An open approval of it becomes
+   * `not run`. `decision` replaces the recorded one. Without a lease (deprecated) it is not fenced.
+   */
+  close(
+    callId: string,
+    outcome: Outcome,
+    by?: { readonly lease: Lease; readonly decision?: Decision },
+  ): Promise<LedgerEntry>
   get(callId: string): Promise<LedgerEntry | undefined>
   /** Oldest first; with a limit the newest ones, still oldest first. */
   list(filter?: {
     readonly sessionId?: string
     readonly turnId?: string
+    readonly states?: readonly CallState[]
     readonly limit?: number
   }): Promise<readonly LedgerEntry[]>
-}
-
-/** A message of a conversation in the AI SDK's `ModelMessage` form, kept as plain JSON. */
-export type StoredMessage = JsonObject & { readonly role: string }
-
-export interface SessionRecord {
-  readonly id: string
-  readonly agentId: string
-  /** First words of the first task, for lists. */
-  readonly title: string
-  /** Epoch milliseconds. */
-  readonly createdAt: number
-  readonly updatedAt: number
-  readonly messageCount: number
-  /** Skills the session saw when its last turn began, as JSON of `catalog/`. */
-  readonly snapshot?: JsonObject
-  /** `running` while a turn is on; found after a crash it means the turn was cut off. */
-  readonly state: 'idle' | 'running'
-  /** Process id, start time and boot id of the owner of a running turn. */
-  readonly owner?: string
-}
-
-/** Histories of agents. Every read and write is scoped to one project. */
-export interface Sessions {
-  create(session: { readonly id: string; readonly agentId: string; readonly title: string }): Promise<SessionRecord>
-  get(id: string): Promise<SessionRecord | undefined>
-  /** The one used last comes first. */
-  list(filter?: { readonly limit?: number }): Promise<readonly SessionRecord[]>
-  /** Adds messages in one transaction; durable when it returns. */
-  append(id: string, messages: readonly StoredMessage[]): Promise<void>
-  messages(id: string): Promise<readonly StoredMessage[]>
-  /** Changes what is given. With `expectedState` only a session in that state is changed, else CONFLICT: two cannot both start a turn. */
-  update(
-    id: string,
-    change: {
-      readonly state?: 'idle' | 'running'
-      readonly owner?: string | null
-      readonly snapshot?: JsonObject
-      readonly expectedState?: 'idle' | 'running'
-    },
-  ): Promise<SessionRecord>
-}
-
-/** The state of one project. */
-export interface Store {
-  readonly projectId: string
-  readonly ledger: Ledger
-  readonly sessions: Sessions
-  /**
-   * After a crash: closes every entry that is still open in sessions that no live process owns, as `interrupted`
-   * ("interrupted: outcome unknown"), and sets those sessions to idle. A call outside a running turn belongs to the
-   * process that opened it. Returns how many entries it closed.
-   */
-  recover(isAlive: (owner: string) => boolean): Promise<number>
-  close(): Promise<void>
+  /** Deprecated: use `record`. Writes a `started` entry without a fence. */
+  open(call: Call, decision: Decision, skill?: LedgerEntry['skill']): Promise<LedgerEntry>
 }
 
 /** Which file, and whose rows of it. */
@@ -77,6 +78,6 @@ export interface SqliteStoreOptions {
   /** Every read and write is scoped to this project. */
   readonly projectId: string
   readonly clock?: Clock
-  /** Who opens calls through this store, so that `recover` knows whose they were; default this process. */
+  /** Deprecated: who opens calls without a lease; default this process. */
   readonly owner?: string
 }

@@ -11,5 +11,5 @@ export {
   type ScriptedSandbox,
   type ScriptedSandboxOptions,
 } from './scripted-sandbox.ts'
-export { storeContract } from './store-contract.ts'
+export { storeContract } from './store/contract.ts'
 export { validateEnvelope } from './validate-envelope.ts'

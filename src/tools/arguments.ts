@@ -18,7 +18,7 @@ export type CheckedArguments =
       readonly notes: readonly string[]
     }
   | { readonly type: 'invalid'; readonly message: string }
-  | { readonly type: 'broken'; readonly message: string }
+  | { readonly type: 'broken'; readonly message: string; readonly reason: string }
 
 /**
  * Checks what a caller gave against the tool's schema. `_parallel` is taken away first; unknown arguments are dropped
@@ -47,12 +47,13 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
     return {
       type: 'broken',
       message: `The parameters of tool '${tool.name}' are no valid JSON Schema, so it cannot be called: ${why}`,
+      reason: why,
     }
   }
   return {
     type: 'valid',
     arguments: kept,
-    notes: unknown.map((name) => `Note: ${unknownProblem(tool, name)}; it was ignored.`),
+    notes: unknown.map((name) => `${unknownProblem(tool, name)}; it was ignored.`),
   }
 }
 

@@ -67,7 +67,7 @@ describe('cancel', () => {
       rig.ofType('tool-result').map(({ tool }) => tool),
       ['wait', 'next'],
     )
-    assert.equal((await rig.store.ledger.list({ turnId: result.turnId }))[0]?.state, 'closed')
+    assert.equal((await rig.store.ledger.list({ turnId: result.turnId }))[0]?.state, 'failed')
     assert.equal((await rig.send('go on')).text, 'Done.')
   })
 
@@ -120,6 +120,6 @@ describe('cancel', () => {
     await using rig = await startRig({ script: [] })
     const result = await rig.send('go', AbortSignal.abort())
     assert.deepEqual([result.end, result.usage.steps, rig.server.requests.length], ['cancelled', 0, 0])
-    assert.ok(isWhole(await rig.history()))
+    assert.deepEqual(await rig.history(), [])
   })
 })

@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { build } from 'esbuild'
-import { createAgent } from '../../src/agents/index.ts'
-import { createRuntime } from '../../src/runtime/create-runtime.ts'
-import { createFolderSource } from '../../src/sources/index.ts'
-import { createMemoryStore } from '../../src/store/index.ts'
+import { createAgent } from '../../src/public/agents.ts'
+import { createFolderSource, createMemoryStore, createRuntime } from '../../src/public/index.ts'
 import {
   createScriptedSandbox,
   type ModelServer,
@@ -39,7 +37,11 @@ async function open(
   const source = createFolderSource({ id: 'fixture', tier: 'workspace', rank: 0, path: skills, trusted: true })
   const runtime = await createRuntime({ sources: [source], sandbox, workspace, ledger: store.ledger, secrets })
   stack.defer(() => runtime.close())
-  const agent = createAgent({ id: 'main', runtime, model: await localModel(server), sessions: store.sessions })
+  const agent = createAgent({
+    agent: runtime.openAgent({ sessionId: 's1' }),
+    model: await localModel(server),
+    sessions: store.sessions,
+  })
   return { server, store, sandbox, agent, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
@@ -72,9 +74,9 @@ describe('an agent on the whole pipeline', () => {
     assert.deepEqual(
       entries.map(({ call: { tool }, state, outcome }) => [tool, state, outcome?.type]),
       [
-        ['load_skill', 'closed', 'success'],
-        ['read_skill_file', 'closed', 'success'],
-        ['run_command', 'closed', 'success'],
+        ['load_skill', 'done', 'success'],
+        ['read_skill_file', 'done', 'success'],
+        ['run_command', 'done', 'success'],
       ],
     )
   })
@@ -142,7 +144,7 @@ describe('an agent on the whole pipeline', () => {
     const result = await agent.send('Greet Ada', { signal: stop.signal })
     assert.equal(result.end, 'cancelled')
     const [entry] = await store.ledger.list({ turnId: result.turnId })
-    assert.deepEqual([entry?.state, entry?.outcome?.type === 'failed' && entry.outcome.code], ['closed', 'CANCELLED'])
+    assert.deepEqual([entry?.state, entry?.outcome?.type === 'failed' && entry.outcome.code], ['failed', 'CANCELLED'])
     assert.ok(isWhole(await store.sessions.messages(agent.sessionId)))
   })
 })

@@ -144,3 +144,13 @@ test('every copy has an address that no other has, and each look-up finds it the
     { numRuns: 300 },
   )
 })
+
+test('of two copies in one source the one that is used has the plain address', () => {
+  const better = copy('a', { directory: '/local/y' })
+  const used = copy('a', { directory: '/local/x' })
+  const catalog = catalogOf([used], [held(better)])
+  assert.deepEqual(
+    [catalog.find('local/a'), catalog.addressOf(used), catalog.addressOf(better)],
+    [used, 'local/a', 'local/a~2'],
+  )
+})

@@ -47,7 +47,7 @@ test('within one source the last in path order wins', () => {
   }
 })
 
-test('identical bytes collapse into one without a warning', () => {
+test('a copy with the same files is a duplicate, without a warning', () => {
   const catalog = catalogOf([
     copy('a', { directory: '/local/x/a', bytes: 'same' }),
     copy('a', { directory: '/local/y/a', bytes: 'same' }),
@@ -56,14 +56,50 @@ test('identical bytes collapse into one without a warning', () => {
   assert.deepEqual(offered(catalog.skills), ['local/a'])
   assert.deepEqual(
     catalog.shadowed.map(({ why }) => why),
-    ['identical', 'identical'],
+    ['duplicate', 'duplicate'],
   )
   assert.deepEqual(catalog.diagnostics, [])
 })
 
-test('a held copy still hides the lower ones, so that the name always means the same copy', () => {
+test('a copy held for what is missing here leaves its name to the first ready copy below it', () => {
+  for (const code of ['missing-description', 'os', 'bin', 'any-bins', 'env', 'config', 'tool-group'] as const) {
+    const workspace = copy('github', { tier: 'workspace' })
+    const bundled = copy('github', { tier: 'bundled' })
+    const catalog = catalogOf(
+      [copy('github', { tier: 'extra' }), bundled],
+      [held(workspace, code), held(copy('github', { tier: 'local', trusted: false }), 'untrusted')],
+    )
+    assert.deepEqual(offered(catalog.skills), ['bundled/github'], code)
+    assert.deepEqual(
+      catalog.held.map(({ skill }) => skill.origin.tier),
+      ['workspace', 'local'],
+    )
+    assert.deepEqual(
+      catalog.shadowed.map(({ skill, by }) => [skill.origin.tier, by.origin.tier]),
+      [['extra', 'bundled']],
+    )
+    assert.equal(catalog.find('github'), bundled)
+    assert.equal(catalog.find('workspace/github'), undefined)
+    const [notice] = catalog.diagnostics
+    assert.deepEqual([notice?.code, notice?.severity, notice?.path], ['lower-copy-used', 'info', workspace.file])
+  }
+})
+
+test('a copy held for what is missing here hides the lower ones when none of them is ready', () => {
   const workspace = copy('github', { tier: 'workspace' })
-  const catalog = catalogOf([copy('github', { tier: 'bundled' })], [held(workspace)])
+  const catalog = catalogOf([], [held(workspace, 'bin'), held(copy('github', { tier: 'bundled' }), 'env')])
+  assert.deepEqual(
+    catalog.held.map(({ skill }) => skill),
+    [workspace],
+  )
+  assert.equal(catalog.shadowed[0]?.by, workspace)
+  assert.deepEqual(catalog.diagnostics, [])
+})
+
+test('a disabled copy hides all lower ones, whatever else it lacks', () => {
+  const workspace = copy('github', { tier: 'workspace' })
+  const reasons = [...held(workspace, 'disabled').reasons, ...held(workspace, 'bin').reasons]
+  const catalog = catalogOf([copy('github', { tier: 'bundled' })], [{ skill: workspace, reasons }])
   assert.deepEqual(catalog.skills, [])
   assert.deepEqual(
     catalog.held.map(({ skill }) => skill),
@@ -189,7 +225,7 @@ const anyCopy = fc.record({
   rank: fc.nat(2),
   dir: fc.constantFrom('x', 'y'),
   bytes: fc.constantFrom('1', '2', undefined),
-  state: fc.constantFrom('ready', 'bin', 'untrusted', 'not-allowed'),
+  state: fc.constantFrom('ready', 'bin', 'disabled', 'untrusted', 'not-allowed'),
 })
 
 test('every copy is in exactly one list, each name is offered once, and input order does not matter', () => {
@@ -204,7 +240,7 @@ test('every copy is in exactly one list, each name is offered once, and input or
           const parts = { tier, rank, source, directory: `/${source}/${dir}`, trusted: state !== 'untrusted' }
           const skill = copy(name, bytes === undefined ? parts : { ...parts, bytes })
           if (state === 'ready') ready.push(skill)
-          else heldBack.push(held(skill, state as 'bin' | 'untrusted' | 'not-allowed'))
+          else heldBack.push(held(skill, state as 'bin' | 'disabled' | 'untrusted' | 'not-allowed'))
         }
         const catalog = catalogOf(ready, heldBack)
         const listed = [...catalog.skills, ...[...catalog.held, ...catalog.shadowed].map(({ skill }) => skill)]

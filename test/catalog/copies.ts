@@ -50,6 +50,6 @@ export function catalogOf(
 ): Catalog {
   const all = [...ready, ...heldBack.map(({ skill }) => skill)]
   // The size says which bytes there are.
-  const digests = new Map(all.map(({ file, stamp }) => [file, String(stamp.size)]))
-  return buildCatalog({ gated: { ready, held: heldBack }, rejected, digests })
+  const treeDigests = new Map(all.map(({ file, stamp }) => [file, String(stamp.size)]))
+  return buildCatalog({ gated: { ready, held: heldBack }, rejected, treeDigests })
 }

@@ -94,10 +94,7 @@ test('the index keeps its budget, names or counts every skill, and has one closi
         return
       }
       assert.equal(closing, 1)
-      assert.equal(
-        /^ *(\d+) more: run nexus skills list$/m.exec(index.text)?.[1],
-        omitted === 0 ? undefined : `${omitted}`,
-      )
+      assert.equal(/^ *(\d+) more: not listed here$/m.exec(index.text)?.[1], omitted === 0 ? undefined : `${omitted}`)
       for (const { name, shown } of index.items) {
         if (shown !== 'omitted') assert.ok(catalog.find(name), name)
       }
@@ -113,7 +110,9 @@ test('an index that fits is the same as one without a budget', () => {
         parts.map(({ name, description }, index) => copy(name, { description, directory: `/d/${index}` })),
       )
       const whole = renderIndex(catalog, { style, budgetChars: 10_000_000 })
-      assert.deepEqual(renderIndex(catalog, { style, budgetChars: whole.characters }), whole)
+      const { overBudget: _, ...same } = renderIndex(catalog, { style, budgetChars: whole.characters })
+      const { overBudget: __, ...wanted } = whole
+      assert.deepEqual(same, wanted)
     }),
   )
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { isNexusError } from '../../src/kernel/index.ts'
-import { type IndexOptions, renderIndex, skillRules } from '../../src/catalog/index.ts'
+import { isNexusError, type Skill } from '../../src/kernel/index.ts'
+import { aboutBudget, type IndexOptions, type PromptIndex, renderIndex, skillRules } from '../../src/catalog/index.ts'
 import { catalogOf, copy } from './copies.ts'
 
 const CATALOG = catalogOf([
@@ -96,26 +96,87 @@ test('over budget, descriptions are cut evenly by the longest cap that fits, and
   // One more character for each of the ten would not have fitted; at most one space is trimmed before each ellipsis.
   assert.ok(index.characters + 10 + 10 > 3000, `${index.characters}`)
   assert.ok(Math.max(...lengths) - Math.min(...lengths) <= 1)
-  assert.ok(Math.min(...lengths) >= 80)
+  assert.ok(Math.min(...lengths) >= 40)
 })
 
-test('when even 80 characters do not fit, only names are shown', () => {
-  const index = renderIndex(catalogOf(LONG), { style: 'list', budgetChars: 600 })
-  assert.deepEqual(new Set(index.items.map(({ shown }) => shown)), new Set(['name']))
-  assert.match(index.text, /- skill-0\n- skill-1\n/)
+const shownIn = (index: PromptIndex): string => index.items.map(({ shown }) => shown[0]).join('')
+
+test('locations go first where a tool loads skills, and stay where none does', () => {
+  const whole = renderIndex(catalogOf(LONG))
+  const budgetChars = whole.characters - 1
+  const index = renderIndex(catalogOf(LONG), { budgetChars })
+  assert.doesNotMatch(index.text, /Location/)
+  assert.equal(shownIn(index), 'f'.repeat(10))
+  assert.equal(index.overBudget, undefined)
+  const readWhole = renderIndex(catalogOf(LONG), { loadTool: false })
+  const read = renderIndex(catalogOf(LONG), { budgetChars: readWhole.characters - 1, loadTool: false })
+  assert.equal(read.text.match(/Location: `/g)?.length, 10)
+  assert.equal(shownIn(read), 's'.repeat(10))
+})
+
+test('when even 40 characters do not fit, the last in rank are shown by name, as few as needed', () => {
+  const index = renderIndex(catalogOf(LONG), { style: 'list', budgetChars: 500 })
+  assert.match(shownIn(index), /^s+n+$/)
+  const described = [...index.text.matchAll(/^- skill-\d: (.*)$/gm)].map(([, description]) => description?.length ?? 0)
+  assert.ok(Math.min(...described) >= 39, `${described}`)
+  // One more description of 40 characters would not have fitted, and the others use what is left.
+  assert.ok(index.characters + 42 > 500, `${index.characters}`)
+})
+
+test('higher tiers keep their descriptions longest, then what is used most, then the first names', () => {
+  const description = 'word '.repeat(100).trim()
+  const long = '-and-on'.repeat(8)
+  const skills = [
+    copy(`a${long}`, { description, tier: 'extra' }),
+    copy(`b${long}`, { description, tier: 'local' }),
+    copy(`c${long}`, { description, tier: 'local' }),
+    copy(`d${long}`, { description, tier: 'workspace' }),
+    copy(`e${long}`, { description, tier: 'extra' }),
+  ]
+  const usesOf = ({ name }: Skill): number => ({ c: 2, e: 1 })[name[0] ?? ''] ?? 0
+  const at = (budgetChars: number): string =>
+    shownIn(renderIndex(catalogOf(skills), { style: 'list', budgetChars, usesOf }))
+  const seen = Array.from({ length: 900 }, (_, index) => at(900 - index))
+  assert.deepEqual(
+    seen.filter((shown, index) => shown !== seen[index - 1]),
+    ['sssss', 'nssss', 'nsssn', 'nnssn', 'nnnsn', 'nnnnn', 'onnnn', 'onnno', 'oonno', 'ooono', 'ooooo'],
+  )
+})
+
+test('each character of budget more shows no less', () => {
+  const weight = { full: 1000, shortened: 100, name: 10, omitted: 0 }
+  const worth = ({ items }: PromptIndex): number => items.reduce((sum, { shown }) => sum + weight[shown], 0)
+  const budgets = Array.from({ length: 280 }, (_, index) => index * 20)
+  const worths = budgets.map((budgetChars) => worth(renderIndex(catalogOf(LONG), { budgetChars })))
+  assert.deepEqual(
+    worths,
+    worths.toSorted((a, b) => a - b),
+  )
+})
+
+test('what the budget cuts is given as numbers, with the budget that would show all', () => {
+  const index = renderIndex(catalogOf(LONG), { style: 'list', budgetChars: 500 })
+  const { shortened = 0, nameOnly = 0, omitted, neededChars = 0 } = index.overBudget ?? {}
+  assert.deepEqual([shortened + nameOnly, omitted], [10, 0])
+  assert.equal(renderIndex(catalogOf(LONG), { style: 'list', budgetChars: neededChars }).overBudget, undefined)
+  assert.ok(renderIndex(catalogOf(LONG), { style: 'list', budgetChars: neededChars - 1 }).overBudget)
+  const warning = aboutBudget(index, '/w/nexus.yaml')
+  assert.deepEqual([warning?.code, warning?.subject], ['over-budget', 'skills.prompt.budgetChars'])
+  assert.match(warning?.fix ?? '', new RegExp(`^Set skills\\.prompt\\.budgetChars to ${neededChars} in nexus\\.yaml`))
+  assert.equal(aboutBudget(renderIndex(CATALOG), '/w/nexus.yaml'), undefined)
 })
 
 test('when not all names fit, a visible line says how many are missing and where they are', () => {
   const index = renderIndex(catalogOf(LONG), { style: 'list', budgetChars: 150 })
   const named = index.items.filter(({ shown }) => shown === 'name').length
   assert.ok(named > 0 && named < 10)
-  assert.match(index.text, new RegExp(`^${10 - named} more: run nexus skills list$`, 'm'))
+  assert.match(index.text, new RegExp(`^${10 - named} more: not listed here$`, 'm'))
   const searched = renderIndex(catalogOf(LONG), { style: 'xml', budgetChars: 300, findTool: 'find_skills' })
   assert.match(searched.text, /^ {2}\d more: call find_skills$/m)
 })
 
 test('a budget smaller than the frame gives the bare count, and one smaller than that gives nothing', () => {
-  assert.equal(renderIndex(catalogOf(LONG), { budgetChars: 40 }).text, '10 more: run nexus skills list')
+  assert.equal(renderIndex(catalogOf(LONG), { budgetChars: 40 }).text, '10 more: not listed here')
   assert.equal(renderIndex(catalogOf(LONG), { budgetChars: 5 }).text, '')
   assert.equal(renderIndex(catalogOf(LONG), { budgetChars: 0 }).characters, 0)
 })

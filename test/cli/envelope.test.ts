@@ -66,6 +66,9 @@ const CALLS: readonly (readonly [readonly string[], number])[] = [
   [['config', 'show'], 0],
   [['config', 'schema'], 0],
   [['trust', '--list'], 0],
+  [['explain', 'yaml-duplicate-key'], 0],
+  [['explain'], 0],
+  [['explain', 'yaml-duplicat-key'], 4],
   [['completion', 'bash'], 0],
   [['--version'], 0],
 ]

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fixSkill, parseSkill } from '../../src/format/index.ts'
+import { emitEntries } from '../../src/format/write/emit.ts'
 
 /** The lines between the markers after a fix. */
 function fixed(frontmatter: string): string {
@@ -127,4 +128,11 @@ test('what is done for a renamed key is what its finding says, and nothing is le
     diagnostics.map(({ code }) => code),
     ['name-invalid', 'name-differs'],
   )
+})
+
+test('a list is written on one line up to 110 characters, then one item a line', () => {
+  const listOf = (chars: number): string[] => emitEntries({ list: ['x'.repeat(chars - 'list: [""]'.length)] }, '')
+  assert.equal(listOf(110)[0]?.length, 110)
+  assert.equal(listOf(110).length, 1)
+  assert.deepEqual(listOf(111), ['list:', `  - "${'x'.repeat(101)}"`])
 })

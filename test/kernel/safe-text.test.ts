@@ -63,6 +63,11 @@ test('safe JSON reads back as what it was, and shows every character', () => {
   )
 })
 
+test('safe JSON escapes DEL, alone and beside other text', () => {
+  assert.equal(toSafeJson('\u007f'), '"\\u007f"')
+  assert.equal(toSafeJson({ a: 'é\u007f' }), '{"a":"é\\u007f"}')
+})
+
 test('a word in a shell is one word, whatever it holds', () => {
   assert.deepEqual(['a-b/c.md', '-rf', "it's", '$(x)', ''].map(shellWord), [
     'a-b/c.md',

@@ -123,6 +123,11 @@ for (const { what, make, code, text, file, leftOut = [], skip = false, isLater }
     assert.deepEqual(await examineSkill(skill, { isQuick: true }), examined)
   })
 
+test('a cancelled examination ends with CANCELLED, and is no finding about the skill', async (t) => {
+  const { skill } = await broken(t, () => undefined)
+  assert.equal((await errorOf(examineSkill(skill, { signal: AbortSignal.abort() }))).code, 'CANCELLED')
+})
+
 test('a missing file is answered with those there are, whatever else lies in the directory', async (t) => {
   const { skill, at } = await broken(t, (directory) => {
     symlinkSync('/etc/passwd', join(directory, 'references/link.md'))

@@ -5,14 +5,12 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 
 import { readEnvironment } from '../../src/config/index.ts'
-import { openLocal } from '../../src/local/open-local.ts'
+import { succeeded } from '../../src/kernel/index.ts'
+import { type LocalOptions, openLocal } from '../../src/local/open-local.ts'
 import type { ReloadEvent } from '../../src/public/index.ts'
 
 /** A workspace whose nexus.yaml of the user says what to do about changes. */
-async function open(
-  t: TestContext,
-  { watch, ...options }: { watch: boolean; isLongRunning?: boolean; onReload?: (event: ReloadEvent) => void },
-) {
+async function open(t: TestContext, { watch, ...options }: LocalOptions & { watch: boolean }) {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-reload-')))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const [cwd, nexusHome] = [join(directory, 'work'), join(directory, 'home')]
@@ -43,10 +41,26 @@ test('a long-running program follows changes when skills.load.watch says so', { 
   const event = await reloaded.promise
   assert.equal(event.type, 'reloaded')
   assert.deepEqual(event.agents[0]?.added, ['fresh'])
-  assert.ok(local.runtime.catalog().find('fresh'))
+  assert.ok(local.runtime.openAgent().catalog().find('fresh'))
 })
 
 test('a command that ends soon does not watch, and neither does a program whose configuration does not say so', async (t) => {
   assert.equal((await open(t, { watch: true })).local.watcher, undefined)
   assert.equal((await open(t, { watch: false, isLongRunning: true })).local.watcher, undefined)
+})
+
+test('a tool of the caller is registered, and policy decides about it as about any other', async (t) => {
+  const { local } = await open(t, {
+    watch: false,
+    registerTools: (registry) =>
+      registry.register('add', () => ({
+        name: 'add',
+        description: 'Adds two numbers.',
+        parameters: { type: 'object' },
+        execute: ({ a, b }) => Promise.resolve(succeeded(String(Number(a) + Number(b)))),
+      })),
+  })
+  const { outcome, decision } = await local.runtime.openAgent().call({ tool: 'add', arguments: { a: 2, b: 3 } })
+  assert.equal(decision.type, 'allow')
+  assert.equal(outcome.type === 'success' && outcome.text, '5')
 })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { processesWith } from '../../src/sandbox/runner/process-tree.ts'
-import { openRig, whySkipped } from './local-rig.ts'
+import { openRig } from './local-rig.ts'
+import { whySkipped } from './required.ts'
 
-const skip = (await whySkipped()) ?? false
+const skip = whySkipped() ?? false
 
 test('SIGTERM reaches the command itself, and its trap runs', { skip }, async (context) => {
   const controller = new AbortController()

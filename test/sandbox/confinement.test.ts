@@ -4,10 +4,11 @@ import { createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { IS_ROOT, openDirectory, openRig, STATE_DIR, whySkipped } from './local-rig.ts'
+import { IS_ROOT, openDirectory, openRig, STATE_DIR } from './local-rig.ts'
+import { whySkipped } from './required.ts'
 
 const HOMES = [homedir()].filter((path) => existsSync(path))
-const skip = (await whySkipped()) ?? false
+const skip = whySkipped() ?? false
 
 /** Runs the command and returns what it said on both streams. */
 async function says(context: TestContext, command: string): Promise<string> {

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { removeAppeared } from '../../src/sandbox/guard/clean.ts'
 import { enterDirectly } from '../../src/sandbox/local/workspace.ts'
-import { IS_ROOT, openDirectory, openRig, type Rig, whySkipped } from './local-rig.ts'
+import { IS_ROOT, openDirectory, openRig, type Rig } from './local-rig.ts'
+import { whySkipped } from './required.ts'
 
 const skip =
-  ((await whySkipped()) ?? false) ||
-  (IS_ROOT && 'root works in a mirror; normal-user.test.ts runs this file as a normal user')
+  (whySkipped() ?? false) || (IS_ROOT && 'root works in a mirror; normal-user.test.ts runs this file as a normal user')
 
 const direct = (context: TestContext): Promise<Rig> => openRig(context, { workspaceMode: 'direct' })
 

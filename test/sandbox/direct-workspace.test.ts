@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { IS_ROOT, openDirectory, openRig, whySkipped } from './local-rig.ts'
+import { IS_ROOT, openDirectory, openRig } from './local-rig.ts'
+import { whySkipped } from './required.ts'
 
 const skip =
-  ((await whySkipped()) ?? false) ||
-  (IS_ROOT && 'root works in a mirror; normal-user.test.ts runs this file as a normal user')
+  (whySkipped() ?? false) || (IS_ROOT && 'root works in a mirror; normal-user.test.ts runs this file as a normal user')
 
 test('the command works in the workspace itself and as ourselves', { skip }, async (context) => {
   const { run, workspace } = await openRig(context, { workspaceMode: 'direct' })

@@ -1,4 +1,4 @@
-/** What the tests of the local sandbox share: a state directory and a workspace of their own, and whether the sandbox works here. */
+/** What the tests of the local sandbox share: a state directory and a workspace of their own. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import {
-  checkSandbox,
   type CommandRequest,
   type CommandResult,
   createSandbox,
@@ -26,12 +25,6 @@ export function openDirectory(name = 'nexus-test-'): string {
 /** A state directory for all tests of one file: the stage is copied once. */
 export const STATE_DIR = openDirectory('nexus-state-')
 process.on('exit', () => rmSync(STATE_DIR, { recursive: true, force: true }))
-
-/** Why the local sandbox cannot be had on this machine; undefined where it can. */
-export async function whySkipped(): Promise<string | undefined> {
-  const [found] = await checkSandbox(localOptions())
-  return found && `${found.message}; ${found.fix ?? ''}`
-}
 
 export function localOptions(more: Partial<LocalOptions> = {}): LocalOptions {
   return { kind: 'local', projectId: 'default', stateDir: STATE_DIR, ...more }

@@ -5,12 +5,13 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { copyCheckout } from './checkout.ts'
-import { IS_ROOT, openDirectory, whySkipped } from './local-rig.ts'
+import { IS_ROOT, openDirectory } from './local-rig.ts'
+import { whySkipped } from './required.ts'
 
 /** What must hold for a normal user, who may choose to have commands in the workspace itself. */
 const FILES = ['direct-workspace', 'direct-workspace-limits', 'recover']
 
-const skip = ((await whySkipped()) ?? false) || (!IS_ROOT && 'we are a normal user already')
+const skip = (whySkipped() ?? false) || (!IS_ROOT && 'we are a normal user already')
 
 test(
   'as a normal user commands are confined in a mirror, and in the workspace itself when that is chosen',
@@ -27,7 +28,7 @@ test(
         uid: 65_534,
         gid: 65_534,
         // Without this the inner run would report to the outer runner in its own language.
-        env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent' },
+        env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent', TESTS_REQUIRE_SANDBOX: '1' },
       },
     )
     let said = ''

@@ -16,9 +16,10 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Skill } from '../../src/kernel/index.ts'
 import { readManifest } from '../../src/sources/index.ts'
-import { openDirectory, openRig, STATE_DIR, whySkipped } from './local-rig.ts'
+import { openDirectory, openRig, STATE_DIR } from './local-rig.ts'
+import { whySkipped } from './required.ts'
 
-const skip = (await whySkipped()) ?? false
+const skip = whySkipped() ?? false
 
 /** A skill with a script; only what `place` reads of it. */
 function makeSkill(context: TestContext, name = 'my skill'): Skill {

@@ -30,6 +30,9 @@ test('a line without one of the parts that confine is refused', () => {
     '--new-session ',
     '--proc /proc ',
     '--tmpfs /tmp ',
+    '--ro-bind / / ',
+    '--dev /dev ',
+    '--unsetenv SRT_ALLOW_NESTED_USERNS ',
   ]
   for (const part of parts) assert.throws(() => parseBwrapLine(LINE.replace(part, '')), /bwrap line changed/, part)
 })

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { processesWith } from '../../src/sandbox/runner/process-tree.ts'
-import { IS_ROOT, openPlace, openRig, outputOf, type ParentPlace, startParent, whySkipped } from './local-rig.ts'
+import { IS_ROOT, openPlace, openRig, outputOf, type ParentPlace, startParent } from './local-rig.ts'
+import { whySkipped } from './required.ts'
 
 const skip =
-  ((await whySkipped()) ?? false) ||
-  (IS_ROOT && 'root works in a mirror; normal-user.test.ts runs this file as a normal user')
+  (whySkipped() ?? false) || (IS_ROOT && 'root works in a mirror; normal-user.test.ts runs this file as a normal user')
 
 const EVIL =
   'mkdir -p .claude sub/.vscode .git/hooks; echo "execution: { sandbox: none }" | tee nexus.yaml .envrc .claude/settings.json sub/.vscode/tasks.json .git/config .git/hooks/pre-commit > /dev/null; echo good > file; echo begun; sleep 300'

@@ -6,9 +6,10 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { compileCheckout, copyCheckout } from './checkout.ts'
 import { processesWith } from '../../src/sandbox/runner/process-tree.ts'
-import { IS_ROOT, openPlace, openRig, outputOf, startParent, STATE_DIR, whySkipped } from './local-rig.ts'
+import { IS_ROOT, openPlace, openRig, outputOf, startParent, STATE_DIR } from './local-rig.ts'
+import { whySkipped } from './required.ts'
 
-const skip = (await whySkipped()) ?? false
+const skip = whySkipped() ?? false
 
 /** Waits until nothing is found any more; what is still found after ten seconds is returned. */
 async function gone(find: () => readonly unknown[]): Promise<readonly unknown[]> {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkSandbox, createSandbox } from '../../src/sandbox/index.ts'
-import { IS_ROOT, localOptions, whySkipped } from './local-rig.ts'
+import { IS_ROOT, localOptions } from './local-rig.ts'
+import { whySkipped } from './required.ts'
 
-const skip = (await whySkipped()) ?? false
+const skip = whySkipped() ?? false
 
 test(
   'a state directory that cannot be made ends the first command at once, with what to set, and no question before it',

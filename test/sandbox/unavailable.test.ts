@@ -4,9 +4,10 @@ import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { checkSandbox, createSandbox } from '../../src/sandbox/index.ts'
-import { IS_ROOT, localOptions, openDirectory, whySkipped } from './local-rig.ts'
+import { IS_ROOT, localOptions, openDirectory } from './local-rig.ts'
+import { whySkipped } from './required.ts'
 
-const skip = (await whySkipped()) ?? false
+const skip = whySkipped() ?? false
 const PARENT = join(import.meta.dirname, 'parent.ts')
 
 function scratch(context: TestContext): string {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -28,45 +27,52 @@ test('sources are asked in order and joined, and one that fails is a finding', a
   )
 })
 
-test('skills that share a name have the digests of their files, others have none', async (t) => {
+test('copies with equal SKILL.md files get the digest of their whole trees, others none', async (t) => {
   const directory = temporaryDirectory(t)
   writeFiles(directory, {
     'one/a/SKILL.md': skillText('a'),
+    'one/a/scripts/run.sh': 'echo one',
     'one/b/SKILL.md': skillText('b'),
     'two/a/SKILL.md': skillText('a'),
+    'two/a/scripts/run.sh': 'echo two',
     'two/x/SKILL.md': skillText('a', 'Other.'),
+    'three/a/SKILL.md': skillText('a'),
+    'three/a/scripts/run.sh': 'echo one',
   })
   const folder = (id: string): SkillSource =>
     createFolderSource({ id, tier: 'extra', rank: 0, trusted: true, path: join(directory, id) })
-  const { digests } = await discover([folder('one'), folder('two')])
-  const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
-  assert.deepEqual(
-    digests,
-    new Map([
-      [join(directory, 'one/a/SKILL.md'), sha256(skillText('a'))],
-      [join(directory, 'two/a/SKILL.md'), sha256(skillText('a'))],
-      [join(directory, 'two/x/SKILL.md'), sha256(skillText('a', 'Other.'))],
-    ]),
-  )
+  const { treeDigests } = await discover(['one', 'two', 'three'].map(folder))
+  const digestOf = (path: string): string | undefined => treeDigests?.get(join(directory, path, 'SKILL.md'))
+  assert.deepEqual([...(treeDigests?.keys() ?? [])].toSorted(), [
+    join(directory, 'one/a/SKILL.md'),
+    join(directory, 'three/a/SKILL.md'),
+    join(directory, 'two/a/SKILL.md'),
+  ])
+  assert.match(digestOf('one/a') ?? '', /^sha256:[0-9a-f]{64}$/)
+  assert.equal(digestOf('one/a'), digestOf('three/a'))
+  assert.notEqual(digestOf('one/a'), digestOf('two/a'))
 })
 
-test('a skill that did not change since the previous discovery is not read again for its digest', async (t) => {
+test('a directory that two sources reach is not read for a digest', async (t) => {
   const directory = temporaryDirectory(t)
-  writeFiles(directory, { 'a/SKILL.md': skillText('same'), 'b/SKILL.md': skillText('same', 'Other.') })
+  writeFiles(directory, { 'one/a/SKILL.md': skillText('a') })
+  symlinkSync('one', join(directory, 'two'))
+  const folder = (id: string): SkillSource =>
+    createFolderSource({ id, tier: 'extra', rank: 0, trusted: true, path: join(directory, id) })
+  const { treeDigests, diagnostics } = await discover([folder('one'), folder('two')])
+  assert.deepEqual([treeDigests?.size, diagnostics], [0, []])
+})
+
+test('a copy whose tree cannot be read has no digest, so it equals no other', async (t) => {
+  const directory = temporaryDirectory(t)
+  writeFiles(directory, { 'a/SKILL.md': skillText('same'), 'b/SKILL.md': skillText('same'), 'b/x\u0001': '' })
   const folder = createFolderSource({ id: 'x', tier: 'extra', rank: 0, trusted: true, path: directory })
-  const found = await folder.discover()
-  const fixed: SkillSource = { id: 'x', tier: 'extra', rank: 0, trusted: true, discover: () => Promise.resolve(found) }
-  const previous = await discover([fixed])
-  writeFiles(directory, { 'a/SKILL.md': skillText('same', 'Edited.') })
-  assert.deepEqual((await discover([fixed], { previous })).digests, previous.digests)
-  assert.notDeepEqual((await discover([fixed])).digests, previous.digests)
-  // The folder gives another object for the edited skill, so its earlier digest does not hold.
-  const edited = await discover([folder], { previous })
-  assert.notEqual(
-    edited.digests?.get(join(directory, 'a/SKILL.md')),
-    previous.digests?.get(join(directory, 'a/SKILL.md')),
+  const { treeDigests, diagnostics } = await discover([folder])
+  assert.deepEqual([...(treeDigests?.keys() ?? [])], [join(directory, 'a/SKILL.md')])
+  assert.deepEqual(
+    diagnostics.map(({ code }) => code),
+    ['duplicate-name'],
   )
-  assert.equal(edited.digests?.get(join(directory, 'b/SKILL.md')), previous.digests?.get(join(directory, 'b/SKILL.md')))
 })
 
 test('a skill that a different one of the same source hides is a warning with both files; an equal one is not', async (t) => {
@@ -76,13 +82,20 @@ test('a skill that a different one of the same source hides is a warning with bo
     'one/a/z/SKILL.md': skillText('same', 'Second.'),
     'one/c/SKILL.md': skillText('equal'),
     'one/d/SKILL.md': skillText('equal'),
+    'one/e/SKILL.md': skillText('scripts'),
+    'one/e/run.sh': 'one',
+    'one/f/SKILL.md': skillText('scripts'),
+    'one/f/run.sh': 'two',
     'two/a/SKILL.md': skillText('same', 'Third.'),
   })
   const folder = (id: string): SkillSource =>
     createFolderSource({ id, tier: 'extra', rank: 0, trusted: true, path: join(directory, id) })
   const { diagnostics } = await discover([folder('one'), folder('two')])
   const [warning] = diagnostics
-  assert.equal(diagnostics.length, 1)
+  assert.deepEqual(
+    diagnostics.map(({ subject }) => subject),
+    ['same', 'scripts'],
+  )
   assert.deepEqual([warning?.code, warning?.severity, warning?.subject], ['duplicate-name', 'warning', 'same'])
   assert.equal(warning?.path, join(directory, 'one/a/z/SKILL.md'))
   assert.ok(warning.message.includes(`${join(directory, 'one/a-b/SKILL.md')} is used`), warning.message)

@@ -1,53 +1,23 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { LedgerEntry } from '../../src/kernel/index.ts'
 import { currentOwner, isOwnerAlive, openSqliteStore } from '../../src/store/index.ts'
-
-const FIXTURES = join(dirname(fileURLToPath(import.meta.url)), '../fixtures/store')
+import { acknowledged, endChildren, FIXTURES, start, waitFor } from './processes.ts'
 
 let directory: string
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'nexus-store-'))
 })
-const children = new Set<ChildProcess>()
 after(async () => {
-  for (const child of children) child.kill('SIGKILL')
+  endChildren()
   await rm(directory, { recursive: true })
 })
-
-/** What a child acknowledged, line by line, as it comes. */
-function acknowledged(child: ChildProcess): string[] {
-  const lines: string[] = []
-  let rest = ''
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    const parts = (rest + text).split('\n')
-    rest = parts.pop() ?? ''
-    lines.push(...parts)
-    child.emit('acknowledged', lines.length)
-  })
-  return lines
-}
-
-async function waitFor(child: ChildProcess, lines: readonly string[], count: number): Promise<void> {
-  while (lines.length < count) {
-    const [event] = await Promise.race([once(child, 'acknowledged'), once(child, 'close').then(() => ['closed'])])
-    if (event === 'closed' && lines.length < count) throw new Error(`The child ended after ${lines.length} lines.`)
-  }
-}
-
-function start(script: string, ...args: string[]): ChildProcess {
-  const child = spawn(process.execPath, [join(FIXTURES, script), ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
-  children.add(child)
-  child.once('close', () => children.delete(child))
-  return child
-}
 
 async function readAll(path: string): Promise<Map<string, LedgerEntry>> {
   const store = await openSqliteStore({ path, projectId: 'default' })
@@ -93,11 +63,11 @@ describe('a state file that several processes use', () => {
     const store = await openSqliteStore({ path, projectId: 'default' })
     assert.equal(await store.recover(isOwnerAlive), 1)
     assert.equal((await store.ledger.get('dead-2'))?.state, 'interrupted')
-    assert.equal((await store.ledger.get('living-2'))?.state, 'open')
+    assert.equal((await store.ledger.get('living-2'))?.state, 'started')
     living.kill('SIGKILL')
     await once(living, 'close')
     assert.equal(await store.recover(isOwnerAlive), 3)
-    assert.equal((await store.ledger.list()).filter(({ state }) => state === 'open').length, 0)
+    assert.equal((await store.ledger.list()).filter(({ state }) => state === 'started').length, 0)
     await store.close()
     assertKept([...deadLines, ...lines], await readAll(path))
   })
@@ -135,7 +105,7 @@ describe('a state file that several processes use', () => {
         .prepare('select version from migrations')
         .all()
         .map((row) => row['version']),
-      [1],
+      [1, 2],
     )
     database.close()
   })

@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { isNexusError } from '../../src/kernel/index.ts'
 import { openSqliteStore } from '../../src/store/index.ts'
+import { failsFor, withSession } from './state-file.ts'
 import { openConnection } from '../../src/store/sqlite/connection.ts'
-import { MIGRATIONS, migrate } from '../../src/store/sqlite/migrations.ts'
+import { migrate } from '../../src/store/sqlite/migrations.ts'
 
 let directory: string
 before(async () => {
@@ -16,29 +16,18 @@ before(async () => {
 })
 after(() => rm(directory, { recursive: true }))
 
+const TABLES = [
+  'approvals',
+  'events',
+  'leases',
+  'ledger_entries',
+  'remembered_approvals',
+  'session_messages',
+  'sessions',
+  'turns',
+]
+
 const open = (path: string, projectId = 'default') => openSqliteStore({ path, projectId })
-
-/** STORE_FAILED that names the file and says what to do. */
-function failsFor(path: string, words: RegExp): (error: unknown) => boolean {
-  return (error) => {
-    assert.ok(isNexusError(error), String(error))
-    assert.equal(error.code, 'STORE_FAILED')
-    assert.match(error.message, words)
-    assert.ok(error.message.includes(path), error.message)
-    assert.ok(error.fix)
-    return true
-  }
-}
-
-async function withSession(path: string): Promise<void> {
-  const store = await open(path)
-  await store.sessions.create({ id: 's', agentId: 'main', title: 'kept' })
-  await store.sessions.append(
-    's',
-    Array.from({ length: 40 }, (_, index) => ({ role: 'user', content: `${index} ${'x'.repeat(500)}` })),
-  )
-  await store.close()
-}
 
 describe('the state file', () => {
   it(
@@ -66,13 +55,13 @@ describe('the state file', () => {
 
   it('uses a write-ahead log and waits for the disk at every commit', async () => {
     const connection = await openConnection(join(directory, 'pragmas.db'))
-    assert.equal(connection.get('pragma journal_mode')?.['journal_mode'], 'wal')
-    assert.equal(connection.get('pragma synchronous')?.['synchronous'], 2)
-    assert.equal(connection.get('pragma busy_timeout')?.['timeout'], 5000)
-    assert.equal(connection.get('pragma foreign_keys')?.['foreign_keys'], 1)
-    connection.close()
-    connection.close()
-    assert.throws(() => connection.get('select 1'), failsFor('pragmas.db', /closed/))
+    assert.equal((await connection.get('pragma journal_mode'))?.['journal_mode'], 'wal')
+    assert.equal((await connection.get('pragma synchronous'))?.['synchronous'], 2)
+    assert.equal((await connection.get('pragma busy_timeout'))?.['timeout'], 5000)
+    assert.equal((await connection.get('pragma foreign_keys'))?.['foreign_keys'], 1)
+    await connection.close()
+    await connection.close()
+    await assert.rejects(connection.get('select 1'), failsFor('pragmas.db', /closed/))
   })
 
   it('is left as it is when it is no database', async () => {
@@ -142,104 +131,55 @@ describe('the state file', () => {
     const path = join(directory, 'busy.db')
     await withSession(path)
     const connection = await openConnection(path)
-    connection.run('pragma busy_timeout = 50')
+    await connection.run('pragma busy_timeout = 50')
     const other = new DatabaseSync(path)
     other.exec('begin immediate')
-    assert.throws(() => connection.transaction(() => undefined), failsFor(path, /in use by another process/))
+    await assert.rejects(
+      connection.transaction(async () => {}),
+      failsFor(path, /in use by another process/),
+    )
     other.exec('rollback')
-    assert.equal(
-      connection.transaction(() => 5),
-      5,
-    )
+    assert.equal(await connection.transaction(async () => 5), 5)
     other.close()
-    connection.close()
-  })
-})
-
-describe('migrations', () => {
-  it('are numbered from 1 without gaps and applied once', async () => {
-    assert.deepEqual(
-      MIGRATIONS.map(({ version }) => version),
-      MIGRATIONS.map((_, index) => index + 1),
-    )
-    const path = join(directory, 'twice.db')
-    await withSession(path)
-    await (await open(path)).close()
-    const connection = await openConnection(path)
-    assert.equal(connection.all('select version from migrations').length, MIGRATIONS.length)
-    connection.close()
-  })
-
-  it('happen whole or not at all', async () => {
-    const path = join(directory, 'half.db')
-    await withSession(path)
-    const connection = await openConnection(path)
-    const version = MIGRATIONS.length + 1
-    const statements = ['create table extra (project_id text)', 'create table sessions (project_id text)']
-    assert.throws(
-      () => migrate(connection, 0, [...MIGRATIONS, { version, name: 'bad', statements }]),
-      failsFor(path, /already exists/),
-    )
-    assert.equal(connection.get(`select count(*) as n from sqlite_schema where name = 'extra'`)?.['n'], 0)
-    assert.equal(connection.get('select max(version) as v from migrations')?.['v'], MIGRATIONS.length)
-    connection.close()
-    const store = await open(path)
-    assert.equal((await store.sessions.get('s'))?.title, 'kept')
-    await store.close()
-  })
-
-  it('refuse a newer schema and the database of another program, and change neither', async () => {
-    const newer = join(directory, 'newer.db')
-    await withSession(newer)
-    const database = new DatabaseSync(newer)
-    database.exec(`insert into migrations values (999, 'from the future', 0)`)
-    database.close()
-    await assert.rejects(open(newer), failsFor(newer, /newer Nexus \(schema 999, this one knows/))
-    const foreign = join(directory, 'foreign.db')
-    const other = new DatabaseSync(foreign)
-    other.exec('create table migrations (version integer); insert into migrations values (1)')
-    other.close()
-    await assert.rejects(open(foreign), failsFor(foreign, /another program/))
-    const again = new DatabaseSync(foreign)
-    assert.deepEqual(
-      again
-        .prepare('select name from sqlite_schema')
-        .all()
-        .map((row) => row['name']),
-      ['migrations'],
-    )
-    again.close()
+    await connection.close()
   })
 })
 
 describe('project scope', () => {
   it('is part of every table and of every statement', async () => {
     const connection = await openConnection(join(directory, 'scope.db'))
-    migrate(connection, 0)
-    const tables = connection.all(`select name from sqlite_schema where type = 'table' and name not in ('migrations')`)
-    assert.ok(tables.length >= 3)
-    for (const { name } of tables) {
-      const columns = connection.all(`select name, pk from pragma_table_info('${String(name)}')`)
-      assert.equal(columns.find((column) => column['name'] === 'project_id')?.['pk'], 1, String(name))
+    await migrate(connection)
+    const named = `select name from sqlite_schema where type = 'table' and name not in ('migrations', 'sqlite_sequence')`
+    const tables = (await connection.all(named)).map(({ name }) => String(name))
+    assert.deepEqual(tables.toSorted(), TABLES)
+    for (const table of tables) {
+      const columns = await connection.all(`select name, "notnull" from pragma_table_info('${table}')`)
+      assert.equal(columns.find((column) => column['name'] === 'project_id')?.['notnull'], 1, table)
+      for (const index of await connection.all(`select name from pragma_index_list('${table}')`)) {
+        const [first] = await connection.all(`select name from pragma_index_info('${String(index['name'])}')`)
+        assert.equal(first?.['name'], 'project_id', `${table}: ${String(index['name'])}`)
+      }
     }
-    connection.close()
-    const source = join(dirname(fileURLToPath(import.meta.url)), '../../src/store/sqlite')
+    await connection.close()
+    const source = join(dirname(fileURLToPath(import.meta.url)), '../../src/store/sql')
     let statements = 0
-    for (const file of ['ledger.ts', 'sessions.ts']) {
+    for (const file of await readdir(source)) {
       const text = await readFile(join(source, file), 'utf8')
-      const templates = [...text.matchAll(/`([^`]*)`/g)].map((match) => match[1] ?? '')
-      const strings = [...text.replace(/`[^`]*`/g, '').matchAll(/'([^'\n]*)'/g)].map((match) => match[1] ?? '')
+      // A condition may itself contain templates: they are cut out before the outer one is read.
+      const flat = text.replace(/\$\{[^`{}]*(`[^`]*`)?[^`{}]*(`[^`]*`|'[^']*')?[^`{}]*\}/g, '…')
+      const templates = [...flat.matchAll(/`([^`]*)`/g)].map((match) => match[1] ?? '')
+      const strings = [...flat.replace(/`[^`]*`/g, '').matchAll(/'([^'\n]*)'/g)].map((match) => match[1] ?? '')
       for (const statement of [...templates, ...strings].filter((part) =>
         /^\s*(select|insert|update|delete)\s/.test(part),
       )) {
         statements += 1
         assert.match(
           statement,
-          /project_id = :projectId|\(project_id, [^)]*\)\s+values \(:projectId/,
+          /project_id = :projectId|\(project_id, [^)]*\)\s+(values \(|select ):projectId/,
           `${file}: ${statement}`,
         )
       }
     }
-    assert.ok(statements >= 15, `only ${statements} statements were found`)
+    assert.ok(statements >= 40, `only ${statements} statements were found`)
   })
 })

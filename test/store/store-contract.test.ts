@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { createMemoryStore, openSqliteStore } from '../../src/store/index.ts'
-import { storeContract } from '../../src/testing/store-contract.ts'
+import { storeContract } from '../../src/testing/store/contract.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'nexus-store-'))
 after(() => rmSync(directory, { recursive: true }))

@@ -16,12 +16,12 @@ const SCHEMA: JsonSchema = {
 
 async function call(
   args: unknown,
-  more: { schema?: JsonSchema; name?: string } = {},
+  more: { schema?: JsonSchema; name?: string; outcome?: Outcome } = {},
 ): Promise<{ outcome: Outcome; given: JsonObject | undefined }> {
   let given: JsonObject | undefined
   const probe = toolThat(async (checked) => {
     given = checked
-    return DONE
+    return more.outcome ?? DONE
   })
   const tool = { ...probe, name: more.name ?? 'probe', parameters: more.schema ?? SCHEMA }
   return { outcome: await executeTool(tool, args, contextOf()), given }
@@ -58,6 +58,13 @@ describe('the arguments of a call', () => {
       /Note: unknown argument 'pth' of probe \(did you mean 'path'\?\); it was ignored\./,
     )
     assert.match(toModelText(outcome), /unknown argument 'frobnicate' of probe \(it takes path, mode, steps\)/)
+  })
+
+  it('lose unknown names, and a failure keeps its message apart from that note', async () => {
+    const failing = { type: 'failed', code: 'NOT_FOUND', message: 'no x' } as const
+    const { outcome } = await call({ path: 'x', pth: 1 }, { outcome: failing })
+    assert.equal(messageOf(outcome), 'no x')
+    assert.match(toModelText(outcome), /^Error \(NOT_FOUND\): no x\nNote: unknown argument 'pth' of probe/)
   })
 
   it('lose _parallel without a word', async () => {

@@ -55,10 +55,9 @@ describe('run_command', () => {
       { command: 'sleep 9', timeout_sec: 0.02 },
       { script: () => ({ hang: true, stdout: 'so far\n' }) },
     )
-    assert.deepEqual(
-      [codeOf(outcome), messageOf(outcome)],
-      ['TIMEOUT', `Command timed out after 0.02s\nNote: ${notesOf(outcome)[0]}`],
-    )
+    assert.deepEqual([codeOf(outcome), messageOf(outcome)], ['TIMEOUT', 'Command timed out after 0.02s'])
+    assert.match(toModelText(outcome), /^Error \(TIMEOUT\): Command timed out after 0\.02s\nNote: /)
+    assert.ok(toModelText(outcome).includes(`\nNote: ${notesOf(outcome)[0]}\n`))
     assert.match(toModelText(outcome), /stdout:\nso far/)
   })
 
@@ -81,7 +80,8 @@ describe('run_command', () => {
       { script: () => ({ end: 'killed', exitCode: 137, notes: ['memory limit reached'] }) },
     )
     assert.equal(codeOf(outcome), 'EXECUTION_ERROR')
-    assert.match(messageOf(outcome), /killed by signal 9[\s\S]*Note: memory limit reached/)
+    assert.match(messageOf(outcome), /killed by signal 9: it reached a limit, or something else ended it$/)
+    assert.match(toModelText(outcome), /killed by signal 9[\s\S]*Note: memory limit reached/)
   })
 
   it('cuts long output at 10,000 bytes each and says so', async () => {

@@ -1,90 +1,95 @@
-import { countPoints, cutPoints, firstPoints } from '../shown-text.ts'
+import { cutPoints } from '../shown-text.ts'
 
 /** One skill that can be shown in several lengths. */
 export interface Entry {
   readonly name: string
   /** The visible description, not yet escaped; absent when the style shows names only. */
   readonly description?: string
+  /** Position from 0; the last ones lose their description, then their line, first. */
+  readonly rank: number
   /** The lines with that description, or with the name alone. */
-  readonly line: (description?: string) => string
+  readonly line: (shown?: { readonly description: string; readonly hasLocation: boolean }) => string
+  /** Code points of these lines: with whole description and location, and with a description of at most so many code points. */
+  readonly whole: { readonly withLocation: number; readonly without: number }
+  readonly atCap: (cap: number, hasLocation: boolean) => number
+  readonly nameOnly: number
 }
 
-/** What fits: a line for each of the first entries, and how each is shown. The other entries are left out. */
-export interface Rung {
-  readonly lines: readonly string[]
-  readonly shown: readonly ('full' | 'shortened' | 'name')[]
-}
+/** How each entry is shown, in the order of the entries; the line is empty for one that is left out. */
+export type Fitted = readonly {
+  readonly line: string
+  readonly shown: 'full' | 'shortened' | 'name' | 'omitted'
+}[]
 
-interface Room {
+export interface Room {
   /** Code points for all lines together. */
   readonly room: number
   /** Skills that are left out in any case. */
   readonly uncounted: number
-  /** Code points of the line that says how many were left out. */
+  /** Code points of the line with the number of skills that were left out. */
   readonly moreChars: (count: number) => number
+  /** Whether locations may be left out: a tool loads skills by name. */
+  readonly canDropLocations: boolean
 }
 
-/** Shorter descriptions than this no longer lead a model to the right skill. Source: decisions, "prompt index". */
-const MIN_CAP = 80
+/** Shorter descriptions than this no longer lead a model to the right skill. Source: decisions, "budget ladder". */
+const MIN_CAP = 40
 
-/** The highest rung that fits: whole descriptions, descriptions cut evenly, all names, the first names. */
-export function climb(entries: readonly Entry[], { room, uncounted, moreChars }: Room): Rung {
+/**
+ * The first rung that fits: everything, no locations, descriptions cut evenly, the last in rank by name only, the last in rank left out.
+ * Each rung is used up before the next. Source: decisions, "budget ladder".
+ */
+export function fit(entries: readonly Entry[], { room, uncounted, moreChars, canDropLocations }: Room): Fitted {
   const spare = room - (uncounted > 0 ? moreChars(uncounted) : 0)
-  const cap = longestCap(entries, spare)
-  if (cap !== undefined) return describe(entries, cap)
-  const all = names(entries, spare)
-  return named(all.length === entries.length ? all : names(entries, room - moreChars(entries.length + uncounted)))
-}
+  if (sum(entries, ({ whole }) => whole.withLocation) <= spare)
+    return lines(entries, () => ({ cap: Infinity, hasLocation: true }))
+  const hasLocation = !canDropLocations
+  const ranked = entries.toSorted((a, b) => a.rank - b.rank)
+  const size = (described: number, cap: number): number =>
+    sum(ranked, (entry, index) => (index < described ? entry.atCap(cap, hasLocation) : entry.nameOnly))
 
-/** The longest cap with which all descriptions fit; undefined when not even the shortest one does. */
-function longestCap(entries: readonly Entry[], spare: number): number | undefined {
-  const longest = entries.reduce((most, { description = '' }) => Math.max(most, description.length), MIN_CAP)
-  if (fits(entries, longest, spare)) return longest
-  if (!fits(entries, MIN_CAP, spare)) return undefined
-  let low = MIN_CAP
-  let high = longest
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2)
-    if (fits(entries, middle, spare)) low = middle
-    else high = middle
+  const described = largest(0, entries.length, (count) => size(count, MIN_CAP) <= spare)
+  if (described !== undefined) {
+    const longest = entries.reduce((most, { description = '' }) => Math.max(most, description.length), MIN_CAP)
+    const cap = largest(MIN_CAP, longest, (each) => size(described, each) <= spare) ?? MIN_CAP
+    const isDescribed = new Set(ranked.slice(0, described))
+    return lines(entries, (entry) => (isDescribed.has(entry) ? { cap, hasLocation } : 'name'))
   }
-  return low
+  const left = room - moreChars(entries.length + uncounted)
+  const named =
+    largest(0, entries.length, (count) => sum(ranked.slice(0, count), ({ nameOnly }) => nameOnly) <= left) ?? 0
+  const isNamed = new Set(ranked.slice(0, named))
+  return lines(entries, (entry) => (isNamed.has(entry) ? 'name' : 'omitted'))
 }
 
-function fits(entries: readonly Entry[], cap: number, spare: number): boolean {
-  let used = 0
-  for (const { description, line } of entries) {
-    const isCut = description !== undefined && countPoints(description) > cap
-    used += countPoints(line(isCut ? `${firstPoints(description, cap - 1)}…` : description))
-    if (used > spare) return false
+function lines(
+  entries: readonly Entry[],
+  how: (entry: Entry) => { readonly cap: number; readonly hasLocation: boolean } | 'name' | 'omitted',
+): Fitted {
+  return entries.map((entry) => {
+    const { description, line } = entry
+    const shown = how(entry)
+    if (shown === 'omitted') return { line: '', shown }
+    if (shown === 'name' || description === undefined) return { line: line(), shown: 'name' }
+    const cut = shown.cap === Infinity ? description : cutPoints(description, shown.cap)
+    const { hasLocation } = shown
+    return { line: line({ description: cut, hasLocation }), shown: cut === description ? 'full' : 'shortened' }
+  })
+}
+
+function sum(entries: readonly Entry[], size: (entry: Entry, index: number) => number): number {
+  return entries.reduce((total, entry, index) => total + size(entry, index), 0)
+}
+
+/** The largest number from `low` to `high` that fits; undefined when not even `low` does. More never fits where less does not. */
+function largest(low: number, high: number, fits: (value: number) => boolean): number | undefined {
+  if (!fits(low)) return undefined
+  if (fits(high)) return high
+  let [most, least] = [low, high]
+  while (least - most > 1) {
+    const middle = Math.floor((most + least) / 2)
+    if (fits(middle)) most = middle
+    else least = middle
   }
-  return used <= spare
-}
-
-function describe(entries: readonly Entry[], cap: number): Rung {
-  const lines: string[] = []
-  const shown: Rung['shown'][number][] = []
-  for (const { description, line } of entries) {
-    const cut = description === undefined ? undefined : cutPoints(description, cap)
-    lines.push(line(cut))
-    shown.push(cut === undefined ? 'name' : cut === description ? 'full' : 'shortened')
-  }
-  return { lines, shown }
-}
-
-/** The lines of the first names that fit. */
-function names(entries: readonly Entry[], spare: number): string[] {
-  const lines: string[] = []
-  let used = 0
-  for (const { line } of entries) {
-    const text = line()
-    used += countPoints(text)
-    if (used > spare) break
-    lines.push(text)
-  }
-  return lines
-}
-
-function named(lines: readonly string[]): Rung {
-  return { lines, shown: lines.map(() => 'name') }
+  return most
 }

@@ -1,8 +1,9 @@
-import { DEFAULTS, NexusError, type Skill } from '../../kernel/index.ts'
-import type { Catalog, PromptIndex } from '../catalog.ts'
+import { DEFAULTS, NexusError, type Skill, TIERS } from '../../kernel/index.ts'
+import type { Catalog, OverBudget, PromptIndex } from '../catalog.ts'
 import { PLAIN_NAME } from '../copy.ts'
-import { climb, type Entry, type Rung } from './ladder.ts'
-import { countPoints, estimateTokens, shownName, shownText } from '../shown-text.ts'
+import { MESSAGES } from '../messages.ts'
+import { type Entry, fit, type Fitted } from './ladder.ts'
+import { countPoints, estimateTokens, firstPoints, measure, shownName, shownText } from '../shown-text.ts'
 import { type IndexStyle, type Style, STYLES } from './styles.ts'
 
 /** How the index is written. */
@@ -19,6 +20,8 @@ export interface IndexOptions {
   readonly findTool?: string | false
   /** Where the model finds a skill: its SKILL.md (default), nothing, or what the function returns. Only `markdown` and `xml` show it. */
   readonly location?: boolean | ((skill: Skill) => string | undefined)
+  /** How often a skill was used in the workspace of the session: those used most keep their descriptions longest. Default never. */
+  readonly usesOf?: (skill: Skill) => number
 }
 
 interface Offered {
@@ -35,37 +38,44 @@ export type IndexedCatalog = Pick<Catalog, 'skills'> & Partial<Pick<Catalog, 'ca
 export const MAX_NAME_POINTS = 128
 
 /**
- * What the model is told about skills before it loads one: never longer than the budget, every skill named or counted in a
- * visible line. Ladder: whole descriptions, descriptions cut evenly (80 or more characters), names, as many names as fit.
- * Skills that only a person may start are left out. Throws INVALID_ARGUMENT for a budget that is no whole number.
+ * What the model is told about skills before it loads one: never longer than the budget, every skill named, or counted in a
+ * visible line; `fit` has the rungs. Skills that only a person may start are left out. Throws INVALID_ARGUMENT for a budget
+ * that is not a whole number.
  */
 export function renderIndex(catalog: IndexedCatalog, options: IndexOptions = {}): PromptIndex {
   const { budgetChars = DEFAULTS.promptBudgetChars } = options
   if (!Number.isSafeInteger(budgetChars) || budgetChars < 0) {
-    throw new NexusError(
-      'INVALID_ARGUMENT',
-      `The prompt budget must be a whole number of characters, not ${budgetChars}.`,
-      {
-        fix: 'Set skills.prompt.budgetChars or SKILLS_PROMPT_CHAR_BUDGET to a number such as 12000.',
-      },
-    )
+    const { message, fix } = MESSAGES['bad-budget'](budgetChars)
+    throw new NexusError('INVALID_ARGUMENT', message, { fix })
   }
   const offered = catalog.skills.filter(({ invocation }) => invocation.model).map((skill) => toOffered(skill, catalog))
   if (offered.length === 0) return { text: '', characters: 0, tokens: 0, items: [] }
 
   const style = STYLES[options.style ?? 'markdown']
-  const head = style.head(howToLoad(options))
+  const frame = { head: style.head(howToLoad(options)), tail: style.tail }
   const more = (count: number): string => style.more(remainder(count, options.findTool ?? false))
   const callable = offered.filter(({ name }) => name.length <= MAX_NAME_POINTS || countPoints(name) <= MAX_NAME_POINTS)
-  const location = isOutOfReach(options) ? false : options.location
-  const entries = callable.map((each) => entryOf(each, style, location))
-  const frame = countPoints(head) + countPoints(style.tail)
-  const rung = climb(entries, {
-    room: budgetChars - frame,
+  const entries = toEntries(callable, style, options)
+  const frameChars = countPoints(frame.head) + countPoints(frame.tail)
+  const fitted = fit(entries, {
+    room: budgetChars - frameChars,
     uncounted: offered.length - callable.length,
     moreChars: (count) => countPoints(more(count)),
+    canDropLocations: options.loadTool !== false,
   })
-  return assemble({ offered, entries, rung, head, tail: style.tail, more, budgetChars })
+  const items = itemsOf(offered, entries, fitted)
+  const left = items.filter(({ shown }) => shown === 'omitted').length
+  let text = `${frame.head}${fitted.map(({ line }) => line).join('')}${left > 0 ? more(left) : ''}${frame.tail}`
+  if (countPoints(text) > budgetChars) {
+    // Not even the frame has room: the bare number, or nothing at all.
+    const bare = more(left).trim()
+    text = countPoints(bare) <= budgetChars ? bare : ''
+  }
+  const overBudget = overBudgetOf(items, style, {
+    budgetChars,
+    neededChars: frameChars + entries.reduce((total, { whole }) => total + whole.without, 0),
+  })
+  return { text, ...measure(text), items, ...(overBudget && { overBudget }) }
 }
 
 function toOffered(skill: Skill, { callName }: IndexedCatalog): Offered {
@@ -87,18 +97,60 @@ function howToLoad({ loadTool = 'load_skill', readTool }: IndexOptions): string 
 }
 
 function remainder(count: number, findTool: string | false): string {
-  return `${count} more: ${findTool === false ? 'run nexus skills list' : `call ${findTool}`}`
+  return findTool === false ? `${count} more: not listed here` : `${count} more: call ${findTool}`
 }
 
-function entryOf({ skill, name, called }: Offered, style: Style, location: IndexOptions['location']): Entry {
+/** In the order of the skills. Rank: tier, then use, then name. Source: decisions, "budget ladder". */
+function toEntries(callable: readonly Offered[], style: Style, options: IndexOptions): readonly Entry[] {
+  const { usesOf = () => 0 } = options
+  const location = isOutOfReach(options) ? false : options.location
+  const ranked = callable.toSorted(
+    (a, b) =>
+      TIERS.indexOf(a.skill.origin.tier) - TIERS.indexOf(b.skill.origin.tier) || usesOf(b.skill) - usesOf(a.skill),
+  )
+  const rankOf = new Map(ranked.map((each, rank) => [each, rank]))
+  return callable.map((each) => entryOf(each, { style, location, rank: rankOf.get(each) ?? 0 }))
+}
+
+function entryOf(
+  { skill, name, called }: Offered,
+  {
+    style,
+    location,
+    rank,
+  }: { readonly style: Style; readonly location: IndexOptions['location']; readonly rank: number },
+): Entry {
   const path = style.showsLocations ? locate(skill, location) : undefined
   const shown = { name: style.escape(called) }
-  const described = { ...shown, ...(path !== undefined && { location: style.escape(shownText(path)) }) }
-  const line = (description?: string): string => {
-    if (description === undefined) return style.entry(shown)
-    return style.entry({ ...described, ...(description !== '' && { description: style.escape(description) }) })
+  const place = path === undefined ? {} : { location: style.escape(shownText(path)) }
+  const line: Entry['line'] = (how) => {
+    if (how === undefined) return style.entry(shown)
+    const { description, hasLocation } = how
+    return style.entry({
+      ...{ ...shown, ...(hasLocation && place) },
+      ...(description !== '' && { description: style.escape(description) }),
+    })
   }
-  return { name, line, ...(style.showsDescriptions && { description: shownText(skill.description) }) }
+  const nameOnly = countPoints(line())
+  const sizes = { name, rank, line, nameOnly }
+  if (!style.showsDescriptions) {
+    return { ...sizes, whole: { withLocation: nameOnly, without: nameOnly }, atCap: () => nameOnly }
+  }
+  const description = shownText(skill.description)
+  const whole = {
+    withLocation: countPoints(line({ description, hasLocation: true })),
+    without: countPoints(line({ description, hasLocation: false })),
+  }
+  const points = countPoints(description)
+  const isPlain = style.escape(description) === description
+  const atCap = (cap: number, hasLocation: boolean): number => {
+    const full = hasLocation ? whole.withLocation : whole.without
+    if (points <= cap) return full
+    // What is escaped grows, so only such a line has to be made to know its size.
+    if (isPlain) return full - points + cap
+    return countPoints(line({ description: `${firstPoints(description, cap - 1)}…`, hasLocation }))
+  }
+  return { ...sizes, description, whole, atCap }
 }
 
 function locate(skill: Skill, location: IndexOptions['location'] = true): string | undefined {
@@ -106,35 +158,30 @@ function locate(skill: Skill, location: IndexOptions['location'] = true): string
   return location ? skill.file : undefined
 }
 
-interface Parts {
-  readonly offered: readonly Offered[]
-  readonly entries: readonly Entry[]
-  readonly rung: Rung
-  readonly head: string
-  readonly tail: string
-  readonly more: (count: number) => string
-  readonly budgetChars: number
-}
-
-function assemble({ offered, entries, rung, head, tail, more, budgetChars }: Parts): PromptIndex {
-  const left = offered.length - rung.lines.length
-  let text = `${head}${rung.lines.join('')}${left > 0 ? more(left) : ''}${tail}`
-  if (countPoints(text) > budgetChars) {
-    // Not even the frame has room: the bare count, or nothing at all.
-    const bare = more(left).trim()
-    text = countPoints(bare) <= budgetChars ? bare : ''
-  }
-  return { text, characters: countPoints(text), tokens: estimateTokens(text), items: itemsOf(offered, entries, rung) }
-}
-
-/** Entries are the callable ones among the offered, in the same order, and lines belong to the first entries. */
-function itemsOf(offered: readonly Offered[], entries: readonly Entry[], { lines, shown }: Rung): PromptIndex['items'] {
+/** Entries are the callable ones among the offered, in the same order. */
+function itemsOf(offered: readonly Offered[], entries: readonly Entry[], fitted: Fitted): PromptIndex['items'] {
   let next = 0
   return offered.map(({ name }) => {
-    const index = entries[next]?.name === name ? next++ : -1
-    const line = lines[index]
-    return line === undefined
-      ? { name, shown: 'omitted', tokens: 0 }
-      : { name, shown: shown[index] ?? 'name', tokens: estimateTokens(line) }
+    const { line, shown } = (entries[next]?.name === name ? fitted[next++] : undefined) ?? {
+      line: '',
+      shown: 'omitted',
+    }
+    return { name, shown, tokens: estimateTokens(line) }
   })
+}
+
+/** Undefined when each skill is shown as the style shows it. */
+function overBudgetOf(
+  items: PromptIndex['items'],
+  style: Style,
+  sizes: Pick<OverBudget, 'budgetChars' | 'neededChars'>,
+): OverBudget | undefined {
+  const count = (shown: PromptIndex['items'][number]['shown']): number =>
+    items.filter((item) => item.shown === shown).length
+  const [shortened, nameOnly, omitted] = [
+    count('shortened'),
+    style.showsDescriptions ? count('name') : 0,
+    count('omitted'),
+  ]
+  return shortened + nameOnly + omitted === 0 ? undefined : { shortened, nameOnly, omitted, ...sizes }
 }

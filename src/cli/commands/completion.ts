@@ -1,24 +1,26 @@
-import { NexusError } from '../../kernel/index.ts'
 import type { CHOICES, Command, Invocation, OptionSpec } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
 
 const WRITERS: Readonly<Record<(typeof CHOICES.shell)[number], (commands: Commands) => string>> = { bash, zsh, fish }
 
 type Commands = readonly Command[]
 
 /** `nexus completion bash|zsh|fish`: a script for the shell, made from the table of commands. */
-export function completion(invocation: Invocation, commands: Commands): Promise<number> {
+export async function completion(invocation: Invocation, known: Commands): Promise<number> {
   const shell = invocation.positionals[0] ?? ''
   const write = Object.hasOwn(WRITERS, shell) ? WRITERS[shell as keyof typeof WRITERS] : undefined
-  if (!write) {
-    throw new NexusError('INVALID_ARGUMENT', `nexus completion: '${shell}' is no shell that is known here.`, {
-      fix: 'nexus completion bash, zsh or fish',
-    })
-  }
+  if (!write) throw errorOf('INVALID_ARGUMENT', MESSAGES.shellUnsupported(shell))
   const { command, flags, terminal } = invocation
+  const commands = await Promise.all(known.map(withWords))
   if (flags['json'] === true) terminal.json(envelope(command, { shell, script: `${write(commands)}\n` }))
   else terminal.line(write(commands))
-  return Promise.resolve(0)
+  return 0
+}
+
+/** Words that have to be loaded are offered as choices are. */
+async function withWords(command: Command): Promise<Command> {
+  return command.words === undefined ? command : { ...command, choices: await command.words() }
 }
 
 /** The words that may follow each beginning of a command; those of the whole command line under ''. */

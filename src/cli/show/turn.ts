@@ -5,7 +5,7 @@ import { createProgress } from '../interactive/progress.ts'
 import type { Terminal } from '../terminal.ts'
 import { formatTable, shorten, widthOf } from './columns.ts'
 import { createLineBuffer, type LineBuffer } from './lines.ts'
-import { messageWithoutNotes, notesOf } from './notes.ts'
+import { notesOf } from './notes.ts'
 
 /** Where the model's words and the notes about tools go. */
 export interface TurnDisplay {
@@ -169,7 +169,7 @@ function describeDecision(decision: Decision): string {
 
 function describeOutcome(outcome: Outcome, terminal: Terminal, maxCells = 60): string {
   if (outcome.type === 'failed') {
-    const message = shorten(toSafeLine(messageWithoutNotes(outcome)), 90)
+    const message = shorten(toSafeLine(outcome.message), 90)
     return `${terminal.paint('red', '✗')} ${outcome.code}: ${message}`
   }
   return `${markOf(outcome, terminal)} ${summary(outcome, maxCells)}`

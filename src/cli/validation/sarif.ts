@@ -1,22 +1,13 @@
 import { isAbsolute, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { FORMAT_CODES, STRICT_CODES, WRITE_CODES } from '../../format/index.ts'
 import { type Diagnostic, type JsonValue, type Severity, toSafeText } from '../../kernel/index.ts'
-import { SOURCE_CODES } from '../../sources/index.ts'
-import { TARGET_CODES } from './targets.ts'
+import { meanings } from '../commands/explain.ts'
 
 const LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' }
 
-const MEANINGS: Readonly<Record<string, { readonly means: string }>> = {
-  ...SOURCE_CODES,
-  ...FORMAT_CODES,
-  ...STRICT_CODES,
-  ...WRITE_CODES,
-  ...TARGET_CODES,
-}
-
 /** Findings as a SARIF 2.1.0 log with one run; paths that are relative stay so, for code scanning. */
 export function toSarif(diagnostics: readonly Diagnostic[]): JsonValue {
+  const means = meanings()
   const ids = [...new Set(diagnostics.map(({ code }) => code))].sort()
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -26,7 +17,7 @@ export function toSarif(diagnostics: readonly Diagnostic[]): JsonValue {
         tool: {
           driver: {
             name: 'nexus',
-            rules: ids.map((id) => ({ id, shortDescription: { text: meaningOf(id) } })),
+            rules: ids.map((id) => ({ id, shortDescription: { text: means(id) } })),
           },
         },
         columnKind: 'utf16CodeUnits',
@@ -52,10 +43,6 @@ function toResult({ code, severity, message, path, line, column, fix }: Diagnost
 function toUri(path: string): string {
   if (isAbsolute(path)) return pathToFileURL(path).href
   return path.toWellFormed().split(sep).map(encodeURIComponent).join('/')
-}
-
-function meaningOf(code: string): string {
-  return Object.hasOwn(MEANINGS, code) ? (MEANINGS[code]?.means ?? code) : code
 }
 
 const COMMANDS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'notice' }

@@ -32,21 +32,22 @@ interface Gap {
 
 /** Reports where the description is, when that can be seen. */
 function reportMissing(front: Frontmatter, { isThere, body, report }: Gap): void {
-  const add = (key: string, place: DescriptionPlace): void => report.add('description-missing', front.place(key), place)
+  const missing = (key: string, place: DescriptionPlace): void =>
+    report.add('description-missing', front.place(key), place)
   const similar = similarKey(front, 'description')
   if (similar !== undefined) {
-    if (isThere) return add(similar, { kind: 'beside', key: similar })
+    if (isThere) return missing(similar, { kind: 'beside', key: similar })
     const edit = front.rename(similar, 'description')
     return report.add('description-missing', { ...front.place(similar), edit }, { kind: 'renamed', key: similar })
   }
   if (isThere) {
     const written = front.written('description')
     const isBlock = written !== undefined && written !== 'collection' && written.isBlock === true
-    return add('description', { kind: isBlock ? 'empty-block' : 'empty' })
+    return missing('description', { kind: isBlock ? 'empty-block' : 'empty' })
   }
   const outer = Object.keys(front.values).find((key) => isObjectWith(front.values[key], 'description'))
-  if (outer !== undefined) return add(outer, { kind: 'below', key: outer })
-  add('description', { kind: /^description[ \t]*:/m.test(body.slice(0, 4_000)) ? 'body' : 'absent' })
+  if (outer !== undefined) return missing(outer, { kind: 'below', key: outer })
+  missing('description', { kind: /^description[ \t]*:/m.test(body.slice(0, 4_000)) ? 'body' : 'absent' })
 }
 
 function isObjectWith(value: JsonValue | undefined, key: string): boolean {

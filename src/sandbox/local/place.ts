@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { makeDirectory, type Manifest, NexusError, type Skill } from '../../kernel/index.ts'
-import { readManifest, readOfSkill, type SkillPlace } from '../../sources/index.ts'
+import { readManifest, readOfSkill, type SkillLocation } from '../../sources/index.ts'
 import { removeTree } from '../runner/temp.ts'
 import type { PlacedSkill } from '../sandbox.ts'
 
@@ -41,7 +41,7 @@ export async function placeSkill(
 
 async function copy(
   manifest: Manifest,
-  options: { from: SkillPlace; to: string; signal: AbortSignal | undefined },
+  options: { from: SkillLocation; to: string; signal: AbortSignal | undefined },
 ): Promise<void> {
   const { from, to, signal } = options
   mkdirSync(to, { mode: 0o755 })

@@ -15,7 +15,7 @@ import type { OpenedFile } from './open.ts'
 import { type LeftOut, type ReadManifestOptions, type Walked, walkFiles } from './walk-files.ts'
 
 /** Where a skill lies. */
-export type SkillPlace = Pick<Skill, 'directory' | 'linkedTo'>
+export type SkillLocation = Pick<Skill, 'directory' | 'linkedTo'>
 
 /** A manifest, and what lies in the directory besides. */
 export interface ReadManifest extends Manifest {
@@ -29,7 +29,7 @@ export interface ReadManifest extends Manifest {
  * for files that may not be read, each by its path, LIMIT_EXCEEDED, FILE_NOT_FOUND, PATH_OUTSIDE, CONFLICT (see `readOfSkill`), CANCELLED.
  */
 export async function readManifest(
-  skill: string | SkillPlace,
+  skill: string | SkillLocation,
   options: ReadManifestOptions = {},
 ): Promise<ReadManifest> {
   const { files: walked, leftOut, problem } = await walk(skill, { ...options, contents: true })
@@ -39,12 +39,12 @@ export async function readManifest(
 }
 
 /** The files of a skill by the same rules, none of them read. Throws only CANCELLED: what `readManifest` would throw is the `problem`. */
-export async function listFiles(skill: string | SkillPlace, options: ReadManifestOptions = {}): Promise<Walked> {
+export async function listFiles(skill: string | SkillLocation, options: ReadManifestOptions = {}): Promise<Walked> {
   return walk(skill, { ...options, contents: false })
 }
 
 function walk(
-  skill: string | SkillPlace,
+  skill: string | SkillLocation,
   options: ReadManifestOptions & { readonly contents: boolean },
 ): Promise<Walked> {
   if (typeof skill === 'string') return walkFiles(skill, options)
@@ -58,7 +58,7 @@ function walk(
  * the source's root, is opened by its real path. Throws as `readContained`, and CONFLICT when the link leads elsewhere by now.
  */
 export async function readOfSkill(
-  { directory, linkedTo }: SkillPlace,
+  { directory, linkedTo }: SkillLocation,
   relativePath: string,
   options: ReadContainedOptions,
 ): Promise<ContainedFile> {

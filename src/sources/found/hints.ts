@@ -32,7 +32,7 @@ export function otherFileName(path: string, entries: readonly Dirent[]): Diagnos
 }
 
 function isAlike(name: string): boolean {
-  return name !== SKILL_FILE && name.toLowerCase() === 'skill.md'
+  return name !== SKILL_FILE && name.toLowerCase() === SKILL_FILE.toLowerCase()
 }
 
 /** The root is a skill, so the search ends there; says so when that hides others. */

@@ -1,40 +1,22 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+import type { StatementSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { errorCode, makeDirectory, NexusError } from '../../kernel/index.ts'
-import { isBusy, toStoreError } from './store-error.ts'
-
-/** One row as SQLite gives it: an object without a prototype. */
-export type Row = Record<string, SQLOutputValue>
-export type Values = Record<string, SQLInputValue>
-
-/** An open state file. Every failure is a `NexusError` STORE_FAILED that names the file. */
-export interface Connection {
-  readonly path: string
-  /** Runs a statement and returns how many rows it changed. */
-  run(sql: string, values?: Values): number
-  get(sql: string, values?: Values): Row | undefined
-  all(sql: string, values?: Values): Row[]
-  /** Runs `work` in one write transaction: all of it is durable afterwards, or nothing happened. Do not nest. */
-  transaction<T>(work: () => T): T
-  close(): void
-}
-
-/** What the tables are read and written with: one file, one project. */
-export interface Scope {
-  readonly connection: Connection
-  readonly projectId: string
-  readonly now: () => number
-  readonly owner: string
-}
+import { type Clock, errorCode, makeDirectory, systemClock } from '../../kernel/index.ts'
+import { MESSAGES } from '../messages.ts'
+import { storeError } from '../rules.ts'
+import type { Connection, Statements, Values } from '../sql/scope.ts'
+import { damagedFile, isBusy, toStoreError } from './store-error.ts'
 
 /** How long a writer waits for another process: writes take milliseconds, so this long means something is stuck. */
 const BUSY_TIMEOUT_MS = 5_000
 const WAL_ATTEMPTS = 50
 
-/** Opens the file with a write-ahead log and full synchronisation; makes file and directories when they are missing. */
-export async function openConnection(file: string): Promise<Connection> {
+/**
+ * Opens the file with a write-ahead log and full synchronisation; makes file and directories when they are missing.
+ * SQLite runs in this process, so its clock is `clock`. What is called meanwhile waits until a transaction has ended.
+ */
+export async function openConnection(file: string, clock: Clock = systemClock): Promise<Connection> {
   const path = resolve(file)
   const guard = <T>(work: () => T): T => {
     try {
@@ -48,42 +30,53 @@ export async function openConnection(file: string): Promise<Connection> {
     createPrivateFile(path)
     return new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true, defensive: true })
   })
-  const statements = new Map<string, StatementSync>()
+  const prepared = new Map<string, StatementSync>()
   const prepare = (sql: string): StatementSync => {
-    if (!database.isOpen) {
-      const fix = 'Open a store of its own for work that goes on after close().'
-      throw new NexusError('STORE_FAILED', `The store over ${path} is closed.`, { fix })
-    }
-    const statement = statements.get(sql) ?? database.prepare(sql)
-    statements.set(sql, statement)
+    if (!database.isOpen) throw storeError('STORE_FAILED', MESSAGES.storeClosed({ path }))
+    const statement = prepared.get(sql) ?? database.prepare(sql)
+    prepared.set(sql, statement)
     return statement
   }
-  const run = (sql: string, values: Values = {}): number => guard(() => Number(prepare(sql).run(values).changes))
+  const bind = (sql: string, values: Values): Values =>
+    sql.includes(':now') ? { ...values, now: Math.trunc(clock.now()) } : values
+  const direct: Statements = {
+    run: async (sql, values = {}) => guard(() => Number(prepare(sql).run(bind(sql, values)).changes)),
+    get: async (sql, values = {}) => guard(() => prepare(sql).get(bind(sql, values))),
+    all: async (sql, values = {}) => guard(() => prepare(sql).all(bind(sql, values))),
+  }
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = <T>(work: () => T | Promise<T>): Promise<T> => {
+    const result = last.then(work)
+    last = result.catch(() => {})
+    return result
+  }
   const connection: Connection = {
-    path,
-    run,
-    get: (sql, values = {}) => guard(() => prepare(sql).get(values)),
-    all: (sql, values = {}) => guard(() => prepare(sql).all(values)),
-    transaction(work) {
-      run('begin immediate')
-      try {
-        const result = work()
-        run('commit')
-        return result
-      } catch (error) {
-        if (database.isOpen && database.isTransaction) run('rollback')
-        throw error
-      }
-    },
-    close() {
-      statements.clear()
-      if (database.isOpen) guard(() => database.close())
-    },
+    run: (sql, values) => inTurn(() => direct.run(sql, values)),
+    get: (sql, values) => inTurn(() => direct.get(sql, values)),
+    all: (sql, values) => inTurn(() => direct.all(sql, values)),
+    transaction: (work) =>
+      inTurn(async () => {
+        await direct.run('begin immediate')
+        try {
+          const result = await work(direct)
+          await direct.run('commit')
+          return result
+        } catch (error) {
+          if (database.isOpen && database.isTransaction) await direct.run('rollback')
+          throw error
+        }
+      }),
+    damaged: (cause) => damagedFile(path, cause),
+    close: () =>
+      inTurn(() => {
+        prepared.clear()
+        if (database.isOpen) guard(() => database.close())
+      }),
   }
   try {
     await useWriteAheadLog(connection)
   } catch (error) {
-    connection.close()
+    await connection.close()
     throw error
   }
   return connection
@@ -93,18 +86,18 @@ export async function openConnection(file: string): Promise<Connection> {
 async function useWriteAheadLog(connection: Connection): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      connection.get('pragma journal_mode = wal')
+      await connection.get('pragma journal_mode = wal')
       break
     } catch (error) {
       if (!isBusy(error) || attempt === WAL_ATTEMPTS) throw error
       await delay(20)
     }
   }
-  connection.run('pragma synchronous = full')
+  await connection.run('pragma synchronous = full')
   // macOS only: its plain fsync leaves data in the drive's cache.
-  connection.run('pragma fullfsync = on')
-  connection.run('pragma checkpoint_fullfsync = on')
-  connection.run('pragma trusted_schema = off')
+  await connection.run('pragma fullfsync = on')
+  await connection.run('pragma checkpoint_fullfsync = on')
+  await connection.run('pragma trusted_schema = off')
 }
 
 /**

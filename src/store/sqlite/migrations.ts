@@ -1,5 +1,6 @@
-import { NexusError } from '../../kernel/index.ts'
-import type { Connection } from './connection.ts'
+import { MESSAGES } from '../messages.ts'
+import { storeError } from '../rules.ts'
+import type { Connection, Statements } from '../sql/scope.ts'
 
 /** One step of the schema. Steps are only ever added; one that was released is never edited. */
 export interface Migration {
@@ -63,52 +64,210 @@ export const MIGRATIONS: readonly Migration[] = [
       ) strict`,
     ],
   },
+  {
+    version: 2,
+    name: 'leases, turns, approvals, events; order from identities',
+    statements: [
+      `create table leases (
+        fence integer primary key autoincrement,
+        project_id text not null,
+        name text not null,
+        owner text not null,
+        acquired_at integer not null,
+        expires_at integer not null,
+        unique (project_id, name)
+      ) strict`,
+      'create unique index leases_by_fence on leases (project_id, fence)',
+      'create index leases_by_end on leases (project_id, expires_at)',
+
+      'alter table ledger_entries rename to old_ledger_entries',
+      'alter table sessions rename to old_sessions',
+      'alter table session_messages rename to old_session_messages',
+      'drop index ledger_by_order',
+      'drop index ledger_by_session',
+      'drop index ledger_by_turn',
+      'drop index ledger_open',
+      'drop index sessions_by_order',
+      'drop index sessions_by_use',
+
+      `create table ledger_entries (
+        seq integer primary key autoincrement,
+        project_id text not null,
+        call_id text not null,
+        agent_id text not null,
+        session_id text,
+        turn_id text,
+        opener text,
+        fence integer,
+        call text not null,
+        decision text not null,
+        skill text,
+        state text not null
+          check (state in ('asked', 'answered', 'started', 'done', 'failed', 'denied', 'interrupted', 'not run')),
+        outcome text,
+        opened_at integer not null,
+        started_at integer,
+        closed_at integer,
+        unique (project_id, call_id),
+        check ((state in ('asked', 'answered', 'started')) = (outcome is null))
+      ) strict`,
+      `insert into ledger_entries (project_id, call_id, agent_id, session_id, turn_id, opener, call, decision, skill,
+          state, outcome, opened_at, started_at, closed_at)
+        select project_id, call_id, coalesce(call ->> '$.agentId', 'main'), session_id, turn_id, opener, call, decision, skill,
+          case
+            when state = 'open' then 'started'
+            when state = 'interrupted' then 'interrupted'
+            when outcome ->> '$.type' <> 'failed' then 'done'
+            when decision ->> '$.type' = 'deny' then 'denied'
+            else 'failed' end,
+          outcome, opened_at, opened_at, closed_at
+        from old_ledger_entries order by project_id, seq`,
+      'create index ledger_by_session on ledger_entries (project_id, session_id, seq)',
+      'create index ledger_by_turn on ledger_entries (project_id, turn_id, seq)',
+      'create index ledger_by_order on ledger_entries (project_id, seq)',
+      `create index ledger_open on ledger_entries (project_id, seq) where state in ('asked', 'answered', 'started')`,
+
+      `create table sessions (
+        seq integer primary key autoincrement,
+        project_id text not null,
+        id text not null,
+        agent_id text not null,
+        title text not null,
+        created_at integer not null,
+        updated_at integer not null,
+        message_count integer not null default 0,
+        snapshot text,
+        loaded text not null,
+        state text not null check (state in ('idle', 'running')),
+        owner text,
+        unique (project_id, id)
+      ) strict`,
+      `insert into sessions (project_id, id, agent_id, title, created_at, updated_at, message_count, snapshot, loaded, state, owner)
+        select project_id, id, agent_id, json_quote(title), created_at, updated_at, message_count, snapshot,
+          coalesce(snapshot -> '$.loaded', '[]'), state, owner
+        from old_sessions order by project_id, seq`,
+      'create index sessions_by_use on sessions (project_id, updated_at, seq)',
+
+      `create table session_messages (
+        seq integer primary key autoincrement,
+        project_id text not null,
+        session_id text not null,
+        message text not null,
+        foreign key (project_id, session_id) references sessions (project_id, id)
+      ) strict`,
+      `insert into session_messages (project_id, session_id, message)
+        select project_id, session_id, message from old_session_messages order by project_id, session_id, seq`,
+      'create index messages_by_session on session_messages (project_id, session_id, seq)',
+
+      'drop table old_session_messages',
+      'drop table old_sessions',
+      'drop table old_ledger_entries',
+
+      `create table turns (
+        seq integer primary key autoincrement,
+        project_id text not null,
+        id text not null,
+        session_id text not null,
+        message text not null,
+        state text not null check (state in ('queued', 'running', 'done', 'cancelled', 'dropped', 'interrupted')),
+        queued_fence integer not null,
+        fence integer,
+        cancel_requested integer not null,
+        created_at integer not null,
+        started_at integer,
+        ended_at integer,
+        result text,
+        unique (project_id, id),
+        foreign key (project_id, session_id) references sessions (project_id, id)
+      ) strict`,
+      'create index turns_by_session on turns (project_id, session_id, seq)',
+      `create unique index turns_running on turns (project_id, session_id) where state = 'running'`,
+      `create index turns_queued on turns (project_id, session_id, seq) where state = 'queued'`,
+
+      `create table approvals (
+        seq integer primary key autoincrement,
+        project_id text not null,
+        id text not null,
+        call_id text not null,
+        session_id text,
+        agent_path text not null,
+        tool text not null,
+        command text not null,
+        prefix text,
+        skill_digest text,
+        created_at integer not null,
+        expires_at integer not null,
+        state text not null check (state in ('open', 'allowed', 'denied', 'expired', 'not run')),
+        answered_by text,
+        answered_at integer,
+        unique (project_id, id),
+        unique (project_id, call_id),
+        foreign key (project_id, call_id) references ledger_entries (project_id, call_id)
+      ) strict`,
+      'create index approvals_by_order on approvals (project_id, seq)',
+      `create index approvals_open on approvals (project_id, seq) where state = 'open'`,
+
+      `create table remembered_approvals (
+        seq integer primary key autoincrement,
+        project_id text not null,
+        id text not null,
+        agent_path text not null,
+        tool text not null,
+        match text not null check (match in ('exact', 'prefix')),
+        text text not null,
+        skill_digest text,
+        created_at integer not null,
+        answered_by text not null,
+        unique (project_id, id)
+      ) strict`,
+      'create index remembered_by_tool on remembered_approvals (project_id, agent_path, tool)',
+
+      `create table events (
+        id integer primary key autoincrement,
+        project_id text not null,
+        agent_id text,
+        session_id text,
+        type text not null,
+        refs text not null,
+        at integer not null
+      ) strict`,
+      'create index events_by_order on events (project_id, id)',
+    ],
+  },
 ]
 
 /**
  * Brings the schema up to date, in one transaction: it happens whole or not at all, and of two processes that arrive
  * together the second waits and finds it done. Refuses a newer schema and the database of another program.
  */
-export function migrate(connection: Connection, nowMs: number, migrations: readonly Migration[] = MIGRATIONS): void {
+export async function migrate(connection: Connection, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
   const known = migrations.at(-1)?.version ?? 0
-  if (schemaVersion(connection, known) === known) return
-  connection.transaction(() => {
-    const current = schemaVersion(connection, known)
-    connection.run(`pragma application_id = ${APPLICATION_ID}`)
-    connection.run(
+  if ((await schemaVersion(connection, known)) === known) return
+  await connection.transaction(async (tx) => {
+    const current = await schemaVersion(tx, known)
+    await tx.run(`pragma application_id = ${APPLICATION_ID}`)
+    await tx.run(
       'create table if not exists migrations (version integer primary key, name text not null, applied_at integer not null) strict',
     )
     for (const { version, name, statements } of migrations) {
       if (version <= current) continue
-      for (const statement of statements) connection.run(statement)
-      connection.run('insert into migrations (version, name, applied_at) values (:version, :name, :nowMs)', {
+      for (const statement of statements) await tx.run(statement)
+      await tx.run('insert into migrations (version, name, applied_at) values (:version, :name, :now)', {
         version,
         name,
-        nowMs,
       })
     }
   })
 }
 
 /** The last step applied to the file, 0 for an empty one. */
-function schemaVersion(connection: Connection, known: number): number {
-  const isOurs = connection.get('pragma application_id')?.application_id === APPLICATION_ID
-  const isEmpty = connection.get('select count(*) as tables from sqlite_schema')?.tables === 0
+async function schemaVersion(statements: Statements, known: number): Promise<number> {
+  const isOurs = (await statements.get('pragma application_id'))?.application_id === APPLICATION_ID
+  const isEmpty = (await statements.get('select count(*) as tables from sqlite_schema'))?.tables === 0
+  const path = String((await statements.get('pragma database_list'))?.file)
   if (!isOurs && isEmpty) return 0
-  if (!isOurs) {
-    throw new NexusError(
-      'STORE_FAILED',
-      `The file ${connection.path} is the database of another program; it was not changed.`,
-      {
-        fix: 'Name another directory for the state with NEXUS_STATE_DIR.',
-      },
-    )
-  }
-  const version = Number(connection.get('select max(version) as version from migrations')?.version ?? 0)
+  if (!isOurs) throw storeError('STORE_FAILED', MESSAGES.foreignDatabase({ path }))
+  const version = Number((await statements.get('select max(version) as version from migrations'))?.version ?? 0)
   if (version <= known) return version
-  throw new NexusError(
-    'STORE_FAILED',
-    `The state file ${connection.path} was written by a newer Nexus (schema ${version}, this one knows ${known}); it was not changed.`,
-    { fix: 'Update with "npm install -g nexus-skills@latest", or name another directory with NEXUS_STATE_DIR.' },
-  )
+  throw storeError('STORE_FAILED', MESSAGES.newerSchema({ path, version, known }))
 }

@@ -36,14 +36,13 @@ export function toRan(result: CommandResult, { timeoutMs, limits, owned, finding
     stdout_bytes: result.stdoutBytes,
     stderr_bytes: result.stderrBytes,
   }
-  const notes = told.map((note) => `Note: ${note}`)
-  if (result.end !== 'exit') return failed(...ending(result, timeoutMs, notes), { data, stats })
+  if (result.end !== 'exit') return failed(...ending(result, timeoutMs), { data, stats })
   const more = cut.truncated ? ['The output is cut: send it to a file and read parts of it (head, tail, grep).'] : []
   const text = [
     `Exit code: ${result.exitCode}${result.exitCode === 0 ? '' : ' (the command reports a failure)'}`,
     ...blocks(output),
     ...more,
-    ...notes,
+    ...told.map((note) => `Note: ${note}`),
   ].join('\n')
   return cut.truncated ? { type: 'partial', text, data, stats } : succeeded(text, data, { stats })
 }
@@ -89,11 +88,9 @@ function blocks({ stdout, stderr }: JsonObject): string[] {
 function ending(
   { end, exitCode }: CommandResult,
   timeoutMs: number,
-  notes: readonly string[],
 ): ['TIMEOUT' | 'CANCELLED' | 'EXECUTION_ERROR', string] {
-  const tail = notes.length > 0 ? `\n${notes.join('\n')}` : ''
-  if (end === 'timeout') return ['TIMEOUT', `Command timed out after ${timeoutMs / 1000}s${tail}`]
-  if (end === 'cancelled') return ['CANCELLED', `Command was cancelled${tail}`]
+  if (end === 'timeout') return ['TIMEOUT', `Command timed out after ${timeoutMs / 1000}s`]
+  if (end === 'cancelled') return ['CANCELLED', 'Command was cancelled']
   const signal = exitCode > 128 ? ` by signal ${exitCode - 128}` : ''
-  return ['EXECUTION_ERROR', `Command was killed${signal}: it reached a limit, or something else ended it${tail}`]
+  return ['EXECUTION_ERROR', `Command was killed${signal}: it reached a limit, or something else ended it`]
 }

@@ -1,6 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import type { FailureCode, JsonObject, Outcome } from '../../kernel/index.ts'
-import { orNone, toErrorText } from './model-text.ts'
+import { orNone, toErrorText, toNotedMessage } from './model-text.ts'
 
 /** The universal tool response of seed 003: exactly these keys. Source: contracts §4.1. */
 export interface Envelope {
@@ -33,8 +33,8 @@ export function toEnvelope(outcome: Outcome, { timeMs, cwd, input, root }: Envel
     context: { cwd, params_input: input, ...(path !== undefined && { path_resolved: path }) },
   }
   if (outcome.type === 'failed') {
-    const { code, message } = outcome
-    return { status: 'error', text: toErrorText(outcome), error: { code, message }, ...shared }
+    const error = { code: outcome.code, message: toNotedMessage(outcome) }
+    return { status: 'error', text: toErrorText(outcome), error, ...shared }
   }
   return { status: outcome.type, text: orNone(outcome.text), ...shared }
 }

@@ -14,7 +14,7 @@ import {
  */
 export function toModelText(outcome: Outcome): string {
   if (outcome.type === 'failed') {
-    const head = `Error (${outcome.code}): ${outcome.message}\n${nextStep(outcome)}`
+    const head = `Error (${outcome.code}): ${toNotedMessage(outcome)}\n${nextStep(outcome)}`
     return withData(head, outcome.data ?? {})
   }
   return orNone(withData(outcome.text, outcome.data))
@@ -27,7 +27,14 @@ export function orNone(text: string): string {
 
 /** A failure in one line: what happened, then what to do. */
 export function toErrorText(failure: Failed): string {
-  return `${failure.message}${/[.!?…)]$/.test(failure.message) ? '' : '.'} ${nextStep(failure)}`
+  const message = toNotedMessage(failure)
+  return `${message}${/[.!?…)]$/.test(message) ? '' : '.'} ${nextStep(failure)}`
+}
+
+/** The message of a failure and its notes (`data.notes`), each on a line of its own. */
+export function toNotedMessage({ message, data }: Failed): string {
+  const notes = Array.isArray(data?.['notes']) ? data['notes'] : []
+  return [message, ...notes.map((note) => `Note: ${String(note)}`)].join('\n')
 }
 
 /** What a model should do after a failure: its own fix, else what fits every failure of that kind. */

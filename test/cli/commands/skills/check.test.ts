@@ -71,7 +71,10 @@ test('check of all tells which skills cannot be loaded, and what is left out of 
   )
   const one = await place.run(['skills', 'check', 'big', '--trust', '--json'])
   const { error } = JSON.parse(one.stdout) as Checked
-  assert.deepEqual([error?.code, error?.fix], ['SKILL_INVALID', 'nexus skills why --trust workspace/big'])
+  assert.deepEqual(
+    [error?.code, error?.fix],
+    ['SKILL_INVALID', 'To see why, run: nexus skills why --trust workspace/big'],
+  )
 })
 
 test('the content of a skill with a link in it, and of one that is a link, is shown', async (t) => {
@@ -91,7 +94,7 @@ test('show says of a setting that cannot exist what why says', async (t) => {
   for (const command of ['show', 'why', 'check'])
     assert.match(
       (await place.run(['skills', command, 'gated', '--trust'])).stdout,
-      /nexus\.yaml has no section channels, so nothing can meet it\. Write tools\.channels\.slack in the skill/,
+      /nexus\.yaml has no section channels, so this setting cannot exist\. Require tools\.channels\.slack in the skill/,
       command,
     )
 })

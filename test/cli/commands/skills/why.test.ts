@@ -7,7 +7,15 @@ import { Place } from '../../nexus.ts'
 
 interface Why {
   readonly verdict: string
-  readonly findings: readonly { code: string; message: string; path?: string; line?: number; fix: string }[]
+  readonly findings: readonly {
+    code: string
+    severity: string
+    message: string
+    path?: string
+    line?: number
+    fix: string
+    places?: readonly { path: string }[]
+  }[]
 }
 
 /** A skill in the workspace of a place, at `path` below it. */
@@ -42,7 +50,18 @@ test('a skill that is not there is answered with the places that were searched, 
   const place = new Place(t)
   const answer = await why(place, 'absent')
   assert.equal(answer.code, 4)
-  assert.ok(answer.findings[0]?.message.includes(join(place.workspace, 'skills')))
+  const { places = [] } = answer.findings[0] ?? {}
+  assert.ok(places.some(({ path }) => path === join(place.workspace, 'skills')))
+  const { stdout } = await place.run(['skills', 'why', 'absent'])
+  assert.match(stdout, /\n {4}Looked in:\n {6}\S*workspace\/skills\n {6}\S/)
+})
+
+test('why ends with 1 when one of its findings is an error, although the skill is ready', async (t) => {
+  const place = new Place(t)
+  put(place, 'skills/stuck', skill('stuck', 'disable-model-invocation: true\nuser-invocable: false\n'))
+  const { code, verdict, findings } = await why(place, 'stuck')
+  assert.deepEqual([code, verdict, findings[0]?.severity], [1, 'ready', 'error'])
+  assert.equal((await why(place, 'greet')).code, 0)
 })
 
 test('a skill in a wrong place is named with the place', async (t) => {
@@ -85,7 +104,7 @@ test('a disabled skill and one not on the list of its agent are answered so', as
   found(await why(place, 'greet'), 'not-allowed')
 })
 
-test('a shadowed copy is answered with the file that wins, an identical one as collapsed', async (t) => {
+test('a shadowed copy is answered with the file that wins, one with the same files as a duplicate', async (t) => {
   const place = new Place(t)
   const extra = join(place.root, 'extra')
   cpSync(join(place.workspace, 'skills', 'slow'), join(extra, 'slow'), { recursive: true })
@@ -94,7 +113,7 @@ test('a shadowed copy is answered with the file that wins, an identical one as c
   const flags = ['--trust', '--skills-dir', extra]
   const shadowed = await why(place, 'extra:extra/greet', flags)
   assert.ok(JSON.stringify(shadowed).includes(join(place.workspace, 'skills/greet/SKILL.md')))
-  assert.match(JSON.stringify(await why(place, 'extra:extra/slow', flags)), /identical|same/)
+  assert.match(JSON.stringify(await why(place, 'extra:extra/slow', flags)), /duplicate/)
 })
 
 test('a skill that the budget shortened or left out is answered so', async (t) => {
@@ -124,8 +143,8 @@ test('a skill that came after the last turn of a session is answered as stale', 
 test('in a terminal the answer comes first, each finding with what to do next', async (t) => {
   const { stdout, code } = await new Place(t).run(['skills', 'why', 'github'])
   assert.equal(code, 1)
-  assert.match(stdout, /^github is held back\.\n\n✗ .*missing binary: gh/)
-  assert.match(stdout, /next: Install gh/)
+  assert.match(stdout, /^github is held\.\n\n✗ .*missing binary: gh/)
+  assert.match(stdout, /fix: Install gh/)
 })
 
 test('search finds a ready skill by its words, and ends with 4 when none fits', async (t) => {
@@ -138,7 +157,7 @@ test('search finds a ready skill by its words, and ends with 4 when none fits', 
 const WRITTEN: Readonly<Record<string, readonly [metadata: string, line: number, fix: RegExp]>> = {
   'flow-os': ['  x: y\n  requires: {bins: [ls], os: [plan9]}\n', 6, /os:/],
   'other-spelling': ['  install:\n    - kind: brew\n      os: [darwin]\n  os: [osf, Mac-OS]\n', 8, /os:/],
-  'empty-part': ['  requires:\n    config: ["a..b"]\n', 6, /^Correct .*SKILL\.md: 'a\.\.b' is no path of a setting/],
+  'empty-part': ['  requires:\n    config: ["a..b"]\n', 6, /^Fix .*SKILL\.md: 'a\.\.b' is not a valid setting/],
 }
 
 for (const [name, [metadata, line, fix]] of Object.entries(WRITTEN)) {
@@ -194,7 +213,7 @@ test('of a copy that counts as one with another nothing has to be done, and trus
   const place = new Place(t)
   for (const directory of ['a', 'b']) put(place, `skills/${directory}`, skill('twin'))
   const { stdout } = await place.run(['skills', 'check', 'twin'])
-  assert.match(stdout, /same bytes as .*\n.*\n\s+next: Nothing has to be done/)
+  assert.match(stdout, /all its files equal those of .*\n.*\n\s+\w+: Nothing to fix/)
   assert.doesNotMatch(stdout, /address it as/)
   const { findings } = await why(place, 'twin', [])
   const trusting = findings.filter(({ code }) => code === 'untrusted').map(({ fix }) => fix)

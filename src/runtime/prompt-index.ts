@@ -1,0 +1,48 @@
+/** How the index of one agent's skills is written, from the tools that the agent may call. */
+import { type Catalog, type IndexOptions, type PromptIndex, renderIndex, toSkillUri } from '../catalog/index.ts'
+import type { Parts } from './types.ts'
+
+export interface PromptIndexParts extends Pick<Parts, 'surface' | 'prompt'> {
+  readonly catalog: Catalog
+  /** Names of the tools that exist and that policy does not deny whatever their arguments are. */
+  readonly tools: readonly string[]
+  /** A confined command cannot see the host's path of a skill, so the model is given its address instead. */
+  readonly isConfined: boolean
+}
+
+/** Tools that the model sees only when the surface names them, or, for `find_skills`, when the index is cut. */
+export const SKILL_TOOLS = ['load_skill', 'read_skill_file', 'Skill', 'find_skills']
+export const DEFAULT_SURFACE = ['load_skill', 'read_skill_file']
+
+/** The index, and the tools that it names; `loadTool` is false when the agent has none. */
+export interface AgentIndex {
+  readonly loadTool: 'Skill' | 'load_skill' | false
+  readonly tools: Pick<IndexOptions, 'loadTool' | 'readTool'>
+  readonly index: PromptIndex
+}
+
+export function createPromptIndex(parts: PromptIndexParts): AgentIndex {
+  const { catalog, tools: usable, surface = DEFAULT_SURFACE, prompt, isConfined } = parts
+  const isOffered = (tool: string): boolean => surface.includes(tool) && usable.includes(tool)
+  const loadTool: AgentIndex['loadTool'] = (['Skill', 'load_skill'] as const).find(isOffered) ?? false
+  const readTool = loadTool === false ? readToolOf(parts, isOffered) : undefined
+  const tools: AgentIndex['tools'] = { loadTool, ...(readTool !== undefined && { readTool }) }
+  const index = renderIndex(catalog, {
+    ...prompt,
+    ...(loadTool === 'Skill' && { style: 'list' }),
+    ...tools,
+    findTool: usable.includes('find_skills') && 'find_skills',
+    location: isConfined ? (skill) => toSkillUri(catalog.addressOf(skill)) : true,
+  })
+  return { loadTool, tools, index }
+}
+
+/** How it reads SKILL.md when no tool loads it: a name, false for not at all, undefined where only the agent's own tools can tell. */
+function readToolOf(
+  { tools, isConfined }: PromptIndexParts,
+  isOffered: (tool: string) => boolean,
+): 'read_skill_file' | false | undefined {
+  if (isOffered('read_skill_file')) return 'read_skill_file'
+  const others = tools.filter((tool) => !SKILL_TOOLS.includes(tool) && tool !== 'status')
+  return isConfined || others.length === 0 ? false : undefined
+}

@@ -1,0 +1,43 @@
+/** The interface of events: what changed, in the order it was committed. */
+
+/** What an event is about: ids of rows, never copies of them. */
+export type EventReferences = {
+  readonly callId?: string
+  readonly turnId?: string
+  readonly approvalId?: string
+  readonly skill?: string
+  readonly [name: string]: string | number | boolean | undefined
+}
+
+export interface NewEvent {
+  /** Words with dots: `call.started`, `turn.queued`, `skill.changed`. */
+  readonly type: string
+  readonly agentId?: string
+  readonly sessionId?: string
+  readonly references?: EventReferences
+}
+
+export interface StoredEvent extends NewEvent {
+  /** Grows with the order of commits. */
+  readonly id: number
+  readonly projectId: string
+  readonly at: number
+  readonly references: EventReferences
+}
+
+/** What changed. The event of a change is written in the change's own transaction. */
+export interface Events {
+  /**
+   * Events with a greater id, oldest first. When an event was returned, none with a smaller id appears later in the
+   * project: a store must give ids in the order of commits, or withhold events until no smaller id can be committed.
+   */
+  after(id: number, filter?: { readonly sessionId?: string; readonly limit?: number }): Promise<readonly StoredEvent[]>
+  /** The id of the newest event, 0 when there is none: the place to follow from. */
+  last(): Promise<number>
+  /** Records what happened outside the store; secrets already blanked. */
+  append(event: NewEvent): Promise<StoredEvent>
+  /** Removes what is older than `maxAgeMs` and all but the newest `maxRows`; returns how many. */
+  trim(limits: { readonly maxAgeMs?: number; readonly maxRows?: number }): Promise<number>
+  /** Calls `listener` after each commit of this store object, in order; the returned function ends that. */
+  listen(listener: (event: StoredEvent) => void): () => void
+}

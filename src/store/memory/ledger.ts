@@ -1,0 +1,78 @@
+import type { LedgerEntry } from '../../kernel/index.ts'
+import { MESSAGES } from '../messages.ts'
+import { checkCall, checkLimit, checkNewCall, closedState, OPEN_STATES, storeError, toJson } from '../rules.ts'
+import type { Ledger } from '../store.ts'
+import { checkNewApproval, endApproval, openApproval } from './approvals.ts'
+import { assertOwned, callChanged, type CallRow, changeCall, entryOf, newest, type Rows } from './rows.ts'
+
+export function createMemoryLedger(rows: Rows): Ledger {
+  const mustGet = (callId: string): CallRow => {
+    const row = rows.calls.get(callId)
+    if (!row) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchCall({ callId }))
+    return row
+  }
+  const insert = (entry: LedgerEntry, fence: number | undefined, approvalId?: string): LedgerEntry => {
+    const text = toJson('call', entry)
+    if (rows.calls.has(entry.call.id)) throw storeError('CONFLICT', MESSAGES.callExists({ callId: entry.call.id }))
+    rows.calls.set(entry.call.id, {
+      ...{ entry: text, state: entry.state, fence, opener: rows.owner },
+      ...(approvalId !== undefined && { approvalId }),
+    })
+    if (OPEN_STATES.includes(entry.state)) rows.openCalls.add(entry.call.id)
+    callChanged(rows, entry.call, entry.state)
+    return entryOf(mustGet(entry.call.id))
+  }
+  return {
+    async record(given) {
+      const { call, decision, lease, skill, approval, outcome } = given
+      const state = checkNewCall(rows.projectId, given)
+      assertOwned(rows, lease)
+      const now = rows.now()
+      const asked = state === 'asked' && approval ? checkNewApproval(rows, { call, skill, approval }) : undefined
+      const times = { openedAt: now, ...(state === 'started' && { startedAt: now }), ...(outcome && { closedAt: now }) }
+      const about = { ...(outcome && { outcome }), ...(skill && { skill }) }
+      const entry = insert({ call, decision, state, ...about, ...times }, lease.fence, asked?.id)
+      if (asked) openApproval(rows, call, asked)
+      return entry
+    },
+    async start(callId, decision, lease) {
+      assertOwned(rows, lease)
+      const row = mustGet(callId)
+      const approval = rows.approvals.get(row.approvalId ?? '')
+      if (row.state !== 'answered' || approval?.state !== 'allowed' || row.fence !== lease.fence)
+        throw storeError('CONFLICT', MESSAGES.callNotStarted({ callId, state: row.state }))
+      return changeCall(rows, callId, { decision, state: 'started', startedAt: rows.now() })
+    },
+    async close(callId, outcome, by) {
+      toJson('outcome', outcome)
+      const row = mustGet(callId)
+      if (by) assertOwned(rows, by.lease)
+      const entry = entryOf(row)
+      if (!OPEN_STATES.includes(row.state) || (by && row.fence !== by.lease.fence)) return entry
+      const decision = by?.decision ?? entry.decision
+      const state = closedState(row.state, decision, outcome)
+      const closed = changeCall(rows, callId, { decision, state, outcome, closedAt: rows.now() })
+      endApproval(rows, row, closed.call)
+      return closed
+    },
+    async get(callId) {
+      const row = rows.calls.get(callId)
+      return row && entryOf(row)
+    },
+    async list({ sessionId, turnId, states, limit } = {}) {
+      const most = checkLimit(limit)
+      const matching = [...rows.calls.values()]
+        .filter(({ state }) => states === undefined || states.includes(state))
+        .map(entryOf)
+        .filter(({ call }) => sessionId === undefined || call.sessionId === sessionId)
+        .filter(({ call }) => turnId === undefined || call.turnId === turnId)
+      return newest(matching, most)
+    },
+    async open(call, decision, skill) {
+      checkCall(rows.projectId, call)
+      const now = rows.now()
+      const times = { openedAt: now, startedAt: now }
+      return insert({ call, decision, state: 'started', ...(skill && { skill }), ...times }, undefined)
+    },
+  }
+}

@@ -1,0 +1,131 @@
+import type { Call, CallState, LedgerEntry } from '../../kernel/index.ts'
+import type { Approval, RememberedApproval } from '../approvals.ts'
+import type { NewEvent, StoredEvent } from '../events.ts'
+import type { Lease } from '../leases.ts'
+import { MESSAGES } from '../messages.ts'
+import { OPEN_STATES, storeError, toJson } from '../rules.ts'
+import type { SessionRecord, TurnRecord } from '../sessions.ts'
+
+/** The entry is JSON text, so that callers can neither see nor cause later changes; the rest is what is searched by. */
+export interface CallRow {
+  readonly entry: string
+  readonly state: CallState
+  /** Undefined without a lease (deprecated); then `opener` may close it. */
+  readonly fence: number | undefined
+  readonly opener: string
+  readonly approvalId?: string
+}
+
+export interface SessionRow {
+  readonly record: string
+  readonly messages: string[]
+}
+
+export interface TurnRow {
+  readonly turn: Omit<TurnRecord, 'isLeft' | 'message' | 'result'>
+  readonly message: string
+  readonly result?: string
+  readonly queuedFence: number
+  readonly fence?: number
+}
+
+/** The rows of one project. Every method of the store is one synchronous step over them, and checks before it changes. */
+export interface Rows {
+  readonly projectId: string
+  readonly owner: string
+  now(): number
+  readonly calls: Map<string, CallRow>
+  /** Ids of calls that are not closed, so that closing those of gone owners does not read all. */
+  readonly openCalls: Set<string>
+  readonly sessions: Map<string, SessionRow>
+  readonly turns: Map<string, TurnRow>
+  readonly approvals: Map<string, Approval>
+  readonly remembered: Map<string, RememberedApproval>
+  readonly leases: Map<string, Lease>
+  readonly events: StoredEvent[]
+  readonly listeners: Set<(event: StoredEvent) => void>
+  readonly last: { fence: number; event: number }
+}
+
+export function createRows(projectId: string, owner: string, now: () => number): Rows {
+  return {
+    projectId,
+    owner,
+    now,
+    calls: new Map(),
+    openCalls: new Set(),
+    sessions: new Map(),
+    turns: new Map(),
+    approvals: new Map(),
+    remembered: new Map(),
+    leases: new Map(),
+    events: [],
+    listeners: new Set(),
+    last: { fence: 0, event: 0 },
+  }
+}
+
+export function addEvent(rows: Rows, event: NewEvent): StoredEvent {
+  const { type, agentId, sessionId, references = {} } = event
+  const stored: StoredEvent = {
+    id: ++rows.last.event,
+    projectId: rows.projectId,
+    at: rows.now(),
+    type,
+    ...(agentId !== undefined && { agentId }),
+    ...(sessionId !== undefined && { sessionId }),
+    references: { ...references },
+  }
+  rows.events.push(stored)
+  for (const listener of rows.listeners) {
+    try {
+      listener(stored)
+    } catch (error) {
+      process.emitWarning(`A listener of store events threw: ${String(error)}`, 'NexusWarning')
+    }
+  }
+  return stored
+}
+
+/** Throws LEASE_LOST when another fence is the present one. */
+export function assertOwned(rows: Rows, lease: Lease): void {
+  const present = rows.leases.get(lease.name)
+  if (present?.fence !== lease.fence) throw storeError('LEASE_LOST', MESSAGES.leaseLost({ lease, present }))
+}
+
+/** The value of JSON text that this room wrote. */
+export function fromJson<T>(text: string): T {
+  return JSON.parse(text) as T
+}
+
+/** The newest of a list that is oldest first, still oldest first. */
+export function newest<T>(list: readonly T[], limit: number | undefined): readonly T[] {
+  return limit === undefined ? list : list.slice(Math.max(0, list.length - limit))
+}
+
+export function recordOf(row: SessionRow): SessionRecord {
+  return fromJson<SessionRecord>(row.record)
+}
+
+export function entryOf(row: CallRow): LedgerEntry {
+  return fromJson<LedgerEntry>(row.entry)
+}
+
+/** Changes an open call and writes its event. */
+export function changeCall(rows: Rows, callId: string, change: Partial<LedgerEntry>): LedgerEntry {
+  const row = rows.calls.get(callId)
+  if (!row) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchCall({ callId }))
+  const entry = toJson('call', { ...entryOf(row), ...change })
+  const changed = { ...row, entry, state: change.state ?? row.state }
+  rows.calls.set(callId, changed)
+  if (!OPEN_STATES.includes(changed.state)) rows.openCalls.delete(callId)
+  const result = entryOf(changed)
+  callChanged(rows, result.call, changed.state)
+  return result
+}
+
+export function callChanged(rows: Rows, { id: callId, agentId, sessionId, turnId }: Call, state: CallState): void {
+  const references = { callId, ...(turnId !== undefined && { turnId }) }
+  const type = `call.${state.replace(' ', '-')}`
+  addEvent(rows, { type, agentId, ...(sessionId !== undefined && { sessionId }), references })
+}

@@ -1,0 +1,117 @@
+/** Every message of the room, made from facts: what happened to the caller's thing, why, and what to do. */
+import type { Approval } from './approvals.ts'
+import type { Lease } from './leases.ts'
+
+export interface Message {
+  readonly message: string
+  readonly fix: string
+}
+
+export const MESSAGES = {
+  badName: ({ what, max }: { what: string; max: number }): Message => ({
+    message: `The ${what} was refused: it must be 1 to ${max} characters of valid Unicode, without NUL.`,
+    fix: `Use an id such as one of newId().`,
+  }),
+  foreignCall: ({ callId }: { callId: string }): Message => ({
+    message: `Call ${callId} was not recorded: it belongs to another project than the store.`,
+    fix: 'Open a store for the project of the call.',
+  }),
+  badNumber: ({ what, least, value }: { what: string; least: number; value: number }): Message => ({
+    message: `${what} must be a whole number of at least ${least}, not ${value}.`,
+    fix: `Pass ${least} or more.`,
+  }),
+  badMessage: ({ position }: { position: number }): Message => ({
+    message: `Message ${position} is not an object with a role.`,
+    fix: 'Pass messages such as { role: "user", content: "…" }.',
+  }),
+  notJson: ({ what, type }: { what: string; type?: string }): Message => ({
+    message: `The ${what} cannot be written as JSON${type === undefined ? '' : `: it is ${type}`}.`,
+    fix: 'Pass plain objects, lists, texts, numbers, booleans and null only.',
+  }),
+  badEventType: ({ type }: { type: string }): Message => ({
+    message: `The event type ${JSON.stringify(type)} cannot be used: it must be lower-case words with dots.`,
+    fix: 'Use a type such as "skill.changed".',
+  }),
+  noSuchCall: ({ callId }: { callId: string }): Message => ({
+    message: `The ledger of this project has no call ${callId}.`,
+    fix: 'Record the call before starting or closing it.',
+  }),
+  callExists: ({ callId }: { callId: string }): Message => ({
+    message: `The ledger of this project already has a call ${callId}.`,
+    fix: 'Give every call an id of its own.',
+  }),
+  callNotStarted: ({ callId, state }: { callId: string; state: string }): Message => ({
+    message: `Call ${callId} was not started: it is "${state}", and only a call that a person allowed can start.`,
+    fix: 'Wait for the answer to its approval, or close the call.',
+  }),
+  approvalMissing: ({ callId }: { callId: string }): Message => ({
+    message: `Call ${callId} was not recorded: its decision is "ask" and it has no approval.`,
+    fix: 'Pass `approval` with the agent path and the command as it is shown.',
+  }),
+  noSuchApproval: ({ id }: { id: string }): Message => ({
+    message: `This project has no approval ${id}.`,
+    fix: 'nexus approvals list',
+  }),
+  nothingToRemember: ({ id }: { id: string }): Message => ({
+    message: `Approval ${id} was not answered: it shows no prefix that could be remembered.`,
+    fix: 'Answer it with remember: "exact", or without remembering.',
+  }),
+  /** For fronts: why an answer changed nothing. */
+  answerNotApplied: ({ id, state, answeredBy }: Approval): Message => ({
+    message:
+      state === 'expired' || state === 'not run'
+        ? `The answer changed nothing: approval ${id} is over (${state}), and its call was not run.`
+        : `The answer changed nothing: ${answeredBy ?? 'someone'} already answered approval ${id} (${state}).`,
+    fix: 'Send the task again if the call should run.',
+  }),
+  noSuchSession: ({ id }: { id: string }): Message => ({
+    message: `This project has no session ${id}.`,
+    fix: 'Create the session first, or list the sessions for their ids.',
+  }),
+  sessionExists: ({ id }: { id: string }): Message => ({
+    message: `This project already has a session ${id}.`,
+    fix: 'Give every session an id of its own.',
+  }),
+  sessionNotIn: ({ id, state }: { id: string; state: string }): Message => ({
+    message: `Session ${id} is not ${state}.`,
+    fix: state === 'idle' ? 'Wait until its turn ends, or cancel it.' : 'Start a turn first.',
+  }),
+  queueFull: ({ sessionId, limit }: { sessionId: string; limit: number }): Message => ({
+    message: `The message was not queued: session ${sessionId} has ${limit} waiting messages, which is its limit.`,
+    fix: 'Send it again when one of them has ended, or cancel one.',
+  }),
+  turnExists: ({ id }: { id: string }): Message => ({
+    message: `The message was not queued: the id ${id} was used for another message of this project.`,
+    fix: 'Give every message an id of its own.',
+  }),
+  noSuchTurn: ({ id }: { id: string }): Message => ({
+    message: `This project has no message ${id}.`,
+    fix: 'List the queue of the session for the ids.',
+  }),
+  turnRunning: ({ sessionId, id }: { sessionId: string; id: string }): Message => ({
+    message: `No turn was started: session ${sessionId} still has the running turn ${id}.`,
+    fix: 'End that turn first.',
+  }),
+  wrongLease: ({ expected, name }: { expected: string; name: string }): Message => ({
+    message: `The write was refused: it needs the lease ${expected}, and ${name} was given.`,
+    fix: `Acquire ${expected} first.`,
+  }),
+  leaseLost: ({ lease, present }: { lease: Lease; present: Lease | undefined }): Message => ({
+    message: `The write was refused: ${lease.owner} does not own ${lease.name} any more. ${
+      present ? `${present.owner} owns it now` : 'It has no owner now'
+    }; the lease had not been renewed in time, or was released.`,
+    fix: 'Stop this work, and acquire the lease again before starting anew.',
+  }),
+  storeClosed: ({ path }: { path: string }): Message => ({
+    message: `The store over ${path} is closed.`,
+    fix: 'Open a store of its own for work that goes on after close().',
+  }),
+  foreignDatabase: ({ path }: { path: string }): Message => ({
+    message: `The file ${path} is the database of another program; it was not changed.`,
+    fix: 'Name another directory for the state with NEXUS_STATE_DIR.',
+  }),
+  newerSchema: ({ path, version, known }: { path: string; version: number; known: number }): Message => ({
+    message: `The state file ${path} was written by a newer Nexus (schema ${version}, this one knows ${known}); it was not changed.`,
+    fix: 'Update with "npm install -g nexus-skills@latest", or name another directory with NEXUS_STATE_DIR.',
+  }),
+} as const

@@ -1,0 +1,111 @@
+/** The interfaces of conversations: histories of agents, and the queue of messages to them. */
+import type { JsonObject } from '../kernel/index.ts'
+import type { Lease } from './leases.ts'
+
+/** A message of a conversation in the AI SDK's `ModelMessage` form, kept as plain JSON. */
+export type StoredMessage = JsonObject & { readonly role: string }
+
+/** A skill whose instructions the model of a session has, at the revision it loaded. */
+export type LoadedRevision = {
+  readonly address: string
+  readonly name: string
+  readonly baseDir: string
+  readonly treeDigest: string
+}
+
+export interface SessionRecord {
+  readonly id: string
+  readonly agentId: string
+  /** First words of the first task, for lists. */
+  readonly title: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly messageCount: number
+  /** Skills the session saw when its last turn began, as JSON of `catalog/`. */
+  readonly snapshot?: JsonObject
+  /** Skills loaded in it, in the order of loading. */
+  readonly loaded: readonly LoadedRevision[]
+  /** Deprecated: the lease `sessionLease(id)` says who runs the session. */
+  readonly state: 'idle' | 'running'
+  /** Deprecated like `state`. */
+  readonly owner?: string
+}
+
+/** Histories of agents. A write takes the lease `sessionLease(id)`; without one (deprecated) it is not fenced. */
+export interface Sessions {
+  create(session: { readonly id: string; readonly agentId: string; readonly title: string }): Promise<SessionRecord>
+  get(id: string): Promise<SessionRecord | undefined>
+  /** The one used last comes first. */
+  list(filter?: { readonly limit?: number }): Promise<readonly SessionRecord[]>
+  /** Adds messages in one transaction. */
+  append(id: string, messages: readonly StoredMessage[], lease?: Lease): Promise<void>
+  messages(id: string): Promise<readonly StoredMessage[]>
+  /** Changes what is given. `state`, `owner` and `expectedState` are deprecated. */
+  update(id: string, change: SessionChange, lease?: Lease): Promise<SessionRecord>
+}
+
+export interface SessionChange {
+  readonly snapshot?: JsonObject
+  readonly loaded?: readonly LoadedRevision[]
+  readonly state?: 'idle' | 'running'
+  readonly owner?: string | null
+  readonly expectedState?: 'idle' | 'running'
+}
+
+/** `dropped`: never run, by a person's choice. `interrupted`: its process died in the middle. */
+export type TurnState = 'queued' | 'running' | 'done' | 'cancelled' | 'dropped' | 'interrupted'
+
+/** An acknowledged message and what became of it. */
+export interface TurnRecord {
+  readonly id: string
+  readonly sessionId: string
+  readonly message: StoredMessage
+  readonly state: TurnState
+  /** True while it is queued and the process that queued it is gone: it waits until someone takes or drops it. */
+  readonly isLeft: boolean
+  /** Someone asked the owner of the running turn to stop it. */
+  readonly isCancelRequested: boolean
+  readonly createdAt: number
+  readonly startedAt?: number
+  readonly endedAt?: number
+  readonly result?: JsonObject
+}
+
+/** The messages of sessions, in the order they came; one runs at a time. */
+export interface Turns {
+  /**
+   * Queues a message. `lease` is that of the process that wants to run it. The same id with the same message again
+   * returns the record as it is. Throws CONFLICT when the queue is full or the id was used for something else.
+   */
+  enqueue(turn: {
+    readonly sessionId: string
+    readonly message: StoredMessage
+    readonly lease: Lease
+    readonly id?: string
+    /** How many may wait in the session; default 32. */
+    readonly limit?: number
+  }): Promise<TurnRecord>
+  /**
+   * Sets the next queued turn to running, for the owner of the session's lease; undefined when there is none. With `id`
+   * only that one, and only when no turn of a living process came before it; left ones are passed over.
+   */
+  take(sessionId: string, lease: Lease, id?: string): Promise<TurnRecord | undefined>
+  /** Ends a running turn, once; a second end changes nothing. `lease` is the one that took it. */
+  finish(
+    id: string,
+    lease: Lease,
+    end: { readonly state: 'done' | 'cancelled' | 'interrupted'; readonly result?: JsonObject },
+  ): Promise<TurnRecord>
+  /** A queued turn is cancelled; for a running one its owner is asked to. An ended one stays as it is. */
+  cancel(id: string): Promise<TurnRecord>
+  /** A queued turn is dropped; any other one stays as it is. */
+  drop(id: string): Promise<TurnRecord>
+  get(id: string): Promise<TurnRecord | undefined>
+  /** Oldest first; with a limit the newest ones, still oldest first. */
+  list(filter?: {
+    readonly sessionId?: string
+    readonly states?: readonly TurnState[]
+    readonly limit?: number
+  }): Promise<readonly TurnRecord[]>
+}

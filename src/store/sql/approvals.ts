@@ -1,0 +1,165 @@
+import { type Call, type LedgerEntry, newId } from '../../kernel/index.ts'
+import type { Approval, Approvals, NewApproval, RememberedApproval } from '../approvals.ts'
+import { MESSAGES } from '../messages.ts'
+import { checkLimit, checkName, storeError, toJson } from '../rules.ts'
+import { ALL_ROWS, defined, inList, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
+import { about, eventWord } from './reclaim.ts'
+import type { Change, Row, Scope, Statements } from './scope.ts'
+
+const INSERT = `insert into approvals (project_id, id, call_id, session_id, agent_path, tool, command, prefix, skill_digest,
+    created_at, expires_at, state)
+  values (:projectId, :id, :callId, :sessionId, :agentPath, :tool, :command, :prefix, :skillDigest,
+    :now, :now + :ttlMs, 'open')`
+
+const GET = 'select * from approvals where project_id = :projectId and id = :id'
+
+const EXPIRE = `update approvals set state = 'expired'
+  where project_id = :projectId and state = 'open' and expires_at <= :now returning id, call_id, session_id`
+
+const ANSWER = `update approvals set state = :state, answered_by = :by, answered_at = :now
+  where project_id = :projectId and id = :id and state = 'open'`
+
+const ANSWER_CALL = `update ledger_entries set state = 'answered'
+  where project_id = :projectId and call_id = :callId and state = 'asked' returning agent_id, session_id`
+
+const REMEMBER = `insert into remembered_approvals
+    (project_id, id, agent_path, tool, match, text, skill_digest, created_at, answered_by)
+  select :projectId, :id, :agentPath, :tool, :match, :text, :skillDigest, :now, :by
+  where not exists (select 1 from remembered_approvals where project_id = :projectId and agent_path = :agentPath
+    and tool = :tool and match = :match and text = :text and coalesce(skill_digest, '') = coalesce(:skillDigest, ''))`
+
+const FORGET = 'delete from remembered_approvals where project_id = :projectId and id = :id'
+
+/** The approvals of one project. */
+export function createSqlApprovals(scope: Scope): Approvals {
+  const get = async (statements: Statements, id: string): Promise<Approval | undefined> => {
+    const row = await statements.get(GET, { id })
+    return row && toApproval(scope, row)
+  }
+  const mustGet = async (statements: Statements, id: string): Promise<Approval> => {
+    const approval = await get(statements, id)
+    if (!approval) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchApproval({ id }))
+    return approval
+  }
+  return {
+    async answer(id, { isAllowed, by, remember }) {
+      checkName('answering person', by)
+      return scope.change(async (tx) => {
+        await expireApprovals(tx)
+        const open = await mustGet(tx, id)
+        if (isAllowed && remember === 'prefix' && open.prefix === undefined)
+          throw storeError('INVALID_ARGUMENT', MESSAGES.nothingToRemember({ id }))
+        const answered = await tx.run(ANSWER, { id, by, state: isAllowed ? 'allowed' : 'denied' })
+        const approval = await mustGet(tx, id)
+        if (answered === 0) return { isApplied: false, approval }
+        await approvalChanged(tx, approval)
+        const call = await tx.get(ANSWER_CALL, { callId: approval.callId })
+        if (call) {
+          const references = { callId: approval.callId, approvalId: id }
+          await tx.event({ type: 'call.answered', ...about(call.agent_id, call.session_id), references })
+        }
+        if (isAllowed && remember) await rememberAnswer(tx, { approval, match: remember, by })
+        return { isApplied: true, approval }
+      })
+    },
+    expire: () => scope.change(expireApprovals),
+    get: (id) => get(scope, id),
+    async list({ states, limit } = {}) {
+      const inStates = inList('state', states)
+      const rows = await scope.all(
+        `select * from approvals where project_id = :projectId ${inStates.sql} order by seq desc limit :limit`,
+        { ...inStates.values, limit: checkLimit(limit) ?? ALL_ROWS },
+      )
+      return rows.reverse().map((row) => toApproval(scope, row))
+    },
+    async remembered(filter) {
+      const rows = await scope.all(
+        `select * from remembered_approvals where project_id = :projectId
+          ${filter ? `and agent_path = :agentPath and tool = :tool and coalesce(skill_digest, '') = :digest` : ''}
+          order by seq`,
+        filter ? { agentPath: filter.agentPath, tool: filter.tool, digest: filter.skillDigest ?? '' } : {},
+      )
+      return rows.map((row) => toRemembered(scope, row))
+    },
+    async forget(id) {
+      return scope.change(async (tx) => {
+        const isGone = (await tx.run(FORGET, { id })) > 0
+        if (isGone) await tx.event({ type: 'approval.forgotten', references: { rememberedId: id } })
+        return isGone
+      })
+    },
+  }
+}
+
+/** Asks a person about a call, in the transaction that records it. */
+export async function openApproval(
+  tx: Change,
+  { call, skill, approval }: { call: Call; skill: LedgerEntry['skill']; approval: NewApproval },
+): Promise<void> {
+  const { id = newId(), agentPath, command, prefix, ttlMs } = approval
+  const skillDigest = skill?.treeDigest ?? null
+  await tx.run(INSERT, {
+    ...{ id, callId: call.id, sessionId: call.sessionId ?? null, agentPath, skillDigest, ttlMs },
+    tool: checkName('tool', call.tool),
+    command: toJson('command', command),
+    prefix: prefix === undefined ? null : toJson('prefix', prefix),
+  })
+  const references = { approvalId: id, callId: call.id }
+  await tx.event({ type: 'approval.open', ...about(call.agentId, call.sessionId), references })
+}
+
+async function expireApprovals(tx: Change): Promise<number> {
+  const rows = await tx.all(EXPIRE)
+  for (const row of rows) {
+    const references = { approvalId: String(row.id), callId: String(row.call_id) }
+    await tx.event({ type: 'approval.expired', ...about(null, row.session_id), references })
+  }
+  return rows.length
+}
+
+async function rememberAnswer(
+  tx: Change,
+  { approval, match, by }: { approval: Approval; match: RememberedApproval['match']; by: string },
+): Promise<void> {
+  const { agentPath, tool, skillDigest = null } = approval
+  const id = newId()
+  const text = toJson('command', match === 'exact' ? approval.command : approval.prefix)
+  if ((await tx.run(REMEMBER, { id, agentPath, tool, match, text, skillDigest, by })) === 0) return
+  await tx.event({ type: 'approval.remembered', references: { rememberedId: id, approvalId: approval.id } })
+}
+
+async function approvalChanged(tx: Change, { id, callId, sessionId, state }: Approval): Promise<void> {
+  const references = { approvalId: id, callId }
+  await tx.event({ type: `approval.${eventWord(state)}`, ...about(null, sessionId), references })
+}
+
+function toApproval(scope: Scope, row: Row): Approval {
+  return defined<Approval>({
+    id: String(row.id),
+    callId: String(row.call_id),
+    sessionId: optionalText(row.session_id),
+    agentPath: String(row.agent_path),
+    tool: String(row.tool),
+    command: json<string>(scope, row.command),
+    prefix: optionalJson<string>(scope, row.prefix),
+    skillDigest: optionalText(row.skill_digest),
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+    state: String(row.state) as Approval['state'],
+    answeredBy: optionalText(row.answered_by),
+    answeredAt: optionalNumber(row.answered_at),
+  })
+}
+
+function toRemembered(scope: Scope, row: Row): RememberedApproval {
+  return defined<RememberedApproval>({
+    id: String(row.id),
+    agentPath: String(row.agent_path),
+    tool: String(row.tool),
+    match: String(row.match) as RememberedApproval['match'],
+    text: json<string>(scope, row.text),
+    skillDigest: optionalText(row.skill_digest),
+    createdAt: Number(row.created_at),
+    answeredBy: String(row.answered_by),
+  })
+}

@@ -1,0 +1,55 @@
+import type { EventReferences, Events, StoredEvent } from '../events.ts'
+import { checkEvent, checkLimit, checkNumber } from '../rules.ts'
+import { ALL_ROWS, defined, json, optionalText } from './columns.ts'
+import type { Row, Scope } from './scope.ts'
+
+const LAST = 'select max(id) as id from events where project_id = :projectId'
+
+const TRIM_AGE = 'delete from events where project_id = :projectId and at < :now - :maxAgeMs'
+
+const TRIM_ROWS = `delete from events where project_id = :projectId and id <= (
+  select id from events where project_id = :projectId order by id desc limit 1 offset :maxRows)`
+
+/**
+ * The log of one project. SQLite has one writer at a time and the identity is taken inside its transaction, so ids
+ * grow in the order of commits.
+ */
+export function createSqlEvents(scope: Scope): Events {
+  return {
+    async after(id, { sessionId, limit } = {}) {
+      const values = { id: checkNumber('id', id), limit: checkLimit(limit) ?? ALL_ROWS }
+      const ofSession = sessionId === undefined ? '' : 'and session_id = :sessionId'
+      const rows = await scope.all(
+        `select * from events where project_id = :projectId and id > :id ${ofSession} order by id limit :limit`,
+        { ...values, ...(sessionId !== undefined && { sessionId }) },
+      )
+      return rows.map((row) => toEvent(scope, row))
+    },
+    last: async () => Number((await scope.get(LAST))?.id ?? 0),
+    async append(event) {
+      const checked = checkEvent(event)
+      return scope.change((tx) => tx.event(checked))
+    },
+    async trim({ maxAgeMs, maxRows }) {
+      if (maxAgeMs !== undefined) checkNumber('maxAgeMs', maxAgeMs)
+      if (maxRows !== undefined) checkNumber('maxRows', maxRows)
+      return scope.change(async (tx) => {
+        const old = maxAgeMs === undefined ? 0 : await tx.run(TRIM_AGE, { maxAgeMs })
+        return old + (maxRows === undefined ? 0 : await tx.run(TRIM_ROWS, { maxRows }))
+      })
+    },
+    listen: (listener) => scope.listen(listener),
+  }
+}
+
+function toEvent(scope: Scope, row: Row): StoredEvent {
+  return defined<StoredEvent>({
+    id: Number(row.id),
+    projectId: scope.projectId,
+    at: Number(row.at),
+    type: String(row.type),
+    agentId: optionalText(row.agent_id),
+    sessionId: optionalText(row.session_id),
+    references: json<EventReferences>(scope, row.refs),
+  })
+}

@@ -1,0 +1,165 @@
+import type { LedgerEntry } from '../../kernel/index.ts'
+import { MESSAGES } from '../messages.ts'
+import { checkCall, checkLimit, checkNewCall, closedState, OPEN_STATES, storeError, toJson } from '../rules.ts'
+import type { Ledger } from '../store.ts'
+import { openApproval } from './approvals.ts'
+import { ALL_ROWS, defined, inList, json, optionalJson, optionalNumber } from './columns.ts'
+import { assertOwned, fencing, OWNED } from './leases.ts'
+import { endApproval, eventWord } from './reclaim.ts'
+import type { Change, Row, Scope, Statements, Values } from './scope.ts'
+
+/** Without a fence (deprecated) the opener says who may close it. */
+const INSERT = `insert into ledger_entries (project_id, call_id, agent_id, session_id, turn_id, opener, fence,
+    call, decision, skill, state, outcome, opened_at, started_at, closed_at)
+  select :projectId, :callId, :agentId, :sessionId, :turnId, :opener, :fence, :call, :decision, :skill, :state, :outcome,
+    :now, case when :state = 'started' then :now end, case when :outcome is not null then :now end
+  where :fence is null or ${OWNED}
+  on conflict (project_id, call_id) do nothing`
+
+const START = `update ledger_entries set state = 'started', decision = :decision, started_at = :now
+  where project_id = :projectId and call_id = :callId and state = 'answered' and fence = :fence and ${OWNED}
+    and exists (select 1 from approvals
+      where approvals.project_id = :projectId and approvals.call_id = :callId and approvals.state = 'allowed')`
+
+/** Closed states are final: only an entry in the state it was read in is closed. */
+const CLOSE = `update ledger_entries
+  set state = :state, outcome = :outcome, decision = coalesce(:decision, decision), closed_at = :now
+  where project_id = :projectId and call_id = :callId and state = :from
+    and (:fence is null or (fence = :fence and ${OWNED}))`
+
+const GET = 'select * from ledger_entries where project_id = :projectId and call_id = :callId'
+
+const NO_FENCE: Values = { leaseName: null, fence: null }
+
+/** The ledger of one project. */
+export function createSqlLedger(scope: Scope): Ledger {
+  const get = async (statements: Statements, callId: string): Promise<LedgerEntry | undefined> => {
+    const row = await statements.get(GET, { callId })
+    return row && toEntry(scope, row)
+  }
+  const mustGet = async (statements: Statements, callId: string): Promise<LedgerEntry> => {
+    const entry = await get(statements, callId)
+    if (!entry) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchCall({ callId }))
+    return entry
+  }
+  const insert = async (tx: Change, { call, decision, state, skill, outcome }: Inserted, fence: Values) => {
+    const inserted = await tx.run(INSERT, {
+      ...fence,
+      callId: call.id,
+      agentId: call.agentId,
+      sessionId: call.sessionId ?? null,
+      turnId: call.turnId ?? null,
+      opener: scope.owner,
+      call: toJson('call', call),
+      decision: toJson('decision', decision),
+      skill: skill ? toJson('skill', skill) : null,
+      state,
+      outcome: outcome ? toJson('outcome', outcome) : null,
+    })
+    if (inserted > 0) await changed(tx, { call, state })
+    return inserted > 0
+  }
+  const exists = (callId: string) => storeError('CONFLICT', MESSAGES.callExists({ callId }))
+  return {
+    async record(given) {
+      const { call, decision, lease, skill, approval, outcome } = given
+      const state = checkNewCall(scope.projectId, given)
+      return scope.change(async (tx) => {
+        if (!(await insert(tx, { call, decision, state, skill, outcome }, fencing(lease)))) {
+          await assertOwned(tx, lease)
+          throw exists(call.id)
+        }
+        if (state === 'asked' && approval) await openApproval(tx, { call, skill, approval })
+        return mustGet(tx, call.id)
+      })
+    },
+    async start(callId, decision, lease) {
+      const text = toJson('decision', decision)
+      return scope.change(async (tx) => {
+        const started = await tx.run(START, { ...fencing(lease), callId, decision: text })
+        if (started === 0) await assertOwned(tx, lease)
+        const entry = await mustGet(tx, callId)
+        if (started === 0) throw storeError('CONFLICT', MESSAGES.callNotStarted({ callId, state: entry.state }))
+        await changed(tx, entry)
+        return entry
+      })
+    },
+    async close(callId, outcome, by) {
+      const text = toJson('outcome', outcome)
+      return scope.change(async (tx) => {
+        const entry = await mustGet(tx, callId)
+        if (!OPEN_STATES.includes(entry.state)) {
+          if (by) await assertOwned(tx, by.lease)
+          return entry
+        }
+        const closed = await tx.run(CLOSE, {
+          ...(by ? fencing(by.lease) : NO_FENCE),
+          callId,
+          from: entry.state,
+          state: closedState(entry.state, by?.decision ?? entry.decision, outcome),
+          outcome: text,
+          decision: by?.decision ? toJson('decision', by.decision) : null,
+        })
+        if (closed === 0 && by) await assertOwned(tx, by.lease)
+        const now = await mustGet(tx, callId)
+        if (closed > 0) await changed(tx, now)
+        if (closed > 0) await endApproval(tx, callId)
+        return now
+      })
+    },
+    get: (callId) => get(scope, callId),
+    async list({ sessionId, turnId, states, limit } = {}) {
+      const inStates = inList('state', states)
+      const rows = await scope.all(
+        `select * from ledger_entries where project_id = :projectId
+          ${sessionId === undefined ? '' : 'and session_id = :sessionId'}
+          ${turnId === undefined ? '' : 'and turn_id = :turnId'} ${inStates.sql}
+          order by seq desc limit :limit`,
+        {
+          ...inStates.values,
+          limit: checkLimit(limit) ?? ALL_ROWS,
+          ...(sessionId !== undefined && { sessionId }),
+          ...(turnId !== undefined && { turnId }),
+        },
+      )
+      return rows.reverse().map((row) => toEntry(scope, row))
+    },
+    async open(call, decision, skill) {
+      checkCall(scope.projectId, call)
+      return scope.change(async (tx) => {
+        if (!(await insert(tx, { call, decision, state: 'started', skill, outcome: undefined }, NO_FENCE)))
+          throw exists(call.id)
+        return mustGet(tx, call.id)
+      })
+    },
+  }
+}
+
+type Inserted = Pick<LedgerEntry, 'call' | 'decision' | 'state'> & {
+  readonly skill: LedgerEntry['skill']
+  readonly outcome: LedgerEntry['outcome']
+}
+
+async function changed(tx: Change, { call, state }: Pick<LedgerEntry, 'call' | 'state'>): Promise<void> {
+  const { id: callId, agentId, sessionId, turnId } = call
+  const references = { callId, ...(turnId !== undefined && { turnId }) }
+  await tx.event({
+    type: `call.${eventWord(state)}`,
+    agentId,
+    ...(sessionId !== undefined && { sessionId }),
+    references,
+  })
+}
+
+function toEntry(scope: Scope, row: Row): LedgerEntry {
+  return defined<LedgerEntry>({
+    call: json<LedgerEntry['call']>(scope, row.call),
+    decision: json<LedgerEntry['decision']>(scope, row.decision),
+    state: String(row.state) as LedgerEntry['state'],
+    outcome: optionalJson<NonNullable<LedgerEntry['outcome']>>(scope, row.outcome),
+    openedAt: Number(row.opened_at),
+    startedAt: optionalNumber(row.started_at),
+    closedAt: optionalNumber(row.closed_at),
+    skill: optionalJson<NonNullable<LedgerEntry['skill']>>(scope, row.skill),
+  })
+}

@@ -1,0 +1,136 @@
+import type { SessionRecord, Sessions, StoredMessage } from '../sessions.ts'
+import { MESSAGES } from '../messages.ts'
+import { checkLimit, checkName, checkSessionLease, messagesToJson, storeError, toJson } from '../rules.ts'
+import type { Lease } from '../leases.ts'
+import { ALL_ROWS, defined, json, optionalJson, optionalText } from './columns.ts'
+import { assertOwned, fencing, OWNED } from './leases.ts'
+import type { Row, Scope, Statements, Values } from './scope.ts'
+
+const INSERT = `insert into sessions (project_id, id, agent_id, title, created_at, updated_at, state, loaded)
+  values (:projectId, :id, :agentId, :title, :now, :now, 'idle', '[]')
+  on conflict (project_id, id) do nothing`
+
+const GET = 'select * from sessions where project_id = :projectId and id = :id'
+
+const LIST = 'select * from sessions where project_id = :projectId order by updated_at desc, seq desc limit :limit'
+
+const TOUCH = `update sessions set message_count = message_count + :added,
+    updated_at = case when updated_at > :now then updated_at else :now end
+  where project_id = :projectId and id = :id and (:fence is null or ${OWNED}) returning agent_id`
+
+const INSERT_MESSAGE = `insert into session_messages (project_id, session_id, message)
+  select :projectId, :id, :message where :fence is null or ${OWNED} returning seq`
+
+const MESSAGES_OF =
+  'select message from session_messages where project_id = :projectId and session_id = :id order by seq'
+
+const UPDATE = `update sessions set
+    state = coalesce(:state, state),
+    owner = case when :setOwner = 1 then :owner else owner end,
+    snapshot = coalesce(:snapshot, snapshot),
+    loaded = coalesce(:loaded, loaded),
+    updated_at = case when updated_at > :now then updated_at else :now end
+  where project_id = :projectId and id = :id and state = coalesce(:expectedState, state)
+    and (:fence is null or ${OWNED})`
+
+/** The histories of one project. */
+export function createSqlSessions(scope: Scope): Sessions {
+  const get = async (statements: Statements, id: string): Promise<SessionRecord | undefined> => {
+    const row = await statements.get(GET, { id })
+    return row && toRecord(scope, row)
+  }
+  const mustGet = async (statements: Statements, id: string): Promise<SessionRecord> => {
+    const record = await get(statements, id)
+    if (!record) throw noSuchSession(id)
+    return record
+  }
+  return {
+    async create({ id, agentId, title }) {
+      const values = { id: checkName('session id', id), agentId: checkName('agent id', agentId) }
+      return scope.change(async (tx) => {
+        if ((await tx.run(INSERT, { ...values, title: toJson('title', title) })) === 0)
+          throw storeError('CONFLICT', MESSAGES.sessionExists({ id }))
+        await tx.event({ type: 'session.created', agentId, sessionId: id })
+        return mustGet(tx, id)
+      })
+    },
+    get: (id) => get(scope, id),
+    async list({ limit } = {}) {
+      const rows = await scope.all(LIST, { limit: checkLimit(limit) ?? ALL_ROWS })
+      return rows.map((row) => toRecord(scope, row))
+    },
+    async append(id, messages, lease) {
+      const texts = messagesToJson(messages)
+      const fence = fenceOf(id, lease)
+      return scope.change(async (tx) => {
+        const row = await tx.get(TOUCH, { ...fence, id, added: texts.length })
+        if (!row) {
+          await mustGet(tx, id)
+          if (lease) await assertOwned(tx, lease)
+        }
+        const seqs: number[] = []
+        for (const message of texts) {
+          const written = await tx.get(INSERT_MESSAGE, { ...fence, id, message })
+          if (!written && lease) await assertOwned(tx, lease)
+          seqs.push(Number(written?.seq))
+        }
+        if (texts.length === 0) return
+        await tx.event({
+          type: 'session.messages',
+          agentId: String(row?.agent_id),
+          sessionId: id,
+          references: { firstMessage: seqs[0], lastMessage: seqs.at(-1) },
+        })
+      })
+    },
+    async messages(id) {
+      const rows = await scope.all(MESSAGES_OF, { id })
+      if (rows.length === 0) await mustGet(scope, id)
+      return rows.map((row) => json<StoredMessage>(scope, row.message))
+    },
+    async update(id, { state, owner, snapshot, loaded, expectedState }, lease) {
+      const values = {
+        ...fenceOf(id, lease),
+        id,
+        state: state ?? null,
+        setOwner: owner === undefined ? 0 : 1,
+        owner: owner ?? null,
+        snapshot: snapshot ? toJson('snapshot', snapshot) : null,
+        loaded: loaded ? toJson('loaded skills', loaded) : null,
+        expectedState: expectedState ?? null,
+      }
+      return scope.change(async (tx) => {
+        const changed = await tx.run(UPDATE, values)
+        const record = await mustGet(tx, id)
+        if (changed === 0 && lease) await assertOwned(tx, lease)
+        if (changed === 0 && expectedState !== undefined)
+          throw storeError('CONFLICT', MESSAGES.sessionNotIn({ id, state: expectedState }))
+        await tx.event({ type: 'session.updated', agentId: record.agentId, sessionId: id })
+        return record
+      })
+    },
+  }
+}
+
+function noSuchSession(id: string): Error {
+  return storeError('INVALID_ARGUMENT', MESSAGES.noSuchSession({ id }))
+}
+
+function fenceOf(id: string, lease: Lease | undefined): Values {
+  return lease ? fencing(checkSessionLease(id, lease)) : { leaseName: null, fence: null }
+}
+
+function toRecord(scope: Scope, row: Row): SessionRecord {
+  return defined<SessionRecord>({
+    id: String(row.id),
+    agentId: String(row.agent_id),
+    title: json<string>(scope, row.title),
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+    messageCount: Number(row.message_count),
+    snapshot: optionalJson<NonNullable<SessionRecord['snapshot']>>(scope, row.snapshot),
+    loaded: json<SessionRecord['loaded']>(scope, row.loaded),
+    state: row.state === 'running' ? 'running' : 'idle',
+    owner: optionalText(row.owner),
+  })
+}

@@ -1,0 +1,157 @@
+import { newId } from '../../kernel/index.ts'
+import { MESSAGES } from '../messages.ts'
+import {
+  checkLimit,
+  checkName,
+  checkNumber,
+  checkSessionLease,
+  messagesToJson,
+  QUEUE_LIMIT,
+  storeError,
+  toJson,
+} from '../rules.ts'
+import type { StoredMessage, TurnRecord, Turns } from '../sessions.ts'
+import { ALL_ROWS, defined, inList, json, optionalJson, optionalNumber } from './columns.ts'
+import { assertOwned, fencing, OWNED } from './leases.ts'
+import type { Change, Row, Scope, Statements } from './scope.ts'
+
+/** True while the process that queued it has its lease. */
+const IS_ALIVE = `exists (select 1 from leases where leases.project_id = :projectId
+  and leases.fence = turns.queued_fence and leases.expires_at > :now)`
+
+const COLUMNS = `id, session_id, message, state, cancel_requested, created_at, started_at, ended_at, result,
+  case when state = 'queued' and not ${IS_ALIVE} then 1 else 0 end as is_left`
+
+const GET = `select ${COLUMNS} from turns where project_id = :projectId and id = :id`
+
+const WAITING = `select count(*) as waiting from turns
+  where project_id = :projectId and session_id = :sessionId and state = 'queued'`
+
+const INSERT = `insert into turns (project_id, id, session_id, message, state, queued_fence, cancel_requested, created_at)
+  select :projectId, :id, :sessionId, :message, 'queued', :fence, 0, :now where ${OWNED}`
+
+const SESSION = 'select id from sessions where project_id = :projectId and id = :sessionId'
+
+const RUNNING = `select id from turns where project_id = :projectId and session_id = :sessionId and state = 'running'`
+
+/** With an id, the turns before it that were left do not bar its way. */
+const NEXT = `select id from turns where project_id = :projectId and session_id = :sessionId and state = 'queued'
+    and (:id is null or id = :id or ${IS_ALIVE})
+  order by seq limit 1`
+
+const TAKE = `update turns set state = 'running', fence = :fence, started_at = :now
+  where project_id = :projectId and id = :id and state = 'queued' and ${OWNED}`
+
+const FINISH = `update turns set state = :state, result = :result, ended_at = :now
+  where project_id = :projectId and id = :id and state = 'running' and fence = :fence and ${OWNED}`
+
+const END_QUEUED = `update turns set state = :state, ended_at = :now
+  where project_id = :projectId and id = :id and state = 'queued'`
+
+const REQUEST_CANCEL = `update turns set cancel_requested = 1
+  where project_id = :projectId and id = :id and state = 'running' and cancel_requested = 0`
+
+/** The queues of one project's sessions. */
+export function createSqlTurns(scope: Scope): Turns {
+  const get = async (statements: Statements, id: string): Promise<TurnRecord | undefined> => {
+    const row = await statements.get(GET, { id })
+    return row && toTurn(scope, row)
+  }
+  const mustGet = async (statements: Statements, id: string): Promise<TurnRecord> => {
+    const turn = await get(statements, id)
+    if (!turn) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchTurn({ id }))
+    return turn
+  }
+  return {
+    async enqueue({ sessionId, message, lease, id = newId(), limit = QUEUE_LIMIT }) {
+      checkName('message id', id)
+      checkNumber('limit', limit, 1)
+      const [text = ''] = messagesToJson([message])
+      return scope.change(async (tx) => {
+        const known = await get(tx, id)
+        if (known?.sessionId === sessionId && JSON.stringify(known.message) === text) return known
+        if (known) throw storeError('CONFLICT', MESSAGES.turnExists({ id }))
+        if (!(await tx.get(SESSION, { sessionId })))
+          throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchSession({ id: sessionId }))
+        if (Number((await tx.get(WAITING, { sessionId }))?.waiting) >= limit)
+          throw storeError('CONFLICT', MESSAGES.queueFull({ sessionId, limit }))
+        const queued = await tx.run(INSERT, { ...fencing(lease), id, sessionId, message: text })
+        if (queued === 0) await assertOwned(tx, lease)
+        return changed(tx, await mustGet(tx, id))
+      })
+    },
+    async take(sessionId, lease, id) {
+      checkSessionLease(sessionId, lease)
+      return scope.change(async (tx) => {
+        await assertOwned(tx, lease)
+        const running = await tx.get(RUNNING, { sessionId })
+        if (running) throw storeError('CONFLICT', MESSAGES.turnRunning({ sessionId, id: String(running.id) }))
+        if (id !== undefined) await mustGet(tx, id)
+        const next = await tx.get(NEXT, { sessionId, id: id ?? null })
+        if (!next || (id !== undefined && next.id !== id)) return undefined
+        const taken = String(next.id)
+        if ((await tx.run(TAKE, { ...fencing(lease), id: taken })) === 0) await assertOwned(tx, lease)
+        return changed(tx, await mustGet(tx, taken))
+      })
+    },
+    async finish(id, lease, { state, result }) {
+      const text = result === undefined ? null : toJson('result', result)
+      return scope.change(async (tx) => {
+        const finished = await tx.run(FINISH, { ...fencing(lease), id, state, result: text })
+        if (finished === 0) await assertOwned(tx, lease)
+        const turn = await mustGet(tx, id)
+        return finished === 0 ? turn : changed(tx, turn)
+      })
+    },
+    async cancel(id) {
+      return scope.change(async (tx) => {
+        if ((await tx.run(END_QUEUED, { id, state: 'cancelled' })) > 0) return changed(tx, await mustGet(tx, id))
+        const requested = await tx.run(REQUEST_CANCEL, { id })
+        const turn = await mustGet(tx, id)
+        return requested === 0 ? turn : changed(tx, turn, 'cancel-requested')
+      })
+    },
+    async drop(id) {
+      return scope.change(async (tx) => {
+        const dropped = await tx.run(END_QUEUED, { id, state: 'dropped' })
+        const turn = await mustGet(tx, id)
+        return dropped === 0 ? turn : changed(tx, turn)
+      })
+    },
+    get: (id) => get(scope, id),
+    async list({ sessionId, states, limit } = {}) {
+      const inStates = inList('state', states)
+      const rows = await scope.all(
+        `select ${COLUMNS} from turns where project_id = :projectId
+          ${sessionId === undefined ? '' : 'and session_id = :sessionId'} ${inStates.sql}
+          order by seq desc limit :limit`,
+        {
+          ...inStates.values,
+          limit: checkLimit(limit) ?? ALL_ROWS,
+          ...(sessionId !== undefined && { sessionId }),
+        },
+      )
+      return rows.reverse().map((row) => toTurn(scope, row))
+    },
+  }
+}
+
+async function changed(tx: Change, turn: TurnRecord, word: string = turn.state): Promise<TurnRecord> {
+  await tx.event({ type: `turn.${word}`, sessionId: turn.sessionId, references: { turnId: turn.id } })
+  return turn
+}
+
+function toTurn(scope: Scope, row: Row): TurnRecord {
+  return defined<TurnRecord>({
+    id: String(row.id),
+    sessionId: String(row.session_id),
+    message: json<StoredMessage>(scope, row.message),
+    state: String(row.state) as TurnRecord['state'],
+    isLeft: Number(row.is_left) === 1,
+    isCancelRequested: Number(row.cancel_requested) === 1,
+    createdAt: Number(row.created_at),
+    startedAt: optionalNumber(row.started_at),
+    endedAt: optionalNumber(row.ended_at),
+    result: optionalJson<NonNullable<TurnRecord['result']>>(scope, row.result),
+  })
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { succeeded } from '../../kernel/index.ts'
+import type { Store } from '../../store/index.ts'
+import { ALLOW, type Advance, call, hasCode, idsOf, type Open } from './rig.ts'
+
+export function ledgerTests(open: Open, clock: Advance): void {
+  it('keeps an opened call as it was given, and its skill', async () => {
+    const { ledger, projectId } = await open()
+    const odd = { text: 'naïve \u0000 \ud800 🎉', list: [1, null, { deep: true }] }
+    const given = call({ projectId } as Store, 'c1', { sessionId: 's1', turnId: 't1', arguments: odd })
+    const skill = { name: 'csv-report', treeDigest: 'sha256:00' }
+    const entry = await ledger.open(given, ALLOW, skill)
+    assert.deepEqual(entry, {
+      call: given,
+      decision: ALLOW,
+      state: 'started',
+      openedAt: 1_001,
+      startedAt: 1_001,
+      skill,
+    })
+    assert.deepEqual(await ledger.get('c1'), entry)
+    assert.equal(await ledger.get('c2'), undefined)
+  })
+
+  it('closes an entry once; a second close changes nothing', async () => {
+    const store = await open()
+    await store.ledger.open(call(store, 'c1'), ALLOW)
+    const closed = await store.ledger.close('c1', succeeded('first', { n: 1 }))
+    assert.equal(closed.state, 'done')
+    assert.deepEqual(closed.outcome, succeeded('first', { n: 1 }))
+    await clock.advance(5)
+    assert.deepEqual(await store.ledger.close('c1', succeeded('second')), closed)
+    assert.deepEqual(await store.ledger.get('c1'), closed)
+  })
+
+  it('refuses an unknown call, a used id, another project and a value that is not JSON', async () => {
+    const store = await open()
+    await store.ledger.open(call(store, 'c1'), ALLOW)
+    await assert.rejects(store.ledger.close('nope', succeeded('')), hasCode('INVALID_ARGUMENT'))
+    await assert.rejects(store.ledger.open(call(store, 'c1'), ALLOW), hasCode('CONFLICT'))
+    await assert.rejects(store.ledger.open(call(store, ''), ALLOW), hasCode('INVALID_ARGUMENT'))
+    await assert.rejects(store.ledger.open(call(store, 'c2', { projectId: 'x' }), ALLOW), hasCode('INVALID_ARGUMENT'))
+    for (const bad of ['', 'x'.repeat(513), '\ud800'])
+      for (const id of ['id', 'sessionId', 'turnId'])
+        await assert.rejects(store.ledger.open(call(store, 'c2', { [id]: bad }), ALLOW), hasCode('INVALID_ARGUMENT'))
+    const circular: { self?: unknown } = {}
+    circular.self = circular
+    const unwritable = { ...succeeded(''), data: circular } as unknown as ReturnType<typeof succeeded>
+    await assert.rejects(store.ledger.close('c1', unwritable), hasCode('INVALID_ARGUMENT'))
+    assert.equal((await store.ledger.get('c1'))?.state, 'started')
+  })
+
+  it('lists entries oldest first, by session and turn, and with a limit the newest', async () => {
+    const store = await open()
+    for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) {
+      await store.ledger.open(call(store, id, { sessionId: `s${index % 2}`, turnId: id < 'c' ? 't1' : 't2' }), ALLOW)
+    }
+    assert.deepEqual(idsOf(await store.ledger.list()), ['a', 'b', 'c', 'd'])
+    assert.deepEqual(idsOf(await store.ledger.list({ sessionId: 's0' })), ['a', 'c'])
+    assert.deepEqual(idsOf(await store.ledger.list({ turnId: 't2' })), ['c', 'd'])
+    assert.deepEqual(idsOf(await store.ledger.list({ sessionId: 's0', turnId: 't2' })), ['c'])
+    assert.deepEqual(idsOf(await store.ledger.list({ limit: 2 })), ['c', 'd'])
+    assert.deepEqual(await store.ledger.list({ limit: 0 }), [])
+    await assert.rejects(store.ledger.list({ limit: -1 }), hasCode('INVALID_ARGUMENT'))
+  })
+
+  it('gives out copies: changing what was read or passed in changes nothing', async () => {
+    const store = await open()
+    const given = { nested: { value: 1 } }
+    await store.ledger.open(call(store, 'c1', { arguments: given }), ALLOW)
+    given.nested.value = 2
+    const read = await store.ledger.get('c1')
+    assert.deepEqual(read?.call.arguments, { nested: { value: 1 } })
+    Object.assign(read.call.arguments, { nested: 'changed' })
+    assert.deepEqual((await store.ledger.get('c1'))?.call.arguments, { nested: { value: 1 } })
+  })
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import type { TurnRecord } from '../../store/index.ts'
+import { acquire, type Advance, hasCode, type Open, openSession, TTL_MS } from './rig.ts'
+
+const idAndState = (turns: readonly TurnRecord[]) => turns.map(({ id, state }) => `${id} ${state}`)
+
+export function turnTests(open: Open, clock: Advance): void {
+  it('keeps a queued message, gives it out in order, and ends it once', async () => {
+    const store = await open()
+    const lease = await openSession(store)
+    const message = { role: 'user', content: 'naïve \u0000 \ud800 🎉' }
+    const queued = await store.turns.enqueue({ sessionId: 's1', id: 't1', message, lease })
+    assert.deepEqual(queued, {
+      ...{ id: 't1', sessionId: 's1', message, state: 'queued', isLeft: false, isCancelRequested: false },
+      createdAt: queued.createdAt,
+    })
+    const named = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user', content: 'b' }, lease })
+    assert.match(named.id, /^[0-9a-f]{32}$/)
+    assert.equal((await store.turns.take('s1', lease))?.id, 't1')
+    await assert.rejects(store.turns.take('s1', lease), hasCode('CONFLICT', /running turn t1/))
+    const done = await store.turns.finish('t1', lease, { state: 'done', result: { text: 'ok' } })
+    assert.deepEqual([done.state, done.result], ['done', { text: 'ok' }])
+    assert.deepEqual(await store.turns.finish('t1', lease, { state: 'cancelled' }), done)
+    assert.equal((await store.turns.take('s1', lease))?.id, named.id)
+    await store.turns.finish(named.id, lease, { state: 'cancelled' })
+    assert.equal(await store.turns.take('s1', lease), undefined)
+    assert.deepEqual(idAndState(await store.turns.list({ sessionId: 's1', states: ['done'] })), ['t1 done'])
+    assert.deepEqual(idAndState(await store.turns.list({ limit: 1 })), [`${named.id} cancelled`])
+    assert.deepEqual(await store.turns.list({ states: [] }), [])
+  })
+
+  it('takes the same message again as one, and refuses its id for another', async () => {
+    const store = await open()
+    const lease = await openSession(store)
+    const turn = { sessionId: 's1', id: 't1', message: { role: 'user', content: 'a' }, lease }
+    const first = await store.turns.enqueue(turn)
+    assert.deepEqual(await store.turns.enqueue(turn), first)
+    const other = { ...turn, message: { role: 'user', content: 'b' } }
+    await assert.rejects(store.turns.enqueue(other), hasCode('CONFLICT', /t1/))
+    assert.equal((await store.turns.list()).length, 1)
+  })
+
+  it('refuses a message only when the queue is full', async () => {
+    const store = await open()
+    const lease = await openSession(store)
+    const turn = { sessionId: 's1', message: { role: 'user' }, lease, limit: 2 }
+    await store.turns.enqueue({ ...turn, id: 'a' })
+    await store.turns.enqueue({ ...turn, id: 'b' })
+    await assert.rejects(store.turns.enqueue({ ...turn, id: 'c' }), hasCode('CONFLICT', /2 waiting/))
+    assert.equal((await store.turns.enqueue({ ...turn, id: 'b' })).id, 'b')
+    await store.turns.take('s1', lease)
+    await store.turns.enqueue({ ...turn, id: 'c' })
+    await assert.rejects(store.turns.enqueue({ ...turn, sessionId: 'nope' }), hasCode('INVALID_ARGUMENT'))
+    await assert.rejects(store.turns.enqueue({ ...turn, id: '' }), hasCode('INVALID_ARGUMENT'))
+    await assert.rejects(store.turns.enqueue({ ...turn, id: 'a\0b' }), hasCode('INVALID_ARGUMENT'))
+  })
+
+  it('cancels and drops a queued message, and asks the owner of a running one to stop', async () => {
+    const store = await open()
+    const lease = await openSession(store)
+    for (const id of ['a', 'b', 'c'])
+      await store.turns.enqueue({ sessionId: 's1', id, message: { role: 'user' }, lease })
+    await store.turns.take('s1', lease)
+    assert.equal((await store.turns.cancel('b')).state, 'cancelled')
+    assert.equal((await store.turns.drop('c')).state, 'dropped')
+    const asked = await store.turns.cancel('a')
+    assert.deepEqual([asked.state, asked.isCancelRequested], ['running', true])
+    assert.equal((await store.turns.drop('a')).state, 'running')
+    assert.equal((await store.turns.drop('b')).state, 'cancelled')
+    await store.turns.finish('a', lease, { state: 'cancelled' })
+    assert.equal(await store.turns.take('s1', lease), undefined)
+    await assert.rejects(store.turns.cancel('nope'), hasCode('INVALID_ARGUMENT'))
+  })
+
+  it('gives a process its own message when none of a living process came before', async () => {
+    const store = await open()
+    const [dead, one, two] = [
+      await acquire(store, 'process:dead'),
+      await acquire(store, 'process:one'),
+      await acquire(store, 'process:two', 'two'),
+    ]
+    const lease = await openSession(store)
+    const queue = [
+      ['left', dead],
+      ['first', one],
+      ['second', two],
+    ] as const
+    for (const [id, from] of queue)
+      await store.turns.enqueue({ sessionId: 's1', id, message: { role: 'user' }, lease: from })
+    assert.equal(await store.turns.take('s1', lease, 'first'), undefined, 'left is not left yet')
+    await clock.advance(TTL_MS - 1)
+    for (const from of [one, two, lease]) await store.leases.renew(from, TTL_MS)
+    await clock.advance(1)
+    assert.deepEqual(
+      (await store.turns.list()).map(({ isLeft }) => isLeft),
+      [true, false, false],
+    )
+    assert.equal(await store.turns.take('s1', lease, 'second'), undefined)
+    assert.equal((await store.turns.take('s1', lease, 'first'))?.id, 'first')
+    await store.turns.finish('first', lease, { state: 'done' })
+    assert.equal((await store.turns.take('s1', lease))?.id, 'left', 'without an id the oldest is next')
+  })
+
+  it('keeps loaded skills with their revision', async () => {
+    const store = await open()
+    const lease = await openSession(store)
+    const loaded = [{ address: 'local/pdf', name: 'pdf', baseDir: '/skills/pdf', treeDigest: 'sha256:00' }]
+    const changed = await store.sessions.update('s1', { loaded }, lease)
+    assert.deepEqual(changed.loaded, loaded)
+    await store.sessions.update('s1', { snapshot: { skills: [] } }, lease)
+    assert.deepEqual((await store.sessions.get('s1'))?.loaded, loaded)
+  })
+}

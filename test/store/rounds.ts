@@ -1,0 +1,111 @@
+/** Processes that work on one state file while they are stopped, continued and killed at random moments. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Lease, Store } from '../../src/store/index.ts'
+import { openSqliteStore } from '../../src/store/index.ts'
+import { acknowledged, ended, start } from './processes.ts'
+
+export type Disturbance = 'pause' | 'kill'
+
+const TURNS = 24
+const TTL_MS = 40
+/** More interruptions than this would end every turn that way. */
+const MAX_DISTURBANCES = 10
+
+/** One round: every turn has one outcome, what was acknowledged is there, and no stale owner wrote. Returns what happened. */
+export async function runRound(
+  directory: string,
+  { seed, disturbance }: { readonly seed: number; readonly disturbance: Disturbance },
+): Promise<{ readonly done: number; readonly interrupted: number; readonly lost: number }> {
+  const path = join(directory, `${disturbance}-${seed}.db`)
+  const store = await openSqliteStore({ path, projectId: 'default' })
+  await fill(store)
+  const lines = await disturb(path, { random: mulberry32(seed), disturbance })
+  await sleep(TTL_MS)
+  await store.reclaim()
+  const result = await inspect(store, lines)
+  await store.close()
+  return result
+}
+
+async function fill(store: Store): Promise<void> {
+  await store.sessions.create({ id: 's', agentId: 'main', title: '' })
+  const acquired = await store.leases.acquire('process:test', { owner: 'test', ttlMs: 600_000 })
+  assert.ok(acquired.type === 'acquired')
+  const lease: Lease = acquired.lease
+  for (let index = 0; index < TURNS; index++) {
+    const message = { role: 'user', content: String(index) }
+    await store.turns.enqueue({ sessionId: 's', id: `t${index}`, message, lease, limit: TURNS })
+  }
+}
+
+/** Two workers until the queue is empty; a killed one is replaced. Returns what all of them acknowledged. */
+async function disturb(
+  path: string,
+  { random, disturbance }: { readonly random: () => number; readonly disturbance: Disturbance },
+): Promise<string[]> {
+  const all: string[][] = []
+  let disturbances = 0
+  const slot = async (name: string): Promise<void> => {
+    for (let isOver = false; !isOver;) {
+      const child = start('work-turns.ts', path, `${name}-${disturbances}`, String(TTL_MS))
+      all.push(acknowledged(child))
+      const end = ended(child)
+      let isRunning = true
+      void end.then(() => (isRunning = false))
+      while (isRunning && disturbances < MAX_DISTURBANCES) {
+        await Promise.race([end, sleep(10 + random() * 60)])
+        if (!isRunning) break
+        disturbances += 1
+        child.kill(disturbance === 'kill' ? 'SIGKILL' : 'SIGSTOP')
+        if (disturbance === 'kill') break
+        await sleep(random() * 3 * TTL_MS)
+        child.kill('SIGCONT')
+      }
+      isOver = (await end) === 0
+    }
+  }
+  await Promise.all(['one', 'two'].map(slot))
+  return all.flat()
+}
+
+async function inspect(store: Store, lines: readonly string[]) {
+  const turns = await store.turns.list()
+  const calls = new Map((await store.ledger.list()).map((entry) => [entry.call.id, entry]))
+  const messages = await store.sessions.messages('s')
+  const acknowledgedAs = (word: string) =>
+    lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.split(' ')[1] ?? '')
+  assert.equal(turns.length, TURNS)
+  for (const { id, state } of turns) assert.ok(state === 'done' || state === 'interrupted', `${id} is ${state}`)
+  const done = new Set(turns.filter(({ state }) => state === 'done').map(({ id }) => id))
+  for (const id of acknowledgedAs('DONE')) assert.ok(done.has(id), `${id} was acknowledged as done and is not`)
+  for (const id of acknowledgedAs('CALL')) assert.ok(calls.has(id), `call ${id} was acknowledged and is lost`)
+  for (const id of acknowledgedAs('CLOSED')) assert.equal(calls.get(id)?.state, 'done')
+  for (const { call, state } of calls.values())
+    assert.ok(state === 'done' || state === 'interrupted', `call ${call.id} is ${state}`)
+  const perTurn = Map.groupBy(calls.values(), ({ call }) => call.turnId)
+  for (const [turnId, its] of perTurn) assert.equal(its.length, 1, `turn ${turnId} ran twice`)
+  const written = messages.map((message) => String(message['turn']))
+  assert.equal(new Set(written).size, written.length, 'a turn wrote its message twice')
+  for (const id of [...acknowledgedAs('MESSAGE'), ...done]) assert.ok(written.includes(id), `message of ${id} is lost`)
+  const fences = messages.map((message) => Number(message['fence']))
+  assert.deepEqual(
+    fences,
+    fences.toSorted((a, b) => a - b),
+    'a stale owner wrote after the present one',
+  )
+  const lost = lines.filter((line) => line === 'LOST').length
+  return { done: done.size, interrupted: TURNS - done.size, lost }
+}
+
+/** Random numbers from 0 to 1 that a seed repeats. */
+function mulberry32(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

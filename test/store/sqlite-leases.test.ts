@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openSqliteStore, sessionLease, type StoredEvent } from '../../src/store/index.ts'
+import { acknowledged, endChildren, ended, start, waitFor } from './processes.ts'
+import { runRound } from './rounds.ts'
+
+let directory: string
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'nexus-store-'))
+})
+after(async () => {
+  endChildren()
+  await rm(directory, { recursive: true })
+})
+
+describe('several processes on one state file', { skip: process.platform === 'win32' }, () => {
+  for (const disturbance of ['pause', 'kill'] as const)
+    for (const seed of [1, 2, 3])
+      it(`give every turn one outcome under a random ${disturbance} (seed ${seed})`, async (t) => {
+        t.diagnostic(JSON.stringify(await runRound(directory, { seed, disturbance })))
+      })
+
+  it('refuse the next write of an owner that was stopped past its lease, and name the present owner', async () => {
+    const path = join(directory, 'stopped.db')
+    const store = await openSqliteStore({ path, projectId: 'default' })
+    await store.sessions.create({ id: 's', agentId: 'main', title: '' })
+    const first = start('hold-lease.ts', path)
+    const lines = acknowledged(first)
+    await waitFor(first, lines, 3)
+    first.kill('SIGSTOP')
+    const request = { owner: 'the second', ttlMs: 60_000 }
+    let acquired = await store.leases.acquire(sessionLease('s'), request)
+    while (acquired.type === 'taken') {
+      assert.equal(acquired.by.owner, 'the first')
+      await sleep(20)
+      acquired = await store.leases.acquire(sessionLease('s'), request)
+    }
+    const before = (await store.sessions.messages('s')).length
+    first.kill('SIGCONT')
+    assert.equal(await ended(first), 0)
+    assert.match(lines.at(-1) ?? '', /^LEASE_LOST .*the second owns it now/)
+    assert.equal((await store.sessions.messages('s')).length, before)
+    assert.ok(lines.filter((line) => line === 'WRITTEN').length <= before)
+    await store.sessions.append('s', [{ role: 'user' }], acquired.lease)
+    await store.close()
+  })
+
+  it('never skip the event of a writer that was paused before its commit', async () => {
+    const path = join(directory, 'paused.db')
+    const store = await openSqliteStore({ path, projectId: 'default' })
+    await store.sessions.create({ id: 'before', agentId: 'main', title: '' })
+    const seen: StoredEvent[] = []
+    const read = async () => void seen.push(...(await store.events.after(seen.at(-1)?.id ?? 0)))
+    const paused = start('pause-writer.ts', path)
+    const lines = acknowledged(paused)
+    await waitFor(paused, lines, 1)
+    await read()
+    assert.deepEqual(
+      seen.map(({ type }) => type),
+      ['session.created'],
+    )
+    const other = start('open-store.ts', path)
+    other.stdin?.end()
+    setTimeout(() => paused.kill('SIGCONT'), 300)
+    assert.deepEqual(await Promise.all([ended(paused), ended(other)]), [0, 0])
+    await read()
+    assert.equal(lines[0], `WRITTEN ${seen[1]?.id}`)
+    assert.deepEqual(
+      seen.map(({ type }) => type),
+      ['session.created', 'test.paused', 'session.created'],
+    )
+    assert.deepEqual(seen, await store.events.after(0))
+    await store.close()
+  })
+})
