@@ -63,6 +63,8 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
   const skills = new Set<string>()
   const directories = new Set<string>()
   const targets = new Set<string>()
+  /** The skill whose SKILL.md is a link, by the file that it leads to. */
+  const linkedFrom = new Map<string, string>()
   const unreadable = new Set<string>()
   const gone = new Set<string>()
 
@@ -122,7 +124,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
       }
       const isLink = stats?.isSymbolicLink() && isContent(area, path) && !isHidden(path)
       const target = isLink ? hiddenTarget(path) : undefined
-      if (target !== undefined) linked.push(openArea({ directory: target, names: new Set(), content: target }))
+      if (target !== undefined) linked.push(openArea({ ...target, names: new Set() }))
       if (isReady) happened(area, path, event.endsWith('Dir') ? path : dirname(path))
     })
     watcher.on('raw', (event, name, details) => {
@@ -158,7 +160,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
 
   /** Notes the skill around a path; the directory when there is none. */
   function note(path: string, directory: string): void {
-    let owner = path
+    let owner = linkedFrom.get(path) ?? path
     while (!skills.has(owner) && owner !== dirname(owner)) owner = dirname(owner)
     host.changes.note(skills.has(owner) ? owner : directory)
   }
@@ -206,16 +208,20 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
     return true
   }
 
-  /** The directory inside the root that a link leads to, where it would not be watched without the link. */
-  function hiddenTarget(link: string): string | undefined {
+  /** The directory or SKILL.md inside the root that a link leads to, where it would not be watched without the link. */
+  function hiddenTarget(link: string): Pick<Area, 'directory' | 'content'> | undefined {
     const root = location?.path
     if (root === undefined) return undefined
     try {
       const target = realpathSync.native(link)
       const isKnown = targets.has(target) || !isInside(target, root) || isBelow(root, target)
-      if (isKnown || !statSync(target).isDirectory()) return undefined
+      if (isKnown) return undefined
+      const isDirectory = statSync(target).isDirectory()
+      if (!isDirectory && basename(link) !== SKILL_FILE) return undefined
       targets.add(target)
-      return target
+      if (isDirectory) return { directory: target, content: target }
+      linkedFrom.set(target, dirname(link))
+      return { directory: dirname(target), content: target }
     } catch {
       // A link to nowhere; when its target comes, the scan that follows any other change finds it.
       return undefined
@@ -243,7 +249,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
     round = new AbortController()
     const closing = watchers
     watchers = []
-    for (const places of [skills, directories, targets, unreadable, gone]) places.clear()
+    for (const paths of [skills, directories, targets, linkedFrom, unreadable, gone]) paths.clear()
     await Promise.allSettled(closing.map((watcher) => watcher.close()))
   }
 
