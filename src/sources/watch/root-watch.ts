@@ -3,6 +3,7 @@ import { basename, dirname, join, normalize } from 'node:path'
 import type { FSWatcher, watch } from 'chokidar'
 import { type Diagnostic, SKILL_FILE } from '../../kernel/index.ts'
 import { codeOf, finding } from '../codes.ts'
+import { MESSAGES, OUT_OF_WATCHES, REMOTE_FILES } from '../messages.ts'
 import { isInside } from '../skill-file.ts'
 import type { SourceFolder } from '../source.ts'
 import { type Area, areasOf, isBelow, isContent, isHidden, isOnTheWay } from './area.ts'
@@ -33,18 +34,6 @@ export interface RootWatch {
   /** Opens again when a directory went away and is there again: under load chokidar may go on watching the old one. */
   checkDirectories(): void
   close(): Promise<void>
-}
-
-const OUT_OF_WATCHES: Readonly<Record<string, readonly [reason: string, fix: string]>> = {
-  ENOSPC: [
-    'the system has no more watches for this user (ENOSPC)',
-    'raise fs.inotify.max_user_watches, or close programs that watch many directories',
-  ],
-  EMFILE: [
-    'too many open files or watchers (EMFILE)',
-    'raise fs.inotify.max_user_instances or the limit of open files (ulimit -n)',
-  ],
-  ENFILE: ['too many open files on this system (ENFILE)', 'close programs that open many files'],
 }
 
 /**
@@ -83,10 +72,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
         const now = locate(folder)
         location = now
         if (now.path !== undefined && isRemote(now.path)) {
-          startPolling(
-            'it is on a file system that others can change without an event',
-            'nothing has to be done; a local directory is noticed sooner',
-          )
+          startPolling(...REMOTE_FILES)
         }
         await Promise.all(areasOf(now).map(openArea))
         if (!isFirst) host.changes.noteAll()
@@ -197,13 +183,8 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
     }
     if (!isIncomplete) {
       isIncomplete = true
-      const message = `more than ${host.maxDirectories} directories; changes in the rest are not noticed`
-      host.report(
-        finding('watch-limit', location?.path ?? folder.path, {
-          message,
-          fix: 'name the directories that hold skills',
-        }),
-      )
+      const path = location?.path ?? folder.path
+      host.report(finding('watch-limit', path, MESSAGES['watch-limit'](host.maxDirectories)))
     }
     return true
   }
@@ -231,8 +212,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
   function startPolling(reason: string, fix: string): void {
     if (isPolling) return
     isPolling = true
-    const message = `changes are found by looking at the directory again and again, not by events: ${reason}`
-    host.report(finding('watch-polling', location?.path ?? folder.path, { message, fix }))
+    host.report(finding('watch-polling', location?.path ?? folder.path, MESSAGES['watch-polling'](reason, fix)))
   }
 
   function check(): void {
