@@ -9,7 +9,7 @@ import { ROOT } from './setup/process.mjs'
 
 const DIST = join(ROOT, 'dist')
 /** Packages that become part of the command: many small files, or needed with every nexus.yaml. Others are loaded when used. */
-const BUNDLED = ['json5', 'valibot', 'yaml']
+const BUNDLED = ['get-east-asian-width', 'json5', 'valibot', 'yaml']
 
 /** Types and one file per source file, for those who import the library. */
 function compile(target) {

@@ -1,5 +1,6 @@
 import type { Environment } from '../config/index.ts'
-import { nearest, NexusError, shellWord, toSafeLine } from '../kernel/index.ts'
+import { commandFix, toSafeLine } from '../kernel/index.ts'
+import { errorOf, MESSAGES } from './messages/index.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The words that some options and arguments take: one table for what is offered in a shell and what is taken. */
@@ -79,35 +80,32 @@ export function choiceFlag<Word extends string>(
   const given = stringFlag(invocation, name)
   const word = words.find((known) => known === given)
   if (given === undefined || word !== undefined) return word
-  throw new NexusError('INVALID_ARGUMENT', `--${name} ${toSafeLine(given)}: it is one of ${words.join(', ')}.`, {
-    fix: `--${name} ${nearest(given, words) ?? words[0]}`,
-  })
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.notAChoice(name, given, words))
 }
 
-/** The commands of `nexus skills` that look at skills. */
-const LOOKING: ReadonlySet<string | undefined> = new Set(['list', 'show', 'check', 'why', 'search'])
+/** The commands of `nexus skills` that answer for the skills of an agent. */
+const FOR_SKILLS: ReadonlySet<string | undefined> = new Set(['list', 'show', 'check', 'why', 'search'])
+
+/** Options of an invocation that say whose skills are meant, and from where. */
+const WHERE_OPTIONS = ['skills-dir', 'config', 'agent'] as const
 
 /**
- * The words of a `nexus` command that is proposed. One that looks at skills gets the options of this invocation that say where: without
- * them it answers another question.
+ * The arguments of a `nexus` command that is proposed. One that answers for skills gets the options of this invocation that say whose
+ * skills are meant: without them its answer is another one.
  */
-export function proposedWords(args: readonly string[], invocation: Invocation): readonly string[] {
+export function whereArgs(args: readonly string[], { flags }: Pick<Invocation, 'flags'>): readonly string[] {
   const [group, name, ...rest] = args
-  if (group !== 'skills' || name === undefined || !LOOKING.has(name)) return ['nexus', ...args]
-  return ['nexus', group, name, ...whereOptions(invocation), ...rest]
+  if (group !== 'skills' || name === undefined || !FOR_SKILLS.has(name)) return args
+  const options = WHERE_OPTIONS.flatMap((option) =>
+    [flags[option] ?? []].flat().flatMap((value) => {
+      const text = toSafeLine(String(value))
+      return text.startsWith('-') ? [`--${option}=${text}`] : [`--${option}`, text]
+    }),
+  )
+  return [group, name, ...options, ...(flags['trust'] === true ? ['--trust'] : []), ...rest]
 }
 
-/** The same as a line for a shell. */
-export function proposed(args: readonly string[], invocation: Invocation): string {
-  const word = (text: string): string => (/^--[a-z-]+$/.test(text) ? text : shellWord(text))
-  return proposedWords(args, invocation).map(word).join(' ')
-}
-
-function whereOptions(invocation: Invocation): readonly string[] {
-  const words = ['skills-dir', 'config', 'agent'].flatMap((name) => {
-    const one = stringFlag(invocation, name)
-    const values = (one === undefined ? listFlag(invocation, name) : [one]).map(toSafeLine)
-    return values.flatMap((value) => (value.startsWith('-') ? [`--${name}=${value}`] : [`--${name}`, value]))
-  })
-  return invocation.flags['trust'] === true ? [...words, '--trust'] : words
+/** A fix that ends with such a command. */
+export function whereFix(lead: string, args: readonly string[], invocation: Invocation): ReturnType<typeof commandFix> {
+  return commandFix(lead, ...whereArgs(args, invocation).map(toSafeLine))
 }

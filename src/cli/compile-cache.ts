@@ -4,7 +4,7 @@ import { enableCompileCache } from 'node:module'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 
 /** What makes a directory a workspace, where commands of skills may write. Source: config/workspace.ts. */
-const MARKERS = ['nexus.yaml', '.nexus', 'skills', '.git']
+const MARKERS = ['nexus.yaml', '.nexus', '.git']
 
 /** Off where other users, or commands of skills, could write. Any doubt turns it off: then every start compiles. */
 export function useCompileCache(): void {

@@ -1,10 +1,12 @@
-import { type Diagnostic, hasErrors, type JsonValue } from '../kernel/index.ts'
+import { type Diagnostic, hasErrors, type JsonObject, type JsonValue, type ProposedCommand } from '../kernel/index.ts'
 
 /** Why a command could not do its work; `code` is a row of the error table. */
 export interface ErrorMember {
   readonly code: string
   readonly message: string
   readonly fix?: string
+  /** The words of the command with which `fix` ends. */
+  readonly command?: readonly string[]
 }
 
 export interface EnvelopeParts {
@@ -30,7 +32,17 @@ export function envelope(
     command,
     ok: isFine,
     data,
-    diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })),
+    diagnostics: diagnostics.map(findingData),
     ...(error && { error: { ...error } }),
   }
+}
+
+/** A finding as JSON has it: `code`, `severity`, `message`, `path`, `line`, `fix` and what else is known. */
+export function findingData({ proposal, ...found }: Omit<Diagnostic, 'path'> & { readonly path?: string }): JsonObject {
+  return { ...found, ...commandData(proposal) } as unknown as JsonObject
+}
+
+/** Programs know `nexus` by this name, wherever a person has to type another one. */
+export function commandData(proposal: ProposedCommand | undefined): { readonly command?: readonly string[] } {
+  return proposal ? { command: ['nexus', ...proposal.args] } : {}
 }

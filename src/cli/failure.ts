@@ -5,16 +5,19 @@ import {
   type FailureCode,
   isNexusError,
   NexusError,
+  type ProposedCommand,
   toSafeText,
 } from '../kernel/index.ts'
-import type { ErrorMember } from './envelope.ts'
-import type { Terminal } from './terminal.ts'
+import { commandData, type ErrorMember } from './envelope.ts'
+import { MESSAGES } from './messages/index.ts'
+import { fixText, type Terminal } from './terminal.ts'
 
-/** What went wrong, ready to be shown. */
+/** An error that ends the command, ready to be shown. */
 export interface Failure {
   readonly code: ErrorCode
   readonly message: string
   readonly fix?: string
+  readonly proposal?: ProposedCommand
   /** Only for faults of Nexus itself. */
   readonly stack?: string
 }
@@ -22,17 +25,24 @@ export interface Failure {
 /** An error of any kind as a failure; after a cancel everything that is thrown is a consequence of it. */
 export function toFailure(error: unknown, signal?: AbortSignal): Failure {
   if (signal?.aborted || (isNexusError(error) && error.code === 'CANCELLED'))
-    return { code: 'CANCELLED', message: 'Cancelled.' }
+    return { code: 'CANCELLED', ...MESSAGES.cancelled() }
   if (isNexusError(error)) {
-    const { code, message, fix } = error
-    return { code, message: toSafeText(message), ...(fix !== undefined && { fix: toSafeText(fix) }) }
+    const { code, message, fix, proposal } = error
+    return {
+      code,
+      message: toSafeText(message),
+      ...(fix !== undefined && { fix: toSafeText(fix) }),
+      ...(proposal && { proposal }),
+    }
   }
-  const message = 'a fault in Nexus itself. Please report it with the lines below.'
-  return { code: 'INTERNAL', message, stack: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return { code: 'INTERNAL', ...MESSAGES.internalFault(), stack }
 }
 
-/** Says it on stderr and returns the exit code. */
-export function printFailure({ code, message, fix, stack }: Failure, terminal: Terminal): number {
+/** Prints it on stderr and returns the exit code. */
+export function printFailure(failure: Failure, terminal: Terminal): number {
+  const { code, message, stack } = failure
+  const fix = fixText(failure, terminal)
   if (code === 'CANCELLED') terminal.note(message)
   else {
     terminal.note(`${terminal.paintNote('red', 'error')} ${code}: ${message}`)
@@ -43,15 +53,22 @@ export function printFailure({ code, message, fix, stack }: Failure, terminal: T
 }
 
 /** The part of a failure that goes into JSON. */
-export function errorMember({ code, message, fix, stack }: Failure): ErrorMember {
-  const shown = stack === undefined ? message : `a fault in Nexus itself: ${stack.split('\n', 1)[0] ?? ''}`
-  return { code, message: shown, ...(fix !== undefined && { fix }) }
+export function errorMember({ code, message, fix, proposal, stack }: Failure): ErrorMember {
+  const [first] = stack?.split('\n', 1) ?? []
+  return {
+    code,
+    message: first === undefined ? message : `${message} ${first}`,
+    ...(fix !== undefined && { fix }),
+    ...commandData(proposal),
+  }
 }
 
 /** The error behind a failed call: the one it carries, else the one that is nearest to its code. */
-export function callError({ code, error, message, fix }: Failed, options: { readonly fix?: string } = {}): NexusError {
-  const next = fix ?? options.fix
-  return new NexusError(error ?? ERRORS[code], toSafeText(message), next === undefined ? {} : { fix: next })
+export function callError(
+  { code, error, message, fix }: Failed,
+  options: Pick<Failure, 'fix' | 'proposal'> = {},
+): NexusError {
+  return new NexusError(error ?? ERRORS[code], toSafeText(message), fix === undefined ? options : { fix })
 }
 
 const ERRORS: Readonly<Record<FailureCode, ErrorCode>> = {

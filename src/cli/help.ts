@@ -3,14 +3,14 @@ import { COMMANDS } from './table.ts'
 import { formatTable, wrap } from './show/columns.ts'
 import type { Terminal } from './terminal.ts'
 
-type Screen = Pick<Terminal, 'paint' | 'columns'>
+type Screen = Pick<Terminal, 'paint' | 'columns' | 'commandLine'>
 
 /** The text of `nexus --help`. */
 export function overview(terminal: Screen): string {
   const { paint } = terminal
   return [
     ...prose(
-      'Nexus: the skill runtime for AI agents. It finds skills, says which can run here, and runs them confined.',
+      'Nexus is the skill runtime for AI agents. It finds skills, reports which can run here, and runs them in a sandbox.',
       terminal,
     ),
     '',
@@ -32,7 +32,7 @@ export function overview(terminal: Screen): string {
     ),
     '',
     ...prose('Exit codes: 0 ok, 1 failure, 2 wrong use, 3 network or model, 4 not found, 130 cancelled.', terminal),
-    'Start with: nexus demo',
+    `Start with: ${terminal.commandLine(['demo'])}`,
   ].join('\n')
 }
 

@@ -1,27 +1,28 @@
-/** cli: the `nexus` command; finds the command in the table, loads it, and turns errors into words and exit codes. */
+/** cli: the `nexus` command. Finds the command in the table, loads it, and turns errors into messages and exit codes. */
 import { type Environment, readEnvironment } from '../config/index.ts'
-import { CODES, NexusError } from '../kernel/index.ts'
+import { CODES } from '../kernel/index.ts'
 import { readArguments } from './arguments/read-arguments.ts'
 import { missingCommand, unknownCommand } from './arguments/unknown-command.ts'
-import { type Cancelling, prepareCancelling } from './cancelling.ts'
+import { type Cancellation, prepareCancellation } from './cancellation.ts'
 import { envelope } from './envelope.ts'
 import { errorMember, printFailure, toFailure } from './failure.ts'
 import { commandHelp, groupHelp, overview } from './help.ts'
+import { errorOf, MESSAGES, NOTES } from './messages/index.ts'
 import { findCommand, isGroup } from './table.ts'
-import { createTerminal, type Terminal } from './terminal.ts'
+import { createTerminal, noteScreen, type Terminal } from './terminal.ts'
 
 /** Runs one command line (without `node` and the script) and resolves to the exit code. Never throws. */
 export async function main(argv: readonly string[], version: string): Promise<number> {
   const environment = readEnvironment()
   const terminal = createTerminal(environment)
-  const cancelling = prepareCancelling(terminal)
+  const cancellation = prepareCancellation(terminal)
   let code: number
   try {
-    code = await dispatch(argv, { version, terminal, environment, cancelling })
+    code = await dispatch(argv, { version, terminal, environment, cancellation })
   } catch (error) {
-    code = reportError(error, { argv, terminal, signal: cancelling.asked() })
+    code = reportError(error, { argv, terminal, signal: cancellation.used() })
   } finally {
-    cancelling.release()
+    cancellation.release()
   }
   await terminal.drained()
   return unwritten(terminal) ?? code
@@ -30,19 +31,20 @@ export async function main(argv: readonly string[], version: string): Promise<nu
 /** Data that did not arrive is a failure, whatever the command says. A reader that went away wanted no more. */
 function unwritten({ outputFailure, note }: Terminal): number | undefined {
   if (outputFailure === undefined || outputFailure.why === 'gone') return undefined
-  note(`error: the output could not be written: ${outputFailure.why.message}`)
+  note(NOTES.outputFailed(outputFailure.why.message))
   return CODES.INTERNAL.exit
 }
 
-interface Surroundings {
+/** What every command gets besides its arguments. */
+interface Process {
   readonly version: string
   readonly terminal: Terminal
   readonly environment: Environment
-  readonly cancelling: Cancelling
+  readonly cancellation: Cancellation
 }
 
-async function dispatch(argv: readonly string[], around: Surroundings): Promise<number> {
-  const { terminal, environment, cancelling, version } = around
+async function dispatch(argv: readonly string[], own: Process): Promise<number> {
+  const { terminal, environment, cancellation, version } = own
   const [first = '--help', second] = argv
   if (['--help', '-h', 'help'].includes(first)) return showHelp(argv.slice(1), terminal)
   if (first === '--version' || first === '-V') {
@@ -62,9 +64,9 @@ async function dispatch(argv: readonly string[], around: Surroundings): Promise<
   const run = await command.load()
   return run({
     ...given,
-    ...{ command: command.name, terminal, environment, cwd, cancel: cancelling.cancel },
+    ...{ command: command.name, terminal, environment, cwd, cancel: cancellation.cancel },
     get signal() {
-      return cancelling.signal()
+      return cancellation.signal()
     },
   })
 }
@@ -73,10 +75,7 @@ function workingDirectory(): string {
   try {
     return process.cwd()
   } catch (cause) {
-    throw new NexusError('FILE_NOT_FOUND', 'The working directory does not exist any more.', {
-      fix: 'cd to a directory that exists',
-      cause,
-    })
+    throw errorOf('FILE_NOT_FOUND', MESSAGES.directoryGone(), cause)
   }
 }
 
@@ -90,15 +89,15 @@ function showHelp(words: readonly string[], terminal: Terminal): number {
   return 0
 }
 
-/** A group that was named alone: its help is an answer when it was asked for, else the answer to a mistake. */
+/** A group named without a command: exit code 2, unless its help was asked for. */
 function showGroup(group: string, argv: readonly string[], terminal: Terminal): number {
   if (argv[1] === '--help' || argv[1] === '-h') return showHelp([group], terminal)
   if (argv.includes('--json')) throw missingCommand(group)
-  terminal.note(groupHelp(group, { paint: terminal.paintNote, columns: terminal.noteColumns }))
+  terminal.note(groupHelp(group, noteScreen(terminal)))
   return CODES.INVALID_ARGUMENT.exit
 }
 
-/** Words on stderr, and on stdout the document that `--json` promised. */
+/** Prints the message on stderr, and with `--json` the document on stdout. */
 function reportError(
   error: unknown,
   { argv, terminal, signal }: { argv: readonly string[]; terminal: Terminal; signal: AbortSignal | undefined },

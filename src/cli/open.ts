@@ -2,14 +2,15 @@ import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Catalog, everyCopy } from '../catalog/index.ts'
 import { consentOf, trustWorkspace } from '../config/index.ts'
-import { type Diagnostic, NexusError, shellWord, toSafeLine } from '../kernel/index.ts'
+import { type Diagnostic, type NexusError, toSafeLine } from '../kernel/index.ts'
 import type { Local, LocalOptions } from '../local/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
-import { askYesNo, oneAtATime } from './interactive/ask.ts'
+import { confirm, oneAtATime } from './interactive/confirm.ts'
 import { withProgress } from './interactive/progress.ts'
 import { shorten } from './show/columns.ts'
-import { itemsText, meaningOfTrust } from './show/consent.ts'
-import { formatDiagnostic, type Terminal } from './terminal.ts'
+import { errorOf, MESSAGES, NOTES } from './messages/index.ts'
+import { itemsText } from './show/consent.ts'
+import { formatDiagnostic, noteScreen, type Terminal } from './terminal.ts'
 
 /** How a command opens the runtime. */
 export interface OpenOptions extends Pick<LocalOptions, 'record' | 'trusted' | 'cwd' | 'prompt'> {
@@ -37,11 +38,11 @@ export async function openFor(invocation: Invocation, options: OpenOptions = {})
   const trusted = await openOnce(invocation, options)
   if (lacksTrust(trusted)) {
     await trusted.close()
-    throw notTrusted(trusted, 'The configuration changed while the question was open.')
+    throw notTrusted(trusted, NOTES.changedMeanwhile())
   }
-  const told = new Set(local.diagnostics.map(asText))
+  const printed = new Set(local.diagnostics.map(asText))
   printDiagnostics(
-    findings(seenBy(trusted)).filter((diagnostic) => !told.has(asText(diagnostic))),
+    findings(seenBy(trusted)).filter((diagnostic) => !printed.has(asText(diagnostic))),
     terminal,
   )
   return trusted
@@ -65,7 +66,7 @@ interface Seen {
 
 /** The same of an open runtime. */
 export function seenBy({ diagnostics, runtime }: Pick<Local, 'diagnostics' | 'runtime'>): Seen {
-  return { diagnostics, found: runtime.diagnostics, catalog: runtime.catalog() }
+  return { diagnostics, found: runtime.diagnostics, catalog: runtime.openAgent().catalog() }
 }
 
 async function openOnce(invocation: Invocation, options: OpenOptions): Promise<Local> {
@@ -101,13 +102,7 @@ export function skillsDirs(invocation: Invocation): readonly string[] {
   return listFlag(invocation, 'skills-dir').map((given) => {
     const path = resolve(invocation.cwd, given)
     if (isDirectory(path)) return path
-    throw new NexusError(
-      'FILE_NOT_FOUND',
-      `--skills-dir ${toSafeLine(given)}: there is no directory ${toSafeLine(path)}.`,
-      {
-        fix: 'Name a directory that holds skills, or make it: nexus skills init my-skill --path DIR',
-      },
-    )
+    throw errorOf('FILE_NOT_FOUND', MESSAGES.skillsDirMissing(given, path))
   })
 }
 
@@ -128,19 +123,14 @@ function sandboxFlag(invocation: Invocation): { sandbox?: 'local' | 'none' } {
 /** Prints errors and warnings to stderr; information stays with `config check` and `skills check`. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: Terminal): void {
   for (const diagnostic of diagnostics) {
-    if (diagnostic.severity !== 'info') terminal.note(formatDiagnostic(diagnostic, terminal.paintNote))
+    if (diagnostic.severity !== 'info') terminal.note(formatDiagnostic(diagnostic, noteScreen(terminal)))
   }
 }
 
 /** `none` is never silent. */
 export function warnUnconfined(local: Pick<Local, 'sandbox'>, { terminal }: Invocation): void {
   if (local.sandbox.kind !== 'none') return
-  terminal.note(
-    terminal.paintNote(
-      'red',
-      'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills you wrote.',
-    ),
-  )
+  terminal.note(terminal.paintNote('red', NOTES.unconfined()))
 }
 
 /** The agent that `--agent` names; the runtime throws INVALID_ARGUMENT when there is none of that name. */
@@ -148,22 +138,19 @@ export function agentFlag(invocation: Invocation): string | undefined {
   return stringFlag(invocation, 'agent')
 }
 
-/** The same for a call. */
-export function agentOf(invocation: Invocation): { agentId?: string } {
-  const agentId = agentFlag(invocation)
-  return agentId === undefined ? {} : { agentId }
-}
-
 /** Skills of the workspace, or edited settings of it, wait for trust. */
 function lacksTrust({ workspace, runtime }: Local): boolean {
   if (workspace.trusted) return workspace.lost.length > 0
-  return runtime.catalog().held.some((held) => held.reasons.some((reason) => reason.code === 'untrusted'))
+  return runtime
+    .openAgent()
+    .catalog()
+    .held.some((held) => held.reasons.some((reason) => reason.code === 'untrusted'))
 }
 
 /** The caller gave consent with --trust; they still see to what. */
 async function showConsent({ loaded, workspace }: Local, { terminal }: Invocation): Promise<void> {
   const text = itemsText(await consentOf(loaded), workspace.directory)
-  if (text !== '') terminal.note(`--trust applies the settings of ${toSafeLine(workspace.directory)}.\n${text}`)
+  if (text !== '') terminal.note(`${NOTES.trustForOnce(toSafeLine(workspace.directory))}\n${text}`)
 }
 
 async function trustOrStop(local: Local, invocation: Invocation): Promise<void> {
@@ -172,28 +159,28 @@ async function trustOrStop(local: Local, invocation: Invocation): Promise<void> 
   const consent = await consentOf(loaded)
   const canRemember = invocation.terminal.isInteractive && !loaded.homeIsWorkspace
   const items = itemsText(consent, directory)
-  const why = [workspace.trusted ? lostTrust(workspace) : meaningOfTrust(directory), ...(items === '' ? [] : [items])]
+  const why = [
+    workspace.trusted
+      ? NOTES.lostTrust(toSafeLine(directory), workspace.lost)
+      : NOTES.meaningOfTrust(toSafeLine(directory)),
+    ...(items === '' ? [] : [items]),
+  ]
   const text = consent.text === undefined ? [] : ['nexus.yaml:', consent.text]
-  const question = [...why, ...text, 'Trust this workspace from now on?'].join('\n')
-  if (!canRemember || !(await askYesNo(question, invocation))) throw notTrusted(local, why.join('\n'))
+  const question = [...why, ...text, NOTES.trustQuestion()].join('\n')
+  if (!canRemember || !(await confirm(question, invocation))) throw notTrusted(local, why.join('\n'))
   await trustWorkspace({ nexusHome: loaded.nexusHome, directory, shown: consent.shown })
 }
 
-function lostTrust({ directory, lost }: Local['workspace']): string {
-  return `Some settings of ${toSafeLine(directory)} are not trusted any more. You edited them after you trusted it: ${lost.map(toSafeLine).join(', ')}.`
-}
-
 function notTrusted({ loaded, workspace }: Local, why: string): NexusError {
-  const named = workspace.files.find((path) => path !== join(workspace.directory, 'nexus.yaml'))
-  const config = named === undefined ? '' : ` --config ${shellWord(named)}`
-  return new NexusError('UNTRUSTED_WORKSPACE', why, {
-    fix: loaded.homeIsWorkspace
-      ? 'Look at it, set HOME or NEXUS_HOME to a directory of yours outside of it, then type: nexus trust   (or add --trust for this run)'
-      : `Read it, then run: nexus trust ${shellWord(workspace.directory)}${config}   (or add --trust for this run)`,
-  })
+  const { directory, files } = workspace
+  const configFile = files.find((path) => path !== join(directory, 'nexus.yaml'))
+  const message = loaded.homeIsWorkspace
+    ? MESSAGES.untrustedHome(why)
+    : MESSAGES.untrusted(why, { directory, configFile })
+  return errorOf('UNTRUSTED_WORKSPACE', message)
 }
 
-/** Who answers what policy wants confirmed: `--yes`, or the person at the terminal; undefined when neither is there. */
+/** Who confirms what policy asks about: `--yes`, or the person at the terminal; undefined when neither is there. */
 function approver(invocation: Invocation): LocalOptions['approve'] {
   if (invocation.flags['yes'] === true) return async () => true
   if (!invocation.terminal.isInteractive) return undefined
@@ -201,7 +188,7 @@ function approver(invocation: Invocation): LocalOptions['approve'] {
   return ({ tool, arguments: args }, question, signal) => {
     const what = shorten(toSafeLine(JSON.stringify(args)), 300)
     return inTurn(() =>
-      askYesNo(`${toSafeLine(question)}\n  ${toSafeLine(tool)} ${what}\nAllow it?`, invocation, signal),
+      confirm(`${toSafeLine(question)}\n  ${toSafeLine(tool)} ${what}\n${NOTES.allowQuestion()}`, invocation, signal),
     )
   }
 }

@@ -1,19 +1,23 @@
-/** Options that several commands share. */
+/** options: those that several commands take. */
 import { CHOICES, type OptionSpec } from './command.ts'
 
-/** Of every command. */
 export const JSON_OPTION: Record<string, OptionSpec> = {
   json: { type: 'boolean', help: 'print one JSON document on stdout' },
 }
 
-/** Of every command that looks at skills. */
+/** Of every command that answers for the skills of an agent. */
 export const WHERE: Record<string, OptionSpec> = {
-  'skills-dir': { type: 'string', multiple: true, value: 'DIR', help: 'look for skills here too (may be repeated)' },
+  'skills-dir': {
+    type: 'string',
+    multiple: true,
+    value: 'DIR',
+    help: 'search this folder for skills too (may be repeated)',
+  },
   config: { type: 'string', value: 'FILE', help: 'read this nexus.yaml after the usual ones' },
-  agent: { type: 'string', value: 'ID', help: 'see it as this agent (default: the first)' },
+  agent: { type: 'string', value: 'ID', help: 'answer for this agent (default: the first)' },
   trust: {
     type: 'boolean',
-    help: 'trust this workspace for this run; its secret commands then run as you, outside the sandbox',
+    help: 'trust this workspace for this run: its secret commands run as you, outside the sandbox',
   },
 }
 
@@ -22,7 +26,7 @@ export const SANDBOX: Record<string, OptionSpec> = {
     type: 'string',
     value: 'KIND',
     choices: CHOICES.sandbox,
-    help: 'local (default) or none; none runs commands unconfined',
+    help: 'local (default), or none: commands are not confined',
   },
 }
 

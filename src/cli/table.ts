@@ -5,12 +5,12 @@ import { JSON_OPTION, MODEL, SANDBOX, WHERE } from './options.ts'
 export const COMMANDS: readonly Command[] = [
   {
     name: 'demo',
-    summary: 'show a whole agent turn: a skill is found, loaded and its script run in the sandbox',
+    summary: 'show a whole agent turn: find a skill, load it, run its script in the sandbox',
     options: {
       ...MODEL,
       model: {
         ...(MODEL['model'] as OptionSpec),
-        help: 'openai/…, anthropic/…, openai-compatible/… or recorded (what is played when no other is configured)',
+        help: 'openai/…, anthropic/…, openai-compatible/… or recorded (the default without a configured model)',
       },
       ...SANDBOX,
       keep: { type: 'string', value: 'DIR', help: 'use this empty directory as workspace' },
@@ -21,8 +21,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'run',
-    summary: 'do a task with a model and your skills',
-    usage: '"<task>"',
+    summary: 'do a task with a model and your skills; - reads the task from standard input',
+    usage: '"<task>"|-',
     options: {
       ...MODEL,
       ...WHERE,
@@ -30,9 +30,9 @@ export const COMMANDS: readonly Command[] = [
       session: {
         type: 'string',
         value: 'ID',
-        help: 'go on with an earlier session; the beginning of its id is enough',
+        help: 'continue an earlier session; the beginning of its id is enough',
       },
-      yes: { type: 'boolean', short: 'y', help: 'approve what policy wants confirmed' },
+      yes: { type: 'boolean', short: 'y', help: 'approve every call that policy asks about' },
       ...JSON_OPTION,
     },
     examples: [
@@ -43,10 +43,10 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'skills list',
-    summary: 'the skills an agent would see, and why others are held back',
+    summary: 'the skills that an agent would see; with --all also the others, with reasons',
     options: {
       ...WHERE,
-      all: { type: 'boolean', short: 'a', help: 'also those that are held, shadowed or broken' },
+      all: { type: 'boolean', short: 'a', help: 'also those that are held, shadowed or invalid' },
       ...JSON_OPTION,
     },
     examples: ['nexus skills list', 'nexus skills list --all', "nexus skills list --json | jq '.data.skills[].name'"],
@@ -54,7 +54,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'skills show',
-    summary: 'one skill: what it says, needs and holds',
+    summary: 'one skill: its description, needs and findings',
     usage: '<name>',
     options: {
       ...WHERE,
@@ -66,7 +66,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'skills check',
-    summary: 'every reason why skills are ready, held, shadowed or broken',
+    summary: 'every reason why skills are ready, held, shadowed or invalid',
     usage: '[name]',
     options: { ...WHERE, ...JSON_OPTION },
     examples: ['nexus skills check', 'nexus skills check github'],
@@ -74,11 +74,11 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'skills why',
-    summary: 'why a skill is, or is not, in the prompt, allowed, shadowed or held, and what to do',
+    summary: 'why a skill is, or is not, offered to the model, and how to fix it',
     usage: '<name>',
     options: {
       ...WHERE,
-      session: { type: 'string', value: 'ID', help: 'compare with what this session was told' },
+      session: { type: 'string', value: 'ID', help: 'compare with the prompt of this session' },
       ...JSON_OPTION,
     },
     examples: [
@@ -90,7 +90,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'skills search',
-    summary: 'the ready skills that fit some words best',
+    summary: 'the ready skills that match some words best',
     usage: '<words…>',
     options: { ...WHERE, limit: { type: 'string', value: 'N', help: 'how many at most (default 10)' }, ...JSON_OPTION },
     examples: ['nexus skills search csv chart', 'nexus skills search "pull request" --json'],
@@ -106,7 +106,7 @@ export const COMMANDS: readonly Command[] = [
       timeout: {
         type: 'string',
         value: 'SECONDS',
-        help: 'time limit (default 30, at most 600 if nexus.yaml does not raise it)',
+        help: 'time limit (default 30, at most 600 unless nexus.yaml raises it)',
       },
       ...JSON_OPTION,
     },
@@ -118,8 +118,8 @@ export const COMMANDS: readonly Command[] = [
     summary: 'make a new skill from the template',
     usage: '<name>',
     options: {
-      path: { type: 'string', value: 'DIR', help: 'folder of skills to make it in (default ./skills)' },
-      description: { type: 'string', value: 'TEXT', help: 'what it does and when to use it' },
+      path: { type: 'string', value: 'DIR', help: 'folder of skills for the new one (default ./skills)' },
+      description: { type: 'string', value: 'TEXT', help: 'what the skill does and when to use it' },
       ...JSON_OPTION,
     },
     examples: ['nexus skills init csv-report', 'nexus skills init csv-report --path ~/.nexus/skills'],
@@ -127,17 +127,17 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'skills validate',
-    summary: 'check SKILL.md files: every fault with its line and a fix',
+    summary: 'check SKILL.md files: every error with its line and fix',
     usage: '<path…>',
     options: {
-      strict: { type: 'boolean', help: 'breaches of the specification are errors' },
+      strict: { type: 'boolean', help: 'also report as errors what other clients refuse' },
       profile: {
         type: 'string',
         value: 'NAME',
         choices: CHOICES.profile,
         help: 'strict by the rules of spec (default), claude or openclaw',
       },
-      fix: { type: 'boolean', help: 'write the fixes that need no author: quotes, names of keys, markers' },
+      fix: { type: 'boolean', help: 'write the fixes that need no decision: quotes, names of keys, markers' },
       'fix-encoding': { type: 'boolean', help: 'also remove byte order marks and CR line ends' },
       format: { type: 'string', value: 'KIND', choices: CHOICES.format, help: 'text (default), json, sarif or github' },
       ...JSON_OPTION,
@@ -151,15 +151,16 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'skills migrate',
-    summary: 'turn metadata of OpenClaw and Clawdbot into ours, or into plain texts',
+    summary: 'rewrite metadata of OpenClaw and Clawdbot for Nexus, or as plain strings',
     usage: '<path…>',
     options: {
-      'dry-run': { type: 'boolean', help: 'show what would change, write nothing' },
+      yes: { type: 'boolean', short: 'y', help: 'also rewrite files in folders of other programs, without a question' },
+      'dry-run': { type: 'boolean', help: 'show the changes, write nothing' },
       to: {
         type: 'string',
         value: 'FORM',
         choices: CHOICES.form,
-        help: 'nexus (default), or flat for clients that accept only texts',
+        help: 'nexus (default), or flat for clients that accept only strings',
       },
       ...JSON_OPTION,
     },
@@ -168,7 +169,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'prompt',
-    summary: 'exactly what the model would be told about skills, with its cost',
+    summary: 'the exact prompt text about skills, with its cost',
     options: {
       ...WHERE,
       style: {
@@ -180,7 +181,7 @@ export const COMMANDS: readonly Command[] = [
       budget: {
         type: 'string',
         value: 'CHARACTERS',
-        help: 'most characters of the index (default: skills.prompt.budgetChars)',
+        help: 'at most this many (default: skills.prompt.budgetChars)',
       },
       ...JSON_OPTION,
     },
@@ -189,9 +190,12 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'sessions list',
-    summary: 'earlier turns',
-    options: { ...JSON_OPTION },
-    examples: ['nexus sessions list'],
+    summary: 'earlier sessions of this workspace',
+    options: {
+      all: { type: 'boolean', short: 'a', help: 'also those of other workspaces' },
+      ...JSON_OPTION,
+    },
+    examples: ['nexus sessions list', 'nexus sessions list --all'],
     load: async () => (await import('./commands/sessions.ts')).listSessions,
   },
   {
@@ -204,14 +208,14 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'config check',
-    summary: 'check nexus.yaml: every fault with line and column',
+    summary: 'check nexus.yaml: every error with its line and fix',
     options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
     examples: ['nexus config check', 'nexus config check --config ./nexus.yaml'],
     load: async () => (await import('./commands/config.ts')).checkConfig,
   },
   {
     name: 'config show',
-    summary: 'the settings that hold, each with the file and line that says so',
+    summary: 'the settings that apply, each with its file and line',
     usage: '[section]',
     options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
     examples: ['nexus config show', 'nexus config show skills.prompt', "nexus config show --json | jq '.data.values'"],
@@ -230,8 +234,8 @@ export const COMMANDS: readonly Command[] = [
     usage: '[directory]',
     options: {
       list: { type: 'boolean', help: 'show the trusted workspaces' },
-      remove: { type: 'boolean', help: 'take the trust back' },
-      yes: { type: 'boolean', help: 'trust without a question: also what runs as you, outside the sandbox' },
+      remove: { type: 'boolean', help: 'end the trust' },
+      yes: { type: 'boolean', help: 'trust without a question: also commands that run as you, outside the sandbox' },
       config: WHERE['config'] as OptionSpec,
       ...JSON_OPTION,
     },
@@ -240,7 +244,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'doctor',
-    summary: 'check this machine: Node, sandbox, configuration, model, state',
+    summary: 'check this machine and directory: Node, state, configuration, sandbox, skills, model',
     options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
     examples: ['nexus doctor'],
     load: async () => (await import('./commands/doctor.ts')).doctor,

@@ -1,8 +1,8 @@
 import type { Environment } from '../config/index.ts'
-import type { Diagnostic, JsonValue } from '../kernel/index.ts'
-import { toSafeJson, toSafeLine, toSafeText } from '../kernel/index.ts'
+import { commandLine, type Diagnostic, type JsonValue, toSafeJson, toSafeLine, toSafeText } from '../kernel/index.ts'
 import { styleText } from 'node:util'
 import { createOutput, isTerminalAt, type Output, type WriteFailure } from './output.ts'
+import { programName } from './program.ts'
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
@@ -18,6 +18,10 @@ export interface Terminal {
   writeNote(text: string): void
   /** One JSON document on stdout, without characters that a terminal would act on. */
   json(value: JsonValue): void
+  /** A command of this program as a person types it here: after `nexus`, `npx nexus`, or `node` with a path. */
+  commandLine(args: readonly string[]): string
+  /** A path as people read it: from the working directory (`./`) or the home directory (`~/`), safe to print. */
+  shortPath(path: string): string
   paint(style: Style, text: string): string
   paintNote(style: Style, text: string): string
   readonly isInteractive: boolean
@@ -38,7 +42,9 @@ export interface Terminal {
 }
 
 /** Makes the terminal over the process' own streams. A reader that went away (EPIPE) ends the output quietly. */
-export function createTerminal({ TERM, FORCE_COLOR }: Pick<Environment, 'TERM' | 'FORCE_COLOR'>): Terminal {
+export function createTerminal(environment: Environment): Terminal {
+  const { TERM, FORCE_COLOR } = environment
+  let program: string | undefined
   const stdout = createOutput(1)
   const stderr = createOutput(2)
   // Node decides by the stream, NO_COLOR and FORCE_COLOR; a pipe is not opened as a stream for that.
@@ -46,7 +52,16 @@ export function createTerminal({ TERM, FORCE_COLOR }: Pick<Environment, 'TERM' |
     (output: Output, stream: () => NodeJS.WriteStream): Terminal['paint'] =>
     (style, text) =>
       output.isTerminal || FORCE_COLOR !== undefined ? styleText(style, text, { stream: stream() }) : text
+  const ownProgram = (): string =>
+    (program ??= programName({
+      script: process.argv[1] ?? '',
+      node: process.execPath,
+      cwd: workingDirectory(),
+      path: environment.get('PATH') ?? '',
+    }))
   return {
+    commandLine: (args) => commandLine(ownProgram(), args),
+    shortPath: (path) => toSafeLine(shortPath(path, { cwd: workingDirectory(), home: environment.home })),
     write: stdout.write,
     line: (text = '') => stdout.write(`${text}\n`),
     note: (text) => stderr.write(`${text}\n`),
@@ -80,13 +95,49 @@ function columnsOf({ isTerminal, columns }: Output): number {
   return isTerminal ? columns || 80 : Number.POSITIVE_INFINITY
 }
 
+/** Root where the working directory was removed: nothing is below it then that could be shown shorter. */
+function workingDirectory(): string {
+  try {
+    return process.cwd()
+  } catch {
+    return '/'
+  }
+}
+
+/** From the working directory, else from the home directory, else whole. */
+export function shortPath(path: string, { cwd, home }: { readonly cwd: string; readonly home: string }): string {
+  if (path === cwd) return '.'
+  if (cwd !== '/' && path.startsWith(`${cwd}/`)) return `.${path.slice(cwd.length)}`
+  const isInHome = home.length > 1 && (path === home || path.startsWith(`${home}/`))
+  return isInHome ? `~${path.slice(home.length)}` : path
+}
+
 const SEVERITY_STYLE = { error: 'red', warning: 'yellow', info: 'dim' } as const
 
+type Printer = Pick<Terminal, 'paint' | 'commandLine' | 'shortPath'>
+
+/** The fix of a finding or an error, its command with the name of this program. */
+export function fixText(
+  { fix, proposal }: Pick<Diagnostic, 'fix' | 'proposal'>,
+  terminal: Pick<Terminal, 'commandLine'>,
+): string | undefined {
+  const text = proposal ? `${proposal.lead} ${terminal.commandLine(proposal.args)}` : fix
+  return text && toSafeText(text)
+}
+
 /** `file:line:column severity code` and the message below it, with the fix; all foreign text made visible. */
-export function formatDiagnostic(diagnostic: Diagnostic, paint: Terminal['paint']): string {
-  const { severity, code, path, line, column, message, fix } = diagnostic
-  const place = [toSafeLine(path), line, column].filter((part) => part !== undefined).join(':')
+export function formatDiagnostic(diagnostic: Diagnostic, terminal: Printer): string {
+  const { severity, code, path, line, column, message } = diagnostic
+  const { paint } = terminal
+  const place = [terminal.shortPath(path), line, column].filter((part) => part !== undefined).join(':')
+  const fix = fixText(diagnostic, terminal)
   const head = `${paint(SEVERITY_STYLE[severity], severity)} ${paint('dim', code)} ${place}`
-  const tail = fix === undefined ? '' : `\n    ${paint('cyan', 'fix:')} ${toSafeText(fix).replaceAll('\n', '\n    ')}`
+  const tail = fix === undefined ? '' : `\n    ${paint('cyan', 'fix:')} ${fix.replaceAll('\n', '\n    ')}`
   return `${head}\n    ${toSafeText(message).replaceAll('\n', '\n    ')}${tail}`
+}
+
+/** What printing on stderr goes by. */
+export function noteScreen(terminal: Terminal): Printer & Pick<Terminal, 'columns'> {
+  const { paintNote, noteColumns, commandLine: line, shortPath: short } = terminal
+  return { paint: paintNote, columns: noteColumns, commandLine: line, shortPath: short }
 }

@@ -1,6 +1,6 @@
 import { isMap, isScalar, type Pair, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
 import type { Edit, JsonObject, JsonValue } from '../kernel/index.ts'
-import type { Frontmatter, KeyPath, Place, Written } from './front.ts'
+import type { Frontmatter, KeyPath, KeyPlace, Place, Written } from './front.ts'
 import { fillInKey, type FrontText, renameKey } from './front-edits.ts'
 import type { FormatCode, Report } from './report.ts'
 import { placeOf } from './text.ts'
@@ -26,39 +26,51 @@ export const SKILL_FORM: FastForm = {
 /** Reads a frontmatter: fast where that is enough, else with the `yaml` library. `firstLine` is the line of the file on which the text begins. */
 export function readFrontmatter(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
   const values = readYamlFast(yaml, SKILL_FORM)
-  return values === undefined ? readFully(yaml, firstLine, report) : fastFrontmatter(values, yaml, firstLine)
+  return values === undefined ? readFully(yaml, firstLine, report) : new FastFrontmatter(values, yaml, firstLine)
 }
 
 /** Nothing is reported of such a text as a whole, so the library is asked only for places that the fast reader does not keep. */
-function fastFrontmatter(values: JsonObject, yaml: string, firstLine: number): Frontmatter {
-  let find: ReturnType<typeof fastPlaces> | undefined
-  const front: FrontText = { text: yaml, firstLine }
-  const fullPlace = (key: string, below: KeyPath): Place => {
-    const root = readYaml(yaml).root
-    const source = { text: yaml, firstLine, at: placesFrom(yaml, firstLine) }
-    return lookUp(isMap(root) ? (root as unknown as YAMLMap) : undefined, source).place(key, below)
+class FastFrontmatter implements Frontmatter {
+  readonly values: JsonObject
+  private readonly front: FrontText
+  private find: ReturnType<typeof fastPlaces> | undefined
+
+  constructor(values: JsonObject, text: string, firstLine: number) {
+    this.values = values
+    this.front = { text, firstLine }
   }
-  return {
-    values,
-    place(key, below = []) {
-      const subject = [key, ...below].join('.')
-      if (!(key in values)) return { line: firstLine - 1, column: 1, subject }
-      find ??= fastPlaces(yaml, SKILL_FORM)
-      const place = find([key, ...below])
-      if (place === undefined) return { ...fullPlace(key, below), subject }
-      return { line: firstLine + place.line, column: place.column, subject }
-    },
-    rename(key, to) {
-      return renameKey(front, this.place(key), [key, to])
-    },
-    fillIn: (key, value) => fillInKey(front, key, value),
-    written(key) {
-      const value = values[key]
-      if (value === undefined) return undefined
-      if (typeof value === 'object' && value !== null) return 'collection'
-      const text = value === null ? undefined : String(value)
-      return { text, isNull: value === null, isText: typeof value === 'string' }
-    },
+
+  place(key: string, below: KeyPath = []): KeyPlace {
+    const { text, firstLine } = this.front
+    const subject = [key, ...below].join('.')
+    if (!(key in this.values)) return { line: firstLine - 1, column: 1, subject }
+    this.find ??= fastPlaces(text, SKILL_FORM)
+    const place = this.find([key, ...below])
+    if (place === undefined) return { ...this.fullPlace(key, below), subject }
+    return { line: firstLine + place.line, column: place.column, subject }
+  }
+
+  rename(key: string, to: string): Edit | undefined {
+    return renameKey(this.front, this.place(key), [key, to])
+  }
+
+  fillIn(key: string, value: string): Edit | undefined {
+    return fillInKey(this.front, key, value)
+  }
+
+  written(key: string): Written | 'collection' | undefined {
+    const value = this.values[key]
+    if (value === undefined) return undefined
+    if (typeof value === 'object' && value !== null) return 'collection'
+    const text = value === null ? undefined : String(value)
+    return { text, isNull: value === null, isText: typeof value === 'string' }
+  }
+
+  private fullPlace(key: string, below: KeyPath): Place {
+    const { text, firstLine } = this.front
+    const { root } = readYaml(text)
+    const source = { text, firstLine, at: placesFrom(text, firstLine) }
+    return lookUp(isMap(root) ? (root as unknown as YAMLMap) : undefined, source).place(key, below)
   }
 }
 

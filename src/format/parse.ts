@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { type Diagnostic, hasErrors, type SkillDocument } from '../kernel/index.ts'
 import { readHead } from './document.ts'
 import type { Frontmatter } from './front.ts'
@@ -5,7 +6,7 @@ import { readFrontmatter } from './frontmatter.ts'
 import { FORMAT_LIMITS } from './limits.ts'
 import { createReport, type Report } from './report.ts'
 import { splitFrontmatter } from './split.ts'
-import { readText } from './text.ts'
+import { asBuffer, readText } from './text.ts'
 
 export interface ParseOptions {
   /** The path that diagnostics name; never opened. */
@@ -54,6 +55,15 @@ export function readSkill(input: string | Uint8Array, options: ParseOptions): Sk
   }
 }
 
+/** The bytes of the frontmatter with line ends of \n. Nearly all are ASCII and stand in the file as they are. */
+function frontmatterBytes(
+  input: string | Uint8Array,
+  { text, yaml, start }: { readonly text: string; readonly yaml: string; readonly start: number },
+): Buffer {
+  const isInInput = typeof input !== 'string' && isAscii(input) && text.startsWith(yaml, start)
+  return isInInput ? asBuffer(input).subarray(start, start + yaml.length) : Buffer.from(yaml, 'utf8')
+}
+
 interface Read {
   readonly document: SkillDocument
   readonly text: string
@@ -88,7 +98,7 @@ function parse(input: string | Uint8Array, options: ParseOptions, report: Report
   }
   if (split.loneCr)
     report.add('line-ends-cr', 'lines end in a lone CR', { line: 1, column: 1, fix: 'save the file with LF line ends' })
-  const bytes = Buffer.from(yaml, 'utf8')
+  const bytes = frontmatterBytes(input, { text, ...split })
   if (bytes.length > FORMAT_LIMITS.maxFrontmatterBytes) {
     const message = `the frontmatter has ${bytes.length} bytes, the limit is ${FORMAT_LIMITS.maxFrontmatterBytes}`
     report.add('frontmatter-too-large', message, {

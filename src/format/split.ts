@@ -7,6 +7,8 @@ export type Split =
       readonly kind: 'found'
       /** The YAML between the markers; its line ends are \n. */
       readonly yaml: string
+      /** Offset of `yaml` in the text. */
+      readonly start: number
       /** Line of the file on which `yaml` begins. */
       readonly firstLine: number
       /** Everything after the closing line, untouched. */
@@ -53,6 +55,7 @@ export function splitFrontmatter(text: string): Split {
   return {
     kind: 'found',
     yaml,
+    start: opener[0].length,
     firstLine: blankLines + 2,
     body: rest.slice(closer.index + closer[0].length),
     blankLines,

@@ -9,6 +9,8 @@ export interface Lack {
   readonly name: string
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** Everything that keeps a skill back. This is the order of the gates. Source: decisions, "gate order". */
 export function* lacksOf(skill: Skill, ground: Ground): Generator<Lack> {
   const { metadata, origin } = skill
@@ -46,6 +48,7 @@ function isAllowed(skill: Skill, { allowed, isAddress }: Ground): boolean {
 
 /** Of `requires.env`, and of what is configured for the skill and cannot be resolved, whether the skill asks for it or not. */
 function missingVariables(skill: Skill, ground: Ground): ReadonlySet<string> {
+  if (!ground.hasBroken && skill.metadata.requires.env.length === 0) return NONE
   const configured = brokenParts(skill, ground).map((part) => variableAt(part, skill))
   const names = [...skill.metadata.requires.env, ...configured].filter((name) => name !== undefined)
   return new Set(names.filter((name) => !hasEnv(skill, name, ground)))
@@ -53,6 +56,7 @@ function missingVariables(skill: Skill, ground: Ground): ReadonlySet<string> {
 
 /** Of `requires.config`, and every other part of its entry that cannot be resolved. Source: decisions, "an unset `${ENV}` holds that entry". */
 function missingSettings(skill: Skill, ground: Ground, variables: ReadonlySet<string>): ReadonlySet<string> {
+  if (!ground.hasBroken && skill.metadata.requires.config.length === 0) return NONE
   const unset = skill.metadata.requires.config.filter((path) => path === '' || !ground.rules.configTruthy(path))
   const broken = brokenParts(skill, ground).filter((part) => !variables.has(variableAt(part, skill) ?? ''))
   return new Set([...unset, ...broken.map((part) => settingAt(part, skill, ground).join('.'))])

@@ -103,7 +103,8 @@ export function settingAt(part: string, skill: Skill, ground: Ground): readonly 
 
 /** True for a command's bare name: no path, no white space, nothing a shell would read. */
 export function isBinName(name: string): boolean {
-  return /^[\p{L}\p{N}_][\p{L}\p{N}_.+@-]*$/u.test(name)
+  // The first pattern is a part of the second, which V8 takes milliseconds to compile.
+  return /^\w[\w.+@-]*$/.test(name) || /^[\p{L}\p{N}_][\p{L}\p{N}_.+@-]*$/u.test(name)
 }
 
 /** True for a name that can be an environment variable. */

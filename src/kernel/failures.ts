@@ -1,4 +1,5 @@
 /** Failures by audience: diagnostics for authors, `NexusError` for callers; `outcome.ts` has those for the model. */
+import type { ProposedCommand } from './commands.ts'
 
 /** `error`: the thing is not used. `warning`: it is used, but not as its author may think. `info`: worth knowing. */
 export type Severity = 'error' | 'warning' | 'info'
@@ -23,6 +24,8 @@ export interface Diagnostic {
   readonly line?: number
   readonly column?: number
   readonly fix?: string
+  /** The parts of a `fix` that ends with a `nexus` command. */
+  readonly proposal?: ProposedCommand
   /** The key, name or setting it is about, as written: `allowed-tools`, `metadata.requires.env`, `skills.entries.pfd`. */
   readonly subject?: string
   /** The change that a machine can make to fix it, where there is one. */
@@ -91,18 +94,26 @@ const BRAND = Symbol.for('nexus-skills.error')
 export class NexusError extends Error {
   readonly code: ErrorCode
   readonly fix: string | undefined
+  /** The parts of a `fix` that ends with a `nexus` command. */
+  readonly proposal: ProposedCommand | undefined
   readonly path: string | undefined
   readonly [BRAND] = true
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { fix?: string | undefined; path?: string | undefined; cause?: unknown } = {},
+    options: {
+      fix?: string | undefined
+      proposal?: ProposedCommand | undefined
+      path?: string | undefined
+      cause?: unknown
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'NexusError'
     this.code = code
     this.fix = options.fix
+    this.proposal = options.proposal
     this.path = options.path
   }
 }

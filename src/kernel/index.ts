@@ -1,6 +1,7 @@
 /** kernel: the words every room shares; no I/O, no dependency. */
 export { hostOf } from './address.ts'
-export type { Call, CallState, Decision, LedgerEntry } from './call.ts'
+export type { Call, CallLimits, CallState, Decision, LedgerEntry, Ruling } from './call.ts'
+export { commandFix, commandLine, type ProposedCommand } from './commands.ts'
 export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'
 export { createSha256, sha256 } from './digest.ts'
 export {
@@ -15,7 +16,7 @@ export {
   NexusError,
   type Severity,
 } from './failures.ts'
-export { isJsonObject, ownValue, type JsonObject, type JsonSchema, type JsonValue } from './json.ts'
+export { isJsonObject, ownValue, withoutPrototype, type JsonObject, type JsonSchema, type JsonValue } from './json.ts'
 export { makeDirectory } from './paths/make-directory.ts'
 export { nearest } from './nearest.ts'
 export { type Failed, failed, type FailureCode, type Outcome, succeeded } from './outcome.ts'

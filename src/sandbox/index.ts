@@ -65,6 +65,12 @@ export async function checkSandbox(options: SandboxOptions): Promise<readonly Di
   }
 }
 
+/** Throws INVALID_ARGUMENT for a directory in which a sandbox of that kind refuses to run commands. */
+export async function checkWorkspace(workspace: string, options: SandboxOptions): Promise<void> {
+  if (options.kind === 'none') return
+  ;(await import('./local/local.ts')).checkLocalWorkspace(workspace, options)
+}
+
 /**
  * Runs a program that the operator named as the source of a secret: with their rights, without a shell, 5 s, 64 KiB.
  * Never rejects but for an aborted signal.

@@ -251,13 +251,13 @@ function readBytes(fd: number, size: number, { buffer, maxFileBytes }: Candidate
   if (buffer.bytes.length < wanted) {
     buffer.bytes = new Uint8Array(Math.max(wanted, buffer.bytes.length * 2, BUFFER_BYTES))
   }
-  let length = readInto(fd, buffer.bytes)
+  let length = readInto(fd, buffer.bytes, { size })
   while (length === buffer.bytes.length && length <= maxFileBytes) {
     // It grew while it was read.
     const larger = new Uint8Array(length * 2)
     larger.set(buffer.bytes)
     buffer.bytes = larger
-    length += readInto(fd, larger.subarray(length), length)
+    length += readInto(fd, larger.subarray(length), { position: length })
   }
   return length > maxFileBytes ? undefined : buffer.bytes.subarray(0, length)
 }

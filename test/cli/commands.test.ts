@@ -61,7 +61,7 @@ test('check says why each skill is not ready, with file and line, and ends with 
 test('show of an unknown skill names the ready ones and ends with 4', async (t) => {
   const { code, stderr } = await new Place(t).run(['skills', 'show', 'nothing', '--trust'])
   assert.equal(code, 4)
-  assert.match(stderr, /Ready: .*greet/)
+  assert.match(stderr, /Ready skills: .*greet/)
 })
 
 test('no escape sequence and no bidi character of a skill reaches the terminal', async (t) => {

@@ -111,7 +111,7 @@ test('what completion offers for an option is what its command takes, and what i
       const rest = name === 'skills run' ? ['--', 'true'] : []
       const { code, stderr } = await place.run([...name.split(' '), ...positional, `--${option}`, 'zzz', ...rest])
       assert.equal(code, 2, `${name} --${option}: ${stderr}`)
-      assert.ok(stderr.includes(`it is one of ${choices.join(', ')}`), stderr)
+      assert.ok(stderr.includes(`is not supported. Supported: ${choices.join(', ')}.`), stderr)
     }
   }
   assert.deepEqual([...seen].toSorted(), ['format', 'profile', 'sandbox', 'style', 'to'])
@@ -120,5 +120,5 @@ test('what completion offers for an option is what its command takes, and what i
 test('an unknown shell is answered with the known ones', async (t) => {
   const { code, stderr } = await new Place(t).run(['completion', 'cmd'])
   assert.equal(code, 2)
-  assert.match(stderr, /bash, zsh or fish/)
+  assert.match(stderr, /Supported: bash, zsh, fish/)
 })

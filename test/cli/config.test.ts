@@ -94,7 +94,7 @@ test('config show finds a section whose key is no plain word', async (t) => {
 test('config show of an unknown section names the nearest one and ends with 2', async (t) => {
   const { code, stderr } = await new Place(t).run(['config', 'show', 'limit'])
   assert.equal(code, 2)
-  assert.match(stderr, /Did you mean limits\?/)
+  assert.match(stderr, /Did you mean: nexus config show limits$/m)
 })
 
 test('commands that only look go on with a faulty configuration and say so; those that act stop with 2', async (t) => {
@@ -188,5 +188,5 @@ test('config check and doctor report keys, files and directories that lead to no
 test('config check says that an entries of another form is no map', async (t) => {
   const { code, stdout } = await withUser(t, 'skills: {entries: pfd}\n').run(['config', 'check'])
   assert.equal(code, 1)
-  assert.match(stdout, /skills\.entries must be a map; found a text\.[\s\S]*fix: /)
+  assert.match(stdout, /skills\.entries is not applied\. It must be a map; it is a string\.[\s\S]*fix: /)
 })

@@ -30,7 +30,7 @@ test('explain of an unknown code proposes the nearest one', async (t) => {
   assert.equal(stdout, '')
   assert.match(
     stderr,
-    /Nexus has no code 'yaml-duplicat-key'\.\n {2}fix: Did you mean: nexus explain yaml-duplicate-key\?/,
+    /Nexus has no code 'yaml-duplicat-key'\.\n {2}fix: Did you mean: nexus explain yaml-duplicate-key$/m,
   )
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
-import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,9 +31,13 @@ export class Place {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-cli-')))
   readonly workspace = join(this.root, 'workspace')
   readonly home = join(this.root, 'home')
+  /** On PATH, with `nexus` in it. */
+  readonly bin = join(this.root, 'bin')
 
   constructor(t: { after: (fn: () => void) => void }) {
     cpSync(WORKSPACE, this.workspace, { recursive: true })
+    mkdirSync(this.bin)
+    symlinkSync(BIN, join(this.bin, 'nexus'))
     t.after(() => rmSync(this.root, { recursive: true, force: true, maxRetries: 5 }))
   }
 
@@ -52,7 +56,7 @@ export class Place {
   options({ cwd = this.workspace, env = {}, stdout = 'pipe' }: StartOptions = {}): SpawnOptions {
     return {
       cwd,
-      env: { PATH: process.env['PATH'] ?? '', HOME: this.root, NEXUS_HOME: this.home, ...env },
+      env: { PATH: `${this.bin}:${process.env['PATH'] ?? ''}`, HOME: this.root, NEXUS_HOME: this.home, ...env },
       stdio: ['ignore', stdout, 'pipe'],
     }
   }

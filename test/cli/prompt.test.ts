@@ -82,21 +82,21 @@ test('with the Skill tool on the surface the style is list, and that is said', a
   const { code, stdout, stderr } = await place.run(['prompt', '--trust', '--style', 'xml'])
   assert.equal(code, 0)
   assert.match(stdout, /^- greet: /m)
-  assert.match(stderr, /--style xml has no effect: .*Skill/)
+  assert.match(stderr, /--style xml has no effect, because .*Skill/)
 })
 
 test('a budget that holds not even a count says so', async (t) => {
   const { code, stdout, stderr } = await new Place(t).run(['prompt', '--trust', '--budget', '0'])
   assert.deepEqual([code, stdout], [0, ''])
-  assert.match(stderr, /budget of 0 characters/)
+  assert.match(stderr, /Over budget: 0 characters have no room/)
 })
 
 for (const [flag, value, fix] of [
-  ['--style', 'xlm', /fix: --style xml/],
-  ['--style', '', /fix: --style markdown/],
-  ['--budget', 'many', /fix: --budget 12000/],
+  ['--style', 'xlm', /fix: Write --style xml/],
+  ['--style', '', /fix: Write --style markdown/],
+  ['--budget', 'many', /fix: Write, for example, --budget 12000/],
   ['--budget', '-1', /budget/],
-  ['--budget', '1.5', /fix: --budget 12000/],
+  ['--budget', '1.5', /fix: Write, for example, --budget 12000/],
 ] as const)
   test(`${flag} '${value}' is wrong use`, async (t) => {
     const { code, stdout, stderr } = await new Place(t).run(['prompt', '--trust', flag, value])

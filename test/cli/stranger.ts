@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Diagnosis, Finding } from '../../src/diagnose/index.ts'
 import type { Invocation } from '../../src/cli/command.ts'
-import { diagnoseHere, type Told } from '../../src/cli/show/facts.ts'
+import { diagnoseHere, type Known } from '../../src/cli/show/facts.ts'
 import { readEnvironment } from '../../src/config/index.ts'
 import { fixSkill } from '../../src/format/index.ts'
 import { type Local, openLocal } from '../../src/local/open-local.ts'
@@ -75,8 +75,8 @@ export class Desk {
       const flags = agent === undefined ? {} : { agent }
       const signal = AbortSignal.timeout(20_000)
       const invocation = { flags, environment, cwd: this.workspace, signal } as unknown as Invocation
-      const seen = { loaded, sources, facts: runtime.facts, catalog: runtime.catalog(agent) }
-      return await diagnoseHere(asked, seen, { invocation, told: toldBy(runtime, agent) })
+      const seen = { loaded, sources, facts: runtime.facts, catalog: runtime.openAgent({ id: agent }).catalog() }
+      return await diagnoseHere(asked, seen, { invocation, known: knownBy(runtime, agent) })
     } finally {
       await local.close()
     }
@@ -84,9 +84,10 @@ export class Desk {
 }
 
 /** As the command does it. */
-function toldBy(runtime: Local['runtime'], agent: string | undefined): Told {
-  const canLoad = runtime.definitions(agent).some(({ name }) => name === 'load_skill')
-  return { index: runtime.index(agent), canLoad: canLoad || runtime.catalog(agent).skills.length === 0 }
+function knownBy(runtime: Local['runtime'], id: string | undefined): Known {
+  const agent = runtime.openAgent({ id })
+  const canLoad = agent.definitions().some(({ name }) => name === 'load_skill')
+  return { index: agent.index(), canLoad: canLoad || agent.catalog().skills.length === 0 }
 }
 
 /** One way to break a skill called pdf, and what the answer must say. */

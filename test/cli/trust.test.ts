@@ -14,11 +14,11 @@ test('nexus trust says what it trusts: the skills, and the settings that were sh
   const first = await place.run(['trust'])
   assert.equal(first.code, 0, first.stderr)
   assert.match(first.stderr, /skills .*also/)
-  assert.match(first.stderr, /no nexus\.yaml.*counts only after nexus trust/s)
+  assert.match(first.stderr, /there is no nexus\.yaml\. If you add one, run nexus trust again/)
   writeFileSync(join(place.workspace, 'nexus.yaml'), 'limits: { maxIterations: 5 }\n')
   const second = await place.run(['trust'])
   assert.equal(second.code, 0, second.stderr)
-  assert.match(second.stderr, /those shown: limits;/)
+  assert.match(second.stderr, /those shown \(limits\)\./)
 })
 
 test('nexus trust shows all that it trusts: every value, with nothing hidden in it but passwords of addresses', async (t) => {
@@ -83,7 +83,7 @@ test('nexus trust refuses a directory that is not the workspace, and names the o
   writeFileSync(join(place.workspace, 'nexus.yaml'), '')
   const { code, stderr } = await place.run(['trust', 'skills'])
   assert.equal(code, 2, stderr)
-  assert.match(stderr, /is not a workspace[\s\S]*fix: Run: nexus trust .*workspace$/m)
+  assert.match(stderr, /is not a workspace[\s\S]*fix: To trust the whole workspace: nexus trust .*workspace$/m)
 })
 
 test('an edit that widens power after trust stops what runs, names the setting, and config check says so', async (t) => {
@@ -92,7 +92,7 @@ test('an edit that widens power after trust stops what runs, names the setting, 
   writeFileSync(join(place.workspace, 'nexus.yaml'), COMMAND)
   const { code, stderr } = await place.run(['skills', 'run', 'greet', '--', 'true'])
   assert.equal(code, 1, stderr)
-  assert.match(stderr, /UNTRUSTED_WORKSPACE: .*You edited them after you trusted it: model\./)
+  assert.match(stderr, /UNTRUSTED_WORKSPACE: .*edited after you trusted it: model\./)
   assert.match(stderr, /model\.apiKey \(nexus\.yaml:1\): .*evil/)
   const check = await place.run(['config', 'check', '--json'])
   const { data, diagnostics } = JSON.parse(check.stdout) as {
@@ -105,9 +105,9 @@ test('an edit that widens power after trust stops what runs, names the setting, 
     ['config-changed-since-trust', 'model', 'Run: nexus trust'],
   )
   const shown = (await place.run(['config', 'check'])).stdout
-  assert.match(shown, /not trusted since you edited model: nexus trust/)
+  assert.match(shown, /untrusted since you edited model: nexus trust/)
   assert.doesNotMatch(shown, /\(trusted\)/)
-  assert.match((await place.run(['doctor'])).stdout, /not trusted since you edited model/)
+  assert.match((await place.run(['doctor'])).stdout, /untrusted since you edited model/)
 })
 
 test('a nexus.yaml that appeared in a trusted workspace does not free the next command, and is reported', async (t) => {
@@ -197,6 +197,6 @@ test('--list with --remove or with a directory is wrong use', async (t) => {
   ]) {
     const { code, stderr } = await place.run(args)
     assert.equal(code, 2)
-    assert.match(stderr, /takes no .*\n {2}fix: nexus trust --list/)
+    assert.match(stderr, /takes no .*\n {2}fix: Type: nexus trust --list/)
   }
 })

@@ -72,7 +72,6 @@ const READ = {
     'name: a\nmetadata:\n  size: "→"\n  nexus:\n    os: {"a": "b"}\n    requires:\n      bins: ["a b"]\n      env:\n        A: b\n    install:\n      - kind: brew\n        bins: {"x": "y"}\n      - id: x\n      - {"id": "y"}\n      - z\n',
   'comment lines':
     '# one\nname: a\n# two: x\nmetadata:\n# three\n  b: c\n  # four\n  d: |\n    e\n    # text\n# five\nf:\n  - g\n  # six\n  - h\n# last\n',
-  'a key of the prototype': '__proto__: x\nconstructor: y\nname: a\n',
   'the hint as written': 'argument-hint: [a, b]\nname: a\n',
 }
 
@@ -81,6 +80,8 @@ for (const [what, yaml] of Object.entries(READ)) {
 }
 
 const DECLINED = {
+  'a key that every object inherits': 'constructor: y\nname: a\n',
+  'the key of the prototype': 'metadata: {__proto__: x}\nname: a\n',
   'a key given twice': 'a: 1\nb: 2\na: 3\n',
   'a key given twice in JSON': 'a: {"b": 1, "b": 2}\n',
   'a second colon': 'a: Use when: asked\n',

@@ -128,7 +128,9 @@ test('a look that was cancelled leaves the one before it as the last', { skip: N
   assert.equal(shared(first, third), 49)
   mkdirSync(join(root, 's99'))
   await pass()
-  assert.equal(shared(third, await source.discover()), 50)
+  // Both read s20 anew, and either may have ended last.
+  const last = await source.discover()
+  assert.equal(Math.max(shared(second, last), shared(third, last)), 50)
 })
 
 /** A signal that is aborted once it was asked so often: in the middle of a search, however fast that is. */

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util'
-import { nearest, NexusError, toSafeLine } from '../../kernel/index.ts'
+import { nearest, type NexusError } from '../../kernel/index.ts'
 import type { Command, Invocation } from '../command.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
 
-/** What stands on a command line behind the name of the command. */
+/** What a command line contains after the name of the command. */
 export type Arguments = Pick<Invocation, 'flags' | 'positionals' | 'rest'>
 
 const HELP = { type: 'boolean', short: 'h' } as const
@@ -29,24 +30,35 @@ interface OptionToken {
   readonly inlineValue?: boolean | undefined
 }
 
-function checkOption({ name: words, options = {} }: Command, token: OptionToken): void {
-  const { name, rawName, value, inlineValue } = token
-  const fault = (message: string, fix: string): NexusError =>
-    new NexusError('INVALID_ARGUMENT', `nexus ${words}: ${message}`, { fix })
+function checkOption(command: Command, token: OptionToken): void {
+  const { name: words, options = {} } = command
+  const { name, rawName, value } = token
   const option = name === 'help' ? HELP : Object.hasOwn(options, name) ? options[name] : undefined
   if (option === undefined) {
     const guess = rawName.startsWith('--') ? nearest(name, [...Object.keys(options), 'help']) : undefined
-    const meant = guess === undefined ? '' : `Did you mean --${guess}? `
-    throw fault(`Unknown option '${toSafeLine(rawName)}'.`, `${meant}See: nexus ${words} --help`)
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.optionUnknown(words, rawName, guess))
   }
-  if (option.type === 'string') {
-    // A word that looks like an option is one, unless it stands behind `=`.
-    const isGiven = value !== undefined && (inlineValue === true || !/^-./.test(value))
-    if (!isGiven) throw fault(`--${name} needs a value.`, `--${name} ${option.value}`)
-  } else if (value !== undefined) throw fault(`--${name} takes no value.`, `--${name}`)
+  if (option.type === 'string') checkValue(command, token, option.value)
+  else if (value !== undefined) throw errorOf('INVALID_ARGUMENT', MESSAGES.optionWithValue(words, name))
 }
 
-/** The first word that the usage of the command has no place for: it must not be ignored. */
+/** After `=` any word is the value; a word behind a space that begins with `-` is not. */
+function checkValue(command: Command, { name, value, inlineValue }: OptionToken, shown = 'VALUE'): void {
+  if (value !== undefined && (inlineValue === true || !/^-./.test(value))) return
+  const isMissing = value === undefined || isOption(command, value)
+  const message = isMissing
+    ? MESSAGES.optionWithoutValue(command.name, name, shown)
+    : MESSAGES.optionValueLikeOption(command.name, name, value)
+  throw errorOf('INVALID_ARGUMENT', message)
+}
+
+/** True when the word is an option of the command, long or short. */
+function isOption({ options = {} }: Command, word: string): boolean {
+  const [name = ''] = word.replace(/^--?/, '').split('=')
+  return Object.entries({ ...options, help: HELP }).some(([long, { short }]) => name === long || name === short)
+}
+
+/** The first word that the usage of the command does not take. */
 function extraWord({ usage = '' }: Command, { positionals, rest }: Omit<Arguments, 'flags'>): string | undefined {
   const [own = '', command] = usage.split('-- ')
   if (own.includes('…') || own.includes('"')) return undefined
@@ -57,7 +69,5 @@ function extraWord({ usage = '' }: Command, { positionals, rest }: Omit<Argument
 /** A file for `config` is most likely meant as its option. */
 function extraArgument({ name, options = {} }: Command, word: string): NexusError {
   const isFile = Object.hasOwn(options, 'config') && /\.ya?ml$/.test(word)
-  return new NexusError('INVALID_ARGUMENT', `nexus ${name}: '${toSafeLine(word)}' is one argument too many.`, {
-    fix: isFile ? `nexus ${name} --config ${toSafeLine(word)}` : `See: nexus ${name} --help`,
-  })
+  return errorOf('INVALID_ARGUMENT', MESSAGES.tooManyArguments(name, word, isFile))
 }

@@ -1,4 +1,5 @@
-import { nearest, NexusError, toSafeLine } from '../../kernel/index.ts'
+import { nearest, type NexusError, toSafeLine } from '../../kernel/index.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
 import { COMMANDS, isGroup } from '../table.ts'
 
 const NAMES = COMMANDS.map(({ name }) => name)
@@ -11,17 +12,13 @@ export function unknownCommand(words: readonly string[]): NexusError {
   const typed = second !== undefined && (isGroup(first) || pair !== undefined) ? `${first} ${second}` : first
   const whole = NAMES.find((name) => name.endsWith(` ${first}`))
   const guess = first === 'version' ? '--version' : (pair ?? whole ?? nearest(first, firstWords()))
-  return new NexusError('INVALID_ARGUMENT', `There is no command 'nexus ${toSafeLine(typed)}'.`, {
-    fix: guess === undefined ? 'See: nexus --help' : `Did you mean: nexus ${guess}? See: nexus --help`,
-  })
+  return errorOf('INVALID_ARGUMENT', MESSAGES.commandUnknown(typed, guess))
 }
 
 /** The error for a group such as `skills` without one of its commands. */
 export function missingCommand(group: string): NexusError {
-  const members = NAMES.filter((name) => name.startsWith(`${group} `)).map((name) => name.split(' ')[1])
-  return new NexusError('INVALID_ARGUMENT', `nexus ${group}: the command is missing.`, {
-    fix: `nexus ${group} ${members.join('|')}`,
-  })
+  const members = NAMES.filter((name) => name.startsWith(`${group} `)).map((name) => name.slice(group.length + 1))
+  return errorOf('INVALID_ARGUMENT', MESSAGES.subcommandMissing(group, members))
 }
 
 function firstWords(): string[] {
@@ -39,10 +36,6 @@ function misplacedOption(option: string, words: readonly string[]): NexusError {
   const from = words.findIndex((word) => !word.startsWith('-'))
   const line = from === -1 ? [] : [...words.slice(from), ...words.slice(0, from)].map(toSafeLine)
   const guess = option === '-v' ? '--version' : nearest(option, ['--version', '--help'])
-  const fix = NAMES.some((name) => `${line.join(' ')} `.startsWith(`${name} `))
-    ? `Options stand behind the command: nexus ${line.join(' ')}`
-    : guess === undefined
-      ? 'See: nexus --help'
-      : `Did you mean: nexus ${guess}?`
-  return new NexusError('INVALID_ARGUMENT', `nexus has no option '${toSafeLine(option)}'.`, { fix })
+  const isCommand = NAMES.some((name) => `${line.join(' ')} `.startsWith(`${name} `))
+  return errorOf('INVALID_ARGUMENT', MESSAGES.misplacedOption(option, isCommand ? line : undefined, guess))
 }

@@ -1,6 +1,6 @@
-import { NexusError } from '../../kernel/index.ts'
 import type { CHOICES, Command, Invocation, OptionSpec } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
 
 const WRITERS: Readonly<Record<(typeof CHOICES.shell)[number], (commands: Commands) => string>> = { bash, zsh, fish }
 
@@ -10,11 +10,7 @@ type Commands = readonly Command[]
 export async function completion(invocation: Invocation, known: Commands): Promise<number> {
   const shell = invocation.positionals[0] ?? ''
   const write = Object.hasOwn(WRITERS, shell) ? WRITERS[shell as keyof typeof WRITERS] : undefined
-  if (!write) {
-    throw new NexusError('INVALID_ARGUMENT', `nexus completion: '${shell}' is no shell that is known here.`, {
-      fix: 'nexus completion bash, zsh or fish',
-    })
-  }
+  if (!write) throw errorOf('INVALID_ARGUMENT', MESSAGES.shellUnsupported(shell))
   const { command, flags, terminal } = invocation
   const commands = await Promise.all(known.map(withWords))
   if (flags['json'] === true) terminal.json(envelope(command, { shell, script: `${write(commands)}\n` }))

@@ -16,15 +16,16 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  NexusError,
+  type NexusError,
   nearest,
-  toSafeLine,
 } from '../../kernel/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { printDiagnostics } from '../open.ts'
+import { printExplain } from '../show/findings.ts'
 import { trustText } from '../show/consent.ts'
-import { type Setting, settingsIn, settingsText } from '../settings/settings-text.ts'
+import { type Setting, settingsIn, toYaml } from '../settings/to-yaml.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** `nexus config check`: exit code 1 when a file has an error. */
@@ -41,15 +42,16 @@ export async function checkConfig(invocation: Invocation): Promise<number> {
   }
   await printFindings(diagnostics, loaded, terminal)
   const files =
-    loaded.files.length === 0 ? 'No nexus.yaml was found; the defaults hold.' : `Read: ${loaded.files.join(', ')}`
+    loaded.files.length === 0 ? NOTES.noConfig() : `Read: ${loaded.files.map(terminal.shortPath).join(', ')}`
   const isDoubtful = diagnostics.some(({ severity }) => severity === 'warning')
   const mark = bad
     ? terminal.paint('red', '✗')
     : isDoubtful
       ? terminal.paint('yellow', '!')
       : terminal.paint('green', '✓')
-  terminal.line(`${mark} ${toSafeLine(files)}`)
-  terminal.line(`  workspace ${trustText(loaded.workspace)}`)
+  terminal.line(`${mark} ${files}`)
+  terminal.line(`  workspace ${trustText(loaded.workspace, terminal)}`)
+  printExplain(diagnostics, terminal)
   return bad ? 1 : 0
 }
 
@@ -93,7 +95,7 @@ export async function showConfig(invocation: Invocation): Promise<number> {
   }
   printDiagnostics(diagnostics, terminal)
   const comment = ({ keys }: Setting): string => terminal.paint('dim', `# ${describe(originOf(keys), invocation)}`)
-  terminal.line(settingsText(part.document, comment))
+  terminal.line(toYaml(part.document, comment))
   return bad ? 1 : 0
 }
 
@@ -166,10 +168,10 @@ function missingSection(document: JsonObject, keys: readonly string[]): NexusErr
 
 function noSection(parents: readonly string[], key: string, known: readonly string[]): NexusError {
   const guess = nearest(key, known)
-  const inside = parents.length === 0 ? '' : ` in ${parents.join('.')}`
-  return new NexusError('INVALID_ARGUMENT', `Nothing is set under "${toSafeLine(key)}"${inside}.`, {
-    fix: guess === undefined ? `There is: ${known.join(', ')}` : `Did you mean ${[...parents, guess].join('.')}?`,
-  })
+  return errorOf(
+    'INVALID_ARGUMENT',
+    MESSAGES.sectionUnset(key, parents, { known, ...(guess !== undefined && { guess }) }),
+  )
 }
 
 function keyText(keys: Setting['keys']): string {
@@ -180,9 +182,9 @@ function placeOf({ path, line, column }: Origin = { path: 'default' }): JsonObje
   return { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
 }
 
-function describe(origin: Origin | undefined, { environment }: Invocation): string {
+function describe(origin: Origin | undefined, { terminal }: Invocation): string {
   if (origin === undefined) return 'default'
   const { path, line } = origin
-  const short = path.startsWith(`${environment.home}/`) ? `~${path.slice(environment.home.length)}` : path
-  return toSafeLine(line === undefined ? short : `${short}:${line}`)
+  const short = terminal.shortPath(path)
+  return line === undefined ? short : `${short}:${line}`
 }

@@ -4,12 +4,12 @@ import { join, resolve } from 'node:path'
 import { createAgent, type ModelChoice, processOwner, resolveModel, type TurnResult } from '../../agents/index.ts'
 import {
   CODES,
+  errorMessage,
   isNexusError,
   type JsonValue,
   type LedgerEntry,
   makeDirectory,
   newId,
-  NexusError,
   toSafeLine,
 } from '../../kernel/index.ts'
 import type { Local } from '../../local/index.ts'
@@ -17,11 +17,13 @@ import { packageRoot } from '../../local/index.ts'
 import type { Store } from '../../store/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { findModel } from '../model/choose-model.ts'
 import { findings, openFor, seenBy, warnUnconfined } from '../open.ts'
 import { RECORDED_TASK, startRecordedModel } from '../model/recorded-model.ts'
 import { createTurnDisplay, formatTrace } from '../show/turn.ts'
 import { formatTable, wrap } from '../show/columns.ts'
+import type { Terminal } from '../terminal.ts'
 
 /** `nexus demo`: a real agent turn in a fresh workspace, from a folder of skills to a file on disk. */
 export async function runDemo(given: Invocation): Promise<number> {
@@ -82,8 +84,7 @@ function makeWorkspace(keep: string | undefined): string {
   try {
     const directory = keep === undefined ? mkdtempSync(resolve(tmpdir(), 'nexus-demo-')) : resolve(keep)
     makeDirectory(directory, { mkdirSync, statSync })
-    if (readdirSync(directory).length > 0)
-      throw new NexusError('CONFLICT', `${toSafeLine(directory)} is not empty.`, { fix: OTHER_DIRECTORY })
+    if (readdirSync(directory).length > 0) throw errorOf('CONFLICT', MESSAGES.demoNotEmpty(directory))
     mkdirSync(join(directory, 'data'))
     mkdirSync(join(directory, '.nexus'))
     const input = join(packageRoot(), 'skills', 'csv-report', 'assets', 'sales.csv')
@@ -91,19 +92,16 @@ function makeWorkspace(keep: string | undefined): string {
     return realpathSync(directory)
   } catch (cause) {
     if (isNexusError(cause)) throw cause
-    const message = `The workspace of the demo cannot be made: ${toSafeLine((cause as Error).message)}`
-    throw new NexusError('INVALID_ARGUMENT', message, { fix: OTHER_DIRECTORY, cause })
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.demoNotMade(errorMessage(cause)), cause)
   }
 }
-
-const OTHER_DIRECTORY = 'Name an empty or a new directory with --keep.'
 
 /** Longer lines are hard to read, wherever they go. */
 const WIDEST = 110
 
 function showSkills(local: Local, { terminal }: Invocation): void {
-  const catalog = local.runtime.catalog()
-  const index = local.runtime.index()
+  const catalog = local.runtime.openAgent().catalog()
+  const index = local.runtime.openAgent().index()
   terminal.line(terminal.paint('bold', 'Skills'))
   const rows = [
     ...catalog.skills.map((skill) => [
@@ -119,10 +117,10 @@ function showSkills(local: Local, { terminal }: Invocation): void {
   ]
   terminal.line(`${formatTable(rows, { columns: Math.min(terminal.columns, WIDEST) })}\n`)
   terminal.line(
-    `${terminal.paint('bold', 'What the model is told')}  ${index.characters} characters, about ${index.tokens} tokens`,
+    `${terminal.paint('bold', 'In the prompt of the model')}  ${index.characters} characters, about ${index.tokens} tokens`,
   )
-  const told = index.text.split('\n').flatMap((line) => wrap(line, terminal.columns - 4))
-  terminal.line(told.map((line) => terminal.paint('dim', '  │ ') + line).join('\n'))
+  const prompt = index.text.split('\n').flatMap((line) => wrap(line, terminal.columns - 4))
+  terminal.line(prompt.map((line) => terminal.paint('dim', '  │ ') + line).join('\n'))
   terminal.line()
 }
 
@@ -137,7 +135,7 @@ async function demoModel(local: Local, invocation: Invocation, cleanup: AsyncDis
   const server = await startRecordedModel()
   cleanup.defer(() => server.close())
   const recorded = await resolveModel({ spec: 'openai-compatible/recorded', baseUrl: server.url, environment: {} })
-  if (!recorded) throw new NexusError('INTERNAL', 'The recorded model could not be opened.')
+  if (!recorded) throw errorOf('INTERNAL', MESSAGES.recordingUnavailable())
   terminal.line(
     `${terminal.paint('bold', 'Model')}  ${terminal.paint('yellow', 'recorded')}: no model is configured, so a recording answers, over real HTTP from ${server.url}.`,
   )
@@ -148,11 +146,9 @@ async function demoModel(local: Local, invocation: Invocation, cleanup: AsyncDis
 function takeTurn(local: Local, model: ModelChoice, invocation: Invocation): Promise<TurnResult> {
   const { terminal } = invocation
   const agent = createAgent({
-    id: 'main',
-    runtime: local.runtime,
+    agent: local.runtime.openAgent({ id: 'main', sessionId: newId() }),
     model,
     sessions: (local.store as Store).sessions,
-    sessionId: newId(),
     owner: processOwner(),
     limits: { maxIterations: local.config.limits.maxIterations },
   })
@@ -169,17 +165,15 @@ function report(
   terminal.line(`\n${terminal.paint('bold', 'Ledger')}  session ${result.sessionId}`)
   terminal.line(formatTrace(entries, terminal).replace(/^/gm, '  '))
   if (result.end === 'cancelled') return CODES.CANCELLED.exit
-  if (result.end === 'failed') throw result.error ?? new NexusError('MODEL_FAILED', 'The turn failed.')
+  if (result.end === 'failed') throw result.error ?? errorOf('MODEL_FAILED', MESSAGES.turnFailed())
   const artifacts = artifactsIn(workspace)
   if (artifacts.length === 0) {
-    terminal.note('No artifact was written. The ledger above says what happened.')
+    terminal.note(NOTES.noArtifact())
     return 1
   }
   terminal.line(`\n${terminal.paint('bold', 'Artifacts')}  ${terminal.paint('dim', uidLine(entries))}`)
   for (const { file, bytes } of artifacts) terminal.line(`  ${file}  ${terminal.paint('dim', `${bytes} bytes`)}`)
-  terminal.line(
-    `\n${terminal.paint('bold', 'Next')}\n${nextSteps(result.sessionId, terminal.columns).replace(/^/gm, '  ')}`,
-  )
+  terminal.line(`\n${terminal.paint('bold', 'Next')}\n${nextSteps(result.sessionId, terminal).replace(/^/gm, '  ')}`)
   return 0
 }
 
@@ -192,15 +186,15 @@ function uidLine(entries: readonly LedgerEntry[]): string {
   return uid === undefined ? '' : `the script ran as uid ${uid}, Nexus runs as uid ${process.getuid?.() ?? '?'}`
 }
 
-/** In a checkout the command is not on the PATH, but npx finds it. */
-function nextSteps(sessionId: string, columns: number): string {
-  const nexus = existsSync(join(packageRoot(), '.git')) ? 'npx nexus' : 'nexus'
-  const steps = [
-    [`${nexus} skills list --all`, 'what an agent would see here, and what is held back'],
-    [`${nexus} skills check github`, 'every reason, and what to do'],
-    [`${nexus} run "…" --skills-dir ./skills`, 'your own task, skills and model'],
-    [`${nexus} sessions show ${sessionId.slice(0, 13)}`, 'what was said and done in this turn'],
-    [`${nexus} doctor`, 'what works on this machine'],
+/** Commands that work where the demo was started. */
+function nextSteps(sessionId: string, { columns, commandLine }: Terminal): string {
+  const steps: readonly (readonly [readonly string[], string])[] = [
+    [['skills', 'list', '--all'], 'what an agent would see here, and what is held'],
+    [['skills', 'check', 'github'], 'every reason, and its fix'],
+    [['run', 'Chart data/sales.csv by region'], 'your own task, with your skills and your model'],
+    [['sessions', 'show', sessionId.slice(0, 13)], 'what was said and done in this turn'],
+    [['doctor'], 'what works on this machine'],
   ]
-  return formatTable(steps, { columns: columns - 2, long: 'wrap' })
+  const rows = steps.map(([args, what]) => [commandLine(args), what])
+  return formatTable(rows, { columns: columns - 2, long: 'wrap' })
 }

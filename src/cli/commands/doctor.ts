@@ -3,19 +3,20 @@ import { resolveModel } from '../../agents/index.ts'
 import { loadConfig, type LoadedConfig } from '../../config/index.ts'
 import { DEFAULT_PROJECT, type Diagnostic, hasErrors, isNexusError, type Severity } from '../../kernel/index.ts'
 import { budgetDiagnostics, sandboxOptions, stateFile } from '../../local/index.ts'
-import { checkSandbox, createSandbox } from '../../sandbox/index.ts'
+import { checkSandbox, checkWorkspace, createSandbox } from '../../sandbox/index.ts'
 import { openSqliteStore } from '../../store/index.ts'
 import { diagnoseInvalid } from '../../diagnose/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { withProgress } from '../interactive/progress.ts'
+import { MESSAGES, NOTES } from '../messages/index.ts'
 import { openFor } from '../open.ts'
 import { withCommands } from '../show/findings.ts'
 import { trustText } from '../show/consent.ts'
 import { findInSettings } from './config.ts'
 import { formatDiagnostic } from '../terminal.ts'
 
-/** One thing that was looked at: what was found, and what is wrong with it. */
+/** One subject that was checked: what was found, and what is wrong with it. */
 interface Finding {
   readonly subject: string
   readonly found: string
@@ -48,6 +49,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   node: checkNode,
   state: checkState,
   config: checkConfiguration,
+  directory: checkDirectory,
   sandbox: checkCommands,
   skills: checkSkills,
   model: checkModel,
@@ -59,17 +61,16 @@ function print({ subject, found, diagnostics }: Finding, { terminal }: Invocatio
     : diagnostics.some((diagnostic) => diagnostic.severity === 'warning')
       ? terminal.paint('yellow', '!')
       : terminal.paint('green', '✓')
-  terminal.line(`${worst} ${terminal.paint('bold', subject.padEnd(9))} ${found}`)
-  for (const diagnostic of diagnostics)
-    terminal.line(formatDiagnostic(diagnostic, terminal.paint).replace(/^/gm, '    '))
+  terminal.line(`${worst} ${terminal.paint('bold', subject.padEnd(10))} ${found}`)
+  for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal).replace(/^/gm, '    '))
 }
 
 async function checkNode(): Promise<Finding> {
-  return { subject: 'node', found: `${process.version} at ${process.execPath}`, diagnostics: [] }
+  return { subject: 'node', found: `${process.version} (${process.execPath})`, diagnostics: [] }
 }
 
 /** Opens the file as every command that records does; the directory is made when it is missing. */
-async function checkState(_loaded: LoadedConfig, { environment }: Invocation): Promise<Finding> {
+async function checkState(_loaded: LoadedConfig, { environment, terminal }: Invocation): Promise<Finding> {
   const path = stateFile(environment)
   const isNew = !existsSync(path)
   try {
@@ -77,21 +78,44 @@ async function checkState(_loaded: LoadedConfig, { environment }: Invocation): P
     try {
       const [last] = await store.sessions.list({ limit: 1 })
       const found = isNew ? 'new' : last ? `last used ${new Date(last.updatedAt).toISOString()}` : 'no session yet'
-      return { subject: 'state', found: `${path} (${found})`, diagnostics: [] }
+      return { subject: 'state', found: `${terminal.shortPath(path)} (${found})`, diagnostics: [] }
     } finally {
       await store.close()
     }
   } catch (error) {
-    return { subject: 'state', found: path, diagnostics: [toDiagnostic(error, { path, severity: 'error' })] }
+    return {
+      subject: 'state',
+      found: terminal.shortPath(path),
+      diagnostics: [toDiagnostic(error, { path, severity: 'error' })],
+    }
   }
 }
 
 async function checkConfiguration(loaded: LoadedConfig, invocation: Invocation): Promise<Finding> {
-  const files = loaded.files.length === 0 ? 'no nexus.yaml, defaults hold' : loaded.files.join(', ')
+  const { terminal } = invocation
+  const files = loaded.files.length === 0 ? NOTES.noConfig() : `${loaded.files.map(terminal.shortPath).join(', ')};`
   return {
     subject: 'config',
-    found: `${files}; workspace ${trustText(loaded.workspace)}`,
+    found: `${files} workspace ${trustText(loaded.workspace, terminal)}`,
     diagnostics: [...loaded.diagnostics, ...(await findInSettings(loaded, invocation))],
+  }
+}
+
+/** Whether commands may run in the workspace around the working directory. */
+async function checkDirectory(loaded: LoadedConfig, { terminal }: Invocation): Promise<Finding> {
+  const { directory } = loaded.workspace
+  const found = terminal.shortPath(directory)
+  try {
+    await checkWorkspace(directory, sandboxOptions(loaded))
+    return { subject: 'directory', found: `${found}: commands may run here`, diagnostics: [] }
+  } catch (error) {
+    const { message } = toDiagnostic(error, { path: directory, severity: 'error' })
+    const diagnostic = { ...MESSAGES.noCommandsHere(directory, message), path: directory }
+    return {
+      subject: 'directory',
+      found,
+      diagnostics: [{ code: 'workspace-refused', severity: 'error', ...diagnostic }],
+    }
   }
 }
 
@@ -111,13 +135,13 @@ async function checkCommands(loaded: LoadedConfig): Promise<Finding> {
 }
 
 async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promise<Finding> {
-  // What openFor would print is told by the other checks.
+  // The other checks report what openFor would print.
   const quiet = { ...invocation, terminal: { ...invocation.terminal, isWatched: false, note: () => undefined } }
   try {
     const local = await openFor(quiet, { record: 'memory' })
     try {
-      const { skills, held, shadowed, rejected } = local.runtime.catalog()
-      const found = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${rejected.length} broken`
+      const { skills, held, shadowed, rejected } = local.runtime.openAgent().catalog()
+      const found = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${rejected.length} invalid`
       const diagnostics = rejected.flatMap((broken) => {
         const [first] = diagnoseInvalid(broken).findings
         if (!first) return []
@@ -127,40 +151,41 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
       return {
         subject: 'skills',
         found,
-        diagnostics: [...diagnostics, ...budgetDiagnostics(loaded, local.runtime.index())],
+        diagnostics: [...diagnostics, ...budgetDiagnostics(loaded, local.runtime.openAgent().index())],
       }
     } finally {
       await local.close()
     }
   } catch (error) {
     const diagnostics = [toDiagnostic(error, { path: 'skills', severity: 'error' })]
-    return { subject: 'skills', found: 'cannot be looked for', diagnostics }
+    return { subject: 'skills', found: 'cannot be searched', diagnostics }
   }
 }
 
-async function checkModel({ config }: LoadedConfig, { environment }: Invocation): Promise<Finding> {
+async function checkModel({ config }: LoadedConfig, { environment, terminal }: Invocation): Promise<Finding> {
   try {
     const { model: configured } = config
-    // A command that gives the key is not run only to look: something stands in for it.
+    // A command that gives the key is not run for a check: a placeholder is used.
     const isFromCommand = configured?.hasApiKey === true && configured.apiKey === undefined
     const shown = isFromCommand ? { ...configured, apiKey: 'not-asked-for' } : configured
     const model = await resolveModel({ environment, ...(shown && { configured: shown }) })
-    const none =
-      'none named; the demo uses a recorded one. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or model: in nexus.yaml'
+    const missing = { code: 'model-missing', severity: 'warning', path: 'model', ...MESSAGES.modelMissing() } as const
+    if (!model)
+      return { subject: 'model', found: NOTES.noModel(terminal.commandLine(['demo'])), diagnostics: [missing] }
     return {
       subject: 'model',
-      found: `${model?.describe ?? none}${isFromCommand ? '; its key comes from a command, which was not run' : ''}`,
+      found: `${model.describe}${isFromCommand ? '; its key comes from a command, which was not run' : ''}`,
       diagnostics: [],
     }
   } catch (error) {
     const diagnostics = [toDiagnostic(error, { path: 'model', severity: 'warning' })]
-    return { subject: 'model', found: 'named, but not usable', diagnostics }
+    return { subject: 'model', found: 'configured, but not usable', diagnostics }
   }
 }
 
 /** An expected error as a finding; a fault in Nexus itself stays one. */
 function toDiagnostic(error: unknown, about: { path: string; severity: Severity }): Diagnostic {
   if (!isNexusError(error)) throw error
-  const { code, message, fix } = error
-  return { code, message, ...about, ...(fix !== undefined && { fix }) }
+  const { code, message, fix, proposal } = error
+  return { code, message, ...about, ...(fix !== undefined && { fix }), ...(proposal && { proposal }) }
 }

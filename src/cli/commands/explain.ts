@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { nearest, NexusError, toSafeLine } from '../../kernel/index.ts'
+import { nearest, type NexusError } from '../../kernel/index.ts'
 import { packageRoot } from '../../local/index.ts'
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** One section of docs/errors.md. Codes that share their text share a section. */
@@ -82,8 +83,7 @@ function unknownCode(asked: string, sections: readonly Section[]): NexusError {
     asked,
     sections.flatMap(({ codes }) => codes),
   )
-  const fix = guess === undefined ? 'See all codes with: nexus explain' : `Did you mean: nexus explain ${guess}?`
-  return new NexusError('FILE_NOT_FOUND', `Nexus has no code '${toSafeLine(asked)}'.`, { fix })
+  return errorOf('FILE_NOT_FOUND', MESSAGES.codeUnknown(asked, guess))
 }
 
 function asData(code: string, { topic, meaning, example, file, fix }: Section): Record<string, string> {

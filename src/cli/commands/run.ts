@@ -1,23 +1,21 @@
+import { addAbortSignal } from 'node:stream'
 import { createAgent, isOwnerAlive, type ModelChoice, processOwner, type TurnResult } from '../../agents/index.ts'
-import { NexusError, newId } from '../../kernel/index.ts'
+import { newId } from '../../kernel/index.ts'
 import { budgetDiagnostics, type Local } from '../../local/index.ts'
 import type { Store } from '../../store/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorMember, type Failure, printFailure, toFailure } from '../failure.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
 import { chooseModel } from '../model/choose-model.ts'
+import { isTerminalAt } from '../output.ts'
 import { agentFlag, findings, openFor, printDiagnostics, seenBy, warnUnconfined } from '../open.ts'
 import { findSession } from '../sessions/find-session.ts'
 import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show/turn.ts'
 
 /** `nexus run "<task>"`: the model's words on stdout, everything about tools on stderr. */
 export async function runTask(invocation: Invocation): Promise<number> {
-  const task = [...invocation.positionals, ...invocation.rest].join(' ').trim()
-  if (task === '') {
-    throw new NexusError('INVALID_ARGUMENT', 'nexus run: the task is missing.', {
-      fix: 'nexus run "Chart data/sales.csv by region"',
-    })
-  }
+  const task = await readTask(invocation)
   const { terminal } = invocation
   const local = await openFor(invocation, { needsTrust: true })
   try {
@@ -31,7 +29,10 @@ export async function runTask(invocation: Invocation): Promise<number> {
         `model ${model.describe} · ${describeSkills(local, invocation)} · sandbox ${local.sandbox.kind}`,
       ),
     )
-    printDiagnostics(budgetDiagnostics(local.loaded, local.runtime.index(agentFlag(invocation))), terminal)
+    printDiagnostics(
+      budgetDiagnostics(local.loaded, local.runtime.openAgent({ id: agentFlag(invocation) }).index()),
+      terminal,
+    )
     const json = invocation.flags['json'] === true
     const onStderr = { ...terminal, paint: terminal.paintNote, columns: terminal.noteColumns }
     const display = createTurnDisplay(onStderr, { say: json ? () => undefined : terminal.write, note: terminal.note })
@@ -42,6 +43,19 @@ export async function runTask(invocation: Invocation): Promise<number> {
   } finally {
     await local.close()
   }
+}
+
+/** The words of the command line, or standard input for `-`. Throws INVALID_ARGUMENT when there are none. */
+async function readTask({ positionals, rest, signal }: Invocation): Promise<string> {
+  const words = [...positionals, ...rest].join(' ').trim()
+  if (words === '')
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('run', 'a task', ['Chart data/sales.csv by region']))
+  if (words !== '-') return words
+  if (isTerminalAt(0)) throw errorOf('INVALID_ARGUMENT', MESSAGES.stdinTerminal())
+  const { text } = await import('node:stream/consumers')
+  const task = (await text(addAbortSignal(signal, process.stdin))).trim()
+  if (task === '') throw errorOf('INVALID_ARGUMENT', MESSAGES.stdinEmpty())
+  return task
 }
 
 async function takeTurn(
@@ -56,11 +70,9 @@ async function takeTurn(
   const sessionId = wanted === undefined ? newId() : (await findSession(store, wanted)).id
   const instructions = local.config.agents.find((agent) => agent.id === agentId)?.instructions
   const agent = createAgent({
-    id: agentId,
-    runtime: local.runtime,
+    agent: local.runtime.openAgent({ id: agentId, sessionId }),
     model,
     sessions: store.sessions,
-    sessionId,
     owner: processOwner(),
     limits: {
       maxIterations: local.config.limits.maxIterations,
@@ -72,11 +84,11 @@ async function takeTurn(
 }
 
 function describeSkills(local: Local, invocation: Invocation): string {
-  const catalog = local.runtime.catalog(agentFlag(invocation))
+  const catalog = local.runtime.openAgent({ id: agentFlag(invocation) }).catalog()
   return `${catalog.skills.length} skills ready, ${catalog.held.length} held`
 }
 
-/** The last words on stderr, the document of `--json`, and the exit code. */
+/** Prints the summary on stderr and with `--json` the document; returns the exit code. */
 function finish(result: TurnResult, local: Local, invocation: Invocation): number {
   const { terminal, signal } = invocation
   const { sessionId, usage } = result
@@ -97,14 +109,10 @@ function failureOf({ end, error, usage, sessionId }: TurnResult, signal: AbortSi
     case 'done':
       return undefined
     case 'cancelled':
-      return { code: 'CANCELLED', message: 'Cancelled; the session was kept.' }
+      return { code: 'CANCELLED', ...MESSAGES.turnCancelled() }
     case 'max-iterations':
-      return {
-        code: 'LIMIT_EXCEEDED',
-        message: `Stopped after ${usage.steps} steps (limits.maxIterations).`,
-        fix: `Go on with: nexus run --session ${sessionId.slice(0, 13)} "go on", or raise limits.maxIterations`,
-      }
+      return { code: 'LIMIT_EXCEEDED', ...MESSAGES.stepLimit(usage.steps, sessionId.slice(0, 13)) }
     case 'failed':
-      return toFailure(error ?? new NexusError('MODEL_FAILED', 'The turn failed.'), signal)
+      return toFailure(error ?? errorOf('MODEL_FAILED', MESSAGES.turnFailed()), signal)
   }
 }

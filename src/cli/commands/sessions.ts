@@ -1,15 +1,9 @@
 import { isOwnerAlive } from '../../agents/index.ts'
-import {
-  DEFAULT_PROJECT,
-  isJsonObject,
-  type JsonValue,
-  NexusError,
-  toSafeLine,
-  toSafeText,
-} from '../../kernel/index.ts'
+import { DEFAULT_PROJECT, isJsonObject, type JsonValue, toSafeLine, toSafeText } from '../../kernel/index.ts'
 import { openSqliteStore, type Store, type StoredMessage } from '../../store/index.ts'
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { findSession } from '../sessions/find-session.ts'
 import { stateFile } from '../../local/index.ts'
 import { formatTrace } from '../show/turn.ts'
@@ -28,7 +22,8 @@ export async function listSessions(invocation: Invocation): Promise<number> {
       )
       return 0
     }
-    if (sessions.length === 0) terminal.note('No session yet. Start one: nexus run "<task>"')
+    if (sessions.length === 0)
+      terminal.note(NOTES.noSession(terminal.commandLine(['run', 'Chart data/sales.csv by region'])))
     else
       terminal.line(
         formatTable(
@@ -51,7 +46,7 @@ export async function showSession(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   const wanted = invocation.positionals[0]
   if (wanted === undefined)
-    throw new NexusError('INVALID_ARGUMENT', 'nexus sessions show: the id is missing.', { fix: 'nexus sessions list' })
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('sessions show', 'the id of a session', ['0196f3']))
   return withStore(invocation, async (store) => {
     const session = await findSession(store, wanted)
     const messages = await store.sessions.messages(session.id)

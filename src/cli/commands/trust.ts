@@ -9,12 +9,14 @@ import {
   trustWorkspace,
   untrustWorkspace,
 } from '../../config/index.ts'
-import { NexusError, shellWord, toSafeLine } from '../../kernel/index.ts'
+import { toSafeLine } from '../../kernel/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
-import { askYesNo } from '../interactive/ask.ts'
+import { confirm } from '../interactive/confirm.ts'
+import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { printDiagnostics } from '../open.ts'
 import { itemsText } from '../show/consent.ts'
+import type { Terminal } from '../terminal.ts'
 
 /** `nexus trust [directory]`: remembered by real path under the Nexus home. Exit code 1 when the person says no. */
 export async function trust(invocation: Invocation): Promise<number> {
@@ -28,7 +30,7 @@ export async function trust(invocation: Invocation): Promise<number> {
   if (flags['remove'] === true) {
     const path = await untrustWorkspace({ nexusHome, directory: directoryOf(invocation) ?? loaded.workspace.directory })
     const was = before.workspaces.some((workspace) => workspace.directory === path)
-    terminal.note(was ? `No longer trusted: ${toSafeLine(path)}` : `${toSafeLine(path)} was not trusted.`)
+    terminal.note(was ? NOTES.trustRemoved(toSafeLine(path)) : NOTES.trustWasNot(toSafeLine(path)))
   } else if (flags['list'] !== true) isTrusted = await giveTrust(loaded, invocation)
   const directories = (await listTrusted(nexusHome)).workspaces.map((workspace) => workspace.directory)
   const exit = isTrusted ? 0 : 1
@@ -56,17 +58,19 @@ function load(invocation: Invocation): Promise<LoadedConfig> {
 async function giveTrust(loaded: LoadedConfig, invocation: Invocation): Promise<boolean> {
   const { terminal, flags } = invocation
   const { workspace, nexusHome } = loaded
-  if (loaded.homeIsWorkspace) throw cannotRemember(loaded)
+  if (loaded.homeIsWorkspace)
+    throw errorOf('CONFIG_INVALID', MESSAGES.trustCannotRemember(workspace.directory, nexusHome))
   checkDirectory(directoryOf(invocation), loaded)
   const consent = await consentOf(loaded)
   const items = itemsText(consent, workspace.directory)
   if (consent.text) terminal.note(['nexus.yaml:', consent.text.replace(/^/gm, '    ')].join('\n'))
   const canAnswer = terminal.isInteractive || flags['yes'] === true
-  if (items !== '' && !canAnswer) throw needsAnswer(loaded, items)
+  if (items !== '' && !canAnswer)
+    throw errorOf('UNTRUSTED_WORKSPACE', MESSAGES.trustNeedsAnswer(workspace.directory, items))
   if (items !== '') terminal.note(items)
   const isAsked = terminal.isInteractive && flags['yes'] !== true && consent.text
-  if (isAsked && !(await askYesNo('Trust this workspace from now on?', invocation))) {
-    terminal.note(`Not trusted: ${toSafeLine(workspace.directory)}`)
+  if (isAsked && !(await confirm(NOTES.trustQuestion(), invocation))) {
+    terminal.note(NOTES.trustRefused(toSafeLine(workspace.directory)))
     return false
   }
   await trustWorkspace({ nexusHome, directory: workspace.directory, shown: consent.shown })
@@ -75,7 +79,7 @@ async function giveTrust(loaded: LoadedConfig, invocation: Invocation): Promise<
     now.diagnostics.filter(({ path }) => workspace.files.includes(path)),
     terminal,
   )
-  terminal.note(describeTrusted(now, consent))
+  terminal.note(describeTrusted(now, consent, terminal))
   return true
 }
 
@@ -83,59 +87,33 @@ async function giveTrust(loaded: LoadedConfig, invocation: Invocation): Promise<
 function checkDirectory(given: string | undefined, { workspace: { directory } }: LoadedConfig): void {
   if (given === undefined) return
   const stat = statSync(given, { throwIfNoEntry: false })
-  if (!stat?.isDirectory())
-    throw new NexusError('FILE_NOT_FOUND', `There is no directory ${toSafeLine(given)}.`, {
-      fix: 'Name the directory of a workspace.',
-    })
+  if (!stat?.isDirectory()) throw errorOf('FILE_NOT_FOUND', MESSAGES.trustNoDirectory(given))
   const own = statSync(directory)
   if (own.ino === stat.ino && own.dev === stat.dev) return
-  throw new NexusError(
-    'INVALID_ARGUMENT',
-    `${toSafeLine(given)} is not a workspace. It is part of the workspace ${toSafeLine(directory)}.`,
-    { fix: `Run: nexus trust ${shellWord(directory)}` },
-  )
-}
-
-/** Nobody is there to read the list and answer. */
-function needsAnswer({ workspace: { directory } }: LoadedConfig, items: string): NexusError {
-  return new NexusError(
-    'UNTRUSTED_WORKSPACE',
-    `${toSafeLine(directory)} is not trusted. No one could be asked about its settings.\n${items}`,
-    { fix: `Read the list, then run: nexus trust ${shellWord(directory)} --yes` },
-  )
-}
-
-/** The list would lie in the workspace that it is about. */
-function cannotRemember({ workspace, nexusHome }: LoadedConfig): NexusError {
-  const message = `HOME puts your list of trusted workspaces (${toSafeLine(nexusHome)}) into the workspace ${toSafeLine(workspace.directory)}, which could then trust itself.`
-  return new NexusError('CONFIG_INVALID', message, {
-    fix: 'Set HOME, or NEXUS_HOME, to a directory of yours outside of it; --trust trusts for one run.',
-  })
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.trustPartOfWorkspace(given, directory))
 }
 
 function refuseMore({ flags, positionals }: Invocation): void {
   if (flags['remove'] !== true && positionals.length === 0) return
   const other = positionals.length === 0 ? '--remove' : 'directory'
-  throw new NexusError('INVALID_ARGUMENT', `nexus trust: --list shows all workspaces and takes no ${other}.`, {
-    fix: 'nexus trust --list',
-  })
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.trustListTakesNo(other))
 }
 
-/** What is trusted now. */
-function describeTrusted({ workspace, textOf, layers }: LoadedConfig, { shown }: Consent): string {
+/** What applies from now on. */
+function describeTrusted(
+  { workspace, textOf, layers }: LoadedConfig,
+  { shown }: Consent,
+  { commandLine }: Terminal,
+): string {
   const sections = layers
     .filter(({ path }) => shown.has(path))
     .flatMap(({ document }) => Object.keys(document))
     .map(toSafeLine)
   const isSame = [...shown].every(([path, text]) => textOf(path) === text)
-  const settings =
-    shown.size === 0
-      ? 'none: there is no nexus.yaml; one that is added counts only after nexus trust'
-      : `those shown: ${[...new Set(sections)].join(', ') || 'nothing'}; an edit that widens them counts only after nexus trust`
-  return [
-    `Trusted: ${toSafeLine(workspace.directory)}`,
-    '  skills    all in its folders, also those that are added or changed later',
-    `  settings  ${settings}`,
-    ...(isSame ? [] : ['  The file changed while you read it. Run: nexus trust']),
-  ].join('\n')
+  return NOTES.trusted({
+    directory: toSafeLine(workspace.directory),
+    sections: shown.size === 0 ? undefined : [...new Set(sections)],
+    isSame,
+    line: commandLine(['trust']),
+  })
 }

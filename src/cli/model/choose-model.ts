@@ -1,27 +1,17 @@
 import { type ModelChoice, resolveModel } from '../../agents/index.ts'
-import { NexusError } from '../../kernel/index.ts'
 import type { Local } from '../../local/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
 
-/** The model that flags, configuration or key variables name; throws MODEL_NOT_CONFIGURED when none does. */
+/** The model that flags, configuration or key variables name. Throws MODEL_NOT_CONFIGURED when there is none. */
 export async function chooseModel(
   local: Pick<Local, 'config' | 'secrets'>,
   invocation: Invocation,
 ): Promise<ModelChoice> {
-  if (stringFlag(invocation, 'model') === 'recorded') {
-    throw new NexusError(
-      'INVALID_ARGUMENT',
-      '--model recorded: the recording answers one task only, that of the demo.',
-      {
-        fix: 'nexus demo --model recorded, or name a model such as openai/gpt-5.1',
-      },
-    )
-  }
+  if (stringFlag(invocation, 'model') === 'recorded') throw errorOf('INVALID_ARGUMENT', MESSAGES.recordedModel())
   const chosen = await findModel(local, invocation)
   if (chosen) return chosen
-  throw new NexusError('MODEL_NOT_CONFIGURED', 'No model is named, and no key variable is set.', {
-    fix: 'Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or add model: to nexus.yaml, or use --model openai-compatible/NAME --base-url URL. To only look: nexus demo',
-  })
+  throw errorOf('MODEL_NOT_CONFIGURED', MESSAGES.modelMissing())
 }
 
 /** As `chooseModel`, but undefined when nothing names a model. */

@@ -1,17 +1,19 @@
 import { stripVTControlCharacters } from 'node:util'
+import { eastAsianWidth } from 'get-east-asian-width'
 
 /** Text in columns: widths are cells of a terminal, so that colours count nothing and Chinese, Japanese, Korean and emoji two. */
 
-const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/
 /** Cells of one character. */
 export function cellsOf(character: string): 0 | 1 | 2 {
-  if (character < FIRST_MARK) return 1
-  if (/\p{M}/u.test(character)) return 0
-  return WIDE.test(character) || /\p{Emoji_Presentation}/u.test(character) ? 2 : 1
+  const code = character.codePointAt(0) ?? 0
+  if (eastAsianWidth(code) === 2) return 2
+  // V8 takes milliseconds for the pattern, so it is asked only where there are marks.
+  return code < FIRST_MARK || (code >= SYMBOLS[0] && code <= SYMBOLS[1]) || !/\p{M}/u.test(character) ? 1 : 0
 }
 
-/** Before it there are no marks, and nothing is wide. */
-const FIRST_MARK = '\u0300'
+const FIRST_MARK = 0x300
+/** Arrows, frames, check marks: no marks that combine. */
+const SYMBOLS = [0x2100, 0x2bff] as const
 
 /** Cells of a text on one line. */
 export function widthOf(text: string): number {
@@ -65,15 +67,16 @@ export function formatTable(
   { columns = Number.POSITIVE_INFINITY, long = 'cut' }: TableOptions = {},
 ): string {
   const widths: number[] = []
-  for (const row of rows)
-    for (const [index, cell] of row.slice(0, -1).entries())
-      widths[index] = Math.max(widths[index] ?? 0, widthOf(cell) + GAP)
+  const cellWidths = rows.map((row) => row.slice(0, -1).map(widthOf))
+  for (const row of cellWidths)
+    for (const [index, width] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, width + GAP)
   const start = widths.reduce((sum, width) => sum + width, 0)
   const isNarrow = columns - start < LEAST_ROOM && rows.some((row) => start + widthOf(row.at(-1) ?? '') > columns)
   const indent = isNarrow ? OWN_LINE : start
   return rows
-    .map((row) => {
-      const cells = row.slice(0, -1).map((cell, index) => cell + ' '.repeat((widths[index] ?? 0) - widthOf(cell)))
+    .map((row, number) => {
+      const pad = (index: number): string => ' '.repeat((widths[index] ?? 0) - (cellWidths[number]?.[index] ?? 0))
+      const cells = row.slice(0, -1).map((cell, index) => cell + pad(index))
       const last = fit(row.at(-1) ?? '', columns - indent, long).join(`\n${' '.repeat(indent)}`)
       return isNarrow ? `${cells.join('').trimEnd()}\n${' '.repeat(indent)}${last}` : (cells.join('') + last).trimEnd()
     })

@@ -10,24 +10,13 @@ import { readOfSkill, SOURCE_LIMITS } from '../../sources/index.ts'
 import type { Invocation } from '../command.ts'
 import { agentFlag } from '../open.ts'
 import { withCommands } from './findings.ts'
+import { otherClientFolders } from './other-clients.ts'
 
-/** What was looked at: a look, or an open runtime. */
+/** What an inspection or an open runtime knows. */
 export type Seen = Pick<Look, 'loaded' | 'sources' | 'facts'> & { readonly catalog: Catalog }
 
 /** What only an open runtime and a session know. */
-export type Told = Pick<Facts, 'index' | 'canLoad' | 'snapshot'>
-
-/** Where other programs keep skills, below the home directory. */
-const OTHER_CLIENTS = [
-  '.claude/skills',
-  '.codex/skills',
-  '.config/opencode/skills',
-  '.copilot/skills',
-  '.cursor/skills',
-  '.gemini/skills',
-  '.openclaw/skills',
-  '.pi/agent/skills',
-]
+export type Known = Pick<Facts, 'index' | 'canLoad' | 'snapshot'>
 
 /** The copies that a name, an address or a path means; a path may be relative to the working directory. */
 export function copiesMeant(asked: string, catalog: Catalog, cwd: string): { readonly name: string } & Copies {
@@ -40,12 +29,12 @@ export function copiesMeant(asked: string, catalog: Catalog, cwd: string): { rea
 export async function diagnoseHere(
   asked: string,
   seen: Seen,
-  { invocation, told = {} }: { readonly invocation: Invocation; readonly told?: Told },
+  { invocation, known = {} }: { readonly invocation: Invocation; readonly known?: Known },
 ): Promise<Diagnosis> {
   const { name, files, ...copies } = copiesMeant(asked, seen.catalog, invocation.cwd)
   const strays = files.size > 0 ? [] : await straysFor(name, seen, invocation)
   const about = await factsAbout(everyCopy(copies), seen, { invocation })
-  const { findings, ...diagnosis } = diagnose(name, { ...about, ...told, strays })
+  const { findings, ...diagnosis } = diagnose(name, { ...about, ...known, strays })
   return { ...diagnosis, findings: findings.map((found) => withCommands(found, invocation)) }
 }
 
@@ -165,7 +154,7 @@ async function straysFor(name: string, seen: Seen, invocation: Invocation): Prom
   const strays = await findStrays(name, {
     roots,
     workspace: loaded.workspace.directory,
-    elsewhere: home === '' ? [] : OTHER_CLIENTS.map((path) => join(home, path)),
+    elsewhere: otherClientFolders(home).map(({ path }) => path),
     known: new Set([...everyCopy(catalog), ...catalog.rejected].map(({ file }) => file)),
     signal: invocation.signal,
   })

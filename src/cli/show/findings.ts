@@ -1,34 +1,34 @@
 import { basename } from 'node:path'
 import { type CopyDiagnosis, type Diagnosis, FINE, type Finding, type Verdict } from '../../diagnose/index.ts'
-import { type JsonValue, toSafeLine } from '../../kernel/index.ts'
-import { type Invocation, proposed, proposedWords } from '../command.ts'
-import type { Terminal } from '../terminal.ts'
+import { commandFix, type JsonValue, toSafeLine } from '../../kernel/index.ts'
+import { type Invocation, whereArgs } from '../command.ts'
+import { findingData } from '../envelope.ts'
+import { HEADLINES, NOTES } from '../messages/index.ts'
+import { fixText, type Terminal } from '../terminal.ts'
 
-/** The finding with its command whole: in the words of the fix, and as data. */
+/** The finding with its command whole, in the words of the fix and in parts. */
 export function withCommands({ command, fix, ...found }: Finding, invocation: Invocation): Finding {
   if (command === undefined) return { ...found, fix }
-  const line = toSafeLine(`${fix} ${proposed(command, invocation)}`)
-  return { ...found, fix: line, command: proposedWords(command, invocation) }
+  return { ...found, ...commandFix(fix, ...whereArgs(command, invocation).map(toSafeLine)) }
 }
 
 /** For `--json`. */
 export function findingsData(findings: readonly Finding[]): JsonValue {
-  return findings.map((found) => ({ ...found }) as unknown as JsonValue)
+  return findings.map(({ command: _, ...found }) => findingData(found))
 }
 
 const MARKS = { error: ['red', '✗'], warning: ['yellow', '!'], info: ['dim', '·'] } as const
 
-/** One finding with its place and what to do next. `indent` stands before each line. */
-export function formatFinding(
-  { severity, code, message, path, line, fix }: Finding,
-  { paint }: Pick<Terminal, 'paint'>,
-  indent = '',
-): string {
+/** One finding with its file and its fix. `indent` stands before each line. */
+export function formatFinding(found: Omit<Finding, 'command'>, terminal: Terminal, indent = ''): string {
+  const { severity, code, message, path, line } = found
+  const { paint } = terminal
   const [style, mark] = FINE.has(code) ? (['green', '✓'] as const) : MARKS[severity]
-  const place = path === undefined ? [] : [paint('dim', line === undefined ? path : `${path}:${line}`)]
+  const file = path === undefined ? undefined : terminal.shortPath(path)
   const lines = [
     `${paint(style, mark)} ${message} ${paint('dim', `(${code})`)}`,
-    ...[...place, `${paint('cyan', 'next:')} ${fix}`].map((text) => `    ${text}`),
+    ...(file === undefined ? [] : [`    ${paint('dim', line === undefined ? file : `${file}:${line}`)}`]),
+    `    ${paint('cyan', 'fix:')} ${fixText(found, terminal)}`,
   ]
   return lines.map((text) => indent + text).join('\n')
 }
@@ -46,43 +46,37 @@ const VERDICTS = {
 export function printCopy({ address, file, verdict, findings }: CopyDiagnosis, terminal: Terminal): void {
   const { paint } = terminal
   const [style, mark] = VERDICTS[verdict]
-  const place = paint('dim', toSafeLine(file))
-  terminal.line(`${paint(style, mark)} ${paint('bold', toSafeLine(address))}  ${verdict}  ${place}`)
+  const path = paint('dim', terminal.shortPath(file))
+  terminal.line(`${paint(style, mark)} ${paint('bold', toSafeLine(address))}  ${verdict}  ${path}`)
   for (const found of findings) if (!FINE.has(found.code)) terminal.line(formatFinding(found, terminal, '    '))
 }
 
-const HEADLINES: Readonly<Record<Verdict, string>> = {
-  ready: 'is offered to the model',
-  unloadable: 'is offered to the model, but cannot be loaded',
-  held: 'is held back',
-  shadowed: 'is shadowed by another copy',
-  invalid: 'cannot be read as a skill',
-  missing: 'was not found',
-}
-
-/** Headlines of skills that are ready, and still not simply offered. */
-const READY_BUT: Readonly<Record<string, string>> = {
-  'over-budget-omitted': 'is ready, but left out of the prompt',
-  'person-only': 'is ready, for people only',
-  nobody: 'is ready, but nobody may start it',
-  'no-loader': 'is ready, but its agent cannot load it',
-}
-
-/** The answer for people, each finding with its place and what to do next; at the end the command that tells whether it helped. */
+/** The answer for people: each finding with its file and its fix, and at the end the command that shows whether it helped. */
 export function printDiagnosis(diagnosis: Diagnosis, invocation: Invocation): void {
   const { terminal } = invocation
   const { name, verdict, findings } = diagnosis
-  const headline = (verdict === 'ready' && READY_BUT[findings[0]?.code ?? '']) || HEADLINES[verdict]
-  terminal.line(`${terminal.paint('bold', name)} ${headline}.`)
+  const { ready, verdicts } = HEADLINES
+  const headline = (verdict === 'ready' && ready[findings[0]?.code ?? '']) || verdicts[verdict]
+  terminal.line(`${terminal.paint('bold', toSafeLine(name))} ${headline}.`)
   for (const found of findings) terminal.line(`\n${formatFinding(found, terminal)}`)
+  printExplain(findings, terminal)
   const problem = findings.find(({ severity }) => severity === 'error')
   // Another question is proposed already.
-  if (problem === undefined || problem.command?.[2] === 'why') return
-  const again = proposed(['skills', 'why', nameAfter(diagnosis)], invocation)
-  terminal.line(`\n${terminal.paint('dim', `When that is done, ask again: ${again}`)}`)
+  if (problem === undefined || problem.proposal?.args[1] === 'why') return
+  const again = whereArgs(['skills', 'why', nameAfter(diagnosis)], invocation)
+  terminal.line(`${terminal.paint('dim', NOTES.askAgain(terminal.commandLine(again)))}`)
 }
 
-/** What is in a wrong place is moved, and has another path then. */
+/** The command that explains the code of the worst finding; nothing when all is well. */
+export function printExplain(findings: readonly Pick<Finding, 'code' | 'severity'>[], terminal: Terminal): void {
+  const worst = ['error', 'warning']
+    .map((severity) => findings.find((found) => found.severity === severity))
+    .find((found) => found !== undefined)
+  if (worst === undefined) return
+  terminal.line(`\n${terminal.paint('dim', NOTES.explain(terminal.commandLine(['explain', worst.code])))}`)
+}
+
+/** What is in a wrong directory is moved, and has another path then. */
 function nameAfter({ name, findings }: Diagnosis): string {
   if (!findings.some(({ code }) => code === 'wrong-place')) return name
   return basename(name.replace(/\/SKILL\.md$/i, '').replace(/\.(?:md|zip|skill)$/i, '')) || name

@@ -2,6 +2,7 @@ import { type InstallGround, type InstallProposal, proposeInstalls } from '../..
 import { type JsonValue, quotedWord, shellWord, type Skill, toSafeLine } from '../../kernel/index.ts'
 import type { Look } from '../../local/index.ts'
 import type { Invocation } from '../command.ts'
+import { NOTES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** Where what a skill needs would be installed: for the target's system, by a person on this machine. */
@@ -62,7 +63,7 @@ export function commandLine({ commands, sha256 }: Pick<InstallProposal, 'command
   return lines.join(' && ')
 }
 
-const UNTRUSTED = 'its source is not trusted'
+const UNTRUSTED = NOTES.installCommandUntrusted()
 
 /** The chosen ones first, with the exact command; then the others, then why some are no choice. */
 export function printInstalls(
@@ -71,7 +72,7 @@ export function printInstalls(
 ): void {
   const [first] = proposals
   if (first?.problem === UNTRUSTED) {
-    terminal.line(`${indent}${terminal.paint('dim', `what it proposes to install is not shown: ${UNTRUSTED}`)}`)
+    terminal.line(`${indent}${terminal.paint('dim', NOTES.installUntrusted())}`)
     return
   }
   for (const proposal of proposals.toSorted((a, b) => order(a) - order(b)))
@@ -88,6 +89,6 @@ function describe(proposal: InstallProposal, terminal: Terminal): string {
   if (problem !== undefined) return `${terminal.paint('dim', 'not proposed:')} ${toSafeLine(problem)} ${about}`
   const what = isChosen ? terminal.paint('cyan', 'install:') : terminal.paint('dim', 'or:')
   const warning =
-    kind === 'download' && proposal.sha256 === undefined ? '; no sha256 is given: look at the file first' : ''
+    kind === 'download' && proposal.sha256 === undefined ? '; no sha256 is given: inspect the file first' : ''
   return `${what} ${toSafeLine(commandLine(proposal))}  ${about}${terminal.paint('dim', warning)}`
 }

@@ -7,12 +7,15 @@ import {
   type Skill,
   toSafeLine,
 } from '../../kernel/index.ts'
+import { type Invocation, whereArgs } from '../command.ts'
+import { findingData } from '../envelope.ts'
+import { NOTES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 import { formatTable, shorten } from './columns.ts'
 
 /** The ready skills as a table. */
 export function formatReady(catalog: Catalog, terminal: Terminal): string {
-  if (catalog.skills.length === 0) return 'No skill is ready.'
+  if (catalog.skills.length === 0) return NOTES.noneReady()
   const rows = catalog.skills.map((skill) => [
     `${terminal.paint('green', '✓')} ${terminal.paint('bold', shorten(calledIn(catalog, skill), 40))}`,
     terminal.paint('dim', skill.origin.source),
@@ -27,17 +30,18 @@ function calledIn(catalog: Catalog, skill: Skill): string {
   return skill.name.includes('/') ? catalog.callName(skill) : toSafeLine(skill.name)
 }
 
-export function printOthers(catalog: Catalog, { line, paint }: Terminal): void {
+/** Every copy that is held, shadowed or invalid, one a line, with the reason. */
+export function printOthers(catalog: Catalog, { line, paint, shortPath }: Terminal): void {
   for (const { skill, reasons } of catalog.held)
     line(`${paint('yellow', '◌')} ${paint('bold', toSafeLine(skill.name))}  ${reasonsText(reasons)}`)
   for (const { skill, by, why } of catalog.shadowed) {
     const winner = catalog.addressOf(by)
-    const text = why === 'duplicate' ? `duplicate of ${winner}` : `shadowed by ${winner} (${by.file})`
+    const text = why === 'duplicate' ? NOTES.duplicateOf(winner) : NOTES.shadowedBy(winner, shortPath(by.file))
     line(`${paint('dim', '≡')} ${toSafeLine(catalog.addressOf(skill))}  ${toSafeLine(text)}`)
   }
   for (const { name, file, diagnostics } of catalog.rejected) {
     const [first] = diagnostics
-    const place = toSafeLine(first?.line === undefined ? file : `${file}:${first.line}`)
+    const place = first?.line === undefined ? shortPath(file) : `${shortPath(file)}:${first.line}`
     line(`${paint('red', '✗')} ${toSafeLine(name)}  ${toSafeLine(first?.message ?? '')} ${paint('dim', place)}`)
   }
 }
@@ -47,15 +51,31 @@ export function reasonsText(reasons: readonly HeldReason[]): string {
   return reasons.map(({ text }) => toSafeLine(text)).join('; ')
 }
 
-export function printHint({ held, shadowed, rejected }: Catalog, terminal: Terminal): void {
-  const counts = Object.entries({ 'held back': held, shadowed, broken: rejected })
-    .filter(([, copies]) => copies.length > 0)
-    .map(([what, copies]) => `${copies.length} ${what}`)
-  if (counts.length > 0)
-    terminal.note(terminal.paintNote('dim', `${counts.join(', ')}: nexus skills list --all, nexus skills check`))
+/** What is not offered, by name, and the command that gives the reasons. */
+export function printHint({ held, shadowed, rejected }: Catalog, invocation: Invocation): void {
+  const { terminal } = invocation
+  const groups = {
+    held: held.map(({ skill }) => skill.name),
+    shadowed: shadowed.map(({ skill }) => skill.name),
+    invalid: rejected.map(({ name }) => name),
+  }
+  const lines = Object.entries(groups)
+    .filter(([, names]) => names.length > 0)
+    .map(([state, names]) => `${names.length} ${state}: ${someOf([...new Set(names)])}`)
+  if (lines.length === 0) return
+  const reasons = terminal.commandLine(whereArgs(['skills', 'list', '--all'], invocation))
+  terminal.note(terminal.paintNote('dim', [...lines, NOTES.othersHint(reasons)].join('\n')))
 }
 
-/** Diagnostics that belong to no single skill: roots, collisions, limits. */
+/** More names are only counted. */
+const MOST_NAMES = 8
+
+function someOf(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_NAMES).map((name) => shorten(toSafeLine(name), 40))
+  return names.length > MOST_NAMES ? `${shown.join(', ')} and ${names.length - MOST_NAMES} more` : shown.join(', ')
+}
+
+/** Diagnostics of no single skill: of folders, collisions and limits. */
 export function looseIn(catalog: Catalog): readonly Diagnostic[] {
   const ofSkills = new Set([...everyCopy(catalog), ...catalog.rejected].flatMap((entry) => entry.diagnostics))
   return catalog.diagnostics.filter((diagnostic) => !ofSkills.has(diagnostic) && diagnostic.severity !== 'info')
@@ -73,7 +93,7 @@ export function listData(catalog: Catalog, all: boolean): JsonValue {
       ...skillData(skill, catalog.addressOf(skill)),
       ...{ by: catalog.addressOf(by), why },
     })),
-    rejected: rejected.map(rejectedData),
+    invalid: rejected.map(invalidData),
   }
   return {
     skills: skills.map((skill) => ({
@@ -82,16 +102,16 @@ export function listData(catalog: Catalog, all: boolean): JsonValue {
       tokens: estimateLine(skill.name, skill.description),
     })),
     ...(all && others),
-    counts: { ready: skills.length, held: held.length, shadowed: shadowed.length, rejected: rejected.length },
+    counts: { ready: skills.length, held: held.length, shadowed: shadowed.length, invalid: rejected.length },
   }
 }
 
 export function skillData(skill: Skill, address: string): { [key: string]: JsonValue } {
   const { name, origin, file, diagnostics } = skill
   const { tier, trusted } = origin
-  return { name, address, tier, trusted, file, diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) }
+  return { name, address, tier, trusted, file, diagnostics: diagnostics.map(findingData) }
 }
 
-export function rejectedData({ name, file, origin, diagnostics }: RejectedSkill): { [key: string]: JsonValue } {
-  return { name, file, tier: origin.tier, diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) }
+export function invalidData({ name, file, origin, diagnostics }: RejectedSkill): { [key: string]: JsonValue } {
+  return { name, file, tier: origin.tier, diagnostics: diagnostics.map(findingData) }
 }

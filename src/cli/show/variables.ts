@@ -3,11 +3,12 @@ import { type JsonValue, toSafeLine } from '../../kernel/index.ts'
 import { createSkillStacks } from '../../load/index.ts'
 import type { Seen } from './facts.ts'
 import { createSkillCommands, type SkillCommands } from '../../tools/index.ts'
+import { NOTES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 
 type Verdicts = ReturnType<SkillCommands['variablesOf']>
 
-/** What becomes of the variables that nexus.yaml holds for skills of an agent. Names only: no secret is read for it. */
+/** What happens to the variables that nexus.yaml contains for skills of an agent. Names only: no secret is read for it. */
 export function variablesIn({ facts, loaded, catalog }: Seen): SkillCommands['variablesOf'] {
   const noSecrets = { read: async (): Promise<undefined> => undefined }
   const parts = { catalog, facts, entries: entryValues(loaded.config, noSecrets) }
@@ -26,8 +27,7 @@ export function printVariables(
   const indent = all ? '' : '    '
   for (const { name, key, from, verdict, why } of verdicts) {
     const place = terminal.paint('dim', `(skills.entries.${toSafeLine(key)}.${from})`)
-    if (verdict === 'given' && all) terminal.line(`${indent}${name} is given to its commands ${place}`)
-    else if (verdict !== 'given')
-      terminal.line(`${indent}${name} is not given to its commands: it ${why ?? verdict} ${place}`)
+    if (verdict === 'given' && all) terminal.line(`${indent}${NOTES.variableGiven(name)} ${place}`)
+    else if (verdict !== 'given') terminal.line(`${indent}${NOTES.variableNotGiven(name, why ?? verdict)} ${place}`)
   }
 }

@@ -1,6 +1,6 @@
 import { type Diagnostic, toSafeText } from '../../kernel/index.ts'
 import { cellsOf } from '../show/columns.ts'
-import { formatDiagnostic, type Terminal } from '../terminal.ts'
+import { fixText, formatDiagnostic, type Terminal } from '../terminal.ts'
 
 /** Cells of a line that are shown, with the place inside; fewer on a narrow terminal, where a broken line would part from its caret. */
 const MAX_CELLS = 100
@@ -45,15 +45,16 @@ export function codeFrame(
 export function formatWithFrame(
   diagnostic: Diagnostic,
   { lines, column = diagnostic.column }: { lines: readonly string[]; column?: number | undefined },
-  terminal: Pick<Terminal, 'paint' | 'columns'>,
+  terminal: Pick<Terminal, 'paint' | 'columns' | 'commandLine' | 'shortPath'>,
 ): string {
-  const { fix, ...rest } = diagnostic
+  const { fix: _fix, proposal: _proposal, ...rest } = diagnostic
+  const fix = fixText(diagnostic, terminal)
   const { paint } = terminal
   const frame = rest.line === undefined ? '' : codeFrame(lines, { line: rest.line, column }, terminal)
   return [
-    formatDiagnostic(rest, paint),
+    formatDiagnostic(rest, terminal),
     ...(frame === '' ? [] : [frame.replace(/^/gm, INDENT)]),
-    ...(fix === undefined ? [] : [`    ${paint('cyan', 'fix:')} ${toSafeText(fix).replaceAll('\n', '\n    ')}`]),
+    ...(fix === undefined ? [] : [`    ${paint('cyan', 'fix:')} ${fix.replaceAll('\n', '\n    ')}`]),
   ].join('\n')
 }
 

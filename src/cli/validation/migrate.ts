@@ -1,10 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { exportFlat, migrateSkill } from '../../format/index.ts'
-import { type Diagnostic, hasErrors, NexusError } from '../../kernel/index.ts'
+import { dirname, join } from 'node:path'
+import { type Diagnostic, hasErrors } from '../../kernel/index.ts'
 import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
+import { clientOf } from '../show/other-clients.ts'
+import { confirm } from '../interactive/confirm.ts'
 import { withProgress } from '../interactive/progress.ts'
-import { formatDiagnostic } from '../terminal.ts'
+import { formatDiagnostic, noteScreen } from '../terminal.ts'
 import { type FileRewrite, notWritten, printChanges, rewriteFile } from './rewrite-file.ts'
 import { findTargets, readTarget, type Target } from './targets.ts'
 
@@ -19,12 +23,12 @@ export async function migrateSkills(invocation: Invocation): Promise<number> {
   const { cwd, signal, terminal, flags, positionals } = invocation
   const to = choiceFlag(invocation, 'to', CHOICES.form) ?? 'nexus'
   if (positionals.length === 0) {
-    throw new NexusError('INVALID_ARGUMENT', 'nexus skills migrate: name at least one path.', {
-      fix: 'nexus skills migrate ./skills --dry-run',
-    })
+    const message = MESSAGES.argumentMissing('skills migrate', 'at least one path', ['./skills', '--dry-run'])
+    throw errorOf('INVALID_ARGUMENT', message)
   }
   const write = flags['dry-run'] !== true
   const found = await withProgress(terminal, 'looking for skills', () => findTargets(positionals, { cwd, signal }))
+  if (write && flags['yes'] !== true) await confirmOther(found.targets, invocation)
   const results: Migrated[] = []
   const done = (): string => `migrating skills: ${results.length} of ${found.targets.length}`
   await withProgress(terminal, done, async () => {
@@ -45,11 +49,26 @@ export async function migrateSkills(invocation: Invocation): Promise<number> {
     terminal.json(envelope('skills migrate', { to, dryRun: !write, skills, summary }, all))
   } else {
     for (const { target, changes } of changed) printChanges(target.shown, changes, terminal)
-    for (const diagnostic of all) terminal.note(formatDiagnostic(diagnostic, terminal.paintNote))
-    const verb = write ? 'changed' : 'would change'
-    terminal.line(`${changed.length} of ${results.length} ${results.length === 1 ? 'skill' : 'skills'} ${verb}`)
+    for (const diagnostic of all) terminal.note(formatDiagnostic(diagnostic, noteScreen(terminal)))
+    terminal.line(NOTES.migrated(changed.length, many(results.length, 'skill'), write))
   }
   return found.isMissing ? 4 : hasErrors(all) ? 1 : 0
+}
+
+/** Files in the folder of another program are rewritten only with consent: that program reads them too. Throws CONFLICT without it. */
+async function confirmOther(targets: readonly Target[], invocation: Invocation): Promise<void> {
+  const { terminal, positionals } = invocation
+  const others = targets.filter(({ directory }) => clientOf(directory) !== undefined)
+  const [first] = others
+  if (!first) return
+  const client = clientOf(first.directory) ?? ''
+  const files = others.map(({ directory, file }) => `  ${terminal.shortPath(join(directory, file))}`)
+  if (terminal.isInteractive) {
+    terminal.note(NOTES.migratesOther(client, files))
+    if (await confirm(NOTES.rewriteQuestion(), invocation)) return
+  }
+  const folder = terminal.shortPath(dirname(first.directory))
+  throw errorOf('CONFLICT', MESSAGES.migrateOther(client, folder, positionals))
 }
 
 interface Wishes {
@@ -66,7 +85,7 @@ async function migrate(target: Target, { to, write, signal }: Wishes): Promise<M
     { write, signal },
   )
   if (result !== undefined) {
-    // Warnings about the text itself are for `validate`; here count what stands in the way and what the rewrite says.
+    // `validate` reports warnings about the text itself; here matter errors and what the rewrite reports.
     const diagnostics = result.diagnostics.filter(
       ({ code, severity }) => severity === 'error' || code.startsWith('migrate-'),
     )
@@ -81,9 +100,8 @@ async function migrate(target: Target, { to, write, signal }: Wishes): Promise<M
           {
             code: 'encoding-invalid',
             severity: 'error',
-            message: 'the file is not UTF-8, or a link; it was not changed',
             path: target.shown,
-            fix: 'save it as UTF-8',
+            ...MESSAGES.notUtf8(),
           },
         ]
       : bytes

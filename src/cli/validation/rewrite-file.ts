@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, renameSync, rmSync, type Stats, writeFileSync } f
 import { join } from 'node:path'
 import { type Change, type Rewritten } from '../../format/index.ts'
 import { type Diagnostic, shellWord, toSafeLine, toSafeText } from '../../kernel/index.ts'
+import { MESSAGES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 import { readTarget, type Target } from './targets.ts'
 
@@ -35,14 +36,13 @@ export async function rewriteFile(
   const problem: Diagnostic = {
     code: 'write-failed',
     severity: 'error',
-    message: `the file was not written: ${failure}`,
     path: target.shown,
-    fix: 'check the rights of the directory, and run the command again',
+    ...MESSAGES.notWritten(failure),
   }
   return { text, changes: [], diagnostics: [...diagnostics, problem] }
 }
 
-/** Why a target is left as it is that is a link: what it leads to is another file, perhaps of another skill. */
+/** A link is left as it is: its file may belong to another skill. */
 export function notWritten(target: Target): readonly Diagnostic[] {
   const { linkedTo, shown } = target
   if (linkedTo === undefined) return []
@@ -50,9 +50,8 @@ export function notWritten(target: Target): readonly Diagnostic[] {
     {
       code: 'write-failed',
       severity: 'warning',
-      message: 'nothing is written through a link',
       path: shown,
-      fix: `name the file that it leads to: ${shellWord(linkedTo)}`,
+      ...MESSAGES.linkNotWritten(shellWord(linkedTo)),
     },
   ]
 }
@@ -78,7 +77,7 @@ function replaceFile(path: string, text: string, before: Stats): string | undefi
     const now = lstatSync(path, { throwIfNoEntry: false })
     const isSame =
       now?.isFile() === true && now.ino === before.ino && now.mtimeMs === before.mtimeMs && now.size === before.size
-    if (!isSame) throw new Error('it was changed by someone else meanwhile')
+    if (!isSame) throw new Error('another program changed it meanwhile')
     renameSync(part, path)
     return undefined
   } catch (error) {
@@ -101,7 +100,7 @@ export function printChanges(shown: string, changes: readonly Change[], terminal
   }
 }
 
-/** A line as it stands, with its blanks, but nothing that hides or moves text. */
+/** A line with its spaces, but without characters that hide or move text. */
 function visible(line: string): string {
   return toSafeText(line).replace(/[\n\t]/g, '  ')
 }

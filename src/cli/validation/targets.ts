@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { LEFT_OUT_FIX } from '../../diagnose/index.ts'
 import { type Diagnostic, isNexusError, SKILL_FILE } from '../../kernel/index.ts'
+import { type Message, MESSAGES } from '../messages/index.ts'
 import {
   createFolderSource,
   discover,
@@ -12,7 +13,7 @@ import {
   SOURCE_LIMITS,
 } from '../../sources/index.ts'
 
-/** One SKILL.md that a path stands for. */
+/** One SKILL.md that a path refers to. */
 export interface Target {
   /** As it is shown: relative to the working directory when it lies below. */
   readonly shown: string
@@ -28,7 +29,7 @@ export interface Target {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** What the paths of a command line stand for. */
+/** The skills that the paths of a command line refer to. */
 export interface Targets {
   readonly targets: readonly Target[]
   /** Findings about paths and folders as such. */
@@ -49,7 +50,7 @@ export const TARGET_CODES = {
     severity: 'warning',
     means: 'links and special files in the directory, which are no part of the skill',
   },
-  'skill-missing': { severity: 'error', means: 'the directory holds no SKILL.md, and none lies below it' },
+  'skill-missing': { severity: 'error', means: 'the directory contains no SKILL.md, nor does any folder below it' },
 } as const
 
 /** Finds the skills of paths: a SKILL.md, a skill's folder, or a folder of skills. Throws only CANCELLED. */
@@ -62,7 +63,7 @@ export async function findTargets(
   let isMissing = false
   for (const path of paths) {
     const absolute = resolve(cwd, path)
-    const result = await lookAt(absolute, { cwd, signal })
+    const result = await targetsAt(absolute, { cwd, signal })
     for (const target of result.targets) found.set(join(target.directory, target.file), target)
     diagnostics.push(...result.diagnostics)
     isMissing ||= result.isMissing
@@ -75,21 +76,20 @@ interface Where {
   readonly signal: AbortSignal
 }
 
-async function lookAt(absolute: string, where: Where): Promise<Targets> {
+async function targetsAt(absolute: string, where: Where): Promise<Targets> {
   const path = shownPath(absolute, where.cwd)
   const kind = kindOf(absolute)
-  if (kind === 'directory') return lookInto(absolute, where)
+  if (kind === 'directory') return targetsIn(absolute, where)
   if (kind === 'file') return { targets: [fileTarget(absolute, where)], diagnostics: [], isMissing: false }
-  const fix = 'name a skill folder, a SKILL.md or a folder of skills'
   const isMissing = kind === 'missing'
   const diagnostic = isMissing
-    ? problem('path-missing', { message: `${path} does not exist`, path, fix })
-    : problem('path-kind', { message: `${path} is neither a directory nor a regular file`, path, fix })
+    ? problem('path-missing', { path, ...MESSAGES.pathMissing(path) })
+    : problem('path-kind', { path, ...MESSAGES.pathNotAFile(path) })
   return { targets: [], diagnostics: [diagnostic], isMissing }
 }
 
 /** A finding of severity `error`. */
-function problem(code: string, about: Pick<Diagnostic, 'message' | 'path' | 'fix' | 'line' | 'column'>): Diagnostic {
+function problem(code: string, about: Message & Pick<Diagnostic, 'path' | 'line' | 'column'>): Diagnostic {
   return { code, severity: 'error', ...about }
 }
 
@@ -114,9 +114,8 @@ function fileTarget(absolute: string, { cwd }: Where): Target {
     const linked = linkTarget(directory, cwd)
     return linked ? { ...linked, isWhole: false } : target
   }
-  const message = `the file is named ${file}; only SKILL.md is read`
-  const fix = 'rename it to SKILL.md'
-  return { ...target, diagnostics: [problem('skill-file-name', { message, path: target.shown, fix, ...AT_START })] }
+  const misnamed = problem('skill-file-name', { ...MESSAGES.fileMisnamed(file), path: target.shown, ...AT_START })
+  return { ...target, diagnostics: [misnamed] }
 }
 
 /** The skill of a directory whose SKILL.md is a link, judged as where the directory around it is searched. */
@@ -127,7 +126,7 @@ function linkTarget(directory: string, cwd: string): Target | undefined {
   return { ...targetIn(join(directory, SKILL_FILE), [finding], cwd), linkedTo, isWhole: linkedTo !== undefined }
 }
 
-async function lookInto(absolute: string, { cwd, signal }: Where): Promise<Targets> {
+async function targetsIn(absolute: string, { cwd, signal }: Where): Promise<Targets> {
   const linked = linkTarget(realpathSync.native(absolute), cwd)
   if (linked) return { targets: [linked], diagnostics: [], isMissing: false }
   const source = createFolderSource({ id: 'path', tier: 'extra', rank: 0, path: absolute, trusted: false })
@@ -140,9 +139,8 @@ async function lookInto(absolute: string, { cwd, signal }: Where): Promise<Targe
   const loose = diagnostics.map((diagnostic) => ({ ...diagnostic, path: shownPath(diagnostic.path, cwd) }))
   if (targets.length > 0) return { targets, diagnostics: loose, isMissing: false }
   const path = shownPath(absolute, cwd)
-  const message = `${path} holds no SKILL.md, and none lies below it`
-  const fix = 'name a folder with a SKILL.md in it, or make one: nexus skills init my-skill'
-  return { targets, diagnostics: [...loose, problem('skill-missing', { message, path, fix })], isMissing: false }
+  const missing = problem('skill-missing', { path, ...MESSAGES.noSkillBelow(path) })
+  return { targets, diagnostics: [...loose, missing], isMissing: false }
 }
 
 function targetIn(path: string, diagnostics: readonly Diagnostic[], cwd: string): Target {

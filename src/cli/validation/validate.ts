@@ -2,18 +2,13 @@ import { basename } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fixOption } from '../../diagnose/index.ts'
 import { type Change, checkLenient, checkStrict, fixSkill, type Profile } from '../../format/index.ts'
-import {
-  type Diagnostic,
-  hasErrors,
-  type JsonValue,
-  NexusError,
-  type Severity,
-  toSafeLine,
-} from '../../kernel/index.ts'
+import { type Diagnostic, hasErrors, type JsonValue, type Severity, toSafeLine } from '../../kernel/index.ts'
 import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
+import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
 import { createProgress, type Progress, withProgress } from '../interactive/progress.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
+import { printExplain } from '../show/findings.ts'
 import { formatWithFrame, linesOf } from './code-frame.ts'
 import { type FileRewrite, notWritten, printChanges, rewriteFile } from './rewrite-file.ts'
 import { toAnnotation, toSarif } from './sarif.ts'
@@ -21,7 +16,7 @@ import { checkFiles, findTargets, listFiles, readTarget, type Target } from './t
 
 type Format = (typeof CHOICES.format)[number]
 
-interface Wishes {
+interface ValidateOptions {
   readonly format: Format
   /** Undefined: the lenient verdict. */
   readonly profile: Profile | undefined
@@ -40,7 +35,7 @@ interface Verdict {
 
 /** `nexus skills validate`: exit code 0 when every skill is valid, 1 when one is not, 4 when a path does not exist. */
 export async function validateSkills(invocation: Invocation): Promise<number> {
-  const wishes = readWishes(invocation)
+  const wishes = readOptions(invocation)
   const { cwd, signal, terminal } = invocation
   const paths = pathsOf(invocation)
   const found = await withProgress(terminal, 'looking for skills', () => findTargets(paths, { cwd, signal }))
@@ -65,23 +60,15 @@ export async function validateSkills(invocation: Invocation): Promise<number> {
 
 function pathsOf({ positionals }: Invocation): readonly string[] {
   if (positionals.length > 0) return positionals
-  throw new NexusError('INVALID_ARGUMENT', 'nexus skills validate: name at least one path.', {
-    fix: 'nexus skills validate ./skills',
-  })
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('skills validate', 'at least one path', ['./skills']))
 }
 
-function readWishes(invocation: Invocation): Wishes {
+function readOptions(invocation: Invocation): ValidateOptions {
   const profile = choiceFlag(invocation, 'profile', CHOICES.profile)
   const format = choiceFlag(invocation, 'format', CHOICES.format)
   const json = invocation.flags['json'] === true
   if (json && format !== undefined && format !== 'json') {
-    throw new NexusError(
-      'INVALID_ARGUMENT',
-      `nexus skills validate: --json and --format ${format} exclude each other.`,
-      {
-        fix: 'leave one of them out',
-      },
-    )
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.optionsExclude('--json', `--format ${format}`))
   }
   const fix = invocation.flags['fix'] === true
   const encoding = invocation.flags['fix-encoding'] === true
@@ -94,7 +81,7 @@ function readWishes(invocation: Invocation): Wishes {
   }
 }
 
-interface Judging extends Wishes {
+interface Judging extends ValidateOptions {
   readonly cwd: string
   readonly signal: AbortSignal
 }
@@ -135,10 +122,12 @@ function writeTroubles(target: Target, fixed: FileRewrite | undefined): readonly
   return fixed?.diagnostics.filter(({ code }) => code === 'write-failed') ?? notWritten(target)
 }
 
-/** The text belongs to another place as well, so nobody is told to change its name for this one. */
+/** The text belongs to another skill too, so its name is not to be changed for this one. */
 function forLink(found: Diagnostic): Diagnostic {
-  return found.code === 'name-differs' ? { ...found, fix: 'put a file of its own in place of the link' } : found
+  return found.code === 'name-differs' ? { ...found, fix: LINK_FIX } : found
 }
+
+const LINK_FIX = 'Replace the link with a file of its own.'
 
 /** By place in the file, so that a report reads as the file does. */
 function inOrder(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
@@ -185,7 +174,7 @@ function printVerdict(
 }
 
 interface Outcome {
-  readonly wishes: Wishes
+  readonly wishes: ValidateOptions
   readonly verdicts: readonly Verdict[]
   readonly loose: readonly Diagnostic[]
 }
@@ -204,16 +193,16 @@ function report({ wishes, verdicts, loose }: Outcome, { terminal }: Invocation):
       for (const diagnostic of all) terminal.line(toAnnotation(diagnostic))
       break
     case 'text':
-      for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
+      for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal))
   }
   const summary = summaryOf(total)
   if (wishes.format === 'text') terminal.line(summary)
   else terminal.note(summary)
-  if (!wishes.fix && all.some((found) => fixOption(found) === '--fix'))
-    terminal.note('Some of it can be written for you: the same command with --fix')
+  if (!wishes.fix && all.some((found) => fixOption(found) === '--fix')) terminal.note(NOTES.fixable())
+  if (wishes.format === 'text') printExplain(all, terminal)
 }
 
-function jsonData({ profile }: Wishes, verdicts: readonly Verdict[], total: Total): JsonValue {
+function jsonData({ profile }: ValidateOptions, verdicts: readonly Verdict[], total: Total): JsonValue {
   return {
     strict: profile !== undefined,
     profile: profile ?? null,
@@ -228,8 +217,7 @@ function jsonData({ profile }: Wishes, verdicts: readonly Verdict[], total: Tota
 }
 
 function summaryOf({ skills, invalid, errors, warnings, infos, fixed }: Total): string {
-  const many = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`
-  const findings = [many(errors, 'error'), many(warnings, 'warning'), many(infos, 'note')].join(', ')
   const valid = `${skills - invalid} valid, ${invalid} invalid`
-  return `${many(skills, 'skill')}: ${valid}; ${findings}${fixed > 0 ? `; ${many(fixed, 'file')} fixed` : ''}`
+  const found = [many(errors, 'error'), many(warnings, 'warning'), `${infos} info`].join(', ')
+  return `${many(skills, 'skill')}: ${valid}; ${found}${fixed > 0 ? `; ${many(fixed, 'file')} fixed` : ''}`
 }

@@ -87,9 +87,11 @@ function aboutField(key: string, value: JsonValue, { notes, hasRequires }: Besid
 
 /** Requirements that are not inside of `requires`. Others keep mappings of their own under these names. */
 function isMisplaced(key: string, value: JsonValue): boolean {
-  if (['bins', 'bin', 'Bins'].includes(key) && typeof value === 'string') return true
-  return ['bins', 'bin', 'Bins', 'env', 'config'].includes(key) && Array.isArray(value)
+  if (BINS.has(key)) return typeof value === 'string' || Array.isArray(value)
+  return (key === 'env' || key === 'config') && Array.isArray(value)
 }
+
+const BINS: ReadonlySet<string> = new Set(['bins', 'bin', 'Bins'])
 
 /** Keys there are the author's own, so only what surely means a field counts: its letters, or what it holds. */
 function looksLikeGate(key: string, value: JsonValue): boolean {

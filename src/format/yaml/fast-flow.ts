@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../kernel/index.ts'
+import { type JsonValue, withoutPrototype } from '../../kernel/index.ts'
 import { closingQuote, isKey, readScalar, unquote } from './fast-scalars.ts'
 
 /** How a list or mapping between brackets is read. */
@@ -52,7 +52,7 @@ class FlowReader {
   }
 
   private mapping(depth: number): JsonValue | undefined {
-    const result = Object.create(null) as Record<string, JsonValue>
+    const result: Record<string, JsonValue> = {}
     while (this.next() !== '}') {
       const key = this.key()
       if (key === undefined || key in result || this.text[this.at] !== ':') return undefined
@@ -64,7 +64,7 @@ class FlowReader {
       result[key] = value
     }
     this.at++
-    return result
+    return withoutPrototype(result)
   }
 
   /** Passes the comma behind an entry. */

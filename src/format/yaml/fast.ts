@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+import { type JsonObject, type JsonValue, withoutPrototype } from '../../kernel/index.ts'
 import { readFlow } from './fast-flow.ts'
 import { folded, hasNoColon, indentOf, keyEnd, keyIn, withoutComment } from './fast-lines.ts'
 import { afterClosing, closingQuote, isPlainText, readScalar, type ScalarForm, unquote } from './fast-scalars.ts'
@@ -71,13 +71,14 @@ class FastReader {
   }
 
   private mapping(indent: number, depth: number): JsonObject | undefined {
-    const result = Object.create(null) as Record<string, JsonValue>
+    const result: Record<string, JsonValue> = {}
     const places = this.placesOf(result)
     for (let found = this.nextIndent(); found >= indent; found = this.nextIndent()) {
       const line = this.line(this.at)
       const end = keyEnd(line, indent)
       if (found > indent || end < 0 || ++this.entries > MOST.entries) return undefined
       const key = keyIn(line.slice(indent, end))
+      // A key given twice, or one such as `constructor` that every object inherits.
       if (key === undefined || key in result) return undefined
       places?.set(key, { line: this.at, column: indent + 1 })
       this.at++
@@ -86,7 +87,7 @@ class FastReader {
       if (value === undefined) return undefined
       result[key] = value
     }
-    return result
+    return withoutPrototype(result)
   }
 
   /** Where the places of a mapping's keys are kept; undefined when they are not wanted. */

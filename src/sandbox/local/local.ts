@@ -45,6 +45,11 @@ export async function tryLocal(options: LocalOptions): Promise<void> {
   }
 }
 
+/** Throws INVALID_ARGUMENT for a directory in which no command is run. */
+export function checkLocalWorkspace(workspace: string, options: LocalOptions): void {
+  checkWorkspace(workspace, settle(options).stateDir)
+}
+
 class LocalSandbox implements Sandbox {
   readonly kind = 'local'
   readonly diagnostics: readonly Diagnostic[]

@@ -108,7 +108,7 @@ async function readAll(
   for (;;) {
     // One byte more than the file says, so that its end is seen without another round.
     const chunk = new Uint8Array(Math.max(1, Math.min(CHUNK_BYTES, Math.max(0, file.stats.size - total) + 1)))
-    const count = readInto(file.fd, chunk, total)
+    const count = readInto(file.fd, chunk, { position: total })
     total += count
     if (total > maxBytes) throw tooLarge(total)
     chunks.push(chunk.subarray(0, count))

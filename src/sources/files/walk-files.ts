@@ -148,7 +148,7 @@ async function addContents(walk: Walk, path: string, { fd, stats }: OpenedFile):
   const hash = createSha256()
   let size = 0
   for (let count = buffer.length; count === buffer.length;) {
-    count = readInto(fd, buffer, size)
+    count = readInto(fd, buffer, { position: size })
     size += count
     checkSize(walk, path, Math.max(size, stats.size))
     hash.update(buffer.subarray(0, count))

@@ -40,16 +40,16 @@ test('with --help no word is too many', () => {
 })
 
 for (const [args, message, fix] of [
-  [['--nope'], /Unknown option '--nope'/, /^See: nexus skills list --help$/],
-  [['--modle', 'x'], /Unknown option '--modle'/, /^Did you mean --model\?/],
-  [['-x'], /Unknown option '-x'/, /^See: /],
-  [['--__proto__'], /Unknown option '--__proto__'/, /^See: /],
-  [['--constructor=1'], /Unknown option '--constructor'/, /^See: /],
-  [['--model'], /--model needs a value/, /^--model NAME$/],
-  [['-m', '--json'], /--model needs a value/, /^--model NAME$/],
-  [['--json=1'], /--json takes no value/, /^--json$/],
-  [['--help=1'], /--help takes no value/, /^--help$/],
-  [['a', 'b'], /'b' is one argument too many/, /^See: /],
+  [['--nope'], /has no option --nope/, /^See its options: nexus skills list --help$/],
+  [['--modle', 'x'], /has no option --modle/, /^Did you mean --model\?/],
+  [['-x'], /has no option -x/, /^See its options: nexus skills list --help$/],
+  [['--__proto__'], /has no option --__proto__/, /^See its options: nexus skills list --help$/],
+  [['--constructor=1'], /has no option --constructor/, /^See its options: nexus skills list --help$/],
+  [['--model'], /--model needs a value/, /^Write --model NAME\.$/],
+  [['-m', '--json'], /--model needs a value/, /^Write --model NAME\.$/],
+  [['--json=1'], /--json takes no value/, /^Write --json alone\.$/],
+  [['--help=1'], /--help takes no value/, /^Write --help alone\.$/],
+  [['a', 'b'], /does not take the argument 'b'/, /^Remove it/],
 ] as const)
   test(`${args.join(' ')} is wrong use: ${message.source}`, () => {
     assert.throws(

@@ -112,7 +112,7 @@ test('a held skill is SKILL_HELD to check, and one that is not there is SKILL_NO
     const { error } = JSON.parse(stdout) as { error: { code: string; message: string } }
     return [code, error.code, error.message]
   }
-  assert.deepEqual(await errorOf('stuck'), [1, 'SKILL_HELD', "'stuck' is held back: missing binary: no-such-bin."])
+  assert.deepEqual(await errorOf('stuck'), [1, 'SKILL_HELD', "The skill 'stuck' is held: missing binary: no-such-bin."])
   assert.deepEqual((await errorOf('workspace/twin~2')).slice(0, 2), [1, 'SKILL_HELD'])
   assert.deepEqual((await errorOf('absent')).slice(0, 2), [4, 'SKILL_NOT_FOUND'])
 })

@@ -51,7 +51,7 @@ test('check, show and why show the exact command for the target, and never run i
   assert.match((await place.run(['skills', 'show', 'needy', '--trust'])).stdout, apt)
   const why = await place.run(['skills', 'why', 'needy', '--trust'])
   assert.match(why.stdout, /Nexus does not run it\. \(install\)/)
-  assert.match(why.stdout, /next: (sudo )?apt-get install -y nexus-no-such-program/)
+  assert.match(why.stdout, /fix: (sudo )?apt-get install -y nexus-no-such-program/)
   for (const name of ['pwned', 't.zip']) assert.equal(existsSync(join(place.workspace, name)), false)
 })
 

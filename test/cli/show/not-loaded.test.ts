@@ -6,7 +6,7 @@ import { Place } from '../nexus.ts'
 
 test('a skill that is there and held is not called missing: the reason is told, with what to type', async (t) => {
   const place = new Place(t)
-  const env = { PATH: '/nowhere' }
+  const env = { PATH: place.bin }
   for (const args of [
     ['skills', 'show', 'github', '--content'],
     ['skills', 'show', 'bundled/github', '--content'],
@@ -15,12 +15,12 @@ test('a skill that is there and held is not called missing: the reason is told, 
     const { code, stderr } = await place.run(args, { env })
     assert.equal(code, 1, stderr)
     const trust = args.includes('--trust') ? '--trust ' : ''
-    const held = `error SKILL_HELD: 'github' is held back: missing binary: gh.\n  fix: nexus skills why ${trust}github`
+    const held = `error SKILL_HELD: The skill 'github' is held: missing binary: gh.\n  fix: To see why, run: nexus skills why ${trust}github\n`
     assert.ok(stderr.includes(held), stderr)
   }
   const { code, stderr } = await place.run(['skills', 'show', 'greet', '--content'])
   assert.equal(code, 1, stderr)
-  assert.match(stderr, /error SKILL_HELD: 'greet' is held back: its source is not trusted/)
+  assert.match(stderr, /error SKILL_HELD: The skill 'greet' is held: its source is not trusted/)
 })
 
 test('a skill that is not there is missing', async (t) => {

@@ -33,7 +33,7 @@ test('a valid skill is named, and the exit code is 0', async (t) => {
   write(place, { good: GOOD })
   const { code, stdout, stderr } = await place.run(['skills', 'validate', 'checked/good', '--strict'])
   assert.deepEqual([code, stderr], [0, ''])
-  assert.equal(stdout, 'valid checked/good/SKILL.md\n1 skill: 1 valid, 0 invalid; 0 errors, 0 warnings, 0 notes\n')
+  assert.equal(stdout, 'valid checked/good/SKILL.md\n1 skill: 1 valid, 0 invalid; 0 errors, 0 warnings, 0 info\n')
 })
 
 test('a fault is shown in its lines, with a caret below the place and the fix', async (t) => {
@@ -142,7 +142,7 @@ test('a SKILL.md that leads to another file of the folder is validated and never
     assert.match(stdout + stderr, /warning link-followed checked\/linked\/SKILL\.md/)
     assert.match(
       stdout + stderr,
-      /nothing is written through a link\n.*fix: name the file that it leads to: .*shared\.md/,
+      /the file was not written, because it is a link\n.*fix: Name the file that it refers to: .*shared\.md/,
     )
     assert.equal(readFileSync(join(folder, 'shared.md'), 'utf8'), COLON)
   }

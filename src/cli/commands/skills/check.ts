@@ -8,23 +8,25 @@ import {
 } from '../../../diagnose/index.ts'
 import {
   type Diagnostic,
+  type ErrorCode,
   hasErrors,
   type JsonValue,
-  NexusError,
+  type NexusError,
   type RejectedSkill,
   type Skill,
   skillAddress,
   toSafeLine,
 } from '../../../kernel/index.ts'
 import type { Local, Look } from '../../../local/index.ts'
-import { type Invocation, proposed } from '../../command.ts'
-import { envelope, type ErrorMember } from '../../envelope.ts'
+import { type Invocation, whereFix } from '../../command.ts'
+import { commandData, envelope, type ErrorMember } from '../../envelope.ts'
 import { withProgress } from '../../interactive/progress.ts'
+import { errorOf, type Message, MESSAGES, NOTES } from '../../messages/index.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { copiesMeant, diagnoseHere, factsAbout, type Seen } from '../../show/facts.ts'
-import { findingsData, printCopy, withCommands } from '../../show/findings.ts'
+import { findingsData, printCopy, printExplain, withCommands } from '../../show/findings.ts'
 import { installData, installGround, missingInstallsOf, printInstalls } from '../../show/install.ts'
-import { looseIn, rejectedData, skillData } from '../../show/skills.ts'
+import { invalidData, looseIn, skillData } from '../../show/skills.ts'
 import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
 import { formatDiagnostic } from '../../terminal.ts'
 import { canLoadSkills } from './why.ts'
@@ -40,7 +42,7 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
       judged(skills, { local, seen, invocation, isQuick: name === undefined }),
     )
     const loose = name === undefined ? looseIn(seen.catalog) : []
-    const error = errorOf({ name, states, rejected, isSearched: !hasErrors(loose) }, invocation)
+    const error = problemOf({ name, states, rejected, isSearched: !hasErrors(loose) }, invocation)
     const found = { states, rejected, loose, ...(error && { error }) }
     const extras = extrasOf(seen, invocation)
     if (invocation.flags['json'] === true) printJson(found, { seen, extras, invocation })
@@ -54,7 +56,13 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
 type Checked = Seen & Pick<Look, 'diagnostics'>
 
 function seenBy({ runtime, loaded, sources, diagnostics }: Local, invocation: Invocation): Checked {
-  return { loaded, sources, diagnostics, facts: runtime.facts, catalog: runtime.catalog(agentFlag(invocation)) }
+  return {
+    loaded,
+    sources,
+    diagnostics,
+    facts: runtime.facts,
+    catalog: runtime.openAgent({ id: agentFlag(invocation) }).catalog(),
+  }
 }
 
 interface Chosen {
@@ -62,7 +70,7 @@ interface Chosen {
   readonly rejected: readonly RejectedSkill[]
 }
 
-/** Every copy that a name means, or all. Throws SKILL_NOT_FOUND with the places that were searched. */
+/** Every copy that a name refers to, or all. Throws SKILL_NOT_FOUND with the folders that were searched. */
 async function chosen(name: string | undefined, seen: Checked, invocation: Invocation): Promise<Chosen> {
   const { catalog } = seen
   const copies = name === undefined ? catalog : copiesMeant(name, catalog, invocation.cwd)
@@ -73,12 +81,13 @@ async function chosen(name: string | undefined, seen: Checked, invocation: Invoc
 
 function notFound(name: string, { findings }: Diagnosis, invocation: Invocation): NexusError {
   const [first] = findings
-  const place = first?.path === undefined ? '' : ` (${first.path})`
-  const more = findings.length > 1 ? `   All of it: ${proposed(['skills', 'why', name], invocation)}` : ''
+  const file = first?.path === undefined ? '' : ` (${invocation.terminal.shortPath(first.path)})`
+  const fix =
+    findings.length === 1 && first
+      ? { fix: first.fix, ...(first.proposal && { proposal: first.proposal }) }
+      : whereFix('To see every finding, run:', ['skills', 'why', name], invocation)
   const head = first?.code === 'not-found' ? '' : `There is no skill '${toSafeLine(name)}'. `
-  return new NexusError('SKILL_NOT_FOUND', `${head}${first?.message ?? ''}${place}`, {
-    fix: `${first?.fix ?? ''}${more}`,
-  })
+  return errorOf('SKILL_NOT_FOUND', { message: `${head}${first?.message ?? ''}${file}`, ...fix })
 }
 
 interface Judged extends CopyDiagnosis {
@@ -98,14 +107,18 @@ async function judged(
 ): Promise<readonly Judged[]> {
   const agentId = agentFlag(invocation)
   const about = await factsAbout(skills, seen, { invocation, isQuick })
-  const facts = { ...about, index: local.runtime.index(agentId), canLoad: canLoadSkills(local, agentId) }
+  const facts = {
+    ...about,
+    index: local.runtime.openAgent({ id: agentId }).index(),
+    canLoad: canLoadSkills(local, agentId),
+  }
   return skills.map((skill) => {
     const { findings, ...copy } = diagnoseCopy(skill, facts)
     return { ...copy, skill, findings: findings.map((found) => withCommands(found, invocation)) }
   })
 }
 
-/** What is told about a skill besides its diagnosis. */
+/** What is printed about a skill besides its diagnosis. */
 interface Extras {
   readonly installs: (skill: Skill) => ReturnType<typeof missingInstallsOf>
   readonly variables: ReturnType<typeof variablesIn>
@@ -147,7 +160,7 @@ function printJson({ states, rejected, loose, error }: Found, { seen, extras, in
   }
   const ofSkills = [...states.map(({ skill }) => skill), ...rejected].flatMap((each) => each.diagnostics)
   const diagnostics = [...seen.diagnostics, ...new Set([...loose, ...ofSkills])]
-  const data = { target: seen.facts.target, skills: states.map(asData), rejected: rejected.map(rejectedData) }
+  const data = { target: seen.facts.target, skills: states.map(asData), invalid: rejected.map(invalidData) }
   invocation.terminal.json(
     envelope('skills check', data, { diagnostics, exit: error ? 1 : 0, ...(error && { error }) }),
   )
@@ -155,7 +168,7 @@ function printJson({ states, rejected, loose, error }: Found, { seen, extras, in
 
 function printText({ states, rejected, loose }: Found, { seen, extras, invocation }: Around): void {
   const { terminal } = invocation
-  terminal.line(terminal.paint('dim', `Checked against: ${toSafeLine(seen.facts.target)}`))
+  terminal.line(terminal.paint('dim', NOTES.checkedAgainst(toSafeLine(seen.facts.target))))
   for (const state of states) {
     printCopy(state, terminal)
     printInstalls(extras.installs(state.skill), { terminal, indent: '      ' })
@@ -165,11 +178,13 @@ function printText({ states, rejected, loose }: Found, { seen, extras, invocatio
     const findings = broken.findings.map((found: Finding) => withCommands(found, invocation))
     printCopy({ ...broken, findings }, terminal)
   }
-  for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal.paint))
+  for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal))
+  const broken = rejected.flatMap(({ diagnostics }) => diagnostics)
+  printExplain([...states.flatMap(({ findings }) => findings), ...broken, ...loose], terminal)
 }
 
 /** Why `check` ends with 1. */
-function errorOf(
+function problemOf(
   {
     name,
     states,
@@ -178,24 +193,29 @@ function errorOf(
   }: Pick<Found, 'states' | 'rejected'> & { readonly name: string | undefined; readonly isSearched: boolean },
   invocation: Invocation,
 ): ErrorMember | undefined {
-  const why = (asked: string): string => proposed(['skills', 'why', asked], invocation)
+  const why = (asked: string): Omit<Message, 'message'> =>
+    whereFix('To see why, run:', ['skills', 'why', asked], invocation)
   const [broken] = rejected
-  if (broken) {
-    const many = rejected.length === 1 ? `'${toSafeLine(broken.name)}' is` : `${rejected.length} skills are`
-    const fix = proposed(['skills', 'validate', broken.file], invocation)
-    return { code: 'SKILL_INVALID', message: `${many} broken.`, fix }
-  }
-  const unloadable = states.filter(({ verdict }) => verdict === 'unloadable')
+  if (broken)
+    return member(
+      'SKILL_INVALID',
+      MESSAGES.skillsInvalid(
+        rejected.map((each) => each.name),
+        broken.file,
+      ),
+    )
+  const unloadable = states.filter(({ verdict }) => verdict === 'unloadable').map(({ address }) => address)
   const [first] = unloadable
-  if (first) {
-    const many = unloadable.length === 1 ? `'${toSafeLine(first.address)}'` : `${unloadable.length} skills`
-    return { code: 'SKILL_INVALID', message: `${many} cannot be loaded.`, fix: why(first.address) }
-  }
-  if (!isSearched) return { code: 'FILE_NOT_FOUND', message: 'Not every place could be searched; see the diagnostics.' }
+  if (first !== undefined) return member('SKILL_INVALID', MESSAGES.skillsUnloadable(unloadable, why(first)))
+  if (!isSearched) return member('FILE_NOT_FOUND', MESSAGES.sourcesUnsearched())
   if (name === undefined || states.some(({ verdict }) => verdict === 'ready')) return undefined
   const held = states.find(({ verdict }) => verdict === 'held')
-  const what = held ? 'is held back' : 'is not the copy that its name means'
   const reasons = (held ?? states[0])?.findings.filter(({ severity }) => severity !== 'info') ?? []
-  const said = reasons.map(({ reason, message }) => reason ?? message).join('; ')
-  return { code: 'SKILL_HELD', message: `'${toSafeLine(name)}' ${what}: ${said}.`, fix: why(name) }
+  const text = reasons.map(({ reason, message }) => reason ?? message).join('; ')
+  const message = held ? MESSAGES.skillHeld(name, text, why(name)) : MESSAGES.skillNotActive(name, text, why(name))
+  return member('SKILL_HELD', message)
+}
+
+function member(code: ErrorCode, { proposal, ...words }: Message): ErrorMember {
+  return { code, ...words, ...commandData(proposal) }
 }

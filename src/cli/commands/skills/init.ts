@@ -1,9 +1,10 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { makeDirectory, NexusError, shellWord, toSafeLine } from '../../../kernel/index.ts'
+import { makeDirectory, type NexusError, SKILL_FILE, toSafeLine } from '../../../kernel/index.ts'
 import { packageRoot } from '../../../local/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
+import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
 
 /** What our own tools accept: ASCII, so that the name works in every client, URL and file system. Source: decisions, "names". */
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
@@ -16,33 +17,26 @@ export async function initSkill(invocation: Invocation): Promise<number> {
   const { terminal, cwd } = invocation
   const name = checkName(invocation.positionals[0])
   const directory = resolve(cwd, stringFlag(invocation, 'path') ?? 'skills', name)
-  const file = join(directory, 'SKILL.md')
+  const file = join(directory, SKILL_FILE)
   create(directory, file, fill(name, stringFlag(invocation, 'description')))
   if (invocation.flags['json'] === true) {
     terminal.json(envelope('skills init', { name, directory, file }))
     return 0
   }
-  const shown = relative(cwd, file)
-  terminal.line(`Made ${shown.startsWith('..') ? file : shown}`)
-  terminal.note(
-    `Next: fill it in, then  nexus skills validate ${relative(cwd, directory) || '.'}  and  nexus skills check ${name}`,
-  )
+  terminal.line(NOTES.made(terminal.shortPath(file)))
+  const inside = relative(cwd, directory)
+  const path = inside === '' ? '.' : inside.startsWith('..') ? directory : inside
+  terminal.note(NOTES.fillIn(terminal.commandLine(['skills', 'validate', path])))
   return 0
 }
 
 function checkName(name: string | undefined): string {
   if (name === undefined) {
-    throw new NexusError('INVALID_ARGUMENT', 'nexus skills init: the name is missing.', {
-      fix: 'nexus skills init my-skill',
-    })
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('skills init', 'a name', ['my-skill']))
   }
   if (NAME.test(name) && name.length <= MAX_NAME_CHARS && !RESERVED.test(name)) return name
-  const problem = RESERVED.test(name)
-    ? 'is a device name on Windows'
-    : `is no skill name: lower-case letters, digits and single hyphens, at most ${MAX_NAME_CHARS}`
-  throw new NexusError('INVALID_ARGUMENT', `'${toSafeLine(name).slice(0, 100)}' ${problem}.`, {
-    fix: `nexus skills init ${suggest(name)}`,
-  })
+  const about = { max: MAX_NAME_CHARS, isDevice: RESERVED.test(name), suggested: suggest(name) }
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.skillNameInvalid(name, about))
 }
 
 function suggest(name: string): string {
@@ -74,25 +68,19 @@ function create(directory: string, file: string, text: string): void {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST' && isThere(directory))
       throw existsAlready(directory, file, cause)
-    throw new NexusError('INVALID_ARGUMENT', `${directory} cannot be made: ${(cause as Error).message}`, {
-      fix: 'Name a directory you may write to with --path.',
-      cause,
-    })
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.directoryNotMade(directory, (cause as Error).message), cause)
   }
 }
 
-/** Source: reference/security, case 175. A directory that is there belongs to somebody, even an empty one. */
+/** Source: reference/security, case 175. A directory that exists is never written to, even an empty one. */
 function existsAlready(directory: string, file: string, cause: unknown): NexusError {
-  const another = 'Choose another name'
-  if (existsSync(file))
-    return new NexusError('CONFLICT', `${file} exists already.`, { fix: `${another}, or edit that file.`, cause })
-  const fix = isEmpty(directory)
-    ? `${another}, or remove the empty directory: rmdir ${shellWord(directory)}`
-    : `${another}.`
-  return new NexusError('CONFLICT', `${directory} exists already.`, { fix, cause })
+  const message = existsSync(file)
+    ? MESSAGES.skillExists(file)
+    : MESSAGES.directoryExists(directory, isEmpty(directory))
+  return errorOf('CONFLICT', message, cause)
 }
 
-/** False when the place that is taken is one further up. */
+/** False when the path that exists is one further up. */
 function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined

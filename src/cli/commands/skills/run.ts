@@ -1,15 +1,16 @@
-import { type JsonValue, NexusError, type Outcome, quotedWord, toSafeLine } from '../../../kernel/index.ts'
+import { type JsonValue, type Outcome, quotedWord, toSafeLine } from '../../../kernel/index.ts'
 import type { Local } from '../../../local/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { callError, errorMember, printFailure, toFailure } from '../../failure.ts'
+import { errorOf, MESSAGES } from '../../messages/index.ts'
 import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
-import { agentFlag, agentOf, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
+import { agentFlag, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
 import { notesOf } from '../../show/notes.ts'
 import { notLoaded } from '../../show/not-loaded.ts'
 
-/** What `--json` holds of each stream; the rest is counted. */
+/** Bytes of each stream in `--json`; of the rest only the number is given. */
 const JSON_MAX_BYTES = 8 * 1024 * 1024
 /** As of a command whose reader went away: 128 + SIGPIPE. */
 const READER_GONE = 141
@@ -18,15 +19,13 @@ const READER_GONE = 141
 export async function runSkill(invocation: Invocation): Promise<number> {
   const [name] = invocation.positionals
   if (name === undefined || invocation.rest.length === 0) {
-    throw new NexusError('INVALID_ARGUMENT', 'nexus skills run: give the name of a skill and, after --, the command.', {
-      fix: `nexus skills run csv-report -- node '{baseDir}/scripts/report.mjs' data.csv`,
-    })
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.runNeedsCommand())
   }
   const local = await openFor(invocation, { needsTrust: true })
   try {
     const timeoutSec = secondsFlag(invocation, local)
     warnUnconfined(local, invocation)
-    const baseDir = await place(local, name, invocation)
+    const baseDir = await baseDirOf(local, name, invocation)
     const ran = await execute(local, invocation, {
       command: toCommand(invocation.rest, baseDir),
       skill_name: name,
@@ -57,8 +56,8 @@ async function execute(local: Local, invocation: Invocation, args: { [name: stri
   const progress = createProgress(terminal)
   progress.begin('starting the command')
   try {
-    const { outcome } = await local.runtime.call(
-      { tool: 'run_command', arguments: args, origin: 'cli', ...agentOf(invocation) },
+    const { outcome } = await local.runtime.openAgent({ id: agentFlag(invocation) }).call(
+      { tool: 'run_command', arguments: args, origin: 'cli' },
       {
         signal: AbortSignal.any([signal, terminal.outputEnd]),
         maxLiveBytes: json ? JSON_MAX_BYTES : Number.MAX_SAFE_INTEGER,
@@ -98,7 +97,7 @@ function failureOf(outcome: Outcome, local: Local, invocation: Invocation): Retu
   return toFailure(callError(outcome, fix), invocation.signal)
 }
 
-/** The reason itself is told when the program ends. */
+/** `main` prints the reason when the program ends. */
 function endOfOutput({ why }: WriteFailure): number {
   return why === 'gone' ? READER_GONE : 1
 }
@@ -120,13 +119,16 @@ function toData({ data = {}, stats = {} }: Outcome, streams: Streams): JsonValue
 }
 
 /** Loads the skill through the pipeline, so that trust, policy and ledger see it, and returns where its files are. */
-async function place(local: Local, name: string, invocation: Invocation): Promise<string> {
-  const { outcome } = await local.runtime.call(
-    { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli', ...agentOf(invocation) },
-    { signal: invocation.signal },
-  )
+async function baseDirOf(local: Local, name: string, invocation: Invocation): Promise<string> {
+  const { outcome } = await local.runtime
+    .openAgent({ id: agentFlag(invocation) })
+    .call({ tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' }, { signal: invocation.signal })
   if (outcome.type !== 'failed') return String(outcome.data['base_dir'])
-  throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)), invocation })
+  throw notLoaded(outcome, {
+    name,
+    catalog: local.runtime.openAgent({ id: agentFlag(invocation) }).catalog(),
+    invocation,
+  })
 }
 
 /** One word is a command line; several are words, quoted so that the shell sees them as given. */
@@ -142,14 +144,15 @@ function secondsFlag(invocation: Invocation, local: Local): number | undefined {
   const seconds = Number(text)
   const max = maxTimeoutSec(local, invocation)
   if (seconds > 0 && seconds <= max) return seconds
-  throw new NexusError('INVALID_ARGUMENT', `--timeout ${toSafeLine(text)}: give a number of seconds above 0.`, {
-    fix: `--timeout ${seconds > max ? max : 60}   (at most ${max}; execution.timeoutMs in nexus.yaml raises that)`,
-  })
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.timeoutInvalid(text, max))
 }
 
-/** Longest time that the tool accepts. */
+/** Seconds. */
 function maxTimeoutSec(local: Local, invocation: Invocation): number {
-  const tool = local.runtime.definitions(agentFlag(invocation)).find(({ name }) => name === 'run_command')
+  const tool = local.runtime
+    .openAgent({ id: agentFlag(invocation) })
+    .definitions()
+    .find(({ name }) => name === 'run_command')
   const properties = tool?.parameters['properties'] as { timeout_sec?: { maximum?: number } } | undefined
   return properties?.timeout_sec?.maximum ?? Number.POSITIVE_INFINITY
 }

@@ -1,29 +1,31 @@
 import { createSkillSearch } from '../../../catalog/index.ts'
-import { NexusError, toSafeLine } from '../../../kernel/index.ts'
+import { toSafeLine } from '../../../kernel/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
+import { errorMember, printFailure } from '../../failure.ts'
 import { withProgress } from '../../interactive/progress.ts'
+import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { formatTable, shorten } from '../../show/columns.ts'
 
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 1000
 
-/** `nexus skills search <words…>`: the ready skills that fit the words best. Exit code 4 when none does. */
+/** `nexus skills search <words…>`: the ready skills that match the words best. Exit code 4 when none does. */
 export async function searchSkills(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   const query = [...invocation.positionals, ...invocation.rest].join(' ').trim()
   if (query === '') {
-    throw new NexusError('INVALID_ARGUMENT', 'nexus skills search: the words are missing.', {
-      fix: 'nexus skills search csv chart',
-    })
+    const message = MESSAGES.argumentMissing('skills search', 'words to search for', ['csv', 'chart'])
+    throw errorOf('INVALID_ARGUMENT', message)
   }
   const limit = limitFlag(invocation)
   const local = await openFor(invocation, { record: 'memory' })
   try {
-    const { skills: offered, addressOf, callName } = local.runtime.catalog(agentFlag(invocation))
+    const { skills: offered, addressOf, callName } = local.runtime.openAgent({ id: agentFlag(invocation) }).catalog()
     const search = createSkillSearch(offered, { callName })
     const { skills, total } = await withProgress(terminal, 'searching', () => search.find(query, { limit }))
+    const none = { code: 'SKILL_NOT_FOUND', ...MESSAGES.searchEmpty(query) } as const
     if (invocation.flags['json'] === true) {
       const found = skills.map((skill) => ({
         name: skill.name,
@@ -31,19 +33,11 @@ export async function searchSkills(invocation: Invocation): Promise<number> {
         description: skill.description,
         file: skill.file,
       }))
-      const none = {
-        code: 'SKILL_NOT_FOUND',
-        message: `No ready skill fits '${toSafeLine(query)}'.`,
-        fix: 'nexus skills list --all',
-      }
-      const about = { diagnostics: local.diagnostics, ...(found.length === 0 && { error: none, exit: 4 }) }
+      const about = { diagnostics: local.diagnostics, ...(found.length === 0 && { error: errorMember(none), exit: 4 }) }
       terminal.json(envelope('skills search', { query, total, skills: found }, { exit: 0, ...about }))
       return skills.length === 0 ? 4 : 0
     }
-    if (skills.length === 0) {
-      terminal.note(`No ready skill fits '${toSafeLine(query)}'. Others may be held back: nexus skills list --all`)
-      return 4
-    }
+    if (skills.length === 0) return printFailure(none, terminal)
     terminal.line(
       formatTable(
         skills.map((skill) => [
@@ -55,9 +49,7 @@ export async function searchSkills(invocation: Invocation): Promise<number> {
       ),
     )
     if (total > skills.length)
-      terminal.note(
-        terminal.paintNote('dim', `${total - skills.length} more fit: --limit ${Math.min(total, MAX_LIMIT)}`),
-      )
+      terminal.note(terminal.paintNote('dim', NOTES.moreMatch(total - skills.length, Math.min(total, MAX_LIMIT))))
     return 0
   } finally {
     await local.close()
@@ -69,7 +61,6 @@ function limitFlag(invocation: Invocation): number {
   if (text === undefined) return DEFAULT_LIMIT
   const limit = Number(text)
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit
-  throw new NexusError('INVALID_ARGUMENT', `--limit ${toSafeLine(text)}: give a whole number from 1 to ${MAX_LIMIT}.`, {
-    fix: '--limit 20',
-  })
+  const range = `a whole number from 1 to ${MAX_LIMIT}`
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.notANumber('limit', text, { range, example: '20' }))
 }

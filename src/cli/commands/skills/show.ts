@@ -1,12 +1,13 @@
 import { type Catalog, everyCopy } from '../../../catalog/index.ts'
 import { type CopyDiagnosis, diagnoseCopy, FINE } from '../../../diagnose/index.ts'
-import { type JsonValue, NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
+import { type JsonValue, type NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Look } from '../../../local/index.ts'
 import { fileDigest } from '../../../sources/index.ts'
-import { type Invocation, proposed } from '../../command.ts'
+import { type Invocation, whereFix } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
-import { withLook } from '../../look.ts'
-import { agentFlag, agentOf, openFor } from '../../open.ts'
+import { withInspection } from '../../inspect.ts'
+import { errorOf, MESSAGES } from '../../messages/index.ts'
+import { agentFlag, openFor } from '../../open.ts'
 import { formatTable } from '../../show/columns.ts'
 import { copiesMeant, factsAbout } from '../../show/facts.ts'
 import { findingsData, formatFinding, withCommands } from '../../show/findings.ts'
@@ -19,17 +20,15 @@ import { printVariables, variablesData, variablesIn } from '../../show/variables
 export async function showSkill(invocation: Invocation): Promise<number> {
   const [name] = invocation.positionals
   if (name === undefined) {
-    throw new NexusError('INVALID_ARGUMENT', 'nexus skills show: the name of the skill is missing.', {
-      fix: 'nexus skills list',
-    })
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('skills show', 'the name of a skill', ['csv-report']))
   }
-  return withLook(invocation, async (look, catalog) => {
+  return withInspection(invocation, async (inspection, catalog) => {
     const { terminal, flags } = invocation
     const skill = skillMeant(name, catalog, invocation)
-    const shown = await readShown(skill, { look, catalog, invocation })
+    const shown = await readShown(skill, { inspection, catalog, invocation })
     const content = flags['content'] === true ? await load(shown.copy.address, invocation) : undefined
     if (flags['json'] === true) {
-      const diagnostics = [...look.diagnostics, ...skill.diagnostics]
+      const diagnostics = [...inspection.diagnostics, ...skill.diagnostics]
       const data = { ...shownData(shown), ...(content && { content }) }
       terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
     } else if (content === undefined) printShown(shown, invocation)
@@ -38,29 +37,27 @@ export async function showSkill(invocation: Invocation): Promise<number> {
   })
 }
 
-/** The copy that a name, an address or a path means first, whatever its state. */
+/** The first copy that a name, an address or a path refers to, whatever its state. */
 function skillMeant(name: string, catalog: Catalog, invocation: Invocation): Skill {
   const copies = copiesMeant(name, catalog, invocation.cwd)
   const [skill] = everyCopy(copies)
   if (skill) return skill
-  const why = proposed(['skills', 'why', name], invocation)
+  const why = whereFix('To see why, run:', ['skills', 'why', name], invocation)
   const [broken] = copies.rejected
   if (broken) {
-    const [first] = broken.diagnostics
-    throw new NexusError('SKILL_INVALID', `${broken.file}: ${first?.message ?? 'cannot be read'}`, {
-      fix: first?.fix ?? why,
-    })
+    const [{ message = 'cannot be read', line, fix } = {}] = broken.diagnostics
+    const found = { file: invocation.terminal.shortPath(broken.file), line, message }
+    throw errorOf('SKILL_INVALID', MESSAGES.skillInvalid(broken.name, found, fix === undefined ? why : { fix }))
   }
   throw notFound(catalog, name, why)
 }
 
 const MAX_NAMED = 20
 
-function notFound({ skills }: Catalog, name: string, fix: string): NexusError {
+function notFound({ skills }: Catalog, name: string, fix: ReturnType<typeof whereFix>): NexusError {
   const names = skills.slice(0, MAX_NAMED).map((skill) => toSafeLine(skill.name))
-  const more = skills.length > MAX_NAMED ? ` and ${skills.length - MAX_NAMED} more` : ''
-  const ready = names.length === 0 ? 'none' : `${names.join(', ')}${more}`
-  return new NexusError('SKILL_NOT_FOUND', `There is no skill '${toSafeLine(name)}'. Ready: ${ready}.`, { fix })
+  const more = skills.length > MAX_NAMED ? [`${skills.length - MAX_NAMED} more`] : []
+  return errorOf('SKILL_NOT_FOUND', MESSAGES.skillMissing(name, [...names, ...more], fix))
 }
 
 interface Shown {
@@ -74,9 +71,13 @@ interface Shown {
 
 async function readShown(
   skill: Skill,
-  { look, catalog, invocation }: { readonly look: Look; readonly catalog: Catalog; readonly invocation: Invocation },
+  {
+    inspection,
+    catalog,
+    invocation,
+  }: { readonly inspection: Look; readonly catalog: Catalog; readonly invocation: Invocation },
 ): Promise<Shown> {
-  const seen = { ...look, catalog }
+  const seen = { ...inspection, catalog }
   const facts = await factsAbout([skill], seen, { invocation, isQuick: true })
   const copy = diagnoseCopy(skill, facts)
   return {
@@ -84,7 +85,7 @@ async function readShown(
     copy: { ...copy, findings: copy.findings.map((found) => withCommands(found, invocation)) },
     sha256: await fileDigest(skill),
     variables: variablesIn(seen)(skill),
-    installs: installsOf(skill, installGround(look, invocation)),
+    installs: installsOf(skill, installGround(inspection, invocation)),
   }
 }
 
@@ -97,12 +98,17 @@ function shownData({ skill, copy, sha256, variables, installs }: Shown): { [key:
     ...(winner !== undefined && { winner }),
     findings: findingsData(findings),
     description: skill.description,
+    ...(skill.license !== undefined && { license: skill.license }),
+    ...(skill.compatibility !== undefined && { compatibility: skill.compatibility }),
+    metadata: { ...skill.metadata } as unknown as JsonValue,
+    allowedTools: [...skill.allowedTools],
     ...(installs.length > 0 && { install: installData(installs) }),
     ...(variables.length > 0 && { variables: variablesData(variables) }),
   }
 }
 
 function printShown({ skill, copy, sha256 = '', variables, installs }: Shown, { terminal }: Invocation): void {
+  const { shortPath } = terminal
   const { metadata, origin } = skill
   const emoji = metadata.emoji === undefined ? '' : `${metadata.emoji} `
   terminal.line(`${emoji}${terminal.paint('bold', toSafeLine(skill.name))}  ${copy.verdict}`)
@@ -110,8 +116,8 @@ function printShown({ skill, copy, sha256 = '', variables, installs }: Shown, { 
   terminal.line(`\n${toSafeLine(skill.description)}\n`)
   const rows: readonly (readonly [string, string])[] = [
     ['address', copy.address],
-    ['file', skill.file],
-    ['source', `${origin.tier}${origin.trusted ? '' : ', not trusted'}`],
+    ['file', shortPath(skill.file)],
+    ['source', `${origin.tier}${origin.trusted ? '' : ', untrusted'}`],
     ['license', skill.license ?? ''],
     ['compatibility', skill.compatibility ?? ''],
     ['homepage', metadata.homepage ?? ''],
@@ -135,12 +141,15 @@ function printShown({ skill, copy, sha256 = '', variables, installs }: Shown, { 
 async function load(name: string, invocation: Invocation): Promise<string> {
   const local = await openFor(invocation, { record: 'memory' })
   try {
-    const { outcome } = await local.runtime.call(
-      { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli', ...agentOf(invocation) },
-      { signal: invocation.signal },
-    )
+    const { outcome } = await local.runtime
+      .openAgent({ id: agentFlag(invocation) })
+      .call({ tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' }, { signal: invocation.signal })
     if (outcome.type !== 'failed') return outcome.text
-    throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)), invocation })
+    throw notLoaded(outcome, {
+      name,
+      catalog: local.runtime.openAgent({ id: agentFlag(invocation) }).catalog(),
+      invocation,
+    })
   } finally {
     await local.close()
   }

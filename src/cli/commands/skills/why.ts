@@ -1,10 +1,11 @@
 import { fromSnapshot } from '../../../catalog/index.ts'
 import { type Diagnosis, finding } from '../../../diagnose/index.ts'
-import { CODES, DEFAULT_PROJECT, type JsonValue, NexusError } from '../../../kernel/index.ts'
+import { CODES, DEFAULT_PROJECT, type JsonValue } from '../../../kernel/index.ts'
 import { type Local, stateFile } from '../../../local/index.ts'
 import { openSqliteStore } from '../../../store/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
-import { envelope } from '../../envelope.ts'
+import { commandData, envelope } from '../../envelope.ts'
+import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
 import { findSession } from '../../sessions/find-session.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { diagnoseHere } from '../../show/facts.ts'
@@ -16,9 +17,8 @@ export async function whySkill(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   const [name] = invocation.positionals
   if (name === undefined || name.trim() === '') {
-    throw new NexusError('INVALID_ARGUMENT', 'nexus skills why: the name of the skill is missing.', {
-      fix: 'nexus skills why csv-report',
-    })
+    const message = MESSAGES.argumentMissing('skills why', 'the name of a skill', ['csv-report'])
+    throw errorOf('INVALID_ARGUMENT', message)
   }
   const local = await openFor(invocation, { record: 'memory' })
   try {
@@ -31,7 +31,10 @@ export async function whySkill(invocation: Invocation): Promise<number> {
         copies: copies.map((copy) => ({ ...copy })),
       }
       const [answer] = findings
-      const error = answer && { code: 'SKILL_NOT_FOUND', message: answer.message, fix: answer.fix }
+      const error = answer && {
+        ...{ code: 'SKILL_NOT_FOUND', message: answer.message, fix: answer.fix },
+        ...commandData(answer.proposal),
+      }
       const about = { diagnostics: local.diagnostics, exit, ...(verdict === 'missing' && error && { error }) }
       terminal.json(envelope('skills why', data, about))
     } else printDiagnosis(diagnosis, invocation)
@@ -49,24 +52,30 @@ function exitOf({ verdict }: Diagnosis): number {
 async function explain(name: string, local: Local, invocation: Invocation): Promise<Diagnosis> {
   const { runtime, loaded, sources } = local
   const agentId = agentFlag(invocation)
-  const catalog = runtime.catalog(agentId)
+  const catalog = runtime.openAgent({ id: agentId }).catalog()
   const snapshot = await pinned(invocation)
   const canLoad = catalog.skills.length === 0 || canLoadSkills(local, agentId)
-  const told = { index: runtime.index(agentId), canLoad, ...(snapshot && { snapshot }) }
+  const known = { index: runtime.openAgent({ id: agentId }).index(), canLoad, ...(snapshot && { snapshot }) }
   const seen = { loaded, sources, facts: runtime.facts, catalog }
-  const diagnosis = await diagnoseHere(name, seen, { invocation, told })
+  const diagnosis = await diagnoseHere(name, seen, { invocation, known })
   return diagnosis.verdict === 'held' ? withInstalls(diagnosis, local, invocation) : diagnosis
 }
 
 /** True when policy leaves the agent a tool that loads skills. */
 export function canLoadSkills({ runtime }: Pick<Local, 'runtime'>, agentId: string | undefined): boolean {
-  return runtime.definitions(agentId).some(({ name }) => name === 'load_skill' || name === 'Skill')
+  return runtime
+    .openAgent({ id: agentId })
+    .definitions()
+    .some(({ name }) => name === 'load_skill' || name === 'Skill')
 }
 
 /** After what is missing: what the skill proposes to install, as the exact command. Nothing is run. */
 function withInstalls(diagnosis: Diagnosis, { runtime, loaded }: Local, invocation: Invocation): Diagnosis {
   const files = new Set(diagnosis.copies.filter(({ verdict }) => verdict === 'held').map(({ file }) => file))
-  const held = runtime.catalog(agentFlag(invocation)).held.map(({ skill }) => skill)
+  const held = runtime
+    .openAgent({ id: agentFlag(invocation) })
+    .catalog()
+    .held.map(({ skill }) => skill)
   const ground = installGround({ facts: runtime.facts, loaded }, invocation)
   const proposals = held
     .filter(({ file }) => files.has(file))
@@ -74,7 +83,7 @@ function withInstalls(diagnosis: Diagnosis, { runtime, loaded }: Local, invocati
   const found = proposals
     .filter(({ isChosen }) => isChosen)
     .map(({ path, label, kind, ...proposal }) => {
-      const message = `The skill proposes to install what is missing: ${label ?? kind}. Nexus does not run it.`
+      const message = NOTES.installProposed(label ?? kind)
       return finding('install', 'info', { path, message, fix: commandLine(proposal) })
     })
   return { ...diagnosis, findings: [...diagnosis.findings, ...found] }

@@ -71,7 +71,10 @@ test('check of all tells which skills cannot be loaded, and what is left out of 
   )
   const one = await place.run(['skills', 'check', 'big', '--trust', '--json'])
   const { error } = JSON.parse(one.stdout) as Checked
-  assert.deepEqual([error?.code, error?.fix], ['SKILL_INVALID', 'nexus skills why --trust workspace/big'])
+  assert.deepEqual(
+    [error?.code, error?.fix],
+    ['SKILL_INVALID', 'To see why, run: nexus skills why --trust workspace/big'],
+  )
 })
 
 test('the content of a skill with a link in it, and of one that is a link, is shown', async (t) => {

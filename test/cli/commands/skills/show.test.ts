@@ -68,7 +68,7 @@ test('a skill that is not there ends with 4, one that cannot be read with 1', as
   const place = prepare(t)
   const missing = await place.run(['skills', 'show', 'apar'])
   assert.deepEqual([missing.code, missing.stdout], [4, ''])
-  assert.match(missing.stderr, /There is no skill 'apar'.*Ready: .*apart/)
+  assert.match(missing.stderr, /There is no skill 'apar'.*Ready skills: .*apart/)
   const halved = await place.run(['skills', 'show', 'halved'])
   assert.equal(halved.code, 1)
   assert.match(halved.stderr, /SKILL_INVALID: .*halved\/SKILL\.md/)

@@ -124,8 +124,8 @@ test('a skill that came after the last turn of a session is answered as stale', 
 test('in a terminal the answer comes first, each finding with what to do next', async (t) => {
   const { stdout, code } = await new Place(t).run(['skills', 'why', 'github'])
   assert.equal(code, 1)
-  assert.match(stdout, /^github is held back\.\n\n✗ .*missing binary: gh/)
-  assert.match(stdout, /next: Install gh/)
+  assert.match(stdout, /^github is held\.\n\n✗ .*missing binary: gh/)
+  assert.match(stdout, /fix: Install gh/)
 })
 
 test('search finds a ready skill by its words, and ends with 4 when none fits', async (t) => {

@@ -1,11 +1,11 @@
-import { NexusError } from '../../kernel/index.ts'
 import type { Invocation } from '../command.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
 
 /**
  * Asks on stderr; anything but y or yes is no, and so is the end of the input. Ctrl-C cancels the whole invocation.
  * Rejects with CANCELLED when that or `signal` aborts.
  */
-export async function askYesNo(question: string, invocation: Invocation, signal = invocation.signal): Promise<boolean> {
+export async function confirm(question: string, invocation: Invocation, signal = invocation.signal): Promise<boolean> {
   const stop = AbortSignal.any([signal, invocation.signal])
   const { createInterface } = await import('node:readline/promises')
   const reader = createInterface({ input: process.stdin, output: process.stderr })
@@ -19,7 +19,7 @@ export async function askYesNo(question: string, invocation: Invocation, signal 
     if (stop.aborted) throw stop.reason
     return /^y(es)?$/i.test(answer.trim())
   } catch (cause) {
-    if (stop.aborted) throw new NexusError('CANCELLED', 'Cancelled while a question was open.', { cause })
+    if (stop.aborted) throw errorOf('CANCELLED', MESSAGES.cancelledQuestion(), cause)
     throw cause
   } finally {
     reader.close()

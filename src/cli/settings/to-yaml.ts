@@ -25,7 +25,7 @@ interface Line {
 }
 
 /** The document as YAML that can be read again, each value with a comment behind it. Text of files is made safe to show. */
-export function settingsText(document: JsonObject, commentOf: (setting: Setting) => string): string {
+export function toYaml(document: JsonObject, commentOf: (setting: Setting) => string): string {
   const lines = linesOf(document, { keys: [], indent: '' })
   const width = Math.min(MAX_WIDTH, Math.max(0, ...lines.map(({ text }) => text.length)))
   return lines.map(({ text, setting }) => (setting ? `${text.padEnd(width)}  ${commentOf(setting)}` : text)).join('\n')

@@ -1,38 +1,39 @@
-import { CODES, NexusError } from '../kernel/index.ts'
+import { CODES } from '../kernel/index.ts'
+import { errorOf, MESSAGES, NOTES } from './messages/index.ts'
 import type { Terminal } from './terminal.ts'
 
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** After a second signal the clean-up has this long: a command's grace time, and what follows it. The runner outlives us anyway. */
 const LAST_WAIT_MS = 3_000
 
-/** How an invocation is cancelled. Until a command asks for the signal, Ctrl-C ends the process as usual. */
-export interface Cancelling {
+/** How an invocation is cancelled. Until a command uses the signal, Ctrl-C ends the process as usual. */
+export interface Cancellation {
   signal(): AbortSignal
-  /** The signal, when a command has asked for it. */
-  asked(): AbortSignal | undefined
+  /** The signal, once a command uses it. */
+  used(): AbortSignal | undefined
   cancel(): void
   release(): void
 }
 
 /** The first Ctrl-C, stop of a service or end of the terminal cancels; a second one bounds how long that may take. */
-export function prepareCancelling(terminal: Pick<Terminal, 'note'>): Cancelling {
+export function prepareCancellation(terminal: Pick<Terminal, 'note'>): Cancellation {
   let controller: AbortController | undefined
   let lastWait: NodeJS.Timeout | undefined
-  const begin = (): AbortController => {
+  const listen = (): AbortController => {
     if (controller) return controller
     for (const name of ENDING_SIGNALS) process.on(name, cancel)
     return (controller = new AbortController())
   }
   const cancel = (): void => {
-    const { signal } = begin()
+    const { signal } = listen()
     if (!signal.aborted) {
-      terminal.note(`\nCancelling … (Ctrl-C again to wait at most ${LAST_WAIT_MS / 1000} s)`)
-      controller?.abort(new NexusError('CANCELLED', 'Cancelled by the user.'))
+      terminal.note(NOTES.cancelling(LAST_WAIT_MS / 1000))
+      controller?.abort(errorOf('CANCELLED', MESSAGES.cancelledByUser()))
     } else lastWait ??= setTimeout(() => process.exit(CODES.CANCELLED.exit), LAST_WAIT_MS)
   }
   return {
-    signal: () => begin().signal,
-    asked: () => controller?.signal,
+    signal: () => listen().signal,
+    used: () => controller?.signal,
     cancel,
     release: () => {
       clearTimeout(lastWait)

@@ -1,0 +1,100 @@
+/** notes: what is printed besides errors: verdicts, questions, hints and summaries. `line` is always a whole command. */
+import { toSafeLine } from '../../kernel/index.ts'
+
+/** A number with its noun. */
+export function many(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
+export const NOTES = {
+  cancelling: (seconds: number) => `\nCancelling … (Ctrl-C again to wait at most ${seconds} s)`,
+  outputFailed: (why: string) => `error: the output could not be written: ${why}`,
+  explain: (line: string) => `What a code means, with an example: ${line}`,
+  askAgain: (line: string) => `When that is done, ask again: ${line}`,
+  // Skills
+  noneReady: () => 'No skill is ready.',
+  othersHint: (line: string) => `For the reasons: ${line}`,
+  duplicateOf: (winner: string) => `duplicate of ${winner}`,
+  shadowedBy: (winner: string, file: string) => `shadowed by ${winner} (${file})`,
+  unreadFolder: (path: string, line: string) =>
+    `Not searched: ${path} contains skills of another program. To include them, add it to skills.load.extraDirs in nexus.yaml, or once: ${line}`,
+  checkedAgainst: (target: string) => `Checked against: ${target}`,
+  moreMatch: (number: number, limit: number) => `${many(number, 'more skill')} matched: --limit ${limit}`,
+  made: (file: string) => `Made ${file}`,
+  fillIn: (line: string) => `Next: replace the description, then check it: ${line}`,
+  variableGiven: (name: string) => `${name} is given to its commands`,
+  variableNotGiven: (name: string, why: string) => `${name} is not given to its commands: it ${why}`,
+  installUntrusted: () => 'what it proposes to install is not shown, because its source is untrusted',
+  installCommandUntrusted: () => 'its source is untrusted',
+  installProposed: (what: string) => `The skill proposes to install what is missing: ${what}. Nexus does not run it.`,
+  fixable: () => 'Nexus can write some of the fixes: add --fix to the same command.',
+  migrated: (changed: number, all: string, isWritten: boolean) =>
+    `${changed} of ${all} ${isWritten ? 'changed' : 'would change'}`,
+  migratesOther: (client: string, files: readonly string[]) =>
+    [`These files are in a folder of ${client}, which reads them too:`, ...files].join('\n'),
+  rewriteQuestion: () => 'Rewrite them for Nexus?',
+  // The prompt
+  styleIgnored: (style: string) =>
+    `--style ${style} has no effect, because the agent has the tool Skill: the style is list.`,
+  promptEmpty: (line: string) =>
+    `No skill is ready, so the prompt contains nothing about skills. For the reasons: ${line}`,
+  promptNoRoom: (budget: number, skills: number) =>
+    `Over budget: ${budget} characters have no room for ${many(skills, 'skill')}, so the prompt contains none. Raise --budget or skills.prompt.budgetChars.`,
+  // Workspaces and trust
+  meaningOfTrust: (directory: string) =>
+    `${directory} is untrusted. Its skills instruct the model and run commands in the sandbox. Its nexus.yaml changes settings.`,
+  lostTrust: (directory: string, settings: readonly string[]) =>
+    `Some settings of ${directory} are untrusted, because they were edited after you trusted it: ${settings.map(toSafeLine).join(', ')}.`,
+  changedMeanwhile: () => 'The configuration changed while the question was open.',
+  trustQuestion: () => 'Trust this workspace from now on?',
+  trustForOnce: (directory: string) => `--trust applies the settings of ${directory}.`,
+  trustRemoved: (directory: string) => `Untrusted from now on: ${directory}`,
+  trustWasNot: (directory: string) => `${directory} was not trusted.`,
+  trustRefused: (directory: string) => `Still untrusted: ${directory}`,
+  trusted: (now: {
+    directory: string
+    /** Of the files that were shown; undefined when there is none. */
+    sections: readonly string[] | undefined
+    isSame: boolean
+    line: string
+  }) =>
+    [
+      `Trusted: ${now.directory}`,
+      '  skills    all in its folders, also those that are added or changed later',
+      now.sections
+        ? `  settings  those shown (${now.sections.join(', ') || 'none'}). If an edit widens them, run ${now.line} again.`
+        : `  settings  none, because there is no nexus.yaml. If you add one, run ${now.line} again.`,
+      ...(now.isSame ? [] : [`  The file changed while you read it. Run: ${now.line}`]),
+    ].join('\n'),
+  runsAsUser: () => 'These run as you, outside the sandbox, with your files and your network:',
+  contacts: () => 'Nexus contacts or reads these with your rights:',
+  unconfined: () =>
+    'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills that you wrote.',
+  allowQuestion: () => 'Allow it?',
+  // Sessions and turns
+  noSession: (line: string) => `There is no session of this workspace. Start one: ${line}`,
+  otherSessions: (number: number, line: string) => `${many(number, 'session')} of other workspaces: ${line}`,
+  noArtifact: () => 'The demo wrote no file. The ledger above shows what happened.',
+  // Configuration
+  noConfig: () => 'There is no nexus.yaml, so the defaults apply.',
+  noModel: (line: string) => `none configured. A recorded one is played by: ${line}`,
+} as const
+
+/** What became of a skill, after its name. */
+export const HEADLINES = {
+  verdicts: {
+    ready: 'is offered to the model',
+    unloadable: 'is offered to the model, but cannot be loaded',
+    held: 'is held',
+    shadowed: 'is shadowed by another copy',
+    invalid: 'is invalid: it cannot be read as a skill',
+    missing: 'was not found',
+  },
+  /** Of skills that are ready, and still not simply offered, by the code of the first finding. */
+  ready: {
+    'over-budget-omitted': 'is ready, but left out of the prompt',
+    'person-only': 'is ready, for people only',
+    nobody: 'is ready, but neither a model nor a person may start it',
+    'no-loader': 'is ready, but its agent cannot load it',
+  } as Readonly<Record<string, string>>,
+} as const

@@ -1,0 +1,29 @@
+import { commandFix } from '../../kernel/index.ts'
+import type { Messages } from './message.ts'
+
+/** Errors of tasks, models and turns. */
+export const TURN_MESSAGES = {
+  stdinEmpty: () => ({
+    message: 'nexus run - reads the task from standard input, which was empty.',
+    ...commandFix('Pipe the task into:', 'run', '-'),
+  }),
+  stdinTerminal: () => ({
+    message: 'nexus run - reads the task from standard input, which is your terminal.',
+    ...commandFix('Type the task instead:', 'run', 'Chart data/sales.csv by region'),
+  }),
+  recordedModel: () => ({
+    message: 'The recorded model answers only the task of the demo.',
+    ...commandFix('Name a model such as openai/gpt-5.1, or play the recording:', 'demo', '--model', 'recorded'),
+  }),
+  modelMissing: () => ({
+    message: 'No model is configured: neither --model, nor model: in nexus.yaml, nor a key variable is set.',
+    fix: 'Type: export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY), then type the same command again. For a model of your own: --model openai-compatible/NAME --base-url URL',
+  }),
+  recordingUnavailable: () => ({ message: 'The recorded model could not be started.' }),
+  turnFailed: () => ({ message: 'The turn failed.' }),
+  turnCancelled: () => ({ message: 'Cancelled. The session was kept.' }),
+  stepLimit: (steps: number, session: string) => ({
+    message: `The turn was stopped after ${steps} steps, the limit limits.maxIterations.`,
+    ...commandFix('Raise limits.maxIterations in nexus.yaml, or go on:', 'run', '--session', session, 'go on'),
+  }),
+} satisfies Messages
