@@ -1,4 +1,4 @@
-import { type JsonValue, type Outcome, quotedWord, toSafeLine } from '../../../kernel/index.ts'
+import { type JsonValue, newId, type Outcome, quotedWord, toSafeLine } from '../../../kernel/index.ts'
 import type { Local } from '../../../local/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
@@ -25,12 +25,18 @@ export async function runSkill(invocation: Invocation): Promise<number> {
   try {
     const timeoutSec = secondsFlag(invocation, local)
     warnUnconfined(local, invocation)
-    const baseDir = await baseDirOf(local, name, invocation)
-    const ran = await execute(local, invocation, {
-      command: toCommand(invocation.rest, baseDir),
-      skill_name: name,
-      ...(timeoutSec !== undefined && { timeout_sec: timeoutSec }),
-    })
+    // One session for both calls: findings about the command go by the skills loaded in it.
+    const sessionId = newId()
+    const baseDir = await baseDirOf(local, { name, sessionId }, invocation)
+    const ran = await execute(
+      local,
+      { invocation, sessionId },
+      {
+        command: toCommand(invocation.rest, baseDir),
+        skill_name: name,
+        ...(timeoutSec !== undefined && { timeout_sec: timeoutSec }),
+      },
+    )
     return report(ran, local, invocation)
   } finally {
     await local.close()
@@ -49,7 +55,11 @@ interface Ran {
 }
 
 /** Everything that comes passes through, however much it is; memory stays flat since the command waits for our output. */
-async function execute(local: Local, invocation: Invocation, args: { [name: string]: JsonValue }): Promise<Ran> {
+async function execute(
+  local: Local,
+  { invocation, sessionId }: { readonly invocation: Invocation; readonly sessionId: string },
+  args: { [name: string]: JsonValue },
+): Promise<Ran> {
   const { terminal, signal } = invocation
   const json = invocation.flags['json'] === true
   const streams: Streams = { stdout: [], stderr: [] }
@@ -57,7 +67,7 @@ async function execute(local: Local, invocation: Invocation, args: { [name: stri
   progress.begin('starting the command')
   try {
     const { outcome } = await local.runtime.call(
-      { tool: 'run_command', arguments: args, origin: 'cli', ...agentOf(invocation) },
+      { tool: 'run_command', arguments: args, origin: 'cli', sessionId, ...agentOf(invocation) },
       {
         signal: AbortSignal.any([signal, terminal.outputEnd]),
         maxLiveBytes: json ? JSON_MAX_BYTES : Number.MAX_SAFE_INTEGER,
@@ -119,9 +129,13 @@ function toData({ data = {}, stats = {} }: Outcome, streams: Streams): JsonValue
 }
 
 /** Loads the skill through the pipeline, so that trust, policy and ledger see it, and returns where its files are. */
-async function baseDirOf(local: Local, name: string, invocation: Invocation): Promise<string> {
+async function baseDirOf(
+  local: Local,
+  { name, sessionId }: { readonly name: string; readonly sessionId: string },
+  invocation: Invocation,
+): Promise<string> {
   const { outcome } = await local.runtime.call(
-    { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli', ...agentOf(invocation) },
+    { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli', sessionId, ...agentOf(invocation) },
     { signal: invocation.signal },
   )
   if (outcome.type !== 'failed') return String(outcome.data['base_dir'])
