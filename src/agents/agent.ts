@@ -5,7 +5,7 @@ import { repairHistory, toTitle, userMessage } from './history.ts'
 import { loadedOf, withLoaded } from './loaded-skills.ts'
 import { type AgentLimits, toLimits } from './limits.ts'
 import type { ModelChoice } from './model/open-model.ts'
-import type { AgentRuntime } from './turn-context.ts'
+import type { TurnAgent } from './turn-context.ts'
 import { skillsOfTurn } from './skills-of-turn.ts'
 import { runTurn, toFault } from './turn.ts'
 
@@ -28,13 +28,10 @@ export interface SendOptions {
 }
 
 export interface AgentOptions {
-  /** Who calls, for policy and ledger: an agent that the runtime knows. */
-  readonly id: string
-  readonly runtime: AgentRuntime
+  /** The agent in its session, from `runtime.openAgent({ id, sessionId })`. The session is made when there is none. */
+  readonly agent: TurnAgent
   readonly model: ModelChoice
   readonly sessions: Sessions
-  /** A session to go on with; it is made when there is none. Default: a new one. */
-  readonly sessionId?: string
   /** The first part of the system prompt; the skills follow. */
   readonly instructions?: string
   readonly limits?: Partial<AgentLimits>
@@ -49,9 +46,11 @@ const LOADERS: readonly string[] = ['load_skill', 'Skill', 'read_skill_file']
 const DEFAULT_INSTRUCTIONS =
   'You are an agent that works with tools and skills. Use them when they help, look at their results, and answer the user in plain words. Say so when something failed.'
 
-/** Makes an agent. Nothing happens before the first `send`. Throws INVALID_ARGUMENT for a limit that cannot be used. */
+/** Makes an agent. Nothing happens before the first `send`. Throws INVALID_ARGUMENT for a limit that cannot be used, and for an agent without a session. */
 export function createAgent(options: AgentOptions): Agent {
-  const { id, runtime, model, sessions, sessionId = newId(), clock = systemClock, owner = currentOwner() } = options
+  const { agent, model, sessions, clock = systemClock, owner = currentOwner() } = options
+  const { id } = agent
+  const sessionId = sessionOf(agent)
   const limits = toLimits(options.limits)
   const instructions = options.instructions ?? DEFAULT_INSTRUCTIONS
   let isBusy = false
@@ -91,21 +90,20 @@ export function createAgent(options: AgentOptions): Agent {
     const repair = repairHistory(history)
     if (repair.messages.length > 0)
       context.emit({ type: 'notice', code: 'interrupted-turn', text: describeRepair(repair.openCalls) })
-    await runtime.refresh(context.signal)
-    const session = { agentId: id, sessionId }
-    runtime.recallSkills(session, loadedOf(context.before))
-    const snapshot = runtime.snapshot(id)
-    const canLoad = runtime.definitions(id).some(({ name }) => LOADERS.includes(name))
+    await agent.beginTurn(context.signal)
+    agent.recallSkills(loadedOf(context.before))
+    const snapshot = agent.snapshot()
+    const canLoad = agent.definitions().some(({ name }) => LOADERS.includes(name))
     const about = skillsOfTurn(content, {
-      catalog: runtime.catalog(id),
+      catalog: agent.catalog(),
       before: context.before,
       now: snapshot,
       canLoad,
-      outdated: await runtime.outdatedSkills(session, context.signal),
+      outdated: await agent.outdatedSkills(context.signal),
     })
     for (const notice of about.notices) context.emit({ type: 'notice', ...notice })
-    await sessions.update(sessionId, { snapshot: withLoaded(snapshot, runtime.loadedSkills(session)) })
-    const added = [...repair.messages, runtime.redact(userMessage(content))]
+    await sessions.update(sessionId, { snapshot: withLoaded(snapshot, agent.loadedSkills()) })
+    const added = [...repair.messages, agent.redact(userMessage(content))]
     await sessions.append(sessionId, added)
     return { messages: [...history, ...added], instructions: about.instructions, snapshot }
   }
@@ -116,10 +114,10 @@ export function createAgent(options: AgentOptions): Agent {
   ): Promise<TurnResult> {
     const turnId = newId(clock.now())
     const emit = guard(onEvent)
-    const { snapshot: before } = await take(runtime.redact(toTitle(content)))
+    const { snapshot: before } = await take(agent.redact(toTitle(content)))
     isHeld = true
     emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
-    const base = { agentId: id, sessionId, turnId, runtime, model, sessions, limits, clock, signal, emit }
+    const base = { agent, sessionId, turnId, model, sessions, limits, clock, signal, emit }
     let result: TurnResult
     let snapshot: JsonObject | undefined
     try {
@@ -129,6 +127,8 @@ export function createAgent(options: AgentOptions): Agent {
       result = await runTurn({ ...base, messages: begun.messages, instructions: told })
     } catch (error) {
       result = notBegun({ turnId, sessionId, error, isCancelled: signal.aborted })
+    } finally {
+      agent.endTurn()
     }
     result = await release(result, snapshot)
     emit({ type: 'turn-end', result })
@@ -138,7 +138,7 @@ export function createAgent(options: AgentOptions): Agent {
   /** `snapshot` is what the model was told; what it loaded since is kept beside it. */
   async function release(result: TurnResult, snapshot: JsonObject | undefined): Promise<TurnResult> {
     try {
-      const loaded = runtime.loadedSkills({ agentId: id, sessionId })
+      const loaded = agent.loadedSkills()
       const changes = snapshot && loaded.length > 0 ? { snapshot: withLoaded(snapshot, loaded) } : {}
       await sessions.update(sessionId, { state: 'idle', owner: null, ...changes })
       isHeld = false
@@ -168,6 +168,13 @@ export function createAgent(options: AgentOptions): Agent {
       }
     },
   }
+}
+
+function sessionOf({ id, sessionId }: TurnAgent): string {
+  if (sessionId !== undefined) return sessionId
+  throw new NexusError('INVALID_ARGUMENT', `The agent '${id}' was opened without a session, so it has no history.`, {
+    fix: 'Open it with one: runtime.openAgent({ sessionId: crypto.randomUUID() })',
+  })
 }
 
 /** The model was not asked: the store or the search for skills failed, or the caller cancelled first. */

@@ -1,4 +1,4 @@
-// agents: one agent and its turns on the AI SDK: ask the model, work off its calls through the runtime, keep the history.
+// agents: one agent and its turns on the AI SDK: ask the model, work off its calls through the agent, keep the history.
 export { currentOwner as processOwner, isOwnerAlive } from '../store/index.ts'
 export { type Agent, type AgentOptions, createAgent } from './agent.ts'
 export type { AgentEvent, TurnResult } from './events.ts'
@@ -10,4 +10,4 @@ export {
   resolveModel,
 } from './model/resolve-model.ts'
 export { type ModelChoice, PROVIDERS } from './model/open-model.ts'
-export type { AgentRuntime } from './turn-context.ts'
+export type { TurnAgent } from './turn-context.ts'

@@ -1,8 +1,8 @@
 /** loaded-skills: keeps with a session what its model loaded, so that another process goes on with it. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
-import type { AgentRuntime } from './turn-context.ts'
+import type { TurnAgent } from './turn-context.ts'
 
-type Loaded = ReturnType<AgentRuntime['loadedSkills']>[number]
+type Loaded = ReturnType<TurnAgent['loadedSkills']>[number]
 const KEYS = ['address', 'name', 'baseDir', 'treeDigest'] as const
 
 /** The snapshot of a session with what was loaded in it. */

@@ -50,7 +50,7 @@ type StreamPart =
     ? Part
     : never
 
-export interface StepRequest extends Omit<TurnContext, 'agentId' | 'sessionId' | 'turnId'> {
+export interface StepRequest extends Omit<TurnContext, 'sessionId' | 'turnId'> {
   readonly instructions: string
   readonly messages: readonly StoredMessage[]
   readonly tools: readonly OfferedTool[]
@@ -76,7 +76,7 @@ export async function askModel(request: StepRequest): Promise<StepAnswer> {
 }
 
 async function askOnce(request: StepRequest): Promise<StepAnswer> {
-  const { runtime, model, limits, clock, signal } = request
+  const { agent, model, limits, clock, signal } = request
   if (signal.aborted) return { type: 'aborted', text: '' }
   const timer = startTimer(clock, limits.stepTimeoutMs)
   const heard: Heard = { spoken: createSpoken(request), calls: [], end: undefined }
@@ -98,7 +98,7 @@ async function askOnce(request: StepRequest): Promise<StepAnswer> {
     for (const warning of warnings) request.emit({ type: 'notice', code: 'model-warning', text: warning })
     const message = (await result.responseMessages).find(({ role }) => role === 'assistant')
     const stored = toStored(message)
-    const unique = withUniqueIds({ message: stored && isCutShort ? withoutCutSecret(stored, runtime) : stored, calls })
+    const unique = withUniqueIds({ message: stored && isCutShort ? withoutCutSecret(stored, agent) : stored, calls })
     return { type: 'answer', text: spoken.text, ...unique, usage: toUsage(end.usage), finishReason: end.finishReason }
   } catch (error) {
     return broken(error)

@@ -13,8 +13,8 @@ export interface Spoken {
   end(isCut: boolean): void
 }
 
-export function createSpoken({ runtime, emit }: Pick<TurnContext, 'runtime' | 'emit'>): Spoken {
-  const stream = runtime.redactStream()
+export function createSpoken({ agent, emit }: Pick<TurnContext, 'agent' | 'emit'>): Spoken {
+  const stream = agent.redactStream()
   let told = ''
   let hasBegun = false
   const tell = (text: string): void => {
@@ -38,11 +38,11 @@ export function createSpoken({ runtime, emit }: Pick<TurnContext, 'runtime' | 'e
 }
 
 /** A message that ends where the answer was cut, without the beginning of a secret there. What is whole is blanked when it is stored. */
-export function withoutCutSecret(message: StoredMessage, runtime: TurnContext['runtime']): StoredMessage {
+export function withoutCutSecret(message: StoredMessage, agent: TurnContext['agent']): StoredMessage {
   if (!Array.isArray(message.content)) return message
   const last = message.content.at(-1)
   if (!isJsonObject(last) || typeof last.text !== 'string') return message
-  const stream = runtime.redactStream()
+  const stream = agent.redactStream()
   const text = stream.push(last.text) + stream.end(true)
   return { ...message, content: [...message.content.slice(0, -1), { ...last, text }] }
 }

@@ -50,7 +50,7 @@ export async function runToolCalls(requested: readonly RequestedCall[], turn: To
   const calls = requested.map((call) => ({
     ...call,
     callId: newId(turn.clock.now()),
-    tool: names.get(call.wireName) ?? quoted(turn.runtime.redact(call.wireName)),
+    tool: names.get(call.wireName) ?? quoted(turn.agent.redact(call.wireName)),
   }))
   const faults: unknown[] = []
   const run = async (call: NumberedCall): Promise<Outcome> => {
@@ -73,11 +73,11 @@ export async function runToolCalls(requested: readonly RequestedCall[], turn: To
 const UNRECORDED = failed('INTERRUPTED', 'The call could not be recorded: outcome unknown.')
 
 async function runOne(call: NumberedCall, turn: ToolTurn): Promise<Outcome> {
-  const { runtime, agentId, sessionId, turnId, signal, emit } = turn
+  const { agent, turnId, signal, emit } = turn
   const { callId, tool } = call
-  if (call.unreadable !== undefined) return unreadableArguments(call, runtime.redact(call.unreadable))
-  const { outcome, decision } = await runtime.call(
-    { tool, arguments: call.arguments, agentId, sessionId, turnId, callId, origin: 'model' },
+  if (call.unreadable !== undefined) return unreadableArguments(call, agent.redact(call.unreadable))
+  const { outcome, decision } = await agent.call(
+    { tool, arguments: call.arguments, turnId, callId, origin: 'model' },
     {
       signal,
       onOutput: ({ stream, text }) => emit({ type: 'tool-output', callId, stream, text }),
@@ -114,8 +114,8 @@ function announce(call: NumberedCall, turn: ToolTurn): number {
     type: 'tool-call',
     callId,
     tool,
-    arguments: turn.runtime.redact(call.arguments),
-    ...(unreadable !== undefined && { unreadableArguments: turn.runtime.redact(unreadable) }),
+    arguments: turn.agent.redact(call.arguments),
+    ...(unreadable !== undefined && { unreadableArguments: turn.agent.redact(unreadable) }),
   })
   return turn.clock.now()
 }

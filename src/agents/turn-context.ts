@@ -1,17 +1,20 @@
 import type { Clock } from '../kernel/index.ts'
-import type { Runtime } from '../runtime/index.ts'
+import type { AgentHandle } from '../runtime/index.ts'
 import type { AgentListener } from './events.ts'
 import type { AgentLimits } from './limits.ts'
 import type { ModelChoice } from './model/open-model.ts'
 
-/** The part of the runtime that an agent needs. */
-export type AgentRuntime = Pick<
-  Runtime,
+/** The part of an opened agent that its turns need. */
+export type TurnAgent = Pick<
+  AgentHandle,
+  | 'id'
+  | 'sessionId'
   | 'projectId'
   | 'catalog'
   | 'instructions'
   | 'definitions'
-  | 'refresh'
+  | 'beginTurn'
+  | 'endTurn'
   | 'snapshot'
   | 'loadedSkills'
   | 'recallSkills'
@@ -23,10 +26,9 @@ export type AgentRuntime = Pick<
 
 /** What every step of a turn works with. */
 export interface TurnContext {
-  readonly agentId: string
+  readonly agent: TurnAgent
   readonly sessionId: string
   readonly turnId: string
-  readonly runtime: AgentRuntime
   readonly model: ModelChoice
   readonly limits: AgentLimits
   readonly clock: Clock

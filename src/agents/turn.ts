@@ -45,16 +45,16 @@ export async function runTurn(parts: TurnParts): Promise<TurnResult> {
 }
 
 async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Promise<Ending> {
-  const { runtime, agentId, limits, emit, signal } = parts
+  const { agent, limits, emit, signal } = parts
   const messages = [...parts.messages]
   const keep = async (message: StoredMessage): Promise<void> => {
-    const clean = runtime.redact(message)
+    const clean = agent.redact(message)
     messages.push(clean)
     await parts.sessions.append(parts.sessionId, [clean])
   }
-  const tools = runtime.definitions(agentId)
+  const tools = agent.definitions()
   const offered = limits.maxConcurrentTools > 1 ? tools.map(toParallel) : tools
-  const instructions = [parts.instructions, runtime.instructions(agentId)].filter((text) => text !== '').join('\n\n')
+  const instructions = [parts.instructions, agent.instructions()].filter((text) => text !== '').join('\n\n')
   const toolTurn: ToolTurn = {
     ...parts,
     tools,
@@ -81,13 +81,13 @@ function toParallel(tool: OfferedTool): OfferedTool {
 }
 
 /** Writes the end of the turn into the history. When even that fails, the next turn finds the history cut off and repairs it. */
-async function close(ending: Ending, { sessions, sessionId, runtime }: TurnParts): Promise<Ending> {
+async function close(ending: Ending, { sessions, sessionId, agent }: TurnParts): Promise<Ending> {
   const { closing, isKept = false, ...result } = ending
   if (closing === undefined) return result
   const said =
     isKept || result.end === 'max-iterations' || result.text === '' ? closing : `${result.text}\n\n${closing}`
   try {
-    await sessions.append(sessionId, [runtime.redact(assistantMessage(said))])
+    await sessions.append(sessionId, [agent.redact(assistantMessage(said))])
     return result
   } catch (error) {
     return result.error ? result : { ...toEnding(error), text: result.text }

@@ -1,6 +1,16 @@
-import { type Call, type Decision, nearest, type Skill, type Tool, toSafeLine } from '../kernel/index.ts'
+import {
+  type Call,
+  type CallLimits,
+  type Decision,
+  nearest,
+  type Ruling,
+  type Skill,
+  type Tool,
+  toSafeLine,
+} from '../kernel/index.ts'
+import { combineLimits } from './limits.ts'
 import { ALIASES, toPolicyName } from './names.ts'
-import { decideByPolicy, type PolicyRules } from './policy.ts'
+import { capabilityLimits, decideByPolicy, type PolicyRules } from './policy.ts'
 
 /** Everything a decision may depend on. */
 export interface DecideInput {
@@ -10,6 +20,8 @@ export interface DecideInput {
   /** The skill the call is about, when it names one. */
   readonly skill?: Skill
   readonly policy: PolicyRules
+  /** More layers of this agent: its grants, its own ceiling and those of its ancestors, a skill in use. */
+  readonly layers?: readonly Layer[]
   /** Names of the tools that exist, for "did you mean". */
   readonly knownTools?: readonly string[]
 }
@@ -17,39 +29,69 @@ export interface DecideInput {
 /** Decides one call. Pure: the same input gives the same answer. */
 export type Decide = (input: DecideInput) => Decision
 
-/** One voice in a decision. It says nothing (undefined) when the call is none of its business. */
+/** A set of rules with a part in decisions. It can only make the answer stricter and the limits narrower. */
 export interface Layer {
-  readonly name: 'trust' | 'tool' | 'confirmation' | 'policy'
-  readonly decide: (input: DecideInput) => Decision | undefined
+  /** `trust`, `tool`, `confirmation`, `policy`, `grants`, `ceiling`, `skill` … */
+  readonly name: string
+  /** Undefined when none of its rules covers the call. */
+  readonly decide: (input: DecideInput) => Omit<Ruling, 'layer'> | undefined
 }
 
-/** Who has a say, in the order in which equals are heard. Each can only make the answer stricter. */
-export const LAYERS: readonly Layer[] = [
+/** The layers that every agent has, in the order in which equals count. */
+const LAYERS: readonly Layer[] = [
   { name: 'trust', decide: decideByTrust },
   { name: 'tool', decide: decideByExistence },
   { name: 'confirmation', decide: decideByConfirmation },
-  { name: 'policy', decide: ({ tool, policy }) => tool && decideByPolicy(policy, tool.name) },
+  { name: 'policy', decide: decideByRules },
 ]
 
+/** The layers of one decision: those that every agent has, then the agent's own. */
+export function layersOf({ layers = [] }: DecideInput): readonly Layer[] {
+  return [...LAYERS, ...layers]
+}
+
+/** What one layer says, with its name; undefined when none of its rules covers the call. */
+export function rulingOf({ name, decide: rule }: Layer, input: DecideInput): Ruling | undefined {
+  const said = rule(input)
+  return said && { layer: name, ...said }
+}
+
 /**
- * The one place where a call is decided: the strictest of all layers, the first of equals.
+ * The one place where a call is decided: the strictest of all layers, the first of equals, within the narrowest limits.
  * A denial's reason is written for the model, the question for a person. Source: decisions, "layers".
  */
 export const decide: Decide = (input) => {
-  const decision = strictest(LAYERS.map((layer) => layer.decide(input)).filter((said) => said !== undefined))
-  return decision?.type === 'ask' ? { ...decision, question: toQuestion(input) } : (decision ?? NOBODY_SPOKE)
+  const chain = layersOf(input).flatMap((layer) => rulingOf(layer, input) ?? [])
+  return toDecision(combine(chain), input)
 }
 
-const NOBODY_SPOKE: Decision = { type: 'deny', rule: 'none', reason: 'no policy configured' }
+/** The rulings as one. */
+interface Combined {
+  readonly strictest: Ruling
+  readonly chain: readonly Ruling[]
+  readonly limits: CallLimits
+}
+
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
+const NO_RULE: Ruling = { layer: 'none', type: 'deny', rule: 'none', reason: 'no policy configured' }
 
-/** The strictest decision (deny over ask over allow), the first of equals; undefined for none. */
-export function strictest(decisions: readonly Decision[]): Decision | undefined {
-  const level = Math.max(...decisions.map(({ type }) => STRICTNESS[type]))
-  return decisions.find(({ type }) => STRICTNESS[type] === level)
+/** The strictest ruling (deny over ask over allow), the first of equals, and the narrowest limits; nothing allows what no rule covers. */
+export function combine(chain: readonly Ruling[]): Combined {
+  const level = Math.max(...chain.map(({ type }) => STRICTNESS[type]))
+  const strictest = chain.find(({ type }) => STRICTNESS[type] === level) ?? NO_RULE
+  return { strictest, chain, limits: combineLimits(chain.map(({ limits }) => limits ?? {})) }
 }
 
-function decideByTrust({ skill }: DecideInput): Decision | undefined {
+function toDecision({ strictest, chain, limits }: Combined, input: DecideInput): Decision {
+  const { type, rule, reason = 'no reason given' } = strictest
+  const confirming = chain.find((ruling) => ruling.limits?.confirmation)
+  if (type === 'deny') return { type, rule, chain, limits, reason }
+  if (type === 'ask') return { type, rule, chain, limits, question: toQuestion(input) }
+  if (confirming) return { type: 'ask', rule: confirming.rule, chain, limits, question: toQuestion(input) }
+  return { type, rule, chain, limits }
+}
+
+function decideByTrust({ skill }: DecideInput): Omit<Ruling, 'layer'> | undefined {
   if (!skill || skill.origin.trusted) return undefined
   const name = toSafeLine(skill.name)
   return {
@@ -62,7 +104,7 @@ function decideByTrust({ skill }: DecideInput): Decision | undefined {
 /** Longer lists do not help a model that made a name up. */
 const MAX_LISTED = 20
 
-function decideByExistence({ call, tool, knownTools = [] }: DecideInput): Decision | undefined {
+function decideByExistence({ call, tool, knownTools = [] }: DecideInput): Omit<Ruling, 'layer'> | undefined {
   if (tool) return undefined
   const known = new Set(knownTools)
   const meant = ALIASES.get(toPolicyName(call.tool))
@@ -74,9 +116,15 @@ function decideByExistence({ call, tool, knownTools = [] }: DecideInput): Decisi
   return { type: 'deny', rule: 'unknown tool', reason: `Unknown tool: '${short(call.tool, 80)}'.${advice}` }
 }
 
-function decideByConfirmation({ tool }: DecideInput): Decision | undefined {
+function decideByConfirmation({ tool }: DecideInput): Omit<Ruling, 'layer'> | undefined {
   if (!tool?.options?.requiresConfirmation) return undefined
-  return { type: 'ask', rule: `confirm ${tool.name}`, question: `May '${tool.name}' run?` }
+  return { type: 'ask', rule: `confirm ${tool.name}`, limits: { confirmation: true } }
+}
+
+function decideByRules({ tool, policy }: DecideInput): Omit<Ruling, 'layer'> | undefined {
+  if (!tool) return undefined
+  const limits = capabilityLimits(policy, tool)
+  return { ...decideByPolicy(policy, tool.name), ...(limits && { limits }) }
 }
 
 /** A person must see what would run, on one line and without control characters. */

@@ -1,5 +1,5 @@
-import type { Decision } from '../kernel/index.ts'
-import { decide, type DecideInput, LAYERS } from './decide.ts'
+import type { Decision, Ruling } from '../kernel/index.ts'
+import { decide, type DecideInput, layersOf, rulingOf } from './decide.ts'
 import { deniedCapabilities, matchPolicy, type PolicyMatch } from './policy.ts'
 
 /** What one layer said; `silent` when the call is none of its business. */
@@ -26,7 +26,7 @@ export interface Explanation {
 export function explain(input: DecideInput): Explanation {
   return {
     decision: decide(input),
-    steps: LAYERS.map((layer) => toStep(layer.name, layer.decide(input))),
+    steps: layersOf(input).map((layer) => toStep(layer.name, rulingOf(layer, input))),
     matches: input.tool ? matchPolicy(input.policy, input.tool.name) : [],
     deniedCapabilities: input.tool ? deniedCapabilities(input.policy, input.tool) : [],
   }
@@ -45,9 +45,9 @@ export function explanationLines({
   return [...spoken, ...lines, ...narrowed, `decision: ${decision.type} (${decision.rule})`]
 }
 
-function toStep(layer: string, decision: Decision | undefined): ExplainStep {
-  if (!decision) return { layer, says: 'silent', rule: '', text: 'nothing to say' }
-  const { type, rule } = decision
-  const why = type === 'deny' ? `: ${decision.reason}` : ''
+function toStep(layer: string, ruling: Ruling | undefined): ExplainStep {
+  if (!ruling) return { layer, says: 'silent', rule: '', text: 'nothing to say' }
+  const { type, rule, reason } = ruling
+  const why = reason === undefined ? '' : `: ${reason}`
   return { layer, says: type, rule, text: `${type} by ${rule}${why}` }
 }

@@ -1,7 +1,14 @@
 /** authorize: may this call run? Policy and trust in, one decision and its explanation out; pure. */
-export { decide, type DecideInput } from './decide.ts'
+export { decide, type DecideInput, type Layer } from './decide.ts'
 export { explain, explanationLines } from './explain.ts'
 export { GROUPS, type Profile, PROFILE_NAMES, PROFILES } from './groups.ts'
 export { ALIASES } from './names.ts'
 export { parsePolicy, type PolicyInput, type PolicyPlace } from './parse-policy.ts'
-export { allowsGroup, decideByPolicy, deniedCapabilities, toolGroupRule, type PolicyRules } from './policy.ts'
+export {
+  allowsGroup,
+  decideByPolicy,
+  deniedCapabilities,
+  namesTool,
+  toolGroupRule,
+  type PolicyRules,
+} from './policy.ts'

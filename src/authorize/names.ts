@@ -14,7 +14,6 @@ export const ALIASES: ReadonlyMap<string, string> = new Map([
   ['execute_code', 'run_command'],
   ['websearch', 'web_search'],
   ['webfetch', 'web_fetch'],
-  ['status', 'nexus_status'],
 ])
 
 /** The form in which policy compares names: NFKC, trimmed, lower case. */

@@ -1,6 +1,6 @@
-import type { Decision, Tool } from '../kernel/index.ts'
+import type { CallLimits, Ruling, Tool } from '../kernel/index.ts'
 import { GROUPS, type Groups, isGroup, leavesOf, type Profile, PROFILES, toGroupName } from './groups.ts'
-import { ALIASES, entryCovers, entryCoversCapability, toPolicyName } from './names.ts'
+import { ALIASES, entryCovers, entryCoversCapability, hasWildcard, toPolicyName } from './names.ts'
 
 /** The tools part of an agent's configuration. Names and groups; deny wins over ask, ask over allow. Source: seed 001 §4. */
 export interface PolicyRules {
@@ -34,8 +34,13 @@ export function matchPolicy(policy: PolicyRules, toolName: string): readonly Pol
   return matches
 }
 
+/** True when a line of the policy names the tool by itself, also through groups, and not only by a pattern. */
+export function namesTool(policy: PolicyRules, toolName: string): boolean {
+  return matchPolicy(policy, toolName).some(({ path }) => !hasWildcard(path.at(-1) ?? '*'))
+}
+
 /** Deny wins over ask, ask over allow, and what no line names is denied. Source: seed 001 §4.2; decisions, "policy". */
-export function decideByPolicy(policy: PolicyRules, toolName: string): Decision {
+export function decideByPolicy(policy: PolicyRules, toolName: string): Omit<Ruling, 'layer'> {
   const [match] = matchPolicy(policy, toolName)
   if (!match) {
     return {
@@ -46,8 +51,7 @@ export function decideByPolicy(policy: PolicyRules, toolName: string): Decision 
   }
   const rule = `${match.list} ${match.entry}`
   if (match.list === 'deny') return { type: 'deny', rule, reason: `'${toolName}' is denied by rule: ${match.entry}` }
-  if (match.list === 'ask') return { type: 'ask', rule, question: `May '${toolName}' run?` }
-  return { type: 'allow', rule }
+  return { type: match.list === 'ask' ? 'ask' : 'allow', rule }
 }
 
 /**
@@ -60,6 +64,17 @@ export function deniedCapabilities(policy: PolicyRules, tool: Pick<Tool, 'name' 
   return (tool.options?.capabilities ?? []).filter((capability) =>
     entries.some(({ entry }) => entryCoversCapability(entry, name, toPolicyName(capability))),
   )
+}
+
+/** The limits that follow from denied capabilities: without `secrets` no variable is given, without `network` no host is reached. */
+export function capabilityLimits(policy: PolicyRules, tool: Pick<Tool, 'name' | 'options'>): CallLimits | undefined {
+  const denied = deniedCapabilities(policy, tool).map(toPolicyName)
+  if (denied.length === 0) return undefined
+  return {
+    deniedCapabilities: denied,
+    ...(denied.includes('secrets') && { secrets: [] }),
+    ...(denied.includes('network') && { networkDomains: [] }),
+  }
 }
 
 /**

@@ -66,7 +66,7 @@ interface Seen {
 
 /** The same of an open runtime. */
 export function seenBy({ diagnostics, runtime }: Pick<Local, 'diagnostics' | 'runtime'>): Seen {
-  return { diagnostics, found: runtime.diagnostics, catalog: runtime.catalog() }
+  return { diagnostics, found: runtime.diagnostics, catalog: runtime.openAgent().catalog() }
 }
 
 async function openOnce(invocation: Invocation, options: OpenOptions): Promise<Local> {
@@ -138,16 +138,13 @@ export function agentFlag(invocation: Invocation): string | undefined {
   return stringFlag(invocation, 'agent')
 }
 
-/** The same for a call. */
-export function agentOf(invocation: Invocation): { agentId?: string } {
-  const agentId = agentFlag(invocation)
-  return agentId === undefined ? {} : { agentId }
-}
-
 /** Skills of the workspace, or edited settings of it, wait for trust. */
 function lacksTrust({ workspace, runtime }: Local): boolean {
   if (workspace.trusted) return workspace.lost.length > 0
-  return runtime.catalog().held.some((held) => held.reasons.some((reason) => reason.code === 'untrusted'))
+  return runtime
+    .openAgent()
+    .catalog()
+    .held.some((held) => held.reasons.some((reason) => reason.code === 'untrusted'))
 }
 
 /** The caller gave consent with --trust; they still see to what. */

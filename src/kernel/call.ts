@@ -15,11 +15,52 @@ export interface Call {
   readonly arguments: JsonObject
 }
 
-/** The answer of authorize: what happens with a call, which rule spoke, and why. */
+/** The most that an allowed call may use. An absent field sets no limit; an empty list allows nothing. */
+export interface CallLimits {
+  /** Longest time of the call in milliseconds. */
+  readonly timeoutMs?: number
+  /** Absolute paths; the call may read only at and below them. */
+  readonly readPaths?: readonly string[]
+  /** Absolute paths; the call may write only at and below them. */
+  readonly writePaths?: readonly string[]
+  /** Absolute paths that stay closed although one of the lists above contains them. */
+  readonly blockedPaths?: readonly string[]
+  /** Host names that the call may reach: `example.com`, `*.example.com` for its subdomains, `*` for any. */
+  readonly networkDomains?: readonly string[]
+  /** Names of the secret variables that the call may be given. */
+  readonly secrets?: readonly string[]
+  /** Capabilities of the tool that are denied, in lower case, such as `network`. */
+  readonly deniedCapabilities?: readonly string[]
+  /** A person must confirm the call; a skill's pre-approval does not replace that. */
+  readonly confirmation?: true
+}
+
+/** The part of one rule in a decision. */
+export interface Ruling {
+  /** The layer that the rule belongs to, such as `policy` or `trust`. */
+  readonly layer: string
+  readonly type: 'allow' | 'ask' | 'deny'
+  /** The rule, such as `deny group:web`. */
+  readonly rule: string
+  /** Why, for the model; always given with `deny`. */
+  readonly reason?: string
+  readonly limits?: CallLimits
+}
+
+interface Decided {
+  /** The rule that decided: the strictest, the first of equals. */
+  readonly rule: string
+  /** Every rule that had a part in it, in the order of the layers. */
+  readonly chain: readonly Ruling[]
+  /** What the call may use at most: the strictest of all rules. */
+  readonly limits: CallLimits
+}
+
+/** The answer of authorize: what happens with a call, by which rules, within which limits. */
 export type Decision =
-  | { readonly type: 'allow'; readonly rule: string }
-  | { readonly type: 'deny'; readonly rule: string; readonly reason: string }
-  | { readonly type: 'ask'; readonly rule: string; readonly question: string }
+  | ({ readonly type: 'allow' } & Decided)
+  | ({ readonly type: 'deny'; readonly reason: string } & Decided)
+  | ({ readonly type: 'ask'; readonly question: string } & Decided)
 
 /**
  * Where a call is: `asked` (a person is asked) → `answered` → `started` → closed. Closed calls are final: `interrupted` is

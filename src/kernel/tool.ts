@@ -1,4 +1,4 @@
-import type { Call } from './call.ts'
+import type { Call, CallLimits } from './call.ts'
 import type { JsonObject, JsonSchema } from './json.ts'
 import type { Outcome } from './outcome.ts'
 import type { OnOutput } from './redact.ts'
@@ -45,6 +45,8 @@ export interface ToolContext {
   /** Aborts on cancel and on timeout; a tool must end soon after. */
   readonly signal: AbortSignal
   readonly services: Services
+  /** What this call may use at most; absent = no limits. A tool that reads files, dials or takes secrets keeps to them. */
+  readonly limits?: CallLimits | undefined
   /** Live output of a command, for display only; it must not throw. */
   readonly onOutput?: OnOutput | undefined
   /** Most bytes of each stream given to `onOutput`; default what is kept for the outcome. */

@@ -13,9 +13,9 @@ export interface FreshnessParts {
 export interface Freshness {
   /**
    * Refreshes the catalog when it has no such skill, or another text of it. `find` is what the catalog has.
-   * Costs one look at one file when nothing changed. Never throws: after an abort or a failure the old catalog stays.
+   * Costs one look at one file when nothing changed. True when it refreshed. Never throws: after an abort or a failure the old catalog stays.
    */
-  ensure(find: () => Skill | undefined, signal: AbortSignal): Promise<void>
+  ensure(find: () => Skill | undefined, signal: AbortSignal): Promise<boolean>
 }
 
 /** Freshness over a catalog that `refresh` swaps. */
@@ -23,11 +23,13 @@ export function createFreshness({ refresh, everyCall }: FreshnessParts): Freshne
   return {
     async ensure(find, signal) {
       const skill = find()
-      if (skill && (!everyCall || (await isUnchanged(skill)))) return
+      if (skill && (!everyCall || (await isUnchanged(skill)))) return false
       try {
         await refresh(signal)
+        return true
       } catch {
         // The catalog is as it was, and the call is answered from that.
+        return false
       }
     },
   }

@@ -1,7 +1,7 @@
 /** load: the full text of a skill on demand, with its arguments in place, and its files, contained in its directory. */
 export { examineSkill } from './examine.ts'
 export { expand, splitArguments } from './expand.ts'
-export { createFreshness } from './freshness.ts'
+export { createFreshness, type Freshness } from './freshness.ts'
 export { createLoader, type LoadedFile, type LoadedSkill, type Loader, type LoadOptions } from './loader.ts'
 export { findSkill } from './not-found.ts'
 export { isOutdated, latestLoaded } from './revision.ts'

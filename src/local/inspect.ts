@@ -5,7 +5,7 @@ import { type Diagnostic, NexusError, type TargetFacts } from '../kernel/index.t
 import { openSandbox } from '../sandbox/index.ts'
 import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
 import type { SkillSource } from '../sources/index.ts'
-import { buildCatalogs, type CatalogAgent } from '../runtime/index.ts'
+import { type CatalogRules, findSkills } from '../runtime/index.ts'
 
 /** What was seen. */
 export interface Look {
@@ -34,15 +34,18 @@ export async function lookAround(options: LookOptions = {}): Promise<Look> {
   const { agents, diagnostics: inRules } = await rulesOf(settings)
   const sandbox = openSandbox(settings.sandbox)
   const facts = await sandbox.facts()
-  const { found, catalogs } = await buildCatalogs({ sources, gateRules, facts, agents }, options.signal)
+  const found = await findSkills({ sources, gateRules, facts }, options.signal)
   return {
     loaded,
     workspace: loaded.workspace,
     sources,
     facts,
     diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...inRules],
-    found: found.diagnostics,
-    catalog: (agentId) => shareOf(catalogs, agentId),
+    found: found.result.diagnostics,
+    catalog: (agentId) => {
+      const agent = agentOf(agents, agentId)
+      return found.catalogFor(agent.id, () => agent)
+    },
   }
 }
 
@@ -66,17 +69,20 @@ async function rulesOf({ loaded }: Settings): Promise<Rules> {
   }
 }
 
-type Given = { readonly [key in keyof CatalogAgent]?: CatalogAgent[key] | undefined }
+interface CatalogAgent extends CatalogRules {
+  readonly id: string
+}
+
+type Given = { readonly [key in keyof CatalogRules]?: CatalogRules[key] | undefined }
 
 function seen(id: string, { skills, allowsToolGroup }: Given): CatalogAgent {
   return { id, ...(skills && { skills }), ...(allowsToolGroup && { allowsToolGroup }) }
 }
 
-function shareOf(catalogs: ReadonlyMap<string, Catalog>, agentId: string | undefined): Catalog {
-  const [first] = catalogs.values()
-  const catalog = agentId === undefined ? first : catalogs.get(agentId)
-  if (catalog) return catalog
+function agentOf(agents: readonly CatalogAgent[], agentId: string | undefined): CatalogAgent {
+  const agent = agentId === undefined ? agents[0] : agents.find(({ id }) => id === agentId)
+  if (agent) return agent
   throw new NexusError('INVALID_ARGUMENT', `There is no agent '${agentId}'.`, {
-    fix: `Known agents: ${[...catalogs.keys()].join(', ')}. Add it under agents: in nexus.yaml.`,
+    fix: `Known agents: ${agents.map(({ id }) => id).join(', ')}. Add it under agents: in nexus.yaml.`,
   })
 }

@@ -1,9 +1,10 @@
 /** The light entry `nexus-skills`: a runtime over parts that you inject, and the types around it. It loads only the file system and YAML. */
-export { decide, explain, explanationLines, parsePolicy, type PolicyRules } from '../authorize/index.ts'
+export { decide, explain, explanationLines, type Layer, parsePolicy, type PolicyRules } from '../authorize/index.ts'
 export type { Catalog, PromptIndex } from '../catalog/index.ts'
 export { checkStrict, parseSkill } from '../format/index.ts'
 export {
   type Call,
+  type CallLimits,
   type Clock,
   CODES,
   type Decision,
@@ -28,7 +29,9 @@ export {
   type ToolContext,
 } from '../kernel/index.ts'
 export {
+  type AgentHandle,
   type AgentProfile,
+  type AgentSpec,
   type CallOptions,
   type CallRequest,
   type CallResult,

@@ -1,48 +1,51 @@
-/** The first half of the pipeline: discover -> gate -> catalog, for every agent. The runtime and commands that only look share it. */
+/** The first half of the pipeline: discover -> gate -> catalog. Discovery is done once, each catalog when an agent first needs it. */
 import { buildCatalog, type Catalog } from '../catalog/index.ts'
 import { gate, type GateRules, NO_GATE_RULES } from '../gate/index.ts'
 import type { TargetFacts } from '../kernel/index.ts'
-import { discover, type SkillSource, type SourceResult, yieldToEventLoop } from '../sources/index.ts'
+import { discover, type SkillSource, type SourceResult } from '../sources/index.ts'
 
-export interface CatalogsParts {
+export interface SkillParts {
   readonly sources: readonly SkillSource[]
   readonly facts: TargetFacts
-  readonly agents: readonly CatalogAgent[]
   /** Rules that configuration adds to gating, without those of an agent. */
   readonly gateRules?: Omit<GateRules, 'allowList'>
 }
 
 /** What of an agent decides which skills it is offered. */
-export interface CatalogAgent {
-  readonly id: string
+export interface CatalogRules {
   /** Names of the skills that it may see; absent = all. */
   readonly skills?: readonly string[]
   /** False for a group of which its policy lets it call nothing; absent = nothing is kept from it. */
   readonly allowsToolGroup?: (group: string) => boolean
 }
 
-/** What was found, and each agent's share of it by the agent's id. */
-export interface BuiltCatalogs {
-  readonly found: SourceResult
-  readonly catalogs: ReadonlyMap<string, Catalog>
+/** What one discovery found, and the catalogs over it. Immutable: a refresh makes another one. */
+export interface FoundSkills {
+  readonly result: SourceResult
+  /** The catalog for these rules. Rules with the same key are the same rules: they share one catalog, made at the first call. */
+  catalogFor(key: string, rules: () => CatalogRules): Catalog
 }
 
-/** Discovers once, and gates and catalogs for each agent. A bad skill is a diagnostic, never a throw. Throws CANCELLED when the signal aborts. */
-export async function buildCatalogs(parts: CatalogsParts, signal?: AbortSignal): Promise<BuiltCatalogs> {
-  const { sources, facts, agents, gateRules = NO_GATE_RULES } = parts
-  const found = await discover(sources, signal ? { signal } : {})
+/** Discovers once. A bad skill is a diagnostic, never a throw. Throws CANCELLED when the signal aborts. */
+export async function findSkills(parts: SkillParts, signal?: AbortSignal): Promise<FoundSkills> {
+  const { sources, facts, gateRules = NO_GATE_RULES } = parts
+  const result = await discover(sources, signal ? { signal } : {})
+  const { skills, rejected, diagnostics, treeDigests } = result
   const catalogs = new Map<string, Catalog>()
-  for (const agent of agents) {
-    await yieldToEventLoop(signal)
-    const rules = rulesFor(agent, gateRules)
-    const { rejected, diagnostics, treeDigests } = found
-    const gated = gate(found.skills, facts, { ...rules, rejected })
-    catalogs.set(agent.id, buildCatalog({ gated, rejected, diagnostics, ...(treeDigests && { treeDigests }) }))
+  return {
+    result,
+    catalogFor(key, rules) {
+      const known = catalogs.get(key)
+      if (known) return known
+      const gated = gate(skills, facts, { ...withRules(gateRules, rules()), rejected })
+      const catalog = buildCatalog({ gated, rejected, diagnostics, ...(treeDigests && { treeDigests }) })
+      catalogs.set(key, catalog)
+      return catalog
+    },
   }
-  return { found, catalogs }
 }
 
-function rulesFor({ skills, allowsToolGroup }: CatalogAgent, common: Omit<GateRules, 'allowList'>): GateRules {
+function withRules(common: Omit<GateRules, 'allowList'>, { skills, allowsToolGroup }: CatalogRules): GateRules {
   const before = common.allowsToolGroup
   const both = allowsToolGroup && before && ((group: string) => before(group) && allowsToolGroup(group))
   const groups = both ?? allowsToolGroup ?? before

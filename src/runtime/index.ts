@@ -1,9 +1,11 @@
 /** runtime: the pipeline, discover -> gate -> catalog -> load -> authorize -> execute -> record, over parts that are given to it. */
-export { buildCatalogs, type CatalogAgent } from './build-catalogs.ts'
+export { type CatalogRules, findSkills } from './build-catalogs.ts'
 export { createPromptIndex } from './prompt-index.ts'
 export { createRuntime } from './create-runtime.ts'
 export type {
+  AgentHandle,
   AgentProfile,
+  AgentSpec,
   CallOptions,
   CallRequest,
   CallResult,

@@ -18,10 +18,15 @@ export interface ModelContextParts {
   readonly registry: Registry
   /** False for a tool that policy denies whatever its arguments are. */
   readonly mayCall: (tool: string) => boolean
+  /** True for a tool that a line of the policy names by itself, not by a pattern. */
+  readonly isNamed: (tool: string) => boolean
 }
 
 /** Everything is made when it is asked for, the index once. */
-export function createModelContext({ catalog, registry, mayCall }: ModelContextParts, parts: Parts): ModelContext {
+export function createModelContext(
+  { catalog, registry, mayCall, isNamed }: ModelContextParts,
+  parts: Parts,
+): ModelContext {
   const { surface = DEFAULT_SURFACE, prompt, sandbox } = parts
   let made: AgentIndex | undefined
 
@@ -37,6 +42,8 @@ export function createModelContext({ catalog, registry, mayCall }: ModelContextP
   }
 
   function isChosen(tool: string): boolean {
+    if (tool === 'status') return surface.includes(tool) || isNamed(tool)
+    if (SKILL_TOOLS.includes(tool) && catalog.skills.length === 0) return false
     return !SKILL_TOOLS.includes(tool) || surface.includes(tool) || (tool === 'find_skills' && isCut(ofAgent().index))
   }
 

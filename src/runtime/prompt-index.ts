@@ -43,6 +43,6 @@ function readToolOf(
   isOffered: (tool: string) => boolean,
 ): 'read_skill_file' | false | undefined {
   if (isOffered('read_skill_file')) return 'read_skill_file'
-  const others = tools.filter((tool) => !SKILL_TOOLS.includes(tool))
+  const others = tools.filter((tool) => !SKILL_TOOLS.includes(tool) && tool !== 'status')
   return isConfined || others.length === 0 ? false : undefined
 }

@@ -1,5 +1,5 @@
 /** What a runtime is made of, and what it offers. */
-import type { PolicyRules } from '../authorize/index.ts'
+import type { Layer, PolicyRules } from '../authorize/index.ts'
 import type { Catalog, IndexStyle, PromptIndex, SnapshotDiff } from '../catalog/index.ts'
 import type { GateRules } from '../gate/index.ts'
 import type {
@@ -13,6 +13,7 @@ import type {
   LedgerEntry,
   NexusError,
   Outcome,
+  Services,
   StreamRedactor,
   TargetFacts,
 } from '../kernel/index.ts'
@@ -20,7 +21,7 @@ import type { LoadedInSession } from '../load/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import type { SkillSource, Watcher, WatchOptions } from '../sources/index.ts'
 import type { Ledger } from '../store/index.ts'
-import type { ExecutionSettings, Registry, SkillCommandParts } from '../tools/index.ts'
+import type { DefinitionForms, ExecutionSettings, Registry, SkillCommandParts } from '../tools/index.ts'
 
 /** What one agent may see and do. */
 export interface AgentProfile {
@@ -28,6 +29,20 @@ export interface AgentProfile {
   /** Names of the skills it may see; absent = all. */
   readonly skills?: readonly string[]
   readonly policy: PolicyRules
+  /** More layers with a part in every decision: grants, ceilings of its own and of its ancestors. They only narrow. */
+  readonly layers?: readonly Layer[]
+}
+
+/** Which agent is opened, in which session. */
+export interface AgentSpec {
+  /** Of an agent that the runtime was given; with `policy` of a new one. Default: the first agent of the runtime. */
+  readonly id?: string | undefined
+  /** Absent: the agent's calls belong to no session, and what it loads is forgotten after the call. */
+  readonly sessionId?: string | undefined
+  /** Makes another agent than those that the runtime was given. */
+  readonly policy?: PolicyRules
+  readonly skills?: readonly string[]
+  readonly layers?: readonly Layer[]
 }
 
 /** What a runtime is made of. Only `sources` and `facts` are needed; everything else has a light default. */
@@ -45,7 +60,7 @@ export interface Parts {
   readonly agents?: readonly AgentProfile[]
   /** Rules that configuration adds to gating, without the agent's allow-list. */
   readonly gateRules?: Omit<GateRules, 'allowList'>
-  /** Adds tools to each agent's registry, after the built-in ones. */
+  /** Adds tools to an agent's registry, after the built-in ones: once for each opened agent, when it is first used. */
   readonly registerTools?: (registry: Registry, agentId: string) => void
   /** Asks a person about a call that policy wants confirmed; without it such a call is denied. */
   readonly approve?: (call: Call, question: string, signal: AbortSignal) => Promise<boolean>
@@ -67,12 +82,10 @@ export interface Parts {
   readonly clock?: Clock
 }
 
-/** A call as its caller words it. */
+/** A call as its caller words it. Who calls is the agent that it is made through. */
 export interface CallRequest {
   readonly tool: string
   readonly arguments: JsonObject
-  readonly agentId?: string
-  readonly sessionId?: string
   readonly turnId?: string
   readonly callId?: string
   readonly origin?: Call['origin']
@@ -103,12 +116,6 @@ export interface OfferedTool {
   readonly parameters: JsonSchema
 }
 
-/** A session of one agent. */
-export interface SessionOf {
-  readonly agentId: string
-  readonly sessionId: string
-}
-
 /** What became different for one agent. */
 export interface AgentReload extends SnapshotDiff {
   readonly agentId: string
@@ -127,34 +134,59 @@ export interface ReloadOptions extends Omit<WatchOptions, 'onChange' | 'onDiagno
   readonly onReload?: (event: ReloadEvent) => void
 }
 
-/** A running pipeline. All agents share what was discovered; each has its own catalog, tools and policy. */
-export interface Runtime {
+/**
+ * One agent in one session. It owns its tools, services and permissions and makes every call of the agent; nothing is made before it is
+ * first used. Agents with equal rules share one catalog.
+ */
+export interface AgentHandle {
+  readonly id: string
   readonly projectId: string
+  readonly sessionId: string | undefined
+  readonly services: Services
+  /** Its tools; more can be registered at any time, and count from the next step of a turn. */
+  readonly registry: Registry
+  /** Tools that are left out, and why. */
   readonly diagnostics: readonly Diagnostic[]
-  readonly facts: TargetFacts
-  catalog(agentId?: string): Catalog
-  /** The prompt index of an agent within its budget. */
-  index(agentId?: string): PromptIndex
+  /** The skills it sees: those of its turn, outside a turn the newest. */
+  catalog(): Catalog
+  /** The prompt index within its budget. */
+  index(): PromptIndex
   /** The skills section of a system prompt: rules and index, or rules and the prompt of `Skill`; empty when the agent sees no skill. */
-  instructions(agentId?: string): string
-  /** The tools an agent may call; what policy denies is not shown. */
-  definitions(agentId?: string): readonly OfferedTool[]
-  snapshot(agentId?: string): JsonObject
-  /** What the agent loaded in a session, as plain data that can be kept with the session. */
-  loadedSkills(session: SessionOf): readonly LoadedInSession[]
+  instructions(): string
+  /** The tools that its model is offered; what policy denies is not shown. */
+  definitions(): readonly OfferedTool[]
+  /** The same tools in the form of OpenAI, Anthropic, the AI SDK, MCP, or plain JSON. */
+  definitionsAs<F extends keyof DefinitionForms>(form: F): readonly DefinitionForms[F][]
+  snapshot(): JsonObject
+  /** What it loaded in its session, as plain data that can be kept with the session. */
+  loadedSkills(): readonly LoadedInSession[]
   /** Takes what `loadedSkills` gave in an earlier process, so that the session goes on with it. */
-  recallSkills(session: SessionOf, loaded: readonly LoadedInSession[]): void
-  /** Names of the skills whose files changed since the agent last loaded them in that session. */
-  outdatedSkills(session: SessionOf, signal?: AbortSignal): Promise<readonly string[]>
+  recallSkills(loaded: readonly LoadedInSession[]): void
+  /** Names of the skills whose files changed since it last loaded them in its session. */
+  outdatedSkills(signal?: AbortSignal): Promise<readonly string[]>
+  /** Finds skills again, then keeps its catalog as it is until the turn ends. A skill's text is still checked at each call. */
+  beginTurn(signal?: AbortSignal): Promise<void>
+  endTurn(): void
   /** Blanks the secrets that the runtime knows, in any JSON value. */
   redact<T extends JsonValue>(value: T): T
   /** The same for one text that comes in pieces: a secret that is cut between two of them does not get through. */
   redactStream(): StreamRedactor
-  /** Finds and gates again; every agent's catalog is swapped whole. Calls at the same time share the work. */
+  /** Decides, records, runs and records one call. Refusals and failures are outcomes; it throws only when the ledger fails. */
+  call(request: CallRequest, options?: CallOptions): Promise<CallResult>
+}
+
+/** A running pipeline over one project: what all its agents share. */
+export interface Runtime {
+  readonly projectId: string
+  readonly diagnostics: readonly Diagnostic[]
+  readonly facts: TargetFacts
+  /** Opens an agent. Throws INVALID_ARGUMENT for an id that the runtime does not know, without `policy`. */
+  openAgent(spec?: AgentSpec): AgentHandle
+  /** Blanks the secrets that the runtime knows, in any JSON value. */
+  redact<T extends JsonValue>(value: T): T
+  /** Finds and gates again; agents see the new catalogs from their next turn on. Calls at the same time share the work. */
   refresh(signal?: AbortSignal): Promise<void>
   /** Refreshes by itself when the sources' folders change, until the watcher or the runtime is closed or the signal aborts. */
   watch(options?: ReloadOptions): Promise<Watcher>
-  /** Authorizes, records, runs and records one call. Refusals and failures are outcomes; it throws only when the ledger fails. */
-  call(request: CallRequest, options?: CallOptions): Promise<CallResult>
   close(): Promise<void>
 }

@@ -10,6 +10,8 @@ export interface CommandRequest {
   readonly cwd?: string
   /** Declared variables only; names that steer loaders and interpreters are refused with INVALID_ARGUMENT. */
   readonly env?: Readonly<Record<string, string>> | undefined
+  /** Host names that the command may reach, as `CallLimits` has them; absent = all that this sandbox opens. `local` opens none. */
+  readonly networkDomains?: readonly string[]
   /** Default 30,000. At the end: SIGTERM to the command, 2 s, then everything in its namespace is killed. */
   readonly timeoutMs?: number
   /** Most bytes kept of stdout and of stderr, each; default 204,800. The rest is counted and dropped. */

@@ -18,7 +18,7 @@ export type CheckedArguments =
       readonly notes: readonly string[]
     }
   | { readonly type: 'invalid'; readonly message: string }
-  | { readonly type: 'broken'; readonly message: string }
+  | { readonly type: 'broken'; readonly message: string; readonly reason: string }
 
 /**
  * Checks what a caller gave against the tool's schema. `_parallel` is taken away first; unknown arguments are dropped
@@ -47,6 +47,7 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
     return {
       type: 'broken',
       message: `The parameters of tool '${tool.name}' are no valid JSON Schema, so it cannot be called: ${why}`,
+      reason: why,
     }
   }
   return {

@@ -1,4 +1,4 @@
-import { failed, type JsonObject, type Outcome } from '../kernel/index.ts'
+import { failed, isJsonObject, type JsonObject, type Outcome } from '../kernel/index.ts'
 import { PARALLEL_ARGUMENT } from './arguments.ts'
 import { toFailure } from './failure.ts'
 
@@ -76,6 +76,11 @@ async function answerOne<C>(
   try {
     return { call, outcome: await run(call), ran: true }
   } catch (error) {
-    return { call, outcome: toFailure(error), ran: true }
+    return { call, outcome: toFailure(error, nameOf(call)), ran: true }
   }
+}
+
+/** Calls carry the tool's name under `tool` where there is one. */
+function nameOf(call: unknown): string {
+  return isJsonObject(call) && typeof call.tool === 'string' ? call.tool : 'unknown'
 }

@@ -24,13 +24,7 @@ export interface Head {
  * stays one), says so, and keeps the beginning under `data.preview` beside the small fields. Never cuts in silence.
  */
 export function boundOutcome(outcome: Outcome, limits: OutcomeLimits = OUTCOME_LIMITS): Outcome {
-  let clean: Outcome
-  try {
-    clean = withPlainData(outcome)
-  } catch (error) {
-    const why = errorMessage(error)
-    return failed('INTERNAL_ERROR', `The tool returned data that is not JSON: ${why}`)
-  }
+  const clean = plainOutcome(outcome)
   const full = toModelText(clean)
   const head = headOf(full, limits)
   const dataBytes = Buffer.byteLength(JSON.stringify(clean.data ?? {}))
@@ -106,11 +100,14 @@ function smallFields(data: JsonObject): JsonObject {
   return Object.fromEntries(kept)
 }
 
-/** Detached from the tool, and JSON for sure: dates become strings, functions and undefined vanish, cycles throw. */
-function withPlainData(outcome: Outcome): Outcome {
-  return outcome.data === undefined
-    ? outcome
-    : { ...outcome, data: JSON.parse(JSON.stringify(outcome.data)) as JsonObject }
+/** Detached from the tool, and JSON for sure: dates become strings, functions and undefined vanish, cycles are a failure. */
+export function plainOutcome(outcome: Outcome): Outcome {
+  if (outcome.data === undefined) return outcome
+  try {
+    return { ...outcome, data: JSON.parse(JSON.stringify(outcome.data)) as JsonObject }
+  } catch (error) {
+    return failed('INTERNAL_ERROR', `The tool returned data that is not JSON: ${errorMessage(error)}`)
+  }
 }
 
 function countLines(text: string): number {

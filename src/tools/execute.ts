@@ -10,7 +10,7 @@ import {
   type ToolContext,
 } from '../kernel/index.ts'
 import { checkArguments } from './arguments.ts'
-import { boundOutcome, OUTCOME_LIMITS, type OutcomeLimits } from './bound.ts'
+import { boundOutcome, OUTCOME_LIMITS, type OutcomeLimits, plainOutcome } from './bound.ts'
 import { toOutcome } from './edge/shapes.ts'
 import { toFailure } from './failure.ts'
 
@@ -23,10 +23,7 @@ export interface ExecuteOptions {
   readonly clock?: Clock
 }
 
-/**
- * The one place where a tool runs: checked arguments, a time limit, an answer whatever happens. Never throws:
- * what goes wrong is a failed outcome without a stack. A tool that ignores its signal is left behind.
- */
+/** Runs a tool and bounds its outcome; see `runTool`. */
 // What runs, with what, for whom, within which limits: four plain things read better than one bundle.
 // oxlint-disable-next-line max-params
 export async function executeTool(
@@ -35,15 +32,35 @@ export async function executeTool(
   context: ToolContext,
   options: ExecuteOptions = {},
 ): Promise<Outcome> {
+  const { outcome, notes } = await runTool(tool, given, context, options)
+  return withNotes(boundOutcome(outcome, options.limits ?? OUTCOME_LIMITS), notes)
+}
+
+/** An outcome of any length, and notes for the model that stay whole when it is cut. */
+export interface ToolRun {
+  readonly outcome: Outcome
+  readonly notes: readonly string[]
+  /** Set when the tool's parameters are no JSON Schema, so that it can never be called. */
+  readonly schemaProblem?: string
+}
+
+/**
+ * The one place where a tool runs: checked arguments, a time limit, an answer whatever happens. Never throws:
+ * what goes wrong is a failed outcome without a stack. A tool that ignores its signal is left behind.
+ */
+// oxlint-disable-next-line max-params
+export async function runTool(
+  tool: Tool,
+  given: unknown,
+  context: ToolContext,
+  options: ExecuteOptions = {},
+): Promise<ToolRun> {
   const checked = await checkArguments(tool, given)
-  if (checked.type === 'invalid') return failed('INVALID_PARAM', checked.message)
-  if (checked.type === 'broken') return failed('INTERNAL_ERROR', checked.message)
-  const outcome = await runWatched((signal) => settle(tool, checked.arguments, { ...context, signal }), {
-    tool,
-    context,
-    options,
-  })
-  return withNotes(boundOutcome(outcome, options.limits ?? OUTCOME_LIMITS), checked.notes)
+  if (checked.type === 'invalid') return { outcome: failed('INVALID_PARAM', checked.message), notes: [] }
+  if (checked.type === 'broken')
+    return { outcome: failed('INTERNAL_ERROR', checked.message), notes: [], schemaProblem: checked.reason }
+  const run = (signal: AbortSignal): Promise<Outcome> => settle(tool, checked.arguments, { ...context, signal })
+  return { outcome: plainOutcome(await runWatched(run, { tool, context, options })), notes: checked.notes }
 }
 
 /** A command in the sandbox gets SIGTERM, 2 s, then the kill: that and some room. */
@@ -54,7 +71,7 @@ async function settle(tool: Tool, args: Parameters<Tool['execute']>[0], context:
   try {
     return toOutcome(tool.name, await tool.execute(args, context))
   } catch (error) {
-    return toFailure(error)
+    return toFailure(error, tool.name)
   }
 }
 
@@ -67,7 +84,7 @@ interface Watched {
 async function runWatched(run: (signal: AbortSignal) => Promise<Outcome>, watched: Watched): Promise<Outcome> {
   const { tool, context, options } = watched
   const { graceMs = DEFAULT_GRACE_MS, clock = systemClock } = options
-  const timeoutMs = tool.options?.timeoutMs ?? options.timeoutMs ?? DEFAULTS.toolTimeoutMs
+  const timeoutMs = timeLimit(tool, context, options)
   if (context.signal.aborted) return failed('CANCELLED', `Tool '${tool.name}' was cancelled before it began.`)
   const stop = new AbortController()
   const settled = new AbortController()
@@ -87,6 +104,13 @@ async function runWatched(run: (signal: AbortSignal) => Promise<Outcome>, watche
   } finally {
     settled.abort()
   }
+}
+
+/** The tool's own limit, else the runtime's; a shorter one of the decision goes before both. 0 = none. */
+function timeLimit({ options: own }: Tool, { limits }: ToolContext, { timeoutMs: usual }: ExecuteOptions): number {
+  const timeoutMs = own?.timeoutMs ?? usual ?? DEFAULTS.toolTimeoutMs
+  const most = limits?.timeoutMs ?? 0
+  return most > 0 && (timeoutMs === 0 || most < timeoutMs) ? most : timeoutMs
 }
 
 interface Stopped {
@@ -126,7 +150,8 @@ function aborted(signal: AbortSignal, settled: AbortSignal): Promise<'aborted'> 
   })
 }
 
-function withNotes(outcome: Outcome, notes: readonly string[]): Outcome {
+/** The outcome with notes for the model. */
+export function withNotes(outcome: Outcome, notes: readonly string[]): Outcome {
   if (notes.length === 0) return outcome
   if (outcome.type === 'failed') {
     const known = Array.isArray(outcome.data?.['notes']) ? outcome.data['notes'] : []

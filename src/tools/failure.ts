@@ -1,19 +1,20 @@
 import { type ErrorCode, errorCode, type Failed, failed, type FailureCode, isNexusError } from '../kernel/index.ts'
 
 /**
- * What a tool threw, in words for the model: no stack, bounded, with the fix of a `NexusError`.
+ * What a tool threw, in words for the model: the tool and the reason, no stack, bounded, with the fix of a `NexusError`.
  * Source: contracts §1.9 ("Skill execution error: …"), §4.2.
  */
-export function toFailure(error: unknown): Failed {
+export function toFailure(error: unknown, tool: string): Failed {
   if (isNexusError(error)) {
     const fix = error.fix === undefined ? {} : { fix: short(error.fix) }
     return failed(FAILURES[error.code], short(error.message), { error: error.code, ...fix })
   }
-  if (!(error instanceof Error)) return failed('EXECUTION_ERROR', `Tool execution error: ${short(describe(error))}`)
+  if (!(error instanceof Error))
+    return failed('EXECUTION_ERROR', `Tool '${tool}' execution error: ${short(describe(error))}`)
   const code = codeOf(error)
   return failed(
     code,
-    `${code === 'INTERNAL_ERROR' ? 'Internal error in the tool' : 'Tool execution error'}: ${short(error.message || error.name)}`,
+    `${code === 'INTERNAL_ERROR' ? `Internal error in tool '${tool}'` : `Tool '${tool}' execution error`}: ${short(error.message || error.name)}`,
   )
 }
 

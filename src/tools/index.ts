@@ -3,6 +3,7 @@ export { argumentsProblem, withParallel } from './arguments.ts'
 export { runBatch } from './batch.ts'
 export { boundOutcome, OUTCOME_LIMITS } from './bound.ts'
 export { BUILTIN_TOOLS, registerBuiltins } from './builtin/builtins.ts'
+export { AGENT_STATUS } from './builtin/status.ts'
 
 export {
   createSkillCommands,
@@ -16,7 +17,8 @@ export { defineTool, type StandardSchema } from './define.ts'
 export { type Envelope, toEnvelope } from './edge/envelope.ts'
 export { toModelText } from './edge/model-text.ts'
 export { toOutcome, toOutputOrError, toStatusResult, toSuccessOutputError } from './edge/shapes.ts'
-export { type ExecuteOptions, executeTool } from './execute.ts'
+export type { DefinitionForms } from './definitions.ts'
+export { type ExecuteOptions, executeTool, runTool, withNotes } from './execute.ts'
 export { toFailure } from './failure.ts'
 export { toolNameProblem } from './names.ts'
 export { createRegistry, type Registry, type ToolFactory } from './registry.ts'

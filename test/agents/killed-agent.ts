@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs'
 import { createAgent, isOwnerAlive } from '../../src/agents/index.ts'
 import { openSqliteStore } from '../../src/store/index.ts'
 
-import { createTestRuntime, localModel } from './rig.ts'
+import { openTestAgent, localModel } from './rig.ts'
 
 const [path = '', url = '', sessionId = ''] = process.argv.slice(2)
 const store = await openSqliteStore({ path, projectId: 'default' })
@@ -14,12 +14,9 @@ const tools = {
     return new Promise<never>(() => setInterval(() => undefined, 1_000))
   },
 }
-const runtime = createTestRuntime({ script: [], tools }, store)
 const agent = createAgent({
-  id: 'main',
-  runtime,
+  agent: await openTestAgent({ tools }, store, sessionId),
   model: await localModel({ url }),
   sessions: store.sessions,
-  sessionId,
 })
 await agent.send('Wait for me')

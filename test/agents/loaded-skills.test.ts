@@ -28,7 +28,7 @@ async function open(t: TestContext, script: readonly Reply[]) {
     const sandbox = createScriptedSandbox({})
     const runtime = await createRuntime({ sources: [source], sandbox, workspace: root, ledger: store.ledger })
     t.after(() => runtime.close())
-    const agent = createAgent({ id: 'main', runtime, model, sessions: store.sessions, sessionId: 's1' })
+    const agent = createAgent({ agent: runtime.openAgent({ sessionId: 's1' }), model, sessions: store.sessions })
     return async (content: string): Promise<{ notices: string; system: string }> => {
       const events: AgentEvent[] = []
       const at = server.requests.length

@@ -55,19 +55,15 @@ describe('a model that misbehaves', () => {
     assert.equal(requests.length, 5)
   })
 
-  it('cannot reach a prototype by its arguments: they are handed to the check as plain data', async () => {
-    const seen: string[] = []
+  it('cannot reach a prototype by its arguments: they are answered as refused names', async () => {
     await using rig = await startRig({
       script: [call('add', '{"__proto__": {"x": 1}, "a": 2}'), call('add', '{"constructor": {"prototype": {}}}'), DONE],
-      tools: {
-        add: (args) => {
-          seen.push(JSON.stringify(args))
-          return add()
-        },
-      },
+      tools: { add },
     })
     assert.equal((await rig.send('go')).end, 'done')
-    assert.deepEqual(seen, ['{"__proto__":{"x":1},"a":2}', '{"constructor":{"prototype":{}}}'])
+    const answers = toolAnswers(await rig.history()).map(({ text }) => text)
+    assert.match(answers[0] ?? '', /__proto__ is a name that no argument can have/)
+    assert.match(answers[1] ?? '', /constructor\.prototype is a name that no argument can have/)
     assert.ok(isWhole(await rig.history()), 'the history is whole')
   })
 

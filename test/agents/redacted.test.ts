@@ -18,8 +18,7 @@ async function turn(script: readonly Reply[]) {
   try {
     const limits = { retryDelayMs: 1, maxRetries: 1 }
     const agent = createAgent({
-      id: 'main',
-      runtime,
+      agent: runtime.openAgent({ sessionId: 's1' }),
       model: await localModel(server),
       sessions: store.sessions,
       limits,

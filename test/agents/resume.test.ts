@@ -9,7 +9,7 @@ import { createAgent, isOwnerAlive, processOwner } from '../../src/agents/index.
 import { isNexusError, succeeded } from '../../src/kernel/index.ts'
 import { createMemoryStore, openSqliteStore, type StoredMessage } from '../../src/store/index.ts'
 import { type Reply, startModelServer } from '../../src/testing/index.ts'
-import { createTestRuntime, isWhole, localModel, startRig, toolAnswers } from './rig.ts'
+import { openTestAgent, isWhole, localModel, startRig, toolAnswers } from './rig.ts'
 
 const DONE: Reply = { type: 'text', text: 'Done.' }
 const GONE = '999999999:1:00000000-0000-0000-0000-000000000000'
@@ -40,7 +40,7 @@ async function startCutOff(
     script: [DONE],
     tools: { pay: () => succeeded(`${++paid}`) },
     store,
-    agent: { sessionId: 's1' },
+    sessionId: 's1',
   })
   return {
     ...rig,
@@ -111,13 +111,11 @@ describe('resume', () => {
   })
 
   it('lets one of two agents have a session at a time', async () => {
-    await using rig = await startRig({ script: () => DONE, agent: { sessionId: 'shared' } })
+    await using rig = await startRig({ script: () => DONE, sessionId: 'shared' })
     const second = createAgent({
-      id: 'main',
-      runtime: createTestRuntime({ script: [] }, rig.store),
+      agent: await openTestAgent({}, rig.store, 'shared'),
       model: await localModel(rig.server),
       sessions: rig.store.sessions,
-      sessionId: 'shared',
     })
     const results = await Promise.allSettled([rig.send('one'), second.send('two')])
     assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
@@ -151,13 +149,10 @@ describe('resume', () => {
           ['user', 'assistant'],
         )
         let waited = 0
-        const runtime = createTestRuntime({ script: [], tools: { wait: () => succeeded(`${++waited}`) } }, store)
         const agent = createAgent({
-          id: 'main',
-          runtime,
+          agent: await openTestAgent({ tools: { wait: () => succeeded(`${++waited}`) } }, store, 's1'),
           model: await localModel(server),
           sessions: store.sessions,
-          sessionId: 's1',
         })
         assert.equal((await agent.send('What happened?')).text, 'Done.')
         assert.equal(waited, 0)

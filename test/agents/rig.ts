@@ -1,14 +1,10 @@
-import { buildCatalog } from '../../src/catalog/index.ts'
-import {
-  type AgentEvent,
-  type AgentOptions,
-  type AgentRuntime,
-  createAgent,
-  resolveModel,
-} from '../../src/agents/index.ts'
-import { createStreamRedactor, type Decision, failed, type JsonObject, type Outcome } from '../../src/kernel/index.ts'
+import { parsePolicy } from '../../src/authorize/index.ts'
+import { type AgentEvent, type AgentOptions, createAgent, resolveModel } from '../../src/agents/index.ts'
+import { type JsonObject, newId, type Outcome, type Tool } from '../../src/kernel/index.ts'
+import { type AgentHandle, createRuntime } from '../../src/runtime/index.ts'
 import { createMemoryStore, type Store } from '../../src/store/index.ts'
 import { type ModelScript, type ModelServer, startModelServer } from '../../src/testing/index.ts'
+import { defineTool } from '../../src/tools/index.ts'
 
 /** A tool of a test: plain text is a success. */
 export type TestTool = (
@@ -23,7 +19,7 @@ export interface RigOptions {
   readonly hidden?: readonly string[]
   readonly agent?: Partial<AgentOptions>
   readonly store?: Store
-  readonly instructions?: string
+  readonly sessionId?: string
 }
 
 /** An agent over real HTTP to a scripted model, a real store, and tools of the test's own. */
@@ -31,10 +27,8 @@ export async function startRig(options: RigOptions) {
   await using starting = new AsyncDisposableStack()
   const server = starting.use(await startModelServer({ script: options.script }))
   const store = options.store ?? createMemoryStore({ projectId: 'default' })
-  const runtime = createTestRuntime(options, store)
   const agent = createAgent({
-    id: 'main',
-    runtime,
+    agent: await openTestAgent(options, store, options.sessionId),
     model: options.agent?.model ?? (await localModel(server)),
     sessions: store.sessions,
     ...options.agent,
@@ -64,47 +58,33 @@ export async function localModel(server: Pick<ModelServer, 'url'>) {
   return model
 }
 
-/** A runtime of the tests' own tools over a real ledger. */
-export function createTestRuntime(
-  { tools = {}, hidden = [], instructions = '' }: RigOptions,
+/** An agent of a real runtime with the tests' own tools, over a real ledger. */
+export async function openTestAgent(
+  { tools = {}, hidden = [] }: Pick<RigOptions, 'tools' | 'hidden'>,
   store: Store,
-): AgentRuntime {
-  return {
-    projectId: store.projectId,
-    catalog: () => buildCatalog({ gated: { ready: [], held: [] } }),
-    redact: (value) => value,
-    redactStream: () => createStreamRedactor(),
-    instructions: () => instructions,
-    definitions: () =>
-      Object.keys(tools)
-        .filter((name) => !hidden.includes(name))
-        .map((name) => ({
-          wireName: name.replace(/[:.]/g, '__'),
-          name,
-          description: name,
-          parameters: { type: 'object' },
-        })),
-    refresh: async () => undefined,
-    snapshot: () => ({ version: '1' }),
-    loadedSkills: () => [],
-    recallSkills: () => undefined,
-    outdatedSkills: async () => [],
-    async call(
-      { callId = '', agentId = 'main', origin = 'model', ...request },
-      { signal = new AbortController().signal, onOutput, onDecision } = {},
-    ) {
-      const tool = hidden.includes(request.tool) ? undefined : tools[request.tool]
-      const decision: Decision = tool
-        ? { type: 'allow', rule: 'test' }
-        : { type: 'deny', rule: 'test', reason: `There is no tool '${request.tool}'.` }
-      await store.ledger.open({ ...request, id: callId, projectId: store.projectId, agentId, origin }, decision)
-      onDecision?.(decision)
-      const outcome = tool
-        ? await tool(request.arguments, { signal, onOutput: (text) => onOutput?.({ stream: 'stdout', text }) })
-        : failed('PERMISSION_DENIED', `There is no tool '${request.tool}'.`)
-      return { entry: await store.ledger.close(callId, outcome), decision, outcome }
+  sessionId: string = newId(),
+): Promise<AgentHandle> {
+  const runtime = await createRuntime({
+    sources: [],
+    facts: { target: 'a test', os: 'linux', hasBin: () => false, hasEnv: () => false },
+    ledger: store.ledger,
+    toolTimeoutMs: 0,
+    agents: [{ id: 'main', policy: parsePolicy({ deny: hidden }).rules }],
+    registerTools: (registry) => {
+      for (const [name, run] of Object.entries(tools)) registry.register(name, () => toTool(name, run))
     },
-  }
+  })
+  return runtime.openAgent({ sessionId })
+}
+
+function toTool(name: string, run: TestTool): Tool {
+  return defineTool({
+    name,
+    description: name,
+    parameters: { type: 'object' },
+    execute: (args, { signal, onOutput }) =>
+      run(args, { signal, onOutput: (text) => onOutput?.({ stream: 'stdout', text }) }),
+  })
 }
 
 /** The tool answers in a history, in order: which call, and what the model reads. */

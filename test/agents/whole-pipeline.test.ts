@@ -37,7 +37,11 @@ async function open(
   const source = createFolderSource({ id: 'fixture', tier: 'workspace', rank: 0, path: skills, trusted: true })
   const runtime = await createRuntime({ sources: [source], sandbox, workspace, ledger: store.ledger, secrets })
   stack.defer(() => runtime.close())
-  const agent = createAgent({ id: 'main', runtime, model: await localModel(server), sessions: store.sessions })
+  const agent = createAgent({
+    agent: runtime.openAgent({ sessionId: 's1' }),
+    model: await localModel(server),
+    sessions: store.sessions,
+  })
   return { server, store, sandbox, agent, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 

@@ -38,7 +38,7 @@ describe('decide', () => {
   })
 
   const PROFILE_TABLE: readonly (readonly [string, readonly string[], readonly string[]])[] = [
-    ['minimal', ['status', 'nexus_status'], ['read_file', 'run_command', 'load_skill', 'send_message', 'web_search']],
+    ['minimal', ['status'], ['nexus_status', 'read_file', 'run_command', 'load_skill', 'send_message', 'web_search']],
     [
       'messaging',
       ['send_message', 'status', 'load_skill', 'Skill', 'skills.load'],

@@ -188,5 +188,5 @@ test('config check and doctor report keys, files and directories that lead to no
 test('config check says that an entries of another form is no map', async (t) => {
   const { code, stdout } = await withUser(t, 'skills: {entries: pfd}\n').run(['config', 'check'])
   assert.equal(code, 1)
-  assert.match(stdout, /skills\.entries must be a map; found a text\.[\s\S]*fix: /)
+  assert.match(stdout, /skills\.entries is not applied\. It must be a map; it is a string\.[\s\S]*fix: /)
 })

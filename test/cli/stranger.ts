@@ -75,7 +75,7 @@ export class Desk {
       const flags = agent === undefined ? {} : { agent }
       const signal = AbortSignal.timeout(20_000)
       const invocation = { flags, environment, cwd: this.workspace, signal } as unknown as Invocation
-      const seen = { loaded, sources, facts: runtime.facts, catalog: runtime.catalog(agent) }
+      const seen = { loaded, sources, facts: runtime.facts, catalog: runtime.openAgent({ id: agent }).catalog() }
       return await diagnoseHere(asked, seen, { invocation, known: knownBy(runtime, agent) })
     } finally {
       await local.close()
@@ -84,9 +84,10 @@ export class Desk {
 }
 
 /** As the command does it. */
-function knownBy(runtime: Local['runtime'], agent: string | undefined): Known {
-  const canLoad = runtime.definitions(agent).some(({ name }) => name === 'load_skill')
-  return { index: runtime.index(agent), canLoad: canLoad || runtime.catalog(agent).skills.length === 0 }
+function knownBy(runtime: Local['runtime'], id: string | undefined): Known {
+  const agent = runtime.openAgent({ id })
+  const canLoad = agent.definitions().some(({ name }) => name === 'load_skill')
+  return { index: agent.index(), canLoad: canLoad || agent.catalog().skills.length === 0 }
 }
 
 /** One way to break a skill called pdf, and what the answer must say. */

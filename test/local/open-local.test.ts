@@ -41,7 +41,7 @@ test('a long-running program follows changes when skills.load.watch says so', { 
   const event = await reloaded.promise
   assert.equal(event.type, 'reloaded')
   assert.deepEqual(event.agents[0]?.added, ['fresh'])
-  assert.ok(local.runtime.catalog().find('fresh'))
+  assert.ok(local.runtime.openAgent().catalog().find('fresh'))
 })
 
 test('a command that ends soon does not watch, and neither does a program whose configuration does not say so', async (t) => {
@@ -60,7 +60,7 @@ test('a tool of the caller is registered, and policy decides about it as about a
         execute: ({ a, b }) => Promise.resolve(succeeded(String(Number(a) + Number(b)))),
       })),
   })
-  const { outcome, decision } = await local.runtime.call({ tool: 'add', arguments: { a: 2, b: 3 } })
+  const { outcome, decision } = await local.runtime.openAgent().call({ tool: 'add', arguments: { a: 2, b: 3 } })
   assert.equal(decision.type, 'allow')
   assert.equal(outcome.type === 'success' && outcome.text, '5')
 })

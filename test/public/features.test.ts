@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import {
+  type AgentHandle,
   createFolderSource,
   createRegistry,
   createRuntime,
@@ -15,7 +16,6 @@ import {
   type Outcome,
   type Parts,
   parseSkill,
-  type Runtime,
   toEnvelope,
   type TargetFacts,
   toModelText,
@@ -58,15 +58,15 @@ const REPORT_FILES = {
 const skillFile = (name: string, more = ''): string =>
   `---\nname: ${name}\ndescription: Does ${name}. Use when asked for ${name}.\n${more}---\nSteps of ${name}.\n`
 
-async function open(t: TestContext, root: string, more: Partial<Parts> = {}): Promise<Runtime> {
+async function open(t: TestContext, root: string, more: Partial<Parts> = {}): Promise<AgentHandle> {
   const source = createFolderSource({ id: 'mine', tier: 'workspace', rank: 0, path: root, trusted: true })
   const runtime = await createRuntime({ sources: [source], facts: FACTS, ...more })
   t.after(() => runtime.close())
-  return runtime
+  return runtime.openAgent()
 }
 
-async function call(runtime: Runtime, tool: string, args: JsonObject): Promise<Outcome> {
-  return (await runtime.call({ tool, arguments: args })).outcome
+async function call(agent: AgentHandle, tool: string, args: JsonObject): Promise<Outcome> {
+  return (await agent.call({ tool, arguments: args })).outcome
 }
 
 const wordsOf = (outcome: Outcome): string => (outcome.type === 'failed' ? outcome.message : outcome.text)
@@ -106,8 +106,8 @@ test('X1, P7: a SKILL.md gives its fields, its body and the files beside it', as
   assert.equal(document.license, 'MIT')
   assert.equal(document.compatibility, 'Needs Python')
   assert.deepEqual(document.allowedTools, ['Bash', 'Read'])
-  const runtime = await open(t, folder(t, REPORT_FILES))
-  const loaded = wordsOf(await call(runtime, 'load_skill', { skill_name: 'report' }))
+  const agent = await open(t, folder(t, REPORT_FILES))
+  const loaded = wordsOf(await call(agent, 'load_skill', { skill_name: 'report' }))
   for (const file of ['references/guide.md', 'scripts/make.sh', 'assets/logo.svg']) assert.ok(loaded.includes(file))
 })
 
@@ -120,35 +120,36 @@ test('X2: a source that fails is reported, the rest load, and the higher tier hi
   const sources = [source('lib', 'bundled', there), broken, source('mine', 'workspace', here)]
   const runtime = await createRuntime({ sources, facts: FACTS })
   t.after(() => runtime.close())
+  const agent = runtime.openAgent()
   assert.deepEqual(
-    runtime.catalog().skills.map(({ name }) => name),
+    agent.catalog().skills.map(({ name }) => name),
     ['other', 'report'],
   )
-  assert.ok(runtime.catalog().find('report')?.file.startsWith(here))
+  assert.ok(agent.catalog().find('report')?.file.startsWith(here))
   assert.ok(runtime.diagnostics.some(({ message }) => message.includes('disk on fire')))
 })
 
 test('X5: a skill is ready, or held with every reason at once', async (t) => {
   const needs =
     'metadata:\n  nexus:\n    requires:\n      bins: [moon-lander]\n      env: [MOON_KEY]\n      config: [moon.enabled]\n'
-  const runtime = await open(t, folder(t, { 'moon/SKILL.md': skillFile('moon', needs), ...REPORT_FILES }))
+  const agent = await open(t, folder(t, { 'moon/SKILL.md': skillFile('moon', needs), ...REPORT_FILES }))
   assert.deepEqual(
-    runtime.catalog().skills.map(({ name }) => name),
+    agent.catalog().skills.map(({ name }) => name),
     ['report'],
   )
   assert.deepEqual(
-    runtime.catalog().held.map(({ reasons }) => reasons.map(({ text }) => text)),
+    agent.catalog().held.map(({ reasons }) => reasons.map(({ text }) => text)),
     [['missing binary: moon-lander', 'missing env: MOON_KEY', 'config not truthy: moon.enabled']],
   )
 })
 
 test('P1, P2: the prompt has name and description, a tool gives the body, another one a file', async (t) => {
-  const runtime = await open(t, folder(t, REPORT_FILES))
-  assert.match(runtime.instructions(), /report[^]*Writes reports/)
-  assert.doesNotMatch(runtime.instructions(), /make\.sh/)
-  assert.match(wordsOf(await call(runtime, 'load_skill', { skill_name: 'report' })), /# Report/)
+  const agent = await open(t, folder(t, REPORT_FILES))
+  assert.match(agent.instructions(), /report[^]*Writes reports/)
+  assert.doesNotMatch(agent.instructions(), /make\.sh/)
+  assert.match(wordsOf(await call(agent, 'load_skill', { skill_name: 'report' })), /# Report/)
   const file = { skill_name: 'report', file_path: 'references/guide.md' }
-  assert.match(wordsOf(await call(runtime, 'read_skill_file', file)), /The guide\./)
+  assert.match(wordsOf(await call(agent, 'read_skill_file', file)), /The guide\./)
   const empty = await open(t, folder(t, { 'NOTES.md': 'no skill' }))
   assert.deepEqual(
     empty
@@ -161,8 +162,8 @@ test('P1, P2: the prompt has name and description, a tool gives the body, anothe
 
 test('M2, M3: Skill gives the base directory and the body with its arguments filled in, in an envelope', async (t) => {
   const root = folder(t, REPORT_FILES)
-  const runtime = await open(t, root, { surface: ['Skill'] })
-  const { entry, outcome } = await runtime.call({ tool: 'Skill', arguments: { name: 'report', args: 'sales' } })
+  const agent = await open(t, root, { surface: ['Skill'] })
+  const { entry, outcome } = await agent.call({ tool: 'Skill', arguments: { name: 'report', args: 'sales' } })
   const content = outcome.type === 'failed' ? '' : String(outcome.data?.['content'])
   assert.ok(content.startsWith(`Base directory for this skill: ${join(root, 'report')}\n`), content)
   assert.ok(content.includes(`Run ${join(root, 'report')}/scripts/make.sh about sales.`), content)
@@ -173,17 +174,17 @@ test('M2, M3: Skill gives the base directory and the body with its arguments fil
 test('M4: the prompt of Skill has rules and list within its budget', async (t) => {
   const many = Array.from({ length: 60 }, (_, index) => `skill-${String(index).padStart(2, '0')}`)
   const files = Object.fromEntries(many.map((name) => [`${name}/SKILL.md`, skillFile(name)]))
-  const runtime = await open(t, folder(t, files), { surface: ['Skill'], prompt: { style: 'list', budgetChars: 2_000 } })
-  const { text } = runtime.index()
+  const agent = await open(t, folder(t, files), { surface: ['Skill'], prompt: { style: 'list', budgetChars: 2_000 } })
+  const { text } = agent.index()
   assert.ok(text.length <= 2_000, `${text.length} characters`)
   assert.match(text, /skill-00/)
-  assert.match(runtime.instructions(), /Skill/)
+  assert.match(agent.instructions(), /Skill/)
 })
 
 test('M6: an unknown skill, a wrong parameter and a path outside the skill each have their code', async (t) => {
-  const runtime = await open(t, folder(t, REPORT_FILES))
+  const agent = await open(t, folder(t, REPORT_FILES))
   const codeOf = async (tool: string, args: JsonObject): Promise<string> => {
-    const outcome = await call(runtime, tool, args)
+    const outcome = await call(agent, tool, args)
     return outcome.type === 'failed' ? outcome.code : outcome.type
   }
   assert.equal(await codeOf('load_skill', { skill_name: 'reprot' }), 'NOT_FOUND')
@@ -194,7 +195,7 @@ test('M6: an unknown skill, a wrong parameter and a path outside the skill each 
 test('B10: find_skills finds one of many by what it does', async (t) => {
   const many = Array.from({ length: 1_000 }, (_, index) => `skill-${index}`)
   const files = Object.fromEntries(many.map((name) => [`${name}/SKILL.md`, skillFile(name)]))
-  const runtime = await open(t, folder(t, { ...files, ...REPORT_FILES }))
-  const outcome = await call(runtime, 'find_skills', { query: 'write a report' })
+  const agent = await open(t, folder(t, { ...files, ...REPORT_FILES }))
+  const outcome = await call(agent, 'find_skills', { query: 'write a report' })
   assert.match(toModelText(outcome), /report/)
 })

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 
 import { createFolderSource, createRuntime, parsePolicy, type Parts, type Runtime } from '../../src/public/index.ts'
-import { codeOf, dataOf, wordsOf, workshop } from './rig.ts'
+import { callOf, codeOf, dataOf, wordsOf, workshop } from './rig.ts'
 
 /** Two sources and two directories of one name, each with a file of its own. */
 const FILES = {
@@ -45,13 +45,13 @@ const COPIES = [
 for (const [asked, body, address] of COPIES) {
   test(`load_skill ${asked} loads one copy, and the name that it gives for reading on leads to the same copy`, async (t) => {
     const runtime = await open(t)
-    const { outcome, entry } = await runtime.call({ tool: 'load_skill', arguments: { skill_name: asked } })
+    const { outcome, entry } = await callOf(runtime, { tool: 'load_skill', arguments: { skill_name: asked } })
     assert.match(wordsOf(outcome), new RegExp(`Body of ${body}\\.`))
     assert.equal(entry.skill?.name, address)
     const [, called] = /Use read_skill_file with skill_name "(.*)" and/.exec(wordsOf(outcome)) ?? []
     if (body === 'pretender') return
     const args = { skill_name: called ?? '', file_path: 'notes.md' }
-    const { outcome: read } = await runtime.call({ tool: 'read_skill_file', arguments: args })
+    const { outcome: read } = await callOf(runtime, { tool: 'read_skill_file', arguments: args })
     assert.match(wordsOf(read), new RegExp(`notes of ${body}`))
   })
 }
@@ -59,16 +59,16 @@ for (const [asked, body, address] of COPIES) {
 test('twins that are loaded in one turn are two skills', async (t) => {
   const runtime = await open(t)
   const turn = { sessionId: 's', turnId: 't' }
-  await runtime.call({ tool: 'load_skill', arguments: { skill_name: 'mine/twin' }, ...turn })
+  await callOf(runtime, { tool: 'load_skill', arguments: { skill_name: 'mine/twin' }, ...turn })
   const args = { skill_name: 'mine/twin~2', called_by: 'mine/twin' }
-  const { outcome } = await runtime.call({ tool: 'load_skill', arguments: args, ...turn })
+  const { outcome } = await callOf(runtime, { tool: 'load_skill', arguments: args, ...turn })
   assert.equal(codeOf(outcome), 'success')
   assert.deepEqual(dataOf(outcome)['stack'], ['twin', 'twin'])
 })
 
 test('find_skills names what can be loaded', async (t) => {
   const runtime = await open(t)
-  const { outcome } = await runtime.call({ tool: 'find_skills', arguments: { query: 'pretends address' } })
+  const { outcome } = await callOf(runtime, { tool: 'find_skills', arguments: { query: 'pretends address' } })
   const [found] = dataOf(outcome)['skills'] as { name: string }[]
   assert.equal(found?.name, 'mine/low/twin')
 })
@@ -80,14 +80,14 @@ test('a skill is held for each agent whose policy keeps a group of tools that it
     { id: 'kept', policy: policyOf(['group:web']) },
   ]
   const runtime = await open(t, { agents })
-  assert.equal(runtime.catalog('free').find('needs')?.name, 'needs')
-  assert.equal(runtime.catalog('kept').find('needs'), undefined)
-  const [held] = runtime.catalog('kept').held
+  assert.equal(runtime.openAgent({ id: 'free' }).catalog().find('needs')?.name, 'needs')
+  assert.equal(runtime.openAgent({ id: 'kept' }).catalog().find('needs'), undefined)
+  const [held] = runtime.openAgent({ id: 'kept' }).catalog().held
   assert.deepEqual(
     held?.reasons.map(({ code, text, fix }) => [code, text, fix]),
     [['tool-group', 'required tool group not allowed: group:web', "Allow group:web in the agent's tools policy."]],
   )
-  assert.ok(!runtime.index('kept').text.includes('needs'))
+  assert.ok(!runtime.openAgent({ id: 'kept' }).index().text.includes('needs'))
 })
 
 test('rules of the caller and those of the policy both count', async (t) => {
@@ -99,5 +99,5 @@ test('rules of the caller and those of the policy both count', async (t) => {
   }
   const policy = parsePolicy({ profile: 'full', deny: ['group:fs'] }).rules
   const runtime = await open(t, { gateRules, agents: [{ id: 'main', policy }] })
-  assert.equal(runtime.catalog().find('needs'), undefined)
+  assert.equal(runtime.openAgent().catalog().find('needs'), undefined)
 })

@@ -3,17 +3,16 @@ import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
   createFolderSource,
-  createMemoryStore,
   createRuntime,
   defineTool,
-  failed,
-  type JsonObject,
   type Parts,
   parsePolicy,
   type Runtime,
-  succeeded,
   type TargetFacts,
 } from '../../src/public/index.ts'
+import { failed, type JsonObject, succeeded } from '../../src/kernel/index.ts'
+import { createMemoryStore } from '../../src/store/index.ts'
+import { callOf } from './rig.ts'
 
 const SKILLS = fileURLToPath(new URL('../fixtures/runtime/skills', import.meta.url))
 const FACTS: TargetFacts = { target: 'a test', os: 'linux', hasBin: () => false, hasEnv: () => false }
@@ -44,7 +43,7 @@ function counting(name: string, runs: string[]) {
 }
 
 test('a skill that can run here is ready, and one that cannot is held with every reason', async (t) => {
-  const catalog = (await open(t)).catalog()
+  const catalog = (await open(t)).openAgent().catalog()
   assert.deepEqual(
     catalog.skills.map((skill) => skill.name),
     ['alpha'],
@@ -57,7 +56,7 @@ test('a skill that can run here is ready, and one that cannot is held with every
 
 test('a loaded skill has its arguments filled in', async (t) => {
   const runtime = await open(t)
-  const { outcome, decision } = await runtime.call({ tool: 'Skill', arguments: { name: 'alpha', args: 'omega' } })
+  const { outcome, decision } = await callOf(runtime, { tool: 'Skill', arguments: { name: 'alpha', args: 'omega' } })
   assert.equal(decision.type, 'allow')
   assert.match(outcome.type === 'failed' ? outcome.message : String(outcome.data['content']), /and omega\./)
 })
@@ -71,7 +70,7 @@ test('a denied call is never run, and the ledger says which rule spoke', async (
     ledger,
     registerTools: (registry) => registry.register('count', () => counting('count', runs)),
   })
-  const { outcome, entry } = await runtime.call({ tool: 'count', arguments: { text: 'x' } })
+  const { outcome, entry } = await callOf(runtime, { tool: 'count', arguments: { text: 'x' } })
   assert.equal(outcome.type, 'failed')
   assert.deepEqual(runs, [])
   assert.equal(entry.decision.type, 'deny')
@@ -81,7 +80,10 @@ test('a denied call is never run, and the ledger says which rule spoke', async (
 
 test('a tool that policy denies is not shown to the model', async (t) => {
   const agents = [{ id: 'main', policy: policyOf({ profile: 'full', deny: ['read_skill_file'] }) }]
-  const names = (await open(t, { agents })).definitions().map((tool) => tool.name)
+  const names = (await open(t, { agents }))
+    .openAgent()
+    .definitions()
+    .map((tool) => tool.name)
   assert.deepEqual(names, ['load_skill'])
 })
 
@@ -89,7 +91,7 @@ test('a call that wants confirmation is denied when nobody is there to ask', asy
   const runs: string[] = []
   const agents = [{ id: 'main', policy: policyOf({ profile: 'full', ask: ['count'] }) }]
   const registerTools: Parts['registerTools'] = (registry) => registry.register('count', () => counting('count', runs))
-  const { decision } = await (await open(t, { agents, registerTools })).call({ tool: 'count', arguments: {} })
+  const { decision } = await callOf(await open(t, { agents, registerTools }), { tool: 'count', arguments: {} })
   assert.equal(decision.type, 'deny')
   assert.deepEqual(runs, [])
 })
@@ -99,7 +101,7 @@ test('a call that a person approves runs, and the ledger says so', async (t) => 
   const agents = [{ id: 'main', policy: policyOf({ profile: 'full', ask: ['count'] }) }]
   const registerTools: Parts['registerTools'] = (registry) => registry.register('count', () => counting('count', runs))
   const runtime = await open(t, { agents, registerTools, approve: async (call) => call.tool === 'count' })
-  const { decision } = await runtime.call({ tool: 'count', arguments: { text: 'yes' } })
+  const { decision } = await callOf(runtime, { tool: 'count', arguments: { text: 'yes' } })
   assert.equal(decision.type, 'allow')
   assert.deepEqual(runs, ['yes'])
 })
@@ -117,7 +119,7 @@ test('the entry is in the ledger before the tool runs', async (t) => {
     },
   })
   const runtime = await open(t, { ledger, registerTools: (registry) => registry.register('spy', () => spy) })
-  const { entry } = await runtime.call({ tool: 'spy', arguments: {} })
+  const { entry } = await callOf(runtime, { tool: 'spy', arguments: {} })
   assert.deepEqual(seen, ['started'])
   assert.equal(entry.state, 'failed')
 })
@@ -127,15 +129,15 @@ test('a secret is in neither the ledger nor the outcome', async (t) => {
   const { ledger } = createMemoryStore({ projectId: 'default' })
   const registerTools: Parts['registerTools'] = (registry) => registry.register('count', () => counting('count', runs))
   const runtime = await open(t, { ledger, registerTools, secrets: ['hunter2-hunter2'] })
-  const { outcome } = await runtime.call({ tool: 'count', arguments: { text: 'key hunter2-hunter2' } })
+  const { outcome } = await callOf(runtime, { tool: 'count', arguments: { text: 'key hunter2-hunter2' } })
   assert.deepEqual(runs, ['key hunter2-hunter2'])
   assert.doesNotMatch(JSON.stringify([outcome, await ledger.list()]), /hunter2/)
 })
 
 test('a skill of an untrusted source is held, and loading it is refused', async (t) => {
   const runtime = await open(t, { sources: [source(false)] })
-  assert.deepEqual(runtime.catalog().skills, [])
-  const { outcome } = await runtime.call({ tool: 'load_skill', arguments: { skill_name: 'alpha' } })
+  assert.deepEqual(runtime.openAgent().catalog().skills, [])
+  const { outcome } = await callOf(runtime, { tool: 'load_skill', arguments: { skill_name: 'alpha' } })
   assert.equal(outcome.type, 'failed')
 })
 
@@ -145,9 +147,9 @@ test('an agent sees only the skills on its list', async (t) => {
     { id: 'bare', policy: policyOf({ profile: 'full' }), skills: [] },
   ]
   const runtime = await open(t, { agents })
-  assert.equal(runtime.catalog('main').skills.length, 1)
-  assert.equal(runtime.catalog('bare').skills.length, 0)
-  assert.equal(runtime.instructions('bare'), '')
+  assert.equal(runtime.openAgent({ id: 'main' }).catalog().skills.length, 1)
+  assert.equal(runtime.openAgent({ id: 'bare' }).catalog().skills.length, 0)
+  assert.equal(runtime.openAgent({ id: 'bare' }).instructions(), '')
 })
 
 test('a source that fails is reported, and the others still load', async (t) => {
@@ -159,15 +161,15 @@ test('a source that fails is reported, and the others still load', async (t) => 
     discover: () => Promise.reject(new Error('no such disk')),
   } as const
   const runtime = await open(t, { sources: [broken, source()] })
-  assert.equal(runtime.catalog().skills.length, 1)
+  assert.equal(runtime.openAgent().catalog().skills.length, 1)
   assert.ok(runtime.diagnostics.some((diagnostic) => diagnostic.message.includes('no such disk')))
 })
 
 test('an unknown tool and an unknown agent are answered with the nearest name or the known ones', async (t) => {
   const runtime = await open(t)
-  const { outcome } = await runtime.call({ tool: 'load_skil', arguments: {} })
+  const { outcome } = await callOf(runtime, { tool: 'load_skil', arguments: {} })
   assert.match(outcome.type === 'failed' ? outcome.message : '', /load_skill/)
-  await assert.rejects(runtime.call({ tool: 'load_skill', agentId: 'nobody', arguments: {} }), {
+  await assert.rejects(callOf(runtime, { tool: 'load_skill', agentId: 'nobody', arguments: {} }), {
     code: 'INVALID_ARGUMENT',
   })
 })
@@ -191,7 +193,7 @@ test('live output holds no secret, also when it is cut between two chunks', asyn
     secrets: ['hunter2-hunter2'],
     registerTools: (registry) => registry.register('loud', () => loud),
   })
-  await runtime.call({ tool: 'loud', arguments: {} }, { onOutput: ({ text }) => shown.push(text) })
+  await callOf(runtime, { tool: 'loud', arguments: {} }, { onOutput: ({ text }) => shown.push(text) })
   assert.equal(shown.join(''), 'key [redacted] and more')
 })
 
@@ -201,13 +203,13 @@ test('a question that fails or is cancelled is recorded as a refusal, and nothin
   const registerTools: Parts['registerTools'] = (registry) => registry.register('count', () => counting('count', runs))
   const approve = () => Promise.reject(new Error('the terminal is gone'))
   const runtime = await open(t, { agents, registerTools, approve })
-  const { entry, outcome } = await runtime.call({ tool: 'count', arguments: {} })
+  const { entry, outcome } = await callOf(runtime, { tool: 'count', arguments: {} })
   assert.match(entry.decision.type === 'deny' ? entry.decision.reason : '', /the terminal is gone/)
   assert.equal(outcome.type === 'failed' && outcome.error, 'CALL_DENIED')
   const silent = await open(t, { agents, registerTools, approve: () => Promise.reject(undefined) })
-  const { decision } = (await silent.call({ tool: 'count', arguments: {} })).entry
+  const { decision } = (await callOf(silent, { tool: 'count', arguments: {} })).entry
   assert.match(decision.type === 'deny' ? decision.reason : '', /nobody could be asked: undefined/)
-  const stopped = await runtime.call({ tool: 'count', arguments: {} }, { signal: AbortSignal.abort() })
+  const stopped = await callOf(runtime, { tool: 'count', arguments: {} }, { signal: AbortSignal.abort() })
   assert.equal(stopped.outcome.type === 'failed' && stopped.outcome.code, 'CANCELLED')
   assert.deepEqual(runs, [])
 })
@@ -219,7 +221,7 @@ test('arguments that are no object or nested too deeply are answered and recorde
   let deep: JsonObject = {}
   for (let level = 0; level < 50_000; level++) deep = { deep }
   for (const bad of [null, [], 'x', deep] as JsonObject[]) {
-    const { outcome, entry } = await runtime.call({ tool: 'count', arguments: bad })
+    const { outcome, entry } = await callOf(runtime, { tool: 'count', arguments: bad })
     assert.equal(outcome.type === 'failed' && outcome.code, 'INVALID_PARAM')
     assert.equal(entry.state, 'failed')
   }

@@ -5,10 +5,10 @@ import { test } from 'node:test'
 
 import type { CallResult, Runtime, SkillSource } from '../../src/public/index.ts'
 import { createFolderSource } from '../../src/public/index.ts'
-import { codeOf, wordsOf, workshop } from './rig.ts'
+import { callOf, codeOf, wordsOf, workshop } from './rig.ts'
 
 const load = (runtime: Runtime, name: string, signal?: AbortSignal): Promise<CallResult> =>
-  runtime.call({ tool: 'load_skill', arguments: { skill_name: name } }, signal ? { signal } : {})
+  callOf(runtime, { tool: 'load_skill', arguments: { skill_name: name } }, signal ? { signal } : {})
 
 /** A source that counts how often it is searched. */
 function counted(path: string): { source: SkillSource; searches: () => number } {
@@ -32,7 +32,7 @@ test('a skill that was added a moment ago is found by the next call', async (t) 
     const name = `new-${refreshOnCall}`
     shop.write(name)
     assert.equal(codeOf((await load(runtime, name)).outcome), 'success')
-    assert.ok(runtime.catalog().find(name))
+    assert.ok(runtime.openAgent().catalog().find(name))
   }
 })
 
@@ -40,11 +40,11 @@ test('an edit is in the catalog after the next call about that skill', async (t)
   const shop = workshop(t)
   shop.write('notes')
   const runtime = await shop.open()
-  const { version } = runtime.catalog()
+  const { version } = runtime.openAgent().catalog()
   shop.write('notes', { description: 'Now about birds.', body: 'Sing.' })
   assert.match(wordsOf((await load(runtime, 'notes')).outcome), /Sing\./)
-  assert.equal(runtime.catalog().find('notes')?.description, 'Now about birds.')
-  assert.notEqual(runtime.catalog().version, version)
+  assert.equal(runtime.openAgent().catalog().find('notes')?.description, 'Now about birds.')
+  assert.notEqual(runtime.openAgent().catalog().version, version)
 })
 
 test('without refreshOnCall an edit waits for a refresh, though the text is always the present one', async (t) => {
@@ -53,7 +53,7 @@ test('without refreshOnCall an edit waits for a refresh, though the text is alwa
   const runtime = await shop.open({ refreshOnCall: false })
   shop.write('notes', { description: 'Now about birds.', body: 'Sing.' })
   assert.match(wordsOf((await load(runtime, 'notes')).outcome), /Sing\./)
-  assert.equal(runtime.catalog().find('notes')?.description, 'Does notes.')
+  assert.equal(runtime.openAgent().catalog().find('notes')?.description, 'Does notes.')
 })
 
 test('a skill that was removed is not found any more, and one that broke says where', async (t) => {

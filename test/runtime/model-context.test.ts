@@ -4,40 +4,60 @@ import { test } from 'node:test'
 import { parsePolicy } from '../../src/public/index.ts'
 import { succeeded } from '../../src/kernel/index.ts'
 import { defineTool, toModelText } from '../../src/tools/index.ts'
-import { codeOf, dataOf, wordsOf, workshop } from './rig.ts'
+import { callOf, codeOf, dataOf, wordsOf, workshop } from './rig.ts'
 
 test('find_skills is offered when the index leaves skills out, and its last line says so', async (t) => {
   const shop = workshop(t)
   for (let index = 0; index < 30; index++) shop.write(`skill-${index}`)
   const small = await shop.open({ prompt: { budgetChars: 400 } })
-  assert.ok(small.definitions().some(({ name }) => name === 'find_skills'))
-  assert.match(small.index().text, /\d+ more: call find_skills\n<\/skills>$/)
+  assert.ok(
+    small
+      .openAgent()
+      .definitions()
+      .some(({ name }) => name === 'find_skills'),
+  )
+  assert.match(small.openAgent().index().text, /\d+ more: call find_skills\n<\/skills>$/)
   const large = await shop.open()
-  assert.ok(!large.definitions().some(({ name }) => name === 'find_skills'))
-  assert.doesNotMatch(large.index().text, /find_skills/)
+  assert.ok(
+    !large
+      .openAgent()
+      .definitions()
+      .some(({ name }) => name === 'find_skills'),
+  )
+  assert.doesNotMatch(large.openAgent().index().text, /find_skills/)
 })
 
 test('find_skills is offered when the index holds names only', async (t) => {
   const shop = workshop(t)
   shop.write('one')
   const runtime = await shop.open({ prompt: { style: 'names' } })
-  assert.ok(runtime.definitions().some(({ name }) => name === 'find_skills'))
+  assert.ok(
+    runtime
+      .openAgent()
+      .definitions()
+      .some(({ name }) => name === 'find_skills'),
+  )
 })
 
 test('find_skills is callable even when it is not offered, and never where policy denies it', async (t) => {
   const shop = workshop(t)
   shop.write('pdf-forms', { description: 'Fill in forms.' })
   const call = { tool: 'find_skills', arguments: { query: 'forms' } }
-  const { outcome } = await (await shop.open()).call(call)
+  const { outcome } = await callOf(await shop.open(), call)
   assert.deepEqual(dataOf(outcome)['skills'], [
     { name: 'pdf-forms', description: 'Fill in forms.', address: 'mine/pdf-forms' },
   ])
   assert.match(toModelText(outcome), /^1 skill for 'forms' \(total: 1\), best first\./)
   const policy = parsePolicy({ profile: 'full', deny: ['find_skills'] }).rules
   const denying = await shop.open({ agents: [{ id: 'main', policy }], prompt: { budgetChars: 60 } })
-  assert.equal(codeOf((await denying.call(call)).outcome), 'PERMISSION_DENIED')
-  assert.doesNotMatch(denying.index().text, /find_skills/)
-  assert.ok(!denying.definitions().some(({ name }) => name === 'find_skills'))
+  assert.equal(codeOf((await callOf(denying, call)).outcome), 'PERMISSION_DENIED')
+  assert.doesNotMatch(denying.openAgent().index().text, /find_skills/)
+  assert.ok(
+    !denying
+      .openAgent()
+      .definitions()
+      .some(({ name }) => name === 'find_skills'),
+  )
 })
 
 test('find_skills sees what a refresh brought, and not what only a person may start', async (t) => {
@@ -47,7 +67,7 @@ test('find_skills sees what a refresh brought, and not what only a person may st
   shop.write('later-bird')
   shop.write('later-secret', { description: 'x\ndisable-model-invocation: true' })
   await runtime.refresh()
-  const { outcome } = await runtime.call({ tool: 'find_skills', arguments: { query: 'later' } })
+  const { outcome } = await callOf(runtime, { tool: 'find_skills', arguments: { query: 'later' } })
   assert.match(wordsOf(outcome), /later-bird/)
   assert.doesNotMatch(wordsOf(outcome), /later-secret/)
 })
@@ -56,34 +76,42 @@ test('with Skill on the surface the instructions hold its prompt with the list, 
   const shop = workshop(t)
   for (let index = 0; index < 40; index++) shop.write(`skill-${index}`, { description: 'Does things. '.repeat(20) })
   const runtime = await shop.open({ surface: ['Skill'], prompt: { style: 'xml', budgetChars: 2000 } })
-  const { text, characters } = runtime.index()
+  const { text, characters } = runtime.openAgent().index()
   assert.ok(characters <= 2000)
-  const instructions = runtime.instructions()
+  const instructions = runtime.openAgent().instructions()
   assert.ok(instructions.includes(`### Available skills\n\n${text}\n\n### Examples`))
   assert.match(text, /^<skills>\nCall Skill with the name/)
   for (const heading of ['Usage', 'Parameters', 'Response']) assert.match(instructions, new RegExp(`### ${heading}\n`))
   assert.match(instructions, /load it with the Skill tool/)
-  assert.ok(runtime.definitions().some(({ name }) => name === 'Skill'))
+  assert.ok(
+    runtime
+      .openAgent()
+      .definitions()
+      .some(({ name }) => name === 'Skill'),
+  )
 })
 
 test('the prompt of Skill names every parameter that the tool has', async (t) => {
   const shop = workshop(t)
   shop.write('one')
   const runtime = await shop.open({ surface: ['Skill'] })
-  const tool = runtime.definitions().find(({ name }) => name === 'Skill')
+  const tool = runtime
+    .openAgent()
+    .definitions()
+    .find(({ name }) => name === 'Skill')
   for (const name of Object.keys(tool?.parameters['properties'] as object)) {
-    assert.ok(runtime.instructions().includes(`- \`${name}\` (`), name)
+    assert.ok(runtime.openAgent().instructions().includes(`- \`${name}\` (`), name)
   }
 })
 
 test('without Skill on the surface, or where policy denies it, its prompt is not there', async (t) => {
   const shop = workshop(t)
   shop.write('one')
-  assert.doesNotMatch((await shop.open()).instructions(), /## Tool: Skill/)
+  assert.doesNotMatch((await shop.open()).openAgent().instructions(), /## Tool: Skill/)
   const policy = parsePolicy({ profile: 'full', deny: ['Skill'] }).rules
   const denying = await shop.open({ surface: ['Skill', 'load_skill'], agents: [{ id: 'main', policy }] })
-  assert.doesNotMatch(denying.instructions(), /## Tool: Skill/)
-  assert.match(denying.instructions(), /load_skill/)
+  assert.doesNotMatch(denying.openAgent().instructions(), /## Tool: Skill/)
+  assert.match(denying.openAgent().instructions(), /load_skill/)
 })
 
 test('an agent whose tools cannot reach skills is told so, without locations and without advice to load', async (t) => {
@@ -92,7 +120,7 @@ test('an agent whose tools cannot reach skills is told so, without locations and
   const policy = parsePolicy({ profile: 'full', deny: ['group:skills'] }).rules
   for (const parts of [{ agents: [{ id: 'main', policy }] }, { surface: [] }]) {
     const runtime = await shop.open(parts)
-    const text = runtime.instructions()
+    const text = runtime.openAgent().instructions()
     assert.match(text, /None of your tools can load or read them/)
     assert.match(text, /- \*\*one\*\*: Does one\.\n<\/skills>$/)
     assert.doesNotMatch(text, /SKILL\.md|skill:\/\/|Location|load it with|read its/)
@@ -104,10 +132,13 @@ test('an agent that can only read files of skills is told with which tool', asyn
   shop.write('one')
   const policy = parsePolicy({ profile: 'full', deny: ['load_skill'] }).rules
   const runtime = await shop.open({ agents: [{ id: 'main', policy }] })
-  assert.match(runtime.index().text, /Read SKILL\.md with read_skill_file for detailed instructions\./)
-  assert.match(runtime.instructions(), /read its SKILL\.md with the read_skill_file tool before anything else/)
+  assert.match(runtime.openAgent().index().text, /Read SKILL\.md with read_skill_file for detailed instructions\./)
+  assert.match(
+    runtime.openAgent().instructions(),
+    /read its SKILL\.md with the read_skill_file tool before anything else/,
+  )
   const args = { skill_name: 'one', file_path: 'SKILL.md' }
-  assert.equal(codeOf((await runtime.call({ tool: 'read_skill_file', arguments: args })).outcome), 'success')
+  assert.equal(codeOf((await callOf(runtime, { tool: 'read_skill_file', arguments: args })).outcome), 'success')
 })
 
 test('an agent with tools of its own, which may read files, is told where SKILL.md is', async (t) => {
@@ -123,6 +154,6 @@ test('an agent with tools of its own, which may read files, is told where SKILL.
     surface: [],
     registerTools: (registry) => registry.register('my_reader', () => reader),
   })
-  assert.match(runtime.index().text, /Read SKILL\.md for detailed instructions\./)
-  assert.ok(runtime.index().text.includes(`${shop.root}/one/SKILL.md`))
+  assert.match(runtime.openAgent().index().text, /Read SKILL\.md for detailed instructions\./)
+  assert.ok(runtime.openAgent().index().text.includes(`${shop.root}/one/SKILL.md`))
 })

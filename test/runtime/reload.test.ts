@@ -3,7 +3,13 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 
-import type { ReloadEvent, Runtime, SkillSource } from '../../src/public/index.ts'
+import {
+  createFolderSource,
+  NexusError,
+  type ReloadEvent,
+  type Runtime,
+  type SkillSource,
+} from '../../src/public/index.ts'
 import { workshop } from './rig.ts'
 
 /** Events of a runtime, to be awaited one after the other. */
@@ -49,22 +55,22 @@ for (const usePolling of [false, true]) {
       const shop = workshop(t)
       shop.write('alpha')
       const runtime = await shop.open()
-      const versions = [runtime.catalog().version]
+      const versions = [runtime.openAgent().catalog().version]
       const { next } = await following(t, runtime, usePolling)
 
       shop.write('beta')
       assert.deepEqual(diffOf(await next()), { added: ['beta'], removed: [], changed: [] })
-      assert.match(runtime.instructions(), /beta/)
-      versions.push(runtime.catalog().version)
+      assert.match(runtime.openAgent().instructions(), /beta/)
+      versions.push(runtime.openAgent().catalog().version)
 
       shop.write('alpha', { description: 'Does something else.' })
       assert.deepEqual(diffOf(await next()), { added: [], removed: [], changed: ['alpha'] })
-      assert.match(runtime.instructions(), /something else/)
-      versions.push(runtime.catalog().version)
+      assert.match(runtime.openAgent().instructions(), /something else/)
+      versions.push(runtime.openAgent().catalog().version)
 
       rmSync(join(shop.root, 'alpha'), { recursive: true })
       assert.deepEqual(diffOf(await next()), { added: [], removed: ['alpha'], changed: [] })
-      versions.push(runtime.catalog().version)
+      versions.push(runtime.openAgent().catalog().version)
       assert.equal(new Set(versions).size, 4)
     },
   )
@@ -77,7 +83,7 @@ test(
     const shop = workshop(t)
     shop.write('alpha')
     const runtime = await shop.open()
-    const { version } = runtime.catalog()
+    const { version } = runtime.openAgent().catalog()
     const { events, next } = await following(t, runtime)
     mkdirSync(join(shop.root, 'alpha', 'scripts'))
     writeFileSync(join(shop.root, 'alpha', 'scripts', 'run.sh'), 'true\n')
@@ -89,7 +95,7 @@ test(
     assert.deepEqual(events, [])
     rmSync(join(shop.root, 'zeta'), { recursive: true })
     await next()
-    assert.equal(runtime.catalog().version, version)
+    assert.equal(runtime.openAgent().catalog().version, version)
   },
 )
 
@@ -109,7 +115,7 @@ test('what changed between the start and the watch is met when the watch is read
   const runtime = await shop.open()
   shop.write('beta')
   const { next } = await following(t, runtime)
-  assert.ok(runtime.catalog().find('beta'))
+  assert.ok(runtime.openAgent().catalog().find('beta'))
   assert.deepEqual(diffOf(await next()), { added: ['beta'], removed: [], changed: [] })
 })
 
@@ -120,19 +126,23 @@ test(
     const shop = workshop(t)
     shop.write('alpha')
     let isBroken = false
-    const runtime = await shop.open({
-      registerTools: () => {
-        if (isBroken) throw new Error('the tools are broken')
-      },
-    })
+    const source = createFolderSource({ id: 'mine', tier: 'workspace', rank: 0, path: shop.root, trusted: true })
+    const discover: SkillSource['discover'] = async (signal) => {
+      if (isBroken) throw new NexusError('CANCELLED', 'the source stopped')
+      return source.discover(signal)
+    }
+    const runtime = await shop.open({ sources: [{ ...source, discover }] })
     const { next } = await following(t, runtime)
     isBroken = true
     shop.write('beta')
     const event = await next()
     assert.equal(event.type, 'failed')
-    assert.equal(event.error.code, 'INTERNAL')
+    assert.equal(event.error.code, 'CANCELLED')
     assert.deepEqual(
-      runtime.catalog().skills.map(({ name }) => name),
+      runtime
+        .openAgent()
+        .catalog()
+        .skills.map(({ name }) => name),
       ['alpha'],
     )
     isBroken = false
@@ -169,7 +179,7 @@ test('a caller that gives up stops waiting, and the others get their refresh', a
   giving.abort()
   await refused
   await other
-  assert.ok(runtime.catalog().find('alpha'))
+  assert.ok(runtime.openAgent().catalog().find('alpha'))
 })
 
 test('a folder of skills that is swapped whole is one reload', { timeout: 30_000 }, async (t) => {
@@ -191,7 +201,10 @@ test('a folder of skills that is swapped whole is one reload', { timeout: 30_000
     for (const kind of ['added', 'removed', 'changed'] as const) seen[kind].push(...(diff[kind] ?? []))
   }
   assert.deepEqual(
-    runtime.catalog().skills.map(({ name }) => name),
+    runtime
+      .openAgent()
+      .catalog()
+      .skills.map(({ name }) => name),
     ['beta', 'gamma'],
   )
   assert.ok(seen.removed.includes('alpha') && seen.added.includes('gamma'))

@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
 import {
+  type CallOptions,
+  type CallRequest,
+  type CallResult,
   createFolderSource,
   createRuntime,
   type Parts,
@@ -39,6 +42,15 @@ export function workshop(t: TestContext): Workshop {
       return runtime
     },
   }
+}
+
+/** One call of an agent, default the first one, in a session where one is named. */
+export async function callOf(
+  runtime: Runtime,
+  { agentId, sessionId, ...request }: CallRequest & { readonly agentId?: string; readonly sessionId?: string },
+  options?: CallOptions,
+): Promise<CallResult> {
+  return runtime.openAgent({ id: agentId, sessionId }).call(request, options)
 }
 
 /** What a call came to: `success`, `partial`, or the code of its failure. */

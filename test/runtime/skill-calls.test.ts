@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 
 import type { Runtime } from '../../src/public/index.ts'
 import type { Outcome } from '../../src/kernel/index.ts'
-import { codeOf, dataOf, wordsOf, workshop } from './rig.ts'
+import { callOf, codeOf, dataOf, wordsOf, workshop } from './rig.ts'
 
 const TURN = { sessionId: 's1', turnId: 't1' }
 
@@ -19,14 +19,14 @@ async function openWith(t: TestContext, names: readonly string[]): Promise<Runti
 async function load(runtime: Runtime, name: string, more: { by?: string; turnId?: string } = {}): Promise<Outcome> {
   const { by, turnId = TURN.turnId } = more
   const args = { skill_name: name, ...(by !== undefined && { called_by: by }) }
-  return (await runtime.call({ tool: 'load_skill', arguments: args, sessionId: TURN.sessionId, turnId })).outcome
+  return (await callOf(runtime, { tool: 'load_skill', arguments: args, sessionId: TURN.sessionId, turnId })).outcome
 }
 
 test('a skill may ask for another one, and outcome and ledger say which asked', async (t) => {
   const runtime = await openWith(t, ['a', 'b'])
   assert.equal(dataOf(await load(runtime, 'a'))['stack'], undefined)
   const args = { name: 'b', called_by: 'a' }
-  const { outcome, entry } = await runtime.call({ tool: 'Skill', arguments: args, ...TURN })
+  const { outcome, entry } = await callOf(runtime, { tool: 'Skill', arguments: args, ...TURN })
   assert.deepEqual(dataOf(outcome)['stack'], ['a', 'b'])
   assert.deepEqual(entry.call.arguments, args)
   assert.deepEqual(entry.outcome?.data?.['stack'], ['a', 'b'])
@@ -91,8 +91,11 @@ test('turns and agents know nothing of each other', async (t) => {
 
 test('outside a turn skills load as ever, and called_by is refused', async (t) => {
   const runtime = await openWith(t, ['a', 'b'])
-  assert.equal(codeOf((await runtime.call({ tool: 'load_skill', arguments: { skill_name: 'a' } })).outcome), 'success')
-  const { outcome } = await runtime.call({ tool: 'load_skill', arguments: { skill_name: 'b', called_by: 'a' } })
+  assert.equal(
+    codeOf((await callOf(runtime, { tool: 'load_skill', arguments: { skill_name: 'a' } })).outcome),
+    'success',
+  )
+  const { outcome } = await callOf(runtime, { tool: 'load_skill', arguments: { skill_name: 'b', called_by: 'a' } })
   assert.equal(codeOf(outcome), 'INVALID_PARAM')
 })
 

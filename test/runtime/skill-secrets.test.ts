@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import type { JsonObject, Outcome } from '../../src/kernel/index.ts'
 import type { SandboxScript } from '../../src/testing/index.ts'
-import { codeOf } from './rig.ts'
+import { callOf, codeOf } from './rig.ts'
 import { type Bench, bench, KEY, keyOf, TURN } from './variables-rig.ts'
 import type { TestContext } from 'node:test'
 
@@ -20,7 +20,8 @@ async function seen(
   args: JsonObject = {},
 ): Promise<{ outcome: Outcome; texts: readonly string[] }> {
   let live = ''
-  const { outcome } = await runtime.call(
+  const { outcome } = await callOf(
+    runtime,
     { tool: 'run_command', arguments: { command: 'x', skill_name: 'a', ...args }, origin: 'library' },
     { onOutput: ({ text }) => (live += text) },
   )
@@ -98,12 +99,12 @@ test('from then on the value is blanked everywhere: in arguments, in what other 
     parts: { agents: [{ id: 'main', policy: askAll() }], approve: async (_call, question) => !question.includes(KEY) },
   })
   const call = { tool: 'run_command', arguments: { command: 'true', skill_name: 'a' }, origin: 'library' } as const
-  assert.equal((await rig.runtime.call(call)).decision.type, 'allow')
-  const { outcome } = await rig.runtime.call({ tool: 'load_skill', arguments: { skill_name: `a ${KEY}` }, ...TURN })
-  await rig.runtime.call({ tool: 'run_command', arguments: { command: `echo ${KEY}` }, ...TURN })
+  assert.equal((await callOf(rig.runtime, call)).decision.type, 'allow')
+  const { outcome } = await callOf(rig.runtime, { tool: 'load_skill', arguments: { skill_name: `a ${KEY}` }, ...TURN })
+  await callOf(rig.runtime, { tool: 'run_command', arguments: { command: `echo ${KEY}` }, ...TURN })
   const all = JSON.stringify([outcome, await rig.ledger.list(), rig.runtime.redact({ said: KEY })])
   assert.ok(!all.includes(KEY), all)
-  assert.ok(!rig.runtime.instructions().includes(KEY))
+  assert.ok(!rig.runtime.openAgent().instructions().includes(KEY))
 })
 
 test('a value of several lines is blanked also when only one of them is printed', async (t) => {

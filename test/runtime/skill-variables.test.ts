@@ -189,7 +189,7 @@ test('an untrusted copy gets nothing, whatever it is called and whatever key it 
     assert.equal(outcome.type, 'failed', name)
   }
   assert.equal(sandbox.requests.length, 0)
-  assert.deepEqual(runtime.catalog().skills, [])
+  assert.deepEqual(runtime.openAgent().catalog().skills, [])
 })
 
 test('with an untrusted copy above it, the trusted copy of that name gets the key', async (t) => {

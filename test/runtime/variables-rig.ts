@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { callOf } from './rig.ts'
 
 import { createFolderSource, createRuntime, type Parts, type Runtime } from '../../src/public/index.ts'
 import type { JsonObject, Outcome } from '../../src/kernel/index.ts'
@@ -59,9 +60,10 @@ export async function bench(t: TestContext, given: BenchParts): Promise<Bench> {
     ...{ runtime, sandbox, ledger },
     baseDir: (name) => join(root, 'upper', name),
     load: async (name, more = {}) =>
-      (await runtime.call({ tool: 'load_skill', arguments: { skill_name: name }, ...TURN, ...more })).outcome,
+      (await callOf(runtime, { tool: 'load_skill', arguments: { skill_name: name }, ...TURN, ...more })).outcome,
     run: async (args, more = {}) =>
-      (await runtime.call({ tool: 'run_command', arguments: { command: 'env', ...args }, ...TURN, ...more })).outcome,
+      (await callOf(runtime, { tool: 'run_command', arguments: { command: 'env', ...args }, ...TURN, ...more }))
+        .outcome,
     lastEnv: () => sandbox.requests.at(-1)?.env ?? {},
   }
 }

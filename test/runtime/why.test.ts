@@ -42,11 +42,11 @@ test('every broken skill is explained with its code, its file, the line where th
     writeFileSync(join(shop.root, path), text)
   }
   const runtime = await shop.open({ gateRules: { ...NO_GATE_RULES, disabledSkills: ['off'] } })
-  const catalog = runtime.catalog()
+  const catalog = runtime.openAgent().catalog()
   const roots = [{ source: 'mine', path: shop.root }]
   for (const [name, , , answer] of BROKEN) {
     const strays = await findStrays(name, { roots: [shop.root] })
-    const explanation = diagnose(name, { catalog, index: runtime.index(), roots, strays })
+    const explanation = diagnose(name, { catalog, index: runtime.openAgent().index(), roots, strays })
     assert.match(written(explanation), answer, name)
     assert.ok(explanation.findings.every(({ fix }) => fix !== ''))
   }
@@ -61,13 +61,21 @@ test('the answer speaks of one agent and one session', async (t) => {
     { id: 'bob', policy, skills: [] },
   ]
   const runtime = await shop.open({ agents })
-  const snapshot = fromSnapshot(runtime.snapshot('main'))
+  const snapshot = fromSnapshot(runtime.openAgent({ id: 'main' }).snapshot())
   assert.ok(snapshot)
-  const forBob = diagnose('one', { catalog: runtime.catalog('bob'), index: runtime.index('bob'), agentId: 'bob' })
+  const forBob = diagnose('one', {
+    catalog: runtime.openAgent({ id: 'bob' }).catalog(),
+    index: runtime.openAgent({ id: 'bob' }).index(),
+    agentId: 'bob',
+  })
   assert.match(forBob.findings[0]?.message ?? '', /not allowed for agent 'bob'/)
   shop.write('two')
   await runtime.refresh()
-  const parts = { catalog: runtime.catalog('main'), index: runtime.index('main'), snapshot }
+  const parts = {
+    catalog: runtime.openAgent({ id: 'main' }).catalog(),
+    index: runtime.openAgent({ id: 'main' }).index(),
+    snapshot,
+  }
   assert.match(written(diagnose('two', parts)), /^in-prompt .*\nstale-session /)
   assert.match(written(diagnose('one', parts)), /^in-prompt [^\n]*$/)
 })

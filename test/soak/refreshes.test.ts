@@ -27,7 +27,7 @@ async function alive(): Promise<number> {
 
 /** What every caller would ask of a catalog. */
 function use(runtime: Runtime): number {
-  return runtime.instructions().length + runtime.catalog().version.length
+  return runtime.openAgent().instructions().length + runtime.openAgent().catalog().version.length
 }
 
 /** Runs the rounds after some that are not counted, and says how many bytes more are alive. */
@@ -48,7 +48,7 @@ test('a server that looks again and again has no more in memory, whatever change
   const shop = workshop(t)
   for (let index = 0; index < SKILLS; index++) shop.write(nameOf(index))
   const runtime = await shop.open()
-  assert.equal(runtime.catalog().skills.length, SKILLS)
+  assert.equal(runtime.openAgent().catalog().skills.length, SKILLS)
   // So that files are old enough to be kept from one look to the next.
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3_600_000 })
 

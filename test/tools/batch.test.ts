@@ -123,7 +123,7 @@ describe('runBatch', () => {
     })
     assert.deepEqual(
       answers.map(({ outcome }) => messageOf(outcome)),
-      ['Tool execution error: ledger is full', HALTED],
+      ["Tool 'unknown' execution error: ledger is full", HALTED],
     )
   })
 

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { createSkillSearch } from '../../src/catalog/index.ts'
 import { createScriptedSandbox } from '../../src/testing/index.ts'
 import {
+  AGENT_STATUS,
   BUILTIN_TOOLS,
   createRegistry,
   createServices,
@@ -18,6 +19,9 @@ test('the names that a policy may use without a runtime are those of the built-i
   services.register(LOADER, await loaderOver())
   services.register(SKILL_SEARCH, createSkillSearch([]))
   services.register(SANDBOX, createScriptedSandbox())
+  services.register(AGENT_STATUS, () => {
+    throw new Error('never asked')
+  })
   const registry = createRegistry(services)
   registerBuiltins(registry)
   const real = registry.names.map((name) => [name, registry.get(name)?.options?.capabilities ?? []] as const)

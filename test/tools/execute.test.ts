@@ -74,7 +74,7 @@ describe('executeTool', () => {
     const outcome = await run(() => {
       throw new Error('disk on fire')
     })
-    assert.deepEqual(outcome, failed('EXECUTION_ERROR', 'Tool execution error: disk on fire'))
+    assert.deepEqual(outcome, failed('EXECUTION_ERROR', "Tool 'probe' execution error: disk on fire"))
     const slip = await run(async () => (undefined as unknown as { x: Outcome }).x)
     assert.equal(slip.type === 'failed' && slip.code, 'INTERNAL_ERROR')
     assert.doesNotMatch(JSON.stringify(slip), /\.test\.ts|at /)
@@ -102,13 +102,13 @@ describe('executeTool', () => {
 
   it('has a failure for every code of the error table', () => {
     for (const code of Object.keys(CODES) as ErrorCode[])
-      assert.match(toFailure(new NexusError(code, 'x')).code, /^[A-Z_]+$/)
+      assert.match(toFailure(new NexusError(code, 'x'), 'tool').code, /^[A-Z_]+$/)
   })
 
   it('knows what the system says about files', () => {
     const codes = { ENOENT: 'NOT_FOUND', EACCES: 'PERMISSION_DENIED', EISDIR: 'IS_DIRECTORY', EXXX: 'EXECUTION_ERROR' }
     for (const [code, expected] of Object.entries(codes))
-      assert.equal(toFailure(Object.assign(new Error('x'), { code })).code, expected)
+      assert.equal(toFailure(Object.assign(new Error('x'), { code }), 'tool').code, expected)
   })
 
   it('stops a tool at its time limit and keeps what it had', async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { isNexusError } from '../../src/kernel/index.ts'
 import {
   createRegistry,
   createServices,
@@ -22,8 +21,6 @@ function factoryOf(name: string, seen: string[] = []): ToolFactory {
     })
   }
 }
-
-const throwsWith = (code: string) => (error: unknown) => isNexusError(error) && error.code === code
 
 describe('createRegistry', () => {
   it('makes a tool when it is first asked for, and once', () => {
@@ -71,21 +68,48 @@ describe('createRegistry', () => {
     assert.equal(registry.get('one'), undefined)
   })
 
-  it('refuses a bad name, and one that differs only in case', () => {
+  it('leaves out a bad name, and one that differs only in case, with a diagnostic', () => {
     const registry = createRegistry(createServices())
     registry.register('Skill', factoryOf('Skill'))
-    assert.throws(() => registry.register('a b', factoryOf('a b')), throwsWith('INVALID_ARGUMENT'))
-    assert.throws(() => registry.register('skill', factoryOf('skill')), throwsWith('CONFLICT'))
+    registry.register('a b', factoryOf('a b'))
+    registry.register('skill', factoryOf('skill'))
+    assert.deepEqual(registry.names, ['Skill'])
+    assert.deepEqual(
+      registry.diagnostics.map(({ code, subject }) => [code, subject]),
+      [
+        ['tool-left-out', 'a b'],
+        ['tool-left-out', 'skill'],
+      ],
+    )
   })
 
-  it('says which factory fails or makes a tool of another name', () => {
+  it('leaves out a tool whose factory fails, makes another name or has no object schema, and keeps the others', () => {
     const registry = createRegistry(createServices())
     registry.register('broken', () => {
       throw new Error('no key')
     })
     registry.register('alias', factoryOf('other'))
-    assert.throws(() => registry.get('broken'), /factory of tool 'broken' failed: no key/)
-    assert.throws(() => registry.get('alias'), throwsWith('INTERNAL'))
+    registry.register('odd', (services) => ({ ...factoryOf('odd')(services), parameters: { type: 'array' } }))
+    registry.register('good', factoryOf('good'))
+    assert.deepEqual(
+      registry.definitions('json').map(({ name }) => name),
+      ['good'],
+    )
+    assert.equal(registry.get('broken'), undefined)
+    assert.deepEqual(
+      registry.diagnostics.map(({ subject }) => subject),
+      ['broken', 'alias', 'odd'],
+    )
+    assert.match(registry.diagnostics[0]?.message ?? '', /'broken' is left out: its factory failed: no key/)
+  })
+
+  it('takes a tool back that is registered again', () => {
+    const registry = createRegistry(createServices())
+    registry.register('one', factoryOf('other'))
+    assert.equal(registry.get('one'), undefined)
+    registry.register('one', factoryOf('one'))
+    assert.equal(registry.get('one')?.name, 'one')
+    assert.deepEqual(registry.diagnostics, [])
   })
 })
 
@@ -113,6 +137,14 @@ describe('definitions', () => {
       ['read_file', 'skills.load', 'mcp__github__create_issue'],
     )
     assert.deepEqual(registry.definitions('json')[2], { name: 'mcp:github.create_issue', description, parameters })
+  })
+
+  it('come in the form of the AI SDK, which reads the parameters from them', async () => {
+    const { asSchema } = await import('ai')
+    const [, tool] = registry.definitions('ai-sdk')
+    assert.equal(tool?.name, 'skills__load')
+    const schema = asSchema(tool?.inputSchema as Parameters<typeof asSchema>[0])
+    assert.deepEqual(await schema.jsonSchema, { ...parameters, additionalProperties: false })
   })
 
   it('leave out what the filter leaves out', () => {

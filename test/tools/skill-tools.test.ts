@@ -223,12 +223,8 @@ describe('registerBuiltins', () => {
     return registry.names
   }
 
-  it('adds the skill tools only when a skill was found, and run_command only with a sandbox', async () => {
-    const empty = await mkdtemp(join(tmpdir(), 'nexus-tools-'))
-    after(() => rm(empty, { recursive: true, force: true }))
+  it('adds the skill tools only with a loader, and run_command only with a sandbox', async () => {
     const own = createServices()
-    assert.deepEqual(namesOf(own), [])
-    own.register(LOADER, await loaderOver(empty))
     assert.deepEqual(namesOf(own), [])
     own.register(SANDBOX, createScriptedSandbox())
     assert.deepEqual(namesOf(own), ['run_command'])

@@ -100,8 +100,8 @@ function makeWorkspace(keep: string | undefined): string {
 const WIDEST = 110
 
 function showSkills(local: Local, { terminal }: Invocation): void {
-  const catalog = local.runtime.catalog()
-  const index = local.runtime.index()
+  const catalog = local.runtime.openAgent().catalog()
+  const index = local.runtime.openAgent().index()
   terminal.line(terminal.paint('bold', 'Skills'))
   const rows = [
     ...catalog.skills.map((skill) => [
@@ -146,11 +146,9 @@ async function demoModel(local: Local, invocation: Invocation, cleanup: AsyncDis
 function takeTurn(local: Local, model: ModelChoice, invocation: Invocation): Promise<TurnResult> {
   const { terminal } = invocation
   const agent = createAgent({
-    id: 'main',
-    runtime: local.runtime,
+    agent: local.runtime.openAgent({ id: 'main', sessionId: newId() }),
     model,
     sessions: (local.store as Store).sessions,
-    sessionId: newId(),
     owner: processOwner(),
     limits: { maxIterations: local.config.limits.maxIterations },
   })

@@ -140,7 +140,7 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
   try {
     const local = await openFor(quiet, { record: 'memory' })
     try {
-      const { skills, held, shadowed, rejected } = local.runtime.catalog()
+      const { skills, held, shadowed, rejected } = local.runtime.openAgent().catalog()
       const found = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${rejected.length} invalid`
       const diagnostics = rejected.flatMap((broken) => {
         const [first] = diagnoseInvalid(broken).findings
@@ -151,7 +151,7 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
       return {
         subject: 'skills',
         found,
-        diagnostics: [...diagnostics, ...budgetDiagnostics(loaded, local.runtime.index())],
+        diagnostics: [...diagnostics, ...budgetDiagnostics(loaded, local.runtime.openAgent().index())],
       }
     } finally {
       await local.close()

@@ -40,7 +40,7 @@ function budgetFlag(invocation: Invocation): number | undefined {
 /** What the model of one agent gets about skills, and what it costs. */
 interface Briefing {
   readonly text: string
-  readonly index: ReturnType<Local['runtime']['index']>
+  readonly index: ReturnType<ReturnType<Local['runtime']['openAgent']>['index']>
   readonly style: Style
   readonly budgetChars: number
   readonly tools: readonly string[]
@@ -49,10 +49,10 @@ interface Briefing {
 function briefingOf({ runtime, config }: Local, invocation: Invocation): Briefing {
   const agentId = agentFlag(invocation)
   const { budgetChars, style } = config.skills.prompt
-  const tools = runtime.definitions(agentId)
+  const tools = runtime.openAgent({ id: agentId }).definitions()
   return {
-    text: runtime.instructions(agentId),
-    index: runtime.index(agentId),
+    text: runtime.openAgent({ id: agentId }).instructions(),
+    index: runtime.openAgent({ id: agentId }).index(),
     // The index is part of that tool's prompt then. Source: seed 003.
     style: tools.some(({ name }) => name === 'Skill') ? 'list' : style,
     budgetChars,
@@ -68,7 +68,8 @@ function print(briefing: Briefing, local: Local, invocation: Invocation): void {
   const inBudget = budgetDiagnostics(local.loaded, index)
   if (flags['json'] === true) {
     const shown = { style, characters, tokens, budgetChars, items: items.map((item) => ({ ...item })) }
-    const diagnostics = [...local.diagnostics, ...local.runtime.catalog(agentFlag(invocation)).diagnostics, ...inBudget]
+    const { diagnostics: ofSkills } = local.runtime.openAgent({ id: agentFlag(invocation) }).catalog()
+    const diagnostics = [...local.diagnostics, ...ofSkills, ...inBudget]
     terminal.json(envelope('prompt', { text, ...sent, index: shown, tools: [...tools] }, { diagnostics, exit: 0 }))
   } else if (items.length === 0) {
     terminal.note(NOTES.promptEmpty(terminal.commandLine(['skills', 'check'])))

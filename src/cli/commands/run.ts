@@ -29,7 +29,10 @@ export async function runTask(invocation: Invocation): Promise<number> {
         `model ${model.describe} · ${describeSkills(local, invocation)} · sandbox ${local.sandbox.kind}`,
       ),
     )
-    printDiagnostics(budgetDiagnostics(local.loaded, local.runtime.index(agentFlag(invocation))), terminal)
+    printDiagnostics(
+      budgetDiagnostics(local.loaded, local.runtime.openAgent({ id: agentFlag(invocation) }).index()),
+      terminal,
+    )
     const json = invocation.flags['json'] === true
     const onStderr = { ...terminal, paint: terminal.paintNote, columns: terminal.noteColumns }
     const display = createTurnDisplay(onStderr, { say: json ? () => undefined : terminal.write, note: terminal.note })
@@ -67,11 +70,9 @@ async function takeTurn(
   const sessionId = wanted === undefined ? newId() : (await findSession(store, wanted)).id
   const instructions = local.config.agents.find((agent) => agent.id === agentId)?.instructions
   const agent = createAgent({
-    id: agentId,
-    runtime: local.runtime,
+    agent: local.runtime.openAgent({ id: agentId, sessionId }),
     model,
     sessions: store.sessions,
-    sessionId,
     owner: processOwner(),
     limits: {
       maxIterations: local.config.limits.maxIterations,
@@ -83,7 +84,7 @@ async function takeTurn(
 }
 
 function describeSkills(local: Local, invocation: Invocation): string {
-  const catalog = local.runtime.catalog(agentFlag(invocation))
+  const catalog = local.runtime.openAgent({ id: agentFlag(invocation) }).catalog()
   return `${catalog.skills.length} skills ready, ${catalog.held.length} held`
 }
 

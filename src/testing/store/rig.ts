@@ -7,9 +7,9 @@ export type Open = (projectId?: string) => Promise<Store>
 /** Moves the store's clock on. */
 export type Advance = { advance(ms: number): Promise<void> }
 
-export const ALLOW: Decision = { type: 'allow', rule: 'profile:full' }
-export const ASK: Decision = { type: 'ask', rule: 'ask: run_command', question: 'Run it?' }
-export const DENY: Decision = { type: 'deny', rule: 'deny: run_command', reason: 'denied' }
+export const ALLOW: Decision = { type: 'allow', rule: 'profile:full', chain: [], limits: {} }
+export const ASK: Decision = { type: 'ask', rule: 'ask: run_command', chain: [], limits: {}, question: 'Run it?' }
+export const DENY: Decision = { type: 'deny', rule: 'deny: run_command', chain: [], limits: {}, reason: 'denied' }
 export const TTL_MS = 1_000
 
 export function call(store: Store, id: string, more: Partial<Call> = {}): Call {

@@ -6,18 +6,19 @@ import { createLoadSkillTool } from './load-skill.ts'
 import { createReadSkillFileTool } from './read-skill-file.ts'
 import { createRunCommandTool } from './run-command.ts'
 import { createSkillTool } from './skill.ts'
+import { AGENT_STATUS, createStatusTool } from './status.ts'
 
 /**
- * Adds the tools that Nexus ships, as far as their services are there: the skill tools when the `LOADER` knows a skill,
- * `find_skills` beside them when there is a `SKILL_SEARCH`, `run_command` when there is a `SANDBOX`.
+ * Adds the tools that Nexus ships, as far as their services are there: the skill tools when there is a `LOADER`,
+ * `find_skills` beside them when there is a `SKILL_SEARCH`, `run_command` when there is a `SANDBOX`, `status` when there is an `AGENT_STATUS`.
  * A name that is registered already keeps its tool. Source: seed 002, seed 003.
  */
 export function registerBuiltins(registry: Registry): void {
   const { services } = registry
-  const hasSkills = services.get(LOADER)?.hasSkills() ?? false
-  if (hasSkills) add(registry, SKILL_TOOLS)
-  if (hasSkills && services.has(SKILL_SEARCH)) add(registry, { find_skills: createFindSkillsTool })
+  if (services.has(LOADER)) add(registry, SKILL_TOOLS)
+  if (services.has(LOADER) && services.has(SKILL_SEARCH)) add(registry, { find_skills: createFindSkillsTool })
   if (services.has(SANDBOX)) add(registry, COMMAND_TOOLS)
+  if (services.has(AGENT_STATUS)) add(registry, { status: createStatusTool })
 }
 
 /** What a policy may name although no tool has been made yet. */
@@ -27,6 +28,7 @@ export const BUILTIN_TOOLS: readonly Pick<Tool, 'name' | 'options'>[] = [
   { name: 'Skill' },
   { name: 'find_skills' },
   { name: 'run_command', options: { capabilities: ['network', 'secrets'] } },
+  { name: 'status' },
 ]
 
 const SKILL_TOOLS: Readonly<Record<string, ToolFactory>> = {

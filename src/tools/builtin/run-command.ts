@@ -1,4 +1,4 @@
-import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { join } from 'node:path'
 import {
   DEFAULTS,
   type Failed,
@@ -9,7 +9,7 @@ import {
   type ToolContext,
   toSafeLine,
 } from '../../kernel/index.ts'
-import type { CommandResult } from '../../sandbox/index.ts'
+import type { CommandRequest, CommandResult } from '../../sandbox/index.ts'
 import type { OutcomeLimits } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { type CommandFinding, findingsOf } from '../findings/index.ts'
@@ -23,6 +23,7 @@ import {
   WORKSPACE,
 } from '../services.ts'
 import { toRan } from './command-outcome.ts'
+import { commandPlace } from './command-paths.ts'
 import { commandProblem } from './command-words.ts'
 import { NO_SKILLS, type OwnedCommand, SKILL_COMMANDS, type SkillCommands } from './skill-commands.ts'
 
@@ -50,15 +51,24 @@ export function createRunCommandTool(services: Services): Tool {
       const isConfined = services.get(SANDBOX)?.kind !== 'none'
       const problem = commandProblem(command, { ...settings, isConfined })
       if (problem) return problem
-      const workspace = services.get(WORKSPACE)
-      if (workspace === undefined) return failed('EXECUTION_ERROR', 'No workspace is set, so no command can run.')
-      const cwd = toCwd(workspace, String(args.cwd ?? '.'))
-      if (cwd === undefined)
-        return failed('ACCESS_DENIED', `cwd '${toSafeLine(String(args.cwd))}' is outside the workspace.`)
+      const whole = services.get(WORKSPACE)
+      if (whole === undefined) return failed('EXECUTION_ERROR', 'No workspace is set, so no command can run.')
+      const place = commandPlace({ workspace: whole, cwd: String(args.cwd ?? '.'), isConfined }, context.limits)
+      if (place.type === 'failed') return place
+      const { workspace, cwd } = place
       const owned = await ownerOf(skillCommands, args, context)
       if (owned.type === 'failed') return owned
       const timeoutMs = args.timeout_sec === undefined ? defaultMs : Math.ceil(Number(args.timeout_sec) * 1000)
-      const asked = { command, workspace, cwd, timeoutMs, env: owned.env, maxOutputBytes: settings.maxOutputBytes }
+      const { env } = owned
+      const asked = {
+        command,
+        workspace,
+        cwd,
+        timeoutMs,
+        env,
+        maxOutputBytes: settings.maxOutputBytes,
+        ...network(context),
+      }
       const { signal, onOutput, maxLiveBytes = 0 } = context
       const result = await services.require(SANDBOX).run({ ...asked, onOutput, maxLiveBytes }, signal)
       const shown = clean(result, services.get(REDACT_TEXT))
@@ -135,10 +145,8 @@ function shownLimits({ maxOutputBytes = DEFAULT_SHOWN_BYTES }: ExecutionSettings
   return { maxLines: MAX_SHOWN_LINES, maxBytes: Math.min(maxOutputBytes, MAX_SHOWN_BYTES) }
 }
 
-function toCwd(workspace: string, cwd: string): string | undefined {
-  const inside = relative(workspace, resolve(workspace, cwd))
-  if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return undefined
-  return inside || '.'
+function network({ limits }: ToolContext): Pick<CommandRequest, 'networkDomains'> {
+  return limits?.networkDomains === undefined ? {} : { networkDomains: limits.networkDomains }
 }
 
 /** Before anything is cut again: half a secret would not be known as one. */

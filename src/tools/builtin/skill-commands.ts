@@ -1,5 +1,6 @@
 import { type Catalog, everyCopy } from '../../catalog/index.ts'
 import {
+  type CallLimits,
   configKey,
   type Failed,
   nameKey,
@@ -35,21 +36,28 @@ export interface SkillCommandParts {
   readonly facts: Pick<TargetFacts, 'hasEnv' | 'network' | 'os' | 'skillsDirectory'>
   /** By configuration key; asked only for copies that an agent is offered. */
   readonly entries?: (key: string) => SkillEntryValues | undefined
-  /** True when policy denies the agent `run_command.secrets`; there are no `entries` then. */
-  readonly areSecretsDenied?: boolean
+  /** The names of secret variables that may be given; absent = all. Source: `CallLimits.secrets`. */
+  readonly allowedSecrets?: readonly string[] | undefined
   /** Told every value before a command gets it, so that it can be blanked from then on. */
   readonly onSecret?: (value: string) => void
 }
 
 /** What `provideCommands` needs. */
-export interface CommandServices extends Omit<SkillCommandParts, 'onSecret'> {
+export interface CommandServices extends Omit<SkillCommandParts, 'onSecret' | 'catalog' | 'allowedSecrets'> {
   readonly sandbox: Sandbox
+  /** The catalog of the agent at the moment. */
+  readonly catalog: () => Catalog
+  /** What a command may be given, for the hint that is shown before it is called. */
+  readonly limits: () => CallLimits
   /** Known secrets, and the list that grows with those that commands get. */
   readonly secrets: readonly [readonly string[], string[]]
 }
 
 /** Registers what `run_command` needs: `SANDBOX`, `TARGET`, `REDACT_TEXT` and `SKILL_COMMANDS`. */
-export function provideCommands(services: Services, { sandbox, secrets, ...parts }: CommandServices): void {
+export function provideCommands(
+  services: Services,
+  { sandbox, secrets, catalog, limits, ...parts }: CommandServices,
+): void {
   const [, given] = secrets
   const onSecret = (value: string): void => {
     if (!given.includes(value)) given.push(value)
@@ -57,7 +65,21 @@ export function provideCommands(services: Services, { sandbox, secrets, ...parts
   services.register(SANDBOX, sandbox)
   services.register(TARGET, parts.facts)
   services.register(REDACT_TEXT, (text, isCut) => redactText(text, isCut, ...secrets))
-  services.register(SKILL_COMMANDS, createSkillCommands({ ...parts, onSecret }))
+  /** Of the catalog and limits of the call before: nearly always the same. */
+  let last:
+    | { readonly catalog: Catalog; readonly secrets: CallLimits['secrets']; readonly made: SkillCommands }
+    | undefined
+  const over = ({ secrets: allowedSecrets }: CallLimits): SkillCommands => {
+    const now = catalog()
+    if (last?.catalog === now && last.secrets === allowedSecrets) return last.made
+    const made = createSkillCommands({ ...parts, catalog: now, allowedSecrets, onSecret })
+    last = { catalog: now, secrets: allowedSecrets, made }
+    return made
+  }
+  services.register(SKILL_COMMANDS, {
+    variablesOf: (skill) => over(limits()).variablesOf(skill),
+    own: (command, context) => over(context.limits ?? {}).own(command, context),
+  })
 }
 
 /** A command with what it gets because it works for a skill. */
@@ -110,7 +132,9 @@ export const NO_SKILLS: OwnedCommand = { type: 'owned', env: {}, findings: [], s
 
 /** Decides over one catalog. No variable of this process is read or set. */
 export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
-  const { catalog, stacks, facts, entries, areSecretsDenied = false, onSecret } = parts
+  const { catalog, stacks, facts, entries, allowedSecrets, onSecret } = parts
+  const mayGive = (name: string): boolean => allowedSecrets?.includes(name) ?? true
+  const areSecretsDenied = allowedSecrets?.length === 0
   const ground = { isSet: facts.hasEnv, refused: refusedVariable }
   let names: ReadonlySet<string> | undefined
 
@@ -119,7 +143,7 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
 
   /** Nothing for a copy that is not the one its name means: secrets go to the copy. */
   function entryFor(skill: Skill): { readonly key: string; readonly entry: SkillEntryValues } | undefined {
-    if (!entries || !skill.origin.trusted) return undefined
+    if (!entries || areSecretsDenied || !skill.origin.trusted) return undefined
     const key = keyOf(skill)
     const entry = entries(key)
     return entry && catalog.skills.includes(skill) ? { key, entry } : undefined
@@ -137,7 +161,7 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
     const { key, entry } = found
     const verdicts = verdictsFor(skill, entry)
     const given = new Map<string, string>()
-    for (const { name, from } of verdicts.filter(({ verdict }) => verdict === 'given')) {
+    for (const { name, from } of verdicts.filter(({ name: each, verdict }) => verdict === 'given' && mayGive(each))) {
       const value = from === 'env' ? entry.env[name] : await entry.apiKey?.(signal)
       if (value === undefined) continue
       onSecret?.(value)
@@ -153,7 +177,10 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
       ...owned,
       env: Object.fromEntries(given),
       findings,
-      suspects: missingOf(skill, 'not-configured').filter(({ finding }) => !known.has(finding.subject)),
+      suspects: [
+        ...missingOf(skill, 'not-configured').filter(({ finding }) => !known.has(finding.subject)),
+        ...missingOf(skill, 'denied').filter(({ finding }) => known.has(finding.subject) && !mayGive(finding.subject)),
+      ],
     }
   }
 

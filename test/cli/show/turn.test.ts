@@ -39,7 +39,13 @@ test('a command that ended with another exit code than 0 is a ✗, one that went
 test('the trace of a turn marks it too, and counts the notes', () => {
   const call = { id: 'c', projectId: 'p', agentId: 'a', origin: 'model', tool: 'run_command', arguments: {} } as const
   const entry: LedgerEntry = {
-    ...{ call, decision: { type: 'allow', rule: 'full' }, state: 'done', openedAt: 0, closedAt: 5 },
+    ...{
+      call,
+      decision: { type: 'allow', rule: 'full', chain: [], limits: {} },
+      state: 'done',
+      openedAt: 0,
+      closedAt: 5,
+    },
     outcome: ran(1, ['one', 'two']),
   }
   assert.match(formatTrace([entry], TERMINAL), /✗ exit code 1, 2 notes/)

@@ -56,7 +56,13 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
 type Checked = Seen & Pick<Look, 'diagnostics'>
 
 function seenBy({ runtime, loaded, sources, diagnostics }: Local, invocation: Invocation): Checked {
-  return { loaded, sources, diagnostics, facts: runtime.facts, catalog: runtime.catalog(agentFlag(invocation)) }
+  return {
+    loaded,
+    sources,
+    diagnostics,
+    facts: runtime.facts,
+    catalog: runtime.openAgent({ id: agentFlag(invocation) }).catalog(),
+  }
 }
 
 interface Chosen {
@@ -101,7 +107,11 @@ async function judged(
 ): Promise<readonly Judged[]> {
   const agentId = agentFlag(invocation)
   const about = await factsAbout(skills, seen, { invocation, isQuick })
-  const facts = { ...about, index: local.runtime.index(agentId), canLoad: canLoadSkills(local, agentId) }
+  const facts = {
+    ...about,
+    index: local.runtime.openAgent({ id: agentId }).index(),
+    canLoad: canLoadSkills(local, agentId),
+  }
   return skills.map((skill) => {
     const { findings, ...copy } = diagnoseCopy(skill, facts)
     return { ...copy, skill, findings: findings.map((found) => withCommands(found, invocation)) }

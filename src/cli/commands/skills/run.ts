@@ -6,7 +6,7 @@ import { callError, errorMember, printFailure, toFailure } from '../../failure.t
 import { errorOf, MESSAGES } from '../../messages/index.ts'
 import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
-import { agentFlag, agentOf, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
+import { agentFlag, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
 import { notesOf } from '../../show/notes.ts'
 import { notLoaded } from '../../show/not-loaded.ts'
 
@@ -26,22 +26,20 @@ export async function runSkill(invocation: Invocation): Promise<number> {
     const timeoutSec = secondsFlag(invocation, local)
     warnUnconfined(local, invocation)
     // One session for both calls: findings about the command go by the skills loaded in it.
-    const sessionId = newId()
-    const baseDir = await baseDirOf(local, { name, sessionId }, invocation)
-    const ran = await execute(
-      local,
-      { invocation, sessionId },
-      {
-        command: toCommand(invocation.rest, baseDir),
-        skill_name: name,
-        ...(timeoutSec !== undefined && { timeout_sec: timeoutSec }),
-      },
-    )
+    const agent = local.runtime.openAgent({ id: agentFlag(invocation), sessionId: newId() })
+    const baseDir = await baseDirOf(agent, { name, invocation })
+    const ran = await execute(agent, invocation, {
+      command: toCommand(invocation.rest, baseDir),
+      skill_name: name,
+      ...(timeoutSec !== undefined && { timeout_sec: timeoutSec }),
+    })
     return report(ran, local, invocation)
   } finally {
     await local.close()
   }
 }
+
+type Agent = ReturnType<Local['runtime']['openAgent']>
 
 interface Streams {
   readonly stdout: string[]
@@ -55,19 +53,15 @@ interface Ran {
 }
 
 /** Everything that comes passes through, however much it is; memory stays flat since the command waits for our output. */
-async function execute(
-  local: Local,
-  { invocation, sessionId }: { readonly invocation: Invocation; readonly sessionId: string },
-  args: { [name: string]: JsonValue },
-): Promise<Ran> {
+async function execute(agent: Agent, invocation: Invocation, args: { [name: string]: JsonValue }): Promise<Ran> {
   const { terminal, signal } = invocation
   const json = invocation.flags['json'] === true
   const streams: Streams = { stdout: [], stderr: [] }
   const progress = createProgress(terminal)
   progress.begin('starting the command')
   try {
-    const { outcome } = await local.runtime.call(
-      { tool: 'run_command', arguments: args, origin: 'cli', sessionId, ...agentOf(invocation) },
+    const { outcome } = await agent.call(
+      { tool: 'run_command', arguments: args, origin: 'cli' },
       {
         signal: AbortSignal.any([signal, terminal.outputEnd]),
         maxLiveBytes: json ? JSON_MAX_BYTES : Number.MAX_SAFE_INTEGER,
@@ -130,16 +124,15 @@ function toData({ data = {}, stats = {} }: Outcome, streams: Streams): JsonValue
 
 /** Loads the skill through the pipeline, so that trust, policy and ledger see it, and returns where its files are. */
 async function baseDirOf(
-  local: Local,
-  { name, sessionId }: { readonly name: string; readonly sessionId: string },
-  invocation: Invocation,
+  agent: Agent,
+  { name, invocation }: { readonly name: string; readonly invocation: Invocation },
 ): Promise<string> {
-  const { outcome } = await local.runtime.call(
-    { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli', sessionId, ...agentOf(invocation) },
+  const { outcome } = await agent.call(
+    { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' },
     { signal: invocation.signal },
   )
   if (outcome.type !== 'failed') return String(outcome.data['base_dir'])
-  throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)), invocation })
+  throw notLoaded(outcome, { name, catalog: agent.catalog(), invocation })
 }
 
 /** One word is a command line; several are words, quoted so that the shell sees them as given. */
@@ -160,7 +153,10 @@ function secondsFlag(invocation: Invocation, local: Local): number | undefined {
 
 /** Seconds. */
 function maxTimeoutSec(local: Local, invocation: Invocation): number {
-  const tool = local.runtime.definitions(agentFlag(invocation)).find(({ name }) => name === 'run_command')
+  const tool = local.runtime
+    .openAgent({ id: agentFlag(invocation) })
+    .definitions()
+    .find(({ name }) => name === 'run_command')
   const properties = tool?.parameters['properties'] as { timeout_sec?: { maximum?: number } } | undefined
   return properties?.timeout_sec?.maximum ?? Number.POSITIVE_INFINITY
 }

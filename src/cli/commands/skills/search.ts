@@ -22,7 +22,7 @@ export async function searchSkills(invocation: Invocation): Promise<number> {
   const limit = limitFlag(invocation)
   const local = await openFor(invocation, { record: 'memory' })
   try {
-    const { skills: offered, addressOf, callName } = local.runtime.catalog(agentFlag(invocation))
+    const { skills: offered, addressOf, callName } = local.runtime.openAgent({ id: agentFlag(invocation) }).catalog()
     const search = createSkillSearch(offered, { callName })
     const { skills, total } = await withProgress(terminal, 'searching', () => search.find(query, { limit }))
     const none = { code: 'SKILL_NOT_FOUND', ...MESSAGES.searchEmpty(query) } as const

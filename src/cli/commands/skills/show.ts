@@ -7,7 +7,7 @@ import { type Invocation, whereFix } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { withInspection } from '../../inspect.ts'
 import { errorOf, MESSAGES } from '../../messages/index.ts'
-import { agentFlag, agentOf, openFor } from '../../open.ts'
+import { agentFlag, openFor } from '../../open.ts'
 import { formatTable } from '../../show/columns.ts'
 import { copiesMeant, factsAbout } from '../../show/facts.ts'
 import { findingsData, formatFinding, withCommands } from '../../show/findings.ts'
@@ -141,12 +141,15 @@ function printShown({ skill, copy, sha256 = '', variables, installs }: Shown, { 
 async function load(name: string, invocation: Invocation): Promise<string> {
   const local = await openFor(invocation, { record: 'memory' })
   try {
-    const { outcome } = await local.runtime.call(
-      { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli', ...agentOf(invocation) },
-      { signal: invocation.signal },
-    )
+    const { outcome } = await local.runtime
+      .openAgent({ id: agentFlag(invocation) })
+      .call({ tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' }, { signal: invocation.signal })
     if (outcome.type !== 'failed') return outcome.text
-    throw notLoaded(outcome, { name, catalog: local.runtime.catalog(agentFlag(invocation)), invocation })
+    throw notLoaded(outcome, {
+      name,
+      catalog: local.runtime.openAgent({ id: agentFlag(invocation) }).catalog(),
+      invocation,
+    })
   } finally {
     await local.close()
   }

@@ -52,10 +52,10 @@ function exitOf({ verdict }: Diagnosis): number {
 async function explain(name: string, local: Local, invocation: Invocation): Promise<Diagnosis> {
   const { runtime, loaded, sources } = local
   const agentId = agentFlag(invocation)
-  const catalog = runtime.catalog(agentId)
+  const catalog = runtime.openAgent({ id: agentId }).catalog()
   const snapshot = await pinned(invocation)
   const canLoad = catalog.skills.length === 0 || canLoadSkills(local, agentId)
-  const known = { index: runtime.index(agentId), canLoad, ...(snapshot && { snapshot }) }
+  const known = { index: runtime.openAgent({ id: agentId }).index(), canLoad, ...(snapshot && { snapshot }) }
   const seen = { loaded, sources, facts: runtime.facts, catalog }
   const diagnosis = await diagnoseHere(name, seen, { invocation, known })
   return diagnosis.verdict === 'held' ? withInstalls(diagnosis, local, invocation) : diagnosis
@@ -63,13 +63,19 @@ async function explain(name: string, local: Local, invocation: Invocation): Prom
 
 /** True when policy leaves the agent a tool that loads skills. */
 export function canLoadSkills({ runtime }: Pick<Local, 'runtime'>, agentId: string | undefined): boolean {
-  return runtime.definitions(agentId).some(({ name }) => name === 'load_skill' || name === 'Skill')
+  return runtime
+    .openAgent({ id: agentId })
+    .definitions()
+    .some(({ name }) => name === 'load_skill' || name === 'Skill')
 }
 
 /** After what is missing: what the skill proposes to install, as the exact command. Nothing is run. */
 function withInstalls(diagnosis: Diagnosis, { runtime, loaded }: Local, invocation: Invocation): Diagnosis {
   const files = new Set(diagnosis.copies.filter(({ verdict }) => verdict === 'held').map(({ file }) => file))
-  const held = runtime.catalog(agentFlag(invocation)).held.map(({ skill }) => skill)
+  const held = runtime
+    .openAgent({ id: agentFlag(invocation) })
+    .catalog()
+    .held.map(({ skill }) => skill)
   const ground = installGround({ facts: runtime.facts, loaded }, invocation)
   const proposals = held
     .filter(({ file }) => files.has(file))

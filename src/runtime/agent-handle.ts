@@ -1,0 +1,192 @@
+/** One agent in one session: who calls, what it sees, what it may do, and its tools. */
+import { decide, type DecideInput, namesTool, toolGroupRule } from '../authorize/index.ts'
+import { type Catalog, type PromptIndex, toSnapshot } from '../catalog/index.ts'
+import type {
+  CallLimits,
+  Decision,
+  Diagnostic,
+  JsonObject,
+  JsonValue,
+  Services,
+  Skill,
+  StreamRedactor,
+} from '../kernel/index.ts'
+import type { LoadedInSession } from '../load/index.ts'
+import type { DefinitionForms, Registry } from '../tools/index.ts'
+import { createAgentTools } from './agent-tools.ts'
+import type { FoundSkills } from './build-catalogs.ts'
+import { type CallingAgent, runCall } from './call.ts'
+import { createModelContext, type ModelContext } from './model-context.ts'
+import { outdatedSkills } from './outdated.ts'
+import type { ProjectState } from './project-state.ts'
+import type { AgentHandle, AgentProfile, CallOptions, CallRequest, CallResult, OfferedTool } from './types.ts'
+
+/** A class, so that ten thousand of them are small: what is made at first use is in `#made`. */
+export class Handle implements AgentHandle, CallingAgent {
+  readonly id: string
+  readonly sessionId: string | undefined
+  readonly #project: ProjectState
+  readonly #profile: AgentProfile
+  /** Says which rules decide about skills: equal ones have an equal key. */
+  #key: string | undefined
+  #registry: Registry | undefined
+  #context: { readonly over: Catalog; readonly context: ModelContext } | undefined
+  /** In a turn: what the model is shown, and what its calls look into. They differ when a skill was edited or added since. */
+  #turn: { readonly shown: FoundSkills; called: FoundSkills } | undefined
+
+  constructor(project: ProjectState, profile: AgentProfile, sessionId: string | undefined) {
+    this.id = profile.id
+    this.sessionId = sessionId
+    this.#project = project
+    this.#profile = profile
+  }
+
+  get projectId(): string {
+    return this.#project.projectId
+  }
+
+  get registry(): Registry {
+    this.#registry ??= createAgentTools(this.#project, {
+      id: this.id,
+      sessionId: this.sessionId,
+      catalog: () => this.calledCatalog(),
+      verdict: (tool) => this.verdict(tool),
+    })
+    return this.#registry
+  }
+
+  get services(): Services {
+    return this.registry.services
+  }
+
+  get diagnostics(): readonly Diagnostic[] {
+    return this.registry.diagnostics
+  }
+
+  catalog(): Catalog {
+    return this.#catalogOf(this.#turn?.shown ?? this.#project.found())
+  }
+
+  /** The catalog that calls look into. */
+  calledCatalog(): Catalog {
+    return this.#catalogOf(this.#turn?.called ?? this.#project.found())
+  }
+
+  index(): PromptIndex {
+    return this.#modelContext().index()
+  }
+
+  instructions(): string {
+    return this.#modelContext().instructions()
+  }
+
+  definitions(): readonly OfferedTool[] {
+    return this.#modelContext().definitions()
+  }
+
+  definitionsAs<F extends keyof DefinitionForms>(form: F): readonly DefinitionForms[F][] {
+    const offered = new Set(this.definitions().map(({ name }) => name))
+    return this.registry.definitions(form, { filter: ({ name }) => offered.has(name) })
+  }
+
+  snapshot(): JsonObject {
+    return toSnapshot(this.catalog())
+  }
+
+  loadedSkills(): readonly LoadedInSession[] {
+    return this.#project.stacks.loadedIn(this.#session())
+  }
+
+  recallSkills(loaded: readonly LoadedInSession[]): void {
+    this.#project.stacks.recall(this.#session(), loaded)
+  }
+
+  outdatedSkills(signal?: AbortSignal): Promise<readonly string[]> {
+    return outdatedSkills(this.catalog(), this.loadedSkills(), signal)
+  }
+
+  async beginTurn(signal?: AbortSignal): Promise<void> {
+    await this.#project.refresh(signal)
+    const shown = this.#project.found()
+    this.#turn = { shown, called: shown }
+  }
+
+  endTurn(): void {
+    this.#turn = undefined
+  }
+
+  redact<T extends JsonValue>(value: T): T {
+    return this.#project.redact(value)
+  }
+
+  redactStream(): StreamRedactor {
+    return this.#project.redactStream()
+  }
+
+  call(request: CallRequest, options: CallOptions = {}): Promise<CallResult> {
+    return runCall(this, this.#project, { request, options })
+  }
+
+  /** The decision about a call of this agent. */
+  decide(call: CallRequest, skill: Skill | undefined): Decision {
+    return decide(this.#inputOf(call, skill))
+  }
+
+  /** Whether that tool may be called at all, and within which limits. */
+  verdict(tool: string): { readonly type: Decision['type']; readonly limits: CallLimits } {
+    return this.decide({ tool, arguments: {}, origin: 'model' }, undefined)
+  }
+
+  /** Sees to it that a call about a skill meets the skill as it is now. Source: seed 003, "refresh_if_stale". */
+  async ensureFresh(skillName: string, signal: AbortSignal): Promise<void> {
+    const { freshness, found } = this.#project
+    const isRefreshed = await freshness.ensure(() => this.calledCatalog().find(skillName), signal)
+    if (isRefreshed && this.#turn) this.#turn.called = found()
+  }
+
+  #inputOf({ tool, arguments: args, origin = 'library' }: CallRequest, skill: Skill | undefined): DecideInput {
+    const { registry } = this
+    const { policy, layers } = this.#profile
+    return {
+      call: { tool, arguments: args, agentId: this.id, origin },
+      tool: registry.get(tool),
+      policy,
+      knownTools: registry.names,
+      ...(layers && { layers }),
+      ...(skill && { skill }),
+    }
+  }
+
+  #session(): { readonly agentId: string; readonly sessionId: string | undefined } {
+    return { agentId: this.id, sessionId: this.sessionId }
+  }
+
+  #catalogOf(found: FoundSkills): Catalog {
+    this.#key ??= rulesKey(this.#profile)
+    return catalogOf(found, this.#profile, this.#key)
+  }
+
+  #modelContext(): ModelContext {
+    const catalog = this.catalog()
+    if (this.#context?.over === catalog) return this.#context.context
+    const mayCall = (tool: string): boolean => this.verdict(tool).type !== 'deny'
+    const { registry } = this
+    const isNamed = (tool: string): boolean => namesTool(this.#profile.policy, tool)
+    const context = createModelContext({ catalog, registry, mayCall, isNamed }, this.#project.parts)
+    this.#context = { over: catalog, context }
+    return context
+  }
+}
+
+/** The catalog of an agent; agents with equal rules share it. */
+export function catalogOf(found: FoundSkills, profile: AgentProfile, key = rulesKey(profile)): Catalog {
+  return found.catalogFor(key, () => {
+    const { skills, policy } = profile
+    const allowsToolGroup = toolGroupRule(policy)
+    return { ...(skills && { skills }), ...(allowsToolGroup && { allowsToolGroup }) }
+  })
+}
+
+function rulesKey({ skills, policy: { groups, ...lists } }: AgentProfile): string {
+  return JSON.stringify([skills ?? null, lists, [...groups]])
+}

@@ -1,0 +1,23 @@
+/** What all agents of a project share, made once. */
+import type { Clock, JsonValue, StreamRedactor, TargetFacts } from '../kernel/index.ts'
+import type { Freshness, SkillStacks } from '../load/index.ts'
+import type { Ledger } from '../store/index.ts'
+import type { FoundSkills } from './build-catalogs.ts'
+import type { Parts } from './types.ts'
+
+export interface ProjectState {
+  readonly parts: Parts
+  readonly projectId: string
+  readonly clock: Clock
+  readonly ledger: Ledger
+  readonly stacks: SkillStacks
+  readonly facts: TargetFacts
+  /** Values to redact: those of the configuration, and those that commands of skills were given. */
+  readonly secrets: readonly [readonly string[], string[]]
+  readonly redact: <T extends JsonValue>(value: T) => T
+  readonly redactStream: () => StreamRedactor
+  /** What was found last; replaced whole by a refresh. */
+  readonly found: () => FoundSkills
+  readonly refresh: (signal?: AbortSignal) => Promise<void>
+  readonly freshness: Freshness
+}
