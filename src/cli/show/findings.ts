@@ -59,11 +59,21 @@ export function printDiagnosis(diagnosis: Diagnosis, invocation: Invocation): vo
   const headline = (verdict === 'ready' && ready[findings[0]?.code ?? '']) || verdicts[verdict]
   terminal.line(`${terminal.paint('bold', toSafeLine(name))} ${headline}.`)
   for (const found of findings) terminal.line(`\n${formatFinding(found, terminal)}`)
+  printExplain(findings, terminal)
   const problem = findings.find(({ severity }) => severity === 'error')
   // Another question is proposed already.
   if (problem === undefined || problem.proposal?.args[1] === 'why') return
   const again = whereArgs(['skills', 'why', nameAfter(diagnosis)], invocation)
-  terminal.line(`\n${terminal.paint('dim', NOTES.askAgain(terminal.commandLine(again)))}`)
+  terminal.line(`${terminal.paint('dim', NOTES.askAgain(terminal.commandLine(again)))}`)
+}
+
+/** The command that explains the code of the worst finding; nothing when all is well. */
+export function printExplain(findings: readonly Pick<Finding, 'code' | 'severity'>[], terminal: Terminal): void {
+  const worst = ['error', 'warning']
+    .map((severity) => findings.find((found) => found.severity === severity))
+    .find((found) => found !== undefined)
+  if (worst === undefined) return
+  terminal.line(`\n${terminal.paint('dim', NOTES.explain(terminal.commandLine(['explain', worst.code])))}`)
 }
 
 /** What is in a wrong directory is moved, and has another path then. */
