@@ -56,7 +56,7 @@ function inSession(skill: Skill, { snapshot }: Facts): readonly Finding[] {
   ]
 }
 
-type Advice = Partial<Pick<Finding, 'path' | 'line' | 'fix'>>
+type Advice = Partial<Pick<Finding, 'path' | 'line' | 'fix' | 'command'>>
 
 /** What this machine and its settings know of a reason. */
 function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
@@ -68,7 +68,7 @@ function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
       return host.placeOf(['agents', host.agentIndex, 'skills']) ?? {}
     case 'untrusted': {
       const first = host.homeIsWorkspace ? `set ${OWN_HOME}, ` : ''
-      return { fix: `Look at the skill, ${first}then run: nexus trust ${shellWord(host.workspace)}` }
+      return { fix: `Inspect the skill, ${first}then run:`, command: ['trust', host.workspace] }
     }
     case 'missing-description':
       return {}

@@ -184,7 +184,7 @@ mends('a workspace that is not trusted', {
   },
   ...{
     code: 'untrusted',
-    says: /its source is not trusted.*Look at the skill, then run: nexus trust \/.*\/workspace$/,
+    says: /its source is not trusted.*Inspect the skill, then run: nexus trust \/.*\/workspace$/,
   },
   mend: (desk) => void (desk.isTrusted = true),
 })
