@@ -21,16 +21,25 @@ const MARKS = { error: ['red', '✗'], warning: ['yellow', '!'], info: ['dim', '
 
 /** One finding with its file and its fix. `indent` stands before each line. */
 export function formatFinding(found: Omit<Finding, 'command'>, terminal: Terminal, indent = ''): string {
-  const { severity, code, message, path, line } = found
+  const { severity, code, message, path, line, places } = found
   const { paint } = terminal
   const [style, mark] = FINE.has(code) ? (['green', '✓'] as const) : MARKS[severity]
   const file = path === undefined ? undefined : terminal.shortPath(path)
   const lines = [
     `${paint(style, mark)} ${message} ${paint('dim', `(${code})`)}`,
+    ...placeLines(places, terminal),
     ...(file === undefined ? [] : [`    ${paint('dim', line === undefined ? file : `${file}:${line}`)}`]),
     `    ${paint('cyan', 'fix:')} ${fixText(found, terminal)}`,
   ]
   return lines.map((text) => indent + text).join('\n')
+}
+
+/** The directories that were searched, one a line. */
+function placeLines(places: Finding['places'] = [], { shortPath }: Pick<Terminal, 'shortPath'>): readonly string[] {
+  const lines = places.map(
+    ({ path, problem }) => `      ${shortPath(path)}${problem === undefined ? '' : ` (${problem})`}`,
+  )
+  return lines.length === 0 ? [] : ['    Looked in:', ...lines]
 }
 
 const VERDICTS = {
