@@ -51,7 +51,7 @@ function inSession(skill: Skill, { snapshot }: Facts): readonly Finding[] {
   return [finding('stale-session', 'info', { path: skill.file, ...MESSAGES['stale-session'].held() })]
 }
 
-type Advice = Partial<Pick<Finding, 'path' | 'line' | 'fix'>>
+type Advice = Partial<Pick<Finding, 'path' | 'line' | 'fix' | 'command'>>
 
 /** A place and a fix from what this machine and its settings are. */
 function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
@@ -61,9 +61,8 @@ function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
       return host.placeOf(setting ?? []) ?? {}
     case 'not-allowed':
       return host.placeOf(['agents', host.agentIndex, 'skills']) ?? {}
-    case 'untrusted': {
-      return { fix: ADVICE.untrusted(host.workspace, host.homeIsWorkspace) }
-    }
+    case 'untrusted':
+      return ADVICE.untrusted(host.workspace, host.homeIsWorkspace)
     case 'missing-description':
       return {}
     default: {
