@@ -56,7 +56,7 @@ function lineOfUnreadable({ metadata }: Skill, name: string | undefined): Advice
   return line === undefined ? {} : { line }
 }
 
-type Advice = Partial<Pick<Finding, 'path' | 'line' | 'fix'>>
+type Advice = Partial<Pick<Finding, 'path' | 'line' | 'fix' | 'command'>>
 
 /** A place and a fix from what this machine and its settings are. */
 function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
@@ -66,9 +66,8 @@ function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
       return host.placeOf(setting ?? []) ?? {}
     case 'not-allowed':
       return host.placeOf(['agents', host.agentIndex, 'skills']) ?? {}
-    case 'untrusted': {
-      return { fix: ADVICE.untrusted(host.workspace, host.homeIsWorkspace) }
-    }
+    case 'untrusted':
+      return ADVICE.untrusted(host.workspace, host.homeIsWorkspace)
     case 'missing-description':
       return {}
     case 'invalid-requirement':

@@ -182,8 +182,10 @@ export const MESSAGES = {
 
 /** Fixes for a held skill that only this machine can give; they replace those of the gate. */
 export const ADVICE = {
-  untrusted: (workspace: string, homeIsWorkspace: boolean) =>
-    `Inspect the skill, ${homeIsWorkspace ? `set ${OWN_HOME}, ` : ''}then run: nexus trust ${shellWord(workspace)}`,
+  untrusted: (workspace: string, homeIsWorkspace: boolean) => ({
+    fix: `Inspect the skill, ${homeIsWorkspace ? `set ${OWN_HOME}, ` : ''}then run:`,
+    command: ['trust', workspace],
+  }),
   program: ({ name, path, real, target }: { name: string; path: string; real: string; target: string }) => {
     const leads = real === path ? '' : ` (a link to ${real})`
     const how = /^\/(?:usr|bin|sbin)\//.test(real)

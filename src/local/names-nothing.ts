@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { type Catalog, everyCopy } from '../catalog/index.ts'
 import { explainConfig, type LoadedConfig, nameOf } from '../config/index.ts'
-import { type Diagnostic, nearest, nameKey, toSafeLine } from '../kernel/index.ts'
+import { commandFix, type Diagnostic, nearest, nameKey, toSafeLine } from '../kernel/index.ts'
 
-interface Unknown extends Pick<Diagnostic, 'code' | 'message' | 'fix'> {
+interface Unknown extends Pick<Diagnostic, 'code' | 'message' | 'fix' | 'proposal'> {
   readonly keys: readonly (string | number)[]
   /** It may well be meant for another workspace, so in the user's own file it is only worth knowing. */
   readonly mayBeElsewhere: boolean
@@ -66,8 +66,11 @@ export function findUnknownSkills(loaded: LoadedConfig, catalog: Catalog): Promi
     if (known.has(nameKey(label)) || (label !== name && keys[0] === 'skills')) return []
     const guess = nearest(label, names)
     const message = `${nameOf(keys)} has no effect. There is no skill "${toSafeLine(name)}" here.`
-    const fix = guess === undefined ? 'Correct the name, or remove it: nexus skills list --all' : `Write ${guess}.`
-    return [{ keys, code: 'skill-unknown', message, fix, mayBeElsewhere: guess === undefined }]
+    const fix =
+      guess === undefined
+        ? commandFix('Correct the name, or remove it. All names:', 'skills', 'list', '--all')
+        : { fix: `Write ${guess}.` }
+    return [{ keys, code: 'skill-unknown', message, ...fix, mayBeElsewhere: guess === undefined }]
   })
   return placed(unknown, loaded)
 }

@@ -57,9 +57,15 @@ describe('a skill of the configuration that is not there', () => {
     await place.write('workspace/skills/pdf/SKILL.md', '---\nname: pdf\ndescription: Reads.\n---\n')
     assert.deepEqual(await unknownIn(place), [
       ['warning', 1, 20, 'skills.entries.pfd', 'Write pdf.'],
-      ['info', 1, 42, 'skills.entries.elsewhere', 'Correct the name, or remove it: nexus skills list --all'],
+      ['info', 1, 42, 'skills.entries.elsewhere', 'Correct the name, or remove it. All names: nexus skills list --all'],
       ['warning', 1, 94, 'skills.disabled_skills[1]', 'Write pdf.'],
-      ['warning', 1, 28, 'skills.disabled_skills[2]', 'Correct the name, or remove it: nexus skills list --all'],
+      [
+        'warning',
+        1,
+        28,
+        'skills.disabled_skills[2]',
+        'Correct the name, or remove it. All names: nexus skills list --all',
+      ],
       ['warning', 2, 45, 'agents[0].skills[1]', 'Write pdf.'],
     ])
   })
