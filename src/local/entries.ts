@@ -8,7 +8,7 @@ import {
   type SkillEntry,
 } from '../config/index.ts'
 import type { EntryRules, GateRules } from '../gate/index.ts'
-import type { Diagnostic } from '../kernel/index.ts'
+import { type Diagnostic, MIN_SECRET_CHARS } from '../kernel/index.ts'
 import { refusedVariable } from '../sandbox/index.ts'
 import type { SkillCommandParts } from '../tools/index.ts'
 
@@ -46,9 +46,6 @@ export function entryValues(
     return { env: entry.env, ...(entry.hasApiKey && { apiKey }) }
   }
 }
-
-/** Shorter ones would blank out ordinary words, so they are shown. */
-const MIN_SECRET_CHARS = 6
 
 /** What of the entries no command will ever get, and what cannot be blanked, each with its place. */
 export async function readEntries(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {

@@ -1,5 +1,5 @@
 /** environment: which variables a caller may give to a command. Pure. */
-import { NexusError } from '../kernel/index.ts'
+import { NexusError, VARIABLE_NAME } from '../kernel/index.ts'
 
 /** One value must fit one argument of a process with room to spare; all of them together must fit the process. */
 const MAX_VALUE_BYTES = 100_000
@@ -38,7 +38,7 @@ const HARMLESS: ReadonlySet<string> = new Set(['NODE_ENV'])
 
 /** Why a command may not be given that variable; undefined when it may. The case of the letters does not matter. */
 export function refusedVariable(name: string): string | undefined {
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.length > 200) return 'is not a name of letters, digits and _'
+  if (!VARIABLE_NAME.test(name) || name.length > 200) return 'is not a name of letters, digits and _'
   const upper = name.toUpperCase()
   if (HARMLESS.has(upper)) return undefined
   if (NAMES.has(upper) || PREFIXES.some((prefix) => upper.startsWith(prefix)) || /_PROXY$/.test(upper)) {

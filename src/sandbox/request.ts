@@ -5,7 +5,6 @@ import { DEFAULTS, NexusError } from '../kernel/index.ts'
 import { checkEnvironment } from './environment.ts'
 import type { CommandRequest, CommandResult } from './sandbox.ts'
 
-const MAX_COMMAND_BYTES = 100_000
 const MAX_STDIN_BYTES = 16 * 1024 * 1024
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 /** setTimeout's own bound; about 24 days. */
@@ -62,9 +61,9 @@ function checkCommand(command: string): void {
   // oxlint-disable-next-line no-control-regex
   if (/[\0\r]/.test(command)) throw invalid('the command holds a NUL or a carriage return', 'use \\n as line break')
   const bytes = Buffer.byteLength(command)
-  if (bytes > MAX_COMMAND_BYTES) {
+  if (bytes > DEFAULTS.maxCommandBytes) {
     throw invalid(
-      `the command has ${bytes} bytes; at most ${MAX_COMMAND_BYTES}`,
+      `the command has ${bytes} bytes; at most ${DEFAULTS.maxCommandBytes}`,
       'write it to a script file in the workspace and run that',
     )
   }

@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { DEFAULTS } from '../kernel/index.ts'
 import { SYSTEM_PATH } from './local/options.ts'
 import { isGroupRunning, signalProcess } from './runner/process-tree.ts'
 
@@ -22,7 +23,6 @@ export type SecretCommandResult =
   | { readonly type: 'failed'; readonly why: string }
 
 const TIMEOUT_MS = 5_000
-const MAX_BYTES = 64 * 1024
 /** The kernel ends a killed group within milliseconds. */
 const GROUP_END_MS = 1_000
 const GROUP_POLL_MS = 5
@@ -61,7 +61,7 @@ export async function run(request: SecretCommandRequest): Promise<SecretCommandR
     }
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size > MAX_BYTES) stop(`wrote more than ${MAX_BYTES} bytes`)
+      if (size > DEFAULTS.maxSecretBytes) stop(`wrote more than ${DEFAULTS.maxSecretBytes} bytes`)
       else chunks.push(chunk)
     })
     // A program that does not read its input closes it; that is its business.
