@@ -55,7 +55,7 @@ export async function run(request: SecretCommandRequest): Promise<SecretCommandR
     const timer = setTimeout(() => stop(`took longer than ${TIMEOUT_MS / 1000} s`), TIMEOUT_MS)
     const abort = (): void => stop('was interrupted')
     request.signal?.addEventListener('abort', abort, { once: true })
-    const settle = (): void => {
+    const cleanUp = (): void => {
       clearTimeout(timer)
       request.signal?.removeEventListener('abort', abort)
     }
@@ -68,11 +68,11 @@ export async function run(request: SecretCommandRequest): Promise<SecretCommandR
     child.stdin.on('error', () => undefined)
     child.stdin.end(request.input ?? '')
     child.on('error', (error: NodeJS.ErrnoException) => {
-      settle()
+      cleanUp()
       resolve(failed(`could not be started (${error.code ?? 'unknown'})`))
     })
     child.on('close', (code, signal) => {
-      settle()
+      cleanUp()
       void endGroup(child.pid).then(() => {
         if (request.signal?.aborted) reject(request.signal.reason as Error)
         else if (stopped !== undefined) resolve(failed(stopped))

@@ -68,7 +68,7 @@ test('where the home lies in the workspace, answers say to set a home first, and
   const why = await place.run(['skills', 'why', 'greet'], { env })
   assert.match(
     why.stdout,
-    /fix: Look at the skill, set HOME, or NEXUS_HOME, to .* outside of the workspace, then run: nexus trust/,
+    /fix: Inspection at the skill, set HOME, or NEXUS_HOME, to .* outside of the workspace, then run: nexus trust/,
   )
   const untrusted = why.stderr.slice(why.stderr.indexOf('config-untrusted'))
   assert.match(
