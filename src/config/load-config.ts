@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
-import { type Diagnostic, type JsonObject, NexusError, sha256, shellWord, toSafeLine } from '../kernel/index.ts'
+import { type Diagnostic, type JsonObject, NexusError, sha256, toSafeLine } from '../kernel/index.ts'
 import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
 import { expandHome, namedPlace, realPath, wrongHome } from './home.ts'
@@ -110,7 +110,7 @@ export function assertValid(loaded: LoadedConfig): LoadedConfig['config'] {
 /** What was trusted of a file; undefined when it is the very file that an older version recorded as a whole. */
 function recordOf({ directory, config, files }: TrustedWorkspace, path: string, bytes: Uint8Array): Recorded {
   const name = nameInWorkspace(directory, path)
-  const argument = name === 'nexus.yaml' ? {} : { argument: `--config ${shellWord(path)}` }
+  const argument = name === 'nexus.yaml' ? {} : { argument: ['--config', path] }
   const settings = files?.[name]
   if (settings) return { settings, ...argument }
   if (name === 'nexus.yaml' && config === `sha256:${sha256(bytes)}`) return undefined
@@ -130,7 +130,8 @@ function findGone({ directory, config, files }: TrustedWorkspace, { absent }: Fi
 /** Trust helps only after there is a home of the user's own. */
 function withOwnHome(found: Diagnostic): Diagnostic {
   if (found.code !== 'config-untrusted' && found.code !== 'config-user-only') return found
-  return { ...found, fix: TRUST.afterOwnHome(found.fix) }
+  const { proposal: _, ...rest } = found
+  return { ...rest, fix: TRUST.afterOwnHome(found.fix) }
 }
 
 /** A workspace that holds the list of trusted ones could put itself into it. */

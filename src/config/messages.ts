@@ -1,17 +1,24 @@
 /** messages: every sentence about the configuration, one row a finding, from facts: what happened, why, and one next step. */
 
+import { commandFix, type ProposedCommand } from '../kernel/index.ts'
+
 /** One finding in words. */
 export interface Message {
   readonly code: string
   readonly message: string
   readonly fix: string
+  readonly proposal?: ProposedCommand
 }
 
 /** Facts by name: settings dotted as in the file, paths as the user may type them, values as they may be shown. */
 type Facts<Names extends string> = Readonly<Record<Names, string>>
 type Renamed = Facts<'path' | 'right'> & { readonly hasRight: boolean }
 
-const row = (code: string, message: string, fix: string): Message => ({ code, message, fix })
+const row = (code: string, message: string, fix: string | ReturnType<typeof commandFix>): Message => ({
+  code,
+  message,
+  ...(typeof fix === 'string' ? { fix } : fix),
+})
 /** The whole file is left out: half of it would not mean what it says. */
 const refused = (why: string, fix: string, code = 'config-yaml-refused'): Message =>
   row(code, `Nexus did not read this file. ${why}`, fix)
@@ -48,7 +55,7 @@ export const FILES = {
     row(
       'config-more',
       count === undefined ? 'This file has more errors.' : `This file has ${count} more findings, which are not shown.`,
-      'Fix the ones above first. Then run: nexus config check',
+      commandFix('Fix the ones above first. Then run:', 'config', 'check'),
     ),
 } as const
 
@@ -210,23 +217,23 @@ export const TRUST = {
     row(
       'config-untrusted',
       `${setting} is not applied. Until you run nexus trust, ${STRICTER}`,
-      isUserOnly ? OWN_FILE : 'Read the file. Then run: nexus trust',
+      isUserOnly ? OWN_FILE : commandFix('Read the file. Then run:', 'trust'),
     ),
   userOnly: ({ setting }: Facts<'setting'>) => {
     const why = 'A file of the workspace never loosens the sandbox, trusted or not.'
     return notApplied('config-user-only', { setting, why, fix: OWN_FILE })
   },
-  changed: ({ setting }: Facts<'setting'>, how: keyof typeof CHANGES, argument?: string) =>
+  changed: ({ setting }: Facts<'setting'>, how: keyof typeof CHANGES, argument?: readonly string[]) =>
     row(
       'config-changed-since-trust',
       `${setting} ${CHANGES[how]} Until you trust it again, ${STRICTER}`,
-      `Run: nexus trust${argument === undefined ? '' : ` ${argument}`}`,
+      commandFix('Run:', 'trust', ...(argument === undefined ? [] : argument)),
     ),
   gone: () =>
     row(
       'config-changed-since-trust',
       'The nexus.yaml of this workspace is gone since you trusted it. None of its settings applies any more.',
-      'Restore the file, or run: nexus trust',
+      commandFix('Restore the file, or run:', 'trust'),
     ),
   homeInWorkspace: ({ workspace }: Facts<'workspace'>) =>
     row(

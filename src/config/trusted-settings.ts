@@ -19,7 +19,7 @@ export interface RecordedTrust {
   /** The list was written by a version that knew only the digest of a whole file. */
   readonly isOlder?: boolean
   /** Completes "Run: nexus trust". */
-  readonly argument?: string
+  readonly argument?: readonly string[]
 }
 
 /** The settings that trust in this text covers. Nothing is resolved: references and paths count as they are written. */

@@ -1,10 +1,13 @@
 /** messages: every sentence about settings of this machine that reach nothing: what happened, why, and one next step. */
+import { commandFix, type ProposedCommand } from '../kernel/index.ts'
 
 /** One finding in words. */
 export interface Message {
   readonly code: string
   readonly message: string
   readonly fix: string
+  /** The command in the fix, for a front that types it otherwise. */
+  readonly proposal?: ProposedCommand
 }
 
 /** Facts by name; `setting` is the dotted name as in the file. */
@@ -52,10 +55,11 @@ export const NAMES = {
     ),
   directoryUnexpanded: ({ setting, part, fix }: Facts<'setting' | 'part' | 'fix'>) =>
     row('directory-unexpanded', `${setting} is not searched. Nexus does not expand ${part}.`, fix),
-  unknownSkill: ({ setting, name }: Facts<'setting' | 'name'>, near: string | undefined) =>
-    row(
-      'skill-unknown',
-      `${setting} has no effect. Nexus found no skill "${name}" here.`,
-      near === undefined ? 'Fix the name, or remove it. All names: nexus skills list --all' : `Write ${near}.`,
-    ),
+  unknownSkill: ({ setting, name }: Facts<'setting' | 'name'>, near: string | undefined): Message => ({
+    code: 'skill-unknown',
+    message: `${setting} has no effect. Nexus found no skill "${name}" here.`,
+    ...(near === undefined
+      ? commandFix('Fix the name, or remove it. All names:', 'skills', 'list', '--all')
+      : { fix: `Write ${near}.` }),
+  }),
 } as const

@@ -23,6 +23,7 @@ import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { printDiagnostics } from '../open.ts'
+import { printExplain } from '../show/findings.ts'
 import { trustText } from '../show/consent.ts'
 import { type Setting, settingsIn, toYaml } from '../settings/to-yaml.ts'
 import type { Terminal } from '../terminal.ts'
@@ -50,6 +51,7 @@ export async function checkConfig(invocation: Invocation): Promise<number> {
       : terminal.paint('green', '✓')
   terminal.line(`${mark} ${files}`)
   terminal.line(`  workspace ${trustText(loaded.workspace, terminal)}`)
+  printExplain(diagnostics, terminal)
   return bad ? 1 : 0
 }
 

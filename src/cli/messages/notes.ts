@@ -9,6 +9,7 @@ export function many(number: number, noun: string): string {
 export const NOTES = {
   cancelling: (seconds: number) => `\nCancelling … (Ctrl-C again to wait at most ${seconds} s)`,
   outputFailed: (why: string) => `error: the output could not be written: ${why}`,
+  explain: (line: string) => `What a code means, with an example: ${line}`,
   askAgain: (line: string) => `When that is done, ask again: ${line}`,
   // Skills
   noneReady: () => 'No skill is ready.',

@@ -24,7 +24,7 @@ import { withProgress } from '../../interactive/progress.ts'
 import { errorOf, type Message, MESSAGES, NOTES } from '../../messages/index.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { copiesMeant, diagnoseHere, factsAbout, type Seen } from '../../show/facts.ts'
-import { findingsData, printCopy, withCommands } from '../../show/findings.ts'
+import { findingsData, printCopy, printExplain, withCommands } from '../../show/findings.ts'
 import { installData, installGround, missingInstallsOf, printInstalls } from '../../show/install.ts'
 import { invalidData, looseIn, skillData } from '../../show/skills.ts'
 import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
@@ -179,6 +179,8 @@ function printText({ states, rejected, loose }: Found, { seen, extras, invocatio
     printCopy({ ...broken, findings }, terminal)
   }
   for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal))
+  const broken = rejected.flatMap(({ diagnostics }) => diagnostics)
+  printExplain([...states.flatMap(({ findings }) => findings), ...broken, ...loose], terminal)
 }
 
 /** Why `check` ends with 1. */
