@@ -195,12 +195,9 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'sessions list',
-    summary: 'earlier sessions of this workspace',
-    options: {
-      all: { type: 'boolean', short: 'a', help: 'also those of other workspaces' },
-      ...JSON_OPTION,
-    },
-    examples: ['nexus sessions list', 'nexus sessions list --all'],
+    summary: 'earlier sessions',
+    options: { ...JSON_OPTION },
+    examples: ['nexus sessions list'],
     load: async () => (await import('./commands/sessions.ts')).listSessions,
   },
   {

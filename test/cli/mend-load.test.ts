@@ -120,7 +120,7 @@ mends('a link out of the root that is asked for by its path', {
 })
 mends('a directory that is searched, and is a skill of another name', {
   break: (desk) => desk.put('skills/SKILL.md', GOOD),
-  ...{ code: 'name-differs', line: 2, says: /^(?!.*rename the directory).*nothing has to be done/ },
+  ...{ code: 'name-differs', line: 2, says: /^(?!.*rename the directory).*Nothing to fix/ },
   isFine: true,
 })
 mends('a SKILL.md that is a link to that of another skill, asked for by its directory', {

@@ -19,7 +19,7 @@ for (const name of ['skill.md', 'Skill.md', 'SKILL.MD'])
   mends(`the file name ${name}`, {
     break: at(`skills/pdf/${name}`),
     code: 'skill-file-name',
-    says: /only SKILL\.md is read.*mv /,
+    says: /Nexus reads only SKILL\.md.*mv /,
   })
 for (const name of ['README.md', 'SKILLS.md', 'SKILL.md.txt', 'pdf.md'])
   mends(`the file name ${name}`, {
@@ -117,7 +117,7 @@ mends('a link as SKILL.md inside the root', {
     mkdirSync(desk.at('skills/pdf'))
     symlinkSync('../real.md', desk.at(FILE))
   },
-  ...{ code: 'link-followed', says: /that file is read.*rm \S+pdf\/SKILL\.md && cp -P \S+real\.md \S+pdf\/SKILL\.md$/ },
+  ...{ code: 'link-followed', says: /reads that file.*rm \S+pdf\/SKILL\.md && cp -P \S+real\.md \S+pdf\/SKILL\.md$/ },
 })
 mends('a link as SKILL.md out of the root', {
   break: (desk) => {
@@ -184,7 +184,7 @@ for (const kind of ['directory', 'FIFO'] as const)
       if (kind === 'FIFO') execFileSync('mkfifo', [desk.at(FILE)])
       else mkdirSync(desk.at(FILE))
     },
-    ...{ code: 'skill-file-kind', says: new RegExp(`SKILL\\.md is a ${kind}.*replace it by a text file`) },
+    ...{ code: 'skill-file-kind', says: new RegExp(`SKILL\\.md is a ${kind}.*Replace it by a text file`) },
     mend: (desk) => {
       rmSync(desk.at(FILE), { recursive: true })
       desk.put(FILE, GOOD)
