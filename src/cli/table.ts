@@ -256,7 +256,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'explain',
     summary: 'what a code means, with an example and the fix; without a code, all of them',
     usage: '[code]',
-    words: async () => (await import('./commands/explain.ts')).allCodes(),
+    names: 'codes',
     options: { ...JSON_OPTION },
     examples: ['nexus explain yaml-duplicate-key', 'nexus explain CALL_DENIED', 'nexus explain'],
     load: async () => (await import('./commands/explain.ts')).explainCode,

@@ -19,6 +19,9 @@ const FINDERS: Readonly<Record<Names, (invocation: Invocation) => Promise<readon
   async agents({ cwd, environment }) {
     return (await loadConfig({ cwd, environment })).config.agents.map(({ id }) => id)
   },
+  async codes() {
+    return (await import('./explain.ts')).allCodes()
+  },
   async sessions({ environment }) {
     const store = await openSqliteStore({ path: stateFile(environment), projectId: DEFAULT_PROJECT })
     try {
