@@ -1,7 +1,7 @@
 import { everyCopy } from '../../catalog/index.ts'
 import { loadConfig } from '../../config/index.ts'
 import { DEFAULT_PROJECT, toSafeLine } from '../../kernel/index.ts'
-import { lookAround, stateFile } from '../../local/index.ts'
+import { inspectSkills, stateFile } from '../../local/index.ts'
 import { openSqliteStore } from '../../store/index.ts'
 import type { Invocation, Names } from '../command.ts'
 
@@ -13,7 +13,7 @@ export async function namesOf(kind: Names, invocation: Invocation): Promise<read
 
 const FINDERS: Readonly<Record<Names, (invocation: Invocation) => Promise<readonly string[]>>> = {
   async skills({ cwd, environment }) {
-    const catalog = (await lookAround({ cwd, environment, tolerateConfigErrors: true })).catalog()
+    const catalog = (await inspectSkills({ cwd, environment, tolerateConfigErrors: true })).catalog()
     return [...everyCopy(catalog), ...catalog.rejected].map(({ name }) => name)
   },
   async agents({ cwd, environment }) {
