@@ -195,12 +195,9 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'sessions list',
-    summary: 'earlier sessions of this workspace',
-    options: {
-      all: { type: 'boolean', short: 'a', help: 'also those of other workspaces' },
-      ...JSON_OPTION,
-    },
-    examples: ['nexus sessions list', 'nexus sessions list --all'],
+    summary: 'earlier sessions',
+    options: { ...JSON_OPTION },
+    examples: ['nexus sessions list'],
     load: async () => (await import('./commands/sessions.ts')).listSessions,
   },
   {
@@ -259,7 +256,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'explain',
     summary: 'what a code means, with an example and the fix; without a code, all of them',
     usage: '[code]',
-    words: async () => (await import('./commands/explain.ts')).allCodes(),
+    names: 'codes',
     options: { ...JSON_OPTION },
     examples: ['nexus explain yaml-duplicate-key', 'nexus explain CALL_DENIED', 'nexus explain'],
     load: async () => (await import('./commands/explain.ts')).explainCode,

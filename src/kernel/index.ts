@@ -63,4 +63,4 @@ export {
   trustedNames,
 } from './skill.ts'
 export { type ServiceKey, serviceKey, type Services, type Tool, type ToolContext, type ToolOptions } from './tool.ts'
-export { CLIENT_BLOCKS, DEFAULTS, SKILL_FILE, toOsName } from './vocabulary.ts'
+export { CLIENT_BLOCKS, DEFAULTS, MIN_SECRET_CHARS, SKILL_FILE, toOsName, VARIABLE_NAME } from './vocabulary.ts'
