@@ -64,5 +64,16 @@ export function pairs(count, base, other) {
   return found
 }
 
+/** `pairs` of two functions that give promises. */
+export async function pairsOf(count, base, other) {
+  const found = []
+  for (let round = 0; round <= count; round++) {
+    const first = await (round % 2 ? base() : other())
+    const second = await (round % 2 ? other() : base())
+    if (round > 0) found.push(round % 2 ? { a: first, b: second } : { a: second, b: first })
+  }
+  return found
+}
+
 /** Ratios b/a of one number of each measurement. */
 export const ratios = (found, key) => found.map(({ a, b }) => b[key] / a[key])

@@ -79,6 +79,13 @@ function withoutCode(text: string): string {
   return text.replaceAll(/^```[\s\S]*?^```$/gm, '')
 }
 
+test('no page has marks of an unfinished merge', () => {
+  assert.deepEqual(
+    PAGES.filter((page) => /^(?:<{7}|>{7})(?: |$)/m.test(readSource(page))),
+    [],
+  )
+})
+
 test('every room has a page', () => {
   // public/ is the list of entries, which the README shows.
   const rooms = globSync('src/*/index.ts', { cwd: ROOT })

@@ -57,7 +57,8 @@ const codesOf = (text: string, file: string): ReadonlySet<string> | Promise<Read
 
 for (const section of SECTIONS) {
   const { codes, file } = section
-  if (file === undefined) continue
+  // Diffs of other files, such as a program, are not run.
+  if (file === undefined || !/(?:^|\/)(?:SKILL\.md|nexus\.yaml)/.test(file)) continue
   test(`the example of ${codes.join(', ')} gives the code, and its fix removes it`, async () => {
     const { before, after } = sidesOf(section)
     const found = await codesOf(before, file)

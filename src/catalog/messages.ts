@@ -1,4 +1,4 @@
-import { toSafeLine } from '../kernel/index.ts'
+import { commandFix, type ProposedCommand, toSafeLine } from '../kernel/index.ts'
 import type { OverBudget } from './catalog.ts'
 
 /** What the catalog says about one name. */
@@ -14,6 +14,7 @@ interface LowerCopy {
 interface Words {
   readonly message: string
   readonly fix: string
+  readonly proposal?: ProposedCommand
 }
 
 /** The words of every diagnostic and error of the catalog. Facts come from outside, so they are made safe to print. */
@@ -21,11 +22,11 @@ export const MESSAGES = {
   'lower-copy-used': {
     invalid: ({ name, source, file, used }: LowerCopy): Words => ({
       message: `Nexus uses ${toSafeLine(used)} for '${name}', because the copy of source '${source}' is invalid.`,
-      fix: `Run: nexus skills validate ${toSafeLine(file)}`,
+      ...commandFix('Run:', 'skills', 'validate', toSafeLine(file)),
     }),
     held: ({ name, source, file, used }: LowerCopy, reasons: readonly string[]): Words => ({
       message: `Nexus uses ${toSafeLine(used)} for '${name}', because the copy of source '${source}' is held: ${toSafeLine(reasons.join('; '))}.`,
-      fix: `To use the other copy, fix what it lacks. Run: nexus skills why ${toSafeLine(file)}`,
+      ...commandFix('To use the other copy, fix what it lacks. Run:', 'skills', 'why', toSafeLine(file)),
     }),
   },
   'over-budget': ({ shortened, nameOnly, omitted, budgetChars, neededChars }: OverBudget): Words => {
@@ -44,6 +45,13 @@ export const MESSAGES = {
         ? `Set skills.prompt.budgetChars to ${neededChars} in nexus.yaml, or disable skills that you do not need.`
         : 'Give these skills shorter names.'
     return { message: `The prompt shows some skills shortened: ${shown}. ${why}`, fix }
+  },
+  mention: {
+    modelOnly: () => 'only the model can start this skill (user-invocable: false).',
+    held: (reasons: readonly string[], name: string) =>
+      `this skill is held: ${reasons.join('; ')}. Run: nexus skills why ${name}`,
+    invalid: (name: string) => `this skill cannot be read. Run: nexus skills why ${name}`,
+    tooMany: (most: number, names: string) => `A message can name ${most} skills at most; left out: ${names}.`,
   },
   'bad-budget': (budgetChars: number): Words => ({
     message: `The prompt budget must be a whole number of characters, not ${budgetChars}.`,

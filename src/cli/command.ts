@@ -11,7 +11,11 @@ export const CHOICES = {
   profile: ['spec', 'claude', 'openclaw'],
   form: ['nexus', 'flat'],
   shell: ['bash', 'zsh', 'fish'],
+  names: ['skills', 'agents', 'sessions', 'codes'],
 } as const
+
+/** What of this workspace a shell offers for a word: it asks `nexus completion --names`. */
+export type Names = (typeof CHOICES.names)[number]
 
 /** One option of a command, in the shape of `util.parseArgs`, with its help line. */
 export interface OptionSpec {
@@ -22,6 +26,7 @@ export interface OptionSpec {
   readonly value?: string
   /** The only words that it takes. */
   readonly choices?: readonly string[]
+  readonly names?: Names
   readonly help: string
 }
 
@@ -51,8 +56,8 @@ export interface Command {
   readonly usage?: string
   /** The only words that its argument may be. */
   readonly choices?: readonly string[]
-  /** Words that a shell offers for its argument; loaded when a completion script is made. */
-  readonly words?: () => Promise<readonly string[]>
+  /** What its argument names. */
+  readonly names?: Names
   readonly options?: Readonly<Record<string, OptionSpec>>
   readonly examples: readonly string[]
   /** Loads the code; it resolves to the exit code. */

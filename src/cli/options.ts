@@ -14,7 +14,7 @@ export const WHERE: Record<string, OptionSpec> = {
     help: 'search this folder for skills too (may be repeated)',
   },
   config: { type: 'string', value: 'FILE', help: 'read this nexus.yaml after the usual ones' },
-  agent: { type: 'string', value: 'ID', help: 'answer for this agent (default: the first)' },
+  agent: { type: 'string', value: 'ID', names: 'agents', help: 'answer for this agent (default: the first)' },
   trust: {
     type: 'boolean',
     help: 'trust this workspace for this run: its secret commands run as you, outside the sandbox',

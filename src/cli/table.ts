@@ -30,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
       session: {
         type: 'string',
         value: 'ID',
+        names: 'sessions',
         help: 'continue an earlier session; the beginning of its id is enough',
       },
       yes: { type: 'boolean', short: 'y', help: 'approve every call that policy asks about' },
@@ -56,6 +57,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'skills show',
     summary: 'one skill: its description, needs and findings',
     usage: '<name>',
+    names: 'skills',
     options: {
       ...WHERE,
       content: { type: 'boolean', help: 'print the instructions as the model would get them' },
@@ -68,6 +70,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'skills check',
     summary: 'every reason why skills are ready, held, shadowed or invalid',
     usage: '[name]',
+    names: 'skills',
     options: { ...WHERE, ...JSON_OPTION },
     examples: ['nexus skills check', 'nexus skills check github'],
     load: async () => (await import('./commands/skills/check.ts')).checkSkills,
@@ -76,9 +79,10 @@ export const COMMANDS: readonly Command[] = [
     name: 'skills why',
     summary: 'why a skill is, or is not, offered to the model, and how to fix it',
     usage: '<name>',
+    names: 'skills',
     options: {
       ...WHERE,
-      session: { type: 'string', value: 'ID', help: 'compare with the prompt of this session' },
+      session: { type: 'string', value: 'ID', names: 'sessions', help: 'compare with the prompt of this session' },
       ...JSON_OPTION,
     },
     examples: [
@@ -100,6 +104,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'skills run',
     summary: 'run a command of a skill in the sandbox',
     usage: '<name> -- <command…>',
+    names: 'skills',
     options: {
       ...WHERE,
       ...SANDBOX,
@@ -190,18 +195,16 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'sessions list',
-    summary: 'earlier sessions of this workspace',
-    options: {
-      all: { type: 'boolean', short: 'a', help: 'also those of other workspaces' },
-      ...JSON_OPTION,
-    },
-    examples: ['nexus sessions list', 'nexus sessions list --all'],
+    summary: 'earlier sessions',
+    options: { ...JSON_OPTION },
+    examples: ['nexus sessions list'],
     load: async () => (await import('./commands/sessions.ts')).listSessions,
   },
   {
     name: 'sessions show',
     summary: 'what was said and done in a session',
     usage: '<id>',
+    names: 'sessions',
     options: { ...JSON_OPTION },
     examples: ['nexus sessions show 0196f3'],
     load: async () => (await import('./commands/sessions.ts')).showSession,
@@ -253,7 +256,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'explain',
     summary: 'what a code means, with an example and the fix; without a code, all of them',
     usage: '[code]',
-    words: async () => (await import('./commands/explain.ts')).allCodes(),
+    names: 'codes',
     options: { ...JSON_OPTION },
     examples: ['nexus explain yaml-duplicate-key', 'nexus explain CALL_DENIED', 'nexus explain'],
     load: async () => (await import('./commands/explain.ts')).explainCode,
@@ -263,7 +266,15 @@ export const COMMANDS: readonly Command[] = [
     summary: 'a completion script for bash, zsh or fish',
     usage: CHOICES.shell.join('|'),
     choices: CHOICES.shell,
-    options: { ...JSON_OPTION },
+    options: {
+      names: {
+        type: 'string',
+        value: 'KIND',
+        choices: CHOICES.names,
+        help: 'print the skills, agents, sessions or codes here, one a line, for the completion scripts',
+      },
+      ...JSON_OPTION,
+    },
     examples: ['source <(nexus completion bash)', 'nexus completion fish | source'],
     load: async () => {
       const { completion } = await import('./commands/completion.ts')

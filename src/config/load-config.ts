@@ -1,9 +1,10 @@
 import { dirname, join, resolve } from 'node:path'
-import { type Diagnostic, type JsonObject, NexusError, sha256, shellWord, toSafeLine } from '../kernel/index.ts'
+import { type Diagnostic, type JsonObject, NexusError, sha256, toSafeLine } from '../kernel/index.ts'
 import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
 import { expandHome, namedPlace, realPath, wrongHome } from './home.ts'
 import type { Built, Input } from './layers/build-layers.ts'
+import { REFERENCES, TRUST } from './messages.ts'
 import { type FilesRead, type FileToRead, readFiles } from './read-files.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 import { brokenBelow, stillUnset, toConfig } from './to-config.ts'
@@ -28,8 +29,8 @@ const ON = ['1', 'true', 'yes', 'y', 'on']
 /**
  * Reads the user's, the workspace's and the named nexus.yaml, and lays them over each other. Faults in files are
  * diagnostics and what they touch is left out: whoever acts on the config first calls `assertValid`. No command is run.
- * Throws only CONFIG_INVALID: when the file named by `configPath` or NEXUS_CONFIG cannot be read, or nobody says where the user's
- * directory is.
+ * Throws only CONFIG_INVALID: when the file named by `configPath` or NEXUS_CONFIG cannot be read, or the user's directory is
+ * unknown.
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const { environment } = options
@@ -109,7 +110,7 @@ export function assertValid(loaded: LoadedConfig): LoadedConfig['config'] {
 /** What was trusted of a file; undefined when it is the very file that an older version recorded as a whole. */
 function recordOf({ directory, config, files }: TrustedWorkspace, path: string, bytes: Uint8Array): Recorded {
   const name = nameInWorkspace(directory, path)
-  const argument = name === 'nexus.yaml' ? {} : { argument: `--config ${shellWord(path)}` }
+  const argument = name === 'nexus.yaml' ? {} : { argument: ['--config', path] }
   const settings = files?.[name]
   if (settings) return { settings, ...argument }
   if (name === 'nexus.yaml' && config === `sha256:${sha256(bytes)}`) return undefined
@@ -123,28 +124,20 @@ function findGone({ directory, config, files }: TrustedWorkspace, { absent }: Fi
   const path = join(directory, 'nexus.yaml')
   const wasThere = files?.['nexus.yaml'] !== undefined || (config !== undefined && config !== 'absent')
   if (!wasThere || !absent.some((file) => file.path === path)) return []
-  const message =
-    'The nexus.yaml of this workspace is gone since you trusted it. None of its settings applies any more.'
-  const fix = 'Restore the file, or run: nexus trust'
-  return [{ code: 'config-changed-since-trust', severity: 'warning', message, path, subject: 'nexus.yaml', fix }]
+  return [{ severity: 'warning', path, subject: 'nexus.yaml', ...TRUST.gone() }]
 }
 
-const OWN_HOME_FIX = 'Set HOME, or NEXUS_HOME, to a directory of yours outside of the workspace.'
-
-/** Neither trust nor a file of the user's own helps before there is a home of their own. */
+/** Trust helps only after there is a home of the user's own. */
 function withOwnHome(found: Diagnostic): Diagnostic {
   if (found.code !== 'config-untrusted' && found.code !== 'config-user-only') return found
-  return { ...found, fix: found.fix === undefined ? OWN_HOME_FIX : `${OWN_HOME_FIX} Then: ${found.fix}` }
+  const { proposal: _, ...rest } = found
+  return { ...rest, fix: TRUST.afterOwnHome(found.fix) }
 }
 
 /** A workspace that holds the list of trusted ones could put itself into it. */
 function noTrust({ nexusHome }: Environment, workspace: string): TrustList {
-  const message = `HOME puts your Nexus directory into the workspace ${toSafeLine(workspace)}, which may not speak for you: what is in it counts like the rest of the workspace.`
-  const fix = OWN_HOME_FIX
-  return {
-    workspaces: [],
-    diagnostics: [{ code: 'environment-home-in-workspace', severity: 'warning', message, path: nexusHome, fix }],
-  }
+  const words = TRUST.homeInWorkspace({ workspace: toSafeLine(workspace) })
+  return { workspaces: [], diagnostics: [{ severity: 'warning', path: nexusHome, ...words }] }
 }
 
 /** In the order of their weight. */
@@ -173,7 +166,11 @@ function filesToRead(
   return [...files, { path, isRequired: true, isTrusted: trusted || !isWorkspace, isWorkspace }]
 }
 
-/** What variables say, in the form of a file: it weighs least. */
+function aboutVariable(facts: Parameters<typeof REFERENCES.environment>[0]): Diagnostic {
+  return { severity: 'warning', path: 'environment', ...REFERENCES.environment(facts) }
+}
+
+/** The settings of variables, in the form of a file; every file overrides them. */
 function readSettings(environment: Environment): { document: ConfigDocument; diagnostics: readonly Diagnostic[] } {
   const budget = environment.skillsPromptCharBudget?.trim()
   const refresh = environment.skillsRefreshOnCall?.trim().toLowerCase()
@@ -181,14 +178,13 @@ function readSettings(environment: Environment): { document: ConfigDocument; dia
   const diagnostics: Diagnostic[] = []
   const home = wrongHome(environment.get)
   if (home !== undefined) {
-    const message = `${home} is no absolute path; it is ignored, and ~ is ${toSafeLine(environment.home)}.`
-    const fix = `Set ${home} to your home directory, by its absolute path.`
-    diagnostics.push({ code: 'environment-wrong-value', severity: 'warning', message, path: 'environment', fix })
+    const why = `It is not an absolute path. Nexus uses ${toSafeLine(environment.home)} as your home directory.`
+    const fix = `Set ${home} to the absolute path of your home directory.`
+    diagnostics.push(aboutVariable({ name: home, why, fix }))
   }
   if (budget !== undefined && !isNumber) {
-    const message = 'SKILLS_PROMPT_CHAR_BUDGET must be a whole number; it is ignored.'
-    const fix = 'Set it to a number such as 12000.'
-    diagnostics.push({ code: 'environment-wrong-value', severity: 'warning', message, path: 'environment', fix })
+    const fix = 'Set it to a number, such as: SKILLS_PROMPT_CHAR_BUDGET=12000'
+    diagnostics.push(aboutVariable({ name: 'SKILLS_PROMPT_CHAR_BUDGET', why: 'It must be a whole number.', fix }))
   }
   const skills = {
     ...(isNumber && { prompt: { budgetChars: Number(budget) } }),

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { type Diagnostic, NexusError } from '../kernel/index.ts'
+import { type Diagnostic, NexusError, shellWord } from '../kernel/index.ts'
 import { realPath } from './home.ts'
+import { FILES, type Message } from './messages.ts'
 
 /** A file that may hold settings. */
 export interface FileToRead {
@@ -9,7 +10,7 @@ export interface FileToRead {
   /** Named by the caller: then it must be there. */
   readonly isRequired: boolean
   readonly isTrusted: boolean
-  /** A file of the workspace: some settings never count from there. */
+  /** A file of the workspace: some settings never apply from there. */
   readonly isWorkspace: boolean
 }
 
@@ -31,7 +32,7 @@ export interface FilesRead {
 /** The size limit of one file. */
 const MAX_BYTES = 256 * 1024
 
-/** Reads the files in their order; one that is there under two names counts where it weighs most. Throws CONFIG_INVALID for a required one. */
+/** Reads the files in their order; one that is there under two names applies where it weighs most. Throws CONFIG_INVALID for a required one. */
 export function readFiles(candidates: readonly FileToRead[]): FilesRead {
   const files: ReadFile[] = []
   const absent: FileToRead[] = []
@@ -41,12 +42,13 @@ export function readFiles(candidates: readonly FileToRead[]): FilesRead {
     const read = readText(file.path)
     if (read === 'absent' && !file.isRequired) absent.push(file)
     else if (read === 'absent' || 'code' in read) {
-      const fault = read === 'absent' ? MISSING : read
+      const fault = read === 'absent' ? FILES.notFound() : read
       if (file.isRequired) throw new NexusError('CONFIG_INVALID', `${file.path}: ${fault.message}`, { fix: fault.fix })
-      if (fault.code !== MISSING.code) paths.push(file.path)
+      if (fault.code !== 'config-unreadable') paths.push(file.path)
       diagnostics.push({ severity: 'error', path: file.path, ...fault })
     } else {
-      if (read.isOpen) diagnostics.push(openTo(file.path))
+      if (read.isOpen)
+        diagnostics.push({ severity: 'warning', path: file.path, ...FILES.openToAll({ path: shellWord(file.path) }) })
       paths.push(file.path)
       files.push({ ...file, text: read.text, bytes: read.bytes })
     }
@@ -70,26 +72,7 @@ function once(candidates: readonly FileToRead[]): FileToRead[] {
   return [...byRealPath.values()]
 }
 
-interface Fault {
-  readonly code: string
-  readonly message: string
-  readonly fix: string
-}
-
-const MISSING = {
-  code: 'config-unreadable',
-  message: 'There is no such file.',
-  fix: 'Name a file that exists with --config or NEXUS_CONFIG.',
-}
-
-type Read = 'absent' | Fault | { readonly text: string; readonly bytes: Uint8Array; readonly isOpen: boolean }
-
-const TOO_LARGE = {
-  code: 'config-too-large',
-  message: `The file is larger than ${MAX_BYTES} bytes.`,
-  fix: 'Make it smaller: it is a configuration.',
-}
-const NOT_TEXT = { code: 'config-encoding', message: 'The file is not UTF-8 text.', fix: 'Save it as UTF-8.' }
+type Read = 'absent' | Message | { readonly text: string; readonly bytes: Uint8Array; readonly isOpen: boolean }
 
 /** Reads at most one byte more than the limit, and never waits on a pipe. */
 function readText(path: string): Read {
@@ -97,23 +80,18 @@ function readText(path: string): Read {
   try {
     handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stat = fstatSync(handle)
-    if (!stat.isFile()) return unreadable('it is not a regular file')
+    if (!stat.isFile()) return FILES.unreadable({ why: 'it is not a regular file' })
     const bytes = readBytes(handle, Math.min(stat.size, MAX_BYTES) + 1)
-    if (bytes.length > MAX_BYTES) return TOO_LARGE
-    if (!isUtf8(bytes)) return NOT_TEXT
+    if (bytes.length > MAX_BYTES) return FILES.tooLarge(MAX_BYTES)
+    if (!isUtf8(bytes)) return FILES.notUtf8()
     const text = new TextDecoder().decode(bytes)
     return { text, bytes, isOpen: process.platform !== 'win32' && (stat.mode & 0o002) !== 0 }
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
-    return code === 'ENOENT' || code === 'ENOTDIR' ? 'absent' : unreadable(code)
+    return code === 'ENOENT' || code === 'ENOTDIR' ? 'absent' : FILES.unreadable({ why: code })
   } finally {
     if (handle !== undefined) closeSync(handle)
   }
-}
-
-function unreadable(why: string): Fault {
-  const message = `The file cannot be read: ${why}.`
-  return { code: 'config-unreadable', message, fix: 'Make it a regular file that you may read.' }
 }
 
 function readBytes(handle: number, most: number): Uint8Array {
@@ -122,9 +100,4 @@ function readBytes(handle: number, most: number): Uint8Array {
   for (let read = -1; read !== 0 && length < most; length += read)
     read = readSync(handle, buffer, length, most - length, null)
   return buffer.subarray(0, length)
-}
-
-function openTo(path: string): Diagnostic {
-  const message = 'Anyone can change this file.'
-  return { code: 'config-open', severity: 'warning', message, path, fix: `chmod o-w ${path}` }
 }

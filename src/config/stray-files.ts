@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Diagnostic, shellWord } from '../kernel/index.ts'
 import type { LoadedConfig } from './config.ts'
 import { realPath } from './home.ts'
+import { FILES, type Message } from './messages.ts'
 import { ancestors, isInside } from './workspace.ts'
 
 /** Other names that people give to a nexus.yaml. */
@@ -23,8 +24,10 @@ export function findStrayFiles(
   return [
     ...misnamed
       .filter(({ path }) => isFile(path) && !isRead(path, known))
-      .map(({ path, place }) => wrongName(path, place)),
-    ...(isFile(second) && !isRead(second, known) ? [inNexusDirectory(second, directory)] : []),
+      .map(({ path, place }) => notRead(FILES.misnamed, path, join(place, 'nexus.yaml'))),
+    ...(isFile(second) && !isRead(second, known)
+      ? [notRead(FILES.misplaced, second, join(directory, 'nexus.yaml'))]
+      : []),
   ]
 }
 
@@ -33,22 +36,9 @@ function isRead(path: string, known: ReadonlySet<string>): boolean {
   return known.has(realPath(path))
 }
 
-function wrongName(path: string, place: string): Diagnostic {
-  const right = join(place, 'nexus.yaml')
-  const fix = isFile(right)
-    ? `Move its settings to ${right}, then remove it.`
-    : `Rename it: mv ${shellWord(path)} ${shellWord(right)}`
-  const message = 'Nexus does not read this file. The name of a configuration is nexus.yaml.'
-  return { code: 'config-not-read', severity: 'warning', message, path, fix }
-}
-
-function inNexusDirectory(path: string, workspace: string): Diagnostic {
-  const right = join(workspace, 'nexus.yaml')
-  const fix = isFile(right)
-    ? `Move its settings to ${right}, then remove it.`
-    : `Move it: mv ${shellWord(path)} ${shellWord(right)}`
-  const message = 'Nexus does not read this file. The configuration of a workspace is nexus.yaml at its root.'
-  return { code: 'config-not-read', severity: 'warning', message, path, fix }
+function notRead(message: typeof FILES.misnamed, path: string, right: string): Diagnostic {
+  const words: Message = message({ path: shellWord(path), right: shellWord(right), hasRight: isFile(right) })
+  return { severity: 'warning', path, ...words }
 }
 
 function isFile(path: string): boolean {

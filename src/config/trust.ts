@@ -1,7 +1,8 @@
 import { mkdirSync, promises, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { type Diagnostic, isJsonObject, makeDirectory, NexusError } from '../kernel/index.ts'
+import { type Diagnostic, isJsonObject, makeDirectory, NexusError, shellWord } from '../kernel/index.ts'
 import { realPath } from './home.ts'
+import { type Message, TRUST } from './messages.ts'
 import { readTextOf } from './read-files.ts'
 import type { TrustedSettings } from './trusted-settings.ts'
 
@@ -37,35 +38,19 @@ export type ShownFiles = ReadonlyMap<string, string>
 /** Reads `<nexusHome>/trust.json`. Never throws: a damaged or foreign file trusts nothing and says so. */
 export async function listTrusted(nexusHome: string): Promise<TrustList> {
   const path = join(nexusHome, FILE)
-  const nothing = (code: string, message: string, fix: string): TrustList => ({
+  const nothing = (words: Message): TrustList => ({
     workspaces: [],
-    diagnostics: [{ code, severity: 'warning', message: `${message} Nothing is trusted.`, path, fix }],
+    diagnostics: [{ severity: 'warning', path, ...words }],
   })
   try {
     const { size, mode, uid } = statSync(path)
-    if (isForeign({ mode, uid })) {
-      return nothing(
-        'trust-insecure',
-        'Other users can change the list of trusted workspaces.',
-        `chmod 600 ${path}, after a look at what it holds.`,
-      )
-    }
+    if (isForeign({ mode, uid })) return nothing(TRUST.insecure({ path: shellWord(path) }))
     const workspaces = size > MAX_BYTES ? undefined : parseList(readFileSync(path, 'utf8'))
-    return workspaces
-      ? { workspaces, diagnostics: [] }
-      : nothing(
-          'trust-damaged',
-          'The list of trusted workspaces is damaged.',
-          'Type nexus trust again; the damaged file is kept beside it.',
-        )
+    return workspaces ? { workspaces, diagnostics: [] } : nothing(TRUST.damaged())
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return { workspaces: [], diagnostics: [] }
-    return nothing(
-      'trust-unreadable',
-      `The list of trusted workspaces cannot be read (${code ?? 'unknown'}).`,
-      `Make ${path} readable for you.`,
-    )
+    return nothing(TRUST.unreadable({ path: shellWord(path), code: code ?? 'unknown' }))
   }
 }
 
@@ -76,7 +61,7 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
 export async function trustWorkspace({ nexusHome, directory, shown }: TrustChange & Shown): Promise<string> {
   const path = await realPathOf(directory)
   if (path === undefined || !(await promises.stat(path)).isDirectory()) {
-    throw new NexusError('FILE_NOT_FOUND', `There is no directory ${directory}.`, {
+    throw new NexusError('FILE_NOT_FOUND', `The directory ${directory} does not exist.`, {
       fix: 'Name the directory of a workspace.',
     })
   }
@@ -148,7 +133,7 @@ async function writeList(nexusHome: string, workspaces: readonly TrustedWorkspac
 function failed(path: string, cause: unknown): never {
   throw new NexusError(
     'STORE_FAILED',
-    `The list of trusted workspaces ${path} cannot be written: ${(cause as Error).message}.`,
+    `Nexus cannot write the list of trusted workspaces ${path}: ${(cause as Error).message}.`,
     {
       fix: 'Give this user write access to it, or set NEXUS_HOME.',
       cause,

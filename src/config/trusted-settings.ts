@@ -7,6 +7,7 @@ import { type Path } from './document/path.ts'
 import { nameOf } from './document/shown-key.ts'
 import { isSection } from './layers/restrict.ts'
 import { findWidening, pointerTo, type Widening } from './layers/widening.ts'
+import { TRUST } from './messages.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 
 /** Each setting of one file that may widen what is allowed, as a JSON pointer, with the `sha256:…` of its value as written. */
@@ -18,7 +19,7 @@ export interface RecordedTrust {
   /** The list was written by a version that knew only the digest of a whole file. */
   readonly isOlder?: boolean
   /** Completes "Run: nexus trust". */
-  readonly argument?: string
+  readonly argument?: readonly string[]
 }
 
 /** The settings that trust in this text covers. Nothing is resolved: references and paths count as they are written. */
@@ -37,24 +38,17 @@ export function findLost(document: ConfigDocument, file: string, recorded: Recor
   const widening = findWidening(document)
   const now = digests(widening)
   const { settings, isOlder = false, argument } = recorded
-  const lost = (at: Path, message: string): Finding => {
-    const effect = 'Until you trust it again, Nexus applies only the stricter settings of this file.'
-    const fix = `Run: nexus trust${argument === undefined ? '' : ` ${argument}`}`
-    return {
-      ...{ file, at, code: 'config-changed-since-trust', severity: 'warning', fix },
-      message: `${nameOf(at)} ${message} ${effect}`,
-    }
+  const lost = (at: Path, how: Parameters<typeof TRUST.changed>[1]): Finding => {
+    return { file, at, severity: 'warning', ...TRUST.changed({ setting: nameOf(at) }, how, argument) }
   }
   const present = widening.flatMap(({ at, pointer }) => {
     if (settings[pointer] === now[pointer]) return []
-    if (isOlder) return [lost(at, 'is not applied. An older version of Nexus did not record what you trusted.')]
-    const isNew = !Object.hasOwn(settings, pointer)
-    const how = isNew ? 'was added' : 'changed'
-    return [lost(isNew ? wholeOf(at, settings) : at, `is not applied. It ${how} after you trusted this workspace.`)]
+    if (isOlder) return [lost(at, 'unrecorded')]
+    return [Object.hasOwn(settings, pointer) ? lost(at, 'changed') : lost(wholeOf(at, settings), 'added')]
   })
   const removed = Object.keys(settings)
     .filter((pointer) => !Object.hasOwn(now, pointer))
-    .map((pointer) => lost(pathOf(pointer, document), 'was removed after you trusted this workspace.'))
+    .map((pointer) => lost(pathOf(pointer, document), 'removed'))
   return [...new Map([...present, ...removed].map((each) => [nameOf(each.at), each])).values()]
 }
 

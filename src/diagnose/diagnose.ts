@@ -11,6 +11,7 @@ import { type Diagnostic, type HeldReason, type RejectedSkill, type Skill, skill
 import type { Facts } from './facts.ts'
 import { type Finding, finding, fromDiagnostics, type Verdict } from './finding.ts'
 import { aboutHeld, aboutReason } from './held.ts'
+import { MESSAGES } from './messages.ts'
 import { findMissing } from './missing.ts'
 import { aboutReady } from './ready.ts'
 
@@ -68,11 +69,11 @@ export function diagnose(asked: string, facts: Facts): Diagnosis {
   }
 }
 
-/** Beside a copy that is offered, what became of the others is worth knowing, and no more. */
+/** Beside a copy that is offered the state of the others is worth knowing, and no more: it is no reason why that one is not used. */
 function besides({ verdict, findings }: CopyDiagnosis): readonly Finding[] {
-  return verdict === 'held' || verdict === 'shadowed'
-    ? findings.map((each) => ({ ...each, severity: 'info' }))
-    : findings
+  if (verdict === 'held' || verdict === 'shadowed') return findings.map((each) => ({ ...each, severity: 'info' }))
+  if (verdict !== 'invalid') return findings
+  return findings.map((each) => (each.severity === 'error' ? { ...each, severity: 'warning' } : each))
 }
 
 /** What became of one copy that can be read. */
@@ -94,8 +95,8 @@ export function diagnoseCopy(skill: Skill, facts: Facts): CopyDiagnosis {
 export function diagnoseInvalid(broken: RejectedSkill): CopyDiagnosis {
   const { name, file, diagnostics } = broken
   const found = fromDiagnostics(diagnostics)
-  const words = { message: 'It cannot be read as a skill.', fix: 'Run:', command: ['skills', 'validate', file] }
-  const findings = found.length > 0 ? found : [finding('rejected', 'error', { path: file, ...words })]
+  const unknown = { path: file, ...MESSAGES.rejected(), command: ['skills', 'validate', file] }
+  const findings = found.length > 0 ? found : [finding('rejected', 'error', unknown)]
   return { name: shownText(name), address: skillAddress(broken), file, verdict: 'invalid', findings }
 }
 
@@ -109,64 +110,43 @@ function withoutRepeats(findings: readonly Finding[]): readonly Finding[] {
 
 function aboutShadowed(shadow: ShadowedSkill, facts: Facts): readonly Finding[] {
   const { skill, by, why, reasons } = shadow
-  const besides = reasons.map((reason: HeldReason): Finding => {
-    const message = `That copy would be held back as well: ${reason.text}.`
+  const heldToo = reasons.map((reason: HeldReason): Finding => {
+    const message = MESSAGES.shadowed.heldToo(reason.text)
     return { ...aboutReason(skill, reason, facts), severity: 'info', message }
   })
-  return [why === 'duplicate' ? duplicate(skill, by) : shadowed(skill, by, facts.catalog.addressOf(skill)), ...besides]
+  return [why === 'duplicate' ? duplicate(skill, by) : shadowed(skill, by, facts.catalog.addressOf(skill)), ...heldToo]
 }
 
 function duplicate({ file, origin }: Skill, by: Skill): Finding {
-  return finding('duplicate', 'info', {
-    path: file,
-    message: `The copy of source '${origin.source}' is a duplicate: all its files equal those of ${by.directory}, which is used.`,
-    fix: 'Nothing to fix. You can remove one of the two.',
-  })
+  return finding('duplicate', 'info', { path: file, ...MESSAGES.duplicate(origin.source, by.directory) })
 }
 
 function shadowed({ file, origin }: Skill, by: Skill, address: string): Finding {
-  if (by.origin.source === origin.source) {
-    const message = `The copy in ${file} is shadowed by ${by.file}: one source has the name twice, and the last one in the order of paths counts.`
-    const fix = `Call this copy by its address ${address}, write another name: in one of the two, or remove one.`
-    return finding('shadowed', 'error', { path: file, message, fix })
-  }
-  const rank =
-    by.origin.tier === origin.tier ? 'which comes before it' : `${by.origin.tier} stands above ${origin.tier}`
-  return finding('shadowed', 'error', {
-    path: file,
-    message: `The copy of source '${origin.source}' is shadowed by ${by.file} (${rank}).`,
-    fix: `Call this copy by its address ${address}, give one of them another name, or remove ${by.file}.`,
-  })
+  const { source, tier } = origin
+  const copies = { used: by.file, address }
+  const tiers = by.origin.tier === tier ? undefined : ([by.origin.tier, tier] as const)
+  const words =
+    by.origin.source === source
+      ? MESSAGES.shadowed.sameSource({ file, ...copies })
+      : MESSAGES.shadowed.otherSource({ source, ...copies, ...(tiers && { tiers }) })
+  return finding('shadowed', 'error', { path: file, ...words })
 }
 
 /** What was asked for is the address of another skill. */
 function lookAlike(skill: Skill, catalog: Catalog): Finding {
-  return finding('name-like-address', 'info', {
-    path: skill.file,
-    message: 'Another skill has this for its name, but an address means the skill that is there.',
-    fix: `Call that other one by its address ${catalog.addressOf(skill)}, or give it another name.`,
-  })
+  const words = MESSAGES['name-like-address'](catalog.addressOf(skill))
+  return finding('name-like-address', 'info', { path: skill.file, ...words })
 }
 
-/** The name asked for is that of a directory; the frontmatter says another. */
+/** The name asked for is that of a directory; the frontmatter has another one. */
 function otherName(copies: Copies, asked: string): readonly Finding[] {
   const [skill] = everyCopy(copies)
   if (!skill) return []
-  const name = shownName(skill)
-  const rename =
-    skill.linkedTo === undefined
-      ? `set name: ${asked} in its frontmatter`
-      : `put a file with name: ${asked} in place of the link`
-  return [
-    finding('other-name', 'info', {
-      path: skill.file,
-      message: `The directory is named ${asked}, but the skill's name is ${name}: the frontmatter decides.`,
-      fix: `Call it ${name}, or ${rename}.`,
-    }),
-  ]
+  const words = MESSAGES['other-name']({ asked, name: shownName(skill), isLink: skill.linkedTo !== undefined })
+  return [finding('other-name', 'info', { path: skill.file, ...words })]
 }
 
-/** What the catalog and the sources say of these files. */
+/** Diagnostics of the catalog and the sources about these files. */
 function aboutFiles(diagnostics: readonly Diagnostic[], { files }: Copies): readonly Finding[] {
   return fromDiagnostics(diagnostics.filter(({ path }) => files.has(path)))
 }

@@ -1,29 +1,29 @@
 import type { Catalog, CatalogSnapshot, IndexStyle, PromptIndex } from '../catalog/index.ts'
 import type { Skill } from '../kernel/index.ts'
 
-/** What a diagnosis goes by. Everything but the catalog may be absent, and is then not spoken of. */
+/** The facts of a diagnosis. Everything but the catalog may be absent: then no finding is about it. */
 export interface Facts {
   /** Of the agent that is asked about. */
   readonly catalog: Catalog
   readonly agentId?: string
   /** False when policy leaves the agent no tool that loads skills. */
   readonly canLoad?: boolean
-  /** What the agent's model is told. */
-  readonly index?: Pick<PromptIndex, 'items'>
-  /** What the index was made with. */
+  /** The index in the agent's prompt. */
+  readonly index?: Pick<PromptIndex, 'items' | 'overBudget'>
+  /** The settings of that index. */
   readonly prompt?: { readonly budgetChars?: number; readonly style?: IndexStyle }
-  /** What a session was told. */
+  /** The skills that a session has. */
   readonly snapshot?: Pick<CatalogSnapshot, 'skills'>
-  /** What loading the skills comes to; a skill that is not in it was not examined. */
+  /** The result of loading the skills; one that is not in it was not examined. */
   readonly examined?: ReadonlyMap<Skill, Examined>
-  /** Where skills were looked for. */
+  /** Directories that were searched. */
   readonly roots?: readonly SearchedRoot[]
   /** Files that look like the skill in places that are not searched. */
   readonly strays?: readonly StrayFile[]
   readonly host?: Host
 }
 
-/** What reading a skill as loading reads it comes to. */
+/** The result of reading a skill as loading it does. */
 export interface Examined {
   /** Why it cannot be loaded; absent when it can. */
   readonly problem?: {
@@ -44,9 +44,9 @@ export interface SearchedRoot {
   readonly path: string
 }
 
-/** A file that looks like a skill, in a place where none is looked for. */
+/** A file that looks like a skill, in a directory that is not searched. */
 export interface StrayFile {
-  /** The SKILL.md, or what stands in its place; for `no-skill-file` the directory. */
+  /** The SKILL.md, or the file in its place; for `no-skill-file` the directory. */
   readonly file: string
   /**
    * `below-skill`: inside another skill. `too-deep`: beyond the depth limit. `hidden`: in a hidden directory or node_modules.
@@ -68,7 +68,7 @@ export interface StrayFile {
   readonly inside?: string
 }
 
-/** What is true of the person's machine and settings. */
+/** Facts of the person's machine and settings. */
 export interface Host {
   /** Where commands run, for people. */
   readonly target: string

@@ -9,7 +9,7 @@ export type Verdict = 'ready' | 'unloadable' | 'held' | 'shadowed' | 'invalid' |
 /** One thing that is true about a skill. `code` is one of `docs/diagnose.md`, of a gate, or of a diagnostic. All texts are safe to print. */
 export interface Finding extends Omit<Diagnostic, 'path' | 'fix'> {
   readonly path?: string
-  /** What to do next; where there is a `command`, it follows these words. */
+  /** One complete next step; where there is a `command`, it follows these words. */
   readonly fix: string
   /** Arguments of the `nexus` command that is proposed. */
   readonly command?: readonly string[]
@@ -17,6 +17,8 @@ export interface Finding extends Omit<Diagnostic, 'path' | 'fix'> {
   readonly missing?: readonly string[]
   /** The reason of the gate in its own words. Source: seed 001. */
   readonly reason?: string
+  /** Directories that were searched, to be printed one a line. */
+  readonly places?: readonly { readonly path: string; readonly problem?: string }[]
 }
 
 /** A finding whose words are safe to print. */
@@ -35,8 +37,8 @@ export function finding(
   }
 }
 
-/** What `nexus skills validate` can write by itself, and the option for it. */
-const WRITTEN_FOR_YOU: ReadonlyMap<string, '--fix' | '--fix-encoding'> = new Map([
+/** What `nexus skills validate` can fix by itself, and the option for it. */
+const FIXABLE: ReadonlyMap<string, '--fix' | '--fix-encoding'> = new Map([
   ['yaml-repaired', '--fix'],
   ['key-spelling', '--fix'],
   ['name-missing', '--fix'],
@@ -48,7 +50,7 @@ const WRITTEN_FOR_YOU: ReadonlyMap<string, '--fix' | '--fix-encoding'> = new Map
 
 /** The option of `nexus skills validate` that corrects such a finding; undefined when a person has to. */
 export function fixOption({ code, edit }: Diagnostic): '--fix' | '--fix-encoding' | undefined {
-  return WRITTEN_FOR_YOU.get(code) ?? (edit && '--fix')
+  return FIXABLE.get(code) ?? (edit && '--fix')
 }
 
 /** What a parser or a source found, as a finding. */
@@ -67,7 +69,3 @@ export function fromDiagnostics(diagnostics: readonly Diagnostic[]): readonly Fi
 }
 
 const MAX_NOTES = 20
-
-/** No command: nobody should copy what a link of a stranger leads to. */
-export const LEFT_OUT_FIX =
-  'nothing has to be done, if the skill does not need it; what it needs must lie there itself, as a regular file'

@@ -1,7 +1,8 @@
 import { shownName } from '../catalog/index.ts'
-import { type Diagnostic, type HeldReason, nameKey, shellWord, type Skill } from '../kernel/index.ts'
+import { type Diagnostic, type HeldReason, nameKey, type Skill } from '../kernel/index.ts'
 import type { Facts, Host } from './facts.ts'
 import { type Finding, finding, fromDiagnostics } from './finding.ts'
+import { ADVICE, MESSAGES } from './messages.ts'
 import { aboutLeftOut, aboutLoading } from './ready.ts'
 
 /** Findings of the parser that give the cause of a missing description. */
@@ -25,40 +26,39 @@ export function aboutHeld(skill: Skill, reasons: readonly HeldReason[], facts: F
 
 function fromCause({ code, text, fix }: HeldReason, cause: Diagnostic): Finding {
   const { code: _, severity: __, ...place } = cause
-  const message = `Held back: ${text}: ${cause.message}.`
+  const message = MESSAGES.held(`${text}: ${cause.message}`)
   return finding(code, 'error', { fix, ...place, message, reason: text })
 }
 
 /** One reason with the place of its cause and the nearest thing to do. */
 export function aboutReason(skill: Skill, reason: HeldReason, { host, agentId }: Facts): Finding {
   const { code, text, fix, missing } = reason
-  const said = code === 'not-allowed' && agentId !== undefined ? `not allowed for agent '${agentId}'` : text
   const advice = host && adviceFor(skill, reason, host)
-  return finding(code, 'error', {
-    path: skill.file,
-    message: `Held back: ${said}.`,
-    reason: text,
-    missing,
-    fix,
-    ...advice,
-  })
+  const message = messageFor(reason, agentId)
+  return finding(code, 'error', { path: skill.file, message, reason: text, missing, fix, ...advice })
+}
+
+/** 001's text is for programs; where it is no sentence that people understand, they get another one. */
+function messageFor({ code, text, missing: [name], broken }: HeldReason, agentId: string | undefined): string {
+  if (code === 'not-allowed' && agentId !== undefined) return MESSAGES.notAllowed(agentId)
+  if (code === 'config' && name !== undefined && broken !== true) return MESSAGES.settingMissing(name)
+  return MESSAGES.held(text)
 }
 
 function inSession(skill: Skill, { snapshot }: Facts): readonly Finding[] {
   const key = nameKey(shownName(skill))
   if (!snapshot?.skills.some((each) => nameKey(shownName(each)) === key)) return []
-  return [
-    finding('stale-session', 'info', {
-      path: skill.file,
-      message: 'The session was told of it when it was ready.',
-      fix: 'The next turn no longer offers it, until it is ready again.',
-    }),
-  ]
+  return [finding('stale-session', 'info', { path: skill.file, ...MESSAGES['stale-session'].held() })]
 }
 
-type Advice = Partial<Pick<Finding, 'path' | 'line' | 'fix'>>
+function lineOfUnreadable({ metadata }: Skill, name: string | undefined): Advice {
+  const line = metadata.unreadable?.find(({ key }) => key === name)?.line
+  return line === undefined ? {} : { line }
+}
 
-/** What this machine and its settings know of a reason. */
+type Advice = Partial<Pick<Finding, 'path' | 'line' | 'fix' | 'command'>>
+
+/** A place and a fix from what this machine and its settings are. */
 function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
   const { code, setting, missing } = reason
   switch (code) {
@@ -66,12 +66,12 @@ function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
       return host.placeOf(setting ?? []) ?? {}
     case 'not-allowed':
       return host.placeOf(['agents', host.agentIndex, 'skills']) ?? {}
-    case 'untrusted': {
-      const first = host.homeIsWorkspace ? `set ${OWN_HOME}, ` : ''
-      return { fix: `Look at the skill, ${first}then run: nexus trust ${shellWord(host.workspace)}` }
-    }
+    case 'untrusted':
+      return ADVICE.untrusted(host.workspace, host.homeIsWorkspace)
     case 'missing-description':
       return {}
+    case 'invalid-requirement':
+      return lineOfUnreadable(skill, missing[0])
     default: {
       const head = host.heads.get(skill) ?? []
       const line = (code === 'os' ? lineOfSystems(head) : undefined) ?? lineOf(head, missing[0])
@@ -80,8 +80,6 @@ function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
     }
   }
 }
-
-const OWN_HOME = 'HOME, or NEXUS_HOME, to a directory of yours outside of the workspace'
 
 /** True for a setting that only nexus.yaml speaks of: it is in no line of the skill. */
 function isOfEntry({ metadata }: Skill, { code, broken, missing }: HeldReason): boolean {
@@ -115,7 +113,7 @@ function fixFor({ code, missing, setting, broken }: HeldReason, host: Host): str
   const program = missing.find((name) => host.programs.has(name))
   if (code === 'bin' || code === 'any-bins') return program === undefined ? undefined : programFix(program, host)
   const [name = ''] = missing
-  // Without a setting nothing that could be written there helps; of a broken one the gate says what is wrong.
+  // Without a setting nothing in nexus.yaml helps; for a broken one the gate has the fix.
   if (!setting || broken) return undefined
   if (code === 'env') return variableFix(name, setting.map(String), host)
   return code === 'config' ? configFix(name, host) : undefined
@@ -123,23 +121,14 @@ function fixFor({ code, missing, setting, broken }: HeldReason, host: Host): str
 
 /** A program that the person's PATH finds, but no command of a skill. */
 function programFix(name: string, { programs, target }: Host): string {
-  const { path, real } = programs.get(name) ?? { path: name, real: name }
-  const leads = real === path ? '' : ` (it leads to ${real})`
-  const how = /^\/(?:usr|bin|sbin)\//.test(real)
-    ? `Let every user run it, for example: sudo chmod a+rx ${shellWord(real)}`
-    : `Install it for all users, for example: sudo install -m 755 ${shellWord(real)} /usr/local/bin/${name}`
-  return `You have ${path}${leads}, but commands of skills (${target}) do not see it: they have the programs below /usr, /bin and /sbin that every user may run. ${how}`
+  return ADVICE.program({ name, target, ...(programs.get(name) ?? { path: name, real: name }) })
 }
 
 /** `setting` is `skills.entries.<key>.apiKey` or `skills.entries.<key>.env.<name>`. */
 function variableFix(name: string, setting: readonly string[], host: Host): string {
   const [, , key = '', part] = setting
   const isSet = host.isSet(name)
-  const value = isSet ? `"\${${name}}"` : '"…"'
-  const entry = part === 'apiKey' ? `apiKey: ${value}` : `env: { ${name}: ${value} }`
-  const why = isSet ? `${name} is set in your environment, but skills get only what nexus.yaml gives them. ` : ''
-  const yaml = `skills: { entries: { ${/^[\w-]+$/.test(key) ? key : JSON.stringify(key)}: { ${entry} } } }`
-  return `${why}Set ${setting.join('.')} in ${settingsFile(host)}, for example: ${yaml}`
+  return ADVICE.variable({ name, key, setting: setting.join('.'), isKey: part === 'apiKey', isSet, file: fileOf(host) })
 }
 
 /** Sections of nexus.yaml that hold whatever a person writes there. */
@@ -147,19 +136,11 @@ const FREE = /^(?:tools\.[^.]+\.|skills\.entries\.[^.]+\.config\.)/
 
 function configFix(path: string, host: Host): string {
   const [section = ''] = path.split('.')
-  const file = settingsFile(host)
-  if (FREE.test(path)) return `Set it in ${file}, for example: ${asYaml(path)}`
-  if (host.hasSection(section)) return `Set ${path} in ${file}; nexus config check tells whether it may stand there.`
-  const free = `tools.${path}`
-  return `nexus.yaml has no section ${section}, so nothing can meet it. Write ${free} in the skill instead, and set it in ${file}: ${asYaml(free)}`
+  const file = fileOf(host)
+  if (FREE.test(path)) return ADVICE.freeSetting(path, file)
+  return host.hasSection(section) ? ADVICE.setting(path, file) : ADVICE.noSection(path, section, file)
 }
 
-function asYaml(path: string): string {
-  const [last = '', ...outer] = path.split('.').reverse()
-  return outer.reduce((inner, key) => `${key}: { ${inner} }`, `${last}: true`)
-}
-
-function settingsFile({ settingsFile: file, homeIsWorkspace }: Host): string {
-  // A file there would be refused.
-  return homeIsWorkspace ? `the nexus.yaml of your own Nexus directory (set ${OWN_HOME})` : file
+function fileOf({ settingsFile, homeIsWorkspace }: Host): string {
+  return ADVICE.settingsFile(settingsFile, homeIsWorkspace)
 }

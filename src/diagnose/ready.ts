@@ -1,7 +1,8 @@
 import { MAX_NAME_POINTS, shownName } from '../catalog/index.ts'
 import { nameKey, type Skill, skillAddress } from '../kernel/index.ts'
 import type { Facts } from './facts.ts'
-import { type Finding, finding, fromDiagnostics, LEFT_OUT_FIX } from './finding.ts'
+import { type Finding, finding, fromDiagnostics } from './finding.ts'
+import { MESSAGES } from './messages.ts'
 
 const MAX_LEFT_OUT = 5
 
@@ -21,32 +22,23 @@ export function aboutReady(skill: Skill, facts: Facts): readonly Finding[] {
 export function aboutLoading(skill: Skill, { examined }: Facts): readonly Finding[] {
   const problem = examined?.get(skill)?.problem
   if (!problem) return []
-  return [finding(problem.code, 'error', { ...problem, message: `It cannot be loaded: ${problem.message}.` })]
+  return [finding(problem.code, 'error', { ...problem, ...MESSAGES['cannot-load'](problem) })]
 }
 
-/** What of its directory commands and the model do not get. */
+/** Files in its directory that commands and the model do not get. */
 export function aboutLeftOut(skill: Skill, { examined }: Facts): readonly Finding[] {
   const leftOut = examined?.get(skill)?.leftOut ?? []
   const [first] = leftOut
   if (!first) return []
   const shown = leftOut.slice(0, MAX_LEFT_OUT).map(({ path, kind }) => `${path} (${kind})`)
-  const rest = leftOut.length > shown.length ? ` and ${leftOut.length - shown.length} more` : ''
-  return [
-    finding('left-out', 'info', {
-      path: `${skill.directory}/${first.path}`,
-      message: `Not part of the skill, so neither read nor seen by its commands: ${shown.join(', ')}${rest}.`,
-      fix: LEFT_OUT_FIX,
-    }),
-  ]
+  const more = leftOut.length > shown.length ? ` and ${leftOut.length - shown.length} more` : ''
+  const words = MESSAGES['left-out'](`${shown.join(', ')}${more}`)
+  return [finding('left-out', 'info', { path: `${skill.directory}/${first.path}`, ...words })]
 }
 
 function noLoader({ file }: Skill, { agentId }: Facts): Finding {
-  const who = agentId === undefined ? 'the agent' : `agent '${agentId}'`
-  return finding('no-loader', 'error', {
-    path: file,
-    message: `${who} has no tool that loads skills, so it cannot use it.`,
-    fix: `Allow group:skills under tools: of ${who} in nexus.yaml; nexus config show agents tells which line denies it.`,
-  })
+  const agent = agentId === undefined ? 'the agent' : `agent '${agentId}'`
+  return finding('no-loader', 'error', { path: file, ...MESSAGES['no-loader'](agent) })
 }
 
 function useOf(skill: Skill, facts: Facts): Finding {
@@ -55,82 +47,59 @@ function useOf(skill: Skill, facts: Facts): Finding {
   if (invocation.model) {
     const found = inPrompt(skill, facts)
     if (invocation.user || !FINE.has(found.code)) return found
-    return { ...found, message: `${found.message} Only the model may start it (user-invocable: false).` }
+    return { ...found, message: MESSAGES.modelOnly(found.message) }
   }
-  const line = 'disable-model-invocation'
-  if (invocation.user) {
-    const mention = /^[\w-]+$/.test(name) ? `Write $${name} in a message, or take` : 'Take'
-    return finding('person-only', 'info', {
-      path,
-      subject: line,
-      message: `It is ready, but not in the prompt: only a person may start it (${line}).`,
-      fix: `${mention} ${line} out of its frontmatter.`,
-    })
-  }
-  return finding('nobody', 'error', {
-    path,
-    subject: line,
-    message: `It is ready, but nobody may start it: ${line} keeps the model out, user-invocable: false keeps people out.`,
-    fix: 'Take one of the two out of its frontmatter.',
-  })
+  const subject = 'disable-model-invocation'
+  if (!invocation.user) return finding('nobody', 'error', { path, subject, ...MESSAGES.nobody() })
+  const mention = /^[\w-]+$/.test(name) ? name : ''
+  return finding('person-only', 'info', { path, subject, ...MESSAGES['person-only'](mention) })
 }
 
-/** Findings that only say that all is well. */
+/** Findings of a skill that is used as its author meant. */
 export const FINE: ReadonlySet<string> = new Set(['ready', 'in-prompt'])
 
 /** How the prompt shows it. */
 function inPrompt(skill: Skill, { catalog, index, prompt }: Facts): Finding {
   const name = shownName(skill)
-  const fine = (code: string, message: string): Finding =>
-    finding(code, 'info', {
-      path: skill.file,
-      message,
-      fix: 'Read it with:',
-      command: ['skills', 'show', catalog.callName(skill)],
+  const fine = (code: string, words: Pick<Finding, 'message' | 'fix'>): Finding =>
+    finding(code, 'info', { path: skill.file, ...words, command: ['skills', 'show', catalog.callName(skill)] })
+  const over = (code: string, words: Pick<Finding, 'message' | 'fix'>): Finding =>
+    finding(code, code === 'over-budget-omitted' ? 'error' : 'info', {
+      ...{ path: skill.file, subject: 'skills.prompt.budgetChars' },
+      ...words,
     })
-  const over = (code: string, message: string, severity: Finding['severity'] = 'info'): Finding =>
-    finding(code, severity, { path: skill.file, subject: 'skills.prompt.budgetChars', message, fix: RAISE })
-  if (!index) return fine('ready', 'It is ready.')
-  const item = index.items.find((each) => each.name === name)
-  const limit = prompt?.budgetChars === undefined ? '' : ` of ${prompt.budgetChars} characters`
-  const why = `the index is over its budget${limit}`
-  const shown = 'It is in the prompt'
-  const cost = `(about ${item?.tokens} tokens)`
-  switch (item?.shown) {
+  if (!index) return fine('ready', MESSAGES.ready())
+  const { shown, tokens } = index.items.find((each) => each.name === name) ?? { shown: 'omitted', tokens: 0 }
+  const { overBudget } = index
+  const budget = prompt?.budgetChars
+  const words = MESSAGES['over-budget']
+  switch (shown) {
     case 'full':
-      return fine('in-prompt', `${shown} with its whole description ${cost}.`)
+      return fine('in-prompt', MESSAGES['in-prompt'].whole(tokens))
     case 'shortened':
-      return over('over-budget-shortened', `${shown} with a shortened description ${cost}: ${why}.`)
+      return over('over-budget-shortened', words.shortened(tokens, budget, overBudget))
     case 'name':
       return prompt?.style === 'names'
-        ? fine('in-prompt', `${shown} by its name only, as skills.prompt.style: names wants it.`)
-        : over('over-budget-name', `${shown} by its name only: ${why}.`)
-    default: {
+        ? fine('in-prompt', MESSAGES['in-prompt'].byName())
+        : over('over-budget-name', words.name(budget, overBudget))
+    case 'omitted': {
       const isLong = [...name].length > MAX_NAME_POINTS
-      const cause = isLong
-        ? `its name is longer than ${MAX_NAME_POINTS} characters.`
-        : `${why}. The model can find it with find_skills.`
-      const found = over('over-budget-omitted', `It is ready, but left out of the prompt: ${cause}`, 'error')
-      return isLong ? { ...found, fix: 'Give it a shorter name.' } : found
+      return over('over-budget-omitted', isLong ? words.longName() : words.omitted(budget, overBudget))
     }
   }
 }
 
-const RAISE =
-  'Raise skills.prompt.budgetChars in nexus.yaml (or SKILLS_PROMPT_CHAR_BUDGET), or switch off skills that are not needed; nexus prompt shows the index.'
-
-/** Whether a session that goes on knows it. */
+/** Whether a session that goes on has it. */
 function inSession(skill: Skill, { snapshot }: Facts): readonly Finding[] {
   if (!snapshot) return []
   const key = nameKey(shownName(skill))
   const known = snapshot.skills.find((each) => nameKey(shownName(each)) === key)
-  const fix = 'Send the next message: each turn begins with the skills as they are then.'
-  const stale = (severity: Finding['severity'], message: string): readonly Finding[] => [
-    finding('stale-session', severity, { path: skill.file, message, fix }),
+  const words = MESSAGES['stale-session']
+  const stale = (severity: Finding['severity'], said: Pick<Finding, 'message' | 'fix'>): readonly Finding[] => [
+    finding('stale-session', severity, { path: skill.file, ...said }),
   ]
-  if (!known) return stale('error', 'The session does not know it yet: it came after the last turn began.')
-  const isSameCopy = known.address === skillAddress(skill)
-  if (isSameCopy && known.size === skill.stamp.size && known.description === skill.description) return []
-  const what = isSameCopy ? 'an earlier text of it' : `another copy of it, ${known.address}`
-  return stale('info', `The session was told of ${what}.`)
+  if (!known) return stale('error', words.added())
+  if (known.address !== skillAddress(skill)) return stale('info', words.otherCopy(known.address))
+  const isSameText = known.size === skill.stamp.size && known.description === skill.description
+  return isSameText ? [] : stale('info', words.changed())
 }

@@ -5,19 +5,19 @@ import { reasonFor } from './reasons.ts'
 import type { GateRules } from './rules.ts'
 
 /**
- * Sorts skills into those that can run on the target and those that are held back, each with every reason. Each skill is in exactly one
- * list, in the order given. `rejected` are skills that could not be read: what is configured for a trusted one stays its own.
+ * Sorts skills into those that can run on the target and those that are held, each with every reason. Each skill is in exactly one
+ * list, in the order given. `rejected` are skills that could not be read: no other skill gets what is configured for a trusted one.
  */
 export function gate(
   skills: readonly Skill[],
   facts: TargetFacts,
   rules: GateRules & { readonly rejected?: readonly RejectedSkill[] },
 ): Gated {
-  const ground = prepare(facts, rules, { skills, rejected: rules.rejected ?? [] })
+  const context = prepare(facts, rules, { skills, rejected: rules.rejected ?? [] })
   const ready: Skill[] = []
   const held: HeldSkill[] = []
   for (const skill of skills) {
-    const reasons = [...lacksOf(skill, ground)].map((lack) => reasonFor(lack, skill, ground))
+    const reasons = [...lacksOf(skill, context)].map((lack) => reasonFor(lack, skill, context))
     if (reasons.length === 0) ready.push(skill)
     else held.push({ skill, reasons })
   }

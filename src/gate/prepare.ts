@@ -7,14 +7,15 @@ import {
   type TargetFacts,
   toOsName,
   trustedNames,
+  VARIABLE_NAME,
 } from '../kernel/index.ts'
 import type { EntryRules, GateRules } from './rules.ts'
 
 /** Keys of a setting. */
 export type Setting = readonly (string | number)[]
 
-/** Facts and rules made ready for many skills: look-ups by key, and each binary asked for once. */
-export interface Ground {
+/** Facts and rules prepared for many skills: look-ups by key, and each program searched for once. */
+export interface GateContext {
   readonly facts: TargetFacts
   readonly os: string
   readonly hasBin: (name: string) => boolean
@@ -30,13 +31,13 @@ export interface Ground {
   readonly isAddress: (text: string) => boolean
 }
 
-/** Everything that was found. */
-export interface Found {
+/** Every skill that was found. */
+export interface FoundSkills {
   readonly skills: readonly Skill[]
   readonly rejected: readonly RejectedSkill[]
 }
 
-export function prepare(facts: TargetFacts, rules: GateRules, { skills, rejected }: Found): Ground {
+export function prepare(facts: TargetFacts, rules: GateRules, { skills, rejected }: FoundSkills): GateContext {
   const bins = new Map<string, boolean>()
   const hasBin = (name: string): boolean => {
     const isThere = bins.get(name) ?? (isBinName(name) && facts.hasBin(name))
@@ -74,31 +75,31 @@ function switchedOff({ disabledSkills, entries }: GateRules): ReadonlyMap<string
 }
 
 /** The setting that switches a skill off; undefined when none does. */
-export function switchOf(skill: Skill, { disabled }: Ground): Setting | undefined {
+export function switchOf(skill: Skill, { disabled }: GateContext): Setting | undefined {
   if (disabled.size === 0) return undefined
   return disabled.get(nameKey(configKey(skill))) ?? disabled.get(nameKey(skill.name))
 }
 
 /** The key of a skill under `skills.entries`, where secrets go along. */
-export function entryKey(skill: Skill, { isNameOfSkill }: Ground): string {
+export function entryKey(skill: Skill, { isNameOfSkill }: GateContext): string {
   return configKey(skill, isNameOfSkill)
 }
 
 /** Secrets go to the copy, not to the name: an entry gives nothing to a copy from an untrusted source. */
-export function entryOf(skill: Skill, ground: Ground): EntryRules | undefined {
-  const { entries } = ground.rules
-  return entries.size > 0 && skill.origin.trusted ? entries.get(entryKey(skill, ground)) : undefined
+export function entryOf(skill: Skill, context: GateContext): EntryRules | undefined {
+  const { entries } = context.rules
+  return entries.size > 0 && skill.origin.trusted ? entries.get(entryKey(skill, context)) : undefined
 }
 
 /** What of the skill's entry is configured and cannot be resolved: `apiKey`, `env.NAME`, `config.…`. */
-export function brokenParts(skill: Skill, ground: Ground): readonly string[] {
-  return ground.hasBroken ? [...(entryOf(skill, ground)?.broken?.keys() ?? [])] : []
+export function brokenParts(skill: Skill, context: GateContext): readonly string[] {
+  return context.hasBroken ? [...(entryOf(skill, context)?.broken?.keys() ?? [])] : []
 }
 
 /** A part of the skill's entry as keys of the configuration. */
-export function settingAt(part: string, skill: Skill, ground: Ground): readonly string[] {
+export function settingAt(part: string, skill: Skill, context: GateContext): readonly string[] {
   const [section = '', ...rest] = part.split('.')
-  return ['skills', 'entries', entryKey(skill, ground), section, ...(rest.length > 0 ? [rest.join('.')] : [])]
+  return ['skills', 'entries', entryKey(skill, context), section, ...(rest.length > 0 ? [rest.join('.')] : [])]
 }
 
 /** True for a command's bare name: no path, no white space, nothing a shell would read. */
@@ -109,5 +110,5 @@ export function isBinName(name: string): boolean {
 
 /** True for a name that can be an environment variable. */
 export function isEnvName(name: string): boolean {
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+  return VARIABLE_NAME.test(name)
 }

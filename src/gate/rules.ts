@@ -1,12 +1,12 @@
 /** What configuration says under `skills.entries.<key>`, as far as gating needs it: names, never values. */
 export interface EntryRules {
-  /** `false` holds the skill back, whatever its source; absent and `true` change nothing. */
+  /** `false` holds the skill, whatever its source; absent and `true` change nothing. */
   readonly enabled?: boolean
-  /** True when an `apiKey` is configured; it stands for the skill's `primaryEnv` and for no other variable. */
+  /** True when an `apiKey` is configured; it gives the skill's `primaryEnv` a value, and no other variable. */
   readonly hasApiKey: boolean
   /** Names of the variables that `env:` would give to the skill's commands. */
   readonly env: ReadonlySet<string>
-  /** What is configured and cannot be had, under `apiKey`, `env.NAME` or `config.…`: the reference, what is wrong with it, and what to do. It holds the skill. */
+  /** What is configured and cannot be read, by `apiKey`, `env.NAME` or `config.…`: the reference, what is wrong with it, and the fix. It holds the skill. */
   readonly broken?: ReadonlyMap<string, string>
 }
 
@@ -28,5 +28,5 @@ export interface GateRules {
   readonly allowsToolGroup?: (group: string) => boolean
 }
 
-/** Rules that hold nothing back: no entries, nothing disabled, no configuration value set. */
+/** Rules that hold no skill: no entries, nothing disabled, no configuration value set. */
 export const NO_GATE_RULES: GateRules = { entries: new Map(), disabledSkills: [], configTruthy: () => false }

@@ -33,7 +33,7 @@ export interface Diagnostic {
 }
 
 /** True when at least one diagnostic is an error. */
-export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
+export function hasErrors(diagnostics: readonly Pick<Diagnostic, 'severity'>[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error')
 }
 

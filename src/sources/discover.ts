@@ -12,6 +12,7 @@ import {
 } from '../kernel/index.ts'
 import { finding } from './codes.ts'
 import { readManifest, readOfSkill, type SkillLocation } from './files/manifest.ts'
+import { MESSAGES } from './messages.ts'
 import { createPace, throwIfAborted } from './pace.ts'
 import type { SkillSource, SourceResult } from './source.ts'
 
@@ -45,10 +46,8 @@ export async function discover(
     } catch (error) {
       throwIfAborted(signal)
       if (isNexusError(error) && error.code === 'CANCELLED') throw error
-      const message = `the source ${JSON.stringify(source.id)} failed: ${error instanceof Error ? error.message : String(error)}`
-      diagnostics.push(
-        finding('source-failed', source.id, { message, fix: 'correct the cause; the other sources are loaded' }),
-      )
+      const reason = error instanceof Error ? error.message : String(error)
+      diagnostics.push(finding('source-failed', source.id, MESSAGES['source-failed'](source.id, reason)))
     }
   }
   const sharedNames = [...Map.groupBy(skills, ({ name }) => nameKey(name)).values()].filter(({ length }) => length > 1)
@@ -110,9 +109,8 @@ function duplicatesIn(copies: readonly Skill[], treeDigests: ReadonlyMap<string,
     const digest = treeDigests.get(used.file)
     const hidden = ofSource.slice(0, -1).filter(({ file }) => digest === undefined || treeDigests.get(file) !== digest)
     return hidden.map(({ name, file, origin }) => {
-      const message = `Source '${origin.source}' has '${toSafeLine(name)}' twice: ${toSafeLine(used.file)} is used, ${toSafeLine(file)} is not.`
-      const fix = 'Give one of them another name, or remove it.'
-      return { ...finding('duplicate-name', file, { message, fix }), subject: toSafeLine(name) }
+      const words = MESSAGES['duplicate-name']({ source: origin.source, name, used: used.file, file })
+      return { ...finding('duplicate-name', file, words), subject: toSafeLine(name) }
     })
   })
 }

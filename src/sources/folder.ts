@@ -1,8 +1,9 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type Diagnostic, nearest, NexusError, shellWord, SKILL_FILE, type Tier } from '../kernel/index.ts'
+import { type Diagnostic, nearest, NexusError, type Tier } from '../kernel/index.ts'
 import { codeOf, finding, reasonOf } from './codes.ts'
 import { createPreviousSearch } from './found/previous-search.ts'
+import { MESSAGES } from './messages.ts'
 import { createPace } from './pace.ts'
 import { isInside } from './skill-file.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceLimits } from './source.ts'
@@ -63,12 +64,10 @@ function findRoot({ path, required = false, within }: FolderSourceOptions): stri
   try {
     const root = realpathSync.native(asked)
     if (!statSync(root).isDirectory()) {
-      return notDirectory(asked)
+      return finding('root-not-directory', asked, MESSAGES['root-not-directory'](asked))
     }
     if (within !== undefined && !isInside(root, realpathSync.native(within))) {
-      const message = `the directory leads out of ${JSON.stringify(within)}, to ${JSON.stringify(root)}; it is not searched`
-      const fix = `have the real directory searched: --skills-dir ${shellWord(root)}, or skills.load.extraDirs in your own nexus.yaml`
-      return finding('root-outside', asked, { message, fix })
+      return finding('root-outside', asked, MESSAGES['root-outside'](within, root))
     }
     return root
   } catch (error) {
@@ -76,16 +75,8 @@ function findRoot({ path, required = false, within }: FolderSourceOptions): stri
   }
 }
 
-function notDirectory(path: string): Diagnostic {
-  const fix =
-    basename(path) === SKILL_FILE
-      ? `name its directory instead: ${shellWord(dirname(path))}`
-      : `a skill is a directory with a ${SKILL_FILE}: move the file away, make a directory of that name, and put the skill at ${path}/my-skill/${SKILL_FILE}`
-  return finding('root-not-directory', path, { message: 'the path is a file, not a directory of skills', fix })
-}
-
 /** A directory beside the missing one whose name is nearly the same. */
-function neighbour(path: string): string {
+function neighbour(path: string): string | undefined {
   try {
     const directory = dirname(path)
     const names = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory())
@@ -93,25 +84,19 @@ function neighbour(path: string): string {
       basename(path),
       names.slice(0, 1_000).map(({ name }) => name),
     )
-    return near === undefined ? '' : `; did you mean ${shellWord(join(directory, near))}?`
+    return near === undefined ? undefined : join(directory, near)
   } catch {
     // The directory above is missing as well, or closed to us: there is nothing to propose.
-    return ''
+    return undefined
   }
 }
 
 function rootProblem(path: string, error: unknown, required: boolean): Diagnostic {
   const code = codeOf(error)
   if (code !== 'ENOENT' && code !== 'ENOTDIR') {
-    return finding('root-unreadable', path, {
-      message: `the directory cannot be read: ${reasonOf(error)}`,
-      fix: code === 'ELOOP' ? 'remove the link' : `make it readable, for example: chmod a+rx ${shellWord(path)}`,
-    })
+    return finding('root-unreadable', path, MESSAGES['root-unreadable'](reasonOf(error), path, code === 'ELOOP'))
   }
   return required
-    ? finding('root-required', path, {
-        message: 'the directory does not exist',
-        fix: `create it, or correct the path in the configuration${neighbour(path)}`,
-      })
-    : finding('root-missing', path, { message: 'the directory does not exist, so there are no skills in it' })
+    ? finding('root-required', path, MESSAGES['root-required'](neighbour(path)))
+    : finding('root-missing', path, MESSAGES['root-missing']())
 }

@@ -1,9 +1,10 @@
 import { closeSync, fstatSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { basename } from 'node:path'
 import { parseSkill } from '../format/index.ts'
-import { type Diagnostic, type RejectedSkill, shellWord, SKILL_FILE, type SkillOrigin } from '../kernel/index.ts'
+import { type Diagnostic, type RejectedSkill, SKILL_FILE, type SkillOrigin } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { kindOf, openUnseen, readInto, stampOf } from './files/open.ts'
+import { MESSAGES } from './messages.ts'
 import type { Read, Recall } from './found/previous-search.ts'
 
 /** Only Linux is known to tell SKILL.md from skill.md everywhere. */
@@ -78,8 +79,8 @@ function readOpened(place: CandidateDirectory, { fd, file, notes }: Opened, cont
     return read
   } catch (error) {
     const path = `${directory}/${SKILL_FILE}`
-    const message = `${SKILL_FILE} cannot be read: ${reasonOf(error)}`
-    return rejected(directory, path, { context, diagnostics: [finding('skill-file-unreadable', path, { message })] })
+    const words = MESSAGES['skill-file-unreadable'].failed(reasonOf(error))
+    return rejected(directory, path, { context, diagnostics: [finding('skill-file-unreadable', path, words)] })
   } finally {
     closeSync(fd)
   }
@@ -127,17 +128,11 @@ function canLookAt(path: string): boolean {
 }
 
 function unreadable(path: string, error: unknown): Diagnostic {
-  return finding('skill-file-unreadable', path, {
-    message: `${SKILL_FILE} cannot be opened: ${reasonOf(error)}`,
-    fix: `make the file readable for the user that runs Nexus, for example: chmod a+r ${shellWord(path)}`,
-  })
+  return finding('skill-file-unreadable', path, MESSAGES['skill-file-unreadable'].closed(path, reasonOf(error)))
 }
 
 function notRegular(path: string, kind: string): Diagnostic {
-  return finding('skill-file-kind', path, {
-    message: `${SKILL_FILE} is ${kind}, not a regular file`,
-    fix: 'replace it by a text file',
-  })
+  return finding('skill-file-kind', path, MESSAGES['skill-file-kind'](kind))
 }
 
 /** A link is followed inside the root, and only to where it pointed when it was checked. */
@@ -154,28 +149,18 @@ function openLink(path: string, root: string): Opened | Diagnostic {
   } catch (error) {
     const code: SourceCode =
       codeOf(error) === 'ENOENT' || codeOf(error) === 'ELOOP' ? 'skill-file-unreadable' : 'skill-file-kind'
-    const message = `${SKILL_FILE} is a link that cannot be followed${leadsTo(path)}: ${reasonOf(error)}`
-    return finding(code, path, {
-      message,
-      fix: `remove the link and write the skill itself there: rm ${shellWord(path)}`,
-    })
+    return finding(code, path, MESSAGES['link-broken'].file(path, leadsTo(path), reasonOf(error)))
   }
 }
 
-/** A SKILL.md that is not read. Whoever made the link chose what it leads to, so nobody is told to copy that. */
+/** A SKILL.md that is not read. */
 export function linkOutside(path: string, root: string): Diagnostic {
-  return finding('link-outside', path, {
-    message: `${SKILL_FILE} is a link that leaves the root ${JSON.stringify(root)}${leadsTo(path)}; it is not read`,
-    fix: `remove the link and write the skill itself there: rm ${shellWord(path)}`,
-  })
+  return finding('link-outside', path, MESSAGES['link-outside'].file(path, root, leadsTo(path)))
 }
 
 /** A SKILL.md that is read where its link leads. The copy is of that file, wherever the link leads by then. */
 export function linkFollowed(path: string, real: string): Diagnostic {
-  return finding('link-followed', path, {
-    message: `${SKILL_FILE} is a link to ${JSON.stringify(real)}: that file is read, and whoever changes it changes this skill`,
-    fix: `replace the link by the file itself: rm ${shellWord(path)} && cp -P ${shellWord(real)} ${shellWord(path)}`,
-  })
+  return finding('link-followed', path, MESSAGES['link-followed'](path, real))
 }
 
 /** Where an open file really is; the given path where the system does not tell. */
@@ -204,9 +189,8 @@ function readWhole(place: CandidateDirectory, { fd, file, notes, stats }: OpenFi
   const path = `${directory}/${SKILL_FILE}`
   const bytes = stats.size > maxFileBytes ? undefined : readBytes(fd, stats.size, context)
   if (bytes === undefined) {
-    const message = `${SKILL_FILE} has ${stats.size} bytes, the limit is ${maxFileBytes}`
-    const fix = 'move long material into files under references/'
-    const tooLarge = { ...finding('file-too-large', path, { message, fix }), line: 1, column: 1 }
+    const words = MESSAGES['file-too-large'](stats.size, maxFileBytes)
+    const tooLarge = { ...finding('file-too-large', path, words), line: 1, column: 1 }
     return rejected(directory, path, { context, diagnostics: [tooLarge] })
   }
   const { document, diagnostics } = parseSkill(bytes, { path, directoryName: label, maxBytes: maxFileBytes })
@@ -239,9 +223,7 @@ function withFixOfPlace(
   { isRoot, notes, label }: { isRoot: boolean; notes: readonly Diagnostic[]; label: string },
 ): Diagnostic {
   if (found.code !== 'name-differs' || (!isRoot && notes.length === 0)) return found
-  const fix = isRoot
-    ? 'nothing has to be done: the directory is one that is searched, and the name counts'
-    : `nothing has to be done: the name counts; for another one put a file with name: ${label} in place of the link`
+  const fix = isRoot ? MESSAGES['name-differs'].root() : MESSAGES['name-differs'].linked(label)
   return { ...found, fix }
 }
 

@@ -1,10 +1,11 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { type Diagnostic, type RejectedSkill, shellWord, type Skill } from '../kernel/index.ts'
+import { type Diagnostic, type RejectedSkill, type Skill, SKILL_FILE } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { isSkill } from './found/previous-search.ts'
-import { exists, hiddenSkill, insteadOfLink, otherFileName, type Words } from './found/hints.ts'
+import { exists, hiddenSkill, otherFileName, type Words } from './found/hints.ts'
 import { inByteOrder, isLeftOut } from './listing.ts'
+import { MESSAGES } from './messages.ts'
 import type { Pace } from './pace.ts'
 import { type CandidateContext, isInside, type CandidateDirectory, readCandidate, rejected } from './skill-file.ts'
 import type { SourceLimits, SourceResult } from './source.ts'
@@ -53,10 +54,7 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<So
     if (!visit(walk, place)) break
   }
   for (const [code, count] of walk.counts) {
-    if (count > LISTED)
-      walk.diagnostics.push(
-        finding(code, root, { message: `${count - LISTED} more findings of this kind are not listed` }),
-      )
+    if (count > LISTED) walk.diagnostics.push(finding(code, root, MESSAGES.notListed(count - LISTED)))
   }
   const { skills, rejected: refused, diagnostics } = walk
   return { skills, rejected: refused, diagnostics }
@@ -108,18 +106,14 @@ function rejectOtherName({ rejected: refused, context }: Walk, path: string, ent
 /** Ends the walk when the root is gone as well. */
 function unlisted(walk: Walk, place: TreeDirectory, error: unknown): boolean {
   const vanished = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
-  const message = 'the directory disappeared while it was searched'
-  if (vanished) note(walk, 'directory-vanished', { path: place.path, message })
+  if (vanished) note(walk, 'directory-vanished', { path: place.path, ...MESSAGES['directory-vanished']() })
   else noteUnreadable(walk, place, reasonOf(error))
   return rootIsThere(walk)
 }
 
 function noteUnreadable(walk: Walk, { path, depth }: TreeDirectory, reason: string): void {
-  note(walk, depth === 0 ? 'root-unreadable' : 'directory-unreadable', {
-    path,
-    message: `the directory cannot be read: ${reason}`,
-    fix: `make it readable for the user that runs Nexus, for example: chmod a+rx ${shellWord(path)}`,
-  })
+  const code = depth === 0 ? 'root-unreadable' : 'directory-unreadable'
+  note(walk, code, { path, ...MESSAGES['directory-unreadable'](reason, path) })
 }
 
 function rootIsThere(walk: Walk): boolean {
@@ -127,13 +121,12 @@ function rootIsThere(walk: Walk): boolean {
   if (exists(root)) return true
   note(walk, 'root-vanished', {
     path: root,
-    message: 'the directory disappeared while it was searched',
-    fix: 'list again when it is back',
+    ...MESSAGES['root-vanished'](),
   })
   return false
 }
 
-/** Goes below a place. Hidden directories and node_modules are no places for skills. */
+/** Goes below a directory. Hidden directories and node_modules are left out. */
 function descend(walk: Walk, { path, depth }: TreeDirectory, entries: readonly Dirent[]): void {
   const base = path === '/' ? '/' : `${path}/`
   const names: string[] = []
@@ -143,8 +136,7 @@ function descend(walk: Walk, { path, depth }: TreeDirectory, entries: readonly D
     const isLink = !entry.isDirectory()
     if ((isLink && !entry.isSymbolicLink()) || isLeftOut(name)) continue
     if (!isLink && name.includes('\ufffd')) {
-      const message = 'the name of the directory is not UTF-8'
-      note(walk, 'name-encoding', { path: base + name, message, fix: 'rename it' })
+      note(walk, 'name-encoding', { path: base + name, ...MESSAGES['name-encoding']() })
       continue
     }
     names.push(name)
@@ -160,14 +152,13 @@ function descend(walk: Walk, { path, depth }: TreeDirectory, entries: readonly D
   else for (const place of below.toReversed()) walk.ahead.push(place)
 }
 
-/** Tells of directories that are too deep; links that lead to none are no directories. */
+/** Reports directories that are too deep; a link to something else is none. */
 function noteDepth(walk: Walk, below: readonly TreeDirectory[]): void {
   const first = below.find(({ path, isLink }) => !isLink || followed(walk, path) !== undefined)
   if (first === undefined) return
   note(walk, 'depth-limit', {
     path: first.path,
-    message: `directories more than ${walk.limits.maxDepth} levels below the root are not searched`,
-    fix: `move the skills up, or name ${shellWord(dirname(first.path))} in skills.load.extraDirs`,
+    ...MESSAGES['depth-limit'](walk.limits.maxDepth, dirname(first.path)),
   })
 }
 
@@ -180,14 +171,12 @@ function followed(walk: Walk, path: string): string | undefined {
     if (isInside(real, root)) return real
     note(walk, 'link-outside', {
       path,
-      message: `the link leads out of the root, to ${JSON.stringify(real)}; it is not followed`,
-      fix: insteadOfLink(real),
+      ...MESSAGES['link-outside'].directory(real, exists(`${real}/${SKILL_FILE}`)),
     })
   } catch (error) {
     note(walk, 'link-broken', {
       path,
-      message: `the link cannot be followed${leadsTo(path)}: ${reasonOf(error)}`,
-      fix: 'put the directory itself in its place, or remove the link',
+      ...MESSAGES['link-broken'].directory(leadsTo(path), reasonOf(error)),
     })
   }
   return undefined
@@ -197,13 +186,11 @@ function limitReached(walk: Walk): boolean {
   const { maxDirectories, maxSkills } = walk.limits
   const { root } = walk.context
   if (walk.skills.length >= maxSkills) {
-    const message = `more than ${maxSkills} skills; the rest was not searched`
-    note(walk, 'skill-limit', { path: root, message, fix: 'split the directory into several sources' })
+    note(walk, 'skill-limit', { path: root, ...MESSAGES['skill-limit'](maxSkills) })
     return true
   }
   if (walk.visited.size <= maxDirectories) return false
-  const message = `more than ${maxDirectories} directories; the rest was not searched`
-  note(walk, 'directory-limit', { path: root, message, fix: 'name the directories that hold skills' })
+  note(walk, 'directory-limit', { path: root, ...MESSAGES['directory-limit'](maxDirectories) })
   return true
 }
 

@@ -12,6 +12,7 @@ export type EventReferences = {
 export interface NewEvent {
   /** Words with dots: `call.started`, `turn.queued`, `skill.changed`. */
   readonly type: string
+  /** Default: the agent of the session. */
   readonly agentId?: string
   readonly sessionId?: string
   readonly references?: EventReferences
@@ -36,7 +37,7 @@ export interface Events {
   last(): Promise<number>
   /** Records what happened outside the store; secrets already blanked. */
   append(event: NewEvent): Promise<StoredEvent>
-  /** Removes what is older than `maxAgeMs` and all but the newest `maxRows`; returns how many. */
+  /** Removes what is older than `maxAgeMs` and all but the newest `maxRows`; the newest one stays. Returns how many. */
   trim(limits: { readonly maxAgeMs?: number; readonly maxRows?: number }): Promise<number>
   /** Calls `listener` after each commit of this store object, in order; the returned function ends that. */
   listen(listener: (event: StoredEvent) => void): () => void

@@ -44,6 +44,10 @@ export const MESSAGES = {
     message: `Call ${callId} was not started: it is "${state}", and only a call that a person allowed can start.`,
     fix: 'Wait for the answer to its approval, or close the call.',
   }),
+  notYours: ({ what, id, lease }: { what: 'call' | 'turn'; id: string; lease: Lease }): Message => ({
+    message: `The ${what} ${id} was not changed: it belongs to another lease than ${lease.name}.`,
+    fix: `Pass the lease that the ${what} was begun with.`,
+  }),
   approvalMissing: ({ callId }: { callId: string }): Message => ({
     message: `Call ${callId} was not recorded: its decision is "ask" and it has no approval.`,
     fix: 'Pass `approval` with the agent path and the command as it is shown.',

@@ -68,11 +68,8 @@ test('where the home lies in the workspace, answers say to set a home first, and
   const why = await place.run(['skills', 'why', 'greet'], { env })
   assert.match(
     why.stdout,
-    /fix: Look at the skill, set HOME, or NEXUS_HOME, to .* outside of the workspace, then run: nexus trust/,
+    /fix: Inspect the skill, set HOME, or NEXUS_HOME, to .* outside of the workspace, then run: nexus trust/,
   )
   const untrusted = why.stderr.slice(why.stderr.indexOf('config-untrusted'))
-  assert.match(
-    untrusted,
-    /fix: Set HOME, or NEXUS_HOME, to a directory of yours outside of the workspace\. Then: Set it/,
-  )
+  assert.match(untrusted, /fix: Set HOME or NEXUS_HOME to a directory of yours outside the workspace\. Then: Write it/)
 })

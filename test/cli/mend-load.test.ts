@@ -23,7 +23,7 @@ mends('more files than a skill may have', {
   break: (desk) => files(desk, 'scripts/node_modules', 2_100),
   ...{
     code: 'cannot-load',
-    says: /^It cannot be loaded: .*more than 2000 files.*most of it lies in "scripts": move that out/,
+    says: /^Nexus cannot load it: .*more than 2000 files.*most of it lies in "scripts": move that out/,
   },
   mend: (desk) => renameSync(desk.at('skills/pdf/scripts'), desk.at('elsewhere')),
 })
@@ -94,7 +94,7 @@ for (const [what, make] of [
     },
     ...{
       code: 'left-out',
-      says: /Not part of the skill.*\(a link\)\. nothing has to be done, if .* must lie there itself/,
+      says: /not part of the skill.*\(a link\)\. Nothing to fix if .* as regular files/,
     },
     isFine: true,
   })
@@ -103,7 +103,7 @@ mends('a FIFO in the skill', {
     desk.put(FILE, GOOD)
     execFileSync('mkfifo', [desk.at('skills/pdf/pipe')])
   },
-  ...{ code: 'left-out', says: /pipe \(a FIFO\)\. nothing has to be done/ },
+  ...{ code: 'left-out', says: /pipe \(a FIFO\)\. Nothing to fix/ },
   isFine: true,
   skip: noFifo,
 })
@@ -120,7 +120,7 @@ mends('a link out of the root that is asked for by its path', {
 })
 mends('a directory that is searched, and is a skill of another name', {
   break: (desk) => desk.put('skills/SKILL.md', GOOD),
-  ...{ code: 'name-differs', line: 2, says: /^(?!.*rename the directory).*nothing has to be done/ },
+  ...{ code: 'name-differs', line: 2, says: /^(?!.*rename the directory).*Nothing to fix/ },
   isFine: true,
 })
 mends('a SKILL.md that is a link to that of another skill, asked for by its directory', {

@@ -38,7 +38,7 @@ mends('a program that only the person can run', {
   ...{
     code: 'bin',
     line: 4,
-    says: /You have .*bin\/only-mine, but commands of skills .* do not see it.*sudo install -m 755/,
+    says: /You have .*bin\/only-mine, but commands of skills .* cannot run it.*sudo install -m 755/,
   },
   mend: rewrite(4),
 })
@@ -47,7 +47,7 @@ mends('a path instead of a program', {
   ...{
     code: 'bin',
     line: 6,
-    says: /'\/usr\/bin\/env' is not the bare name of a command/,
+    says: /'\/usr\/bin\/env' must be the name of a program/,
     mend: rewrite(6, '    bins: [env]'),
   },
 })
@@ -90,13 +90,13 @@ mends('a setting that is not set', {
   ...{
     code: 'config',
     line: 4,
-    says: /config not truthy: tools\.pdf\.on.*tools: \{ pdf: \{ on: true \} \}/,
+    says: /required setting is missing or false: tools\.pdf\.on.*tools: \{ pdf: \{ on: true \} \}/,
     mend: copyExample,
   },
 })
 mends('a setting that nexus.yaml cannot have', {
   break: needs('metadata: {requires: {config: [channels.pdf]}}'),
-  ...{ code: 'config', line: 4, says: /no section channels.*Write tools\.channels\.pdf in the skill instead/ },
+  ...{ code: 'config', line: 4, says: /no section channels.*Require tools\.channels\.pdf in the skill instead/ },
   mend: (desk, finding) => {
     edit(desk.at(FILE), (lines) => lines.with(3, 'metadata: {requires: {config: [tools.channels.pdf]}}'))
     copyExample(desk, finding)
@@ -104,7 +104,12 @@ mends('a setting that nexus.yaml cannot have', {
 })
 mends('a system that does not exist', {
   break: needs('metadata:', '  os: [linus]'),
-  ...{ code: 'os', line: 5, says: /'linus' is no system.*Did you mean linux\?/, mend: rewrite(5, '  os: [linux]') },
+  ...{
+    code: 'os',
+    line: 5,
+    says: /'linus' is an unknown system.*Did you mean linux\?/,
+    mend: rewrite(5, '  os: [linux]'),
+  },
 })
 mends('another system', {
   break: needs('metadata:', '  os: [win32]'),
@@ -119,11 +124,11 @@ mends('another system', {
 // Who may start it.
 mends('disable-model-invocation', {
   break: needs('disable-model-invocation: true'),
-  ...{ code: 'person-only', says: /only a person may start it.*Write \$pdf in a message/, isFine: true },
+  ...{ code: 'person-only', says: /Only a person can start it.*Write \$pdf in a message/, isFine: true },
 })
 mends('a skill that nobody may start', {
   break: needs('disable-model-invocation: true', 'user-invocable: false'),
-  ...{ code: 'nobody', says: /nobody may start it.*Take one of the two out/, mend: rewrite(4) },
+  ...{ code: 'nobody', says: /nothing can start it.*Remove one of the two/, mend: rewrite(4) },
 })
 
 // Settings.
@@ -132,7 +137,7 @@ mends('disabled_skills', {
   ...{
     code: 'disabled',
     line: 2,
-    says: /Take pdf out of skills\.disabled_skills/,
+    says: /Remove pdf from skills\.disabled_skills/,
     mend: rewrite(2, '  disabled_skills: []'),
   },
 })
@@ -174,7 +179,7 @@ mends('a directory that is not in the settings', {
 mends('a directory of the settings that is not there', {
   break: settings('skills: { load: { extraDirs: [./taem] } }\n', 'tools/pdf/SKILL.md'),
   ask: 'absent',
-  ...{ code: 'not-found', says: /taem \(does not exist\).*Mend what is said below/ },
+  ...{ code: 'not-found', says: /Fix the problem below first/ },
   mend: (desk) => void desk.put('nexus.yaml', 'skills: { load: { extraDirs: [./tools] } }\n'),
 })
 mends('a workspace that is not trusted', {
@@ -184,7 +189,7 @@ mends('a workspace that is not trusted', {
   },
   ...{
     code: 'untrusted',
-    says: /its source is not trusted.*Look at the skill, then run: nexus trust \/.*\/workspace$/,
+    says: /its source is not trusted.*Inspect the skill, then run: nexus trust \/.*\/workspace$/,
   },
   mend: (desk) => void (desk.isTrusted = true),
 })

@@ -19,27 +19,27 @@ for (const name of ['skill.md', 'Skill.md', 'SKILL.MD'])
   mends(`the file name ${name}`, {
     break: at(`skills/pdf/${name}`),
     code: 'skill-file-name',
-    says: /only SKILL\.md is read.*mv /,
+    says: /Nexus reads only SKILL\.md.*mv /,
   })
 for (const name of ['README.md', 'SKILLS.md', 'SKILL.md.txt', 'pdf.md'])
   mends(`the file name ${name}`, {
     break: at(`skills/pdf/${name}`),
     code: 'wrong-place',
-    says: /called exactly SKILL\.md.*mv /,
+    says: /must be named SKILL\.md.*mv /,
   })
 mends('an empty directory', {
   break: (desk) => mkdirSync(desk.at('skills/pdf')),
-  ...{ code: 'no-skill-file', says: /no SKILL\.md in it.*name: pdf/ },
+  ...{ code: 'no-skill-file', says: /has no SKILL\.md.*name: pdf/ },
   mend: (desk) => desk.put(FILE, GOOD),
 })
-mends('a single file', { break: at('skills/pdf.md'), code: 'wrong-place', says: /a skill is a directory/ })
+mends('a single file', { break: at('skills/pdf.md'), code: 'wrong-place', says: /A skill is a directory/ })
 mends('a packed skill', {
   break: (desk) => {
     desk.put('pdf/SKILL.md', GOOD)
     execFileSync('tar', ['-czf', desk.at('skills/pdf.tgz'), '-C', desk.workspace, 'pdf'])
     rmSync(desk.at('pdf'), { recursive: true })
   },
-  ...{ code: 'wrong-place', says: /packed; archives are not searched.*tar -xf/ },
+  ...{ code: 'wrong-place', says: /does not search archives.*tar -xf/ },
 })
 
 // The directory.
@@ -48,7 +48,7 @@ mends('a skill inside another skill', {
     desk.put('skills/foo/SKILL.md', other('foo'))
     desk.put('skills/foo/pdf/SKILL.md', GOOD)
   },
-  ...{ code: 'wrong-place', says: /inside another skill, .*skills\/foo.*mv / },
+  ...{ code: 'wrong-place', says: /inside the skill .*skills\/foo\. .*mv / },
 })
 mends('a SKILL.md in the root that hides the others', {
   break: (desk) => {
@@ -60,7 +60,7 @@ mends('a SKILL.md in the root that hides the others', {
 mends('a directory that is too deep', {
   break: at('skills/1/2/3/4/5/6/7/8/9/pdf/SKILL.md'),
   code: 'wrong-place',
-  says: /deeper than the search goes/,
+  says: /deeper than the levels that Nexus searches/,
 })
 mends('a blank after SKILL.md', {
   break: at('skills/pdf/SKILL.md '),
@@ -80,7 +80,7 @@ mends('a SKILL.md in the workspace itself', {
 mends('a directory called skill', {
   break: at('skill/pdf/SKILL.md'),
   code: 'wrong-place',
-  says: /not lie in a directory where skills are looked for/,
+  says: /not in a directory that Nexus searches/,
 })
 mends('a hidden directory', { break: at('skills/.pdf/SKILL.md'), code: 'wrong-place', says: /its directory is hidden/ })
 mends('the directory of another client', {
@@ -103,7 +103,7 @@ mends('a file where the skills should be', {
     rmSync(desk.at('skills'), { recursive: true })
     writeFileSync(desk.at('skills'), GOOD)
   },
-  ...{ code: 'not-found', says: /Mend what is said below first/ },
+  ...{ code: 'not-found', says: /Fix the problem below first/ },
   mend: (desk) => {
     renameSync(desk.at('skills'), desk.at('old'))
     desk.put(FILE, GOOD)
@@ -117,7 +117,7 @@ mends('a link as SKILL.md inside the root', {
     mkdirSync(desk.at('skills/pdf'))
     symlinkSync('../real.md', desk.at(FILE))
   },
-  ...{ code: 'link-followed', says: /that file is read.*rm \S+pdf\/SKILL\.md && cp -P \S+real\.md \S+pdf\/SKILL\.md$/ },
+  ...{ code: 'link-followed', says: /reads that file.*rm \S+pdf\/SKILL\.md && cp -P \S+real\.md \S+pdf\/SKILL\.md$/ },
 })
 mends('a link as SKILL.md out of the root', {
   break: (desk) => {
@@ -171,7 +171,7 @@ mends('a root that is a link out of the workspace', {
     rmSync(desk.at('skills'), { recursive: true })
     symlinkSync(join(desk.root, 'team'), desk.at('skills'))
   },
-  ...{ code: 'not-found', says: /\(root-outside\).*Mend what is said below/ },
+  ...{ code: 'not-found', says: /Fix the problem below first/ },
   mend: (desk) => {
     rmSync(desk.at('skills'))
     renameSync(join(desk.root, 'team'), desk.at('skills'))
@@ -184,7 +184,7 @@ for (const kind of ['directory', 'FIFO'] as const)
       if (kind === 'FIFO') execFileSync('mkfifo', [desk.at(FILE)])
       else mkdirSync(desk.at(FILE))
     },
-    ...{ code: 'skill-file-kind', says: new RegExp(`SKILL\\.md is a ${kind}.*replace it by a text file`) },
+    ...{ code: 'skill-file-kind', says: new RegExp(`SKILL\\.md is a ${kind}.*Replace it by a text file`) },
     mend: (desk) => {
       rmSync(desk.at(FILE), { recursive: true })
       desk.put(FILE, GOOD)
@@ -214,7 +214,7 @@ mends('a copy in a lower tier', {
   ask: 'local/pdf',
   ...{
     code: 'shadowed',
-    says: /shadowed by .*workspace\/skills\/pdf\/SKILL\.md \(workspace stands above local\).*local\/pdf/,
+    says: /shadowed by .*workspace\/skills\/pdf\/SKILL\.md \(workspace ranks above local\).*local\/pdf/,
   },
   mend: (desk) => rmSync(desk.at('skills/pdf'), { recursive: true }),
   then: 'local/pdf',
@@ -238,13 +238,13 @@ mends('two skills of one name in one source', {
 // What was asked.
 const asked = (ask: string, says: RegExp): void =>
   mends(`asking for ${ask}`, { break: at(FILE), ask, code: 'not-found', says, isFine: true })
-asked('pfd', /Looked in: .*workspace\/skills,.*Did you mean 'pdf'\? Run: nexus skills why pdf$/)
+asked('pfd', /Did you mean 'pdf'\? Run: nexus skills why pdf$/)
 asked('PDF', /Did you mean 'pdf'/)
 asked('$pfd', /Did you mean 'pdf'/)
 asked('local/pdf', /Source 'local' has no skill named 'pdf'.*nexus skills why workspace\/pdf$/)
 asked('claude/pdf', /There is no source 'claude'.*workspace\/pdf$/)
 asked('../../etc/passwd', /nexus skills list --all$/)
-asked('new-skill', /Put it at .*workspace\/skills\/new-skill\/SKILL\.md, or make it with: nexus skills init new-skill$/)
+asked('new-skill', /Put it at .*workspace\/skills\/new-skill\/SKILL\.md, or create it: nexus skills init new-skill$/)
 
 test('a skill is known by name, mention, address, directory and path, also a relative one', async (t) => {
   const desk = new Desk(t)

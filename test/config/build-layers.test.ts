@@ -63,7 +63,7 @@ describe('every section of the documents', () => {
     assert.deepEqual(new Set(loaded.diagnostics.map(({ code }) => code)), new Set(['config-not-used']))
     assert.equal(loaded.diagnostics.length, UNUSED.length)
     for (const { message, line } of loaded.diagnostics) {
-      assert.match(message, /^[\w.[\]]+: this version does not /)
+      assert.match(message, /^[\w.[\]]+ has no effect yet\. This version does not /)
       assert.ok((line ?? 0) > 0)
     }
   })
@@ -146,13 +146,13 @@ describe('an agent that extends another', () => {
 
 describe('names that stand for something elsewhere', () => {
   const CASES: readonly (readonly [user: string, found: string, words: RegExp])[] = [
-    ['agents: [{id: a, extends: b}, {id: ab}]', '1:18 config-unknown-name', /there is no agent "b"/],
+    ['agents: [{id: a, extends: b}, {id: ab}]', '1:18 config-unknown-name', /defines no agent "b"/],
     ['agents: [{id: a, preset: sandbxed}]', '1:18 config-unknown-name', /Did you mean "sandboxed"\?/],
-    ['permissions: {defaultPreset: mine}', '1:15 config-unknown-name', /Known: yolo, trusted, sandboxed, worker/],
+    ['permissions: {defaultPreset: mine}', '1:15 config-unknown-name', /Use one of: yolo, trusted, sandboxed, worker/],
     ['permissions: {presets: {a: {extends: nothing}}}', '1:29 config-unknown-name', /no preset "nothing"/],
     ['permissions: {presets: {yolo: {}}}', '1:25 config-bad-key', /built in and cannot be redefined/],
-    ['permissions: {presets: {a: {extends: a}}}', '1:29 config-circle', /leads in a circle/],
-    ['agents: [{id: a, extends: a}]', '1:18 config-circle', /leads in a circle/],
+    ['permissions: {presets: {a: {extends: a}}}', '1:29 config-circle', /leads back to itself/],
+    ['agents: [{id: a, extends: a}]', '1:18 config-circle', /leads back to itself/],
   ]
   for (const [user, found, words] of CASES) {
     it(`must exist and end somewhere: ${user}`, async () => {
@@ -199,7 +199,7 @@ describe('a duration', () => {
       const found = (await place.load()).diagnostics.find(({ severity }) => severity === 'error')
       assert.match(
         found?.message ?? '',
-        /refresh (?:cannot be .*; allowed: a duration such as 24h or 1h30m|must be a text)/,
+        /refresh is not applied\. It must be (?:a duration such as 24h or 1h30m|a string)/,
         bad,
       )
     }

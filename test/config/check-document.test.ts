@@ -33,56 +33,60 @@ const BAD: readonly (readonly [text: string, found: readonly string[], words: Re
   ['limits:\n  a: 1\n b: 2', ['3:1 config-syntax'], /in the same column/],
   ['skills: {entries: {x: {apiKey: ${KEY}}}}', ['1:33 config-syntax'], /Put quotes around the value/],
   ['\tskills: {}', ['1:1 config-syntax'], /not YAML/],
-  ['- a\n- b', ['1:1 config-wrong-type'], /must be a map of settings; found a list/],
-  ['just words', ['1:1 config-wrong-type'], /found a text/],
-  ['limits: {}\nlimits: {}', ['2:1 config-duplicate-key'], /"limits" is there twice/],
+  ['- a\n- b', ['1:1 config-wrong-type'], /must be a map of settings; it is a list/],
+  ['just words', ['1:1 config-wrong-type'], /it is a string/],
+  ['limits: {}\nlimits: {}', ['2:1 config-duplicate-key'], /"limits" is here twice/],
   ['%YAML 1.1\n---\nlimits: {}', ['1:1 config-yaml-refused'], /directives/],
-  ['limits: {}\n---\nlimits: {}', ['2:1 config-yaml-refused'], /one document/],
-  ['skills: &a {}', ['1:12 config-yaml-refused'], /Anchors/],
-  ['skills: &a {}\nlimits: *a', ['1:12 config-yaml-refused', '2:9 config-yaml-refused'], /Anchors/],
-  ['limits: !!map {}', ['1:15 config-yaml-refused'], /Tags/],
-  ['model: !js/function x', ['1:21 config-yaml-refused'], /Tags/],
-  ['limits:\n  <<: {}', ['2:3 config-yaml-refused'], /Merge keys/],
-  ['? [a]\n: b', ['1:3 config-bad-key'], /plain text/],
-  ['tools:\n  __proto__: {polluted: true}', ['2:3 config-bad-key'], /plain text/],
-  ['tools:\n  constructor: {}', ['2:3 config-bad-key'], /name that cannot be used/],
+  ['limits: {}\n---\nlimits: {}', ['2:1 config-yaml-refused'], /second YAML document/],
+  ['skills: &a {}', ['1:12 config-yaml-refused'], /anchors/],
+  ['skills: &a {}\nlimits: *a', ['1:12 config-yaml-refused', '2:9 config-yaml-refused'], /anchors/],
+  ['limits: !!map {}', ['1:15 config-yaml-refused'], /tags/],
+  ['model: !js/function x', ['1:21 config-yaml-refused'], /tags/],
+  ['limits:\n  <<: {}', ['2:3 config-yaml-refused'], /merge keys/],
+  ['? [a]\n: b', ['1:3 config-bad-key'], /plain string/],
+  ['tools:\n  __proto__: {polluted: true}', ['2:3 config-bad-key'], /plain string/],
+  ['tools:\n  constructor: {}', ['2:3 config-bad-key'], /reserves its name/],
   ['limits: {maxIterations: .inf}', ['1:25 config-yaml-refused'], /number/],
   [`tools: {a: ${'['.repeat(40)}${']'.repeat(40)}}`, ['1:43 config-yaml-refused'], /nested more than 32 deep/],
   ['lmits: {}', ['1:1 config-unknown-key'], /Did you mean "limits"\?/],
   ['skill_dirs: [./team]', ['1:1 config-unknown-key'], /Did you mean skills\.skill_dirs\?/],
   ['skill_dir: [./team]', ['1:1 config-unknown-key'], /Did you mean skills\.skill_dirs\?/],
-  ['temprature: 1', ['1:1 config-unknown-key'], /^(?!.*Did you mean).*Allowed here: model/],
+  ['temprature: 1', ['1:1 config-unknown-key'], /^(?!.*Did you mean).*Use one of: model/],
   [
     'model: {provider: openai, name: m, temprature: 1}',
     ['1:36 config-unknown-key'],
-    /^(?!.*Did you mean).*Allowed here: provider/,
+    /^(?!.*Did you mean).*Use one of: provider/,
   ],
   ['extraDirs: [./team]', ['1:1 config-unknown-key'], /Did you mean skills\.load\.extraDirs\?/],
   ['skills:\n  disabled: []', ['2:3 config-unknown-key'], /Did you mean "disabled_skills"\?/],
   [
     'limits:\n  a: 1\n  b: 2\n  toString: 3',
     ['2:3 config-unknown-key', '3:3 config-unknown-key', '4:3 config-unknown-key'],
-    /Allowed here: maxIterations/,
+    /Use one of: maxIterations/,
   ],
-  ['skills: []', ['1:1 config-wrong-type'], /skills must be a map; found a list/],
-  ['skills:\n  disabled_skills: github', ['2:3 config-wrong-type'], /must be a list; found a text/],
-  ['skills:\n  disabled_skills:', ['2:3 config-wrong-type'], /must be a list; found nothing/],
+  ['skills: []', ['1:1 config-wrong-type'], /skills is not applied\. It must be a map; it is a list/],
+  ['skills:\n  disabled_skills: github', ['2:3 config-wrong-type'], /must be a list; it is a string/],
+  ['skills:\n  disabled_skills:', ['2:3 config-wrong-type'], /must be a list; it is empty/],
   [
     'skills:\n  disabled_skills: [a, 5]',
     ['2:24 config-wrong-type'],
-    /disabled_skills\[1\] must be a text; found the number 5/,
+    /disabled_skills\[1\] is not applied\. It must be a string; it is the number 5/,
   ],
-  ['limits:\n  maxIterations: many', ['2:3 config-wrong-type'], /must be a number; found a text/],
-  ['limits:\n  maxIterations: 0', ['2:3 config-wrong-value'], /allowed: a number of at least 1/],
-  ['limits:\n  toolTimeoutMs: 1.5', ['2:3 config-wrong-value'], /allowed: a whole number/],
-  ['execution:\n  sandbox: docker', ['2:3 config-wrong-value'], /"docker"; allowed: local, e2b, none/],
+  ['limits:\n  maxIterations: many', ['2:3 config-wrong-type'], /must be a number; it is a string/],
+  ['limits:\n  maxIterations: 0', ['2:3 config-wrong-value'], /must be a number of at least 1/],
+  ['limits:\n  toolTimeoutMs: 1.5', ['2:3 config-wrong-value'], /must be a whole number/],
+  ['execution:\n  sandbox: docker', ['2:3 config-wrong-value'], /one of local, e2b, none; it is "docker"/],
   ['agents:\n  - id: main\n    tools: {profile: codng}', ['3:13 config-wrong-value'], /Did you mean "coding"\?/],
   ['agents:\n  - tools: {}', ['2:5 config-missing-key'], /agents\[0\]\.id is missing/],
-  ['agents:\n  - id: a b', ['2:5 config-wrong-value'], /"a b".*1 to 64 letters/],
-  ['agents:\n  - id: a\n  - id: a', ['3:5 config-duplicate-agent'], /already an agent "a"/],
-  ['agents: [{id: main, tools: {deny: ["${X}"]}}]', ['1:36 config-env-not-here'], /cannot refer to a variable/],
+  ['agents:\n  - id: a b', ['2:5 config-wrong-value'], /1 to 64 letters.*"a b"/],
+  ['agents:\n  - id: a\n  - id: a', ['3:5 config-duplicate-agent'], /the agent "a" twice/],
+  [
+    'agents: [{id: main, tools: {deny: ["${X}"]}}]',
+    ['1:36 config-env-not-here'],
+    /replaces no variables in this setting/,
+  ],
   ['tools:\n  groups: {fs: [a]}', ['2:12 config-bad-key'], /begins with "group:"/],
-  ['tools:\n  deny: [run_command]', ['2:3 config-misplaced-policy'], /nothing is denied.*agents\[\]\.tools\.deny/],
+  ['tools:\n  deny: [run_command]', ['2:3 config-misplaced-policy'], /has no effect here.*agents\[\]\.tools\.deny/],
   ['tools: {allow: [a], ask: b}', ['1:9', '1:21'].map((at) => `${at} config-misplaced-policy`), /\.tools\.allow/],
   ['tools: {Profile: minimal}', ['1:9 config-misplaced-policy'], /agents\[\]\.tools\.profile/],
   ['tools: {deny: {run_command: true}}', ['1:9 config-misplaced-policy'], /agents\[\]\.tools\.deny/],
@@ -91,10 +95,10 @@ const BAD: readonly (readonly [text: string, found: readonly string[], words: Re
   ['model: gpt', ['1:1 config-wrong-value'], /provider\/name/],
   ['model: {provider: opnai, name: x}', ['1:9 config-wrong-value'], /Did you mean "openai"\?/],
   ['model: {provider: openai, name: x, baseUrl: "ftp://x"}', ['1:36 config-wrong-value'], /http or https/],
-  ['skills: {sources: [{path: a}]}', ['1:20 config-missing-key'], /one of local, git, registry/],
+  ['skills: {sources: [{path: a}]}', ['1:20 config-missing-key'], /such as: type: local/],
   ['skills: {sources: [{type: gti, url: a}]}', ['1:21 config-wrong-value'], /Did you mean "git"\?/],
   ['skills: {entries: {x: {env: {A-B: c}}}}', ['1:30 config-bad-key'], /letters, digits and underscores/],
-  ['skills: {entries: {x: {apiKey: "${a-b}"}}}', ['1:24 config-env-syntax'], /names no variable/],
+  ['skills: {entries: {x: {apiKey: "${a-b}"}}}', ['1:24 config-env-syntax'], /without a variable name/],
   ['skills: {entries: {x: {apiKey: {env: A, file: b}}}}', ['1:24 config-wrong-value'], /exactly one of/],
 ]
 
@@ -110,6 +114,14 @@ describe('a bad nexus.yaml', () => {
       assert.throws(() => assertValid(loaded), { code: 'CONFIG_INVALID' })
     })
   }
+
+  it('has a line and a fix, whatever it is', async () => {
+    for (const [text] of BAD) {
+      await using place = await makePlace({ user: text })
+      for (const { code, line, fix } of (await place.load()).diagnostics)
+        assert.ok(line !== undefined && fix !== undefined && fix !== '', `${text}: ${code}`)
+    }
+  })
 
   it('names the setting as data: the subject of a finding is its path in the file', async () => {
     const user = 'lmits: {}\nagents: [{id: "a b"}, {id: c, tools: {dny: [x]}}]\nskills: {sources: [{type: gti}]}'

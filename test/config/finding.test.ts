@@ -5,9 +5,9 @@ import { placeFindings } from '../../src/config/document/finding.ts'
 import { readPolicies } from '../../src/local/policies.ts'
 import { makePlace } from './place.ts'
 
-/** Findings as `line: words up to the first colon or blank after the name`. */
+/** Findings as `line: setting`. */
 function named(loaded: Pick<LoadedConfig, 'diagnostics'>): string[] {
-  return loaded.diagnostics.map(({ line, message }) => `${line}: ${message.split(/: | (?:is|must|cannot|leads) /)[0]}`)
+  return loaded.diagnostics.map(({ line, subject, message }) => `${line}: ${subject ?? message.split(/[: ]/)[0]}`)
 }
 
 describe('the place of a finding', () => {
@@ -29,11 +29,11 @@ skills:
     })
     const loaded = await place.load()
     assert.deepEqual(named(loaded).toSorted(), [
-      '10: skills.sources[2].auth refers to NEITHER, which',
-      '11: skills.sources[3].auth refers to NEITHER, which',
-      '12: Unknown built-in skill',
+      '10: skills.sources[2].auth',
+      '11: skills.sources[3].auth',
       '12: skills.builtin',
       '12: skills.builtin[0]',
+      '12: skills.builtin[1]',
       '2: agents[0].id',
       '3: agents[1].preset',
       '3: agents[1].preset',
@@ -43,7 +43,7 @@ skills:
       '4: agents[2].instructions',
       '5: agents[3].extends',
       '8: skills.sources[0].url',
-      '9: skills.sources[1].path refers to NONE, which',
+      '9: skills.sources[1].path',
     ])
     const { diagnostics } = await readPolicies(loaded)
     assert.deepEqual(named({ diagnostics }), ['3: deny[1]'])
@@ -81,7 +81,7 @@ skills:
     const { code, severity, message } = placed[50] ?? {}
     assert.deepEqual(
       [code, severity, message],
-      ['config-more', 'warning', '10 more findings in this file are not shown.'],
+      ['config-more', 'warning', 'This file has 10 more findings, which are not shown.'],
     )
   })
 

@@ -136,10 +136,10 @@ describe('a secret that is a number or a truth value', () => {
   it('is named by its type only', async () => {
     await using at = await makePlace({ user: 'nats: {token: 4455667788}\nsearch: {apiKey: true}' })
     assert.deepEqual(
-      (await at.load()).diagnostics.map(({ message }) => message).filter((message) => message.includes('found')),
+      (await at.load()).diagnostics.map(({ message }) => message).filter((message) => message.includes('must be')),
       [
-        'nats.token must be a text or a map; found a number.',
-        'search.apiKey must be a text or a map; found a truth value.',
+        'nats.token is not applied. It must be a string or a map; it is a number.',
+        'search.apiKey is not applied. It must be a string or a map; it is true or false.',
       ],
     )
   })
@@ -147,8 +147,8 @@ describe('a secret that is a number or a truth value', () => {
   it('is shown where the schema marks it as public', async () => {
     await using at = await makePlace({ user: 'search: {maxResults: 99}\nskills: {load: {extraDirs: true}}' })
     const messages = (await at.load()).diagnostics.map(({ message }) => message).join('\n')
-    assert.match(messages, /maxResults cannot be the number 99;/)
-    assert.match(messages, /extraDirs must be a list; found true\./)
+    assert.match(messages, /maxResults is not applied\. .* it is the number 99\./)
+    assert.match(messages, /extraDirs is not applied\. It must be a list; it is true\./)
   })
 })
 
@@ -193,9 +193,9 @@ mcp: {servers: {${quoted}: {url: "https://h"}}}`
       await using at = await makePlace({ user: files })
       const loaded = await at.load()
       const messages = loaded.diagnostics.map(({ message, subject }) => `${message} ${subject}`).join('\n')
-      assert.ok(messages.includes(`skills.entries.${key}.enabled must be`), messages)
-      assert.ok(messages.includes(`permissions.presets.mine.tools.${key}.enabled must be`), messages)
-      assert.ok(messages.includes(`"${key}" cannot be a name in mcp.servers`), messages)
+      assert.ok(messages.includes(`skills.entries.${key}.enabled is not applied. It must be`), messages)
+      assert.ok(messages.includes(`permissions.presets.mine.tools.${key}.enabled is not applied. It must be`), messages)
+      assert.ok(messages.includes(`"${key}" is not applied. It is not a valid name in mcp.servers`), messages)
       const { document, keysAt } = await explainConfig(loaded)
       const shown = (path: string): unknown => keysAt(path)?.join('|')
       assert.equal(shown(`skills.entries.${key}.config.${key}.a`), `skills|entries|${key}|config|${key}|a`)

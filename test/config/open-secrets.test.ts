@@ -157,14 +157,14 @@ describe("a secret in OpenClaw's form", () => {
   })
 
   const WRONG: readonly (readonly [reference: string, words: RegExp])[] = [
-    ['{source: env, provider: vrs, id: KEY}', /not in secrets\.providers. Did you mean "vars"\?/],
+    ['{source: env, provider: vrs, id: KEY}', /secrets\.providers does not define\. Did you mean "vars"\?/],
     ['{source: env, provider: vars, id: KEY}', /not in the allowlist/],
-    ['{source: file, provider: vault, id: x}', /says source file, but the provider "vault" is exec/],
+    ['{source: file, provider: vault, id: x}', /names source file, but the provider "vault" is exec/],
     ['{source: exec, provider: vault}', /needs id/],
     ['{source: file, id: /a}', /needs path, or a provider/],
     ['{command: pass show key}', /has a command with spaces. There is no shell/],
     ['{command: [./key.sh]}', /relative path/],
-    ['{command: [""]}', /text that is not empty/],
+    ['{command: [""]}', /string that is not empty/],
     ['{command: []}', /empty command/],
     ['{command: [a], file: b}', /exactly one of env, file, command/],
     ['{}', /exactly one of env, file, command/],

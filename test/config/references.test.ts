@@ -11,10 +11,10 @@ describe('a reference that leads nowhere', () => {
     assert.deepEqual(
       diagnostics.map(({ message, fix }) => `${message} ${fix}`),
       [
-        'skills.entries.x.apiKey refers to NONE, which is not set; skills.entries.x.apiKey is left out. Set NONE, or remove the line.',
-        'skills.entries.x.env.A refers to NONE, which is not set; skills.entries.x.env.A is left out. Set NONE, or remove the line.',
-        'skills.entries.x.env.B refers to EMPTY, which is empty; skills.entries.x.env.B is left out. Give EMPTY a value, or remove the line.',
-        'skills.entries.x.config.c refers to EMPTY, which is empty; skills.entries.x.config.c is left out. Give EMPTY a value, or remove the line.',
+        'skills.entries.x.apiKey is not applied. It refers to NONE, which is not set. Set NONE, or remove the line.',
+        'skills.entries.x.env.A is not applied. It refers to NONE, which is not set. Set NONE, or remove the line.',
+        'skills.entries.x.env.B is not applied. It refers to EMPTY, which is empty. Give EMPTY a value, or remove the line.',
+        'skills.entries.x.config.c is not applied. It refers to EMPTY, which is empty. Give EMPTY a value, or remove the line.',
       ],
     )
   })

@@ -12,7 +12,7 @@ describe('a configuration that is not read', () => {
       const [found, ...more] = (await place.load()).diagnostics
       assert.deepEqual(more, [])
       assert.deepEqual([found?.code, found?.path, found?.severity], ['config-not-read', file, 'warning'])
-      assert.match(found?.fix ?? '', /^Rename it: mv \S+ \S+nexus\.yaml$/)
+      assert.match(found?.fix ?? '', /^Type: mv \S+ \S+nexus\.yaml$/)
     }
   })
 
@@ -43,7 +43,7 @@ describe('a configuration that is not read', () => {
       ],
     )
     for (const { fix } of diagnostics)
-      assert.match(fix ?? '', /^Move its settings to .*workspace\/nexus\.yaml, then remove it\.$/)
+      assert.match(fix ?? '', /^Move its settings to .*workspace\/nexus\.yaml\. Then remove it\.$/)
   })
 
   it('is none where NEXUS_HOME makes that directory the user’s', async () => {

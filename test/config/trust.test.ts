@@ -168,7 +168,10 @@ agents: [{id: main, skills: [a, b], tools: {profile: coding, deny: [d]}}]`
       await using place = await makePlace({ user, local })
       const loaded = await place.load()
       assert.deepEqual(findings(loaded), [`${position} config-untrusted`])
-      assert.match(loaded.diagnostics[0]?.fix ?? '', /sandbox: none|uidBase/.test(local) ? /your own/ : /nexus trust/)
+      assert.match(
+        loaded.diagnostics[0]?.fix ?? '',
+        /sandbox: none|uidBase/.test(local) ? /^Write it into ~\/\.nexus\/nexus\.yaml/ : /nexus trust/,
+      )
       await place.write('workspace/nexus.yaml', '')
       assert.deepEqual(loaded.config, (await place.load()).config)
       assert.deepEqual(loaded.secrets, [])

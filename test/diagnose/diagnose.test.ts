@@ -70,7 +70,7 @@ test('every reason of a held skill is a finding with the fix of the gate', () =>
       code: 'untrusted',
       missing: [],
       text: 'its source is not trusted',
-      fix: 'Look at the skill, then run: nexus trust',
+      fix: 'Inspect the skill, then run: nexus trust',
     },
     { code: 'bin', missing: [], text: 'missing binary: jq', fix: 'Install jq.' },
     { code: 'env', missing: [], text: 'missing env: KEY', fix: 'Set it.' },
@@ -97,9 +97,9 @@ test('every reason of a held skill is a finding with the fix of the gate', () =>
   )
   assert.deepEqual(
     [findings[0]?.line, findings[0]?.message, findings[0]?.fix],
-    [2, 'Held back: missing description: the description is empty; the skill is held.', 'write: description: "…"'],
+    [2, 'Held: missing description: the description is empty; the skill is held.', 'write: description: "…"'],
   )
-  assert.equal(findings[2]?.message, "Held back: not allowed for agent 'bob'.")
+  assert.equal(findings[2]?.message, "Held: it is not allowed for agent 'bob'.")
   assert.ok(findings.every(({ fix, path }) => fix !== '' && path === '/local/x/SKILL.md'))
 })
 
@@ -180,7 +180,7 @@ test('an untrusted copy beside a trusted one is worth a note', () => {
   )
 })
 
-test('a name that nobody has names the roots, the nearest name, and what got in the way', () => {
+test('of a name that no skill has, the searched directories, the nearest name and what was not searched are given', () => {
   const diagnostics: Diagnostic[] = [
     { code: 'root-missing', severity: 'info', message: 'm', path: '/home/skills' },
     { code: 'skill-limit', severity: 'error', message: 'more than 20000 skills', path: '/big', fix: 'split it' },
@@ -194,18 +194,22 @@ test('a name that nobody has names the roots, the nearest name, and what got in 
     findings.map(({ code }) => code),
     ['not-found', 'limit', 'root-unreadable'],
   )
-  assert.match(
-    findings[0]?.message ?? '',
-    /Looked in: \/home\/skills \(does not exist\), \/big, \/closed \(root-unreadable\)\./,
-  )
+  assert.deepEqual(findings[0]?.places, [
+    { path: '/home/skills', problem: 'does not exist' },
+    { path: '/big' },
+    { path: '/closed', problem: 'root-unreadable' },
+  ])
   assert.deepEqual(
     [findings[0]?.fix, findings[0]?.command],
     ["Did you mean 'report'? Run:", ['skills', 'why', 'report']],
   )
-  assert.match(diagnose('zzz', { catalog, roots }).findings[0]?.fix ?? '', /^Mend what is said below first/)
+  assert.match(
+    diagnose('zzz', { catalog, roots }).findings[0]?.fix ?? '',
+    /^Some directories could not be searched\. Fix the problem below first\.$/,
+  )
   assert.match(
     diagnose('zzz', { catalog: catalogOf([]), roots }).findings[0]?.fix ?? '',
-    /^Put it at \/home\/skills\/zzz\/SKILL\.md, or make it with:$/,
+    /^Put it at \/home\/skills\/zzz\/SKILL\.md, or create it:$/,
   )
 })
 
@@ -276,7 +280,7 @@ test('a skill that was examined and cannot be loaded is not offered, and what is
   assert.deepEqual(broken.findings[0], {
     ...problem,
     severity: 'error',
-    message: 'It cannot be loaded: it has more than 2000 files.',
+    message: 'Nexus cannot load it: it has more than 2000 files.',
   })
   const leftOut = Array.from({ length: 7 }, (_, index) => ({ path: `l${index}`, kind: 'a link' }))
   const partly = diagnose('pdf', { ...parts, examined: new Map([[skill, { leftOut }]]) })

@@ -44,7 +44,7 @@ test('what is known of the machine gives a reason its line and the nearer thing 
     ],
   )
   const [program, other, variable, broken, config] = findings.map(({ fix }) => fix)
-  assert.match(program ?? '', /^You have \/home\/bin\/jq \(it leads to \/opt\/jq\).*sudo install -m 755 \/opt\/jq/)
+  assert.match(program ?? '', /^You have \/home\/bin\/jq \(a link to \/opt\/jq\).*sudo install -m 755 \/opt\/jq/)
   assert.deepEqual([other, broken], ['as the gate says', 'as the gate says'])
   assert.match(variable ?? '', /KEY is set in your environment.*\{ "a\.b": \{ env: \{ KEY: "\$\{KEY\}" \} \} \}/)
   assert.match(config ?? '', /^Set it in \/home\/\.nexus\/nexus\.yaml, for example: tools: \{ pdf: \{ on: true \} \}$/)

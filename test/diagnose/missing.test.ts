@@ -66,7 +66,45 @@ test('an address in a source that has no such skill, or does not exist, names th
   assert.match(unknown?.message ?? '', /^There is no source 'claude'\. Sources: workspace, local\.$/)
 })
 
-test('a place of that very name which could not be looked into is the answer', () => {
+test('a broken link of another name is no part of the answer, a directory that was not searched is', () => {
+  const found = (code: string, path: string): Diagnostic => ({
+    code,
+    severity: 'warning',
+    message: 'm',
+    path,
+    fix: 'f',
+  })
+  const diagnostics = [
+    found('link-broken', '/ws/skills/other'),
+    found('name-encoding', '/ws/skills/x\ufffd'),
+    found('duplicate-name', '/ws/skills/two/SKILL.md'),
+    found('link-outside', '/ws/skills/team'),
+  ]
+  const catalog = buildCatalog({ gated: { ready: [], held: [] }, diagnostics })
+  assert.deepEqual(
+    diagnose('pdf', { catalog, roots }).findings.map(({ code }) => code),
+    ['not-found', 'link-outside'],
+  )
+})
+
+test('an invalid copy beside one that is used is a warning, not the verdict', () => {
+  const invalid = {
+    ...copy('pdf', { tier: 'workspace' }),
+    diagnostics: [{ code: 'yaml-invalid', severity: 'error', message: 'm', path: '/workspace/pdf/SKILL.md', fix: 'f' }],
+  } as const
+  const { verdict, findings } = diagnose('pdf', { catalog: catalogOf([copy('pdf')], [], [invalid]) })
+  assert.equal(verdict, 'ready')
+  assert.deepEqual(
+    findings.map(({ code, severity }) => [code, severity]),
+    [
+      ['ready', 'info'],
+      ['yaml-invalid', 'warning'],
+      ['lower-copy-used', 'warning'],
+    ],
+  )
+})
+
+test('a directory of that very name which could not be searched is the answer', () => {
   const broken: Diagnostic = {
     code: 'link-broken',
     severity: 'warning',
@@ -104,5 +142,5 @@ test('a skill that nobody may start, or only the model, is said to be so', () =>
   const model = { ...copy('pdf'), invocation: { model: true, user: false } }
   const catalog = catalogOf([model])
   const [first] = diagnose('pdf', { catalog, index: renderIndex(catalog, { budgetChars: 12_000 }) }).findings
-  assert.match(first?.message ?? '', /Only the model may start it/)
+  assert.match(first?.message ?? '', /Only the model can start it/)
 })

@@ -71,7 +71,7 @@ test('a variable that no command may be given is missing, whatever its entry hol
   assert.deepEqual(
     reasons.map(({ text, fix }) => `${text} | ${fix}`),
     ['LD_PRELOAD', 'NODE_OPTIONS'].map(
-      (name) => `missing env: ${name} | Nothing can give ${name} to a command: it steers a loader.`,
+      (name) => `missing env: ${name} | Nexus never gives ${name} to commands: it steers a loader.`,
     ),
   )
 })
@@ -132,6 +132,22 @@ test('a variable whose name no variable can have is never met', () => {
   }
 })
 
+test('the fix for a variable of an untrusted copy is to trust it first, and names no key of the configuration', () => {
+  const needs = { metadata: { primaryEnv: 'GH_TOKEN' }, requires: { env: ['GH_TOKEN', 'GH_HOST'] } }
+  const reasons = reasonsFor(sketch({ ...needs, trusted: false }), facts(), rules())
+  assert.deepEqual(
+    reasons.map(({ code, fix, setting }) => [code, fix, setting]),
+    [
+      ['untrusted', 'Inspect the skill, then run: nexus trust', undefined],
+      ...['GH_TOKEN', 'GH_HOST'].map((name) => [
+        'env',
+        `Inspect the skill and run: nexus trust. Then set ${name} for it.`,
+        undefined,
+      ]),
+    ],
+  )
+})
+
 test('a configuration path must be truthy', () => {
   const parts = { requires: { config: ['tools.github.enabled', 'browser.enabled'] } }
   const config = rules({ configTruthy: (path) => path === 'browser.enabled' })
@@ -142,7 +158,7 @@ test('a configuration path with an empty part is a fault of the skill, not of th
   const fix = (path: string): string | undefined =>
     reasonsFor(sketch({ requires: { config: [path] } }), facts(), rules())[0]?.fix
   for (const path of ['a..b', '.a', 'a.'])
-    assert.match(fix(path) ?? '', /^Correct .*SKILL\.md: '.*' is no path of a setting/)
+    assert.match(fix(path) ?? '', /^Fix .*SKILL\.md: '.*' is not a valid setting/)
   assert.equal(fix('a.b'), 'Set a.b in nexus.yaml.')
 })
 
@@ -185,7 +201,7 @@ test('a fix names the key to set, the target to install on, and what the skill p
   const skill = sketch({ metadata, requires: { bins: ['gh'], env: ['GH_TOKEN', 'GH_HOST'] } })
   const fixes = reasonsFor(skill, facts(), rules()).map(({ fix }) => fix)
   assert.deepEqual(fixes, [
-    'Install gh where commands run (test target); the skill proposes: Install GitHub CLI (apt).',
+    'Install gh where commands run (test target). The skill proposes: Install GitHub CLI (apt).',
     'Set skills.entries.gh.apiKey in nexus.yaml.',
     'Set skills.entries.gh.env.GH_HOST in nexus.yaml.',
   ])

@@ -125,7 +125,8 @@ for (const { what, make, code, text, file, leftOut = [], skip = false, isLater }
 
 test('a cancelled examination ends with CANCELLED, and is no finding about the skill', async (t) => {
   const { skill } = await broken(t, () => undefined)
-  assert.equal((await errorOf(examineSkill(skill, { signal: AbortSignal.abort() }))).code, 'CANCELLED')
+  for (const isQuick of [true, false])
+    assert.equal((await errorOf(examineSkill(skill, { isQuick, signal: AbortSignal.abort() }))).code, 'CANCELLED')
 })
 
 test('a missing file is answered with those there are, whatever else lies in the directory', async (t) => {

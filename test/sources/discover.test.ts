@@ -23,7 +23,7 @@ test('sources are asked in order and joined, and one that fails is a finding', a
   )
   assert.deepEqual(
     result.diagnostics.map(({ code, message }) => [code, message]),
-    [['source-failed', 'the source "bad" failed: disk on fire']],
+    [['source-failed', 'The source "bad" failed: disk on fire']],
   )
 })
 
@@ -98,7 +98,7 @@ test('a skill that a different one of the same source hides is a warning with bo
   )
   assert.deepEqual([warning?.code, warning?.severity, warning?.subject], ['duplicate-name', 'warning', 'same'])
   assert.equal(warning?.path, join(directory, 'one/a/z/SKILL.md'))
-  assert.ok(warning.message.includes(`${join(directory, 'one/a-b/SKILL.md')} is used`), warning.message)
+  assert.ok(warning.message.includes(`Nexus uses ${join(directory, 'one/a-b/SKILL.md')}, not`), warning.message)
 })
 
 test('a digest follows no link that took the place of the file or its directory', async (t) => {

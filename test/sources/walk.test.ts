@@ -210,7 +210,7 @@ test('a root that may not be read is a finding', async (t) => {
   chmodSync(root, 0o755)
   assert.deepEqual(
     diagnostics.map(({ code, message }) => [code, message]),
-    [['root-unreadable', 'the directory cannot be read: permission denied']],
+    [['root-unreadable', 'Nexus cannot read the directory: permission denied.']],
   )
 })
 

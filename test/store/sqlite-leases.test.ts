@@ -31,7 +31,6 @@ describe('several processes on one state file', { skip: process.platform === 'wi
     const first = start('hold-lease.ts', path)
     const lines = acknowledged(first)
     await waitFor(first, lines, 3)
-    first.kill('SIGSTOP')
     const request = { owner: 'the second', ttlMs: 60_000 }
     let acquired = await store.leases.acquire(sessionLease('s'), request)
     while (acquired.type === 'taken') {

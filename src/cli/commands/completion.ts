@@ -1,4 +1,4 @@
-import type { CHOICES, Command, Invocation, OptionSpec } from '../command.ts'
+import { choiceFlag, CHOICES, type Command, type Invocation, type Names, type OptionSpec } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, MESSAGES } from '../messages/index.ts'
 
@@ -6,21 +6,23 @@ const WRITERS: Readonly<Record<(typeof CHOICES.shell)[number], (commands: Comman
 
 type Commands = readonly Command[]
 
-/** `nexus completion bash|zsh|fish`: a script for the shell, made from the table of commands. */
-export async function completion(invocation: Invocation, known: Commands): Promise<number> {
+/** `nexus completion bash|zsh|fish`: a script for the shell, made from the table of commands; `--names` is what it asks for. */
+export async function completion(invocation: Invocation, commands: Commands): Promise<number> {
+  const { command, flags, terminal } = invocation
+  const kind = choiceFlag(invocation, 'names', CHOICES.names)
+  if (kind !== undefined) {
+    const { namesOf } = await import('./completion-names.ts')
+    const names = await namesOf(kind, invocation)
+    if (flags['json'] === true) terminal.json(envelope(command, { names: [...names] }))
+    else for (const name of names) terminal.line(name)
+    return 0
+  }
   const shell = invocation.positionals[0] ?? ''
   const write = Object.hasOwn(WRITERS, shell) ? WRITERS[shell as keyof typeof WRITERS] : undefined
   if (!write) throw errorOf('INVALID_ARGUMENT', MESSAGES.shellUnsupported(shell))
-  const { command, flags, terminal } = invocation
-  const commands = await Promise.all(known.map(withWords))
   if (flags['json'] === true) terminal.json(envelope(command, { shell, script: `${write(commands)}\n` }))
   else terminal.line(write(commands))
   return 0
-}
-
-/** Words that have to be loaded are offered as choices are. */
-async function withWords(command: Command): Promise<Command> {
-  return command.words === undefined ? command : { ...command, choices: await command.words() }
 }
 
 /** The words that may follow each beginning of a command; those of the whole command line under ''. */
@@ -39,8 +41,8 @@ function optionWords(command: Command): string[] {
   return ['--help', ...Object.keys(command.options ?? {}).map((name) => `--${name}`)]
 }
 
-/** What may follow an option that takes a value: some words, a file, a directory, or anything. */
-type Value = readonly string[] | 'file' | 'directory' | 'anything'
+/** What may follow an option that takes a value: some words, names of this workspace, a file, a directory, or anything. */
+type Value = readonly string[] | Names | 'file' | 'directory' | 'anything'
 
 /** The options of a command that take a value, each as it is typed, long or short. */
 function values({ options = {} }: Command): { readonly typed: readonly string[]; readonly value: Value }[] {
@@ -52,8 +54,8 @@ function values({ options = {} }: Command): { readonly typed: readonly string[];
     }))
 }
 
-function valueOf({ choices, value }: OptionSpec): Value {
-  if (choices) return choices
+function valueOf({ choices, names, value }: OptionSpec): Value {
+  if (choices ?? names) return choices ?? names ?? 'anything'
   return value === 'FILE' ? 'file' : value === 'DIR' ? 'directory' : 'anything'
 }
 
@@ -61,15 +63,19 @@ function bash(commands: Commands): string {
   const groups = branches(commands)
   const offer = (value: Value): string => {
     if (typeof value !== 'string') return `words="${value.join(' ')}" files=""`
+    if (isNames(value)) return `words="$(_nexus_names ${value})" files=""`
     return { file: 'words="" files="-f"', directory: 'words="" files="-d"', anything: 'return' }[value]
   }
   const cases = commands.map((command) => {
     const after = values(command).map(({ typed, value }) => `${typed.join('|')}) ${offer(value)} ;;`)
-    const first = command.choices && `    "${command.name}") words="${command.choices.join(' ')}" files="" ;;\n`
     const rest = `words="${optionWords(command).join(' ')}"`
+    const names = command.names && `words="$(_nexus_names ${command.names}) ${optionWords(command).join(' ')}"`
+    const choices = command.choices && `words="${command.choices.join(' ')}" files=""`
+    const first = (names ?? choices) && `    "${command.name}") ${names ?? choices} ;;\n`
     return `${first ?? ''}    "${command.name}"*) ${rest}${after.length === 0 ? '' : `\n      case "$previous" in ${after.join(' ')} esac`} ;;`
   })
   return `# bash completion for nexus. Use: source <(nexus completion bash)
+_nexus_names() { [[ \${COMP_WORDS[COMP_CWORD]} == -* ]] || "\${COMP_WORDS[0]}" completion --names "$1" 2>/dev/null; }
 _nexus() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words="" files="-f"
   if [[ $current == "=" ]]; then current=""
@@ -94,6 +100,7 @@ function zsh(commands: Commands): string {
     words.map((word) => quote(`${word}:${summaryOf(`${prefix}${word}`, commands)}`)).join(' ')
   const offer = (value: Value): string => {
     if (typeof value !== 'string') return `compadd -- ${value.join(' ')}`
+    if (isNames(value)) return `compadd -- \${(f)"$(_nexus_names ${value})"}`
     return { file: '_files', directory: '_files -/', anything: "_message 'value'" }[value]
   }
   const cases = [
@@ -104,8 +111,10 @@ function zsh(commands: Commands): string {
       ),
     ...commands.map((command) => {
       const after = values(command).map(({ typed, value }) => `        ${typed.join('|')}) ${offer(value)} ;;`)
-      const first = command.choices && `    ${quote(command.name)}) ${offer(command.choices)} ;;\n`
       const options = `items=(${optionItems(command)}); _describe option items; _files`
+      const names = command.names && `${offer(command.names)}; items=(${optionItems(command)}); _describe option items`
+      const choices = command.choices && offer(command.choices)
+      const first = (names ?? choices) && `    ${quote(command.name)}) ${names ?? choices} ;;\n`
       if (after.length === 0) return `${first ?? ''}    ${quote(command.name)}*) ${options} ;;`
       return `${first ?? ''}    ${quote(command.name)}*)
       case "$previous" in
@@ -116,6 +125,7 @@ ${after.join('\n')}
   ]
   return `#compdef nexus
 # zsh completion for nexus. Use: source <(nexus completion zsh)
+_nexus_names() { $words[1] completion --names $1 2>/dev/null }
 _nexus() {
   local -a items
   local line="\${(j: :)words[2,CURRENT-1]}" previous="$words[CURRENT-1]"
@@ -155,7 +165,8 @@ function fish(commands: Commands): string {
       .split(' ')
       .map((word) => `__fish_seen_subcommand_from ${word}`)
       .join('; and ')
-    const words = command.choices && `complete -c nexus -f -n '${seen}' -a '${command.choices.join(' ')}'`
+    const offered = command.choices?.join(' ') ?? (command.names && fishNames(command.names))
+    const words = offered && `complete -c nexus -f -n '${seen}' -a '${offered}'`
     return [
       ...(words === undefined ? [] : [words]),
       ...Object.entries(command.options ?? {}).map(([name, option]) => {
@@ -171,7 +182,16 @@ function fishValue(option: OptionSpec): string {
   if (option.type !== 'string') return ''
   const value = valueOf(option)
   if (typeof value !== 'string') return ` -x -a '${value.join(' ')}'`
+  if (isNames(value)) return ` -x -a '${fishNames(value)}'`
   return { file: ' -r -F', directory: " -x -a '(__fish_complete_directories)'", anything: ' -x' }[value]
+}
+
+function isNames(value: string): value is Names {
+  return CHOICES.names.some((kind) => kind === value)
+}
+
+function fishNames(kind: Names): string {
+  return `(nexus completion --names ${kind} 2>/dev/null)`
 }
 
 function summaryOf(name: string, commands: Commands): string {

@@ -23,6 +23,7 @@ import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { printDiagnostics } from '../open.ts'
+import { printExplain } from '../show/findings.ts'
 import { trustText } from '../show/consent.ts'
 import { type Setting, settingsIn, toYaml } from '../settings/to-yaml.ts'
 import type { Terminal } from '../terminal.ts'
@@ -50,6 +51,7 @@ export async function checkConfig(invocation: Invocation): Promise<number> {
       : terminal.paint('green', '✓')
   terminal.line(`${mark} ${files}`)
   terminal.line(`  workspace ${trustText(loaded.workspace, terminal)}`)
+  printExplain(diagnostics, terminal)
   return bad ? 1 : 0
 }
 
@@ -124,7 +126,7 @@ async function allFindings(loaded: LoadedConfig, invocation: Invocation): Promis
 
 /** What is wrong with settings that the schema allows. Skills are searched only when a setting names one. */
 export async function findInSettings(loaded: LoadedConfig, invocation: Invocation): Promise<readonly Diagnostic[]> {
-  const { findMissingDirectories, findUnknownSkills, lookAround, readEntries, readPolicies } =
+  const { findMissingDirectories, findUnknownSkills, inspectSkills, readEntries, readPolicies } =
     await import('../../local/index.ts')
   const { diagnostics } = await readPolicies(loaded)
   const found = [...diagnostics, ...(await readEntries(loaded)), ...(await findMissingDirectories(loaded))]
@@ -135,7 +137,7 @@ export async function findInSettings(loaded: LoadedConfig, invocation: Invocatio
   const { cwd, environment, signal } = invocation
   const configPath = stringFlag(invocation, 'config')
   const options = { cwd, environment, signal, tolerateConfigErrors: true }
-  const look = await lookAround({ ...options, ...(configPath !== undefined && { configPath }) })
+  const look = await inspectSkills({ ...options, ...(configPath !== undefined && { configPath }) })
   return [...found, ...(await findUnknownSkills(loaded, look.catalog()))]
 }
 

@@ -9,6 +9,7 @@ export function many(number: number, noun: string): string {
 export const NOTES = {
   cancelling: (seconds: number) => `\nCancelling … (Ctrl-C again to wait at most ${seconds} s)`,
   outputFailed: (why: string) => `error: the output could not be written: ${why}`,
+  explain: (line: string) => `What a code means, with an example: ${line}`,
   askAgain: (line: string) => `When that is done, ask again: ${line}`,
   // Skills
   noneReady: () => 'No skill is ready.',
@@ -71,8 +72,7 @@ export const NOTES = {
     'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills that you wrote.',
   allowQuestion: () => 'Allow it?',
   // Sessions and turns
-  noSession: (line: string) => `There is no session of this workspace. Start one: ${line}`,
-  otherSessions: (number: number, line: string) => `${many(number, 'session')} of other workspaces: ${line}`,
+  noSession: (line: string) => `There is no session yet. Start one: ${line}`,
   noArtifact: () => 'The demo wrote no file. The ledger above shows what happened.',
   // Configuration
   noConfig: () => 'There is no nexus.yaml, so the defaults apply.',

@@ -49,7 +49,7 @@ export const WORKSPACE_MESSAGES = {
   }),
   sessionMissing: (id: string) => ({
     message: `There is no session '${toSafeLine(id)}'.`,
-    ...commandFix('See all sessions:', 'sessions', 'list', '--all'),
+    ...commandFix('See all sessions:', 'sessions', 'list'),
   }),
   sessionAmbiguous: (id: string, matching: readonly string[]) => ({
     message: `${matching.length} sessions begin with '${toSafeLine(id)}'.`,

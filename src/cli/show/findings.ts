@@ -21,16 +21,25 @@ const MARKS = { error: ['red', '✗'], warning: ['yellow', '!'], info: ['dim', '
 
 /** One finding with its file and its fix. `indent` stands before each line. */
 export function formatFinding(found: Omit<Finding, 'command'>, terminal: Terminal, indent = ''): string {
-  const { severity, code, message, path, line } = found
+  const { severity, code, message, path, line, places } = found
   const { paint } = terminal
   const [style, mark] = FINE.has(code) ? (['green', '✓'] as const) : MARKS[severity]
   const file = path === undefined ? undefined : terminal.shortPath(path)
   const lines = [
     `${paint(style, mark)} ${message} ${paint('dim', `(${code})`)}`,
+    ...placeLines(places, terminal),
     ...(file === undefined ? [] : [`    ${paint('dim', line === undefined ? file : `${file}:${line}`)}`]),
     `    ${paint('cyan', 'fix:')} ${fixText(found, terminal)}`,
   ]
   return lines.map((text) => indent + text).join('\n')
+}
+
+/** The directories that were searched, one a line. */
+function placeLines(places: Finding['places'] = [], { shortPath }: Pick<Terminal, 'shortPath'>): readonly string[] {
+  const lines = places.map(
+    ({ path, problem }) => `      ${shortPath(path)}${problem === undefined ? '' : ` (${problem})`}`,
+  )
+  return lines.length === 0 ? [] : ['    Looked in:', ...lines]
 }
 
 const VERDICTS = {
@@ -59,11 +68,21 @@ export function printDiagnosis(diagnosis: Diagnosis, invocation: Invocation): vo
   const headline = (verdict === 'ready' && ready[findings[0]?.code ?? '']) || verdicts[verdict]
   terminal.line(`${terminal.paint('bold', toSafeLine(name))} ${headline}.`)
   for (const found of findings) terminal.line(`\n${formatFinding(found, terminal)}`)
+  printExplain(findings, terminal)
   const problem = findings.find(({ severity }) => severity === 'error')
   // Another question is proposed already.
   if (problem === undefined || problem.proposal?.args[1] === 'why') return
   const again = whereArgs(['skills', 'why', nameAfter(diagnosis)], invocation)
-  terminal.line(`\n${terminal.paint('dim', NOTES.askAgain(terminal.commandLine(again)))}`)
+  terminal.line(`${terminal.paint('dim', NOTES.askAgain(terminal.commandLine(again)))}`)
+}
+
+/** The command that explains the code of the worst finding; nothing when all is well. */
+export function printExplain(findings: readonly Pick<Finding, 'code' | 'severity'>[], terminal: Terminal): void {
+  const worst = ['error', 'warning']
+    .map((severity) => findings.find((found) => found.severity === severity))
+    .find((found) => found !== undefined)
+  if (worst === undefined) return
+  terminal.line(`\n${terminal.paint('dim', NOTES.explain(terminal.commandLine(['explain', worst.code])))}`)
 }
 
 /** What is in a wrong directory is moved, and has another path then. */

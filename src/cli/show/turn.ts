@@ -28,6 +28,8 @@ export function createTurnDisplay(
   }
   const live = liveOutput((text) => note(text.replace(/^/gm, terminal.paint('dim', '  │ '))))
   const progress = createProgress(terminal)
+  /** Calls whose denial was shown: their result repeats it. */
+  const denied = new Set<string>()
   return {
     onEvent: (event) => {
       progress.end()
@@ -47,6 +49,7 @@ export function createTurnDisplay(
         case 'tool-decision':
           if (event.decision.type === 'allow') progress.begin('a tool is at work')
           else note(`  ${terminal.paint('red', describeDecision(event.decision))}`)
+          if (event.decision.type === 'deny') denied.add(event.callId)
           return
         case 'tool-output':
           live.add(event)
@@ -54,6 +57,7 @@ export function createTurnDisplay(
         case 'tool-result':
           live.end(event.callId)
           progress.begin('waiting for the model')
+          if (denied.delete(event.callId)) return
           note(`  ${describeOutcome(event.outcome, terminal)} ${terminal.paint('dim', `${event.durationMs} ms`)}`)
           for (const text of shownNotes(event.outcome)) note(`    ${terminal.paint('yellow', `note: ${text}`)}`)
           return
@@ -146,14 +150,25 @@ function traceRow(
     toSafeLine(call.tool),
     shorten(describeArguments(call.arguments), 60),
     describeDecision(decision),
-    outcome ? `${describeOutcome(outcome, terminal, maxCells)}${noteCount(outcome)}` : terminal.paint('yellow', state),
+    traceResult({ decision, state, ...(outcome && { outcome }) }, terminal, maxCells),
     closedAt === undefined ? '' : terminal.paint('dim', `${closedAt - openedAt} ms`),
   ]
 }
 
-/** What stands beside a summary on the second line of a call: indent, an ordinary decision, mark and time. */
+/** The outcome, without the reason of a denial that the decision gives already. */
+function traceResult(
+  { decision, outcome, state }: Pick<LedgerEntry, 'decision' | 'outcome' | 'state'>,
+  terminal: Terminal,
+  maxCells: number,
+): string {
+  if (decision.type === 'deny') return terminal.paint('red', '✗ not run')
+  if (!outcome) return terminal.paint('yellow', state)
+  return `${describeOutcome(outcome, terminal, maxCells)}${noteCount(outcome)}`
+}
+
+/** Cells of the second line of a call besides the summary: indent, an ordinary decision, mark and time. */
 const NARROW_REST = 42
-/** Some indent it. */
+/** Of the demo, which indents the table. */
 const TRACE_INDENT = 2
 
 function describeDecision(decision: Decision): string {

@@ -8,6 +8,7 @@ import { envelope } from '../envelope.ts'
 import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
 import { createProgress, type Progress, withProgress } from '../interactive/progress.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
+import { printExplain } from '../show/findings.ts'
 import { formatWithFrame, linesOf } from './code-frame.ts'
 import { type FileRewrite, notWritten, printChanges, rewriteFile } from './rewrite-file.ts'
 import { toAnnotation, toSarif } from './sarif.ts'
@@ -198,6 +199,7 @@ function report({ wishes, verdicts, loose }: Outcome, { terminal }: Invocation):
   if (wishes.format === 'text') terminal.line(summary)
   else terminal.note(summary)
   if (!wishes.fix && all.some((found) => fixOption(found) === '--fix')) terminal.note(NOTES.fixable())
+  if (wishes.format === 'text') printExplain(all, terminal)
 }
 
 function jsonData({ profile }: ValidateOptions, verdicts: readonly Verdict[], total: Total): JsonValue {

@@ -4,16 +4,8 @@ import { CONFIG_SCHEMA, type ConfigDocument } from '../schema/schema.ts'
 import { isMap, memberOf, ROOT, type Schema, schemaFor, schemasAlong, unwrapped } from '../schema/walk.ts'
 import type { Finding, Part } from './finding.ts'
 import { copyValue, partAt, type Path, type PathKey, pathWithGaps, removePart, withoutGaps } from './path.ts'
-import {
-  type Issue,
-  issueWords,
-  misplacedPolicy,
-  policyWord,
-  reservedName,
-  unknownKey,
-  type Words,
-  wrongType,
-} from './words.ts'
+import type { Message } from '../messages.ts'
+import { type Issue, issueMessage, misplacedPolicy, policyWord, reservedName, unknownKey, wrongType } from './misfit.ts'
 
 const MAX_ROUNDS = 10
 const RESERVED = ['__proto__', 'constructor', 'prototype']
@@ -21,11 +13,11 @@ const RESERVED = ['__proto__', 'constructor', 'prototype']
 /** A part that cannot be used. */
 interface Problem {
   readonly at: Path
-  readonly words: Words
+  readonly message: Message
 }
 
 /**
- * Holds a file against the schema. What does not fit is an error and is left out, together with what needs it; the rest stays.
+ * Compares a file with the schema. What does not fit is an error and is left out, together with what needs it; the rest stays.
  * A section with nothing below it is an empty one.
  */
 export function checkDocument({ path, value }: { readonly path: string; readonly value: JsonObject }): Part {
@@ -35,7 +27,7 @@ export function checkDocument({ path, value }: { readonly path: string; readonly
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const problems = findProblems(root)
     if (problems.length === 0) return { document: root as ConfigDocument, findings }
-    findings.push(...problems.map(({ at, words }): Finding => ({ ...words, severity: 'error', file: path, at })))
+    findings.push(...problems.map(({ at, message }): Finding => ({ ...message, severity: 'error', file: path, at })))
     for (const at of problems.map((problem) => partToRemove(root, problem.at))) removePart(root, at)
   }
   return { document: {}, findings }
@@ -57,7 +49,10 @@ function findMisfits(value: JsonValue, at: Path, outer: Schema): Problem[] {
   if (Array.isArray(value)) {
     if (isMap(schema))
       return [
-        { at, words: wrongType(at, value, { wanted: isMap(unwrapped(outer)) ? 'a map' : 'a text or a map', schema }) },
+        {
+          at,
+          message: wrongType(at, value, { wanted: isMap(unwrapped(outer)) ? 'a map' : 'a string or a map', schema }),
+        },
       ]
     const { item } = schema
     return item ? value.flatMap((member, index) => findMisfits(member, [...at, index], item)) : []
@@ -65,10 +60,10 @@ function findMisfits(value: JsonValue, at: Path, outer: Schema): Problem[] {
   return Object.entries(value).flatMap(([key, member]): Problem[] => {
     const here = [...at, key]
     if (schema.type === 'object_with_rest' && here.length === 2 && policyWord(key))
-      return [{ at: here, words: misplacedPolicy(here) }]
+      return [{ at: here, message: misplacedPolicy(here) }]
     const next = memberOf(schema, key)
-    if (schema.type === 'strict_object' && !next) return [{ at: here, words: unknownKey(here, schema, value) }]
-    if (isMap(schema) && RESERVED.includes(key)) return [{ at: here, words: reservedName(here) }]
+    if (schema.type === 'strict_object' && !next) return [{ at: here, message: unknownKey(here, schema, value) }]
+    if (isMap(schema) && RESERVED.includes(key)) return [{ at: here, message: reservedName(here) }]
     if (!next) return []
     if (member === null && isMap(unwrapped(next))) (value as Record<string, JsonValue>)[key] = {}
     return findMisfits(member, here, next)
@@ -85,9 +80,11 @@ function toProblems(issue: Issue, root: JsonObject, parent: Path = []): Problem[
   const meant = inner.filter((one) => (isObject ? one.path !== undefined : one.kind === 'validation'))
   if (meant.length > 0) return meant.flatMap((one) => toProblems(one, root, path))
   const at = pathWithGaps(root, path)
+  const schemas = schemasAlong(root, at)
+  const around = schemas[at.length - 1]
   // Of a variant the issue is about the key that says which option is meant.
-  const schema = schemasAlong(root, at)[issue.type === 'variant' ? at.length - 1 : at.length]
-  return [{ at, words: issueWords(issue, at, schema) }]
+  const schema = around?.type === 'variant' && around.key === at.at(-1) ? around : schemas[at.length]
+  return [{ at, message: issueMessage(issue, at, schema) }]
 }
 
 /** What must go when the part at `path` cannot be used: the part, or what needs it. */

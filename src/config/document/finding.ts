@@ -2,6 +2,7 @@
 import type { Diagnostic, Severity } from '../../kernel/index.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { type Path } from './path.ts'
+import { FILES } from '../messages.ts'
 import { nameOf } from './shown-key.ts'
 
 /** One fault of a setting, before its line is known. */
@@ -41,11 +42,7 @@ async function placeInFile(findings: readonly Finding[], path: string, text?: st
   const more = ranked.slice(MAX_FINDINGS)
   if (more.length === 0) return placed
   const severity = more[0]?.severity ?? 'info'
-  const message = `${more.length} more findings in this file are not shown.`
-  return [
-    ...ranked.slice(0, MAX_FINDINGS).toSorted(byPlace),
-    { code: 'config-more', severity, message, path, fix: 'Correct these first.' },
-  ]
+  return [...ranked.slice(0, MAX_FINDINGS).toSorted(byPlace), { severity, path, ...FILES.more(more.length) }]
 }
 
 function byPlace(a: Diagnostic, b: Diagnostic): number {

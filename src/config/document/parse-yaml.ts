@@ -11,10 +11,11 @@ import {
   type Scalar,
 } from 'yaml'
 import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { type Message, YAML, FILES } from '../messages.ts'
 import { type Path, type PathKey } from './path.ts'
 import { shownKeyAt } from './shown-key.ts'
 import { explainSyntax, joinedKey } from './syntax-error.ts'
-import { describe } from './words.ts'
+import { describe } from './misfit.ts'
 
 /** A file as plain data. Objects have no prototype. */
 export interface Parsed {
@@ -44,21 +45,18 @@ const LEADING_DIRECTIVE = /^(?:[ \t]*(?:#[^\n]*)?\r?\n)*%/
 export function parseYaml(text: string, path: string): Parsed {
   const { document, lines } = parse(text)
   const diagnostics: Diagnostic[] = []
-  const report: Report = (code, offset, about) => {
+  const report: Report = (offset, words) => {
     const place = { path, ...placeOf(lines, offset ?? 0) }
-    if (diagnostics.length < MAX_PROBLEMS) diagnostics.push({ code, severity: 'error', ...place, ...about })
-    else if (diagnostics.length === MAX_PROBLEMS)
-      diagnostics.push({ code: 'config-more', severity: 'error', message: 'There are more from here on.', ...place })
+    if (diagnostics.length < MAX_PROBLEMS) diagnostics.push({ severity: 'error', ...place, ...words })
+    else if (diagnostics.length === MAX_PROBLEMS) diagnostics.push({ severity: 'error', ...place, ...FILES.more() })
   }
   checkSyntax(document, text, report)
   const contents = diagnostics.length === 0 ? toJson(document.contents, { report, values: 0 }, []) : null
   if (contents !== null && !isJsonObject(contents)) {
     const start = document.contents?.range?.[0]
-    const { offset = start, ...about } = joinedKey(text, start ?? 0) ?? {
-      message: `The file must be a map of settings; found ${describe(contents, undefined)}.`,
-      fix: 'Write each setting as "key: value", such as: model: openai/gpt-5.4-mini',
-    }
-    report('config-wrong-type', offset, about)
+    const joined = joinedKey(text, start ?? 0)
+    if (joined) report(joined.offset, YAML.joinedRoot(joined))
+    else report(start, YAML.notAMap({ found: describe(contents, undefined) }))
   }
   const isUsable = diagnostics.length === 0 && isJsonObject(contents)
   return { value: isUsable ? contents : (Object.create(null) as JsonObject), diagnostics }
@@ -79,23 +77,18 @@ export function parse(text: string): { readonly document: Document.Parsed; reado
 function checkSyntax(document: Document.Parsed, text: string, report: Report): void {
   const directive = LEADING_DIRECTIVE.exec(text)
   if (directive) {
-    const fix = 'Remove the line that begins with "%".'
-    report('config-yaml-refused', directive[0].length - 1, { message: 'YAML directives are not used here.', fix })
+    report(directive[0].length - 1, YAML.directive())
   }
   // What follows the first error mostly follows from it.
   const error = document.errors[0]
   if (!error) return
   const { code, pos } = error
-  if (code === 'MULTIPLE_DOCS') {
-    const fix = 'Remove the "---" line and what follows it.'
-    report('config-yaml-refused', pos[0], { message: 'A configuration is one document; a second begins here.', fix })
-    return
-  }
-  const { offset, ...about } = explainSyntax(document, text, error)
-  report('config-syntax', offset, about)
+  if (code === 'MULTIPLE_DOCS') return report(pos[0], YAML.secondDocument())
+  const { offset, why, fix } = explainSyntax(document, text, error)
+  report(offset, YAML.syntax({ why, fix }))
 }
 
-type Report = (code: string, offset: number | undefined, about: { message: string; fix?: string }) => void
+type Report = (offset: number | undefined, words: Message) => void
 
 interface Reader {
   readonly report: Report
@@ -107,9 +100,7 @@ function toJson(node: unknown, reader: Reader, at: Path): JsonValue {
   reader.values += 1
   const refusal = refusalOf(node, at.length)
   if (reader.values > MAX_VALUES || refusal) {
-    const tooMany = { message: `The file holds more than ${MAX_VALUES} values.` }
-    if (reader.values <= MAX_VALUES + 1)
-      reader.report('config-yaml-refused', (node as Node).range?.[0], refusal ?? tooMany)
+    if (reader.values <= MAX_VALUES + 1) reader.report((node as Node).range?.[0], refusal ?? YAML.tooMany(MAX_VALUES))
     return null
   }
   if (isMap(node)) return mapToJson(node.items, reader, at)
@@ -117,23 +108,18 @@ function toJson(node: unknown, reader: Reader, at: Path): JsonValue {
   return (node as Scalar).value as JsonValue
 }
 
-/** Why a node cannot be used, whatever it holds. */
-function refusalOf(node: unknown, depth: number): { message: string; fix?: string } | undefined {
-  if (depth > MAX_DEPTH) return { message: `Values are nested more than ${MAX_DEPTH} deep.` }
-  if (isAlias(node)) return { message: 'Aliases are not used here.', fix: 'Write the value again in place of "*".' }
-  if (!isScalar(node) && !isCollection(node)) return { message: 'This cannot be read as a value.' }
-  if (node.anchor !== undefined) return { message: 'Anchors are not used here.', fix: 'Remove the "&" name.' }
-  if (node.tag !== undefined)
-    return { message: 'Tags are not used here.', fix: 'Remove the "!" name, and quote the value when it is a text.' }
+/** Why a node cannot be used, whatever it contains. */
+function refusalOf(node: unknown, depth: number): Message | undefined {
+  if (depth > MAX_DEPTH) return YAML.tooDeep(MAX_DEPTH)
+  if (isAlias(node)) return YAML.alias()
+  if (!isScalar(node) && !isCollection(node)) return YAML.notAValue()
+  if (node.anchor !== undefined) return YAML.anchor()
+  if (node.tag !== undefined) return YAML.tag()
   if (!isScalar(node)) return undefined
   const { value } = node
-  if (typeof value === 'string')
-    return value.isWellFormed() ? undefined : { message: 'This text holds half a character.' }
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : YAML.halfCharacter()
   if (typeof value !== 'number' || Number.isFinite(value)) return undefined
-  return {
-    message: 'This number is not one that can be used.',
-    fix: 'Write an ordinary number, or quote it when it is a text.',
-  }
+  return YAML.notFinite()
 }
 
 function mapToJson(items: readonly Pair[], reader: Reader, at: Path): JsonObject {
@@ -141,29 +127,16 @@ function mapToJson(items: readonly Pair[], reader: Reader, at: Path): JsonObject
   for (const pair of items) {
     const offset = (pair.key as Node | null)?.range?.[0]
     const key = keyText(pair)
-    if (key === '<<') {
-      reader.report('config-yaml-refused', offset, {
-        message: 'Merge keys are not used here.',
-        fix: 'Write the values out in place of "<<".',
-      })
-    } else if (key === undefined || key === '__proto__') {
-      reader.report('config-bad-key', offset, {
-        message: 'A key must be a plain text.',
-        fix: 'Write the key as a word, or quote it.',
-      })
-    } else if (Object.hasOwn(map, key)) {
-      reader.report('config-duplicate-key', offset, {
-        message: `The key "${shownKeyAt([...at, key], isCollection(pair.value))}" is there twice.`,
-        fix: 'Keep one of them.',
-      })
-    } else {
-      map[key] = toJson(pair.value, reader, [...at, key])
-    }
+    if (key === '<<') reader.report(offset, YAML.mergeKey())
+    else if (key === undefined || key === '__proto__') reader.report(offset, YAML.keyNotString())
+    else if (Object.hasOwn(map, key))
+      reader.report(offset, YAML.duplicateKey({ key: shownKeyAt([...at, key], isCollection(pair.value)) }))
+    else map[key] = toJson(pair.value, reader, [...at, key])
   }
   return map
 }
 
-/** Keys are texts; numbers and truth values count as they are written. */
+/** Keys are strings; numbers and booleans are taken as they are written. */
 export function keyText({ key }: Pair): string | undefined {
   if (!isScalar(key) || key.anchor !== undefined || key.tag !== undefined) return undefined
   if (typeof key.value === 'string') return key.value
@@ -182,7 +155,7 @@ function offsetOf(document: Document.Parsed, path: Path): number {
   return offset
 }
 
-/** A member of a map or list, and the node that stands for its place: the key, or the item. */
+/** A member of a map or list, and the node at its place: the key, or the item. */
 function memberOf(node: unknown, key: PathKey): { at: unknown; value: unknown } | undefined {
   if (isMap(node)) {
     const pair = node.items.find((item) => keyText(item) === String(key))

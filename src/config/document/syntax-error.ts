@@ -5,7 +5,8 @@ import { shownValue } from '../secrets/mask.ts'
 
 export interface SyntaxFault {
   readonly offset: number
-  readonly message: string
+  /** Completes "This is not YAML: …". */
+  readonly why: string
   readonly fix: string
 }
 
@@ -15,27 +16,27 @@ export function explainSyntax(document: Document.Parsed, text: string, error: YA
   return (
     joinedKey(text, at) ??
     openQuote(document, text, error) ??
-    openBracket(document, text, at) ?? { offset: at, message: words(error), fix: fixFor(text, error) }
+    openBracket(document, text, at) ?? { offset: at, why: reasonOf(error), fix: fixFor(text, error) }
   )
 }
 
-/** `model:openai/x`: without a space the colon is a part of a text. Undefined when the line is no such one. */
+/** `model:openai/x`: without a space the colon is a part of a string. Undefined for any other line. */
 export function joinedKey(text: string, offset: number): SyntaxFault | undefined {
   const start = text.lastIndexOf('\n', offset - 1) + 1
   const [line = ''] = text.slice(start).split('\n', 1)
   const [, before = '', key = '', value = ''] = /^([ -]*)(\w+):([^\s:/].*)$/.exec(line) ?? []
   if (key === '' || !settingNames().has(key)) return undefined
   const schema = before === '' ? memberOf(schemaFor(ROOT, {}), key) : undefined
-  // Only what is public may be repeated: it may be a key of somebody.
+  // Only a public value may be shown again: another may be a secret.
   const isPublic = schema !== undefined && shownValue(value.trim(), schema) === value.trim()
   return {
     offset: start + before.length + key.length,
-    message: `This is not YAML: "${key}:" has no space after its colon.`,
+    why: `"${key}:" has no space after its colon`,
     fix: isPublic ? `Write: ${key}: ${value.trim()}` : `Write a space after "${key}:".`,
   }
 }
 
-/** A text in quotes that has no end, or ends on a later line than it seems to. */
+/** A string in quotes without an end, or with its end on a later line. */
 function openQuote(document: Document.Parsed, text: string, { code, pos }: YAMLError): SyntaxFault | undefined {
   const [at] = pos
   let start: number | undefined
@@ -51,12 +52,12 @@ function openQuote(document: Document.Parsed, text: string, { code, pos }: YAMLE
   const quote = text[start] === "'" ? "'" : '"'
   return {
     offset: start,
-    message: `This is not YAML: the quote ${quote} that opens here is not closed on its line.`,
+    why: `the quote ${quote} that opens here is not closed on its line`,
     fix: `Write the closing ${quote} at the end of the value.`,
   }
 }
 
-/** A list or map in brackets that has no end. */
+/** A list or map in brackets without an end. */
 function openBracket(document: Document.Parsed, text: string, at: number): SyntaxFault | undefined {
   let start: number | undefined
   visit(document, {
@@ -71,19 +72,18 @@ function openBracket(document: Document.Parsed, text: string, at: number): Synta
   const closing = text[start] === '[' ? ']' : '}'
   return {
     offset: start,
-    message: `This is not YAML: the bracket ${text[start] ?? ''} that opens here is not closed.`,
+    why: `the bracket ${text[start] ?? ''} that opens here is not closed`,
     fix: `Write the closing ${closing} after the last item.`,
   }
 }
 
-/** The message of the library quotes the text, which may be a secret. */
-function words({ code, message }: YAMLError): string {
-  const said = code === 'BAD_DQ_ESCAPE' ? 'Invalid escape sequence' : (message.split(': ')[0] ?? '')
-  return `This is not YAML: ${said}.`
+/** What the library says before it quotes the text, which may be a secret. */
+function reasonOf({ code, message }: YAMLError): string {
+  return code === 'BAD_DQ_ESCAPE' ? 'Invalid escape sequence' : (message.split(': ')[0] ?? '')
 }
 
 const FIXES: Readonly<Partial<Record<YAMLError['code'], string>>> = {
-  TAB_AS_INDENT: 'Replace the tab at the beginning of the line by spaces.',
+  TAB_AS_INDENT: 'Replace the tab at the beginning of the line with spaces.',
   BAD_INDENT: 'Start all settings of one map in the same column.',
   BLOCK_AS_IMPLICIT_KEY: 'Put quotes around the value: it contains a colon and a space.',
   BAD_DQ_ESCAPE: 'Write the backslash twice, or put single quotes around the value.',

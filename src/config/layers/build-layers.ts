@@ -7,6 +7,7 @@ import { copyValue, isInList, listOf, partAt, withoutGaps } from '../document/pa
 import { nameOf } from '../document/shown-key.ts'
 import type { Environment } from '../environment.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
+import { SETTINGS } from '../messages.ts'
 import { toCanonical } from './canonical.ts'
 import { crossCheck } from './cross-check.ts'
 import { mergeDocuments } from './merge.ts'
@@ -111,7 +112,7 @@ function allowedPart(
   return file.isWorkspace ? refuseUserOnly(document, file.path) : { document, findings: [] }
 }
 
-/** Two agents of one name in one file: their rules are laid over each other, which nobody meant. */
+/** Two agents of one id in one file: their rules would be merged, which no author means. */
 function findTwins({ agents = [] }: ConfigDocument, file: string): Finding[] {
   const seen = new Set<string>()
   return [...agents.entries()].flatMap(([index, agent]): Finding[] => {
@@ -120,13 +121,10 @@ function findTwins({ agents = [] }: ConfigDocument, file: string): Finding[] {
       seen.add(id ?? '')
       return []
     }
-    const message = `There is already an agent "${id}" in this file.`
-    const fix = 'Give it another id, or put the settings together.'
-    return [{ file, at: ['agents', index], code: 'config-duplicate-agent', severity: 'error', message, fix }]
+    return [{ file, at: ['agents', index], severity: 'error', ...SETTINGS.duplicateAgent({ id }) }]
   })
 }
 
 function describeConflict(at: readonly (string | number)[], file: string): Finding {
-  const message = `${nameOf(at)} is another name of execution.sandbox, and the two do not say the same.`
-  return { file, at, code: 'config-wrong-value', severity: 'error', message, fix: 'Keep one of them.' }
+  return { file, at, severity: 'error', ...SETTINGS.sandboxTwice({ setting: nameOf(at) }) }
 }

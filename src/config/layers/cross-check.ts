@@ -5,10 +5,11 @@ import { type Path } from '../document/path.ts'
 import { nameOf } from '../document/shown-key.ts'
 import { PRESETS } from '../schema/agents.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
+import { type Message, SETTINGS } from '../messages.ts'
 import { MAX_CHAIN } from './merge.ts'
 import { originOf } from './origins.ts'
 
-/** A name that means something that is defined elsewhere. */
+/** A name of what is defined elsewhere. */
 interface Reference {
   readonly at: Path
   readonly name: string | undefined
@@ -20,15 +21,14 @@ interface Reference {
 export function crossCheck(merged: ConfigDocument, layers: readonly Layer[]): Finding[] {
   const { agents = [], permissions = {} } = merged
   const presets = Object.entries(permissions.presets ?? {})
-  const finding = (path: Path, code: string, [words, fix]: readonly [string, string]): Finding => {
+  const finding = (path: Path, words: (facts: { readonly setting: string }) => Message): Finding => {
     const { layer, at } = originOf(merged as JsonValue, path, layers) ?? { layer: { path: 'nexus.yaml' }, at: path }
-    return { file: layer.path, at, code, severity: 'error', message: `${nameOf(at)}${words}`, fix }
+    return { file: layer.path, at, severity: 'error', ...words({ setting: nameOf(at) }) }
   }
   const unknown = referencesIn(merged).flatMap(({ at, name, known, what }) => {
     if (name === undefined || known.has(name)) return []
-    const guess = nearest(name, known)
-    const fix = guess === undefined ? `Known: ${[...known].join(', ')}.` : `Did you mean "${guess}"?`
-    return [finding(at, 'config-unknown-name', [`: there is no ${what} "${toSafeLine(name)}".`, fix])]
+    const facts = { kind: what, name: toSafeLine(name), near: nearest(name, known), known: [...known] }
+    return [finding(at, ({ setting }) => SETTINGS.unknownName({ setting, ...facts }))]
   })
   const circles = [
     ...circlesIn(agents.map((agent) => [agent.id, agent.extends])).map((id) => [
@@ -38,17 +38,12 @@ export function crossCheck(merged: ConfigDocument, layers: readonly Layer[]): Fi
     ...circlesIn(presets.map(([name, preset]) => [name, preset.extends])).map((name) => [
       ...['permissions', 'presets', name, 'extends'],
     ]),
-  ].map((at) => {
-    const words = ` leads in a circle, or over more than ${MAX_CHAIN} steps.`
-    return finding(at, 'config-circle', [words, 'Let one of them extend nothing.'])
-  })
+  ].map((at) => finding(at, ({ setting }) => SETTINGS.circle({ setting, most: MAX_CHAIN })))
   const taken = presets
     .filter(([name]) => (PRESETS as readonly string[]).includes(name))
-    .map(([name]) => {
-      const words = `: the preset "${name}" is built in and cannot be redefined.`
-      const fix = `Give it another name and write extends: ${name}.`
-      return finding(['permissions', 'presets', name], 'config-bad-key', [words, fix])
-    })
+    .map(([name]) =>
+      finding(['permissions', 'presets', name], ({ setting }) => SETTINGS.builtInPreset({ setting, name })),
+    )
   return [...unknown, ...circles, ...taken]
 }
 

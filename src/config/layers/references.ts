@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, type Severity, shellWord } from '../../kernel/index.ts'
 import type { Finding, Part } from '../document/finding.ts'
 import { copyValue, partAt, type Path, removePart } from '../document/path.ts'
 import { nameOf } from '../document/shown-key.ts'
@@ -10,6 +10,7 @@ import { holdsOf, isSecret, schemasAlong } from '../schema/walk.ts'
 import { readSecretFile } from '../secrets/read-file.ts'
 import { type Providers, readReference } from '../secrets/reference.ts'
 import { fits, isWithin } from '../document/pattern.ts'
+import { type Message, REFERENCES } from '../messages.ts'
 
 /** A value that was left out because what it refers to cannot be had. */
 export interface Unset {
@@ -85,8 +86,7 @@ function visitText(text: string, at: Path, place: Visit): JsonValue {
   if (use === 'literal') return text
   if (use === 'plain') {
     if (!text.includes('${')) return text
-    const message = `${nameOf(at)} cannot refer to a variable.`
-    report(place, at, { code: 'config-env-not-here', severity: 'error', message, fix: 'Write the value itself.' })
+    report(place, at, { severity: 'error', ...REFERENCES.notHere({ setting: nameOf(at) }) })
     return text
   }
   const expanded = expand(text, at, place)
@@ -101,9 +101,7 @@ function expand(text: string, at: Path, place: Visit): string | undefined {
   const names = [...text.matchAll(REFERENCE)].filter(([match]) => match !== '$${').map(([, name]) => name)
   if (names.includes(undefined)) {
     place.found.remove.push(unitOf(at))
-    const message = `${nameOf(at)} has a "\${" that names no variable.`
-    const fix = 'Write ${NAME} with a name of letters, digits and underscores, or $${ for the characters themselves.'
-    report(place, at, { code: 'config-env-syntax', severity: 'error', message, fix })
+    report(place, at, { severity: 'error', ...REFERENCES.syntax({ setting: nameOf(at) }) })
     return undefined
   }
   const values = new Map(names.map((name = '') => [name, place.environment.get(name)]))
@@ -116,11 +114,11 @@ function expand(text: string, at: Path, place: Visit): string | undefined {
 
 function leaveOutVariable(variable: string, at: Path, place: Visit): undefined {
   const isEmpty = place.environment.isSet(variable)
+  const facts = { setting: nameOf(at), variable, unit: nameOf(unitOf(at)) }
+  const words = REFERENCES.unset(facts, isEmpty)
   const problem = `refers to ${variable}, which is ${isEmpty ? 'empty' : 'not set'}`
-  const fix = isEmpty ? `Give ${variable} a value, or remove the line.` : `Set ${variable}, or remove the line.`
-  const message = `${nameOf(at)} ${problem}; ${nameOf(unitOf(at))} is left out.`
-  leaveOut({ problem, fix }, at, place)
-  report(place, at, { code: 'config-env-unset', severity: 'warning', message, fix })
+  leaveOut({ problem, fix: words.fix }, at, place)
+  report(place, at, { severity: 'warning', ...words })
 }
 
 function leaveOut(reason: Omit<Unset, 'keys'>, at: Path, { found }: Visit): void {
@@ -134,9 +132,8 @@ function readSecret(value: JsonObject, at: Path, place: Visit): JsonValue {
   switch (reference.type) {
     case 'wrong': {
       const { why, fix } = reference
-      leaveOut({ problem: why, fix: fix ?? 'Correct it; nexus config check shows where.' }, at, place)
-      const words = { message: `${nameOf(at)} ${why}.`, ...(fix !== undefined && { fix }) }
-      report(place, at, { code: 'config-wrong-value', severity: 'error', ...words })
+      leaveOut({ problem: why, fix }, at, place)
+      report(place, at, { severity: 'error', ...REFERENCES.wrongSecret({ setting: nameOf(at), why, fix }) })
       return ''
     }
     case 'command': {
@@ -164,20 +161,17 @@ function fromFile(
   const path = resolve(place.directory, expandHome(written.path, place.environment.home))
   const read = readSecretFile(path, written.pointer)
   if (read.type === 'refused') {
-    const fix = 'Write the secret into the file, readable by you.'
-    leaveOut({ problem: `refers to the file ${path}, which ${read.why}`, fix }, at, place)
-    const message = `${nameOf(at)}: the file ${path} ${read.why}; ${nameOf(unitOf(at))} is left out.`
-    report(place, at, { code: 'config-secret-unreadable', severity: 'warning', message, fix })
+    const facts = { setting: nameOf(at), path, why: read.why, unit: nameOf(unitOf(at)) }
+    const words = REFERENCES.secretFile(facts)
+    leaveOut({ problem: `refers to the file ${path}, which ${read.why}`, fix: words.fix }, at, place)
+    report(place, at, { severity: 'warning', ...words })
     return undefined
   }
-  if (read.isOpen) {
-    const message = `Other users may read ${path}.`
-    report(place, at, { code: 'config-secret-open', severity: 'warning', message, fix: `chmod 600 ${path}` })
-  }
+  if (read.isOpen) report(place, at, { severity: 'warning', ...REFERENCES.secretOpen({ path: shellWord(path) }) })
   return read.secret
 }
 
-function report({ path, found }: Visit, at: Path, words: Omit<Finding, 'file' | 'at'>): void {
+function report({ path, found }: Visit, at: Path, words: Message & { readonly severity: Severity }): void {
   found.findings.push({ file: path, at, ...words })
 }
 

@@ -6,7 +6,8 @@ import { nameOf } from '../document/shown-key.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { expandAgents } from './merge.ts'
 import { fits, leadsTo } from '../document/pattern.ts'
-import { isUserOnly, USER_ONLY_FIX } from './user-only.ts'
+import { TRUST } from '../messages.ts'
+import { isUserOnly } from './user-only.ts'
 
 /** Whether a part of an untrusted file only narrows what is allowed so far; a value means "narrowed to this". */
 type Check = (value: JsonValue, now: unknown) => boolean | { readonly narrowed: JsonValue }
@@ -62,7 +63,7 @@ const MAY_TIGHTEN: readonly Row[] = [
   { path: 'execution.maxOutputBytes', check: lower(DEFAULTS.maxOutputBytes), narrowest: [1] },
   { path: 'limits.maxIterations', check: lower(DEFAULTS.maxIterations), narrowest: [1] },
   { path: 'limits.toolTimeoutMs', check: lower(DEFAULTS.toolTimeoutMs, 0), narrowest: [1] },
-  { path: 'limits.maxConcurrentTools', check: lower(CONFIG_DEFAULTS.maxConcurrentTools), narrowest: [1] },
+  { path: 'limits.maxConcurrentTools', check: lower(DEFAULTS.maxConcurrentTools), narrowest: [1] },
 ]
 
 /** Whether a setting only narrows what is allowed, whatever the configuration so far says. */
@@ -85,9 +86,7 @@ export function restrictUntrusted(
   const expanded = { ...base, ...(base.agents && { agents: expandAgents(base.agents) }) } as JsonObject
   const document = withoutEmptyMaps(narrowMap(checked as JsonObject, [], { ignored, base: expanded }))
   const findings = ignored.map((at): Finding => {
-    const message = `${nameOf(at)} is not applied. You have not trusted this workspace, so only its stricter settings apply.`
-    const fix = isUserOnly(at) ? USER_ONLY_FIX : 'Read the file, then run: nexus trust'
-    return { file: path, at, code: 'config-untrusted', severity: 'warning', message, fix }
+    return { file: path, at, severity: 'warning', ...TRUST.untrusted({ setting: nameOf(at) }, isUserOnly(at)) }
   })
   return { document: document as ConfigDocument, findings }
 }

@@ -1,9 +1,10 @@
-import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
+import { isJsonObject, type JsonValue, toSafeLine } from '../../kernel/index.ts'
 import type { Layer } from '../config.ts'
 import type { Finding } from '../document/finding.ts'
 import { partAt, type PathKey } from '../document/path.ts'
 import { nameOf } from '../document/shown-key.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
+import { SETTINGS } from '../messages.ts'
 import { pathInFile } from './canonical.ts'
 
 /** A part of the configuration that is checked and that this version does not act on. */
@@ -11,7 +12,7 @@ interface Unused {
   readonly path: string
   /** Completes "This version does not …". */
   readonly what: string
-  /** `warning` where somebody could rely on it, `info` where it merely waits for its command. */
+  /** `warning` where the user could rely on it, `info` where it waits for its command. */
   readonly severity: 'warning' | 'info'
   /** Only this value; default any. */
   readonly value?: string
@@ -28,7 +29,7 @@ export const UNUSED: readonly Unused[] = [
   { path: 'skills.sources.*.type', value: 'registry', what: 'fetch skills from a registry', severity: 'warning' },
   { path: 'agents.*.preset', what: 'apply presets', severity: 'warning', instead: LIMITED },
   { path: 'agents.*.permissions', what: 'apply permissions', severity: 'warning', instead: LIMITED },
-  { path: 'agents.*.budget', what: 'hold agents to budgets', severity: 'warning' },
+  { path: 'agents.*.budget', what: 'limit agents by budgets', severity: 'warning' },
   { path: 'agents.*.context', what: 'shorten histories by agents[].context', severity: 'info' },
   { path: 'permissions', what: 'apply permissions', severity: 'warning', instead: LIMITED },
   {
@@ -43,15 +44,15 @@ export const UNUSED: readonly Unused[] = [
     path: 'execution.network',
     what: 'open the network to commands',
     severity: 'warning',
-    instead: 'the local sandbox reaches none',
+    instead: 'commands in the local sandbox have no network',
   },
   { path: 'execution.filesystem', what: 'add paths to the sandbox or take them away', severity: 'warning' },
   { path: 'execution.files', what: 'limit inputs and artifacts of runs', severity: 'info' },
   { path: 'execution.reaper', what: 'run a reaper', severity: 'info' },
   { path: 'search', what: 'search the web', severity: 'info' },
-  { path: 'server', what: 'have a server', severity: 'info' },
-  { path: 'store', what: 'choose where state is kept by store', severity: 'warning', instead: 'it is kept in SQLite' },
-  { path: 'nats', what: 'speak NATS', severity: 'info' },
+  { path: 'server', what: 'start a server', severity: 'info' },
+  { path: 'store', what: 'choose the store', severity: 'warning', instead: 'it keeps state in SQLite' },
+  { path: 'nats', what: 'connect to NATS', severity: 'info' },
   { path: 'mcp', what: 'use MCP servers', severity: 'info' },
 ]
 
@@ -64,16 +65,14 @@ export function findUnused(document: ConfigDocument, layer: Layer): Finding[] {
     const keys = firstAt(document as JsonValue, path.split('.'), value)
     if (keys === undefined) return []
     const at = pathInFile(layer, keys)
-    const effect = instead ?? 'the setting has no effect'
-    const message = `${nameOf(at)}: this version does not ${what} yet; ${effect}.`
-    return [{ file: layer.path, at, code: 'config-not-used', severity, message }]
+    const words = SETTINGS.notUsed({ setting: nameOf(at), what, effect: instead ?? '' })
+    return [{ file: layer.path, at, severity, ...words }]
   })
   const unknown = [...(document.skills?.builtin ?? []).entries()]
     .filter(([, name]: [number, string | undefined]) => name !== undefined && !BUILTINS.includes(name))
     .map(([index, name]): Finding => {
-      const message = `Unknown built-in skill: ${name}. Available: [${BUILTINS.join(', ')}]`
-      const at = ['skills', 'builtin', index]
-      return { file: layer.path, at, code: 'config-unknown-builtin', severity: 'warning', message }
+      const words = SETTINGS.unknownBuiltin({ name: toSafeLine(name) }, BUILTINS)
+      return { file: layer.path, at: ['skills', 'builtin', index], severity: 'warning', ...words }
     })
   return [...unused, ...unknown]
 }

@@ -4,6 +4,7 @@ import { copyValue, partAt, type Path, removePart, withoutEmptyMaps } from '../d
 import { nameOf } from '../document/shown-key.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { isWithin } from '../document/pattern.ts'
+import { TRUST } from '../messages.ts'
 
 /** What turns confinement off, or moves its bounds; with a `value`, only that one does. */
 const USER_ONLY: readonly { readonly path: string; readonly value?: JsonValue }[] = [
@@ -14,9 +15,6 @@ const USER_ONLY: readonly { readonly path: string; readonly value?: JsonValue }[
   { path: 'execution.uidBase' },
   { path: 'execution.filesystem.allowWrite' },
 ]
-
-/** Trusting the workspace would not help. */
-export const USER_ONLY_FIX = 'Set it in your own ~/.nexus/nexus.yaml, or name a file with --config.'
 
 /** Whether a place is one where a workspace's file may not loosen the sandbox. */
 export function isUserOnly(path: Path): boolean {
@@ -36,8 +34,7 @@ export function refuseUserOnly(checked: ConfigDocument, file: string): Part {
   const document = copyValue(checked as JsonValue) as JsonObject
   for (const path of refused) removePart(document, path)
   const findings = refused.map((at) => {
-    const message = `${nameOf(at)} is ignored: the nexus.yaml of a workspace never loosens the sandbox, whether it is trusted or not.`
-    return { file, at, code: 'config-user-only', severity: 'warning', message, fix: USER_ONLY_FIX } as const
+    return { file, at, severity: 'warning', ...TRUST.userOnly({ setting: nameOf(at) }) } as const
   })
   return { document: withoutEmptyMaps(document) as ConfigDocument, findings }
 }

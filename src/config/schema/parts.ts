@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { VARIABLE_NAME } from '../../kernel/index.ts'
 
 /** Descriptions become the descriptions of the published JSON Schema: what an editor shows. */
 export const about = v.description
@@ -25,6 +26,12 @@ export function setting<const S extends AnySchema>(
  * a person is asked for consent. `secret` may be a reference, and its value is blanked wherever it appears.
  */
 export type Holds = 'name' | 'path' | 'address' | 'secret'
+
+/** What the schema says of a string besides its form; `example` where a pattern allows few. */
+export interface Marks {
+  readonly holds?: Holds
+  readonly example?: string
+}
 export const NAME = { holds: 'name' } as const satisfies { readonly holds: Holds }
 const PATH = { holds: 'path' } as const satisfies { readonly holds: Holds }
 const ADDRESS = { holds: 'address' } as const satisfies { readonly holds: Holds }
@@ -48,22 +55,27 @@ export const countOrNone = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxV
 export const timeOrNone = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(LONGEST_MS))
 export const time = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LONGEST_MS))
 export const address = v.pipe(text, v.metadata(ADDRESS))
-export const url = v.pipe(v.string(), v.regex(/^(https?:\/\/|\$\{)/, 'an http or https address'), v.metadata(ADDRESS))
+export const url = v.pipe(
+  v.string(),
+  v.regex(/^(https?:\/\/|\$\{)/, 'an http or https address'),
+  v.metadata({ ...ADDRESS, example: 'https://example.com' }),
+)
 export const environmentName = v.pipe(
   v.string(),
-  v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'letters, digits and underscores, such as GITHUB_TOKEN'),
+  v.regex(VARIABLE_NAME, 'letters, digits and underscores, such as GITHUB_TOKEN'),
+  v.metadata({ example: 'GITHUB_TOKEN' }),
 )
-export const variable = v.pipe(environmentName, v.metadata(NAME))
+export const variable = v.pipe(environmentName, v.metadata({ ...NAME, example: 'GITHUB_TOKEN' }))
 export const identifier = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, '1 to 64 letters, digits, dots, underscores and hyphens'),
-  v.metadata(NAME),
+  v.metadata({ ...NAME, example: 'main' }),
 )
 /** As Go reads one, and days: `1h30m`, `1.5h`, `0`. None is negative. Source: seed 001 §7.1, `time.Duration`. */
 export const duration = v.pipe(
   v.string(),
   v.regex(/^(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|[u\u00b5\u03bc]s|ms|s|m|h|d))+)$/, 'a duration such as 24h or 1h30m'),
-  v.metadata(NAME),
+  v.metadata({ ...NAME, example: '24h' }),
 )
 export const port = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535))
 

@@ -22,13 +22,17 @@ const modelText = v.pipe(
     /^(openai|anthropic|openai-compatible)\/.+$/,
     'provider/name, with openai, anthropic or openai-compatible as provider',
   ),
-  v.metadata(NAME),
+  v.metadata({ ...NAME, example: 'openai/gpt-5.4-mini' }),
 )
 
 /** Policy is an agent's. Here it would be taken for free settings and do nothing. */
 const misplaced = setting(v.never(), 'Policy belongs to an agent: agents[].tools.')
 
-const groupName = v.pipe(v.string(), v.regex(/^group:\S+$/, 'a name that begins with "group:", such as "group:mine"'))
+const groupName = v.pipe(
+  v.string(),
+  v.regex(/^group:\S+$/, 'a name that begins with "group:", such as "group:mine"'),
+  v.metadata({ example: '"group:mine"' }),
+)
 
 /** The whole of nexus.yaml: the one source of checks, types, defaults and the published JSON Schema. Nothing in it transforms. */
 export const CONFIG_SCHEMA = v.pipe(

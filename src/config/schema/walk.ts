@@ -1,7 +1,7 @@
 /** walk: finds the part of the schema that a part of a document has to fit. */
 import { getMetadata } from 'valibot'
 import { type Path, partAt } from '../document/path.ts'
-import type { Holds } from './parts.ts'
+import type { Holds, Marks } from './parts.ts'
 import { CONFIG_SCHEMA } from './schema.ts'
 
 /** The parts of a valibot schema that are used here. */
@@ -16,6 +16,9 @@ export interface Schema {
   /** Of a variant: the key that says which option is meant. */
   readonly key?: unknown
   readonly default?: unknown
+  /** The checks of its value. */
+  readonly pipe?: readonly Pick<Schema, 'type' | 'pipe' | 'requirement'>[]
+  readonly requirement?: unknown
 }
 
 export const ROOT: Schema = CONFIG_SCHEMA
@@ -29,9 +32,14 @@ export function unwrapped(schema: Schema): Schema {
   return schema.wrapped ? unwrapped(schema.wrapped) : schema
 }
 
-/** What a text of this schema holds. */
+/** What the schema says of a string besides its form. */
+export function marksOf(schema: Schema | undefined): Marks {
+  return schema === undefined ? {} : (getMetadata(unwrapped(schema) as never) as Marks)
+}
+
+/** What a string of this schema contains. */
 export function holdsOf(schema: Schema | undefined): Holds | undefined {
-  return schema && (getMetadata(unwrapped(schema) as never) as { holds?: Holds }).holds
+  return marksOf(schema).holds
 }
 
 /** The schema that applies to a value: of a union or variant the option that fits it. */

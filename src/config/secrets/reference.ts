@@ -23,7 +23,7 @@ export type SecretReference =
   /** `pointer`: the file is JSON, and this is the place in it. */
   | { readonly type: 'file'; readonly path: string; readonly pointer?: string }
   | { readonly type: 'command'; readonly command: SecretCommand }
-  | { readonly type: 'wrong'; readonly why: string; readonly fix?: string }
+  | { readonly type: 'wrong'; readonly why: string; readonly fix: string }
 
 export type Providers = NonNullable<NonNullable<ConfigDocument['secrets']>['providers']>
 
@@ -59,7 +59,9 @@ function readPlace(source: string, value: JsonObject): SecretReference {
   if (other !== undefined) return wrong(`has ${other}, which does not go with source: ${source}`, FORMS)
   if (source === 'exec') return commandOf(value)
   if (source === 'file') return fileOf(value)
-  return typeof id === 'string' ? { type: 'env', name: id } : wrong('needs id, the name of a variable')
+  return typeof id === 'string'
+    ? { type: 'env', name: id }
+    : wrong('needs id, the name of a variable', 'Write { source: env, id: NAME }.')
 }
 
 function fileOf({ path, file, id }: JsonObject): SecretReference {
@@ -90,12 +92,18 @@ function readProvided(
   if (found === undefined) {
     const guess = nearest(provider, Object.keys(providers))
     return wrong(
-      `names the provider "${provider}", which is not in secrets.providers`,
+      `refers to the provider "${provider}", which secrets.providers does not define`,
       guess === undefined ? 'Add it under secrets.providers.' : `Did you mean "${guess}"?`,
     )
   }
-  if (found.source !== source) return wrong(`says source ${source}, but the provider "${provider}" is ${found.source}`)
-  return id === '' ? wrong('needs id') : fromProvider(found, { provider, id })
+  if (found.source !== source)
+    return wrong(
+      `names source ${source}, but the provider "${provider}" is ${found.source}`,
+      `Write source: ${found.source}.`,
+    )
+  return id === ''
+    ? wrong('needs id', 'Add id: the variable, the JSON pointer in the file, or the id to ask for.')
+    : fromProvider(found, { provider, id })
 }
 
 function fromProvider(
@@ -106,7 +114,10 @@ function fromProvider(
     case 'env':
       return found.allowlist === undefined || found.allowlist.includes(id)
         ? { type: 'env', name: id }
-        : wrong(`asks for a variable that is not in the allowlist of "${provider}"`)
+        : wrong(
+            `refers to a variable that is not in the allowlist of "${provider}"`,
+            `Add ${id} to secrets.providers.${provider}.allowlist.`,
+          )
     case 'file':
       return { type: 'file', path: found.path, ...(found.mode !== 'singleValue' && { pointer: id }) }
     case 'exec': {
@@ -138,6 +149,6 @@ function checked(command: SecretCommand): SecretReference {
   return { type: 'command', command }
 }
 
-function wrong(why: string, fix?: string): SecretReference {
-  return { type: 'wrong', why, ...(fix !== undefined && { fix }) }
+function wrong(why: string, fix: string): SecretReference {
+  return { type: 'wrong', why, fix }
 }

@@ -3,6 +3,7 @@ import { basename, dirname, join, normalize } from 'node:path'
 import type { FSWatcher, watch } from 'chokidar'
 import { type Diagnostic, SKILL_FILE } from '../../kernel/index.ts'
 import { codeOf, finding } from '../codes.ts'
+import { MESSAGES, OUT_OF_WATCHES, REMOTE_FILES } from '../messages.ts'
 import { isInside } from '../skill-file.ts'
 import type { SourceFolder } from '../source.ts'
 import { type Area, areasOf, isBelow, isContent, isHidden, isOnTheWay } from './area.ts'
@@ -35,18 +36,6 @@ export interface RootWatch {
   close(): Promise<void>
 }
 
-const OUT_OF_WATCHES: Readonly<Record<string, readonly [reason: string, fix: string]>> = {
-  ENOSPC: [
-    'the system has no more watches for this user (ENOSPC)',
-    'raise fs.inotify.max_user_watches, or close programs that watch many directories',
-  ],
-  EMFILE: [
-    'too many open files or watchers (EMFILE)',
-    'raise fs.inotify.max_user_instances or the limit of open files (ulimit -n)',
-  ],
-  ENFILE: ['too many open files on this system (ENFILE)', 'close programs that open many files'],
-}
-
 /**
  * Follows one root with chokidar, through the parent of the root: a watch on the root itself is lost when the root is
  * renamed away and replaced. Links on the way are watched where they are, and a missing root from the nearest directory
@@ -63,6 +52,8 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
   const skills = new Set<string>()
   const directories = new Set<string>()
   const targets = new Set<string>()
+  /** The skill whose SKILL.md is a link, by the file that it leads to. */
+  const linkedFrom = new Map<string, string>()
   const unreadable = new Set<string>()
   const gone = new Set<string>()
 
@@ -81,10 +72,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
         const now = locate(folder)
         location = now
         if (now.path !== undefined && isRemote(now.path)) {
-          startPolling(
-            'it is on a file system that others can change without an event',
-            'nothing has to be done; a local directory is noticed sooner',
-          )
+          startPolling(...REMOTE_FILES)
         }
         await Promise.all(areasOf(now).map(openArea))
         if (!isFirst) host.changes.noteAll()
@@ -122,7 +110,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
       }
       const isLink = stats?.isSymbolicLink() && isContent(area, path) && !isHidden(path)
       const target = isLink ? hiddenTarget(path) : undefined
-      if (target !== undefined) linked.push(openArea({ directory: target, names: new Set(), content: target }))
+      if (target !== undefined) linked.push(openArea({ ...target, names: new Set() }))
       if (isReady) happened(area, path, event.endsWith('Dir') ? path : dirname(path))
     })
     watcher.on('raw', (event, name, details) => {
@@ -158,7 +146,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
 
   /** Notes the skill around a path; the directory when there is none. */
   function note(path: string, directory: string): void {
-    let owner = path
+    let owner = linkedFrom.get(path) ?? path
     while (!skills.has(owner) && owner !== dirname(owner)) owner = dirname(owner)
     host.changes.note(skills.has(owner) ? owner : directory)
   }
@@ -195,27 +183,26 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
     }
     if (!isIncomplete) {
       isIncomplete = true
-      const message = `more than ${host.maxDirectories} directories; changes in the rest are not noticed`
-      host.report(
-        finding('watch-limit', location?.path ?? folder.path, {
-          message,
-          fix: 'name the directories that hold skills',
-        }),
-      )
+      const path = location?.path ?? folder.path
+      host.report(finding('watch-limit', path, MESSAGES['watch-limit'](host.maxDirectories)))
     }
     return true
   }
 
-  /** The directory inside the root that a link leads to, where it would not be watched without the link. */
-  function hiddenTarget(link: string): string | undefined {
+  /** The directory or SKILL.md inside the root that a link leads to, where it would not be watched without the link. */
+  function hiddenTarget(link: string): Pick<Area, 'directory' | 'content'> | undefined {
     const root = location?.path
     if (root === undefined) return undefined
     try {
       const target = realpathSync.native(link)
       const isKnown = targets.has(target) || !isInside(target, root) || isBelow(root, target)
-      if (isKnown || !statSync(target).isDirectory()) return undefined
+      if (isKnown) return undefined
+      const isDirectory = statSync(target).isDirectory()
+      if (!isDirectory && basename(link) !== SKILL_FILE) return undefined
       targets.add(target)
-      return target
+      if (isDirectory) return { directory: target, content: target }
+      linkedFrom.set(target, dirname(link))
+      return { directory: dirname(target), content: target }
     } catch {
       // A link to nowhere; when its target comes, the scan that follows any other change finds it.
       return undefined
@@ -225,8 +212,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
   function startPolling(reason: string, fix: string): void {
     if (isPolling) return
     isPolling = true
-    const message = `changes are found by looking at the directory again and again, not by events: ${reason}`
-    host.report(finding('watch-polling', location?.path ?? folder.path, { message, fix }))
+    host.report(finding('watch-polling', location?.path ?? folder.path, MESSAGES['watch-polling'](reason, fix)))
   }
 
   function check(): void {
@@ -243,7 +229,7 @@ export function watchRoot(folder: SourceFolder, host: RootHost): RootWatch {
     round = new AbortController()
     const closing = watchers
     watchers = []
-    for (const places of [skills, directories, targets, unreadable, gone]) places.clear()
+    for (const paths of [skills, directories, targets, linkedFrom, unreadable, gone]) paths.clear()
     await Promise.allSettled(closing.map((watcher) => watcher.close()))
   }
 

@@ -48,7 +48,9 @@ export function createMemoryLedger(rows: Rows): Ledger {
       const row = mustGet(callId)
       if (by) assertOwned(rows, by.lease)
       const entry = entryOf(row)
-      if (!OPEN_STATES.includes(row.state) || (by && row.fence !== by.lease.fence)) return entry
+      if (!OPEN_STATES.includes(row.state)) return entry
+      if (by && row.fence !== by.lease.fence)
+        throw storeError('CONFLICT', MESSAGES.notYours({ what: 'call', id: callId, lease: by.lease }))
       const decision = by?.decision ?? entry.decision
       const state = closedState(row.state, decision, outcome)
       const closed = changeCall(rows, callId, { decision, state, outcome, closedAt: rows.now() })

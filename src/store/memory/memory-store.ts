@@ -44,11 +44,11 @@ function createMemoryEvents(rows: Rows): Events {
     last: async () => rows.events.at(-1)?.id ?? 0,
     append: async (event) => addEvent(rows, checkEvent(event)),
     async trim({ maxAgeMs, maxRows }) {
-      const [age, most] = [maxAgeMs ?? Infinity, maxRows ?? Infinity]
+      const [age, most] = [maxAgeMs ?? Infinity, Math.max(1, maxRows ?? Infinity)]
       if (maxAgeMs !== undefined) checkNumber('maxAgeMs', maxAgeMs)
       if (maxRows !== undefined) checkNumber('maxRows', maxRows)
       const oldest = rows.now() - age
-      const kept = rows.events.filter(({ at }) => at >= oldest)
+      const kept = rows.events.filter(({ at, id }) => at >= oldest || id === rows.last.event)
       kept.splice(0, Math.max(0, kept.length - most))
       const removed = rows.events.length - kept.length
       rows.events.splice(0, rows.events.length, ...kept)

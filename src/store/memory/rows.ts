@@ -66,7 +66,9 @@ export function createRows(projectId: string, owner: string, now: () => number):
 }
 
 export function addEvent(rows: Rows, event: NewEvent): StoredEvent {
-  const { type, agentId, sessionId, references = {} } = event
+  const { type, sessionId, references = {} } = event
+  const session = rows.sessions.get(sessionId ?? '')
+  const agentId = event.agentId ?? (session && recordOf(session).agentId)
   const stored: StoredEvent = {
     id: ++rows.last.event,
     projectId: rows.projectId,

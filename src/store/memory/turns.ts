@@ -54,7 +54,8 @@ export function createMemoryTurns(rows: Rows): Turns {
       const text = result === undefined ? {} : { result: toJson('result', result) }
       assertOwned(rows, lease)
       const row = mustGet(id)
-      if (row.turn.state !== 'running' || row.fence !== lease.fence) return toTurn(rows, row)
+      if (row.turn.state !== 'running') return toTurn(rows, row)
+      if (row.fence !== lease.fence) throw storeError('CONFLICT', MESSAGES.notYours({ what: 'turn', id, lease }))
       return changeTurn(rows, id, { state, endedAt: rows.now(), ...text })
     },
     async cancel(id) {

@@ -3,9 +3,9 @@ import { checkEvent, checkLimit, checkNumber } from '../rules.ts'
 import { ALL_ROWS, defined, json, optionalText } from './columns.ts'
 import type { Row, Scope } from './scope.ts'
 
-const LAST = 'select max(id) as id from events where project_id = :projectId'
+const LAST = 'select id from events where project_id = :projectId order by id desc limit 1'
 
-const TRIM_AGE = 'delete from events where project_id = :projectId and at < :now - :maxAgeMs'
+const TRIM_AGE = 'delete from events where project_id = :projectId and at < :now - :maxAgeMs and id < :last'
 
 const TRIM_ROWS = `delete from events where project_id = :projectId and id <= (
   select id from events where project_id = :projectId order by id desc limit 1 offset :maxRows)`
@@ -34,8 +34,9 @@ export function createSqlEvents(scope: Scope): Events {
       if (maxAgeMs !== undefined) checkNumber('maxAgeMs', maxAgeMs)
       if (maxRows !== undefined) checkNumber('maxRows', maxRows)
       return scope.change(async (tx) => {
-        const old = maxAgeMs === undefined ? 0 : await tx.run(TRIM_AGE, { maxAgeMs })
-        return old + (maxRows === undefined ? 0 : await tx.run(TRIM_ROWS, { maxRows }))
+        const last = Number((await tx.get(LAST))?.id ?? 0)
+        const old = maxAgeMs === undefined ? 0 : await tx.run(TRIM_AGE, { maxAgeMs, last })
+        return old + (maxRows === undefined ? 0 : await tx.run(TRIM_ROWS, { maxRows: Math.max(1, maxRows) }))
       })
     },
     listen: (listener) => scope.listen(listener),

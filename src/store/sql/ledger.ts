@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '../../kernel/index.ts'
+import type { LedgerEntry, Outcome } from '../../kernel/index.ts'
 import { MESSAGES } from '../messages.ts'
 import { checkCall, checkLimit, checkNewCall, closedState, OPEN_STATES, storeError, toJson } from '../rules.ts'
 import type { Ledger } from '../store.ts'
@@ -85,25 +85,17 @@ export function createSqlLedger(scope: Scope): Ledger {
       })
     },
     async close(callId, outcome, by) {
-      const text = toJson('outcome', outcome)
       return scope.change(async (tx) => {
         const entry = await mustGet(tx, callId)
-        if (!OPEN_STATES.includes(entry.state)) {
-          if (by) await assertOwned(tx, by.lease)
-          return entry
-        }
-        const closed = await tx.run(CLOSE, {
-          ...(by ? fencing(by.lease) : NO_FENCE),
-          callId,
-          from: entry.state,
-          state: closedState(entry.state, by?.decision ?? entry.decision, outcome),
-          outcome: text,
-          decision: by?.decision ? toJson('decision', by.decision) : null,
-        })
+        const isOpen = OPEN_STATES.includes(entry.state)
+        const closed = isOpen ? await tx.run(CLOSE, closing(entry, outcome, by)) : 0
         if (closed === 0 && by) await assertOwned(tx, by.lease)
+        if (closed === 0 && by && isOpen)
+          throw storeError('CONFLICT', MESSAGES.notYours({ what: 'call', id: callId, lease: by.lease }))
+        if (closed === 0) return entry
         const now = await mustGet(tx, callId)
-        if (closed > 0) await changed(tx, now)
-        if (closed > 0) await endApproval(tx, callId)
+        await changed(tx, now)
+        await endApproval(tx, callId)
         return now
       })
     },
@@ -132,6 +124,18 @@ export function createSqlLedger(scope: Scope): Ledger {
         return mustGet(tx, call.id)
       })
     },
+  }
+}
+
+/** The values of `CLOSE`. */
+function closing(entry: LedgerEntry, outcome: Outcome, by: Parameters<Ledger['close']>[2]): Values {
+  return {
+    ...(by ? fencing(by.lease) : NO_FENCE),
+    callId: entry.call.id,
+    from: entry.state,
+    state: closedState(entry.state, by?.decision ?? entry.decision, outcome),
+    outcome: toJson('outcome', outcome),
+    decision: by?.decision ? toJson('decision', by.decision) : null,
   }
 }
 

@@ -37,8 +37,11 @@ export interface Scope extends Statements {
   damaged(cause: unknown): NexusError
 }
 
+/** Without an agent of its own, an event has that of its session. */
 const INSERT_EVENT = `insert into events (project_id, agent_id, session_id, type, refs, at)
-  values (:projectId, :agentId, :sessionId, :type, :refs, :now) returning id, at`
+  values (:projectId, coalesce(:agentId, (select agent_id from sessions where project_id = :projectId and id = :sessionId)),
+    :sessionId, :type, :refs, :now)
+  returning id, at, agent_id`
 
 export function createScope(connection: Connection, projectId: string, owner: string): Scope {
   const listeners = new Set<(event: StoredEvent) => void>()
@@ -83,12 +86,13 @@ async function insertEvent(tx: Statements, projectId: string, event: NewEvent): 
   const refs = toJson('references', event.references ?? {})
   const values = { agentId: agentId ?? null, sessionId: sessionId ?? null, type, refs }
   const row = await tx.get(INSERT_EVENT, values)
+  const agent = row?.agent_id
   return {
     id: Number(row?.id),
     projectId,
     at: Number(row?.at),
     type,
-    ...(agentId !== undefined && { agentId }),
+    ...(typeof agent === 'string' && { agentId: agent }),
     ...(sessionId !== undefined && { sessionId }),
     references: JSON.parse(refs) as EventReferences,
   }

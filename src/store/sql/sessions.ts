@@ -10,16 +10,21 @@ const INSERT = `insert into sessions (project_id, id, agent_id, title, created_a
   values (:projectId, :id, :agentId, :title, :now, :now, 'idle', '[]')
   on conflict (project_id, id) do nothing`
 
-const GET = 'select * from sessions where project_id = :projectId and id = :id'
+/** What an append changes is its own rows only: the number of messages and the time of the last are read from them. */
+const COLUMNS = `id, agent_id, title, created_at, snapshot, loaded, state, owner,
+  (select count(*) from session_messages
+    where session_messages.project_id = :projectId and session_messages.session_id = sessions.id) as message_count,
+  max(updated_at, coalesce((select at from session_messages
+    where session_messages.project_id = :projectId and session_messages.session_id = sessions.id
+    order by session_messages.seq desc limit 1), 0)) as used_at`
 
-const LIST = 'select * from sessions where project_id = :projectId order by updated_at desc, seq desc limit :limit'
+const GET = `select ${COLUMNS} from sessions where project_id = :projectId and id = :id`
 
-const TOUCH = `update sessions set message_count = message_count + :added,
-    updated_at = case when updated_at > :now then updated_at else :now end
-  where project_id = :projectId and id = :id and (:fence is null or ${OWNED}) returning agent_id`
+const LIST = `select ${COLUMNS} from sessions where project_id = :projectId order by used_at desc, seq desc limit :limit`
 
-const INSERT_MESSAGE = `insert into session_messages (project_id, session_id, message)
-  select :projectId, :id, :message where :fence is null or ${OWNED} returning seq`
+const INSERT_MESSAGE = `insert into session_messages (project_id, session_id, message, at)
+  select :projectId, id, :message, :now from sessions
+  where project_id = :projectId and id = :id and (:fence is null or ${OWNED}) returning seq`
 
 const MESSAGES_OF =
   'select message from session_messages where project_id = :projectId and session_id = :id order by seq'
@@ -63,24 +68,17 @@ export function createSqlSessions(scope: Scope): Sessions {
       const texts = messagesToJson(messages)
       const fence = fenceOf(id, lease)
       return scope.change(async (tx) => {
-        const row = await tx.get(TOUCH, { ...fence, id, added: texts.length })
-        if (!row) {
-          await mustGet(tx, id)
-          if (lease) await assertOwned(tx, lease)
-        }
         const seqs: number[] = []
         for (const message of texts) {
           const written = await tx.get(INSERT_MESSAGE, { ...fence, id, message })
-          if (!written && lease) await assertOwned(tx, lease)
-          seqs.push(Number(written?.seq))
+          if (written) seqs.push(Number(written.seq))
         }
-        if (texts.length === 0) return
-        await tx.event({
-          type: 'session.messages',
-          agentId: String(row?.agent_id),
-          sessionId: id,
-          references: { firstMessage: seqs[0], lastMessage: seqs.at(-1) },
-        })
+        if (seqs.length === 0) {
+          await mustGet(tx, id)
+          return lease && assertOwned(tx, lease)
+        }
+        const references = { firstMessage: seqs[0], lastMessage: seqs.at(-1) }
+        await tx.event({ type: 'session.messages', sessionId: id, references })
       })
     },
     async messages(id) {
@@ -126,7 +124,7 @@ function toRecord(scope: Scope, row: Row): SessionRecord {
     agentId: String(row.agent_id),
     title: json<string>(scope, row.title),
     createdAt: Number(row.created_at),
-    updatedAt: Number(row.updated_at),
+    updatedAt: Number(row.used_at),
     messageCount: Number(row.message_count),
     snapshot: optionalJson<NonNullable<SessionRecord['snapshot']>>(scope, row.snapshot),
     loaded: json<SessionRecord['loaded']>(scope, row.loaded),

@@ -100,6 +100,8 @@ export function createSqlTurns(scope: Scope): Turns {
         const finished = await tx.run(FINISH, { ...fencing(lease), id, state, result: text })
         if (finished === 0) await assertOwned(tx, lease)
         const turn = await mustGet(tx, id)
+        if (finished === 0 && turn.state === 'running')
+          throw storeError('CONFLICT', MESSAGES.notYours({ what: 'turn', id, lease }))
         return finished === 0 ? turn : changed(tx, turn)
       })
     },

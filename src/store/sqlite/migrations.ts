@@ -135,28 +135,29 @@ export const MIGRATIONS: readonly Migration[] = [
         title text not null,
         created_at integer not null,
         updated_at integer not null,
-        message_count integer not null default 0,
         snapshot text,
         loaded text not null,
         state text not null check (state in ('idle', 'running')),
         owner text,
         unique (project_id, id)
       ) strict`,
-      `insert into sessions (project_id, id, agent_id, title, created_at, updated_at, message_count, snapshot, loaded, state, owner)
-        select project_id, id, agent_id, json_quote(title), created_at, updated_at, message_count, snapshot,
+      `insert into sessions (project_id, id, agent_id, title, created_at, updated_at, snapshot, loaded, state, owner)
+        select project_id, id, agent_id, json_quote(title), created_at, updated_at, snapshot,
           coalesce(snapshot -> '$.loaded', '[]'), state, owner
         from old_sessions order by project_id, seq`,
-      'create index sessions_by_use on sessions (project_id, updated_at, seq)',
-
+      // Messages are never removed, and the newest event stays: their identities need no counter of their own to only grow.
       `create table session_messages (
-        seq integer primary key autoincrement,
+        seq integer primary key,
         project_id text not null,
         session_id text not null,
         message text not null,
+        at integer not null,
         foreign key (project_id, session_id) references sessions (project_id, id)
       ) strict`,
-      `insert into session_messages (project_id, session_id, message)
-        select project_id, session_id, message from old_session_messages order by project_id, session_id, seq`,
+      `insert into session_messages (project_id, session_id, message, at)
+        select project_id, session_id, message, (select updated_at from old_sessions
+          where old_sessions.project_id = old_session_messages.project_id and old_sessions.id = session_id)
+        from old_session_messages order by project_id, session_id, seq`,
       'create index messages_by_session on session_messages (project_id, session_id, seq)',
 
       'drop table old_session_messages',
@@ -223,7 +224,7 @@ export const MIGRATIONS: readonly Migration[] = [
       'create index remembered_by_tool on remembered_approvals (project_id, agent_path, tool)',
 
       `create table events (
-        id integer primary key autoincrement,
+        id integer primary key,
         project_id text not null,
         agent_id text,
         session_id text,
@@ -231,7 +232,6 @@ export const MIGRATIONS: readonly Migration[] = [
         refs text not null,
         at integer not null
       ) strict`,
-      'create index events_by_order on events (project_id, id)',
     ],
   },
 ]

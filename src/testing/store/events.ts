@@ -43,6 +43,12 @@ export function eventTests(open: Open, clock: Advance): void {
       'turn.cancelled',
     ])
     assert.deepEqual(live, events)
+    for (const { type, agentId, sessionId } of events)
+      assert.deepEqual(
+        [agentId, sessionId],
+        type === 'approval.remembered' ? [undefined, undefined] : ['main', 's1'],
+        type,
+      )
     stop()
     const asked = events[4]
     assert.deepEqual(asked, {
@@ -101,9 +107,11 @@ export function eventTests(open: Open, clock: Advance): void {
     assert.equal(await store.events.trim({ maxAgeMs: 99 }), 2)
     assert.equal(await store.events.trim({ maxRows: 2 }), 1)
     assert.deepEqual(await store.events.after(0), before.slice(3))
-    assert.equal(await store.events.trim({ maxRows: 0 }), 2)
+    await clock.advance(100)
+    assert.equal(await store.events.trim({ maxAgeMs: 0, maxRows: 0 }), 1)
+    assert.deepEqual(await store.events.after(0), before.slice(4), 'the newest stays')
     await store.sessions.create({ id: 's6', agentId: 'main', title: '' })
-    const [next] = await store.events.after(0)
+    const [, next] = await store.events.after(0)
     assert.ok((next?.id ?? 0) > (before.at(-1)?.id ?? 0))
     await assert.rejects(store.events.trim({ maxRows: -1 }), hasCode('INVALID_ARGUMENT'))
   })

@@ -96,12 +96,17 @@ export function leaseTests(open: Open, clock: Advance): void {
     await assert.rejects(store.turns.take('s1', other), hasCode('INVALID_ARGUMENT', /session:s1/))
   })
 
-  it('lets one owner neither start nor close the call of another', async () => {
+  it('lets one owner close neither the call nor the turn of another', async () => {
     const store = await open()
     const [one, two] = [await acquire(store, 'process:one'), await acquire(store, 'process:two', 'two')]
     await store.ledger.record({ call: call(store, 'c1'), decision: ALLOW, lease: one })
-    assert.equal((await store.ledger.close('c1', succeeded('x'), { lease: two })).state, 'started')
+    await assert.rejects(store.ledger.close('c1', succeeded('x'), { lease: two }), hasCode('CONFLICT', /another lease/))
+    assert.equal((await store.ledger.get('c1'))?.state, 'started')
     assert.equal((await store.ledger.close('c1', succeeded('x'), { lease: one })).state, 'done')
+    const session = await openSession(store)
+    await store.turns.enqueue({ sessionId: 's1', id: 't1', message: { role: 'user' }, lease: one })
+    await store.turns.take('s1', session)
+    await assert.rejects(store.turns.finish('t1', one, { state: 'done' }), hasCode('CONFLICT', /another lease/))
   })
 
   it('closes what an owner left when its time is over, and only that', async () => {

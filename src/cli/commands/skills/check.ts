@@ -17,14 +17,14 @@ import {
   skillAddress,
   toSafeLine,
 } from '../../../kernel/index.ts'
-import type { Local, Look } from '../../../local/index.ts'
+import type { Local, Inspection } from '../../../local/index.ts'
 import { type Invocation, whereFix } from '../../command.ts'
 import { commandData, envelope, type ErrorMember } from '../../envelope.ts'
 import { withProgress } from '../../interactive/progress.ts'
 import { errorOf, type Message, MESSAGES, NOTES } from '../../messages/index.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { copiesMeant, diagnoseHere, factsAbout, type Seen } from '../../show/facts.ts'
-import { findingsData, printCopy, withCommands } from '../../show/findings.ts'
+import { findingsData, printCopy, printExplain, withCommands } from '../../show/findings.ts'
 import { installData, installGround, missingInstallsOf, printInstalls } from '../../show/install.ts'
 import { invalidData, looseIn, skillData } from '../../show/skills.ts'
 import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
@@ -53,7 +53,7 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
   }
 }
 
-type Checked = Seen & Pick<Look, 'diagnostics'>
+type Checked = Seen & Pick<Inspection, 'diagnostics'>
 
 function seenBy({ runtime, loaded, sources, diagnostics }: Local, invocation: Invocation): Checked {
   return {
@@ -179,6 +179,8 @@ function printText({ states, rejected, loose }: Found, { seen, extras, invocatio
     printCopy({ ...broken, findings }, terminal)
   }
   for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal))
+  const broken = rejected.flatMap(({ diagnostics }) => diagnostics)
+  printExplain([...states.flatMap(({ findings }) => findings), ...broken, ...loose], terminal)
 }
 
 /** Why `check` ends with 1. */

@@ -50,14 +50,17 @@ function suggest(name: string): string {
   return plain === '' || RESERVED.test(plain) ? 'my-skill' : plain
 }
 
+/** A comment of YAML: `validate`, `check` and `why` report the missing description until it is replaced. */
+const PLACEHOLDER = '# What it does in one sentence. Use when the user asks for this or that.'
+
 /** The template that ships with the skill `skill-author`, with the name and the description filled in. */
 function fill(name: string, description: string | undefined): string {
   const template = readFileSync(join(packageRoot(), 'skills', 'skill-author', 'assets', 'template.md'), 'utf8')
   const title = `${name[0]?.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`
   const named = template.replace('name: my-skill', () => `name: ${name}`).replace('# My skill', () => `# ${title}`)
-  return description === undefined
-    ? named
-    : named.replace(/^description: .*$/m, () => `description: ${JSON.stringify(toSafeLine(description))}`)
+  // Without a description the skill is held, so that nobody forgets to write one.
+  const line = description === undefined ? PLACEHOLDER : JSON.stringify(toSafeLine(description))
+  return named.replace(/^description: .*$/m, () => `description: ${line}`)
 }
 
 function create(directory: string, file: string, text: string): void {

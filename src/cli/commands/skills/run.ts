@@ -1,4 +1,4 @@
-import { type JsonValue, type Outcome, quotedWord, toSafeLine } from '../../../kernel/index.ts'
+import { type JsonValue, newId, type Outcome, quotedWord, toSafeLine } from '../../../kernel/index.ts'
 import type { Local } from '../../../local/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
@@ -25,8 +25,10 @@ export async function runSkill(invocation: Invocation): Promise<number> {
   try {
     const timeoutSec = secondsFlag(invocation, local)
     warnUnconfined(local, invocation)
-    const baseDir = await baseDirOf(local, name, invocation)
-    const ran = await execute(local, invocation, {
+    // One session for both calls: findings about the command go by the skills loaded in it.
+    const agent = local.runtime.openAgent({ id: agentFlag(invocation), sessionId: newId() })
+    const baseDir = await baseDirOf(agent, { name, invocation })
+    const ran = await execute(agent, invocation, {
       command: toCommand(invocation.rest, baseDir),
       skill_name: name,
       ...(timeoutSec !== undefined && { timeout_sec: timeoutSec }),
@@ -36,6 +38,8 @@ export async function runSkill(invocation: Invocation): Promise<number> {
     await local.close()
   }
 }
+
+type Agent = ReturnType<Local['runtime']['openAgent']>
 
 interface Streams {
   readonly stdout: string[]
@@ -49,14 +53,14 @@ interface Ran {
 }
 
 /** Everything that comes passes through, however much it is; memory stays flat since the command waits for our output. */
-async function execute(local: Local, invocation: Invocation, args: { [name: string]: JsonValue }): Promise<Ran> {
+async function execute(agent: Agent, invocation: Invocation, args: { [name: string]: JsonValue }): Promise<Ran> {
   const { terminal, signal } = invocation
   const json = invocation.flags['json'] === true
   const streams: Streams = { stdout: [], stderr: [] }
   const progress = createProgress(terminal)
   progress.begin('starting the command')
   try {
-    const { outcome } = await local.runtime.openAgent({ id: agentFlag(invocation) }).call(
+    const { outcome } = await agent.call(
       { tool: 'run_command', arguments: args, origin: 'cli' },
       {
         signal: AbortSignal.any([signal, terminal.outputEnd]),
@@ -119,16 +123,16 @@ function toData({ data = {}, stats = {} }: Outcome, streams: Streams): JsonValue
 }
 
 /** Loads the skill through the pipeline, so that trust, policy and ledger see it, and returns where its files are. */
-async function baseDirOf(local: Local, name: string, invocation: Invocation): Promise<string> {
-  const { outcome } = await local.runtime
-    .openAgent({ id: agentFlag(invocation) })
-    .call({ tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' }, { signal: invocation.signal })
+async function baseDirOf(
+  agent: Agent,
+  { name, invocation }: { readonly name: string; readonly invocation: Invocation },
+): Promise<string> {
+  const { outcome } = await agent.call(
+    { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' },
+    { signal: invocation.signal },
+  )
   if (outcome.type !== 'failed') return String(outcome.data['base_dir'])
-  throw notLoaded(outcome, {
-    name,
-    catalog: local.runtime.openAgent({ id: agentFlag(invocation) }).catalog(),
-    invocation,
-  })
+  throw notLoaded(outcome, { name, catalog: agent.catalog(), invocation })
 }
 
 /** One word is a command line; several are words, quoted so that the shell sees them as given. */

@@ -1,6 +1,6 @@
 import { fromSnapshot } from '../../../catalog/index.ts'
 import { type Diagnosis, finding } from '../../../diagnose/index.ts'
-import { CODES, DEFAULT_PROJECT, type JsonValue } from '../../../kernel/index.ts'
+import { CODES, DEFAULT_PROJECT, hasErrors, type JsonValue } from '../../../kernel/index.ts'
 import { type Local, stateFile } from '../../../local/index.ts'
 import { openSqliteStore } from '../../../store/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
@@ -12,7 +12,7 @@ import { diagnoseHere } from '../../show/facts.ts'
 import { findingsData, printDiagnosis } from '../../show/findings.ts'
 import { commandLine, installGround, missingInstallsOf } from '../../show/install.ts'
 
-/** `nexus skills why <name>`: the one answer to why a skill is, or is not, there. Exit code 0 when it is ready, 1 when not, 4 when missing. */
+/** `nexus skills why <name>`: the one answer to why a skill is, or is not, there. Exit code 0 when it is ready and no finding is an error, 1 when not, 4 when missing. */
 export async function whySkill(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   const [name] = invocation.positionals
@@ -44,9 +44,9 @@ export async function whySkill(invocation: Invocation): Promise<number> {
   }
 }
 
-function exitOf({ verdict }: Diagnosis): number {
+function exitOf({ verdict, findings }: Diagnosis): number {
   if (verdict === 'missing') return CODES.SKILL_NOT_FOUND.exit
-  return verdict === 'ready' ? 0 : 1
+  return verdict === 'ready' && !hasErrors(findings) ? 0 : 1
 }
 
 async function explain(name: string, local: Local, invocation: Invocation): Promise<Diagnosis> {

@@ -7,7 +7,15 @@ import { Place } from '../../nexus.ts'
 
 interface Why {
   readonly verdict: string
-  readonly findings: readonly { code: string; message: string; path?: string; line?: number; fix: string }[]
+  readonly findings: readonly {
+    code: string
+    severity: string
+    message: string
+    path?: string
+    line?: number
+    fix: string
+    places?: readonly { path: string }[]
+  }[]
 }
 
 /** A skill in the workspace of a place, at `path` below it. */
@@ -42,7 +50,18 @@ test('a skill that is not there is answered with the places that were searched, 
   const place = new Place(t)
   const answer = await why(place, 'absent')
   assert.equal(answer.code, 4)
-  assert.ok(answer.findings[0]?.message.includes(join(place.workspace, 'skills')))
+  const { places = [] } = answer.findings[0] ?? {}
+  assert.ok(places.some(({ path }) => path === join(place.workspace, 'skills')))
+  const { stdout } = await place.run(['skills', 'why', 'absent'])
+  assert.match(stdout, /\n {4}Looked in:\n {6}\.\/skills\n {6}\S/)
+})
+
+test('why ends with 1 when one of its findings is an error, although the skill is ready', async (t) => {
+  const place = new Place(t)
+  put(place, 'skills/stuck', skill('stuck', 'disable-model-invocation: true\nuser-invocable: false\n'))
+  const { code, verdict, findings } = await why(place, 'stuck')
+  assert.deepEqual([code, verdict, findings[0]?.severity], [1, 'ready', 'error'])
+  assert.equal((await why(place, 'greet')).code, 0)
 })
 
 test('a skill in a wrong place is named with the place', async (t) => {
@@ -138,7 +157,7 @@ test('search finds a ready skill by its words, and ends with 4 when none fits', 
 const WRITTEN: Readonly<Record<string, readonly [metadata: string, line: number, fix: RegExp]>> = {
   'flow-os': ['  x: y\n  requires: {bins: [ls], os: [plan9]}\n', 6, /os:/],
   'other-spelling': ['  install:\n    - kind: brew\n      os: [darwin]\n  os: [osf, Mac-OS]\n', 8, /os:/],
-  'empty-part': ['  requires:\n    config: ["a..b"]\n', 6, /^Correct .*SKILL\.md: 'a\.\.b' is no path of a setting/],
+  'empty-part': ['  requires:\n    config: ["a..b"]\n', 6, /^Fix .*SKILL\.md: 'a\.\.b' is not a valid setting/],
 }
 
 for (const [name, [metadata, line, fix]] of Object.entries(WRITTEN)) {
@@ -158,7 +177,7 @@ test('a requirement that is misspelt is told, although the skill is ready', asyn
   assert.equal(answer.verdict, 'ready')
   assert.deepEqual(
     [found(answer, 'metadata-key').line, found(answer, 'metadata-key').fix],
-    [5, 'write bins: instead of it'],
+    [5, 'Write bins: instead of it.'],
   )
 })
 

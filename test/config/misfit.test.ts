@@ -13,13 +13,13 @@ describe('the fix of a finding', () => {
     // What must be there was meant, under whatever name.
     ['agents: [{name: x}]', 'Did you mean "id"?'],
     ['agents: [{label: x, skills: []}]', 'Did you mean "id"?'],
-    ['agents: [{id: a, name: x}]', /^Allowed here: id, /],
+    ['agents: [{id: a, name: x}]', /^Use one of: id, /],
     ['agents: [{id: a, skils: []}]', 'Did you mean "skills"?'],
     ['agents: [{id: a, maxIterations: 5}]', /^Did you mean limits\.maxIterations\?/],
     ['provider: openai', /^Did you mean \w+\.provider\?/],
     // YAML 1.1 had more words for true and false.
-    ['skills: {entries: {x: {enabled: no}}}', 'Write false: in YAML 1.2 "no" is a text.'],
-    ['skills: {entries: {x: {enabled: Yes}}}', 'Write true: in YAML 1.2 "Yes" is a text.'],
+    ['skills: {entries: {x: {enabled: no}}}', 'Write false: in YAML 1.2 "no" is a string.'],
+    ['skills: {entries: {x: {enabled: Yes}}}', 'Write true: in YAML 1.2 "Yes" is a string.'],
     ['skills: {load: {watch: "on"}}', /^Write true/],
     ['skills: {load: {watch: "false"}}', 'Write false without quotes.'],
     ['limits: {maxIterations: "5"}', 'Write 5 without quotes.'],
@@ -32,7 +32,12 @@ describe('the fix of a finding', () => {
     })
   }
 
-  it('is none where a text can be anything', async () => {
-    assert.deepEqual(await fixesOf('skills: {load: {watch: perhaps}}'), [])
+  it('is an example where a value can be anything', async () => {
+    assert.deepEqual(await fixesOf('skills: {load: {watch: perhaps}}'), ['Write it as, for example: watch: true'])
+    assert.deepEqual(await fixesOf('limits: {maxIterations: many}'), ['Write it as, for example: maxIterations: 1'])
+    assert.deepEqual(await fixesOf('skills: {sources: [./x]}'), [
+      'Write it as, for example: { type: local, path: ./directory }',
+    ])
+    assert.deepEqual(await fixesOf('agents: [{skills: []}]'), ['Add it, such as: id: main'])
   })
 })

@@ -1,0 +1,174 @@
+/** misfit: the facts about a setting that does not fit the schema, for its message. */
+import type * as v from 'valibot'
+import { type JsonValue, nearest, toSafeLine } from '../../kernel/index.ts'
+import { type Message, SETTINGS } from '../messages.ts'
+import { POLICY_WORDS } from '../schema/agents.ts'
+import { exampleOf } from '../schema/example.ts'
+import { choicesOf, knownPaths, type Schema } from '../schema/walk.ts'
+import { shownValue } from '../secrets/mask.ts'
+import { type Path } from './path.ts'
+import { nameOf, shownKey, shownKeyAt } from './shown-key.ts'
+
+/** What valibot found. */
+export type Issue = v.BaseIssue<unknown>
+
+/** What a value is, without the text of a string, and with a number only where `schema` marks it as public. */
+export function describe(value: unknown, schema: Schema | undefined): string {
+  if (value === null || value === undefined) return 'empty'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a map'
+  if (typeof value === 'string') return value === '' ? 'an empty string' : 'a string'
+  const isPublic = shownValue(value as JsonValue, schema) === value
+  if (typeof value === 'number') return isPublic ? `the number ${value}` : 'a number'
+  return isPublic ? String(value) : 'true or false'
+}
+
+/** The message for an issue of valibot; `schema` is that of the value. */
+export function issueMessage(issue: Issue, at: Path, schema: Schema | undefined): Message {
+  const last = issue.path?.at(-1)
+  if (issue.input === undefined) {
+    const [choice] = choicesAt(at, schema)
+    const example = choice === undefined ? lineOf(at, schema) : `${String(at.at(-1))}: ${choice}`
+    return SETTINGS.missingKey({ setting: nameOf(at), example })
+  }
+  if (last !== undefined && 'origin' in last && last.origin === 'key' && issue.kind === 'validation')
+    return SETTINGS.badKey({ key: shownKeyAt(at, true), map: nameOf(at.slice(0, -1)), wanted: wantedBy(issue) })
+  const choices = choicesAt(at, schema)
+  if (issue.kind !== 'validation' && choices.length === 0)
+    return wrongType(at, issue.input, { wanted: typesOf(issue), schema })
+  return wrongValue(issue, at, schema)
+}
+
+/** What should be at a path, and the schema of it. */
+interface Expected {
+  readonly wanted: string
+  readonly schema: Schema | undefined
+}
+
+export function wrongType(at: Path, input: unknown, { wanted, schema }: Expected): Message {
+  const example = `Write it as, for example: ${lineOf(at, schema)}`
+  const fix =
+    input === null ? `Give it a value, for example: ${lineOf(at, schema)}` : (meantBy(input, wanted) ?? example)
+  return SETTINGS.wrongType({ setting: nameOf(at), wanted, found: describe(input, schema), fix })
+}
+
+/** A key of policy where no policy is read: who denies a tool there would believe that it is denied. */
+export function misplacedPolicy(at: Path): Message {
+  return SETTINGS.misplacedPolicy({ setting: nameOf(at), word: policyWord(String(at.at(-1))) ?? 'deny' })
+}
+
+export function reservedName(at: Path): Message {
+  return SETTINGS.reservedKey({ setting: nameOf(at) })
+}
+
+/** `parent` is the map around the key. The nearest key of the same map comes first; one elsewhere only where none is near. */
+export function unknownKey(at: Path, schema: Schema, parent: object): Message {
+  const [name, above] = [String(at.at(-1)), at.slice(0, -1)]
+  const known = Object.keys(schema.entries ?? {})
+  // A required key that is absent was most likely meant, under whatever name.
+  const lacking = known.filter((key) => schema.entries?.[key]?.type !== 'optional' && !Object.hasOwn(parent, key))
+  const near = nearest(name, known) ?? longer(name, known) ?? (lacking.length === 1 ? lacking[0] : undefined)
+  const map = above.length === 0 ? undefined : nameOf(above)
+  return SETTINGS.unknownKey({ key: shownKey(name), map, near, elsewhere: elsewhere(name, above), known })
+}
+
+/** The word of an agent's policy that a key means, however it is capitalised. */
+export function policyWord(key: string): string | undefined {
+  return POLICY_WORDS.find((word) => word === key.trim().toLowerCase())
+}
+
+/** Longer values are cut. */
+const MAX_SHOWN = 60
+
+function wrongValue(issue: Issue, at: Path, schema: Schema | undefined): Message {
+  const { input } = issue
+  const choices = choicesAt(at, schema)
+  const isPublic = input !== '' && (choices.length > 0 || shownValue(input as JsonValue, schema) === input)
+  const found =
+    isPublic && typeof input === 'string' ? `"${toSafeLine(input).slice(0, MAX_SHOWN)}"` : describe(input, schema)
+  const near = typeof input === 'string' ? nearest(input, choices) : undefined
+  const wanted = choices.length > 0 ? `one of ${choices.join(', ')}` : wantedBy(issue)
+  const example = choices[0] === undefined ? lineOf(at, schema) : `${shownKeyAt(at, true)}: ${choices[0]}`
+  const fix = near === undefined ? `Write it as, for example: ${example}` : `Did you mean "${near}"?`
+  return SETTINGS.wrongValue({ setting: nameOf(at), wanted, found, fix })
+}
+
+/** The values that are allowed at a path; of a variant only for the key that chooses the option. */
+function choicesAt(at: Path, schema: Schema | undefined): readonly string[] {
+  return schema?.type === 'variant' && schema.key !== at.at(-1) ? [] : choicesOf(schema)
+}
+
+/** The setting as a line with an example: `maxIterations: 50`. An item of a list has no key. */
+function lineOf(at: Path, schema: Schema | undefined): string {
+  const [key, example] = [at.at(-1), exampleOf(schema)]
+  return typeof key === 'string' ? `${shownKeyAt(at, true)}: ${example}` : example
+}
+
+/** What a value must be: the schema says it where a pattern is behind it. */
+function wantedBy(issue: Issue): string {
+  const { requirement } = issue as Issue & { requirement?: unknown }
+  switch (issue.type) {
+    case 'integer':
+      return 'a whole number'
+    case 'min_value':
+      return `a number of at least ${String(requirement)}`
+    case 'max_value':
+      return `a number of at most ${String(requirement)}`
+    case 'min_length':
+      return 'a string that is not empty'
+    default:
+      return issue.message
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  boolean: 'true or false',
+  Array: 'a list',
+  Object: 'a map',
+}
+
+/** `(string | Object)` of valibot in words. */
+function typesOf({ expected }: Issue): string {
+  const names = (expected ?? '').replace(/[()]/g, '').split(' | ')
+  return [...new Set(names.map((name) => TYPES[name] ?? 'a value'))].join(' or ')
+}
+
+const SWITCHES: ReadonlyMap<string, boolean> = new Map([
+  ...['true', 'yes', 'y', 'on'].map((word) => [word, true] as const),
+  ...['false', 'no', 'n', 'off'].map((word) => [word, false] as const),
+])
+
+/** What a string means where none can be: a key without its space, the booleans of YAML 1.1, and values in quotes. */
+function meantBy(input: unknown, wanted: string): string | undefined {
+  if (typeof input !== 'string') return undefined
+  const joined = wanted === TYPES['Object'] ? /^(\w+):\S/.exec(input)?.[1] : undefined
+  if (joined !== undefined) return `Write a space after "${shownKey(joined)}:".`
+  const meant = SWITCHES.get(input.trim().toLowerCase())
+  if (wanted === TYPES['boolean'] && meant !== undefined)
+    return String(meant) === input
+      ? `Write ${meant} without quotes.`
+      : `Write ${meant}: in YAML 1.2 "${input.trim()}" is a string.`
+  return wanted === TYPES['number'] && /^\d{1,15}$/.test(input) ? `Write ${input} without quotes.` : undefined
+}
+
+/** Keys that occur in many sections: one elsewhere is no hint. */
+const COMMON_KEYS: readonly string[] = ['name', 'type', 'path', 'url', 'id', 'mode', 'provider']
+
+/** A setting of another section with that key, or one letter from it. */
+function elsewhere(name: string, above: Path): string | undefined {
+  if (above.length > 0 && COMMON_KEYS.includes(name)) return undefined
+  const policy = policyWord(name)
+  if (policy !== undefined) return `agents[].tools.${policy}`
+  const paths = knownPaths().toReversed()
+  const byName = new Map(paths.map((path) => [path.slice(path.lastIndexOf('.') + 1), path]))
+  const path = byName.get(name) ?? byName.get(nearest(name, byName.keys(), 1) ?? '')
+  return path?.includes('.') ? path : undefined
+}
+
+/** The only key that begins with this one: "disabled_skills" for "disabled". */
+function longer(name: string, candidates: readonly string[]): string | undefined {
+  const [first, ...more] = candidates.filter((key) => key.toLowerCase().startsWith(name.toLowerCase()))
+  return more.length === 0 ? first : undefined
+}

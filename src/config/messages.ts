@@ -1,0 +1,264 @@
+/** messages: every sentence about the configuration, one row a finding, from facts: what happened, why, and one next step. */
+
+import { commandFix, type ProposedCommand } from '../kernel/index.ts'
+
+/** One finding in words. */
+export interface Message {
+  readonly code: string
+  readonly message: string
+  readonly fix: string
+  readonly proposal?: ProposedCommand
+}
+
+/** Facts by name: settings dotted as in the file, paths as the user may type them, values as they may be shown. */
+type Facts<Names extends string> = Readonly<Record<Names, string>>
+type Renamed = Facts<'path' | 'right'> & { readonly hasRight: boolean }
+
+const row = (code: string, message: string, fix: string | ReturnType<typeof commandFix>): Message => ({
+  code,
+  message,
+  ...(typeof fix === 'string' ? { fix } : fix),
+})
+/** The whole file is left out: half of it would not mean what it says. */
+const refused = (why: string, fix: string, code = 'config-yaml-refused'): Message =>
+  row(code, `Nexus did not read this file. ${why}`, fix)
+const notApplied = (code: string, { setting, why, fix }: Facts<'setting' | 'why' | 'fix'>): Message =>
+  row(code, `${setting} is not applied. ${why}`, fix)
+const notRead = (why: string, { path, right, hasRight }: Renamed): Message =>
+  row(
+    'config-not-read',
+    `Nexus does not read this file. ${why}`,
+    hasRight ? `Move its settings to ${right}. Then remove it.` : `Type: mv ${path} ${right}`,
+  )
+
+const OWN_FILE = 'Write it into ~/.nexus/nexus.yaml, or name a file outside the workspace with --config.'
+const OWN_HOME = 'Set HOME or NEXUS_HOME to a directory of yours outside the workspace.'
+const STRICTER = 'Nexus applies only the stricter settings of this file.'
+
+export const FILES = {
+  notFound: () =>
+    row('config-unreadable', 'The file does not exist.', 'Name a file that exists with --config or NEXUS_CONFIG.'),
+  unreadable: ({ why }: Facts<'why'>) =>
+    row('config-unreadable', `Nexus cannot read this file: ${why}.`, 'Make it a regular file that you may read.'),
+  tooLarge: (maxBytes: number) =>
+    row(
+      'config-too-large',
+      `Nexus did not read this file. It is larger than ${maxBytes} bytes.`,
+      'Remove what is not a setting.',
+    ),
+  notUtf8: () => row('config-encoding', 'Nexus did not read this file. It is not UTF-8 text.', 'Save it as UTF-8.'),
+  openToAll: ({ path }: Facts<'path'>) =>
+    row('config-open', 'Every user of this machine can change this file.', `Type: chmod o-w ${path}`),
+  misnamed: (facts: Renamed) => notRead('A configuration is named nexus.yaml.', facts),
+  misplaced: (facts: Renamed) => notRead('The nexus.yaml of a workspace is beside .nexus, not in it.', facts),
+  more: (count?: number) =>
+    row(
+      'config-more',
+      count === undefined ? 'This file has more errors.' : `This file has ${count} more findings, which are not shown.`,
+      commandFix('Fix the ones above first. Then run:', 'config', 'check'),
+    ),
+} as const
+
+export const YAML = {
+  directive: () => refused('YAML directives are unsupported here.', 'Remove the line that begins with "%".'),
+  secondDocument: () =>
+    refused(
+      'A second YAML document begins here, and a configuration is one.',
+      'Remove the "---" line and all that follows it.',
+    ),
+  tooMany: (most: number) => refused(`It contains more than ${most} values.`, 'Remove what is not a setting.'),
+  tooDeep: (most: number) =>
+    refused(`Values are nested more than ${most} deep here.`, 'Remove levels: no setting is nested that deep.'),
+  alias: () => refused('YAML aliases are unsupported here.', 'Replace the "*" name with the value itself.'),
+  anchor: () => refused('YAML anchors are unsupported here.', 'Remove the "&" name.'),
+  tag: () =>
+    refused('YAML tags are unsupported here.', 'Remove the "!" name. Put quotes around the value if it is a string.'),
+  mergeKey: () => refused('YAML merge keys are unsupported here.', 'Replace the "<<" line with the values themselves.'),
+  notAValue: () => refused('This is not a value.', 'Write a string, a number, true, false, a list or a map.'),
+  halfCharacter: () =>
+    refused('This string contains half of a surrogate pair.', 'Write the character itself instead of its escape.'),
+  notFinite: () =>
+    refused('This number is not finite.', 'Write an ordinary number. Put quotes around it if it is a string.'),
+  keyNotString: () =>
+    refused('This key is not a plain string.', 'Write the key as one word, or put quotes around it.', 'config-bad-key'),
+  duplicateKey: ({ key }: Facts<'key'>) =>
+    refused(`The key "${key}" is here twice.`, 'Keep one of the two.', 'config-duplicate-key'),
+  syntax: ({ why, fix }: Facts<'why' | 'fix'>) => refused(`This is not YAML: ${why}.`, fix, 'config-syntax'),
+  notAMap: ({ found }: Facts<'found'>) =>
+    refused(
+      `It must be a map of settings; it is ${found}.`,
+      'Write each setting as "key: value", such as: model: openai/gpt-5.4-mini',
+      'config-wrong-type',
+    ),
+  joinedRoot: (facts: Facts<'why' | 'fix'>) =>
+    refused(`This is not YAML: ${facts.why}.`, facts.fix, 'config-wrong-type'),
+} as const
+
+type Misfit = Facts<'setting' | 'wanted' | 'found' | 'fix'>
+
+export const SETTINGS = {
+  wrongType: ({ wanted, found, ...facts }: Misfit) =>
+    notApplied('config-wrong-type', { ...facts, why: `It must be ${wanted}; it is ${found}.` }),
+  wrongValue: ({ wanted, found, ...facts }: Misfit) =>
+    notApplied('config-wrong-value', { ...facts, why: `It must be ${wanted}; it is ${found}.` }),
+  sandboxTwice: ({ setting }: Facts<'setting'>) => {
+    const why = 'It is another name of execution.sandbox, and the two have different values.'
+    return notApplied('config-wrong-value', { setting, why, fix: 'Keep one of the two.' })
+  },
+  badKey: ({ key, map, wanted }: Facts<'key' | 'map' | 'wanted'>) =>
+    row('config-bad-key', `"${key}" is not applied. It is not a valid name in ${map}.`, `Write ${wanted}.`),
+  reservedKey: ({ setting }: Facts<'setting'>) => {
+    const why = 'JavaScript reserves its name.'
+    return notApplied('config-bad-key', { setting, why, fix: 'Write another name.' })
+  },
+  builtInPreset: ({ setting, name }: Facts<'setting' | 'name'>) => {
+    const why = `The preset "${name}" is built in and cannot be redefined.`
+    return notApplied('config-bad-key', { setting, why, fix: `Write another name, and in it extends: ${name}` })
+  },
+  unknownKey: (at: {
+    readonly key: string
+    /** Absent at the top level. */
+    readonly map: string | undefined
+    readonly near: string | undefined
+    readonly elsewhere: string | undefined
+    readonly known: readonly string[]
+  }) =>
+    row(
+      'config-unknown-key',
+      `"${at.key}" is not applied. ${at.map ?? 'nexus.yaml'} has no setting of this name.`,
+      at.near === undefined
+        ? `${at.elsewhere === undefined ? '' : `Did you mean ${at.elsewhere}? `}Use one of: ${at.known.join(', ')}.`
+        : `Did you mean "${at.near}"?`,
+    ),
+  missingKey: ({ setting, example }: Facts<'setting' | 'example'>) =>
+    row('config-missing-key', `${setting} is missing. What needs it is not applied.`, `Add it, such as: ${example}`),
+  misplacedPolicy: ({ setting, word }: Facts<'setting' | 'word'>) =>
+    row(
+      'config-misplaced-policy',
+      `${setting} has no effect here. Every agent has its own policy.`,
+      `Move it to agents[].tools.${word}, such as: agents: [{ id: main, tools: { ${word}: [run_command] } }]`,
+    ),
+  unknownName: (
+    at: Facts<'setting' | 'kind' | 'name'> & { readonly near: string | undefined; readonly known: readonly string[] },
+  ) => {
+    const why = `The configuration defines no ${at.kind} "${at.name}".`
+    const fix = at.near === undefined ? `Use one of: ${at.known.join(', ')}.` : `Did you mean "${at.near}"?`
+    return notApplied('config-unknown-name', { setting: at.setting, why, fix })
+  },
+  circle: ({ setting, most }: Facts<'setting'> & { readonly most: number }) => {
+    const why = `It leads back to itself, or over more than ${most} steps.`
+    return notApplied('config-circle', { setting, why, fix: 'Remove one extends of this chain.' })
+  },
+  duplicateAgent: ({ id }: Facts<'id'>) =>
+    row(
+      'config-duplicate-agent',
+      `This file defines the agent "${id}" twice.`,
+      'Write another id, or move the settings into one of the two.',
+    ),
+  notUsed: ({ setting, what, effect }: Facts<'setting' | 'what' | 'effect'>) =>
+    row(
+      'config-not-used',
+      `${setting} has no effect yet. This version does not ${what}${effect === '' ? '' : `: ${effect}`}.`,
+      'Remove it, or keep it for a later version.',
+    ),
+  /** Source: seed 002, "Built-in Skills". */
+  unknownBuiltin: ({ name }: Facts<'name'>, known: readonly string[]) =>
+    row(
+      'config-unknown-builtin',
+      `Unknown built-in skill: ${name}. Available: [${known.join(', ')}]`,
+      `Use one of: ${known.join(', ')}.`,
+    ),
+} as const
+
+export const REFERENCES = {
+  notHere: ({ setting }: Facts<'setting'>) => {
+    const why = 'Nexus replaces no variables in this setting.'
+    return notApplied('config-env-not-here', {
+      setting,
+      why,
+      fix: 'Write the value itself.',
+    })
+  },
+  syntax: ({ setting }: Facts<'setting'>) => {
+    const why = 'It contains ${ without a variable name and }.'
+    return notApplied('config-env-syntax', { setting, why, fix: 'Write ${NAME}. For a literal ${ write $${.' })
+  },
+  /** `unit`: the largest part that is left out with it. */
+  unset: ({ setting, variable, unit }: Facts<'setting' | 'variable' | 'unit'>, isEmpty: boolean) =>
+    notApplied('config-env-unset', {
+      setting: unit,
+      why: `${setting === unit ? 'It' : setting} refers to ${variable}, which is ${isEmpty ? 'empty' : 'not set'}.`,
+      fix: isEmpty ? `Give ${variable} a value, or remove the line.` : `Set ${variable}, or remove the line.`,
+    }),
+  secretFile: ({ setting, path, why, unit }: Facts<'setting' | 'path' | 'why' | 'unit'>) =>
+    notApplied('config-secret-unreadable', {
+      setting: unit,
+      why: `${setting === unit ? 'It' : setting} refers to the file ${path}, which ${why}.`,
+      fix: `Write the secret into ${path}, and make it readable by you.`,
+    }),
+  secretOpen: ({ path }: Facts<'path'>) =>
+    row('config-secret-open', `Other users of this machine can read the secret in ${path}.`, `Type: chmod 600 ${path}`),
+  /** `why` completes "It …". */
+  wrongSecret: ({ setting, why, fix }: Facts<'setting' | 'why' | 'fix'>) =>
+    notApplied('config-wrong-value', { setting, why: `It ${why}.`, fix }),
+  environment: ({ name, why, fix }: Facts<'name' | 'why' | 'fix'>) =>
+    row('environment-wrong-value', `Nexus ignores the variable ${name}. ${why}`, fix),
+} as const
+
+const CHANGES = {
+  unrecorded: 'is not applied. An older version of Nexus did not record what you trusted.',
+  added: 'is not applied. It was added after you trusted this workspace.',
+  changed: 'is not applied. It changed after you trusted this workspace.',
+  removed: 'was removed after you trusted this workspace.',
+} as const
+
+export const TRUST = {
+  untrusted: ({ setting }: Facts<'setting'>, isUserOnly: boolean) =>
+    row(
+      'config-untrusted',
+      `${setting} is not applied. Until you run nexus trust, ${STRICTER}`,
+      isUserOnly ? OWN_FILE : commandFix('Read the file. Then run:', 'trust'),
+    ),
+  userOnly: ({ setting }: Facts<'setting'>) => {
+    const why = 'A file of the workspace never loosens the sandbox, trusted or not.'
+    return notApplied('config-user-only', { setting, why, fix: OWN_FILE })
+  },
+  changed: ({ setting }: Facts<'setting'>, how: keyof typeof CHANGES, argument?: readonly string[]) =>
+    row(
+      'config-changed-since-trust',
+      `${setting} ${CHANGES[how]} Until you trust it again, ${STRICTER}`,
+      commandFix('Run:', 'trust', ...(argument === undefined ? [] : argument)),
+    ),
+  gone: () =>
+    row(
+      'config-changed-since-trust',
+      'The nexus.yaml of this workspace is gone since you trusted it. None of its settings applies any more.',
+      commandFix('Restore the file, or run:', 'trust'),
+    ),
+  homeInWorkspace: ({ workspace }: Facts<'workspace'>) =>
+    row(
+      'environment-home-in-workspace',
+      `Nexus treats your Nexus directory as a part of the workspace ${workspace}: HOME leads into it.`,
+      OWN_HOME,
+    ),
+  /** Trust helps only after there is a home of the user's own. */
+  afterOwnHome: (fix: string | undefined) => (fix === undefined ? OWN_HOME : `${OWN_HOME} Then: ${fix}`),
+  insecure: ({ path }: Facts<'path'>) =>
+    row(
+      'trust-insecure',
+      'Nexus trusts no workspace. Other users can change the list of trusted ones.',
+      `Inspect the file. Then type: chmod 600 ${path}`,
+    ),
+  damaged: () =>
+    row(
+      'trust-damaged',
+      'Nexus trusts no workspace. The list of trusted ones is damaged.',
+      'Run nexus trust again in each workspace. Nexus keeps the damaged file beside the new one.',
+    ),
+  unreadable: ({ path, code }: Facts<'path' | 'code'>) =>
+    row(
+      'trust-unreadable',
+      `Nexus trusts no workspace. It cannot read the list of trusted ones (${code}).`,
+      `Make ${path} readable for you.`,
+    ),
+} as const

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { programName } from '../../src/cli/program.ts'
+import { ROOT } from '../source-tree.ts'
+import { Place } from './nexus.ts'
+
+const SCRIPT = join(ROOT, 'dist/cli/bin.cjs')
+const SKILL = '---\nname: NAME\ndescription: Reads files. Use when there are files.\n---\n\n# Read\n\nRead it.\n'
+
+function put(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
+
+test('the program is called nexus where PATH leads to it, npx nexus in a checkout and a project, else node with its path', (t) => {
+  const { root, bin, workspace } = new Place(t)
+  const node = realpathSync(process.execPath)
+  const start = { script: SCRIPT, node, cwd: workspace, path: '' }
+  assert.equal(programName({ ...start, path: bin }), 'nexus')
+  // npm puts this directory on PATH for its scripts only.
+  const ofPackage = join(root, 'node_modules/.bin')
+  mkdirSync(ofPackage, { recursive: true })
+  assert.equal(programName({ ...start, cwd: '/', path: ofPackage }), `${node} ${SCRIPT}`)
+  symlinkSync(SCRIPT, join(ofPackage, 'nexus'))
+  assert.equal(programName({ ...start, path: ofPackage }), 'npx nexus')
+  assert.equal(programName({ ...start, cwd: ROOT }), 'npx nexus')
+  assert.equal(programName({ ...start, cwd: '/', path: dirname(node) }), `node ${SCRIPT}`)
+  assert.equal(programName({ ...start, cwd: '/', path: join(root, 'empty') }), `${node} ${SCRIPT}`)
+})
+
+test('a printed command works when it is typed as it is printed, without nexus on PATH', async (t) => {
+  const place = new Place(t)
+  const { stderr } = await place.run(['skills', 'list'], { env: { PATH: '/usr/bin:/bin' } })
+  const [, line = ''] = /^For the reasons: (.*)$/m.exec(stderr) ?? []
+  assert.match(line, /bin\.cjs skills list --all$/)
+  const options = { cwd: place.workspace, encoding: 'utf8', env: { HOME: place.root, NEXUS_HOME: place.home } } as const
+  const { stdout, status } = spawnSync('/bin/sh', ['-c', line], options)
+  assert.equal(status, 0)
+  assert.match(stdout, /◌ greet {2}its source is not trusted/)
+})
+
+test('fixes of every room name the program as it is started here, and JSON names it nexus', async (t) => {
+  const place = new Place(t)
+  const args = ['run', 'Say hello']
+  const typed = await place.run(args, { env: { PATH: '/usr/bin:/bin' } })
+  assert.match(typed.stderr, /then run: \S*node \S*bin\.cjs trust \/\S+workspace$/m)
+  const { stdout } = await place.run([...args, '--json'], { env: { PATH: '/usr/bin:/bin' } })
+  const { error } = JSON.parse(stdout) as { error: { fix: string; command: string[] } }
+  assert.match(error.fix, /then run: nexus trust \//)
+  assert.deepEqual(error.command, ['nexus', 'trust', place.workspace])
+})
+
+test('run - reads the task from standard input, and an empty one is wrong use', (t) => {
+  const place = new Place(t)
+  const { env } = place.options()
+  const line = place.line([
+    'run',
+    '-',
+    '--trust',
+    '--model',
+    'openai-compatible/x',
+    '--base-url',
+    'http://127.0.0.1:9/v1',
+  ])
+  const [program = '', ...rest] = line
+  const run = (input: string) => spawnSync(program, rest, { cwd: place.workspace, env, input, encoding: 'utf8' })
+  const empty = run(' \n')
+  assert.equal(empty.status, 2)
+  assert.match(empty.stderr, /reads the task from standard input, which was empty/)
+  assert.equal(run('Count the words.\n').status, 3)
+  const listed = execFileSync(program, [...place.line(['sessions', 'list', '--json']).slice(1)], {
+    cwd: place.workspace,
+    env,
+    encoding: 'utf8',
+  })
+  const { data } = JSON.parse(listed) as { data: { sessions: { title: string }[] } }
+  assert.deepEqual(
+    data.sessions.map(({ title }) => title),
+    ['Count the words.'],
+  )
+})
+
+test('list names what is not offered, and folders of other programs that are not searched', async (t) => {
+  const place = new Place(t)
+  const folder = join(place.root, '.claude/skills')
+  put(join(folder, 'reader/SKILL.md'), SKILL.replace('NAME', 'reader'))
+  mkdirSync(join(place.root, '.codex/skills'), { recursive: true })
+  const { stderr } = await place.run(['skills', 'list'])
+  assert.match(stderr, /^\d held: .*greet/m)
+  assert.match(
+    stderr,
+    /^Not searched: ~\/\.claude\/skills .*skills\.load\.extraDirs.*nexus skills list --skills-dir \//m,
+  )
+  assert.doesNotMatch(stderr, /\.codex/)
+  const read = await place.run(['skills', 'list', '--skills-dir', folder])
+  assert.match(read.stdout, /✓ reader/)
+  assert.doesNotMatch(read.stderr, /Not searched/)
+})
+
+test('doctor says that commands are refused in the home directory, and where to work', async (t) => {
+  const place = new Place(t)
+  const { code, stdout } = await place.run(['doctor'], { cwd: place.root, env: { NEXUS_HOME: join(place.root, 'n') } })
+  assert.equal(code, 1)
+  assert.match(
+    stdout,
+    /✗ directory .*\n.*workspace-refused.*\n.*home directory.*\n\s+fix: Work in the directory of one project/,
+  )
+  assert.match((await place.run(['doctor'])).stdout, /✓ directory +\.: commands may run here/)
+})
+
+test('migrate writes into the folder of another program only with consent', async (t) => {
+  const place = new Place(t)
+  const file = join(place.workspace, '.claude/skills/claw/SKILL.md')
+  const text =
+    '---\nname: claw\ndescription: Claws. Use to claw.\nmetadata: {"openclaw": {"requires": {"bins": ["sh"]}}}\n---\n\nBody.\n'
+  put(file, text)
+  const { code, stderr } = await place.run(['skills', 'migrate', '.claude/skills'])
+  assert.equal(code, 1)
+  assert.match(stderr, /Nothing was changed: \.\/\.claude\/skills is a folder of Claude Code/)
+  assert.equal(readFileSync(file, 'utf8'), text)
+  assert.equal((await place.run(['skills', 'migrate', '.claude/skills', '--dry-run'])).code, 0)
+  assert.equal((await place.run(['skills', 'migrate', '.claude/skills', '--yes'])).code, 0)
+  assert.notEqual(readFileSync(file, 'utf8'), text)
+})
+
+test('skills run explains a file of the skill that the command looked for in the workspace', async (t) => {
+  const place = new Place(t)
+  if (!existsSync('/usr/bin/bwrap')) return t.skip('no sandbox here')
+  put(join(place.workspace, 'skills/reader/SKILL.md'), SKILL.replace('NAME', 'reader'))
+  put(join(place.workspace, 'skills/reader/scripts/read.sh'), 'echo read\n')
+  const { stderr } = await place.run(['skills', 'run', 'reader', '--trust', '--', 'cat', 'scripts/read.sh'])
+  assert.match(stderr, /note: .*scripts\/read\.sh/)
+})
+
+test('completion offers the skills, agents and sessions of this workspace', async (t) => {
+  const place = new Place(t)
+  const names = async (kind: string) => (await place.run(['completion', '--names', kind])).stdout.split('\n')
+  assert.ok((await names('skills')).includes('greet'))
+  assert.ok((await names('agents')).includes('main'))
+  assert.deepEqual(await names('sessions'), [''])
+  const { stdout: script } = await place.run(['completion', 'bash'])
+  const typed = 'COMP_WORDS=(nexus skills show gre) COMP_CWORD=3; _nexus; printf "%s\\n" "${COMPREPLY[@]}"'
+  const env = { ...place.options().env, PATH: [place.bin, process.env['PATH']].join(delimiter) }
+  const offered = spawnSync('bash', ['-c', `${script}\n${typed}`], { cwd: place.workspace, env, encoding: 'utf8' })
+  assert.equal(offered.stdout.trim(), 'greet', offered.stderr)
+})
