@@ -73,7 +73,7 @@ export function createAgent(options: AgentOptions): Agent {
     const turnId = queued.id
     const emit = guard(onEvent)
     emit({ type: 'turn-queued', turnId, sessionId })
-    const onWait = (): void => emit({ type: 'notice', code: 'turn-waits', text: waitText(sessionId) })
+    const onWait = (): void => emit({ type: 'notice', code: 'turn-waits', text: waitText(queued) })
     const taken = await takeQueued(store, queued, { signal, onWait })
     emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
     const result =
@@ -171,8 +171,8 @@ function never(): AbortSignal {
   return new AbortController().signal
 }
 
-function waitText(sessionId: string): string {
-  return `Session ${sessionId} has another turn. This message waits for its end.`
+function waitText({ id, sessionId }: TurnRecord): string {
+  return `Session ${sessionId} has another turn, so this message waits. To cancel it: nexus sessions cancel ${id}`
 }
 
 function sessionOf({ id, sessionId }: TurnAgent): string {

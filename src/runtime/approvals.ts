@@ -1,28 +1,13 @@
 /** approvals: the one broker of a project. A person is asked about a recorded call, here or from another process. */
 import { coversCommand, type ShownCommand } from '../authorize/index.ts'
 import { type Call, errorMessage, NexusError } from '../kernel/index.ts'
-import type { Answer, Answered, Approval, RememberedApproval, Store } from '../store/index.ts'
-import type { ApprovalAnswer, Parts } from './types.ts'
+import type { Answer, Answered, Approval, Store } from '../store/index.ts'
+import type { ApprovalAnswer, ApprovalsBroker, Parts } from './types.ts'
 
 /** How long a question stays open. */
 export const APPROVAL_MS = 10 * 60_000
 /** How often another process's answer is looked for. */
 const POLL_MS = 250
-
-/** Questions about calls, and answers that are remembered. */
-export interface ApprovalsBroker {
-  /** The open questions, oldest first. */
-  list(): Promise<readonly Approval[]>
-  /**
-   * Answers a question. A second answer, or one that comes too late, changes nothing: `isApplied` is false.
-   * Throws CALL_DENIED for an answerer that may not answer, INVALID_ARGUMENT for an unknown id or what cannot be remembered.
-   */
-  answer(id: string, answer: Answer): Promise<Answered>
-  /** The answers that are remembered, oldest first. */
-  remembered(): Promise<readonly RememberedApproval[]>
-  /** True when there was one. */
-  forget(id: string): Promise<boolean>
-}
 
 /** The broker as calls use it. */
 export interface AskingBroker extends ApprovalsBroker {

@@ -48,23 +48,17 @@ export async function runCall(
   const options = { ...given.options, signal: given.options.signal ?? new AbortController().signal }
   const { signal } = options
 
-  // check
-  const problem = argumentsProblem(given.request.arguments)
-  const request = problem === undefined ? given.request : { ...given.request, arguments: {} }
-  const skill = await skillOf(agent, request, signal)
-  const call = toCall(request, agent, project)
-
-  // redact: from here on only the tool itself gets the arguments as they were given
-  const shown = { ...call, ...redact({ tool: call.tool, arguments: call.arguments }) }
+  // check, redact: from here on only the tool itself gets the arguments as they were given
+  const about = await check(agent, project, { request: given.request, signal })
+  const { call, shown } = about
 
   // decide
-  const about = { agent, call, shown, skill, row: skill && (await rowOf(agent, skill, signal)) }
   const { decision: first, approval } = await decide(about, project)
 
   // record, before anybody is asked and before anything runs; a refused call ends here in one write
   const lease = await agent.lease()
   const row = { call: shown, decision: first, lease, ...(about.row && { skill: about.row }) }
-  const refusal = refusalOf(first, about, signal) ?? unreadable(problem)
+  const refusal = refusalOf(first, about, signal) ?? unreadable(about.problem)
   if (refusal) {
     const outcome = toOutcome(redact, refusal)
     const entry = await ledger.record({ ...row, outcome })
@@ -74,10 +68,7 @@ export async function runCall(
   await ledger.record(approval ? { ...row, approval } : row)
 
   // ask -> decide again -> record
-  const decision =
-    approval && first.type === 'ask'
-      ? await ask(about, project, { approval, question: first.question, options })
-      : first
+  const decision = await decideAfterAsking(about, project, { first, approval, options })
   options.onDecision?.(decision)
   const refused = refusalOf(decision, about, signal)
   if (refused) {
@@ -103,6 +94,22 @@ interface About {
   readonly shown: Call
   readonly skill: Skill | undefined
   readonly row: LedgerEntry['skill']
+  /** Why its arguments cannot be read. */
+  readonly problem: string | undefined
+}
+
+/** The call, its form without secrets, and the skill that it names as that is now. */
+async function check(
+  agent: CallingAgent,
+  project: ProjectState,
+  { request: given, signal }: { readonly request: CallRequest; readonly signal: AbortSignal },
+): Promise<About> {
+  const problem = argumentsProblem(given.arguments)
+  const request = problem === undefined ? given : { ...given, arguments: {} }
+  const skill = await skillOf(agent, request, signal)
+  const call = toCall(request, agent, project)
+  const shown = { ...call, ...project.redact({ tool: call.tool, arguments: call.arguments }) }
+  return { agent, call, shown, skill, row: skill && (await rowOf(agent, skill, signal)), problem }
 }
 
 /** The decision, and the question to a person when it is `ask`. A remembered answer allows; where nobody can be asked, it is a denial. */
@@ -124,23 +131,21 @@ async function decide(
   return { decision, approval: mayRemember && prefix !== undefined ? { ...approval, prefix } : approval }
 }
 
-/** Waits for the answer to a recorded question, then decides again: what changed meanwhile counts. */
-async function ask(
+/** The decision after a person was asked, if one was: decided again, so that what changed meanwhile counts. */
+async function decideAfterAsking(
   { agent, shown, skill }: About,
   { broker }: ProjectState,
-  {
-    approval,
-    question,
-    options,
-  }: {
-    readonly approval: { readonly id: string }
-    readonly question: string
-    readonly options: CallOptions & { signal: AbortSignal }
+  asked: {
+    readonly first: Decision
+    readonly approval: { readonly id: string } | undefined
+    readonly options: CallOptions & { readonly signal: AbortSignal }
   },
 ): Promise<Decision> {
+  const { first, approval, options } = asked
+  if (!approval || first.type !== 'ask') return first
   const { signal, onAsked } = options
   onAsked?.({ approvalId: approval.id, isOpen: true })
-  const reply = await broker.ask(approval.id, { call: shown, question, signal })
+  const reply = await broker.ask(approval.id, { call: shown, question: first.question, signal })
   onAsked?.({ approvalId: approval.id, isOpen: false })
   const decision = agent.decide(shown, skill)
   if (decision.type !== 'ask') return decision

@@ -1,7 +1,6 @@
 /** runtime: the pipeline, discover -> gate -> catalog -> load -> authorize -> execute -> record, over parts that are given to it. */
 export { type CatalogRules, findSkills } from './build-catalogs.ts'
 export { createPromptIndex } from './prompt-index.ts'
-export type { ApprovalsBroker } from './approvals.ts'
 export { createRuntime } from './create-runtime.ts'
 export { keepLease, type KeptLease } from './ownership.ts'
 export type {
@@ -9,6 +8,7 @@ export type {
   AgentProfile,
   AgentSpec,
   ApprovalAnswer,
+  ApprovalsBroker,
   CallOptions,
   CallRequest,
   CallResult,

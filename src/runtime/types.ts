@@ -20,8 +20,7 @@ import type {
 import type { LoadedInSession } from '../load/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import type { SkillSource, Watcher, WatchOptions } from '../sources/index.ts'
-import type { Answer, Approval, Lease, Store } from '../store/index.ts'
-import type { ApprovalsBroker } from './approvals.ts'
+import type { Answer, Answered, Approval, Lease, RememberedApproval, Store } from '../store/index.ts'
 import type { DefinitionForms, ExecutionSettings, Registry, SkillCommandParts } from '../tools/index.ts'
 
 /** What one agent may see and do. */
@@ -189,6 +188,21 @@ export interface AgentHandle {
   redactStream(): StreamRedactor
   /** Decides, records, runs and records one call. Refusals and failures are outcomes; it throws only when the ledger fails. */
   call(request: CallRequest, options?: CallOptions): Promise<CallResult>
+}
+
+/** Questions about calls, and answers that are remembered. */
+export interface ApprovalsBroker {
+  /** The open questions, oldest first. */
+  list(): Promise<readonly Approval[]>
+  /**
+   * Answers a question. A second answer, or one that comes too late, changes nothing: `isApplied` is false.
+   * Throws CALL_DENIED for an answerer that may not answer, INVALID_ARGUMENT for an unknown id or what cannot be remembered.
+   */
+  answer(id: string, answer: Answer): Promise<Answered>
+  /** The answers that are remembered, oldest first. */
+  remembered(): Promise<readonly RememberedApproval[]>
+  /** True when there was one. */
+  forget(id: string): Promise<boolean>
 }
 
 /** A running pipeline over one project: what all its agents share. */
