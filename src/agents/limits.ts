@@ -18,7 +18,7 @@ export interface AgentLimits {
 
 export const DEFAULT_LIMITS: AgentLimits = {
   maxIterations: DEFAULTS.maxIterations,
-  maxConcurrentTools: 10,
+  maxConcurrentTools: DEFAULTS.maxConcurrentTools,
   stepTimeoutMs: 300_000,
   turnTimeoutMs: 0,
   maxRetries: 2,
