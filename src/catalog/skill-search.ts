@@ -1,7 +1,6 @@
 import type MiniSearch from 'minisearch'
 
-import { isJsonObject, type JsonValue, nameKey, type Skill, skillAddress } from '../kernel/index.ts'
-import { compareBytes } from './precedence.ts'
+import { compareUtf8, isJsonObject, type JsonValue, nameKey, type Skill, skillAddress } from '../kernel/index.ts'
 import { shownName, shownText } from './shown-text.ts'
 
 /** Skills that match some words, the best first. */
@@ -82,7 +81,7 @@ export function createSkillSearch(skills: readonly Skill[], options: SkillSearch
 function inOrder(skills: readonly Skill[]): readonly Skill[] {
   return skills.toSorted(
     (a, b) =>
-      compareBytes(a.name, b.name) || compareBytes(skillAddress(a), skillAddress(b)) || compareBytes(a.file, b.file),
+      compareUtf8(a.name, b.name) || compareUtf8(skillAddress(a), skillAddress(b)) || compareUtf8(a.file, b.file),
   )
 }
 

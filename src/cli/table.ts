@@ -271,7 +271,7 @@ export const COMMANDS: readonly Command[] = [
         type: 'string',
         value: 'KIND',
         choices: CHOICES.names,
-        help: 'print the names of skills, agents or sessions here, one a line, as the scripts need them',
+        help: 'print the skills, agents, sessions or codes here, one a line, for the completion scripts',
       },
       ...JSON_OPTION,
     },
