@@ -138,15 +138,15 @@ function rank({ ranked, words }: Index, query: string): readonly number[] {
     processTerm: (word) => word,
     boost: BOOST,
     prefix: (word) => word.length > 1 && telling.length > 0,
-    // A word that some skill uses is no slip.
-    fuzzy: (word) => (words.has(word) ? false : slips(word)),
+    // A word that some skill uses is not a typo.
+    fuzzy: (word) => (words.has(word) ? false : typosIn(word)),
   })
   const order = found.map(({ id, score }) => ({ id: id as number, score }))
   return order.sort((a, b) => b.score - a.score || a.id - b.id).map(({ id }) => id)
 }
 
 /** How many letters of a word may differ; two letters that changed places are two. */
-function slips(word: string): number | false {
+function typosIn(word: string): number | false {
   if (word.length < 4) return false
   return word.length < 5 ? 1 : 2
 }
