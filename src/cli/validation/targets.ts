@@ -38,21 +38,6 @@ export interface Targets {
   readonly isMissing: boolean
 }
 
-/** Codes of this module. */
-export const TARGET_CODES = {
-  'path-missing': { severity: 'error', means: 'the path does not exist' },
-  'path-kind': { severity: 'error', means: 'the path is neither a directory nor a regular file' },
-  'cannot-load': {
-    severity: 'error',
-    means: 'the files of the skill cannot be loaded: too many, too large, not readable',
-  },
-  'left-out': {
-    severity: 'warning',
-    means: 'links and special files in the directory, which are no part of the skill',
-  },
-  'skill-missing': { severity: 'error', means: 'the directory contains no SKILL.md, nor does any folder below it' },
-} as const
-
 /** Finds the skills of paths: a SKILL.md, a skill's folder, or a folder of skills. Throws only CANCELLED. */
 export async function findTargets(
   paths: readonly string[],
