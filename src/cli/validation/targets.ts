@@ -115,11 +115,11 @@ async function targetsIn(absolute: string, { cwd, signal }: Where): Promise<Targ
   const linked = linkTarget(realpathSync.native(absolute), cwd)
   if (linked) return { targets: [linked], diagnostics: [], isMissing: false }
   const source = createFolderSource({ id: 'path', tier: 'extra', rank: 0, path: absolute, trusted: false })
-  const { skills, rejected, diagnostics } = await discover([source], { ...(signal && { signal }) })
+  const { skills, invalid, diagnostics } = await discover([source], { ...(signal && { signal }) })
   const whole = skills.map(({ file, linkedTo, diagnostics: found }): Target => {
     return { ...targetIn(file, found.filter(isOfSource), cwd), linkedTo, isWhole: true }
   })
-  const broken = rejected.map(({ file, diagnostics: found }) => targetIn(file, found.filter(isOfSource), cwd))
+  const broken = invalid.map(({ file, diagnostics: found }) => targetIn(file, found.filter(isOfSource), cwd))
   const targets = [...whole, ...broken].sort((a, b) => (a.shown < b.shown ? -1 : 1))
   const loose = diagnostics.map((diagnostic) => ({ ...diagnostic, path: shownPath(diagnostic.path, cwd) }))
   if (targets.length > 0) return { targets, diagnostics: loose, isMissing: false }
