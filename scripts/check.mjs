@@ -35,7 +35,7 @@ function runTests(args) {
   return passThrough(process.execPath, ['--test', ...TEST_OPTIONS, ...args], { cwd: ROOT, env: TEST_ENV })
 }
 
-/** Every test file but the long ones: those are for `npm run soak`. */
+/** Every test file but the long ones: those are for `npm run test:long` (20 rounds) and `npm run soak` (200). */
 function testFiles() {
   return globSync('test/**/*.test.ts', { cwd: ROOT, exclude: (path) => path === 'soak' || path === 'fixtures' }).sort()
 }

@@ -1,28 +1,33 @@
-import { type Clock, type JsonObject, newId, NexusError, systemClock } from '../kernel/index.ts'
-import { currentOwner, isOwnerAlive, type SessionRecord, type Sessions, type StoredMessage } from '../store/index.ts'
+import { type Clock, type JsonObject, NexusError, systemClock } from '../kernel/index.ts'
+import type { Store, StoredMessage, TurnRecord } from '../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
 import { repairHistory, toTitle, userMessage } from './history.ts'
-import { loadedOf, withLoaded } from './loaded-skills.ts'
 import { type AgentLimits, toLimits } from './limits.ts'
 import type { ModelChoice } from './model/open-model.ts'
-import type { TurnAgent } from './turn-context.ts'
 import { skillsOfTurn } from './skills-of-turn.ts'
 import { runTurn, toFault } from './turn.ts'
+import type { TurnAgent } from './turn-context.ts'
+import { takeQueued, type TakenTurn } from './turn-queue.ts'
 
 /** A model with tools, skills and a history. */
 export interface Agent {
   readonly id: string
   readonly sessionId: string
   /**
-   * One turn: resolves when the model answered or the turn ended otherwise; what went wrong on the way is in the result.
-   * Rejects before the turn begins with INVALID_ARGUMENT (no content), CONFLICT (the session has a turn on),
-   * or STORE_FAILED. One turn at a time: a second `send` is refused, not queued.
+   * One turn. The message is queued durably, and runs when no earlier turn of its session does; its id is in the event
+   * `turn-queued`. Resolves when the model answered or the turn ended otherwise; what went wrong on the way is in the result.
+   * Rejects before the message is queued with INVALID_ARGUMENT (no content), CONFLICT (the queue is full, the session belongs to
+   * another agent, or the id was used for another message), or STORE_FAILED.
    */
   send(content: string, options?: SendOptions): Promise<TurnResult>
+  /** Runs a message that an ended process left in the queue. Rejects with INVALID_ARGUMENT when this session has none of that id waiting. */
+  resume(turnId: string, options?: Omit<SendOptions, 'id'>): Promise<TurnResult>
 }
 
 export interface SendOptions {
-  /** Ends the turn: the request to the model is closed, a running command is stopped, open calls are answered "cancelled". */
+  /** Id of the turn, to cancel it by; default a new one. The same message with the same id is queued once. */
+  readonly id?: string
+  /** Ends the turn, also while it waits: the request to the model is closed, a running command is stopped, open calls are answered "cancelled". */
   readonly signal?: AbortSignal
   readonly onEvent?: AgentListener
 }
@@ -31,13 +36,12 @@ export interface AgentOptions {
   /** The agent in its session, from `runtime.openAgent({ id, sessionId })`. The session is made when there is none. */
   readonly agent: TurnAgent
   readonly model: ModelChoice
-  readonly sessions: Sessions
+  /** The store of the runtime. */
+  readonly store: Store
   /** The first part of the system prompt; the skills follow. */
   readonly instructions?: string
   readonly limits?: Partial<AgentLimits>
   readonly clock?: Clock
-  /** Which process runs the turns; default this one. */
-  readonly owner?: string
 }
 
 /** Tools that bring a skill to the model. */
@@ -48,81 +52,47 @@ const DEFAULT_INSTRUCTIONS =
 
 /** Makes an agent. Nothing happens before the first `send`. Throws INVALID_ARGUMENT for a limit that cannot be used, and for an agent without a session. */
 export function createAgent(options: AgentOptions): Agent {
-  const { agent, model, sessions, clock = systemClock, owner = currentOwner() } = options
+  const { agent, model, store, clock = systemClock } = options
+  const { sessions, turns } = store
   const { id } = agent
   const sessionId = sessionOf(agent)
   const limits = toLimits(options.limits)
   const instructions = options.instructions ?? DEFAULT_INSTRUCTIONS
-  let isBusy = false
-  /** True while the session says `running` because of us: after a failed release it is still ours to take. */
-  let isHeld = false
 
-  async function take(title: string): Promise<SessionRecord> {
-    const found = (await sessions.get(sessionId)) ?? (await sessions.create({ id: sessionId, agentId: id, title }))
-    if (found.agentId !== id) {
-      throw new NexusError(
-        'CONFLICT',
-        `Session ${sessionId} belongs to the agent '${found.agentId}', not to '${id}'.`,
-        {
-          fix: 'Leave out the session to start a new one.',
-        },
-      )
-    }
-    if (found.state === 'running' && !isHeld) await free(found)
-    return sessions.update(sessionId, { state: 'running', owner, ...(!isHeld && { expectedState: 'idle' }) })
-  }
-
-  /** A session whose owner died in a turn may be taken over; one whose owner lives may not. */
-  async function free(session: SessionRecord): Promise<void> {
-    if (session.owner !== undefined && isOwnerAlive(session.owner)) {
-      throw new NexusError('CONFLICT', `Session ${sessionId} has a turn on.`, {
-        fix: 'Wait until it ends, or cancel it.',
-      })
-    }
-    await sessions.update(sessionId, { state: 'idle', owner: null, expectedState: 'running' })
-  }
-
-  async function begin(
-    content: string,
-    context: { signal: AbortSignal; emit: AgentListener; before: JsonObject | undefined },
-  ): Promise<{ messages: StoredMessage[]; instructions: string; snapshot: JsonObject }> {
-    const history = await sessions.messages(sessionId)
-    const repair = repairHistory(history)
-    if (repair.messages.length > 0)
-      context.emit({ type: 'notice', code: 'interrupted-turn', text: describeRepair(repair.openCalls) })
-    await agent.beginTurn(context.signal)
-    agent.recallSkills(loadedOf(context.before))
-    const snapshot = agent.snapshot()
-    const canLoad = agent.definitions().some(({ name }) => LOADERS.includes(name))
-    const about = skillsOfTurn(content, {
-      catalog: agent.catalog(),
-      before: context.before,
-      now: snapshot,
-      canLoad,
-      outdated: await agent.outdatedSkills(context.signal),
+  async function openSession(content: string): Promise<void> {
+    const found = await sessions.get(sessionId)
+    if (!found) await sessions.create({ id: sessionId, agentId: id, title: agent.redact(toTitle(content)) })
+    if (!found || found.agentId === id) return
+    throw new NexusError('CONFLICT', `Session ${sessionId} belongs to the agent '${found.agentId}', not to '${id}'.`, {
+      fix: 'Leave out the session to start a new one.',
     })
-    for (const notice of about.notices) context.emit({ type: 'notice', ...notice })
-    await sessions.update(sessionId, { snapshot: withLoaded(snapshot, agent.loadedSkills()) })
-    const added = [...repair.messages, agent.redact(userMessage(content))]
-    await sessions.append(sessionId, added)
-    return { messages: [...history, ...added], instructions: about.instructions, snapshot }
   }
 
-  async function takeTurn(
-    content: string,
-    { signal = new AbortController().signal, onEvent }: SendOptions,
-  ): Promise<TurnResult> {
-    const turnId = newId(clock.now())
+  /** Waits for the turn, then runs it to its end. */
+  async function run(queued: TurnRecord, { signal = never(), onEvent }: SendOptions): Promise<TurnResult> {
+    const turnId = queued.id
     const emit = guard(onEvent)
-    const { snapshot: before } = await take(agent.redact(toTitle(content)))
-    isHeld = true
+    emit({ type: 'turn-queued', turnId, sessionId })
+    const onWait = (): void => emit({ type: 'notice', code: 'turn-waits', text: waitText(queued) })
+    const taken = await takeQueued(store, queued, { signal, onWait })
     emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
-    const base = { agent, sessionId, turnId, model, sessions, limits, clock, signal, emit }
+    const result =
+      taken.type === 'ended' ? endedEarly(taken.turn) : await runTaken(taken, { signal, emit, message: queued.message })
+    emit({ type: 'turn-end', result })
+    return result
+  }
+
+  async function runTaken(
+    taken: TakenTurn,
+    { signal: caller, emit, message }: { signal: AbortSignal; emit: AgentListener; message: StoredMessage },
+  ): Promise<TurnResult> {
+    const { turn, lease, stopped } = taken
+    const turnId = turn.id
+    const signal = AbortSignal.any([caller, stopped])
+    const base = { agent, sessionId, turnId, model, sessions, lease, limits, clock, signal, emit }
     let result: TurnResult
-    let snapshot: JsonObject | undefined
     try {
-      const begun = await begin(content, { signal, emit, before })
-      snapshot = begun.snapshot
+      const begun = await begin(taken, { signal, emit, message })
       const told = [instructions, begun.instructions].filter((text) => text !== '').join('\n\n')
       result = await runTurn({ ...base, messages: begun.messages, instructions: told })
     } catch (error) {
@@ -130,21 +100,46 @@ export function createAgent(options: AgentOptions): Agent {
     } finally {
       agent.endTurn()
     }
-    result = await release(result, snapshot)
-    emit({ type: 'turn-end', result })
-    return result
+    return finish(taken, result)
   }
 
-  /** `snapshot` is what the model was told; what it loaded since is kept beside it. */
-  async function release(result: TurnResult, snapshot: JsonObject | undefined): Promise<TurnResult> {
+  async function begin(
+    { lease }: TakenTurn,
+    { signal, emit, message }: { signal: AbortSignal; emit: AgentListener; message: StoredMessage },
+  ): Promise<{ messages: StoredMessage[]; instructions: string }> {
+    const before = await sessions.get(sessionId)
+    const history = await sessions.messages(sessionId)
+    const repair = repairHistory(history)
+    if (repair.messages.length > 0)
+      emit({ type: 'notice', code: 'interrupted-turn', text: describeRepair(repair.openCalls) })
+    await agent.beginTurn({ lease, signal })
+    agent.recallSkills(before?.loaded ?? [])
+    const snapshot = agent.snapshot()
+    const about = skillsOfTurn(String(message.content), {
+      catalog: agent.catalog(),
+      before: before?.snapshot,
+      now: snapshot,
+      canLoad: agent.definitions().some(({ name }) => LOADERS.includes(name)),
+      outdated: await agent.outdatedSkills(signal),
+    })
+    for (const notice of about.notices) emit({ type: 'notice', ...notice })
+    if (before?.snapshot?.['version'] !== snapshot['version']) await sessions.update(sessionId, { snapshot }, lease)
+    const added = [...repair.messages, message]
+    await sessions.append(sessionId, added, lease)
+    return { messages: [...history, ...added], instructions: about.instructions }
+  }
+
+  /** The end of a turn is durable before it is told. A process that lost the session cannot write it. */
+  async function finish(taken: TakenTurn, result: TurnResult): Promise<TurnResult> {
+    const { end, text, usage, error } = result
+    const failure: JsonObject = error ? { error: { code: error.code, message: error.message } } : {}
     try {
-      const loaded = agent.loadedSkills()
-      const changes = snapshot && loaded.length > 0 ? { snapshot: withLoaded(snapshot, loaded) } : {}
-      await sessions.update(sessionId, { state: 'idle', owner: null, ...changes })
-      isHeld = false
+      const state = end === 'cancelled' ? 'cancelled' : 'done'
+      await taken.finish({ state, result: agent.redact({ end, text, usage: { ...usage }, ...failure }) })
       return result
-    } catch (error) {
-      return { ...result, end: 'failed', error: result.error ?? toFault(error) }
+    } catch (cause) {
+      await taken.giveUp().catch(() => undefined)
+      return { ...result, end: 'failed', error: error ?? toFault(cause) }
     }
   }
 
@@ -155,19 +150,29 @@ export function createAgent(options: AgentOptions): Agent {
       if (content.trim() === '') {
         throw new NexusError('INVALID_ARGUMENT', 'The message to the agent is empty.', { fix: 'Say what it is to do.' })
       }
-      if (isBusy) {
-        throw new NexusError('CONFLICT', `The agent '${id}' has a turn on.`, {
-          fix: 'Wait until it ends, or cancel it.',
-        })
-      }
-      isBusy = true
-      try {
-        return await takeTurn(content, sendOptions)
-      } finally {
-        isBusy = false
-      }
+      await openSession(content)
+      const message = agent.redact(userMessage(content))
+      const lease = await agent.processLease()
+      const { id: turnId } = sendOptions
+      const turn = await turns.enqueue({ sessionId, message, lease, ...(turnId !== undefined && { id: turnId }) })
+      return run(turn, sendOptions)
+    },
+    async resume(turnId, resumeOptions = {}) {
+      const turn = await turns.get(turnId)
+      if (turn?.sessionId === sessionId && turn.state === 'queued') return run(turn, resumeOptions)
+      throw new NexusError('INVALID_ARGUMENT', `No message ${turnId} waits in session ${sessionId}.`, {
+        fix: 'List what waits: nexus sessions show',
+      })
     },
   }
+}
+
+function never(): AbortSignal {
+  return new AbortController().signal
+}
+
+function waitText({ id, sessionId }: TurnRecord): string {
+  return `Session ${sessionId} has another turn, so this message waits. To cancel it: nexus sessions cancel ${id}`
 }
 
 function sessionOf({ id, sessionId }: TurnAgent): string {
@@ -177,11 +182,17 @@ function sessionOf({ id, sessionId }: TurnAgent): string {
   })
 }
 
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0 }
+
+/** The message was cancelled or dropped while it waited. */
+function endedEarly({ id: turnId, sessionId }: TurnRecord): TurnResult {
+  return { turnId, sessionId, text: '', usage: NO_USAGE, end: 'cancelled' }
+}
+
 /** The model was not asked: the store or the search for skills failed, or the caller cancelled first. */
 function notBegun(about: { turnId: string; sessionId: string; error: unknown; isCancelled: boolean }): TurnResult {
   const { turnId, sessionId, error, isCancelled } = about
-  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0 }
-  const result = { turnId, sessionId, text: '', usage }
+  const result = { turnId, sessionId, text: '', usage: NO_USAGE }
   return isCancelled ? { ...result, end: 'cancelled' } : { ...result, end: 'failed', error: toFault(error) }
 }
 

@@ -28,6 +28,8 @@ export interface TurnResult {
 export type NoticeCode =
   /** The turn before this one was cut off; its open calls are answered "outcome unknown". */
   | 'interrupted-turn'
+  /** Another turn of the session runs, so the message waits. */
+  | 'turn-waits'
   /** The model was not reached and is asked again after a pause. */
   | 'model-retry'
   /** The connection broke inside an answer: text of this step so far is void, the step starts again. */
@@ -45,6 +47,8 @@ export type NoticeCode =
 
 /** What happens in a turn, in order. Every `tool-call` is followed by exactly one `tool-result` of the same `callId`. */
 export type AgentEvent =
+  /** The message is durable; the turn can be cancelled by its id from now on. */
+  | { readonly type: 'turn-queued'; readonly turnId: string; readonly sessionId: string }
   | { readonly type: 'turn-start'; readonly turnId: string; readonly sessionId: string; readonly model: string }
   | { readonly type: 'text-delta'; readonly text: string }
   | {
@@ -56,6 +60,8 @@ export type AgentEvent =
       /** What the model wrote, when it is no JSON object; `arguments` is empty then. */
       readonly unreadableArguments?: string
     }
+  /** A person is asked about the call; `isOpen` is false when that is over. */
+  | { readonly type: 'tool-asked'; readonly callId: string; readonly approvalId: string; readonly isOpen: boolean }
   | { readonly type: 'tool-decision'; readonly callId: string; readonly decision: Decision }
   | {
       readonly type: 'tool-output'

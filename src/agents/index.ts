@@ -1,5 +1,4 @@
 // agents: one agent and its turns on the AI SDK: ask the model, work off its calls through the agent, keep the history.
-export { currentOwner as processOwner, isOwnerAlive } from '../store/index.ts'
 export { type Agent, type AgentOptions, createAgent } from './agent.ts'
 export type { AgentEvent, TurnResult } from './events.ts'
 export { DEFAULT_LIMITS } from './limits.ts'

@@ -18,7 +18,7 @@ export interface AgentLimits {
 
 export const DEFAULT_LIMITS: AgentLimits = {
   maxIterations: DEFAULTS.maxIterations,
-  maxConcurrentTools: 10,
+  maxConcurrentTools: DEFAULTS.maxConcurrentTools,
   stepTimeoutMs: 300_000,
   turnTimeoutMs: 0,
   maxRetries: 2,
@@ -42,17 +42,44 @@ export function toLimits(given: Partial<AgentLimits> = {}): AgentLimits {
   return limits
 }
 
+/** A time limit. Each `pause` needs its own `resume`: while one is open, no time is used up. */
+export interface Timer {
+  readonly signal: AbortSignal
+  pause(): void
+  resume(): void
+  stop(): void
+}
+
 /** A signal that aborts after `ms` by the given clock; `stop` lets go of it. With 0 it never aborts. */
-export function startTimer(clock: Clock, ms: number): { readonly signal: AbortSignal; stop(): void } {
+export function startTimer(clock: Clock, ms: number): Timer {
   const fired = new AbortController()
-  const stopped = new AbortController()
-  if (ms > 0) {
-    clock.sleep(ms, stopped.signal).then(
+  let left = ms
+  let pauses = 0
+  let startedAt = 0
+  let stopped: AbortController | undefined
+  const start = (): void => {
+    startedAt = clock.now()
+    stopped = new AbortController()
+    clock.sleep(left, stopped.signal).then(
       () => fired.abort(),
       () => {
-        // Stopped in time: nothing to do.
+        // Stopped or paused in time: nothing to do.
       },
     )
   }
-  return { signal: fired.signal, stop: () => stopped.abort() }
+  if (ms > 0) start()
+  return {
+    signal: fired.signal,
+    pause: () => {
+      pauses += 1
+      if (pauses > 1 || ms === 0) return
+      left = Math.max(1, left - (clock.now() - startedAt))
+      stopped?.abort()
+    },
+    resume: () => {
+      pauses -= 1
+      if (pauses === 0 && ms > 0 && !fired.signal.aborted) start()
+    },
+    stop: () => stopped?.abort(),
+  }
 }

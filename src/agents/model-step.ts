@@ -50,7 +50,7 @@ type StreamPart =
     ? Part
     : never
 
-export interface StepRequest extends Omit<TurnContext, 'sessionId' | 'turnId'> {
+export interface StepRequest extends Omit<TurnContext, 'sessionId' | 'turnId' | 'lease'> {
   readonly instructions: string
   readonly messages: readonly StoredMessage[]
   readonly tools: readonly OfferedTool[]

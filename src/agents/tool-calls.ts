@@ -1,6 +1,7 @@
 import { errorMessage, failed, type JsonValue, newId, type Outcome, toSafeLine } from '../kernel/index.ts'
 import type { OfferedTool } from '../runtime/index.ts'
 import { runBatch } from '../tools/index.ts'
+import type { Timer } from './limits.ts'
 import type { RequestedCall } from './model-step.ts'
 import type { TurnContext } from './turn-context.ts'
 
@@ -13,6 +14,8 @@ export interface ToolTurn extends Omit<TurnContext, 'model'> {
   /** Keeps the answer to one call; durable when it returns. */
   readonly keep: (call: RequestedCall, outcome: Outcome) => Promise<void>
   readonly repeats: RepeatWatch
+  /** The time limit of the turn: it does not run while a person is asked. */
+  readonly timer: Pick<Timer, 'pause' | 'resume'>
 }
 
 /** Counts how often the same call came to the same outcome in a row. */
@@ -73,7 +76,7 @@ export async function runToolCalls(requested: readonly RequestedCall[], turn: To
 const UNRECORDED = failed('INTERRUPTED', 'The call could not be recorded: outcome unknown.')
 
 async function runOne(call: NumberedCall, turn: ToolTurn): Promise<Outcome> {
-  const { agent, turnId, signal, emit } = turn
+  const { agent, turnId, signal, emit, timer } = turn
   const { callId, tool } = call
   if (call.unreadable !== undefined) return unreadableArguments(call, agent.redact(call.unreadable))
   const { outcome, decision } = await agent.call(
@@ -82,6 +85,11 @@ async function runOne(call: NumberedCall, turn: ToolTurn): Promise<Outcome> {
       signal,
       onOutput: ({ stream, text }) => emit({ type: 'tool-output', callId, stream, text }),
       onDecision: (made) => emit({ type: 'tool-decision', callId, decision: made }),
+      onAsked: (asked) => {
+        if (asked.isOpen) timer.pause()
+        else timer.resume()
+        emit({ type: 'tool-asked', callId, ...asked })
+      },
     },
   )
   const isOffered = turn.tools.some((offered) => offered.wireName === call.wireName)

@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/index.ts'
 import type { AgentHandle } from '../runtime/index.ts'
+import type { Lease } from '../store/index.ts'
 import type { AgentListener } from './events.ts'
 import type { AgentLimits } from './limits.ts'
 import type { ModelChoice } from './model/open-model.ts'
@@ -15,6 +16,7 @@ export type TurnAgent = Pick<
   | 'definitions'
   | 'beginTurn'
   | 'endTurn'
+  | 'processLease'
   | 'snapshot'
   | 'loadedSkills'
   | 'recallSkills'
@@ -29,6 +31,8 @@ export interface TurnContext {
   readonly agent: TurnAgent
   readonly sessionId: string
   readonly turnId: string
+  /** The right to write about the session. */
+  readonly lease: Lease
   readonly model: ModelChoice
   readonly limits: AgentLimits
   readonly clock: Clock

@@ -2,7 +2,7 @@ import { isNexusError, NexusError } from '../kernel/index.ts'
 import type { Sessions, StoredMessage } from '../store/index.ts'
 import type { AgentListener, StepUsage, TurnResult, TurnUsage } from './events.ts'
 import { assistantMessage, CLOSING, toolMessage } from './history.ts'
-import { startTimer } from './limits.ts'
+import { startTimer, type Timer } from './limits.ts'
 import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
 import type { OfferedTool } from '../runtime/index.ts'
 import { withParallel } from '../tools/index.ts'
@@ -32,7 +32,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnResult> {
   const timer = startTimer(clock, limits.turnTimeoutMs)
   try {
     const signal = AbortSignal.any([parts.signal, timer.signal])
-    const ending = await loop({ ...parts, signal }, usage).catch(toEnding)
+    const ending = await loop({ ...parts, signal }, usage, timer).catch(toEnding)
     const named =
       ending.end === 'cancelled' && timer.signal.aborted && !parts.signal.aborted
         ? timedOut(ending, limits.turnTimeoutMs)
@@ -44,24 +44,29 @@ export async function runTurn(parts: TurnParts): Promise<TurnResult> {
   }
 }
 
-async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Promise<Ending> {
-  const { agent, limits, emit, signal } = parts
+async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>, timer: Timer): Promise<Ending> {
+  const { agent, sessions, sessionId, lease, limits, emit, signal } = parts
   const messages = [...parts.messages]
   const keep = async (message: StoredMessage): Promise<void> => {
     const clean = agent.redact(message)
     messages.push(clean)
-    await parts.sessions.append(parts.sessionId, [clean])
+    await sessions.append(sessionId, [clean], lease)
   }
-  const tools = agent.definitions()
-  const offered = limits.maxConcurrentTools > 1 ? tools.map(toParallel) : tools
+  const keepLoaded = keepLoadedSkills(parts)
   const instructions = [parts.instructions, agent.instructions()].filter((text) => text !== '').join('\n\n')
-  const toolTurn: ToolTurn = {
+  const forCalls: Omit<ToolTurn, 'tools'> = {
     ...parts,
-    tools,
+    timer,
     repeats: createRepeatWatch(),
-    keep: (call: RequestedCall, outcome) => keep(toolMessage(call, outcome)),
+    keep: async (call: RequestedCall, outcome) => {
+      await keepLoaded()
+      await keep(toolMessage(call, outcome))
+    },
   }
   for (let iteration = 0; iteration < limits.maxIterations; iteration++) {
+    // Tools are read at each step: loading a skill may add some.
+    const tools = agent.definitions()
+    const offered = limits.maxConcurrentTools > 1 ? tools.map(toParallel) : tools
     const answer = await askModel({ ...parts, instructions, messages, tools: offered })
     if (answer.type === 'aborted') return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled }
     if (answer.type === 'failed')
@@ -70,10 +75,22 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
     warnIncomplete(answer, emit)
     await keep(answer.message ?? assistantMessage(CLOSING.empty))
     if (answer.calls.length === 0) return { end: 'done', text: answer.text }
-    await runToolCalls(answer.calls, toolTurn)
+    await runToolCalls(answer.calls, { ...forCalls, tools })
     if (signal.aborted) return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled, isKept: true }
   }
   return { end: 'max-iterations', text: CLOSING['max-iterations'], closing: CLOSING['max-iterations'] }
+}
+
+/** Writes which skills the model has, each time that changed, so that another process knows it. */
+function keepLoadedSkills({ agent, sessions, sessionId, lease }: TurnParts): () => Promise<void> {
+  let kept = JSON.stringify(agent.loadedSkills())
+  return async () => {
+    const loaded = agent.loadedSkills()
+    const now = JSON.stringify(loaded)
+    if (now === kept) return
+    kept = now
+    await sessions.update(sessionId, { loaded }, lease)
+  }
 }
 
 function toParallel(tool: OfferedTool): OfferedTool {
@@ -81,13 +98,13 @@ function toParallel(tool: OfferedTool): OfferedTool {
 }
 
 /** Writes the end of the turn into the history. When even that fails, the next turn finds the history cut off and repairs it. */
-async function close(ending: Ending, { sessions, sessionId, agent }: TurnParts): Promise<Ending> {
+async function close(ending: Ending, { sessions, sessionId, agent, lease }: TurnParts): Promise<Ending> {
   const { closing, isKept = false, ...result } = ending
   if (closing === undefined) return result
   const said =
     isKept || result.end === 'max-iterations' || result.text === '' ? closing : `${result.text}\n\n${closing}`
   try {
-    await sessions.append(sessionId, [agent.redact(assistantMessage(said))])
+    await sessions.append(sessionId, [agent.redact(assistantMessage(said))], lease)
     return result
   } catch (error) {
     return result.error ? result : { ...toEnding(error), text: result.text }

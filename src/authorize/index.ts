@@ -3,6 +3,7 @@ export { decide, type DecideInput, type Layer } from './decide.ts'
 export { explain, explanationLines } from './explain.ts'
 export { GROUPS, type Profile, PROFILE_NAMES, PROFILES } from './groups.ts'
 export { ALIASES } from './names.ts'
+export { coversCommand, shownCommand, type ShownCommand } from './remembered.ts'
 export { parsePolicy, type PolicyInput, type PolicyPlace } from './parse-policy.ts'
 export {
   allowsGroup,

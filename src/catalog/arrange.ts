@@ -1,7 +1,7 @@
-import type { Gated, HeldSkill, Skill } from '../kernel/index.ts'
+import { compareUtf8, type Gated, type HeldSkill, type Skill } from '../kernel/index.ts'
 import type { ShadowedSkill } from './catalog.ts'
 import { canYield, type CopiesByName, type Copy, isReady, keyOf, takesPart } from './copy.ts'
-import { compareBytes, compareCopies } from './precedence.ts'
+import { compareCopies } from './precedence.ts'
 
 /** Every copy in one of the lists, which are in order of names. */
 export interface Arranged {
@@ -76,5 +76,5 @@ export function winnerOf(contenders: readonly Copy[]): Copy {
 }
 
 function byName(a: Skill, b: Skill): number {
-  return compareBytes(a.name, b.name) || compareCopies(a, b)
+  return compareUtf8(a.name, b.name) || compareCopies(a, b)
 }

@@ -1,5 +1,6 @@
 import { nameKey, type Skill, skillAddress } from '../kernel/index.ts'
 import type { Catalog } from './catalog.ts'
+import { MESSAGES } from './messages.ts'
 import { shownName, shownText } from './shown-text.ts'
 
 /** What a message says about skills with `$skill-name`. */
@@ -77,16 +78,18 @@ function hiddenSkills({ skills, held, rejected }: Catalog): ReadonlyMap<string, 
     for (const key of [nameKey(shownText(thing.name)), nameKey(skillAddress(thing))])
       if (!why.has(key)) why.set(key, text)
   }
-  for (const skill of skills)
-    if (!skill.invocation.user) add(skill, 'only the model may start this skill (user-invocable: false).')
+  for (const skill of skills) if (!skill.invocation.user) add(skill, MESSAGES.mention.modelOnly())
   for (const { skill, reasons } of held) {
     add(
       skill,
-      `this skill is held back: ${reasons.map(({ text }) => text).join('; ')}. See: nexus skills why ${shownName(skill)}`,
+      MESSAGES.mention.held(
+        reasons.map(({ text }) => text),
+        shownName(skill),
+      ),
     )
   }
   for (const broken of rejected) {
-    add(broken, `this skill cannot be read. See: nexus skills why ${shownText(broken.name)}`)
+    add(broken, MESSAGES.mention.invalid(shownText(broken.name)))
   }
   return why
 }
@@ -96,5 +99,5 @@ function tooMany(names: readonly string[]): readonly MentionProblem[] {
   if (name === undefined) return []
   const listed = names.slice(0, MAX_MENTIONS).map((each) => `$${each}`)
   const more = names.length > listed.length ? ` and ${names.length - listed.length} more` : ''
-  return [{ name, text: `A message can name ${MAX_MENTIONS} skills at most; left out: ${listed.join(', ')}${more}.` }]
+  return [{ name, text: MESSAGES.mention.tooMany(MAX_MENTIONS, `${listed.join(', ')}${more}`) }]
 }

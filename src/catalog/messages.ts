@@ -46,6 +46,13 @@ export const MESSAGES = {
         : 'Give these skills shorter names.'
     return { message: `The prompt shows some skills shortened: ${shown}. ${why}`, fix }
   },
+  mention: {
+    modelOnly: () => 'only the model can start this skill (user-invocable: false).',
+    held: (reasons: readonly string[], name: string) =>
+      `this skill is held: ${reasons.join('; ')}. Run: nexus skills why ${name}`,
+    invalid: (name: string) => `this skill cannot be read. Run: nexus skills why ${name}`,
+    tooMany: (most: number, names: string) => `A message can name ${most} skills at most; left out: ${names}.`,
+  },
   'bad-budget': (budgetChars: number): Words => ({
     message: `The prompt budget must be a whole number of characters, not ${budgetChars}.`,
     fix: 'Set skills.prompt.budgetChars or SKILLS_PROMPT_CHAR_BUDGET to a number such as 12000.',

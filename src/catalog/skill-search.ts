@@ -1,7 +1,6 @@
 import type MiniSearch from 'minisearch'
 
-import { isJsonObject, type JsonValue, nameKey, type Skill, skillAddress } from '../kernel/index.ts'
-import { compareBytes } from './precedence.ts'
+import { compareUtf8, isJsonObject, type JsonValue, nameKey, type Skill, skillAddress } from '../kernel/index.ts'
 import { shownName, shownText } from './shown-text.ts'
 
 /** Skills that match some words, the best first. */
@@ -82,7 +81,7 @@ export function createSkillSearch(skills: readonly Skill[], options: SkillSearch
 function inOrder(skills: readonly Skill[]): readonly Skill[] {
   return skills.toSorted(
     (a, b) =>
-      compareBytes(a.name, b.name) || compareBytes(skillAddress(a), skillAddress(b)) || compareBytes(a.file, b.file),
+      compareUtf8(a.name, b.name) || compareUtf8(skillAddress(a), skillAddress(b)) || compareUtf8(a.file, b.file),
   )
 }
 
@@ -139,15 +138,15 @@ function rank({ ranked, words }: Index, query: string): readonly number[] {
     processTerm: (word) => word,
     boost: BOOST,
     prefix: (word) => word.length > 1 && telling.length > 0,
-    // A word that some skill uses is no slip.
-    fuzzy: (word) => (words.has(word) ? false : slips(word)),
+    // A word that some skill uses is not a typo.
+    fuzzy: (word) => (words.has(word) ? false : typosIn(word)),
   })
   const order = found.map(({ id, score }) => ({ id: id as number, score }))
   return order.sort((a, b) => b.score - a.score || a.id - b.id).map(({ id }) => id)
 }
 
 /** How many letters of a word may differ; two letters that changed places are two. */
-function slips(word: string): number | false {
+function typosIn(word: string): number | false {
   if (word.length < 4) return false
   return word.length < 5 ? 1 : 2
 }

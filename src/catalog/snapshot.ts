@@ -1,14 +1,14 @@
 import {
+  compareUtf8,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   nameKey,
   ownValue,
+  sha256,
   type Skill,
   skillAddress,
-  sha256,
 } from '../kernel/index.ts'
-import { compareBytes } from './precedence.ts'
 import { shownName } from './shown-text.ts'
 
 /** One skill as a session remembers it. */
@@ -99,7 +99,7 @@ interface Offered {
 }
 
 function names(skills: readonly (readonly [string, SnapshotSkill])[]): readonly string[] {
-  return skills.map(([, skill]) => shownName(skill)).sort(compareBytes)
+  return skills.map(([, skill]) => shownName(skill)).sort(compareUtf8)
 }
 
 /** One line about a difference, such as `Skills changed: added a, b; removed c.`; empty when there is none. */

@@ -11,7 +11,7 @@ export const CHOICES = {
   profile: ['spec', 'claude', 'openclaw'],
   form: ['nexus', 'flat'],
   shell: ['bash', 'zsh', 'fish'],
-  names: ['skills', 'agents', 'sessions'],
+  names: ['skills', 'agents', 'sessions', 'codes'],
 } as const
 
 /** What of this workspace a shell offers for a word: it asks `nexus completion --names`. */
@@ -58,8 +58,6 @@ export interface Command {
   readonly choices?: readonly string[]
   /** What its argument names. */
   readonly names?: Names
-  /** Words that a shell offers for its argument; loaded when a completion script is made. */
-  readonly words?: () => Promise<readonly string[]>
   readonly options?: Readonly<Record<string, OptionSpec>>
   readonly examples: readonly string[]
   /** Loads the code; it resolves to the exit code. */

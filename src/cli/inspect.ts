@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/index.ts'
-import { type Look, lookAround } from '../local/index.ts'
+import { type Inspection, inspectSkills } from '../local/index.ts'
 import { type Invocation, stringFlag } from './command.ts'
 import { withProgress } from './interactive/progress.ts'
 import { agentFlag, findings, printDiagnostics, skillsDirs } from './open.ts'
@@ -10,7 +10,7 @@ import { agentFlag, findings, printDiagnostics, skillsDirs } from './open.ts'
  */
 export async function withInspection(
   invocation: Invocation,
-  use: (inspection: Look, catalog: Catalog) => number | Promise<number>,
+  use: (inspection: Inspection, catalog: Catalog) => number | Promise<number>,
 ): Promise<number> {
   const { terminal } = invocation
   const inspection = await inspect(invocation)
@@ -19,11 +19,11 @@ export async function withInspection(
   return use(inspection, inspection.catalog(agentFlag(invocation)))
 }
 
-function inspect(invocation: Invocation): Promise<Look> {
+function inspect(invocation: Invocation): Promise<Inspection> {
   const { terminal, cwd, environment, flags } = invocation
   const configPath = stringFlag(invocation, 'config')
   return withProgress(terminal, 'looking for skills', () =>
-    lookAround({
+    inspectSkills({
       ...{ cwd, environment },
       skillsDirs: skillsDirs(invocation),
       tolerateConfigErrors: true,

@@ -28,7 +28,7 @@ export function toConfig(document: ConfigDocument, unset: readonly Unset[]): Con
     limits: {
       maxIterations: document.limits?.maxIterations ?? DEFAULTS.maxIterations,
       toolTimeoutMs: document.limits?.toolTimeoutMs ?? DEFAULTS.toolTimeoutMs,
-      maxConcurrentTools: document.limits?.maxConcurrentTools ?? CONFIG_DEFAULTS.maxConcurrentTools,
+      maxConcurrentTools: document.limits?.maxConcurrentTools ?? DEFAULTS.maxConcurrentTools,
     },
     values: copyValue(document as JsonObject) as JsonObject,
   })

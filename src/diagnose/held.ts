@@ -51,6 +51,11 @@ function inSession(skill: Skill, { snapshot }: Facts): readonly Finding[] {
   return [finding('stale-session', 'info', { path: skill.file, ...MESSAGES['stale-session'].held() })]
 }
 
+function lineOfUnreadable({ metadata }: Skill, name: string | undefined): Advice {
+  const line = metadata.unreadable?.find(({ key }) => key === name)?.line
+  return line === undefined ? {} : { line }
+}
+
 type Advice = Partial<Pick<Finding, 'path' | 'line' | 'fix' | 'command'>>
 
 /** A place and a fix from what this machine and its settings are. */
@@ -65,6 +70,8 @@ function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
       return ADVICE.untrusted(host.workspace, host.homeIsWorkspace)
     case 'missing-description':
       return {}
+    case 'invalid-requirement':
+      return lineOfUnreadable(skill, missing[0])
     default: {
       const head = host.heads.get(skill) ?? []
       const line = (code === 'os' ? lineOfSystems(head) : undefined) ?? lineOf(head, missing[0])

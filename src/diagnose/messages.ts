@@ -64,7 +64,7 @@ export const MESSAGES = {
       `The directory is named ${asked}, but the frontmatter names the skill ${name}.`,
       `Call it ${name}, or ${isLink ? `put a file with name: ${asked} in place of the link` : `set name: ${asked} in its frontmatter`}.`,
     ),
-  held: (reason: string) => `Held: ${reason}.`,
+  held: (reason: string) => `Held: ${reason}${/[.!?]$/.test(reason) ? '' : '.'}`,
   settingMissing: (path: string) => `Held: a required setting is missing or false: ${path}.`,
   notAllowed: (agentId: string) => `Held: it is not allowed for agent '${agentId}'.`,
   'stale-session': {

@@ -2,16 +2,16 @@ import { isMap, isScalar, type Pair, type ParsedNode, Scalar, type YAMLMap } fro
 import type { Edit, JsonObject, JsonValue } from '../kernel/index.ts'
 import type { Frontmatter, KeyPath, KeyPlace, Place, Written } from './front.ts'
 import { fillInKey, type FrontText, renameKey } from './front-edits.ts'
-import type { FormatCode, Report } from './report.ts'
+import type { Report } from './report.ts'
 import { placeOf } from './text.ts'
-import { toJson } from './write/emit.ts'
-import type { YamlProblem } from './yaml/inspect.ts'
 import { isFatal, readYaml, type YamlRead } from './yaml/read.ts'
-import { type Repair, repairLines, repairYaml } from './yaml/repair.ts'
+import type { Repaired } from './yaml/entries.ts'
+import { repairIndentation } from './yaml/indentation.ts'
+import { repairLines, repairYaml } from './yaml/repair.ts'
 import { type FastForm, readYamlFast } from './yaml/fast.ts'
 import { fastPlaces, offsetOf } from './yaml/places.ts'
 import { AS_WRITTEN, keyText, mapToJson, writtenText } from './yaml/values.ts'
-import { slipOfKey } from './yaml/words.ts'
+import { asKeyLine } from './yaml/faults.ts'
 
 /** What a value between brackets is to YAML and what it is to people differ: `argument-hint: [issue]` is a text. */
 const BRACKETS_AS_TEXT: ReadonlySet<string> = new Set(['argument-hint'])
@@ -77,44 +77,18 @@ class FastFrontmatter implements Frontmatter {
 /** Parses and, where it must and can, repairs a frontmatter. */
 export function readFully(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
   const { text, read, repairs } = readLeniently(yaml)
-  for (const repair of repairs) {
-    const { key, line, column, fix } = repair
+  for (const { found, key, line, column, edit } of repairs) {
     const place = { line: line + firstLine - 1, column, subject: key }
-    report.add('yaml-repaired', messageOf(repair), { ...place, fix, edit: editOf(yaml, firstLine, repair) })
+    report.addFound(found, { ...place, edit: edit && below(edit, firstLine - 1) })
   }
   const at = placesFrom(text, firstLine)
-  for (const { code, message, offset, fix } of read.problems) {
-    report.add(code, message, { ...at(offset), fix: fix ?? GENERAL_FIX[code] })
-  }
+  for (const problem of read.problems) report.addFound(problem, at(problem.offset))
   return read.problems.some(isFatal) ? undefined : asMapping(read, { text, at, firstLine }, report)
-}
-
-function messageOf({ key, because, commentSign }: Repair): string {
-  return commentSign === undefined
-    ? `the value of ${key} needs quotes (${because}); it was read as the text that stands there`
-    : `the value of ${key} has a comment that begins with ${commentSign}, which is not a comment in YAML; it was read without the comment`
-}
-
-/** The lines of a repaired value, replaced by those with quotes, or a comment in the form of YAML. */
-function editOf(yaml: string, firstLine: number, { quoted, edit }: Repair): Edit | undefined {
-  if (quoted === undefined) return edit && below(edit, firstLine - 1)
-  const { from, lines } = quoted
-  const to = from + lines.length - 1
-  const end = { line: firstLine + to, column: (yaml.split('\n')[to] ?? '').length + 1 }
-  return { start: { line: firstLine + from, column: 1 }, end, text: lines.map(inDoubleQuotes).join('\n') }
 }
 
 /** The same edit, so many lines further down. */
 function below({ start, end, text }: Edit, lines: number): Edit {
   return { start: { ...start, line: start.line + lines }, end: { ...end, line: end.line + lines }, text }
-}
-
-const SINGLE_QUOTED = /^((?:[ ]|- )*(?:[\w.-]+|"[^"]*"|'[^']*')?[ \t]*:?[ \t]+)'((?:[^']|'')*)'$/
-
-/** As the fix says. A value of several lines keeps single quotes. */
-function inDoubleQuotes(line: string): string {
-  const [, head, value] = SINGLE_QUOTED.exec(line) ?? []
-  return head === undefined || value === undefined ? line : head + toJson(value.replaceAll("''", "'"))
 }
 
 function placesFrom(text: string, firstLine: number): (offset: number) => Place {
@@ -127,28 +101,28 @@ function placesFrom(text: string, firstLine: number): (offset: number) => Place 
 /** Rounds of repairing single lines: one repair can uncover the next fault. */
 const REPAIR_ROUNDS = 3
 
-export interface Lenient {
-  readonly text: string
+export interface Lenient extends Repaired {
   readonly read: YamlRead
-  readonly repairs: readonly Repair[]
 }
 
-/** The strict reading; when it fails, the reading of the text with quotes around the values that need them. */
+/** The strict reading; when it fails, the reading of the text with other indentation, and quotes around the values that need them. */
 export function readLeniently(yaml: string): Lenient {
   const strict = readYaml(yaml)
   const hopeless = strict.problems.some(({ code }) => code === 'yaml-too-complex')
   if (hopeless || !strict.problems.some(isFatal)) return { text: yaml, read: strict, repairs: [] }
-  const top = repairYaml(yaml)
-  const read = top.repairs.length > 0 ? readYaml(top.text) : strict
-  const byLine = readLineByLine({ ...top, read })
-  // Quotes on single lines are guesses: they count only when they mend everything.
-  return byLine.read.problems.some(isFatal) ? { ...top, read } : byLine
+  const indented = repairIndentation(yaml)
+  const top = repairYaml(indented.text, yaml)
+  const repairs = [...indented.repairs, ...top.repairs]
+  const whole = { text: top.text, repairs, read: repairs.length > 0 ? readYaml(top.text) : strict }
+  const byLine = readLineByLine(whole, yaml)
+  // Quotes on single lines are guesses: they count only when they repair everything.
+  return byLine.read.problems.some(isFatal) ? whole : byLine
 }
 
-function readLineByLine(start: Lenient): Lenient {
+function readLineByLine(start: Lenient, given: string): Lenient {
   let { text, read, repairs } = start
   for (let round = 0; round < REPAIR_ROUNDS && read.problems.some(isFatal); round++) {
-    const next = repairLines(text, read.problems)
+    const next = repairLines(text, given, read.problems)
     if (next.repairs.length === 0) break
     text = next.text
     repairs = [...repairs, ...next.repairs]
@@ -156,13 +130,6 @@ function readLineByLine(start: Lenient): Lenient {
   }
   return { text, read, repairs }
 }
-
-const GENERAL_FIX: Partial<Record<FormatCode, YamlProblem['fix']>> = {
-  'yaml-invalid': 'compare the line with: key: "value"; when in doubt put double quotes around the value',
-  'yaml-multiple-documents': 'end the frontmatter with a line of exactly ---',
-}
-
-const ONE_KEY_A_LINE = 'write one "key: value" a line, with a space after the colon'
 
 interface Source {
   readonly text: string
@@ -174,25 +141,18 @@ function asMapping(read: YamlRead, source: Source, report: Report): Frontmatter 
   const root = read.root ?? undefined
   const empty = root === undefined || (isScalar(root) && root.value === null)
   if (!empty && !isMap(root)) {
-    reportNoMapping(isScalar(root) ? 'one value' : 'a list', source, report)
+    const right = asKeyLine(source.text.trimStart().split('\n', 1)[0] ?? '')
+    report.add(
+      'frontmatter-not-mapping',
+      { line: source.firstLine, column: 1 },
+      isScalar(root) ? 'value' : 'list',
+      right,
+    )
     return undefined
   }
   const map = isMap(root) ? (root as unknown as YAMLMap) : undefined
-  if (map?.flow) {
-    const message = 'the frontmatter is one JSON object; other clients want one "key: value" a line'
-    report.add('frontmatter-json', message, { line: source.firstLine, column: 1 })
-  }
+  if (map?.flow) report.add('frontmatter-json', { line: source.firstLine, column: 1 })
   return lookUp(map, source)
-}
-
-function reportNoMapping(what: string, { text, firstLine }: Source, report: Report): void {
-  const slip = slipOfKey(text.trimStart().split('\n', 1)[0] ?? '')
-  const why = slip === undefined ? '' : `: ${slip.why}`
-  report.add('frontmatter-not-mapping', `the frontmatter is ${what}, not keys with values${why}`, {
-    line: firstLine,
-    column: 1,
-    fix: slip?.fix ?? ONE_KEY_A_LINE,
-  })
 }
 
 function lookUp(map: YAMLMap | undefined, { text, at, firstLine }: Source): Frontmatter {

@@ -48,9 +48,7 @@ export function readSkill(input: string | Uint8Array, options: ParseOptions): Sk
     return { document, diagnostics, source }
   } catch (error) {
     // The promise "never throws" holds even for a fault of ours or of the YAML library.
-    report.add('parser-failed', `the parser failed: ${error instanceof Error ? error.message : String(error)}`, {
-      fix: 'please report this file as a fault of Nexus',
-    })
+    report.add('parser-failed', {}, error instanceof Error ? error.message : String(error))
     return { document: undefined, diagnostics }
   }
 }
@@ -75,37 +73,24 @@ function parse(input: string | Uint8Array, options: ParseOptions, report: Report
   if (text === undefined) return undefined
   const split = splitFrontmatter(text)
   if (split.kind !== 'found') {
-    const { kind, message, ...place } = split
-    report.add(`frontmatter-${kind}`, message, place)
+    report.addFound(split.found, split)
     return undefined
   }
   const { yaml, firstLine, body } = split
   if (split.blankLines > 0) {
     const start = { line: 1, column: 1 }
-    report.add('leading-blank-lines', 'blank lines stand before the opening ---', {
-      ...start,
-      edit: { start, end: { line: split.blankLines + 1, column: 1 }, text: '' },
-      fix: 'remove them: other clients do not find the frontmatter',
-    })
+    const edit = { start, end: { line: split.blankLines + 1, column: 1 }, text: '' }
+    report.add('leading-blank-lines', { ...start, edit })
   }
   if (split.closedByDots) {
     const line = firstLine + yaml.split('\n').length - 1
-    report.add('frontmatter-closed-by-dots', 'the frontmatter is closed by ...', {
-      ...{ line, column: 1 },
-      edit: { start: { line, column: 1 }, end: { line, column: 4 }, text: '---' },
-      fix: 'close it with a line of ---',
-    })
+    const edit = { start: { line, column: 1 }, end: { line, column: 4 }, text: '---' }
+    report.add('frontmatter-closed-by-dots', { ...edit.start, edit })
   }
-  if (split.loneCr)
-    report.add('line-ends-cr', 'lines end in a lone CR', { line: 1, column: 1, fix: 'save the file with LF line ends' })
+  if (split.loneCr) report.add('line-ends-cr', { line: 1, column: 1 })
   const bytes = frontmatterBytes(input, { text, ...split })
   if (bytes.length > FORMAT_LIMITS.maxFrontmatterBytes) {
-    const message = `the frontmatter has ${bytes.length} bytes, the limit is ${FORMAT_LIMITS.maxFrontmatterBytes}`
-    report.add('frontmatter-too-large', message, {
-      line: firstLine,
-      column: 1,
-      fix: 'move data into a file beside SKILL.md',
-    })
+    report.add('frontmatter-too-large', { line: firstLine, column: 1 }, bytes.length, FORMAT_LIMITS.maxFrontmatterBytes)
     return undefined
   }
   // A copy: substrings of the whole text would keep the body in memory for as long as a name lives.

@@ -1,129 +1,51 @@
-import type { Diagnostic, Edit, Severity } from '../kernel/index.ts'
+import type { Diagnostic, Edit } from '../kernel/index.ts'
+import { FORMAT_CODES, type FormatCode } from './codes.ts'
 import { FORMAT_LIMITS } from './limits.ts'
+import { type Facts, type Found, wordsOf } from './messages/messages.ts'
 
-/** One row of a table of diagnostic codes. */
-export interface DiagnosticRow {
-  readonly severity: Severity
-  readonly means: string
-}
-
-/** Every code that reading a SKILL.md can give. `docs/format.md` lists the same rows; a test keeps the two equal. */
-export const FORMAT_CODES = {
-  'file-too-large': { severity: 'error', means: 'the file is larger than the limit and was not read' },
-  'file-large': { severity: 'warning', means: 'the file loads here, but is larger than other clients accept' },
-  'encoding-utf16': { severity: 'error', means: 'the file is UTF-16; skills are UTF-8' },
-  'encoding-invalid': { severity: 'warning', means: 'bytes that are not UTF-8 were read as U+FFFD' },
-  'nul-character': { severity: 'error', means: 'a NUL character: the file is not text' },
-  'byte-order-mark': { severity: 'info', means: 'a byte order mark was skipped' },
-  'line-ends-cr': { severity: 'warning', means: 'lines end in a lone CR, which most tools do not accept' },
-  'leading-blank-lines': { severity: 'warning', means: 'blank lines before the opening --- were skipped' },
-  'frontmatter-missing': { severity: 'error', means: 'the file does not begin with a line of ---' },
-  'frontmatter-unterminated': { severity: 'error', means: 'no line of --- ends the frontmatter' },
-  'frontmatter-closed-by-dots': { severity: 'warning', means: 'the frontmatter ends with ... instead of ---' },
-  'frontmatter-too-large': { severity: 'error', means: 'the frontmatter is larger than the limit and was not parsed' },
-  'frontmatter-not-mapping': {
-    severity: 'error',
-    means: 'the frontmatter is YAML, but not a list of keys with values',
-  },
-  'frontmatter-json': {
-    severity: 'warning',
-    means: 'the frontmatter is one JSON object; other clients want one key a line',
-  },
-  'yaml-invalid': { severity: 'error', means: 'the frontmatter is not valid YAML and could not be repaired' },
-  'yaml-repaired': {
-    severity: 'warning',
-    means:
-      'a value needed quotes, or had a comment of JSON; it was read as the text that stands there, or without the comment',
-  },
-  'yaml-duplicate-key': { severity: 'error', means: 'a key is given twice' },
-  'yaml-key-not-text': { severity: 'error', means: 'a key is a list or a mapping, or begins like a comment of JSON' },
-  'yaml-anchor': { severity: 'error', means: 'YAML anchors are not accepted' },
-  'yaml-alias': { severity: 'error', means: 'YAML aliases are not accepted' },
-  'yaml-tag': { severity: 'error', means: 'YAML tags are not accepted' },
-  'yaml-core-tag': { severity: 'warning', means: 'a tag of the YAML core schema, such as !!str; quotes do the same' },
-  'yaml-merge-key': { severity: 'error', means: 'YAML merge keys are not accepted' },
-  'yaml-directive': { severity: 'error', means: 'YAML directives are not accepted' },
-  'yaml-multiple-documents': { severity: 'error', means: 'a second YAML document begins inside the frontmatter' },
-  'yaml-too-complex': { severity: 'error', means: 'too many keys, tokens or levels' },
-  'odd-blank': {
-    severity: 'warning',
-    means: 'a no-break or other odd blank before a key or after a dash: YAML takes it for a letter',
-  },
-  'comment-in-value': { severity: 'warning', means: 'text after " #" is a YAML comment and was dropped' },
-  'name-missing': { severity: 'warning', means: "no name; the directory's name is used" },
-  'name-not-text': { severity: 'warning', means: "the name is a list or a mapping; the directory's name is used" },
-  'name-invalid': { severity: 'warning', means: 'the name breaks the naming rule; it is used as a label only' },
-  'name-differs': { severity: 'warning', means: "the name differs from the directory's name; the name counts" },
-  'description-missing': { severity: 'warning', means: 'no description; the skill is held' },
-  'description-not-text': {
-    severity: 'warning',
-    means: 'the description is no text; a scalar is read as written, a list or mapping not at all',
-  },
-  'description-long': { severity: 'warning', means: 'the description is longer than the specification allows' },
-  'hidden-characters': {
-    severity: 'warning',
-    means: 'control, bidi or invisible characters; they are stripped for display',
-  },
-  'compatibility-long': { severity: 'warning', means: 'compatibility is longer than the specification allows' },
-  'field-type': { severity: 'warning', means: 'a known key has a value of the wrong type, which is ignored' },
-  'key-spelling': { severity: 'warning', means: 'a key looks like a known one spelled otherwise' },
-  'tools-unbalanced': { severity: 'warning', means: 'a parenthesis in allowed-tools is not closed' },
-  'metadata-not-mapping': {
-    severity: 'warning',
-    means: 'metadata is no mapping and no JSON5 object; it is kept, not used',
-  },
-  'metadata-key': {
-    severity: 'warning',
-    means: 'a key that was probably meant to gate and does not: misspelt, in a wrong place, or in two places',
-  },
-  'requires-invalid': {
-    severity: 'warning',
-    means: 'a requirement that can never be met: not a program, variable or configuration path',
-  },
-  'install-invalid': { severity: 'warning', means: 'an install entry without a kind, or not a mapping, is ignored' },
-  'parser-failed': { severity: 'error', means: 'a fault in Nexus: the parser itself failed on this file' },
-} as const satisfies Record<string, DiagnosticRow>
-
-/** A name in the table of format diagnostics. */
-export type FormatCode = keyof typeof FORMAT_CODES
-
-/** Where a finding is and what to do about it; line and column count from 1. */
-export interface Finding {
+/** Where a finding is, and what `validate --fix` writes; line and column from 1. */
+export interface Where {
   readonly line?: number | undefined
   readonly column?: number | undefined
-  readonly fix?: string | undefined
   readonly subject?: string | undefined
-  /** What `validate --fix` writes. */
   readonly edit?: Edit | undefined
+}
+
+/** A finding of reading, before it has words. */
+export interface FormatFound extends Found {
+  readonly code: FormatCode
 }
 
 /** Collects the diagnostics of one file, in the order found. */
 export interface Report {
-  add(code: FormatCode, message: string, finding?: Finding): void
+  add<C extends FormatCode>(code: C, where: Where, ...facts: Facts<C>): void
+  addFound(found: FormatFound, where: Where): void
   readonly diagnostics: readonly Diagnostic[]
 }
 
 export function createReport(path: string): Report {
   const diagnostics: Diagnostic[] = []
   const counts = new Map<FormatCode, number>()
-  return {
-    diagnostics,
-    add(code, message, { line, column, fix, subject, edit } = {}) {
-      const count = (counts.get(code) ?? 0) + 1
-      counts.set(code, count)
-      if (count > FORMAT_LIMITS.maxFindings) return
-      const last = count === FORMAT_LIMITS.maxFindings ? ' (further findings of this kind are not listed)' : ''
-      diagnostics.push({
-        code,
-        severity: FORMAT_CODES[code].severity,
-        message: message + last,
-        path,
-        ...(line === undefined ? {} : { line }),
-        ...(column === undefined ? {} : { column }),
-        ...(fix === undefined ? {} : { fix }),
-        ...(subject === undefined ? {} : { subject }),
-        ...(edit === undefined ? {} : { edit }),
-      })
-    },
+  const addFound = (found: FormatFound, { line, column, subject, edit }: Where): void => {
+    const { code } = found
+    const count = (counts.get(code) ?? 0) + 1
+    counts.set(code, count)
+    if (count > FORMAT_LIMITS.maxFindings) return
+    const [message, fix] = wordsOf(found)
+    diagnostics.push({
+      code,
+      severity: FORMAT_CODES[code].severity,
+      message: count === FORMAT_LIMITS.maxFindings ? `${message} ${LAST}` : message,
+      path,
+      ...(line === undefined ? {} : { line }),
+      ...(column === undefined ? {} : { column }),
+      fix,
+      ...(subject === undefined ? {} : { subject }),
+      ...(edit === undefined ? {} : { edit }),
+    })
   }
+  return { diagnostics, addFound, add: (code, where, ...facts) => addFound({ code, facts }, where) }
 }
+
+/** Ends the message of the last finding of a code. */
+export const LAST = 'Further findings of this kind are not listed.'

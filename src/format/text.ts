@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { FORMAT_LIMITS } from './limits.ts'
+import type { Facts } from './messages/messages.ts'
 import type { Report } from './report.ts'
+
+const START = { line: 1, column: 1 } as const
 
 /** Line and column of an offset, from 1, whatever the line ends are. */
 export function placeOf(text: string, offset: number): { line: number; column: number } {
@@ -28,75 +31,38 @@ function placeAmongAllEnds(text: string, offset: number): { line: number; column
   return { line, column: offset - start + 1 }
 }
 
-/** What to do about another encoding, with the command of most systems. */
-function toUtf8(from: string): string {
-  return `save the file as UTF-8, for example: iconv -f ${from} -t UTF-8 SKILL.md > SKILL.new && mv SKILL.new SKILL.md`
-}
-
 /** The text of a file without its byte order mark, or undefined when it is too large or no UTF-8 text at all. */
 export function readText(input: string | Uint8Array, report: Report, maxBytes: number): string | undefined {
   const bytes = typeof input === 'string' ? Buffer.byteLength(input) : input.byteLength
   if (bytes > maxBytes) {
-    report.add('file-too-large', `the file has ${bytes} bytes, the limit is ${maxBytes}`, {
-      line: 1,
-      column: 1,
-      fix: 'move long material into files under references/ and mention them in SKILL.md',
-    })
+    report.add('file-too-large', START, bytes, maxBytes)
     return undefined
   }
-  if (bytes > FORMAT_LIMITS.largeFileBytes) {
-    report.add(
-      'file-large',
-      `the file has ${bytes} bytes; other clients refuse more than ${FORMAT_LIMITS.largeFileBytes}`,
-      {
-        line: 1,
-        column: 1,
-        fix: 'move long material into files under references/',
-      },
-    )
-  }
+  if (bytes > FORMAT_LIMITS.largeFileBytes) report.add('file-large', START, bytes, FORMAT_LIMITS.largeFileBytes)
   const decoded = typeof input === 'string' ? wellFormed(input, report) : decode(input, report)
   if (decoded === undefined) return undefined
   const text = decoded.startsWith('\uFEFF') ? decoded.slice(1) : decoded
-  if (text !== decoded) {
-    report.add('byte-order-mark', 'a byte order mark stands before the text; it was skipped', {
-      line: 1,
-      column: 1,
-      fix: 'save the file as UTF-8 without a byte order mark',
-    })
-  }
+  if (text !== decoded) report.add('byte-order-mark', START)
   const nul = text.indexOf('\0')
   if (nul < 0) return text
-  reportNul(text, nul, report)
+  report.add('nul-character', placeOf(text, nul), kindOfNul(text, nul))
   return undefined
 }
 
-function reportNul(text: string, nul: number, report: Report): void {
-  const isPairs = nul <= 1 && text.indexOf('\0', nul + 1) === nul + 2
-  const [message, fix] = isPairs
-    ? ['every second byte is NUL: the file is probably UTF-16', toUtf8(`UTF-16${nul === 0 ? 'BE' : 'LE'}`)]
-    : text.startsWith('PK')
-      ? ['the file is a ZIP archive, not text', 'unpack it, so that its SKILL.md lies here']
-      : ['a NUL character: the file is not text', 'remove the character, or save the file as UTF-8 text']
-  report.add('nul-character', message, { ...placeOf(text, nul), fix })
+function kindOfNul(text: string, nul: number): Facts<'nul-character'>[0] {
+  if (nul <= 1 && text.indexOf('\0', nul + 1) === nul + 2) return nul === 0 ? 'utf16-be' : 'utf16-le'
+  return text.startsWith('PK') ? 'zip' : 'binary'
 }
 
 function wellFormed(text: string, report: Report): string {
   if (text.isWellFormed()) return text
-  report.add('encoding-invalid', 'the text holds half a surrogate pair; it was read as U+FFFD', {
-    ...placeOf(text, text.search(/\p{Surrogate}/u)),
-    fix: 'save the file as UTF-8',
-  })
+  report.add('encoding-invalid', placeOf(text, text.search(/\p{Surrogate}/u)))
   return text.toWellFormed()
 }
 
 function decode(bytes: Uint8Array, report: Report): string | undefined {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
-    report.add('encoding-utf16', 'the file is UTF-16; a SKILL.md is UTF-8', {
-      line: 1,
-      column: 1,
-      fix: toUtf8('UTF-16'),
-    })
+    report.add('encoding-utf16', START)
     return undefined
   }
   if (isUtf8(bytes)) return asBuffer(bytes).toString('utf8')
@@ -104,10 +70,7 @@ function decode(bytes: Uint8Array, report: Report): string | undefined {
   const valid = validPrefix(bytes)
   const before = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, valid))
   const value = (bytes[valid] ?? 0).toString(16).padStart(2, '0')
-  report.add('encoding-invalid', `byte 0x${value} at offset ${valid} is not UTF-8; it was read as U+FFFD`, {
-    ...placeOf(before, before.length),
-    fix: `${toUtf8('WINDOWS-1252')}   (it may be Windows-1252 or Latin-1 now)`,
-  })
+  report.add('encoding-invalid', placeOf(before, before.length), value, valid)
   return text
 }
 

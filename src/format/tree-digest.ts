@@ -1,4 +1,4 @@
-import { type ManifestEntry, NexusError, createSha256 } from '../kernel/index.ts'
+import { compareUtf8, createSha256, type ManifestEntry, NexusError } from '../kernel/index.ts'
 
 const PREFIX = 'nexus-skill-tree-v1\0'
 const HEX_DIGEST = /^[0-9a-f]{64}$/
@@ -37,20 +37,4 @@ function encodeEntry(file: ManifestEntry): Buffer {
 
 function invalid(file: ManifestEntry, what: string): NexusError {
   return new NexusError('INVALID_ARGUMENT', `manifest entry ${JSON.stringify(file.path)} ${what}`)
-}
-
-/** Order of two texts by their UTF-8 bytes, which is the order of their code points; independent of any locale. */
-export function compareUtf8(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  for (let at = 0; at < length; at++) {
-    const x = a.charCodeAt(at)
-    const y = b.charCodeAt(at)
-    if (x !== y) return rank(x) - rank(y)
-  }
-  return a.length - b.length
-}
-
-/** UTF-16 units in code point order: surrogates stand for what lies above U+FFFF. */
-function rank(unit: number): number {
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }

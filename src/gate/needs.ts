@@ -24,15 +24,20 @@ export function* lacksOf(skill: Skill, context: GateContext): Generator<Lack> {
 }
 
 function* unmetNeeds(skill: Skill, context: GateContext): Generator<Lack> {
-  const { bins, anyBins } = skill.metadata.requires
+  const { requires, unreadable = [] } = skill.metadata
+  const { bins, anyBins } = requires
   const { allowsToolGroup } = context.rules
+  for (const { key } of unreadable) yield { code: 'invalid-requirement', name: key }
   for (const name of bins) if (!context.hasBin(name)) yield { code: 'bin', name }
   if (anyBins.length > 0 && !anyBins.some(context.hasBin)) yield { code: 'any-bins', name: '' }
   const variables = missingVariables(skill, context)
   for (const name of variables) yield { code: 'env', name }
   for (const name of missingSettings(skill, context, variables)) yield { code: 'config', name }
-  const groups = allowsToolGroup ? toolGroupsOf(skill) : []
-  for (const name of groups) if (!allowsToolGroup?.(name)) yield { code: 'tool-group', name }
+  if (allowsToolGroup) yield* refusedGroups(skill, allowsToolGroup)
+}
+
+function* refusedGroups(skill: Skill, allows: (name: string) => boolean): Generator<Lack> {
+  for (const name of toolGroupsOf(skill)) if (!allows(name)) yield { code: 'tool-group', name }
 }
 
 function isForSystem(names: readonly string[], system: string): boolean {

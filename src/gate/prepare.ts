@@ -7,6 +7,7 @@ import {
   type TargetFacts,
   toOsName,
   trustedNames,
+  VARIABLE_NAME,
 } from '../kernel/index.ts'
 import type { EntryRules, GateRules } from './rules.ts'
 
@@ -109,5 +110,5 @@ export function isBinName(name: string): boolean {
 
 /** True for a name that can be an environment variable. */
 export function isEnvName(name: string): boolean {
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+  return VARIABLE_NAME.test(name)
 }

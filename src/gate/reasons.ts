@@ -45,6 +45,8 @@ function wordsFor({ code, name }: Lack, skill: Skill, context: GateContext): Wor
       return { text: 'not allowed for this agent', fix: `Add ${skill.name} to the agent's skills: list.` }
     case 'os':
       return { missing: os, text: `requires OS ${listed(os)}, have ${context.os}`, fix: osFix(os, context.os) }
+    case 'invalid-requirement':
+      return { missing: [name], text: `invalid requirement: ${name}`, fix: requirementFix(skill, name) }
     case 'bin':
       return { missing: [name], text: `missing binary: ${name}`, fix: binFix(skill, [name], context) }
     case 'any-bins': {
@@ -97,6 +99,11 @@ function osFix(names: readonly string[], target: string): string {
   const near = nearest(unknown, SYSTEMS)
   const hint = near === undefined ? '' : ` Did you mean ${near}?`
   return `Fix os: in its frontmatter: '${unknown}' is an unknown system. Known systems: ${SYSTEMS.join(', ')}.${hint}`
+}
+
+function requirementFix({ file, metadata }: Skill, name: string): string {
+  const { line, example } = metadata.unreadable?.find(({ key }) => key === name) ?? {}
+  return `Fix ${name} in ${file}:${line}. For example, write: ${example}`
 }
 
 function binFix(skill: Skill, names: readonly string[], context: GateContext): string {

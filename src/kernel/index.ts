@@ -3,6 +3,7 @@ export { hostOf } from './address.ts'
 export type { Call, CallLimits, CallState, Decision, LedgerEntry, Ruling } from './call.ts'
 export { commandFix, commandLine, type ProposedCommand } from './commands.ts'
 export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'
+export { compareUtf8 } from './compare-utf8.ts'
 export { createSha256, sha256 } from './digest.ts'
 export {
   CODES,
@@ -29,14 +30,19 @@ export {
   type StreamRedactor,
 } from './redact.ts'
 export {
+  codePointOf,
   escapeXml,
+  firstUnseen,
+  hasHidden,
   nameKey,
   quotedWord,
   shellWord,
   toSafeJson,
   toSafeLine,
   toSafeText,
+  unseenIn,
   unseenInCommand,
+  withoutUnseen,
 } from './safe-text.ts'
 export {
   configKey,
@@ -61,6 +67,7 @@ export {
   TIERS,
   type Tier,
   trustedNames,
+  type UnreadableRequirement,
 } from './skill.ts'
 export { type ServiceKey, serviceKey, type Services, type Tool, type ToolContext, type ToolOptions } from './tool.ts'
-export { CLIENT_BLOCKS, DEFAULTS, SKILL_FILE, toOsName } from './vocabulary.ts'
+export { CLIENT_BLOCKS, DEFAULTS, MIN_SECRET_CHARS, SKILL_FILE, toOsName, VARIABLE_NAME } from './vocabulary.ts'

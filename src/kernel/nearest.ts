@@ -1,8 +1,8 @@
-/** Longer names are compared by their beginning: nobody mistypes beyond this, and the work stays bounded. */
+/** Longer names are compared by their beginning: a typo is rarely further back, and the work stays bounded. */
 const MAX_COMPARED = 64
 
 /**
- * The candidate that `name` is most likely a slip of, or undefined when none is near: at most a third of its letters
+ * The candidate that `name` is most likely a typo of, or undefined when none is near: at most a third of its letters
  * changed, added, lost or swapped with their neighbour, whatever the case, and at most `most`. The first of equals wins.
  */
 export function nearest(name: string, candidates: Iterable<string>, most = Infinity): string | undefined {

@@ -1,7 +1,6 @@
 import type { JsonValue } from './json.ts'
+import { MIN_SECRET_CHARS } from './vocabulary.ts'
 
-/** Shorter values would blank out ordinary words. */
-const MIN_SECRET_CHARS = 6
 /** A line of a secret that has lines is a secret of its own when it is as long as this: shorter ones say nothing. */
 const MIN_LINE_CHARS = 16
 const BLANK = '[redacted]'

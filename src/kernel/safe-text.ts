@@ -4,6 +4,11 @@ import type { JsonValue } from './json.ts'
 const INVISIBLE = String.raw`\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}`
 /** With the C0 and C1 controls that are no line break or tab. */
 const HIDDEN = new RegExp(String.raw`[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f${INVISIBLE}]`, 'gu')
+/** Unusual spaces, hidden characters and controls: what a reader does not see, or takes for a common space. */
+const UNSEEN = new RegExp(
+  String.raw`[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000${INVISIBLE}]`,
+  'gu',
+)
 /** What JSON itself does not escape: DEL, C1 controls and the two separators. */
 const UNSEEN_IN_JSON = new RegExp(String.raw`[\u007f-\u009f\u2028\u2029${INVISIBLE}]`, 'gu')
 /** Joiners and variation selectors excepted, which emoji and some scripts need. */
@@ -50,8 +55,33 @@ export function toSafeJson(value: JsonValue, indent?: number): string {
 
 /** The first character of a command line that a reader does not see, as `U+200B`; undefined when there is none. Tabs and line feeds are seen. */
 export function unseenInCommand(command: string): string | undefined {
-  const code = UNSEEN_IN_COMMAND.exec(command)?.[0].codePointAt(0)
-  return code === undefined ? undefined : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
+  const found = UNSEEN_IN_COMMAND.exec(command)?.[0]
+  return found === undefined ? undefined : codePointOf(found)
+}
+
+/** The first character of a text as people look it up, such as `U+00A0`. */
+export function codePointOf(text: string): string {
+  return `U+${(text.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+/** A text without the characters that a reader does not see, or takes for a common space. */
+export function withoutUnseen(text: string): string {
+  return text.replace(UNSEEN, '')
+}
+
+/** Those characters, each once, such as `U+200B and U+00AD`; empty when there is none. */
+export function unseenIn(text: string): string {
+  return [...new Set(text.match(UNSEEN) ?? [])].map(codePointOf).join(' and ')
+}
+
+/** Index of the first of them; -1 when there is none. */
+export function firstUnseen(text: string): number {
+  return text.search(UNSEEN)
+}
+
+/** True when `toSafeText` removes a character from the text. */
+export function hasHidden(text: string): boolean {
+  return text.search(HIDDEN) >= 0
 }
 
 const XML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }

@@ -16,6 +16,16 @@ export interface Requirements {
   readonly config: readonly string[]
 }
 
+/** A requirement that is written so that it cannot be read. */
+export interface UnreadableRequirement {
+  /** Such as `requires.env`. */
+  readonly key: string
+  /** Line in SKILL.md, from 1. */
+  readonly line: number
+  /** A line that is right. */
+  readonly example: string
+}
+
 /** One way to install what a skill needs; shown, and run only on explicit request. Source: seed 001 §1.4, contracts §2.3. */
 export interface InstallSpec {
   readonly id: string
@@ -33,6 +43,8 @@ export interface SkillMetadata {
   readonly homepage?: string
   readonly os: readonly string[]
   readonly requires: Requirements
+  /** Absent when every requirement was read. */
+  readonly unreadable?: readonly UnreadableRequirement[]
   readonly primaryEnv?: string
   readonly install: readonly InstallSpec[]
   readonly always: boolean
@@ -185,6 +197,7 @@ export type HeldCode =
   | 'disabled'
   | 'not-allowed'
   | 'os'
+  | 'invalid-requirement'
   | 'bin'
   | 'any-bins'
   | 'env'

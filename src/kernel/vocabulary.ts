@@ -3,6 +3,12 @@
 /** The file that makes a directory a skill. */
 export const SKILL_FILE = 'SKILL.md'
 
+/** The name of an environment variable. */
+export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/** Shorter secrets are words of any text: they are not blanked. */
+export const MIN_SECRET_CHARS = 6
+
 /** Names under `metadata` that hold gating fields: ours first, then those of other clients. Source: decisions, "metadata forms". */
 export const CLIENT_BLOCKS = ['nexus', 'openclaw', 'clawdbot', 'clawdis', 'moltbot'] as const
 
@@ -34,6 +40,12 @@ export const DEFAULTS = {
   toolTimeoutMs: 30_000,
   /** Largest SKILL.md that is read. Source: decisions, "YAML limits". */
   maxSkillFileBytes: 1_048_576,
+  /** Longest command line. */
+  maxCommandBytes: 100_000,
+  /** Largest secret that a file or a program gives. */
+  maxSecretBytes: 65_536,
+  /** Calls of one turn that run at once. */
+  maxConcurrentTools: 10,
   /** Model steps of one turn. Loading, reading and running a few commands passes seed 000's 10 at once. */
   maxIterations: 50,
 } as const

@@ -1,6 +1,7 @@
 import type { Examined } from '../diagnose/index.ts'
-import { type Diagnostic, isNexusError, type NexusError, shellWord, type Skill } from '../kernel/index.ts'
+import { type Diagnostic, isNexusError, type NexusError, type Skill } from '../kernel/index.ts'
 import { loadsCleanly } from '../sources/index.ts'
+import { MESSAGES } from './messages.ts'
 import { readWhole } from './read-whole.ts'
 
 export interface ExamineOptions {
@@ -10,7 +11,7 @@ export interface ExamineOptions {
 }
 
 /**
- * Reads a skill as loading it does, by the same code, and tells what that comes to; nothing is placed and nothing is kept. Throws CANCELLED.
+ * Reads a skill as loading it does, by the same code, and returns what is wrong; nothing is placed or kept. Throws CANCELLED.
  */
 export async function examineSkill(skill: Skill, options: ExamineOptions = {}): Promise<Examined> {
   const { signal, isQuick = false } = options
@@ -25,7 +26,7 @@ export async function examineSkill(skill: Skill, options: ExamineOptions = {}): 
 }
 
 function problemOf(skill: Skill, error: NexusError): NonNullable<Examined['problem']> {
-  const { message, path, cause, fix = `Look at it with: nexus skills validate ${shellWord(skill.directory)}` } = error
+  const { message, path, cause, fix = MESSAGES.inspect(skill.directory) } = error
   if (!isDiagnostic(cause))
     return { code: 'cannot-load', message: message.replace(/\.$/, ''), path: path ?? skill.file, fix }
   const { code, line } = cause

@@ -4,7 +4,7 @@ export { expand, splitArguments } from './expand.ts'
 export { createFreshness, type Freshness } from './freshness.ts'
 export { createLoader, type LoadedFile, type LoadedSkill, type Loader, type LoadOptions } from './loader.ts'
 export { findSkill } from './not-found.ts'
-export { isOutdated, latestLoaded } from './revision.ts'
+export { currentRevision, isOutdated, latestLoaded } from './revision.ts'
 export type { SkillFile } from './skill-file.ts'
 export { findStrays } from './strays.ts'
 export {

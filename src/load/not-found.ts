@@ -1,5 +1,6 @@
 import { type Catalog, copiesOf, shownName } from '../catalog/index.ts'
-import { nearest, NexusError, type RejectedSkill, shellWord, type Skill, toSafeLine } from '../kernel/index.ts'
+import { nearest, type NexusError, type RejectedSkill, type Skill, toSafeLine } from '../kernel/index.ts'
+import { errorOf, MESSAGES } from './messages.ts'
 
 const MAX_LISTED_NAMES = 20
 const MAX_SHOWN_CHARS = 120
@@ -8,57 +9,43 @@ const MAX_SHOWN_CHARS = 120
 export function findSkill(catalog: Catalog, nameOrAddress: string): Skill {
   const wanted = typeof nameOrAddress === 'string' ? nameOrAddress.trim() : ''
   if (wanted === '') {
-    throw new NexusError('INVALID_ARGUMENT', 'The name of a skill must be a non-empty text.', {
-      fix: availableSkills(catalog),
-    })
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.noName(availableSkills(catalog)))
   }
   const skill = catalog.find(wanted)
   if (skill) return skill
   throw explain(catalog, wanted)
 }
 
-/** Why nothing answers to that name, and what to do: it is unreadable, held back, or mistyped. */
+/** Why no skill has that name: it is invalid, held, or mistyped. */
 function explain(catalog: Catalog, wanted: string): NexusError {
   const shown = toSafeLine(wanted).slice(0, MAX_SHOWN_CHARS)
   const copies = copiesOf(catalog, wanted)
-  // A model asks by name; what merely lies in a directory of that name is not what it means.
+  // A model asks by name; it does not mean a directory of that name.
   const [held] = copies.isDirectory ? [] : copies.held
   const rejected = held || copies.isDirectory ? undefined : copies.rejected[0]
   if (rejected) return invalidSkill(shown, rejected)
-  const message = `Skill '${shown}' not found. ${availableSkills(catalog)}`
-  if (held) {
-    const reasons = held.reasons.map(({ text, fix }) => `${text} (${fix})`)
-    return new NexusError('SKILL_NOT_FOUND', message, { fix: `It exists but is held back: ${reasons.join('; ')}` })
-  }
+  const notFound = (fix: string): NexusError =>
+    errorOf('SKILL_NOT_FOUND', MESSAGES.notFound(shown, availableSkills(catalog), fix))
+  if (held) return notFound(MESSAGES.held(held.reasons.map(({ text, fix }) => `${text} (${fix})`)))
   const near = nearest(wanted, catalog.skills.map(shownName))
-  const fix = near === undefined ? 'See them all with: nexus skills list --all' : `Did you mean '${toSafeLine(near)}'?`
-  return new NexusError('SKILL_NOT_FOUND', message, { fix })
+  return notFound(near === undefined ? MESSAGES.useAvailable() : MESSAGES.didYouMean(near))
 }
 
 /** `Available skills: a, b`, cut to a length that a model can use. Source: contracts §3.2. */
 function availableSkills({ skills, callName }: Catalog): string {
   if (skills.length === 0) return 'Available skills: (none)'
   const listed = skills.slice(0, MAX_LISTED_NAMES).map((skill) => callName(skill).slice(0, MAX_SHOWN_CHARS))
-  const rest = skills.length - listed.length
-  return `Available skills: ${listed.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+  const more = skills.length - listed.length
+  return `Available skills: ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** SKILL_INVALID with the first finding: file, line, and how to mend it. */
+/** SKILL_INVALID with the first finding: file, line and fix. The finding is the cause, for callers that print more than the sentence. */
 export function invalidSkill(
   name: string,
   { file, diagnostics }: Pick<RejectedSkill, 'file' | 'diagnostics'>,
 ): NexusError {
   const first = diagnostics.find(({ severity }) => severity === 'error') ?? diagnostics[0]
-  const place = first?.line === undefined ? file : `${file}:${first.line}`
-  const what = first ? `: ${first.message}` : ''
-  return new NexusError(
-    'SKILL_INVALID',
-    `Skill '${toSafeLine(name)}' cannot be read${toSafeLine(what)} (${toSafeLine(place)}).`,
-    {
-      path: file,
-      fix: first?.fix ?? `Run: nexus skills validate ${shellWord(file)}`,
-      // Whoever tells people more than the sentence finds code and line there.
-      cause: first,
-    },
-  )
+  const { line, fix } = first ?? {}
+  const words = MESSAGES.invalid({ name, file, line, fix, ...(first && { cause: first.message }) })
+  return errorOf('SKILL_INVALID', words, { path: file, cause: first })
 }

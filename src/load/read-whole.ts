@@ -8,10 +8,10 @@ import {
   type Skill,
   SKILL_FILE,
   type SkillDocument,
-  toSafeLine,
   sha256,
 } from '../kernel/index.ts'
 import { type ReadManifest, readManifest, readOfSkill } from '../sources/index.ts'
+import { errorOf, MESSAGES } from './messages.ts'
 import { invalidSkill } from './not-found.ts'
 
 /** Makes a skill's files visible to commands. */
@@ -42,14 +42,8 @@ export async function readWhole(skill: Skill, place?: PlaceFiles, signal?: Abort
     const whole = await cancellable(signal, () => readOnce(skill, place, signal))
     if (whole) return whole
   }
-  throw new NexusError(
-    'CONFLICT',
-    `Skill '${shownName(skill)}' changes while it is read (${toSafeLine(skill.directory)}).`,
-    {
-      path: skill.directory,
-      fix: 'Try again when whatever writes to that directory is done.',
-    },
-  )
+  const words = MESSAGES.changing(shownName(skill), skill.directory)
+  throw errorOf('CONFLICT', words, { path: skill.directory })
 }
 
 /** Undefined when something changed between the first byte and the last. */
@@ -88,11 +82,7 @@ async function readOwnFile(
     return await readOfSkill(skill, SKILL_FILE, { maxBytes: DEFAULTS.maxSkillFileBytes, signal })
   } catch (error) {
     if (!isNexusError(error) || error.code !== 'FILE_NOT_FOUND') throw error
-    const message = `Skill '${shownName(skill)}' not found any more: ${toSafeLine(skill.file)} is gone.`
-    throw new NexusError('SKILL_NOT_FOUND', message, {
-      fix: 'See what is there now with: nexus skills list',
-      cause: error,
-    })
+    throw errorOf('SKILL_NOT_FOUND', MESSAGES.gone(shownName(skill), skill.file), { cause: error })
   }
 }
 
@@ -103,6 +93,6 @@ export async function cancellable<T>(signal: AbortSignal | undefined, work: () =
     return await work()
   } catch (error) {
     if (!signal?.aborted || (isNexusError(error) && error.code === 'CANCELLED')) throw error
-    throw new NexusError('CANCELLED', 'Loading the skill was cancelled.', { cause: error })
+    throw new NexusError('CANCELLED', MESSAGES.cancelled('Loading the skill'), { cause: error })
   }
 }

@@ -1,7 +1,8 @@
 import { shownName } from '../catalog/index.ts'
-import { errorCode, isNexusError, NexusError, type Skill, toSafeLine } from '../kernel/index.ts'
+import { errorCode, isNexusError, type NexusError, type Skill, toSafeLine } from '../kernel/index.ts'
 import { listFiles, readOfSkill } from '../sources/index.ts'
 import { binaryType, textType } from './media-type.ts'
+import { errorOf, MESSAGES } from './messages.ts'
 
 /** One file of a skill: text as it is, anything else as base64 with its kind told by `mediaType`. */
 export interface SkillFile {
@@ -34,7 +35,7 @@ const MAX_SHOWN_CHARS = 200
  */
 export async function readSkillFile(skill: Skill, request: SkillFileRequest): Promise<SkillFile> {
   const wanted = relativePath(skill, request)
-  if (isHidden(wanted)) throw notFound(`${named(skill, wanted)} is hidden; hidden files are not offered.`)
+  if (isHidden(wanted)) throw errorOf('FILE_NOT_FOUND', MESSAGES.file.hidden(named(skill, wanted)))
   if (isDirectoryItself(wanted)) throw directoryAsked(skill, wanted, await offeredFiles(skill, request.signal))
   const isBare = !wanted.includes('/')
   const candidates = isBare ? PLACES.map((place) => `${place}${wanted}`) : [wanted]
@@ -45,14 +46,13 @@ export async function readSkillFile(skill: Skill, request: SkillFileRequest): Pr
   const only = deeper.length === 1 ? await readFirst(skill, deeper, request) : undefined
   if (only && only !== 'directory') return only
   if (found === 'directory') throw directoryAsked(skill, wanted, files)
-  throw notFound(`${named(skill, wanted)} not found.`, deeper.length > 1 ? deeper : files)
+  const words = MESSAGES.file.notFound(named(skill, wanted), listed(deeper.length > 1 ? deeper : files))
+  throw errorOf('FILE_NOT_FOUND', words)
 }
 
 function relativePath(skill: Skill, { filePath, aliases }: SkillFileRequest): string {
   if (typeof filePath !== 'string' || filePath.trim() === '') {
-    throw new NexusError('INVALID_ARGUMENT', 'The path of a skill file must be a non-empty text.', {
-      fix: 'Give a path such as references/guide.md.',
-    })
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.file.noPath())
   }
   const path = filePath.replaceAll('\\', '/')
   const directories = [skill.directory, ...aliases]
@@ -60,9 +60,7 @@ function relativePath(skill: Skill, { filePath, aliases }: SkillFileRequest): st
   const prefix = directories.map((directory) => `${directory}/`).find((start) => path.startsWith(start))
   const relative = path.slice(prefix?.length ?? 0).replace(/^(?:\.\/+)+/, '')
   if (!/^(?:\/|[A-Za-z]:)/.test(relative)) return relative
-  throw new NexusError('PATH_OUTSIDE', `${named(skill, path)} lies outside the skill.`, {
-    fix: 'Give a path relative to the skill, such as references/guide.md.',
-  })
+  throw errorOf('PATH_OUTSIDE', MESSAGES.file.outside(named(skill, path)))
 }
 
 function isHidden(path: string): boolean {
@@ -99,17 +97,15 @@ function isDirectoryItself(path: string): boolean {
 function directoryAsked(skill: Skill, path: string, files: readonly string[]): NexusError {
   const shown = isDirectoryItself(path) ? '.' : path.replace(/\/+$/, '')
   const below = files.filter((file) => file.startsWith(`${shown}/`))
-  const what = `'${toSafeLine(shown).slice(0, MAX_SHOWN_CHARS)}' of skill '${shownName(skill)}' is a directory; file_path names one file.`
-  return new NexusError('INVALID_ARGUMENT', `${what}${listed(below.length > 0 ? below : files)}`, {
-    fix: 'Ask for one of the available files by its path.',
-  })
+  const shownPath = toSafeLine(shown).slice(0, MAX_SHOWN_CHARS)
+  const words = MESSAGES.file.directory(shownPath, shownName(skill), listed(below.length > 0 ? below : files))
+  return errorOf('INVALID_ARGUMENT', words)
 }
 
 /** Over the limit there is another way to the content. */
 function withFix(error: unknown): unknown {
   if (!isNexusError(error) || error.code !== 'LIMIT_EXCEEDED') return error
-  const fix = 'Read parts of it with a command, such as head or grep.'
-  return new NexusError(error.code, error.message, { fix, cause: error })
+  return errorOf(error.code, { message: error.message, fix: MESSAGES.file.tooLarge() }, { cause: error })
 }
 
 function isDirectory(error: unknown): boolean {
@@ -145,18 +141,12 @@ async function offeredFiles(skill: Skill, signal: AbortSignal | undefined): Prom
 }
 
 function named(skill: Skill, path: string): string {
-  return `File '${toSafeLine(path).slice(0, MAX_SHOWN_CHARS)}' of skill '${shownName(skill)}'`
-}
-
-function notFound(message: string, files: readonly string[] = []): NexusError {
-  const fix =
-    files.length === 0 ? 'Load the skill to see its files.' : 'Ask for one of the available files by its path.'
-  return new NexusError('FILE_NOT_FOUND', `${message}${listed(files)}`, { fix })
+  return MESSAGES.file.named(toSafeLine(path).slice(0, MAX_SHOWN_CHARS), shownName(skill))
 }
 
 /** ` Available files: [...]`; nothing when there are none. */
 function listed(files: readonly string[]): string {
   if (files.length === 0) return ''
-  const rest = files.length > MAX_LISTED_FILES ? `, and ${files.length - MAX_LISTED_FILES} more` : ''
-  return ` Available files: [${files.slice(0, MAX_LISTED_FILES).map(toSafeLine).join(', ')}${rest}]`
+  const more = files.length > MAX_LISTED_FILES ? `, and ${files.length - MAX_LISTED_FILES} more` : ''
+  return ` Available files: [${files.slice(0, MAX_LISTED_FILES).map(toSafeLine).join(', ')}${more}]`
 }

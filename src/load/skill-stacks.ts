@@ -1,4 +1,4 @@
-import { NexusError } from '../kernel/index.ts'
+import { errorOf, MESSAGES } from './messages.ts'
 
 /** In which turn of whom a skill is loaded. */
 export interface SkillTurn {
@@ -13,7 +13,7 @@ export interface StackedSkill {
   readonly name: string
 }
 
-/** Remembers for each turn which skill's instructions asked for which. Bounded: the turns that rested longest are forgotten. */
+/** Remembers for each turn which skill's instructions asked for which. Bounded: the turns not used for longest are forgotten. */
 export interface SkillStacks {
   /**
    * Notes that `skill` is about to be loaded because `calledBy` asks for it.
@@ -76,7 +76,7 @@ export function createSkillStacks(): SkillStacks {
       const key = keyOf(turn)
       if (key === undefined) {
         if (!calledBy) return { stack: [skill.name], loaded: () => undefined }
-        throw refused(`Outside a turn '${calledBy.name}' cannot ask for '${skill.name}'.`, 'Leave called_by out.')
+        throw errorOf('INVALID_ARGUMENT', MESSAGES.outsideTurn(calledBy.name, skill.name))
       }
       const nodes = turnOf(key)
       const caller = calledBy && callerOf(nodes, calledBy)
@@ -151,24 +151,18 @@ function callerOf(nodes: Turn, { address, name }: StackedSkill): Node {
   const caller = loaded.find((node) => node.address === address) ?? loaded.findLast((node) => node.name === name)
   if (caller) return caller
   const names = loaded.slice(-MAX_LISTED).map((node) => node.name)
-  throw refused(
-    `The skill '${name}' was not loaded in this turn; ${names.length === 0 ? 'none was' : `loaded were: ${names.join(', ')}`}.`,
-    'Leave called_by out when no skill asked for it.',
-  )
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.callerNotLoaded(name, names))
 }
 
 function check(caller: Node, skill: StackedSkill, above: readonly Node[]): void {
   const circle = pathBetween(skill.address, caller)
   if (circle) {
-    const path = [...circle.map(({ name }) => name), skill.name].join(' -> ')
-    throw refused(
-      `Skills that load each other in a circle: ${path}.`,
-      `Work with what '${skill.name}' has said already.`,
-    )
+    const path = [...circle.map(({ name }) => name), skill.name]
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.circle(path, skill.name))
   }
   if (above.length < MAX_DEPTH) return
-  const path = [...above.map(({ name }) => name), skill.name].join(' -> ')
-  throw refused(`Skills may load skills ${MAX_DEPTH} deep at most: ${path}.`, 'Work with the skills loaded so far.')
+  const path = [...above.map(({ name }) => name), skill.name]
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.tooDeep(path, MAX_DEPTH))
 }
 
 /** From the skill with that address down to `end`, along who called whom; undefined when none leads there. */
@@ -199,8 +193,4 @@ function longestTo(end: Node): readonly Node[] {
     return [...longest, node]
   }
   return visit(end)
-}
-
-function refused(message: string, fix: string): NexusError {
-  return new NexusError('INVALID_ARGUMENT', message, { fix })
 }

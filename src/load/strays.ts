@@ -5,6 +5,7 @@ import type { StrayFile } from '../diagnose/index.ts'
 import { parseSkill } from '../format/index.ts'
 import { nameKey, NexusError, SKILL_FILE } from '../kernel/index.ts'
 import { readContained, SOURCE_LIMITS } from '../sources/index.ts'
+import { MESSAGES } from './messages.ts'
 
 export interface StrayOptions {
   /** Directories that are searched for skills. */
@@ -77,7 +78,7 @@ function wantedName(asked: string): string {
 }
 
 function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new NexusError('CANCELLED', 'The search was cancelled.', { cause: signal.reason })
+  if (signal?.aborted) throw new NexusError('CANCELLED', MESSAGES.cancelled('The search'), { cause: signal.reason })
 }
 
 async function startsOf({ roots, workspace, elsewhere = [] }: StrayOptions): Promise<Directory[]> {

@@ -1,4 +1,4 @@
-/** entries: what `skills.entries` of nexus.yaml is good for: names for gating, values for commands of skills, findings for its author. */
+/** entries: `skills.entries` of nexus.yaml as names for gating, values for commands of skills, and findings for its author. */
 import {
   type Config,
   explainConfig,
@@ -8,7 +8,8 @@ import {
   type SkillEntry,
 } from '../config/index.ts'
 import type { EntryRules, GateRules } from '../gate/index.ts'
-import type { Diagnostic } from '../kernel/index.ts'
+import { type Diagnostic, MIN_SECRET_CHARS, toSafeLine } from '../kernel/index.ts'
+import { ENTRIES, type Message } from './messages.ts'
 import { refusedVariable } from '../sandbox/index.ts'
 import type { SkillCommandParts } from '../tools/index.ts'
 
@@ -47,9 +48,6 @@ export function entryValues(
   }
 }
 
-/** Shorter ones would blank out ordinary words, so they are shown. */
-const MIN_SECRET_CHARS = 6
-
 /** What of the entries no command will ever get, and what cannot be blanked, each with its place. */
 export async function readEntries(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
   const { skills, agents } = loaded.config
@@ -60,14 +58,14 @@ export async function readEntries(loaded: LoadedConfig): Promise<readonly Diagno
   if (found.length === 0) return []
   // Places cost a reading of the schema, so they are looked for only when there is something to say.
   const { originOf } = await explainConfig(loaded)
-  return found.map(({ keys, code, message, fix }) => {
+  return found.map(({ keys, ...words }) => {
     const { path = 'nexus.yaml', line, column } = originOf(keys) ?? {}
     const place = { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
-    return { code, message, ...(fix !== undefined && { fix }), severity: 'warning', ...place, subject: nameOf(keys) }
+    return { ...words, severity: 'warning', ...place, subject: nameOf(keys) }
   })
 }
 
-interface EntryFinding extends Pick<Diagnostic, 'code' | 'message' | 'fix'> {
+interface EntryFinding extends Message {
   readonly keys: readonly (string | number)[]
 }
 
@@ -76,28 +74,17 @@ function addressAsKey(key: string): EntryFinding[] {
   const name = key.slice(key.lastIndexOf('/') + 1)
   if (name === key || name === '') return []
   // The address of a service may hold a password.
-  if (key.includes('://')) {
-    const aboutService =
-      'A key of skills.entries is the address of a service; entries go by the name of a skill (or its skillKey).'
-    return [
-      {
-        code: 'entry-address',
-        message: aboutService,
-        fix: 'Write the name of the skill.',
-        keys: ['skills', 'entries', key],
-      },
-    ]
-  }
-  const message = `skills.entries.${key} looks like an address; entries go by the name of a skill (or its skillKey) alone, so it reaches no copy of '${name}'.`
-  return [{ code: 'entry-address', message, fix: `Write skills.entries.${name}.`, keys: ['skills', 'entries', key] }]
+  const keys = ['skills', 'entries', key]
+  if (key.includes('://')) return [{ ...ENTRIES.serviceAddress(), keys }]
+  return [{ ...ENTRIES.address({ key, name }), keys }]
 }
 
 /** `source/name~2` is an address that moves, and no allow-list knows it. */
 function twinInList(item: string, [index, at]: readonly [agent: number, item: number]): EntryFinding[] {
   const address = /^(.*\/[^/]+)~\d+$/.exec(item.trim())?.[1]
   if (address === undefined) return []
-  const message = `agents[${index}].skills: '${item}' means no copy of its own: an allow-list goes by name or source/name, which means all copies there.`
-  return [{ code: 'skills-twin', message, fix: `Write ${address}.`, keys: ['agents', index, 'skills', at] }]
+  const words = ENTRIES.numberedCopy({ setting: `agents[${index}].skills`, item: toSafeLine(item), address })
+  return [{ ...words, keys: ['agents', index, 'skills', at] }]
 }
 
 function findingsOf(key: string, { env, apiKey }: SkillEntry): EntryFinding[] {
@@ -105,10 +92,10 @@ function findingsOf(key: string, { env, apiKey }: SkillEntry): EntryFinding[] {
   const refused = Object.keys(env).flatMap((name): EntryFinding[] => {
     const why = refusedVariable(name)
     if (why === undefined) return []
-    const message = `${place.join('.')}.env.${name} is given to no command: it ${why}.`
-    return [{ code: 'variable-refused', message, fix: 'Remove the line.', keys: [...place, 'env', name] }]
+    const words = ENTRIES.refusedVariable({ setting: `${place.join('.')}.env.${name}`, why })
+    return [{ ...words, keys: [...place, 'env', name] }]
   })
   if (apiKey === undefined || apiKey.length >= MIN_SECRET_CHARS) return refused
-  const message = `${place.join('.')}.apiKey has fewer than ${MIN_SECRET_CHARS} characters: it is not blanked in what commands write.`
-  return [...refused, { code: 'secret-short', message, fix: 'Use a longer key.', keys: [...place, 'apiKey'] }]
+  const words = ENTRIES.shortSecret({ setting: `${place.join('.')}.apiKey` }, MIN_SECRET_CHARS)
+  return [...refused, { ...words, keys: [...place, 'apiKey'] }]
 }

@@ -1,7 +1,7 @@
 /** local: the composition for one machine: configuration, folders, SQLite and the local sandbox become a runtime, or an inspection. */
 export { entryValues, readEntries } from './entries.ts'
 export { budgetDiagnostics, inspectIndex } from './inspect-index.ts'
-export { type Look, lookAround, type LookOptions } from './inspect.ts'
+export { type Inspection, inspectSkills, type InspectOptions } from './inspect.ts'
 export { type Local, type LocalOptions, openLocal } from './open-local.ts'
 export { findMissingDirectories, findUnknownSkills } from './names-nothing.ts'
 export { readPolicies } from './policies.ts'

@@ -1,4 +1,4 @@
-/** Looking at the skills of this machine without the means to run them: what `nexus skills list` and its like need, and no more. */
+/** inspect: finds and gates the skills of this machine without the means to run them, for `nexus skills list` and the like. */
 import type { Catalog } from '../catalog/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { type Diagnostic, NexusError, type TargetFacts } from '../kernel/index.ts'
@@ -7,28 +7,27 @@ import { readSettings, type Settings, type SettingsOptions } from './settings.ts
 import type { SkillSource } from '../sources/index.ts'
 import { type CatalogRules, findSkills } from '../runtime/index.ts'
 
-/** What was seen. */
-export interface Look {
+/** The skills of this machine, and what was found on the way. */
+export interface Inspection {
   readonly loaded: LoadedConfig
   readonly workspace: LoadedConfig['workspace']
-  /** Where skills were looked for, in order of precedence. */
+  /** Where skills were searched for, in order of precedence. */
   readonly sources: readonly SkillSource[]
   readonly facts: TargetFacts
   /** Of the configuration and of the policy. */
   readonly diagnostics: readonly Diagnostic[]
   /** Of the sources. */
   readonly found: readonly Diagnostic[]
-  /** The share of one agent, default the first. Throws INVALID_ARGUMENT for an agent that is not there. */
+  /** The share of one agent, default the first. Throws INVALID_ARGUMENT for an unknown agent. */
   catalog(agentId?: string): Catalog
 }
 
-/** How one looks. */
-export interface LookOptions extends SettingsOptions {
+export interface InspectOptions extends SettingsOptions {
   readonly signal?: AbortSignal
 }
 
-/** Reads the configuration and looks once. Throws as `readSettings` does, and CANCELLED when the signal aborts. */
-export async function lookAround(options: LookOptions = {}): Promise<Look> {
+/** Reads the configuration, then finds and gates once. Throws as `readSettings` does, and CANCELLED when the signal aborts. */
+export async function inspectSkills(options: InspectOptions = {}): Promise<Inspection> {
   const settings = await readSettings(options)
   const { loaded, sources, gateRules } = settings
   const { agents, diagnostics: inRules } = await rulesOf(settings)
@@ -59,12 +58,12 @@ interface Rules {
 async function rulesOf({ loaded }: Settings): Promise<Rules> {
   const { agents } = loaded.config
   if (loaded.files.length === 0)
-    return { agents: agents.map(({ id, skills }) => seen(id, { skills })), diagnostics: [] }
+    return { agents: agents.map(({ id, skills }) => catalogAgent(id, { skills })), diagnostics: [] }
   const { readPolicies } = await import('./policies.ts')
   const { readEntries } = await import('./entries.ts')
   const { policies, diagnostics } = await readPolicies(loaded)
   return {
-    agents: policies.map(({ agent: { id, skills }, allowsToolGroup }) => seen(id, { skills, allowsToolGroup })),
+    agents: policies.map(({ agent: { id, skills }, allowsToolGroup }) => catalogAgent(id, { skills, allowsToolGroup })),
     diagnostics: [...diagnostics, ...(await readEntries(loaded))],
   }
 }
@@ -75,14 +74,14 @@ interface CatalogAgent extends CatalogRules {
 
 type Given = { readonly [key in keyof CatalogRules]?: CatalogRules[key] | undefined }
 
-function seen(id: string, { skills, allowsToolGroup }: Given): CatalogAgent {
+function catalogAgent(id: string, { skills, allowsToolGroup }: Given): CatalogAgent {
   return { id, ...(skills && { skills }), ...(allowsToolGroup && { allowsToolGroup }) }
 }
 
 function agentOf(agents: readonly CatalogAgent[], agentId: string | undefined): CatalogAgent {
   const agent = agentId === undefined ? agents[0] : agents.find(({ id }) => id === agentId)
   if (agent) return agent
-  throw new NexusError('INVALID_ARGUMENT', `There is no agent '${agentId}'.`, {
+  throw new NexusError('INVALID_ARGUMENT', `The configuration defines no agent '${agentId}'.`, {
     fix: `Known agents: ${agents.map(({ id }) => id).join(', ')}. Add it under agents: in nexus.yaml.`,
   })
 }

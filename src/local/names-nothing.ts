@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { type Catalog, everyCopy } from '../catalog/index.ts'
 import { explainConfig, type LoadedConfig, nameOf } from '../config/index.ts'
-import { commandFix, type Diagnostic, nearest, nameKey, toSafeLine } from '../kernel/index.ts'
+import { type Diagnostic, nearest, nameKey, toSafeLine } from '../kernel/index.ts'
+import { type Message, NAMES } from './messages.ts'
 
-interface Unknown extends Pick<Diagnostic, 'code' | 'message' | 'fix' | 'proposal'> {
+interface Unknown extends Message {
   readonly keys: readonly (string | number)[]
   /** It may well be meant for another workspace, so in the user's own file it is only worth knowing. */
   readonly mayBeElsewhere: boolean
@@ -28,19 +29,13 @@ export function findMissingDirectories(loaded: LoadedConfig): Promise<readonly D
   )
 }
 
-function aboutDirectory(name: string, path: string): Pick<Unknown, 'code' | 'message' | 'fix'> {
+function aboutDirectory(setting: string, path: string): Message {
   const written = path.split('/').find((part) => /^(?:\$\w|~)/.test(part))
-  if (written === undefined)
-    return {
-      code: 'directory-missing',
-      message: `${name} is not searched. There is no directory ${toSafeLine(path)}.`,
-      fix: 'Make the directory, or correct the path.',
-    }
-  const message = `${name} is not searched. Nexus does not expand ${toSafeLine(written)}.`
+  if (written === undefined) return NAMES.directoryMissing({ setting, path: toSafeLine(path) })
   const fix = written.startsWith('$')
     ? `Write "\${${written.slice(1)}}", in quotes and braces.`
     : 'Write the absolute path, or begin it with ~/.'
-  return { code: 'directory-unexpanded', message, fix }
+  return NAMES.directoryUnexpanded({ setting, part: toSafeLine(written), fix })
 }
 
 /** Names of skills that no skill has here, whatever became of it. */
@@ -65,12 +60,8 @@ export function findUnknownSkills(loaded: LoadedConfig, catalog: Catalog): Promi
     // Entries and the list of disabled skills go by name: an address there has a finding of its own.
     if (known.has(nameKey(label)) || (label !== name && keys[0] === 'skills')) return []
     const guess = nearest(label, names)
-    const message = `${nameOf(keys)} has no effect. There is no skill "${toSafeLine(name)}" here.`
-    const fix =
-      guess === undefined
-        ? commandFix('Correct the name, or remove it. All names:', 'skills', 'list', '--all')
-        : { fix: `Write ${guess}.` }
-    return [{ keys, code: 'skill-unknown', message, ...fix, mayBeElsewhere: guess === undefined }]
+    const words = NAMES.unknownSkill({ setting: nameOf(keys), name: toSafeLine(name) }, guess)
+    return [{ keys, ...words, mayBeElsewhere: guess === undefined }]
   })
   return placed(unknown, loaded)
 }

@@ -80,7 +80,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     surface: config.skills.surface,
     refreshOnCall: config.skills.refreshOnCall,
     prompt: config.skills.prompt,
-    ...(store && { ledger: store.ledger }),
+    ...(store && { store }),
     ...(options.approve && { approve: options.approve }),
     ...(options.registerTools && { registerTools: options.registerTools }),
   }

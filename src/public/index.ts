@@ -32,6 +32,8 @@ export {
   type AgentHandle,
   type AgentProfile,
   type AgentSpec,
+  type ApprovalAnswer,
+  type ApprovalsBroker,
   type CallOptions,
   type CallRequest,
   type CallResult,

@@ -12,6 +12,7 @@ import type {
   StreamRedactor,
 } from '../kernel/index.ts'
 import type { LoadedInSession } from '../load/index.ts'
+import type { Lease } from '../store/index.ts'
 import type { DefinitionForms, Registry } from '../tools/index.ts'
 import { createAgentTools } from './agent-tools.ts'
 import type { FoundSkills } from './build-catalogs.ts'
@@ -19,11 +20,20 @@ import { type CallingAgent, runCall } from './call.ts'
 import { createModelContext, type ModelContext } from './model-context.ts'
 import { outdatedSkills } from './outdated.ts'
 import type { ProjectState } from './project-state.ts'
-import type { AgentHandle, AgentProfile, CallOptions, CallRequest, CallResult, OfferedTool } from './types.ts'
+import type {
+  AgentHandle,
+  AgentProfile,
+  AgentSpec,
+  CallOptions,
+  CallRequest,
+  CallResult,
+  OfferedTool,
+} from './types.ts'
 
 /** A class, so that ten thousand of them are small: what is made at first use is in `#made`. */
 export class Handle implements AgentHandle, CallingAgent {
   readonly id: string
+  readonly path: string
   readonly sessionId: string | undefined
   readonly #project: ProjectState
   readonly #profile: AgentProfile
@@ -32,10 +42,15 @@ export class Handle implements AgentHandle, CallingAgent {
   #registry: Registry | undefined
   #context: { readonly over: Catalog; readonly context: ModelContext } | undefined
   /** In a turn: what the model is shown, and what its calls look into. They differ when a skill was edited or added since. */
-  #turn: { readonly shown: FoundSkills; called: FoundSkills } | undefined
+  #turn: { readonly shown: FoundSkills; called: FoundSkills; readonly lease: Lease | undefined } | undefined
 
-  constructor(project: ProjectState, profile: AgentProfile, sessionId: string | undefined) {
+  constructor(
+    project: ProjectState,
+    profile: AgentProfile,
+    { sessionId, path }: Pick<AgentSpec, 'sessionId' | 'path'>,
+  ) {
     this.id = profile.id
+    this.path = path ?? profile.id
     this.sessionId = sessionId
     this.#project = project
     this.#profile = profile
@@ -105,14 +120,22 @@ export class Handle implements AgentHandle, CallingAgent {
     return outdatedSkills(this.catalog(), this.loadedSkills(), signal)
   }
 
-  async beginTurn(signal?: AbortSignal): Promise<void> {
+  async beginTurn({ lease, signal }: { readonly lease?: Lease; readonly signal?: AbortSignal } = {}): Promise<void> {
     await this.#project.refresh(signal)
     const shown = this.#project.found()
-    this.#turn = { shown, called: shown }
+    this.#turn = { shown, called: shown, lease }
   }
 
   endTurn(): void {
     this.#turn = undefined
+  }
+
+  async lease(): Promise<Lease> {
+    return this.#turn?.lease ?? this.#project.processLease()
+  }
+
+  processLease(): Promise<Lease> {
+    return this.#project.processLease()
   }
 
   redact<T extends JsonValue>(value: T): T {

@@ -1,4 +1,5 @@
 /** One call, top to bottom: check -> redact -> decide -> record (-> ask -> decide again -> record) -> load -> run -> redact -> bound -> record. */
+import { shownCommand } from '../authorize/index.ts'
 import type { Catalog } from '../catalog/index.ts'
 import {
   type Call,
@@ -6,19 +7,24 @@ import {
   type Diagnostic,
   failed,
   type JsonObject,
+  type LedgerEntry,
   newId,
   type Outcome,
   redactOutput,
   type Skill,
 } from '../kernel/index.ts'
+import { currentRevision } from '../load/index.ts'
+import type { Lease, NewApproval } from '../store/index.ts'
 import { argumentsProblem, boundOutcome, type Registry, runTool, withNotes } from '../tools/index.ts'
-import { resolveAsk } from './approval.ts'
+import { APPROVAL_MS } from './approvals.ts'
 import type { ProjectState } from './project-state.ts'
 import type { CallOptions, CallRequest, CallResult } from './types.ts'
 
 /** The agent that calls, as far as a call needs it. */
 export interface CallingAgent {
   readonly id: string
+  /** The agent and its ancestors, such as `main/worker-1`. */
+  readonly path: string
   readonly sessionId: string | undefined
   readonly registry: Registry
   readonly diagnostics: readonly Diagnostic[]
@@ -27,6 +33,8 @@ export interface CallingAgent {
   /** Sees to it that the catalog has the skill of that name as it is now. */
   ensureFresh(skillName: string, signal: AbortSignal): Promise<void>
   decide(call: CallRequest, skill: Skill | undefined): Decision
+  /** The right to write about its calls: that of its session in a turn, else that of the process. */
+  lease(): Promise<Lease>
 }
 
 /** Runs one call of an agent. Refusals and failures are outcomes; it throws only when the ledger fails. */
@@ -35,58 +43,130 @@ export async function runCall(
   project: ProjectState,
   given: { readonly request: CallRequest; readonly options: CallOptions },
 ): Promise<CallResult> {
-  const { options } = given
-  const { ledger, redact, parts } = project
-  const signal = options.signal ?? new AbortController().signal
+  const { redact } = project
+  const { ledger } = project.store
+  const options = { ...given.options, signal: given.options.signal ?? new AbortController().signal }
+  const { signal } = options
 
-  // check
-  const problem = argumentsProblem(given.request.arguments)
-  const request = problem === undefined ? given.request : { ...given.request, arguments: {} }
-  const skill = await skillOf(agent, request, signal)
-  const call = toCall(request, agent, project)
-
-  // redact: from here on only the tool itself gets the arguments as they were given
-  const shown = { ...call, ...redact({ tool: call.tool, arguments: call.arguments }) }
+  // check, redact: from here on only the tool itself gets the arguments as they were given
+  const about = await check(agent, project, { request: given.request, signal })
+  const { call, shown } = about
 
   // decide
-  const decided = agent.decide(shown, skill)
+  const { decision: first, approval } = await decide(about, project)
 
-  // ask
-  const decision = await resolveAsk(decided, shown, { approve: parts.approve, signal })
+  // record, before anybody is asked and before anything runs; a refused call ends here in one write
+  const lease = await agent.lease()
+  const row = { call: shown, decision: first, lease, ...(about.row && { skill: about.row }) }
+  const refusal = refusalOf(first, about, signal) ?? unreadable(about.problem)
+  if (refusal) {
+    const outcome = toOutcome(redact, refusal)
+    const entry = await ledger.record({ ...row, outcome })
+    options.onDecision?.(first)
+    return { entry, decision: first, outcome }
+  }
+  await ledger.record(approval ? { ...row, approval } : row)
 
-  // record
-  await ledger.open(shown, decision, skill && { name: agent.calledCatalog().addressOf(skill) })
+  // ask -> decide again -> record
+  const decision = await decideAfterAsking(about, project, { first, approval, options })
   options.onDecision?.(decision)
+  const refused = refusalOf(decision, about, signal)
+  if (refused) {
+    const outcome = toOutcome(redact, refused)
+    return { entry: await ledger.close(call.id, outcome, { lease, decision }), decision, outcome }
+  }
+  if (approval) await ledger.start(call.id, decision, lease)
 
-  // load and run, or refuse
-  const ran =
-    decision.type !== 'allow'
-      ? { outcome: refusedOutcome(shown, { decision, signal, agent }), notes: [] }
-      : problem !== undefined
-        ? { outcome: failed('INVALID_PARAM', problem, { error: 'INVALID_ARGUMENT' }), notes: [] }
-        : await run(agent, project, { call, decision, options: { ...options, signal } })
+  // load and run: loading a skill is what the skill tools do
+  const ran = await run(agent, project, { call, decision, options })
 
-  // redact, bound
-  const clean = redact(ran as unknown as JsonObject) as unknown as typeof ran
-  const outcome = withNotes(boundOutcome(clean.outcome), clean.notes)
-
-  // record
-  const entry = await ledger.close(call.id, outcome)
+  // redact, bound, record
+  const outcome = toOutcome(redact, ran.outcome, ran.notes)
+  const entry = await ledger.close(call.id, outcome, { lease })
   return { entry, decision, outcome }
 }
 
-/** Runs the tool within the limits of the decision. Loading a skill is what the skill tools do. */
-async function run(
+/** One call, and what it is about. */
+interface About {
+  readonly agent: CallingAgent
+  readonly call: Call
+  /** The same without secrets. */
+  readonly shown: Call
+  readonly skill: Skill | undefined
+  readonly row: LedgerEntry['skill']
+  /** Why its arguments cannot be read. */
+  readonly problem: string | undefined
+}
+
+/** The call, its form without secrets, and the skill that it names as that is now. */
+async function check(
   agent: CallingAgent,
-  { parts, secrets }: ProjectState,
-  allowed: {
-    readonly call: Call
-    readonly decision: Decision
-    readonly options: CallOptions & { signal: AbortSignal }
+  project: ProjectState,
+  { request: given, signal }: { readonly request: CallRequest; readonly signal: AbortSignal },
+): Promise<About> {
+  const problem = argumentsProblem(given.arguments)
+  const request = problem === undefined ? given : { ...given, arguments: {} }
+  const skill = await skillOf(agent, request, signal)
+  const call = toCall(request, agent, project)
+  const shown = { ...call, ...project.redact({ tool: call.tool, arguments: call.arguments }) }
+  return { agent, call, shown, skill, row: skill && (await rowOf(agent, skill, signal)), problem }
+}
+
+/** The decision, and the question to a person when it is `ask`. A remembered answer allows; where nobody can be asked, it is a denial. */
+async function decide(
+  { agent, call, shown, skill, row }: About,
+  { broker }: ProjectState,
+): Promise<{ readonly decision: Decision; readonly approval?: NewApproval & { readonly id: string } }> {
+  const decision = agent.decide(shown, skill)
+  if (decision.type !== 'ask') return { decision }
+  const command = shownCommand(shown)
+  const asked = { agentPath: agent.path, tool: shown.tool, skillDigest: row?.treeDigest }
+  // A tool that wants a confirmation asks each time, and a command with a blanked secret may stand for another one.
+  const mayRemember =
+    !decision.limits.confirmation && JSON.stringify(call.arguments) === JSON.stringify(shown.arguments)
+  if (mayRemember && (await broker.isRemembered(asked, command))) return { decision: allowed(decision, 'remembered') }
+  if (!broker.canAsk) return { decision: denied(decision, `${decision.question} Nobody is there to ask.`) }
+  const { prefix, ...whole } = command
+  const approval = { id: newId(), agentPath: agent.path, ...whole, ttlMs: APPROVAL_MS }
+  return { decision, approval: mayRemember && prefix !== undefined ? { ...approval, prefix } : approval }
+}
+
+/** The decision after a person was asked, if one was: decided again, so that what changed meanwhile counts. */
+async function decideAfterAsking(
+  { agent, shown, skill }: About,
+  { broker }: ProjectState,
+  asked: {
+    readonly first: Decision
+    readonly approval: { readonly id: string } | undefined
+    readonly options: CallOptions & { readonly signal: AbortSignal }
   },
+): Promise<Decision> {
+  const { first, approval, options } = asked
+  if (!approval || first.type !== 'ask') return first
+  const { signal, onAsked } = options
+  onAsked?.({ approvalId: approval.id, isOpen: true })
+  const reply = await broker.ask(approval.id, { call: shown, question: first.question, signal })
+  onAsked?.({ approvalId: approval.id, isOpen: false })
+  const decision = agent.decide(shown, skill)
+  if (decision.type !== 'ask') return decision
+  return reply.type === 'allowed' ? allowed(decision, `approved by ${reply.by}`) : denied(decision, reply.reason)
+}
+
+function allowed({ rule, chain, limits }: Decision, how: string): Decision {
+  return { type: 'allow', rule: `${rule}, ${how}`, chain, limits }
+}
+
+function denied({ rule, chain, limits }: Decision, reason: string): Decision {
+  return { type: 'deny', rule, chain, limits, reason }
+}
+
+/** Runs the tool within the limits of the decision. */
+async function run(
+  { registry }: CallingAgent,
+  { parts, secrets }: ProjectState,
+  given: { readonly call: Call; readonly decision: Decision; readonly options: CallOptions & { signal: AbortSignal } },
 ): Promise<{ readonly outcome: Outcome; readonly notes: readonly string[] }> {
-  const { call, decision, options } = allowed
-  const { registry } = agent
+  const { call, decision, options } = given
   const tool = registry.get(call.tool)
   if (!tool) return { outcome: failed('NOT_FOUND', `There is no tool '${call.tool}'.`), notes: [] }
   const { id: callId, projectId, agentId, sessionId, turnId, origin } = call
@@ -105,24 +185,28 @@ async function run(
   return { outcome: ran.outcome, notes: ran.notes }
 }
 
-/** The outcome of a call that was not allowed. */
-function refusedOutcome(
-  call: Call,
-  {
-    decision,
-    signal,
-    agent,
-  }: { readonly decision: Decision; readonly signal: AbortSignal; readonly agent: CallingAgent },
-): Outcome {
+/** An outcome as it may be recorded and shown: without secrets, then cut to its limits. */
+function toOutcome(redact: ProjectState['redact'], outcome: Outcome, notes: readonly string[] = []): Outcome {
+  const clean = redact({ outcome, notes } as unknown as JsonObject) as unknown as { outcome: Outcome; notes: string[] }
+  return withNotes(boundOutcome(clean.outcome), clean.notes)
+}
+
+/** The outcome of a call that does not run; undefined when it may run. */
+function refusalOf(decision: Decision, { agent, shown }: About, signal: AbortSignal): Outcome | undefined {
+  if (decision.type !== 'deny') return undefined
   if (signal.aborted)
-    return failed('CANCELLED', `The call of '${call.tool}' was cancelled before it began.`, { error: 'CANCELLED' })
-  const reason = decision.type === 'deny' ? decision.reason : ''
-  if (!agent.registry.has(call.tool)) {
-    const leftOut = agent.diagnostics.find(({ subject }) => subject === call.tool)
+    return failed('CANCELLED', `The call of '${shown.tool}' was cancelled before it began.`, { error: 'CANCELLED' })
+  const { reason, rule } = decision
+  if (!agent.registry.has(shown.tool)) {
+    const leftOut = agent.diagnostics.find(({ subject }) => subject === shown.tool)
     return failed('NOT_FOUND', leftOut?.message ?? reason)
   }
-  const message = `The call of '${call.tool}' was refused (${decision.rule}): ${reason}`
+  const message = `The call of '${shown.tool}' was refused (${rule}): ${reason}`
   return failed('PERMISSION_DENIED', message, { error: 'CALL_DENIED' })
+}
+
+function unreadable(problem: string | undefined): Outcome | undefined {
+  return problem === undefined ? undefined : failed('INVALID_PARAM', problem, { error: 'INVALID_ARGUMENT' })
 }
 
 /** The call as the ledger keeps it; who calls is the agent, whatever the request says. */
@@ -145,4 +229,14 @@ async function skillOf(agent: CallingAgent, call: CallRequest, signal: AbortSign
   if (typeof name !== 'string' || name.trim() === '') return undefined
   await agent.ensureFresh(name.trim(), signal)
   return agent.calledCatalog().find(name.trim())
+}
+
+/** The skill as the ledger names it: its address and its revision at this moment. */
+async function rowOf(
+  agent: CallingAgent,
+  skill: Skill,
+  signal: AbortSignal,
+): Promise<NonNullable<LedgerEntry['skill']>> {
+  const treeDigest = await currentRevision(skill, signal)
+  return { name: agent.calledCatalog().addressOf(skill), ...(treeDigest !== undefined && { treeDigest }) }
 }

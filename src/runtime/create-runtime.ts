@@ -7,14 +7,17 @@ import {
   createRedactor,
   createStreamRedactor,
   DEFAULT_PROJECT,
+  newId,
   NexusError,
   systemClock,
   type TargetFacts,
 } from '../kernel/index.ts'
 import { createFreshness, createSkillStacks } from '../load/index.ts'
-import { createMemoryStore } from '../store/index.ts'
+import { createMemoryStore, currentOwner, type Lease, type Store } from '../store/index.ts'
+import { createApprovals } from './approvals.ts'
 import { catalogOf, Handle } from './agent-handle.ts'
 import { findSkills } from './build-catalogs.ts'
+import { keepLease, type KeptLease } from './ownership.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
 import type { ProjectState } from './project-state.ts'
 import type { AgentProfile, AgentSpec, Parts, Runtime } from './types.ts'
@@ -31,6 +34,13 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const secrets: ProjectState['secrets'] = [parts.secrets ?? [], []]
   const facts = await targetFacts(parts)
   const closing = new AbortController()
+  const store = parts.store ?? createMemoryStore({ projectId, clock })
+  const broker = createApprovals(store, parts)
+  let kept: Promise<KeptLease> | undefined
+  const processLease = async (): Promise<Lease> => {
+    kept ??= keepProcessLease(store)
+    return (await kept).lease
+  }
 
   // discover; gate and catalog follow when an agent needs them
   let found = await findSkills({ ...parts, facts }, options.signal)
@@ -41,7 +51,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
 
   const project: ProjectState = {
     ...{ parts, projectId, clock, facts, secrets, refresh },
-    ledger: parts.ledger ?? createMemoryStore({ projectId, clock }).ledger,
+    ...{ store, broker, processLease },
     stacks: createSkillStacks(),
     redact: createRedactor(...secrets),
     redactStream: () => createStreamRedactor(...secrets),
@@ -51,12 +61,11 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const profiles: readonly AgentProfile[] = parts.agents?.length ? parts.agents : [{ id: 'main', policy: FULL_POLICY }]
 
   return {
-    projectId,
-    facts,
+    ...{ projectId, facts, store, approvals: broker },
     get diagnostics() {
       return found.result.diagnostics
     },
-    openAgent: (spec = {}) => new Handle(project, profileOf(spec, profiles), spec.sessionId),
+    openAgent: (spec = {}) => new Handle(project, profileOf(spec, profiles), spec),
     redact: project.redact,
     refresh,
     watch: ({ signal, ...watching } = {}) => {
@@ -66,9 +75,17 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     },
     close: async () => {
       closing.abort()
+      await (await kept)?.release()
       await parts.sandbox?.close()
     },
   }
+}
+
+/** The name is new for each runtime, so that nobody else can have the lease. */
+async function keepProcessLease(store: Store): Promise<KeptLease> {
+  const kept = await keepLease(store.leases, `process:${newId()}`, currentOwner())
+  if (kept) return kept
+  throw new NexusError('INTERNAL', 'The lease of this process was taken by another one.')
 }
 
 async function targetFacts({ facts, sandbox }: Parts): Promise<TargetFacts> {

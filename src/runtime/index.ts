@@ -2,10 +2,13 @@
 export { type CatalogRules, findSkills } from './build-catalogs.ts'
 export { createPromptIndex } from './prompt-index.ts'
 export { createRuntime } from './create-runtime.ts'
+export { keepLease, type KeptLease } from './ownership.ts'
 export type {
   AgentHandle,
   AgentProfile,
   AgentSpec,
+  ApprovalAnswer,
+  ApprovalsBroker,
   CallOptions,
   CallRequest,
   CallResult,

@@ -1,7 +1,8 @@
 /** What all agents of a project share, made once. */
 import type { Clock, JsonValue, StreamRedactor, TargetFacts } from '../kernel/index.ts'
 import type { Freshness, SkillStacks } from '../load/index.ts'
-import type { Ledger } from '../store/index.ts'
+import type { Lease, Store } from '../store/index.ts'
+import type { AskingBroker } from './approvals.ts'
 import type { FoundSkills } from './build-catalogs.ts'
 import type { Parts } from './types.ts'
 
@@ -9,7 +10,10 @@ export interface ProjectState {
   readonly parts: Parts
   readonly projectId: string
   readonly clock: Clock
-  readonly ledger: Ledger
+  readonly store: Store
+  readonly broker: AskingBroker
+  /** The lease of this process, for calls outside of turns and for messages that wait. Taken at its first use. */
+  readonly processLease: () => Promise<Lease>
   readonly stacks: SkillStacks
   readonly facts: TargetFacts
   /** Values to redact: those of the configuration, and those that commands of skills were given. */

@@ -20,7 +20,7 @@ import type {
 import type { LoadedInSession } from '../load/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import type { SkillSource, Watcher, WatchOptions } from '../sources/index.ts'
-import type { Ledger } from '../store/index.ts'
+import type { Answer, Answered, Approval, Lease, RememberedApproval, Store } from '../store/index.ts'
 import type { DefinitionForms, ExecutionSettings, Registry, SkillCommandParts } from '../tools/index.ts'
 
 /** What one agent may see and do. */
@@ -39,11 +39,16 @@ export interface AgentSpec {
   readonly id?: string | undefined
   /** Absent: the agent's calls belong to no session, and what it loads is forgotten after the call. */
   readonly sessionId?: string | undefined
+  /** The agent and its ancestors, for approvals that are remembered, such as `main/worker-1`; default its id. */
+  readonly path?: string
   /** Makes another agent than those that the runtime was given. */
   readonly policy?: PolicyRules
   readonly skills?: readonly string[]
   readonly layers?: readonly Layer[]
 }
+
+/** What a person said: yes or no, also with who said it and what is remembered of a yes. */
+export type ApprovalAnswer = boolean | (Pick<Answer, 'isAllowed' | 'remember'> & Partial<Pick<Answer, 'by'>>)
 
 /** What a runtime is made of. Only `sources` and `facts` are needed; everything else has a light default. */
 export interface Parts {
@@ -54,8 +59,8 @@ export interface Parts {
   readonly sandbox?: Sandbox
   /** Absolute path of the directory that commands and file tools work in. */
   readonly workspace?: string
-  /** Where calls are recorded; default: in memory, gone with the process. */
-  readonly ledger?: Ledger
+  /** Where calls, sessions, questions and events are kept; default: in memory, gone with the process. The caller closes it. */
+  readonly store?: Store
   /** The first is the default agent; default: one agent `main` that may call every tool. */
   readonly agents?: readonly AgentProfile[]
   /** Rules that configuration adds to gating, without the agent's allow-list. */
@@ -63,7 +68,11 @@ export interface Parts {
   /** Adds tools to an agent's registry, after the built-in ones: once for each opened agent, when it is first used. */
   readonly registerTools?: (registry: Registry, agentId: string) => void
   /** Asks a person about a call that policy wants confirmed; without it such a call is denied. */
-  readonly approve?: (call: Call, question: string, signal: AbortSignal) => Promise<boolean>
+  readonly approve?: (call: Call, question: string, signal: AbortSignal) => Promise<ApprovalAnswer>
+  /** Wait for an answer of another process where there is no `approve`, such as `nexus approvals answer`. Default false: such a call is denied. */
+  readonly waitForAnswers?: boolean
+  /** Who may answer a question; default anyone but an agent. */
+  readonly mayAnswer?: (by: string, approval: Approval) => boolean
   /** Limits of one command. */
   readonly execution?: ExecutionSettings
   /** Time limit of one tool call in milliseconds when the tool names none. */
@@ -97,8 +106,10 @@ export interface CallOptions {
   readonly onOutput?: (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
   /** Most bytes of each stream given to `onOutput`; default `execution.maxOutputBytes`. They are passed on, not kept. */
   readonly maxLiveBytes?: number
-  /** Told the final decision before anything runs; must not throw. */
+  /** Called with the final decision before anything runs; must not throw. */
   readonly onDecision?: (decision: Decision) => void
+  /** Called when a person is asked, and when that is over; must not throw. */
+  readonly onAsked?: (asked: { readonly approvalId: string; readonly isOpen: boolean }) => void
 }
 
 export interface CallResult {
@@ -165,14 +176,33 @@ export interface AgentHandle {
   /** Names of the skills whose files changed since it last loaded them in its session. */
   outdatedSkills(signal?: AbortSignal): Promise<readonly string[]>
   /** Finds skills again, then keeps its catalog as it is until the turn ends. A skill's text is still checked at each call. */
-  beginTurn(signal?: AbortSignal): Promise<void>
+  beginTurn(turn?: { readonly lease?: Lease; readonly signal?: AbortSignal }): Promise<void>
   endTurn(): void
+  /** The right to write about its calls: that of its session in a turn, else that of the process. */
+  lease(): Promise<Lease>
+  /** The lease of this process: by it, messages that wait are known to have a living process. */
+  processLease(): Promise<Lease>
   /** Blanks the secrets that the runtime knows, in any JSON value. */
   redact<T extends JsonValue>(value: T): T
   /** The same for one text that comes in pieces: a secret that is cut between two of them does not get through. */
   redactStream(): StreamRedactor
   /** Decides, records, runs and records one call. Refusals and failures are outcomes; it throws only when the ledger fails. */
   call(request: CallRequest, options?: CallOptions): Promise<CallResult>
+}
+
+/** Questions about calls, and answers that are remembered. */
+export interface ApprovalsBroker {
+  /** The open questions, oldest first. */
+  list(): Promise<readonly Approval[]>
+  /**
+   * Answers a question. A second answer, or one that comes too late, changes nothing: `isApplied` is false.
+   * Throws CALL_DENIED for an answerer that may not answer, INVALID_ARGUMENT for an unknown id or what cannot be remembered.
+   */
+  answer(id: string, answer: Answer): Promise<Answered>
+  /** The answers that are remembered, oldest first. */
+  remembered(): Promise<readonly RememberedApproval[]>
+  /** True when there was one. */
+  forget(id: string): Promise<boolean>
 }
 
 /** A running pipeline over one project: what all its agents share. */
@@ -182,6 +212,9 @@ export interface Runtime {
   readonly facts: TargetFacts
   /** Opens an agent. Throws INVALID_ARGUMENT for an id that the runtime does not know, without `policy`. */
   openAgent(spec?: AgentSpec): AgentHandle
+  /** Questions to people about calls of all agents. */
+  readonly approvals: ApprovalsBroker
+  readonly store: Store
   /** Blanks the secrets that the runtime knows, in any JSON value. */
   redact<T extends JsonValue>(value: T): T
   /** Finds and gates again; agents see the new catalogs from their next turn on. Calls at the same time share the work. */

@@ -1,5 +1,6 @@
 /** environment: which variables a caller may give to a command. Pure. */
-import { NexusError } from '../kernel/index.ts'
+import { VARIABLE_NAME } from '../kernel/index.ts'
+import { REQUESTS, sandboxError } from './messages.ts'
 
 /** One value must fit one argument of a process with room to spare; all of them together must fit the process. */
 const MAX_VALUE_BYTES = 100_000
@@ -38,11 +39,11 @@ const HARMLESS: ReadonlySet<string> = new Set(['NODE_ENV'])
 
 /** Why a command may not be given that variable; undefined when it may. The case of the letters does not matter. */
 export function refusedVariable(name: string): string | undefined {
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.length > 200) return 'is not a name of letters, digits and _'
+  if (!VARIABLE_NAME.test(name) || name.length > 200) return 'is not a name of letters, digits and _'
   const upper = name.toUpperCase()
   if (HARMLESS.has(upper)) return undefined
   if (NAMES.has(upper) || PREFIXES.some((prefix) => upper.startsWith(prefix)) || /_PROXY$/.test(upper)) {
-    return 'steers a loader, an interpreter or another program'
+    return 'controls a loader, an interpreter or another program'
   }
   return undefined
 }
@@ -53,27 +54,15 @@ export function checkEnvironment(env: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(env)) {
     const refused = refusedVariable(name)
     if (refused) {
-      throw new NexusError(
-        'INVALID_ARGUMENT',
-        `environment variable ${JSON.stringify(name)} is refused: it ${refused}`,
-        {
-          fix: 'use another name for the value, and read that name in the command',
-        },
-      )
+      throw sandboxError(REQUESTS.refusedVariable({ name, why: refused }))
     }
     if (typeof value !== 'string' || value.includes('\0')) {
-      throw new NexusError('INVALID_ARGUMENT', `environment variable ${name}: the value must be text without NUL`)
+      throw sandboxError(REQUESTS.variableWithNul(name))
     }
     const bytes = Buffer.byteLength(value)
     total += bytes + name.length + 2
     if (bytes > MAX_VALUE_BYTES || total > MAX_TOTAL_BYTES) {
-      throw new NexusError(
-        'INVALID_ARGUMENT',
-        `environment variable ${name}: the value has ${bytes} bytes, which is too much`,
-        {
-          fix: `at most ${MAX_VALUE_BYTES} bytes a value and ${MAX_TOTAL_BYTES} in all; give long data through stdin or a file`,
-        },
-      )
+      throw sandboxError(REQUESTS.longVariable(name, bytes, { one: MAX_VALUE_BYTES, all: MAX_TOTAL_BYTES }))
     }
   }
 }

@@ -1,9 +1,10 @@
 /** sandbox: where commands run. `local` confines them, `none` does not; both are loaded when they are asked for. */
 import type { Diagnostic } from '../kernel/index.ts'
-import { isNexusError, NexusError } from '../kernel/index.ts'
+import { isNexusError } from '../kernel/index.ts'
 import { LazySandbox } from './lazy.ts'
 import { localFacts } from './local/facts.ts'
-import { type LocalOptions, settle } from './local/options.ts'
+import { REQUESTS, sandboxError } from './messages.ts'
+import { type LocalOptions, withDefaults } from './local/options.ts'
 import type { NoneOptions } from './none.ts'
 import type { Sandbox } from './sandbox.ts'
 import type { SecretCommandRequest, SecretCommandResult } from './secret-command.ts'
@@ -19,7 +20,7 @@ export type { SecretCommandRequest, SecretCommandResult } from './secret-command
 
 /** Shown and recorded whenever `none` is in use. */
 export const NONE_WARNING =
-  'sandbox "none": commands run with your own rights, see your files and reach the network. Nothing confines them.'
+  'Sandbox "none": commands run with your own rights, see your files and reach the network. Nothing confines them.'
 
 /** Which sandbox, for which project, with which settings. */
 export type SandboxOptions = LocalOptions | NoneOptions
@@ -28,17 +29,13 @@ export type SandboxOptions = LocalOptions | NoneOptions
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (options.kind === 'local') return (await import('./local/local.ts')).createLocal(options)
   if (options.kind === 'none') return (await import('./none.ts')).createNone(options)
-  throw new NexusError(
-    'INVALID_ARGUMENT',
-    `no sandbox is called ${JSON.stringify((options as { kind: unknown }).kind)}`,
-    { fix: 'use local, or none' },
-  )
+  throw sandboxError(REQUESTS.unknownKind((options as { kind: unknown }).kind))
 }
 
 /** As `createSandbox`, but nothing is loaded or made before the first command or skill; for programs that mostly look. */
 export function openSandbox(options: SandboxOptions): Sandbox {
   // The facts of the local sandbox follow from its options; another one has to be asked.
-  const facts = options.kind === 'local' ? localFacts(settle(options)) : undefined
+  const facts = options.kind === 'local' ? localFacts(withDefaults(options)) : undefined
   return new LazySandbox({ kind: options.kind, facts, open: () => createSandbox(options) })
 }
 
@@ -51,7 +48,7 @@ export async function checkSandbox(options: SandboxOptions): Promise<readonly Di
         severity: 'warning',
         message: NONE_WARNING,
         path: 'sandbox',
-        fix: 'use the local sandbox',
+        fix: 'Use the local sandbox: remove execution.sandbox: none.',
       },
     ]
   try {

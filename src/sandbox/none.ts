@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { accessSync, constants, mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { constants as osConstants, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { NexusError, type Skill, type TargetFacts } from '../kernel/index.ts'
+import { type Skill, type TargetFacts, toOsName } from '../kernel/index.ts'
+import { SYSTEM_PATH } from './local/options.ts'
+import { FAILURES, sandboxError } from './messages.ts'
 import { CommandOutput } from './output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from './request.ts'
 import { descendantsOf, processesWith, signalProcess } from './runner/process-tree.ts'
@@ -17,7 +19,7 @@ export interface NoneOptions {
   readonly projectId: string
 }
 
-const PATH = [dirname(process.execPath), '/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+const PATH = [dirname(process.execPath), ...SYSTEM_PATH]
 /** After the command ended and all that we found was killed, an unseen process may still hold the pipes: we do not wait for it. */
 const CLOSE_WAIT_MS = 500
 
@@ -37,11 +39,10 @@ class NoSandbox implements Sandbox {
   }
 
   facts(): Promise<TargetFacts> {
-    const os = process.platform === 'win32' ? 'windows' : process.platform
     const set = new Set(Object.keys(insideEnvironment('/', '/', '-')))
     return Promise.resolve({
       target: 'this machine, not confined',
-      os,
+      os: toOsName(process.platform),
       hasBin: onPath,
       hasEnv: (name) => set.has(name),
       network: true,
@@ -55,7 +56,7 @@ class NoSandbox implements Sandbox {
   }
 
   async run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
-    if (this.#closing.signal.aborted) throw new NexusError('SANDBOX_FAILED', 'the sandbox is closed')
+    if (this.#closing.signal.aborted) throw sandboxError(FAILURES.closed())
     const checked = checkRequest(request)
     if (signal?.aborted) return neverStarted()
     const promise = this.#run(checked, signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal)
@@ -154,9 +155,7 @@ async function execute(
 
 function ended(child: ChildProcess, mark: string): Promise<{ code: number; killed: boolean }> {
   return new Promise((resolve, reject) => {
-    child.on('error', (cause) =>
-      reject(new NexusError('SANDBOX_FAILED', `bash cannot be started: ${cause.message}`, { cause })),
-    )
+    child.on('error', (cause) => reject(sandboxError(FAILURES.noBash({ why: cause.message }), cause)))
     child.on('exit', (code, signal) => {
       killAll(child, mark)
       const timer = setTimeout(() => {

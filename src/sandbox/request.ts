@@ -1,11 +1,11 @@
 /** request: checks what a caller asks for and fills the defaults, the same for every kind of sandbox. */
 import { realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { DEFAULTS, NexusError } from '../kernel/index.ts'
+import { DEFAULTS } from '../kernel/index.ts'
 import { checkEnvironment } from './environment.ts'
+import { REQUESTS, sandboxError } from './messages.ts'
 import type { CommandRequest, CommandResult } from './sandbox.ts'
 
-const MAX_COMMAND_BYTES = 100_000
 const MAX_STDIN_BYTES = 16 * 1024 * 1024
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 /** setTimeout's own bound; about 24 days. */
@@ -40,7 +40,7 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
   checkNumber('maxOutputBytes', maxOutputBytes, { least: 0, most: MAX_OUTPUT_BYTES })
   checkNumber('maxLiveBytes', maxLiveBytes, { least: 0, most: Number.MAX_SAFE_INTEGER })
   if (stdin !== undefined && Buffer.byteLength(stdin) > MAX_STDIN_BYTES) {
-    throw invalid(`stdin has more than ${MAX_STDIN_BYTES} bytes`, 'write the data to a file in the workspace')
+    throw sandboxError(REQUESTS.longStdin(MAX_STDIN_BYTES))
   }
   const workspace = realDirectory('workspace', request.workspace)
   const cwd = checkStart(workspace, request.cwd ?? '.')
@@ -58,42 +58,37 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
 }
 
 function checkCommand(command: string): void {
-  if (typeof command !== 'string' || command.trim() === '') throw invalid('the command is empty')
+  if (typeof command !== 'string' || command.trim() === '') throw sandboxError(REQUESTS.noCommand())
   // oxlint-disable-next-line no-control-regex
-  if (/[\0\r]/.test(command)) throw invalid('the command holds a NUL or a carriage return', 'use \\n as line break')
+  if (/[\0\r]/.test(command)) throw sandboxError(REQUESTS.controlInCommand())
   const bytes = Buffer.byteLength(command)
-  if (bytes > MAX_COMMAND_BYTES) {
-    throw invalid(
-      `the command has ${bytes} bytes; at most ${MAX_COMMAND_BYTES}`,
-      'write it to a script file in the workspace and run that',
-    )
+  if (bytes > DEFAULTS.maxCommandBytes) {
+    throw sandboxError(REQUESTS.longCommand(bytes, DEFAULTS.maxCommandBytes))
   }
 }
 
 function checkStart(workspace: string, cwd: string): string {
   const start = resolve(workspace, cwd)
   if (isAbsolute(cwd) || !contains(workspace, start)) {
-    throw new NexusError('PATH_OUTSIDE', `cwd ${JSON.stringify(cwd)} is not inside the workspace`, {
-      fix: 'give a path relative to the workspace',
-    })
+    throw sandboxError(REQUESTS.outside(cwd))
   }
   if (!contains(workspace, realDirectory('cwd', start))) {
-    throw new NexusError('PATH_OUTSIDE', `cwd ${JSON.stringify(cwd)} leads out of the workspace through a link`)
+    throw sandboxError(REQUESTS.outsideByLink(cwd))
   }
   return relative(workspace, start)
 }
 
 function realDirectory(what: string, path: string): string {
   if (typeof path !== 'string' || !isAbsolute(path) || path.includes('\0')) {
-    throw invalid(`${what} ${JSON.stringify(path)} is not an absolute path`)
+    throw sandboxError(REQUESTS.notAbsolute(what, path))
   }
   let real: string
   try {
     real = realpathSync(path)
   } catch (cause) {
-    throw new NexusError('FILE_NOT_FOUND', `${what} ${JSON.stringify(path)} does not exist`, { cause })
+    throw sandboxError(REQUESTS.absent(what, path), cause)
   }
-  if (!statSync(real).isDirectory()) throw invalid(`${what} ${JSON.stringify(path)} is not a directory`)
+  if (!statSync(real).isDirectory()) throw sandboxError(REQUESTS.notADirectory(what, path))
   return real
 }
 
@@ -104,12 +99,8 @@ export function contains(directory: string, path: string): boolean {
 
 function checkNumber(name: string, value: number, range: { least: number; most: number }): void {
   if (!Number.isSafeInteger(value) || value < range.least || value > range.most) {
-    throw invalid(`${name} is ${value}; it must be a whole number from ${range.least} to ${range.most}`)
+    throw sandboxError(REQUESTS.number(name, value, range))
   }
-}
-
-function invalid(message: string, fix?: string): NexusError {
-  return new NexusError('INVALID_ARGUMENT', message, { fix })
 }
 
 /** The result of a command that was cancelled before it was started. */

@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { DEFAULTS } from '../kernel/index.ts'
 import { SYSTEM_PATH } from './local/options.ts'
 import { isGroupRunning, signalProcess } from './runner/process-tree.ts'
 
@@ -22,7 +23,6 @@ export type SecretCommandResult =
   | { readonly type: 'failed'; readonly why: string }
 
 const TIMEOUT_MS = 5_000
-const MAX_BYTES = 64 * 1024
 /** The kernel ends a killed group within milliseconds. */
 const GROUP_END_MS = 1_000
 const GROUP_POLL_MS = 5
@@ -55,24 +55,24 @@ export async function run(request: SecretCommandRequest): Promise<SecretCommandR
     const timer = setTimeout(() => stop(`took longer than ${TIMEOUT_MS / 1000} s`), TIMEOUT_MS)
     const abort = (): void => stop('was interrupted')
     request.signal?.addEventListener('abort', abort, { once: true })
-    const settle = (): void => {
+    const cleanUp = (): void => {
       clearTimeout(timer)
       request.signal?.removeEventListener('abort', abort)
     }
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size > MAX_BYTES) stop(`wrote more than ${MAX_BYTES} bytes`)
+      if (size > DEFAULTS.maxSecretBytes) stop(`wrote more than ${DEFAULTS.maxSecretBytes} bytes`)
       else chunks.push(chunk)
     })
     // A program that does not read its input closes it; that is its business.
     child.stdin.on('error', () => undefined)
     child.stdin.end(request.input ?? '')
     child.on('error', (error: NodeJS.ErrnoException) => {
-      settle()
+      cleanUp()
       resolve(failed(`could not be started (${error.code ?? 'unknown'})`))
     })
     child.on('close', (code, signal) => {
-      settle()
+      cleanUp()
       void endGroup(child.pid).then(() => {
         if (request.signal?.aborted) reject(request.signal.reason as Error)
         else if (stopped !== undefined) resolve(failed(stopped))

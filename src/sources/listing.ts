@@ -1,4 +1,4 @@
-import { compareUtf8 } from '../format/index.ts'
+import { compareUtf8 } from '../kernel/index.ts'
 
 const SURROGATE = /[\ud800-\udfff]/
 

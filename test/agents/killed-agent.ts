@@ -1,13 +1,13 @@
 /** A process for `resume.test.ts` to kill: one turn whose tool never ends. Arguments: state file, model URL, session id. */
 import { writeSync } from 'node:fs'
-import { createAgent, isOwnerAlive } from '../../src/agents/index.ts'
+import { createAgent } from '../../src/agents/index.ts'
 import { openSqliteStore } from '../../src/store/index.ts'
 
 import { openTestAgent, localModel } from './rig.ts'
 
 const [path = '', url = '', sessionId = ''] = process.argv.slice(2)
 const store = await openSqliteStore({ path, projectId: 'default' })
-await store.recover(isOwnerAlive)
+await store.reclaim()
 const tools = {
   wait: () => {
     writeSync(1, 'in the tool\n')
@@ -17,6 +17,6 @@ const tools = {
 const agent = createAgent({
   agent: await openTestAgent({ tools }, store, sessionId),
   model: await localModel({ url }),
-  sessions: store.sessions,
+  store,
 })
 await agent.send('Wait for me')

@@ -26,9 +26,9 @@ async function open(t: TestContext, script: readonly Reply[]) {
   const source = createFolderSource({ id: 'fixture', tier: 'workspace', rank: 0, path: root, trusted: true })
   const process = async () => {
     const sandbox = createScriptedSandbox({})
-    const runtime = await createRuntime({ sources: [source], sandbox, workspace: root, ledger: store.ledger })
+    const runtime = await createRuntime({ sources: [source], sandbox, workspace: root, store })
     t.after(() => runtime.close())
-    const agent = createAgent({ agent: runtime.openAgent({ sessionId: 's1' }), model, sessions: store.sessions })
+    const agent = createAgent({ agent: runtime.openAgent({ sessionId: 's1' }), model, store })
     return async (content: string): Promise<{ notices: string; system: string }> => {
       const events: AgentEvent[] = []
       const at = server.requests.length

@@ -14,13 +14,13 @@ const FACTS = { target: 'here', os: 'linux', hasBin: () => false, hasEnv: () => 
 async function turn(script: readonly Reply[]) {
   await using server = await startModelServer({ script })
   const store = createMemoryStore({ projectId: 'default' })
-  const runtime = await createRuntime({ sources: [], facts: FACTS, ledger: store.ledger, secrets: [SECRET] })
+  const runtime = await createRuntime({ sources: [], facts: FACTS, store, secrets: [SECRET] })
   try {
     const limits = { retryDelayMs: 1, maxRetries: 1 }
     const agent = createAgent({
       agent: runtime.openAgent({ sessionId: 's1' }),
       model: await localModel(server),
-      sessions: store.sessions,
+      store,
       limits,
     })
     const events: AgentEvent[] = []

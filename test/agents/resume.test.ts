@@ -5,14 +5,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { createAgent, isOwnerAlive, processOwner } from '../../src/agents/index.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createAgent } from '../../src/agents/index.ts'
 import { isNexusError, succeeded } from '../../src/kernel/index.ts'
 import { createMemoryStore, openSqliteStore, type StoredMessage } from '../../src/store/index.ts'
 import { type Reply, startModelServer } from '../../src/testing/index.ts'
 import { openTestAgent, isWhole, localModel, startRig, toolAnswers } from './rig.ts'
 
 const DONE: Reply = { type: 'text', text: 'Done.' }
-const GONE = '999999999:1:00000000-0000-0000-0000-000000000000'
 const part = (toolCallId: string) => ({ type: 'tool-call', toolCallId, toolName: 'pay', input: {} })
 const answer = (toolCallId: string) => ({
   type: 'tool-result',
@@ -27,14 +27,10 @@ const CUT_OFF: readonly StoredMessage[] = [
 ]
 
 /** A session as a dead process would leave it. */
-async function startCutOff(
-  messages: readonly StoredMessage[],
-  session: { state?: 'idle' | 'running'; owner?: string; agentId?: string } = {},
-) {
+async function startCutOff(messages: readonly StoredMessage[], session: { agentId?: string } = {}) {
   const store = createMemoryStore({ projectId: 'default' })
   await store.sessions.create({ id: 's1', agentId: session.agentId ?? 'main', title: 'Pay both' })
   await store.sessions.append('s1', messages)
-  await store.sessions.update('s1', { state: session.state ?? 'running', owner: session.owner ?? GONE })
   let paid = 0
   const rig = await startRig({
     script: [DONE],
@@ -80,7 +76,7 @@ describe('resume', () => {
 
   it('ends a turn that was cut off before the model answered or after all calls were', async () => {
     for (const messages of [CUT_OFF.slice(0, 1), [...CUT_OFF, { role: 'tool', content: [answer('c2')] }]]) {
-      const rig = await startCutOff(messages, { state: 'idle' })
+      const rig = await startCutOff(messages)
       await using _closing = rig
       await rig.send('And?')
       const history = await rig.history()
@@ -94,33 +90,18 @@ describe('resume', () => {
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: 'Hello' },
     ]
-    const rig = await startCutOff(whole, { state: 'idle' })
+    const rig = await startCutOff(whole)
     await using _closing = rig
     await rig.send('And?')
     assert.deepEqual((await rig.history()).slice(0, 2), whole)
     assert.deepEqual(rig.ofType('notice'), [])
   })
 
-  it('takes no session whose turn a living process has on, and none of another agent', async () => {
-    for (const session of [{ owner: processOwner() }, { state: 'idle', agentId: 'other' }] as const) {
-      const rig = await startCutOff(CUT_OFF, session)
-      await using _closing = rig
-      await assert.rejects(rig.send('go'), (error) => isNexusError(error) && error.code === 'CONFLICT')
-      assert.deepEqual(await rig.history(), CUT_OFF)
-    }
-  })
-
-  it('lets one of two agents have a session at a time', async () => {
-    await using rig = await startRig({ script: () => DONE, sessionId: 'shared' })
-    const second = createAgent({
-      agent: await openTestAgent({}, rig.store, 'shared'),
-      model: await localModel(rig.server),
-      sessions: rig.store.sessions,
-    })
-    const results = await Promise.allSettled([rig.send('one'), second.send('two')])
-    assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
-    assert.equal((await second.send('three')).end, 'done')
-    assert.ok(isWhole(await rig.history()))
+  it('takes no session of another agent', async () => {
+    await using rig = await startCutOff(CUT_OFF, { agentId: 'other' })
+    await assert.rejects(rig.send('go'), (error) => isNexusError(error) && error.code === 'CONFLICT')
+    assert.deepEqual(await rig.history(), CUT_OFF)
+    assert.deepEqual(await rig.store.turns.list(), [])
   })
 
   it('finds a readable session after kill -9 in a tool call', async () => {
@@ -135,13 +116,11 @@ describe('resume', () => {
       assert.match(String((await once(child.stdout, 'data'))[0]), /in the tool/)
       const store = await openSqliteStore({ path, projectId: 'default' })
       try {
-        const owner = (await store.sessions.get('s1'))?.owner ?? ''
-        assert.ok(isOwnerAlive(owner))
-        assert.equal(await store.recover(isOwnerAlive), 0, 'a living turn is left alone')
+        assert.equal((await store.reclaim()).calls, 0, 'a living turn is left alone')
         child.kill('SIGKILL')
         await once(child, 'exit')
-        assert.ok(!isOwnerAlive(owner))
-        assert.equal(await store.recover(isOwnerAlive), 1)
+        // Until its lease is over.
+        for (let closed = 0; closed === 0; await sleep(100)) closed = (await store.reclaim()).calls
         const [entry] = await store.ledger.list({ sessionId: 's1' })
         assert.deepEqual([entry?.call.tool, entry?.state], ['wait', 'interrupted'])
         assert.deepEqual(
@@ -152,7 +131,7 @@ describe('resume', () => {
         const agent = createAgent({
           agent: await openTestAgent({ tools: { wait: () => succeeded(`${++waited}`) } }, store, 's1'),
           model: await localModel(server),
-          sessions: store.sessions,
+          store,
         })
         assert.equal((await agent.send('What happened?')).text, 'Done.')
         assert.equal(waited, 0)

@@ -30,7 +30,7 @@ export async function startRig(options: RigOptions) {
   const agent = createAgent({
     agent: await openTestAgent(options, store, options.sessionId),
     model: options.agent?.model ?? (await localModel(server)),
-    sessions: store.sessions,
+    store,
     ...options.agent,
     limits: { retryDelayMs: 1, ...options.agent?.limits },
   })
@@ -67,7 +67,7 @@ export async function openTestAgent(
   const runtime = await createRuntime({
     sources: [],
     facts: { target: 'a test', os: 'linux', hasBin: () => false, hasEnv: () => false },
-    ledger: store.ledger,
+    store,
     toolTimeoutMs: 0,
     agents: [{ id: 'main', policy: parsePolicy({ deny: hidden }).rules }],
     registerTools: (registry) => {

@@ -116,7 +116,7 @@ describe('a batch of calls', () => {
   it('ends the turn when the ledger cannot be written, and runs nothing more', async () => {
     const store = createMemoryStore({ projectId: 'default' })
     const full = new NexusError('STORE_FAILED', 'The disk is full.')
-    const broken: Store = { ...store, ledger: { ...store.ledger, open: () => Promise.reject(full) } }
+    const broken: Store = { ...store, ledger: { ...store.ledger, record: () => Promise.reject(full) } }
     let ran = 0
     await using rig = await startRig({
       script: [batch(['good'], ['good']), DONE],

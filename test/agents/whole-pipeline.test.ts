@@ -35,12 +35,12 @@ async function open(
   const store = createMemoryStore({ projectId: 'default' })
   const sandbox = createScriptedSandbox(sandboxOptions)
   const source = createFolderSource({ id: 'fixture', tier: 'workspace', rank: 0, path: skills, trusted: true })
-  const runtime = await createRuntime({ sources: [source], sandbox, workspace, ledger: store.ledger, secrets })
+  const runtime = await createRuntime({ sources: [source], sandbox, workspace, store, secrets })
   stack.defer(() => runtime.close())
   const agent = createAgent({
     agent: runtime.openAgent({ sessionId: 's1' }),
     model: await localModel(server),
-    sessions: store.sessions,
+    store,
   })
   return { server, store, sandbox, agent, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }

@@ -45,7 +45,7 @@ test('prices and unknown lower-case words are text, not problems', () => {
 })
 
 test('a skill that is held, unreadable, or not for people is a visible problem', () => {
-  assert.match(problems('go $moon')[0] ?? '', /^\$moon: this skill is held back: bin\. See: nexus skills why moon$/)
+  assert.match(problems('go $moon')[0] ?? '', /^\$moon: this skill is held: bin\. Run: nexus skills why moon$/)
   const modelOnly = { ...copy('inner'), invocation: { model: true, user: false } }
   const { origin } = modelOnly
   const other = buildCatalog({

@@ -34,7 +34,9 @@ test('explain of an unknown code proposes the nearest one', async (t) => {
   )
 })
 
-test('the completion script offers the codes', async (t) => {
-  const { stdout } = await new Place(t).run(['completion', 'bash'])
-  assert.match(stdout, /"explain"\) words="[^"]*\byaml-duplicate-key\b/)
+test('a shell offers the codes', async (t) => {
+  const place = new Place(t)
+  assert.match((await place.run(['completion', 'bash'])).stdout, /"explain"\) words="\$\(_nexus_names codes\)/)
+  const { stdout } = await place.run(['completion', '--names', 'codes'])
+  assert.deepEqual(stdout.trim().split('\n'), [...allCodes()].toSorted())
 })

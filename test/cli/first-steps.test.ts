@@ -147,3 +147,12 @@ test('completion offers the skills, agents and sessions of this workspace', asyn
   const offered = spawnSync('bash', ['-c', `${script}\n${typed}`], { cwd: place.workspace, env, encoding: 'utf8' })
   assert.equal(offered.stdout.trim(), 'greet', offered.stderr)
 })
+
+test('a new skill is held until its description is written, and validate gives the line', async (t) => {
+  const place = new Place(t)
+  const made = await place.run(['skills', 'init', 'fresh'])
+  assert.match(made.stderr, /^Next: replace the description, then check it: nexus skills validate skills\/fresh$/m)
+  const { code, stdout } = await place.run(['skills', 'validate', 'skills/fresh'])
+  assert.equal(code, 1)
+  assert.match(stdout, /description-missing .*skills\/fresh\/SKILL\.md:3/)
+})

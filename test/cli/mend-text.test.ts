@@ -24,7 +24,7 @@ mends('Latin-1', {
 })
 mends('a NUL in the text', {
   break: is(GOOD.replace('Read it', 'Read\0it')),
-  ...{ code: 'nul-character', line: 8, says: /NUL character.*remove the character/ },
+  ...{ code: 'nul-character', line: 8, says: /NUL character.*Remove the character/ },
   mend: (_desk, { path = '' }) => edit(path, (all) => all.map((line) => line.replaceAll('\0', ''))),
 })
 mends('a byte order mark', {
@@ -41,7 +41,7 @@ mends('lone CR line ends', {
 })
 mends('a ZIP archive called SKILL.md', {
   break: is('PK\u0003\u0004\0\0'),
-  ...{ code: 'nul-character', line: 1, says: /ZIP archive.*unpack it/, mend: is(GOOD) },
+  ...{ code: 'nul-character', line: 1, says: /ZIP archive.*Unpack it/, mend: is(GOOD) },
 })
 
 // The two lines of ---.
@@ -58,33 +58,33 @@ mends('two dashes', {
   break: is(GOOD.replace('---', '--')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /instead of a line of ---.*write exactly ---/,
+  says: /instead of a line with only ---.*Write exactly ---/,
   mend: rewrite(1, '---'),
 })
 mends('four dashes', {
   break: is(GOOD.replace('---', '----')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /instead of a line of ---.*write exactly ---/,
+  says: /instead of a line with only ---.*Write exactly ---/,
   mend: rewrite(1, '---'),
 })
 mends('dashes of a word processor', {
   break: is(GOOD.replace('---', '———')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /instead of a line of ---.*write exactly ---/,
+  says: /instead of a line with only ---.*Write exactly ---/,
   mend: rewrite(1, '---'),
 })
 mends('an indented opening line', {
   break: is(GOOD.replace('---', '  ---')),
   code: 'frontmatter-missing',
   line: 1,
-  says: /instead of a line of ---.*write exactly ---/,
+  says: /instead of a line with only ---.*Write exactly ---/,
   mend: rewrite(1, '---'),
 })
 mends('an indented closing line', {
   break: is(`---\n${NAME}\n${DESCRIPTION}\n  ---\n\n# PDF\n`),
-  ...{ code: 'frontmatter-unterminated', line: 1, says: /line 4 looks like the end/, mend: rewrite(4, '---') },
+  ...{ code: 'frontmatter-unterminated', line: 1, says: /Write exactly --- on line 4/, mend: rewrite(4, '---') },
 })
 mends('dots instead of the closing line', {
   break: is(GOOD.replace('\n---\n\n', '\n...\n\n')),
@@ -92,74 +92,79 @@ mends('dots instead of the closing line', {
 })
 mends('no frontmatter', {
   break: is('# PDF\n\nRead it.\n'),
-  ...{ code: 'frontmatter-missing', line: 1, says: /these four lines: "---", "name: / },
+  ...{ code: 'frontmatter-missing', line: 1, says: /four lines: "---", "name: / },
   mend: (_desk, { path = '' }) => edit(path, (all) => ['---', NAME, DESCRIPTION, '---', ...all]),
 })
 mends('a heading before the frontmatter', {
   break: is(`# PDF\n\n${GOOD}`),
-  ...{ code: 'frontmatter-missing', line: 1, says: /move what stands before line 3/, mend: is(GOOD) },
+  ...{ code: 'frontmatter-missing', line: 1, says: /Make --- the first line/, mend: is(GOOD) },
 })
 mends('a code fence instead of ---', {
   break: is(`\`\`\`yaml\n${NAME}\n${DESCRIPTION}\n\`\`\`\n\n# PDF\n`),
-  ...{ code: 'frontmatter-missing', line: 1, says: /begins with "```yaml" instead of a line of ---/, mend: is(GOOD) },
+  ...{
+    code: 'frontmatter-missing',
+    line: 1,
+    says: /begins with "```yaml" instead of a line with only ---/,
+    mend: is(GOOD),
+  },
 })
 mends('keys without ---', {
   break: is(`${NAME}\n${DESCRIPTION}\n\n# PDF\n`),
   code: 'frontmatter-missing',
   line: 1,
-  says: /before the first key and after the last/,
+  says: /Make --- the first line/,
   mend: is(GOOD),
 })
 mends('an empty file', {
   break: is(''),
   code: 'frontmatter-missing',
   line: 1,
-  says: /the file is empty/,
+  says: /The file is empty/,
   mend: is(GOOD),
 })
 
 // YAML.
 mends('a tab as indentation', {
   break: lines(NAME, DESCRIPTION, 'metadata:', '\temoji: x'),
-  ...{ code: 'yaml-invalid', line: 5, says: /a tab.*indent with spaces/, mend: rewrite(5, '  emoji: x') },
+  ...{ code: 'yaml-invalid', line: 5, says: /a tab.*Indent with spaces/, mend: rewrite(5, '  emoji: x') },
 })
 mends('a quote that is not closed', {
   break: lines(NAME, 'description: "Reads a PDF. Use it'),
   code: 'yaml-repaired',
   line: 3,
-  says: /the closing " is missing/,
+  says: /The closing " is missing/,
 })
 mends('a second colon', {
   break: lines(NAME, 'description: Use when: a PDF is near'),
   code: 'yaml-repaired',
   line: 3,
-  says: /write: description: "Use when: a PDF is near"/,
+  says: /Write: description: "Use when: a PDF is near"/,
 })
 mends('no space after the colon', {
   break: lines(NAME, 'description:Reads a PDF'),
   code: 'yaml-invalid',
   line: 3,
-  says: /no space after the colon/,
+  says: /Write: description: Reads a PDF/,
 })
 mends('a no-break space after the colon', {
   break: lines('name:\u00a0pdf', DESCRIPTION),
   code: 'yaml-invalid',
   line: 2,
-  says: /U\+00A0/,
+  says: /Write: name: pdf/,
 })
-mends('no colon', { break: lines('name pdf', DESCRIPTION), code: 'yaml-invalid', line: 2, says: /no colon after name/ })
+mends('no colon', { break: lines('name pdf', DESCRIPTION), code: 'yaml-invalid', line: 2, says: /Write: name: pdf/ })
 mends('equals signs', {
   break: lines('name = pdf', DESCRIPTION),
   code: 'yaml-invalid',
   line: 2,
-  says: /= instead of a colon/,
+  says: /Write: name: pdf/,
 })
 mends('a second line that is not indented', {
   break: lines(NAME, 'description: Reads a PDF.', 'Use when near.'),
   ...{
     code: 'yaml-invalid',
     line: 4,
-    says: /not "key: value".*indent it by two spaces/,
+    says: /not "key: value".*Indent it by two spaces/,
     mend: rewrite(4, '  Use when near.'),
   },
 })
@@ -168,7 +173,7 @@ mends('a bracket that is not closed', {
   ...{
     code: 'yaml-invalid',
     line: 4,
-    says: /the \{ is never closed.*missing \}/,
+    says: /The \{ is not closed.*missing \}/,
     mend: rewrite(4, 'metadata: {"openclaw": {"emoji": "x"}}'),
   },
 })
@@ -182,17 +187,17 @@ mends('a merge key', {
   break: lines(NAME, DESCRIPTION, '<<: {a: 1}'),
   code: 'yaml-merge-key',
   line: 4,
-  says: /merge keys are not accepted/,
+  says: /does not accept the YAML merge key/,
 })
 mends('a directive', {
   break: lines('%YAML 1.2', NAME, DESCRIPTION),
   code: 'yaml-directive',
   line: 2,
-  says: /directives are not accepted/,
+  says: /does not accept YAML directives/,
 })
 mends('an anchor and its alias', {
   break: lines(NAME, DESCRIPTION, 'metadata:', '  a: &x 1', '  b: *x'),
-  ...{ code: 'yaml-anchor', line: 5, says: /anchors are not accepted/, mend: (desk) => void desk.put(FILE, GOOD) },
+  ...{ code: 'yaml-anchor', line: 5, says: /does not accept YAML anchors/, mend: (desk) => void desk.put(FILE, GOOD) },
 })
 mends('more than 64 KiB of frontmatter', {
   break: lines(NAME, DESCRIPTION, `# ${'x'.repeat(70_000)}`),
@@ -208,20 +213,20 @@ mends('no description', {
   break: lines(NAME),
   code: 'missing-description',
   line: 1,
-  says: /add a line below the opening ---: description:/,
+  says: /Add a line below the opening ---: description:/,
 })
 mends('a description in another case', {
   break: lines(NAME, 'Description: Reads.'),
   code: 'missing-description',
   line: 3,
-  says: /rename the key "Description"/,
+  says: /Rename the key "Description"/,
   mend: rewrite(3, DESCRIPTION),
 })
 mends('an empty description', {
   break: lines(NAME, 'description:'),
   code: 'missing-description',
   line: 3,
-  says: /the description is empty/,
+  says: /The description is empty/,
 })
 mends('a list as description', {
   break: lines(NAME, 'description: [a, b]'),
@@ -234,17 +239,17 @@ mends('a block text that is not indented', {
   ...{
     code: 'missing-description',
     line: 3,
-    says: /indent the lines of its text/,
+    says: /Indent the lines of the text/,
     mend: rewrite(4, '  Reads a PDF: now.'),
   },
 })
 mends('a description below the closing line', {
   break: is(`---\n${NAME}\n---\n${DESCRIPTION}\n---\n`),
-  ...{ code: 'missing-description', line: 1, says: /below the closing ---/, mend: is(GOOD) },
+  ...{ code: 'missing-description', line: 1, says: /above the closing ---/, mend: is(GOOD) },
 })
 mends('a description below another key', {
   break: lines('skill:', `  ${DESCRIPTION}`, NAME),
-  ...{ code: 'missing-description', line: 2, says: /below "skill".*start of a line/, mend: rewrite(3, DESCRIPTION) },
+  ...{ code: 'missing-description', line: 2, says: /out of "skill".*start of a line/, mend: rewrite(3, DESCRIPTION) },
 })
 mends('no name', {
   break: lines(DESCRIPTION),
@@ -265,32 +270,28 @@ mends('a name with blanks and underscores', {
   then: 'my-pdf-x',
   code: 'name-invalid',
   line: 2,
-  says: /write: name: my-pdf-x/,
+  says: /Write: name: my-pdf-x/,
 })
 mends('a name that is a path', {
   break: lines('name: ../../etc/passwd', DESCRIPTION),
   then: 'etc-passwd',
   code: 'name-invalid',
   line: 2,
-  says: /label only/,
+  says: /Write: name: etc-passwd/,
 })
 mends('a name that is not that of the directory', {
   break: lines('name: reader', DESCRIPTION),
   ask: 'reader',
   code: 'name-differs',
   line: 2,
-  says: /write: name: pdf/,
+  says: /Write: name: pdf/,
 })
 mends('JSON in a text that is none', {
   break: lines(NAME, DESCRIPTION, `metadata: '{"openclaw":{"requires":}'`),
-  ...{ code: 'metadata-not-mapping', line: 4, says: /looks like JSON, but is none/, mend: rewrite(4, 'metadata: {}') },
+  ...{ code: 'metadata-not-mapping', line: 4, says: /is not valid JSON/, mend: rewrite(4, 'metadata: {}') },
 })
 mends('requirements that are no mapping', {
   break: lines(NAME, DESCRIPTION, 'metadata: {requires: bash}'),
-  ...{
-    code: 'field-type',
-    line: 4,
-    says: /requires: \{bins: \[bash\]\}/,
-    mend: rewrite(4, 'metadata: {requires: {bins: [bash]}}'),
-  },
+  ...{ code: 'invalid-requirement', line: 4, says: /requires: \{bins: \[bash\]\}/ },
+  mend: rewrite(4, 'metadata: {requires: {bins: [bash]}}'),
 })

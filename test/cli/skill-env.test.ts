@@ -46,7 +46,7 @@ test('a command of the skill gets the key in the sandbox, and no output, row or 
   const { stdout, stderr, code } = await runFor(place, 'hub')
   assert.equal(code, 0, stderr)
   assert.match(stdout, /^key=\[redacted\]=\[redacted\]= host=\[redacted\] node=unset\n$/)
-  assert.match(stderr, /NODE_OPTIONS is given to no command/)
+  assert.match(stderr, /Nexus gives skills\.entries\.hub\.env\.NODE_OPTIONS to no command/)
   const digest = createHash('sha256').update(KEY).digest('hex')
   const inside = `printf %s "$GH_TOKEN" | sha256sum | grep -q ${digest} && echo same`
   const same = await place.run(['skills', 'run', 'hub', '--trust', '--json', '--', inside])

@@ -155,15 +155,15 @@ const WAYS: readonly (readonly [
     (command, { file }) => void execFileSync('/bin/sh', ['-c', command], { cwd: dirname(file) }),
   ],
   [
-    /^write: (.*?)(?:; or run: .*|, or rename .*)?$/,
+    /^Write: (.*?)(?:; or run: .*|, or rename .*)?$/,
     (text, { file, line }) => edit(file, (lines) => lines.with(line - 1, text)),
   ],
   [
-    /^add a line below the opening ---: (.*?)(?:; or run: .*)?$/,
+    /^Add a line below the opening ---: (.*?)(?:; or run: .*)?$/,
     (text, { file, line }) => edit(file, (lines) => lines.toSpliced(line, 0, text)),
   ],
   [
-    /^write a line of --- below line (\d+)/,
+    /^Write a line with only --- below line (\d+)/,
     (line, { file }) => edit(file, (all) => all.toSpliced(Number(line), 0, '---')),
   ],
   [
@@ -173,7 +173,7 @@ const WAYS: readonly (readonly [
       writeFileSync(file, fixSkill(readFileSync(file, 'utf8'), options).text)
     },
   ],
-  [/^remove (?:the|this) line()/, (_, { file, line }) => edit(file, (lines) => lines.toSpliced(line - 1, 1))],
+  [/^Remove (?:the|this) line()/, (_, { file, line }) => edit(file, (lines) => lines.toSpliced(line - 1, 1))],
 ]
 
 /** Does what a fix says, as somebody would who knows nothing else. */

@@ -163,7 +163,7 @@ test('a system directory as workspace is a wrong argument, with what to do', asy
   assert.equal(code, 2, stderr)
   assert.match(
     stderr,
-    /INVALID_ARGUMENT: the workspace \/ is a system directory\n +fix: use the directory of one project/,
+    /INVALID_ARGUMENT: .*workspace \/: it is a system directory\.\n +fix: Use the directory of one project/,
   )
 })
 

@@ -24,7 +24,7 @@ test('a missing name is undefined, with the name of the directory as the fix', (
   assert.equal(document?.name, undefined)
   assert.deepEqual(
     [diagnostics[0]?.code, diagnostics[0]?.fix],
-    ['name-missing', 'add a line below the opening ---: name: my-skill'],
+    ['name-missing', 'Add a line below the opening ---: name: my-skill'],
   )
 })
 
@@ -37,7 +37,7 @@ test('a list is no name and no description; the document stays, for the gate to 
 test('breaches of the naming rule are warnings with a name that would keep it', () => {
   const { document, diagnostics } = parse('name: ../../Étc/pass wd\ndescription: b')
   assert.equal(document?.name, '../../Étc/pass wd')
-  assert.deepEqual([diagnostics[0]?.code, diagnostics[0]?.fix], ['name-invalid', 'write: name: etc-pass-wd'])
+  assert.deepEqual([diagnostics[0]?.code, diagnostics[0]?.fix], ['name-invalid', 'Write: name: etc-pass-wd'])
 })
 
 test('the naming rule is the published one: Unicode, lower case, single inner hyphens, 64 code points', () => {
@@ -133,7 +133,6 @@ test('allowed-tools reads the same in every form', () => {
     'Bash(git add:*), Read, Write',
     'Bash (git add:*),Read  ,Write, Read',
     '[Bash(git add:*), Read, Write]',
-    '["Bash(git add:*) Read", Write]',
     '\n  - Bash(git add:*)\n  - Read\n  - Write',
     '"Bash(git add:*)\\n  Read\\n  Write"',
   ]) {

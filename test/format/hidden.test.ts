@@ -2,21 +2,22 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { fixSkill, parseSkill } from '../../src/format/index.ts'
+import { seedFor } from './skills.ts'
 
 const REST = 'name: a\ndescription: b\n---\nBody\u200b with one.\n'
 const PLAIN = `---\n${REST}`
 
 /** What nobody sees, its place and its name. */
 const HIDDEN: Readonly<Record<string, readonly [text: string, column: number, name: string]>> = {
-  'a space of no width before it': [`\u200b${PLAIN}`, 1, 'U+200B before'],
-  'a second byte order mark': [`\ufeff\ufeff${PLAIN}`, 1, 'U+FEFF before'],
-  'a joiner behind it': [`---\u2060\n${REST}`, 4, 'U+2060 behind'],
-  'a no-break space behind it': [`---\u00a0\n${REST}`, 4, 'U+00A0 behind'],
-  'a direction mark among the dashes': [`-\u200e--\n${REST}`, 2, 'U+200E behind'],
-  'a control character': [`\u0008${PLAIN}`, 1, 'U+0008 before'],
-  'one on a blank line before it': [`\u200b\n\n${PLAIN}`, 1, 'U+200B before'],
-  'two kinds': [`\u200b\u00ad${PLAIN}`, 1, 'U+200B and U+00AD before'],
-  'lines that end in CRLF': [`\u200b${PLAIN}`.replaceAll('\n', '\r\n'), 1, 'U+200B before'],
+  'a space of no width before it': [`\u200b${PLAIN}`, 1, 'U+200B'],
+  'a second byte order mark': [`\ufeff\ufeff${PLAIN}`, 1, 'U+FEFF'],
+  'a joiner behind it': [`---\u2060\n${REST}`, 4, 'U+2060'],
+  'a no-break space behind it': [`---\u00a0\n${REST}`, 4, 'U+00A0'],
+  'a direction mark among the dashes': [`-\u200e--\n${REST}`, 2, 'U+200E'],
+  'a control character': [`\u0008${PLAIN}`, 1, 'U+0008'],
+  'one on a blank line before it': [`\u200b\n\n${PLAIN}`, 1, 'U+200B'],
+  'two kinds': [`\u200b\u00ad${PLAIN}`, 1, 'U+200B and U+00AD'],
+  'lines that end in CRLF': [`\u200b${PLAIN}`.replaceAll('\n', '\r\n'), 1, 'U+200B'],
 }
 
 /** The first byte order mark and the line ends stay. */
@@ -31,9 +32,8 @@ for (const [what, [text, column, name]] of Object.entries(HIDDEN)) {
     assert.equal(document, undefined)
     const error = diagnostics.find(({ severity }) => severity === 'error')
     assert.deepEqual([error?.code, error?.line, error?.column], ['frontmatter-missing', 1, column])
-    for (const words of name.split(/ (?=before|behind)/))
-      assert.match(error?.message ?? '', new RegExp(words.replaceAll('+', '\\+')))
-    assert.match(error?.fix ?? '', /^remove it.*validate --fix/)
+    assert.ok(error?.message.startsWith(`${name}, which is invisible, hides the opening ---.`), error?.message)
+    assert.match(error?.fix ?? '', /validate --fix/)
     const result = fixSkill(text, { path: 'p' })
     assert.equal(result.text, expected(text))
     assert.deepEqual(fixSkill(result.text, { path: 'p' }).changes, [])
@@ -44,7 +44,7 @@ test('what hides the closing line is named, and a fix removes it', () => {
   const text = '---\nname: a\ndescription: b\n---\u200b\nBody\n'
   const [found] = parseSkill(text, { path: 'p' }).diagnostics
   assert.equal(found?.code, 'frontmatter-unterminated')
-  assert.match(found?.fix ?? '', /line 4 .*U\+200B/)
+  assert.match(found?.fix ?? '', /Line 4 .*U\+200B/)
   assert.equal(fixSkill(text, { path: 'p' }).text, text.replace('\u200b', ''))
 })
 
@@ -60,7 +60,7 @@ test('text before the opening line is no hidden character', () => {
     assert.deepEqual(fixSkill(text, { path: 'p' }).changes, [], JSON.stringify(text))
 })
 
-test('a fix leaves hidden characters elsewhere, and is done after one time', () => {
+test('a fix leaves hidden characters elsewhere, and is done after one time', (t) => {
   const hidden = fc.constantFrom(
     '',
     '\u200b',
@@ -85,7 +85,7 @@ test('a fix leaves hidden characters elsewhere, and is done after one time', () 
       if (once !== text) assert.ok(parseSkill(once, { path: 'p' }).document)
       if (!encoding) assert.ok(once.endsWith(body))
     }),
-    { numRuns: 2_000 },
+    { numRuns: 2_000, seed: seedFor(t) },
   )
 })
 
@@ -103,7 +103,7 @@ for (const [yaml, place] of [
   test(`a hidden character in a key that gates is named with its place: ${JSON.stringify(yaml)}`, () => {
     const { diagnostics } = parseSkill(`---\nname: a\ndescription: b\n${yaml}\n---\n`, { path: 'p' })
     const found = diagnostics.find(({ code }) => code === 'odd-blank')
-    assert.match(found?.message ?? '', /^U\+200B, which nobody sees, stands in the key "(?:requires|openclaw)"/)
+    assert.match(found?.message ?? '', /^The key "(?:requires|openclaw)" contains U\+200B/)
     assert.equal(`${found?.line}:${found?.column}`, place)
   })
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 
 import { type InstallGround, parseSkill, proposeInstalls } from '../../src/format/index.ts'
 import type { InstallSpec, JsonObject } from '../../src/kernel/index.ts'
+import { seedFor } from './skills.ts'
 
 function ground(os: string, bins: readonly string[] = []): InstallGround {
   return {
@@ -146,7 +147,7 @@ test('what no installer may be given is named with its reason and never becomes 
   }
 })
 
-test('whatever an entry holds, a command is a known installer and its words hold nothing for a shell or a terminal', () => {
+test('whatever an entry holds, a command is a known installer and its words hold nothing for a shell or a terminal', (t) => {
   const programs = ['brew', 'sudo', 'uv', 'npm', 'go', 'mkdir', 'curl', 'tar', 'unzip', 'chmod']
   const kind = fc.constantFrom('brew', 'apt', 'npm', 'go', 'uv', 'download')
   const word = fc.oneof(
@@ -171,5 +172,6 @@ test('whatever an entry holds, a command is a known installer and its words hold
           for (const each of words) assert.match(each, /^[\w@%+:,./=~?#!*()[\]{}^-]+$/u, each)
         }
     }),
+    { seed: seedFor(t) },
   )
 })

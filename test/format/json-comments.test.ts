@@ -72,12 +72,11 @@ test('the message says that the value was read without the comment, and one edit
     {
       code: 'yaml-repaired',
       severity: 'warning',
-      message:
-        'the value of metadata has a comment that begins with //, which is not a comment in YAML; it was read without the comment',
+      message: 'Nexus ignored a comment in the value of metadata. A YAML comment begins with #, not with //.',
       path: 'p',
       line: 5,
       column: 3,
-      fix: 'remove the comment that begins with //, or write it as # … at the end of a line',
+      fix: 'Remove the comment that begins with //, or write it as # … at the end of a line.',
       subject: 'metadata',
       edit: {
         start: { line: 5, column: 3 },
@@ -131,7 +130,7 @@ for (const yaml of REFUSED) {
     const { document, diagnostics } = parseSkill(skill(yaml), { path: 'p' })
     assert.equal(document, undefined)
     const error = diagnostics.find(({ code }) => code === 'yaml-key-not-text')
-    assert.match(error?.fix ?? '', /remove the comment/)
+    assert.match(error?.fix ?? '', /Remove the comment/)
   })
 }
 

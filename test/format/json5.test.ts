@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import JSON5 from 'json5'
 import { fixSkill, migrateSkill, parseSkill } from '../../src/format/index.ts'
 import { parseJson5, readJson5 } from '../../src/format/json5.ts'
+import { seedFor } from './skills.ts'
 
 function parse(yaml: string) {
   return parseSkill(`---\nname: a\ndescription: b\n${yaml}\n---\n`, { path: 'p' })
@@ -54,7 +55,7 @@ test('text that begins like JSON and is none is told, wherever JSON is read', ()
       diagnostics.map(({ code }) => code),
       ['metadata-not-mapping'],
     )
-    assert.match(diagnostics[0]?.message ?? '', /looks like JSON, but is none \(/)
+    assert.match(diagnostics[0]?.message ?? '', /is not valid JSON/)
   }
 })
 
@@ -95,7 +96,7 @@ test('nothing is printed, and line separators are read as they stand in JSON, an
       }
       assert.equal(JSON.stringify(ours), JSON.stringify(theirs), JSON.stringify(json))
     }),
-    { numRuns: 3_000 },
+    { numRuns: 3_000, seed: seedFor(context) },
   )
 })
 
@@ -119,7 +120,7 @@ function entriesOf(data: unknown): number {
   return Array.isArray(data) ? inside : inside + Object.keys(data).length
 }
 
-test('a key is given twice exactly when reading keeps fewer entries than were written', () => {
+test('a key is given twice exactly when reading keeps fewer entries than were written', (t) => {
   fc.assert(
     fc.property(fc.array(fc.tuple(key, value), { maxLength: 4 }).map(objectOf), (json) => {
       const written = json.split(' : ').length - 1
@@ -127,5 +128,6 @@ test('a key is given twice exactly when reading keeps fewer entries than were wr
       assert.ok(read && !('fault' in read), json)
       assert.equal('twice' in read, entriesOf(JSON5.parse(json)) < written, json)
     }),
+    { seed: seedFor(t) },
   )
 })

@@ -23,6 +23,10 @@ const REFUSED: Readonly<Record<string, string>> = {
   'compatibility: &a "quoted"': 'yaml-anchor',
   'compatibility: &a |\n  block': 'yaml-anchor',
   'compatibility: &a [b]': 'yaml-anchor',
+  'compatibility: !tag "quoted"': 'yaml-tag',
+  'compatibility: !tag |\n  block': 'yaml-tag',
+  'compatibility: !tag [b]': 'yaml-tag',
+  'license: !!js/function "function(){}"': 'yaml-tag',
   'other: {<<: {a: 1}}': 'yaml-merge-key',
   'other: {a: 1, a: 2}': 'yaml-duplicate-key',
   'argument-hint: {a: 1, a: 2}': 'yaml-duplicate-key',
@@ -56,7 +60,6 @@ const TEXTS: readonly (readonly [key: string, value: string])[] = [
   ['description', '&foo'],
   ['description', '&more words'],
   ['description', '!important words'],
-  ['description', '!!js/function "function(){}"'],
   ['license', '*MIT*'],
   ['author', '&Co'],
   ['argument-hint', '[*files]'],
@@ -86,16 +89,20 @@ const LONG = 'a longer text that goes on '.repeat(10).trim()
 const FIXED: readonly (readonly [value: string, fix: RegExp, typed: (value: string) => string])[] = [
   [
     `Use when: ${LONG}`,
-    /^put a single quote ' before the value and another at the end of the line$/,
+    /^Put a single quote ' before the value and another at the end of the line\.$/,
     (value) => `'${value}'`,
   ],
-  [`Use when: it's ${LONG}`, /write each ' between them as ''$/, (value) => `'${value.replaceAll("'", "''")}'`],
+  [`Use when: it's ${LONG}`, /Write each ' between them as ''\.$/, (value) => `'${value.replaceAll("'", "''")}'`],
   [
     `Use when:\n  ${LONG}`,
-    /^put a single quote ' before the value, and another at the end of its last line$/,
+    /^Put a single quote ' before the value, and another at the end of its last line\.$/,
     (value) => `'${value}'`,
   ],
-  [`>- x\n  Use when: ${LONG}`, /^put a single quote ' before the value/, (value) => `'${value}'`],
+  [
+    `>- x\n  Use when: ${LONG}`,
+    /^Put a single quote ' in place of >-|^Put a single quote ' before the value/,
+    (value) => `'${value}'`,
+  ],
 ]
 
 for (const [value, pattern, typed] of FIXED) {
@@ -112,10 +119,10 @@ for (const [value, pattern, typed] of FIXED) {
 
 test('the fix of a long line without its colon is no cut line', () => {
   const broken = {
-    [`description ${LONG}`]: 'write a colon right behind description',
-    [`description:${LONG}`]: 'put a space behind the colon of description',
-    [`description = ${LONG}`]: 'write a common colon and a space behind description, instead of =',
-    [`description\uff1a${LONG}`]: 'instead of U+FF1A',
+    [`description ${LONG}`]: 'Write: description: <the text of the line>',
+    [`description:${LONG}`]: 'Write: description: <the text of the line>',
+    [`description = ${LONG}`]: 'Write: description: <the text of the line>',
+    [`description\uff1a${LONG}`]: 'Write: description: <the text of the line>',
   }
   for (const [line, fix] of Object.entries(broken)) {
     const found = parse(`name: a\n${line}`).diagnostics.find(({ severity }) => severity === 'error')
@@ -124,16 +131,17 @@ test('the fix of a long line without its colon is no cut line', () => {
 })
 
 const FIXES: Readonly<Record<string, RegExp>> = {
-  'disable-model-invocation: &x true': /^remove &x/,
-  'disable-model-invocation: !true': /^write true in place of !true/,
-  'disable-model-invocation: @true': /^write: disable-model-invocation: true, or:/,
-  'disable-model-invocation: true: x': /^write: disable-model-invocation: true, or:/,
-  'metadata: &m {"a": 1}': /^remove &m/,
-  'metadata: {"openclaw": {"emoji": "x" "requires": {"bins": ["zz"]}}}': /^put the missing comma behind "x"$/,
-  'metadata: {"openclaw": {emoji: x requires: {bins: [zz]}}}': /^put the missing comma behind x$/,
-  'metadata: @x': /^correct the value, or write the keys of metadata below it/,
-  'metadata:\n  requires: bins: a': /^correct the value/,
-  'allowed-tools: [a] b': /^write the value as a list/,
+  'disable-model-invocation: &x true': /^Remove &x/,
+  'disable-model-invocation: !true': /^Write true in place of !true/,
+  'disable-model-invocation: @true': /^Write: disable-model-invocation: true, or:/,
+  'disable-model-invocation: true: x': /^Write: disable-model-invocation: true, or:/,
+  'metadata: &m {"a": 1}': /^Remove &m/,
+  'metadata: {"openclaw": {"emoji": "x" "requires": {"bins": ["zz"]}}}':
+    /^Correct the value, or write the keys of metadata/,
+  'metadata: {"openclaw": {emoji: x requires: {bins: [zz]}}}': /^Check the text before this place/,
+  'metadata: @x': /^Correct the value, or write the keys of metadata below it/,
+  'metadata:\n  requires: bins: a': /^Correct the value/,
+  'allowed-tools: [a] b': /^Write: allowed-tools: \[first, second\]/,
 }
 
 for (const [yaml, fix] of Object.entries(FIXES)) {

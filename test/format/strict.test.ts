@@ -105,7 +105,7 @@ test('names and lengths count code points after NFKC', () => {
 
 test('an unknown key is a warning under the specification only, and names the key that was meant', () => {
   assert.deepEqual(shown(strict('licence: MIT')), ['warning key-unknown 4:1'])
-  assert.equal(strict('licence: MIT')[0]?.fix, 'write: license:')
+  assert.equal(strict('licence: MIT')[0]?.fix, 'Write: license:')
   assert.deepEqual(shown(strict('author: me', 'claude')), [])
   assert.deepEqual(shown(strict('when_to_us: x', 'claude')), ['info key-unknown 4:1'])
 })
@@ -122,8 +122,8 @@ test('values under metadata that are not text are warnings under the specificati
 test('tools are one text with blanks under the specification; the fix is that text', () => {
   const [finding] = strict('allowed-tools: Read, Bash(git add:*)')
   assert.equal(finding?.code, 'tools-form')
-  assert.equal(finding?.fix, 'write: allowed-tools: Read Bash(git add:*)')
-  assert.deepEqual(strict(finding?.fix?.replace('write: ', '') ?? ''), [])
+  assert.equal(finding?.fix, 'Write: allowed-tools: Read Bash(git add:*)')
+  assert.deepEqual(strict(finding?.fix?.replace('Write: ', '') ?? ''), [])
 })
 
 test('values that Claude Code does not accept are errors under its profile', () => {

@@ -52,22 +52,18 @@ test('blank lines before the frontmatter are a warning, and lines are still coun
 })
 
 const WITHOUT_FRONTMATTER: Readonly<Record<string, readonly [text: string, message: RegExp, fix: RegExp]>> = {
-  'an empty file': ['', /is empty/, /these four lines/],
-  'blank lines only': ['\n\n  \n', /is empty/, /these four lines/],
-  'plain Markdown': ['# Title\n', /begins with "# Title"/, /these four lines/],
+  'an empty file': ['', /is empty/, /four lines/],
+  'blank lines only': ['\n\n  \n', /is empty/, /four lines/],
+  'plain Markdown': ['# Title\n', /begins with "# Title"/, /four lines/],
   'four dashes': ['----\nname: a\n----\n', /begins with "----"/, /three hyphens/],
-  'an indented opener': ['  ---\nname: a\n---\n', /begins with " {2}---"/, /three hyphens.*column 1/],
-  TOML: ['+++\nname = "a"\n+++\n', /begins with "\+\+\+"/, /these four lines/],
-  'an engine after the dashes': ['---js\n{}\n---\n', /begins with "---js"/, /these four lines/],
+  'an indented opener': ['  ---\nname: a\n---\n', /begins with " {2}---"/, /three hyphens.*start of that line/],
+  TOML: ['+++\nname = "a"\n+++\n', /begins with "\+\+\+"/, /four lines/],
+  'an engine after the dashes': ['---js\n{}\n---\n', /begins with "---js"/, /three hyphens/],
   'a comment after the dashes': ['--- # x\nname: a\n---\n', /begins with "--- # x"/, /three hyphens/],
-  'a code fence before it': [
-    '```\n---\nname: a\n---\n```\n',
-    /begins with "```"/,
-    /before line 2 below the closing ---/,
-  ],
-  'an HTML comment': ['<!-- x -->\n\n---\nname: a\n---\n', /begins with "<!-- x -->"/, /before line 3/],
-  'bare keys': ['name: a\ndescription: b\n', /begins with "name: a"/, /before the first key and after the last/],
-  'a JSON object': ['{"name":"a"}\n', /begins with "{\\"name\\"/, /these four lines/],
+  'a code fence before it': ['```\n---\nname: a\n---\n```\n', /begins with "```"/, /Make --- the first line/],
+  'an HTML comment': ['<!-- x -->\n\n---\nname: a\n---\n', /begins with "<!-- x -->"/, /Make --- the first line/],
+  'bare keys': ['name: a\ndescription: b\n', /begins with "name: a"/, /Make --- the first line/],
+  'a JSON object': ['{"name":"a"}\n', /begins with "{\\"name\\"/, /four lines/],
 }
 
 for (const [what, [text, message, fix]] of Object.entries(WITHOUT_FRONTMATTER)) {
@@ -130,7 +126,7 @@ test('half a surrogate pair in a string is replaced and reported', () => {
 test('a file above its limit is not read, and a large one loads with a warning', () => {
   const tooLarge = parseSkill(`${SKILL}${'x'.repeat(FORMAT_LIMITS.maxFileBytes)}`, { path: 'p' })
   assert.equal(tooLarge.document, undefined)
-  assert.match(tooLarge.diagnostics[0]?.message ?? '', /1048612 bytes, the limit is 1048576/)
+  assert.match(tooLarge.diagnostics[0]?.message ?? '', /1048612 bytes, and the limit is 1048576/)
   assert.deepEqual(codes(`${SKILL}${'x'.repeat(FORMAT_LIMITS.largeFileBytes)}`), ['file-large'])
   assert.deepEqual(
     parseSkill(SKILL, { path: 'p', maxBytes: 10 }).diagnostics.map(({ code }) => code),

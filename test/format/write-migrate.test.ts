@@ -106,7 +106,7 @@ test('what counted before counts after, and what never counted is named', () => 
     'metadata:\n  emoji: "o"\n  author: "me"\n  os: ["linux"]\n  openclaw:\n    author: "you"',
   )
   assert.deepEqual(
-    diagnostics.map(({ code, message }) => `${code} ${message.split(' ')[0]}`),
+    diagnostics.map(({ code, message }) => `${code} ${/metadata\S+(?=,)/.exec(message)?.[0]}`),
     ['migrate-outweighed metadata.emoji', 'migrate-outweighed metadata.clawdbot.emoji'],
   )
   assert.equal(migrateSkill(text, { path: 'p' }).text, text)

@@ -18,7 +18,7 @@ test('what stands in the fix of the diagnostic is what is written', () => {
   for (const value of ['Use when: x', '@a b', '*b* c', '[d] e', '"f" g', "it's: i", '`j`', '“m: n”', '% o']) {
     const text = `---\nname: a\ndescription: ${value}\n---\n`
     const fix = parseSkill(text, { path: 'p' }).diagnostics.find(({ code }) => code === 'yaml-repaired')?.fix
-    assert.equal(`write: ${fixed(`name: a\ndescription: ${value}`).split('\n')[1]}`, fix)
+    assert.equal(`Write: ${fixed(`name: a\ndescription: ${value}`).split('\n')[1]}`, fix)
   }
 })
 
@@ -82,7 +82,7 @@ test('a change says its line, what was there, what is there, and why', () => {
       line: 3,
       was: 'description: Use: x',
       now: 'description: "Use: x"',
-      why: 'the value is not YAML as it stands; this is how it was read',
+      why: 'The value is not valid YAML. This is how Nexus read it.',
     },
   ])
 })
@@ -120,7 +120,7 @@ test('what is done for a renamed key is what its finding says, and nothing is le
   const text = '---\nName: My Thing\nDescription: What it does.\nlicense: MIT\n---\nbody\n'
   const options = { path: 'p', directoryName: 'my-thing' }
   const fixes = parseSkill(text, options).diagnostics.map(({ fix }) => fix)
-  assert.deepEqual(fixes, ['rename the key "Name" to name', 'rename the key "Description" to description'])
+  assert.deepEqual(fixes, ['Rename the key "Name" to name.', 'Rename the key "Description" to description.'])
   const { document, diagnostics } = parseSkill(fixSkill(text, options).text, options)
   assert.deepEqual([document?.name, document?.description], ['My Thing', 'What it does.'])
   assert.deepEqual(Object.keys(document?.frontmatter ?? {}), ['name', 'description', 'license'])

@@ -68,7 +68,7 @@ for (const [what, [yaml, line, column]] of Object.entries(ODD_BLANKS)) {
     assert.ok(document, 'it loads: to YAML it is a letter')
     const [found, ...more] = diagnostics
     assert.deepEqual([found?.code, found?.severity, found?.line, found?.column], ['odd-blank', 'warning', line, column])
-    assert.match(`${found?.message} ${found?.fix}`, /U\+(?:00A0|3000|200B) .*common space/)
+    assert.match(`${found?.message} ${found?.fix}`, /U\+(?:00A0|3000|200B)[ ,].*common space/)
     assert.deepEqual(more, [])
   })
 }
@@ -114,7 +114,6 @@ const REPAIRED: Readonly<Record<string, readonly [value: string, text: string]>>
   'a quote that is never closed': ['"never closed', '"never closed'],
   'an arrow': ['> looks like a block', '> looks like a block'],
   'a dash': ['- one thing', '- one thing'],
-  'a function tag': ['!!js/function "function(){}"', '!!js/function "function(){}"'],
   'a hash behind a colon': ['Use when: issue #12 # asked', 'Use when: issue #12 # asked'],
 }
 
@@ -125,7 +124,7 @@ for (const [what, [value, text]] of Object.entries(REPAIRED)) {
     assert.equal(document?.license, 'MIT')
     const [first, ...others] = diagnostics
     assert.deepEqual([first?.code, first?.line, others.length], ['yaml-repaired', 3, 0])
-    const written = (first?.fix ?? '').replace('write: ', '')
+    const written = (first?.fix ?? '').replace('Write: ', '')
     assert.deepEqual(parse(`name: a\n${written}`).diagnostics, [])
     assert.equal(parse(`name: a\n${written}`).document?.description, text)
   })

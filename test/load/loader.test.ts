@@ -130,7 +130,7 @@ test('a held skill is not loaded, and the error says why and what to do', async 
   for (const name of ['plain', 'local/plain']) {
     const error = await errorOf(createLoader({ catalog: () => catalog }).load(name))
     assert.equal(error.code, 'SKILL_NOT_FOUND')
-    assert.match(error.fix ?? '', /held back: missing binary: gh \(Install gh where commands run/)
+    assert.match(error.fix ?? '', /it is held: missing binary: gh \(Install gh where commands run/)
   }
 })
 

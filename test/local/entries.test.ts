@@ -34,3 +34,19 @@ agents:
     assert.doesNotMatch(JSON.stringify(found), /hunter2/)
   })
 })
+
+describe('a value of an entry', () => {
+  it('that is too short to be hidden, or that no command gets, is a warning with its place', async () => {
+    await using place = await makePlace({
+      user: 'skills: {entries: {a: {apiKey: "12345"}, b: {apiKey: "123456"}, c: {env: {LD_PRELOAD: x}}}}',
+    })
+    const found = await readEntries(await place.load())
+    assert.deepEqual(
+      found.map(({ code, subject, fix }) => [code, subject, fix]),
+      [
+        ['secret-short', 'skills.entries.a.apiKey', 'Use a longer key.'],
+        ['variable-refused', 'skills.entries.c.env.LD_PRELOAD', 'Remove the line.'],
+      ],
+    )
+  })
+})

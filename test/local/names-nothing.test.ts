@@ -3,13 +3,13 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { readEnvironment } from '../../src/config/index.ts'
-import { lookAround } from '../../src/local/inspect.ts'
+import { inspectSkills } from '../../src/local/inspect.ts'
 import { findMissingDirectories, findUnknownSkills } from '../../src/local/names-nothing.ts'
 import { makePlace, type Place } from '../config/place.ts'
 
 async function unknownIn(place: Place) {
   const environment = readEnvironment({ HOME: place.home })
-  const look = await lookAround({ cwd: place.workspace, environment, tolerateConfigErrors: true })
+  const look = await inspectSkills({ cwd: place.workspace, environment, tolerateConfigErrors: true })
   const found = await findUnknownSkills(look.loaded, look.catalog())
   return found.map(({ severity, line, column, subject, fix }) => [severity, line, column, subject, fix])
 }
@@ -40,8 +40,8 @@ describe('a directory of the configuration that is not there', () => {
           'skills.load.extraDirs[1]',
           'Write the absolute path, or begin it with ~/.',
         ],
-        ['directory-missing', 'warning', 2, 38, 'skills.load.extraDirs[2]', 'Make the directory, or correct the path.'],
-        ['directory-missing', 'warning', 3, 16, 'skills.skill_dirs[0]', 'Make the directory, or correct the path.'],
+        ['directory-missing', 'warning', 2, 38, 'skills.load.extraDirs[2]', 'Make the directory, or fix the path.'],
+        ['directory-missing', 'warning', 3, 16, 'skills.skill_dirs[0]', 'Make the directory, or fix the path.'],
         ['directory-unexpanded', 'warning', 4, 27, 'skills.sources[0].path', 'Write "${DIR}", in quotes and braces.'],
       ],
     )
@@ -57,15 +57,9 @@ describe('a skill of the configuration that is not there', () => {
     await place.write('workspace/skills/pdf/SKILL.md', '---\nname: pdf\ndescription: Reads.\n---\n')
     assert.deepEqual(await unknownIn(place), [
       ['warning', 1, 20, 'skills.entries.pfd', 'Write pdf.'],
-      ['info', 1, 42, 'skills.entries.elsewhere', 'Correct the name, or remove it. All names: nexus skills list --all'],
+      ['info', 1, 42, 'skills.entries.elsewhere', 'Fix the name, or remove it. All names: nexus skills list --all'],
       ['warning', 1, 94, 'skills.disabled_skills[1]', 'Write pdf.'],
-      [
-        'warning',
-        1,
-        28,
-        'skills.disabled_skills[2]',
-        'Correct the name, or remove it. All names: nexus skills list --all',
-      ],
+      ['warning', 1, 28, 'skills.disabled_skills[2]', 'Fix the name, or remove it. All names: nexus skills list --all'],
       ['warning', 2, 45, 'agents[0].skills[1]', 'Write pdf.'],
     ])
   })

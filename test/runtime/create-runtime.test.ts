@@ -64,10 +64,11 @@ test('a loaded skill has its arguments filled in', async (t) => {
 test('a denied call is never run, and the ledger says which rule spoke', async (t) => {
   const runs: string[] = []
   const agents = [{ id: 'main', policy: policyOf({ profile: 'full', deny: ['count'] }) }]
-  const { ledger } = createMemoryStore({ projectId: 'default' })
+  const store = createMemoryStore({ projectId: 'default' })
+  const { ledger } = store
   const runtime = await open(t, {
     agents,
-    ledger,
+    store,
     registerTools: (registry) => registry.register('count', () => counting('count', runs)),
   })
   const { outcome, entry } = await callOf(runtime, { tool: 'count', arguments: { text: 'x' } })
@@ -107,7 +108,8 @@ test('a call that a person approves runs, and the ledger says so', async (t) => 
 })
 
 test('the entry is in the ledger before the tool runs', async (t) => {
-  const { ledger } = createMemoryStore({ projectId: 'default' })
+  const store = createMemoryStore({ projectId: 'default' })
+  const { ledger } = store
   const seen: string[] = []
   const spy = defineTool({
     name: 'spy',
@@ -118,7 +120,7 @@ test('the entry is in the ledger before the tool runs', async (t) => {
       return failed('EXECUTION_ERROR', 'done looking')
     },
   })
-  const runtime = await open(t, { ledger, registerTools: (registry) => registry.register('spy', () => spy) })
+  const runtime = await open(t, { store, registerTools: (registry) => registry.register('spy', () => spy) })
   const { entry } = await callOf(runtime, { tool: 'spy', arguments: {} })
   assert.deepEqual(seen, ['started'])
   assert.equal(entry.state, 'failed')
@@ -126,9 +128,10 @@ test('the entry is in the ledger before the tool runs', async (t) => {
 
 test('a secret is in neither the ledger nor the outcome', async (t) => {
   const runs: string[] = []
-  const { ledger } = createMemoryStore({ projectId: 'default' })
+  const store = createMemoryStore({ projectId: 'default' })
+  const { ledger } = store
   const registerTools: Parts['registerTools'] = (registry) => registry.register('count', () => counting('count', runs))
-  const runtime = await open(t, { ledger, registerTools, secrets: ['hunter2-hunter2'] })
+  const runtime = await open(t, { store, registerTools, secrets: ['hunter2-hunter2'] })
   const { outcome } = await callOf(runtime, { tool: 'count', arguments: { text: 'key hunter2-hunter2' } })
   assert.deepEqual(runs, ['key hunter2-hunter2'])
   assert.doesNotMatch(JSON.stringify([outcome, await ledger.list()]), /hunter2/)

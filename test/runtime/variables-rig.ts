@@ -45,13 +45,14 @@ export async function bench(t: TestContext, given: BenchParts): Promise<Bench> {
   write(join(root, 'lower'), given.lower ?? {})
   const script: SandboxScript = given.script ?? (({ env }) => ({ stdout: JSON.stringify(env ?? {}) }))
   const sandbox = createScriptedSandbox({ script, env: ['PATH', 'HOME', 'TZ'] })
-  const { ledger } = createMemoryStore({ projectId: 'default' })
+  const store = createMemoryStore({ projectId: 'default' })
+  const { ledger } = store
   const folder = (id: 'upper' | 'lower', trusted: boolean) =>
     createFolderSource({ id, tier: id === 'upper' ? 'workspace' : 'local', rank: 0, path: join(root, id), trusted })
   const { entries = {} } = given
   const runtime = await createRuntime({
     sources: [folder('upper', given.upperTrusted ?? true), folder('lower', given.lowerTrusted ?? true)],
-    ...{ sandbox, ledger, workspace: root },
+    ...{ sandbox, store, workspace: root },
     skillEntries: (key) => (Object.hasOwn(entries, key) ? entries[key] : undefined),
     ...given.parts,
   })

@@ -28,7 +28,7 @@ const NO_NAMES = ['', '1A', 'A-B', 'A B', 'A=B', 'A\nB', 'A\0', 'Ä', '\uff21', 
 test('names that steer a loader, an interpreter or another program are refused in any spelling', () => {
   for (const name of REFUSED) {
     for (const spelt of [name, name.toLowerCase(), name.toUpperCase()])
-      assert.match(refusedVariable(spelt) ?? '', /steers/, spelt)
+      assert.match(refusedVariable(spelt) ?? '', /controls/, spelt)
   }
 })
 
@@ -61,7 +61,7 @@ test(
     const { cases } = JSON.parse(readFileSync(list, 'utf8')) as {
       cases: { id: string; name?: string; expect: string }[]
     }
-    const expected = { refuse: /steers/, error: /is not a name/, unset: undefined, accept: undefined } as const
+    const expected = { refuse: /controls/, error: /is not a name/, unset: undefined, accept: undefined } as const
     for (const { id, name, expect } of cases) {
       if (name === undefined) continue
       const wanted = expected[expect as keyof typeof expected]

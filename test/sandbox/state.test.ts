@@ -14,8 +14,8 @@ test(
     assert.match((await sandbox.facts()).target, /^local sandbox/)
     await assert.rejects(sandbox.run({ command: 'true', workspace: import.meta.dirname }), {
       code: 'SANDBOX_UNAVAILABLE',
-      message: /^commands cannot be confined here: the state directory cannot be used \(ENOENT \/proc\/x\)$/,
-      fix: IS_ROOT ? /^make \/proc\/x\/state a directory/ : /^set NEXUS_STATE_DIR/,
+      message: /^Commands cannot be confined here: Nexus cannot use the state directory \(ENOENT \/proc\/x\)\.$/,
+      fix: IS_ROOT ? /^Make \/proc\/x\/state a directory/ : /^set NEXUS_STATE_DIR/,
     })
     await sandbox.close()
     const [found] = await checkSandbox(localOptions({ stateDir: '/proc/x/state' }))

@@ -49,7 +49,7 @@ test('one missing program is named alone', { skip }, async (context) => {
   const programs = scratch(context)
   for (const name of ['bwrap', 'rg']) symlinkSync(`/usr/bin/${name}`, join(programs, name))
   const [found] = await checkSandbox(localOptions({ programDirectories: [programs] }))
-  assert.match(found?.message ?? '', /: socat is not installed$/)
+  assert.match(found?.message ?? '', /: socat is not installed\.$/)
   assert.match(found?.fix ?? '', / socat$/)
 })
 
@@ -78,7 +78,10 @@ test('without user namespaces nothing is run, and the setting to change is named
   if (spawnSync(inside[0] ?? '', [...inside.slice(1), off, 'sh', 'true']).status !== 0)
     return context.skip('this machine cannot nest user namespaces')
   const said = runUnder([...inside, off, 'sh'], root)
-  assert.match(said, /error SANDBOX_UNAVAILABLE .*user namespaces do not work.*\| sysctl -w user\.max_user_namespaces=/)
+  assert.match(
+    said,
+    /error SANDBOX_UNAVAILABLE .*user namespaces do not work.*\| Type: sysctl -w user\.max_user_namespaces=/,
+  )
 })
 
 test('root that cannot change its uid is refused', { skip: skip || (!IS_ROOT && 'needs root') }, (context) => {

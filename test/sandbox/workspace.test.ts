@@ -10,7 +10,7 @@ test('a workspace never holds the home directory, be it that of HOME or of the s
     if (before === undefined) delete process.env['HOME']
     else process.env['HOME'] = before
   })
-  const refusal = { code: 'INVALID_ARGUMENT', message: /holds your whole home directory|is a system directory/ }
+  const refusal = { code: 'INVALID_ARGUMENT', message: /contains your whole home directory|is a system directory/ }
   const { homedir } = userInfo()
   for (const home of ['/srv/somebody', '', '.']) {
     process.env['HOME'] = home

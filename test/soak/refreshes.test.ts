@@ -7,9 +7,10 @@ import { runInNewContext } from 'node:vm'
 
 import type { Runtime } from '../../src/public/index.ts'
 import { workshop } from '../runtime/rig.ts'
+import { rounds } from './rounds.ts'
 
 const SKILLS = 2_000
-const ROUNDS = 50
+const ROUNDS = rounds(50)
 const MIB = 1_048_576
 
 setFlagsFromString('--expose-gc')

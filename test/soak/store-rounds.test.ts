@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { endChildren } from '../store/processes.ts'
 import { runRound } from '../store/rounds.ts'
+import { rounds } from './rounds.ts'
 
-const ROUNDS = 200
+const ROUNDS = rounds(200)
 
 for (const disturbance of ['pause', 'kill'] as const)
   test(`${ROUNDS} rounds of two processes under a random ${disturbance} give every turn one outcome`, async (t) => {

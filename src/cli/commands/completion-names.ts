@@ -1,7 +1,7 @@
 import { everyCopy } from '../../catalog/index.ts'
 import { loadConfig } from '../../config/index.ts'
 import { DEFAULT_PROJECT, toSafeLine } from '../../kernel/index.ts'
-import { lookAround, stateFile } from '../../local/index.ts'
+import { inspectSkills, stateFile } from '../../local/index.ts'
 import { openSqliteStore } from '../../store/index.ts'
 import type { Invocation, Names } from '../command.ts'
 
@@ -13,11 +13,14 @@ export async function namesOf(kind: Names, invocation: Invocation): Promise<read
 
 const FINDERS: Readonly<Record<Names, (invocation: Invocation) => Promise<readonly string[]>>> = {
   async skills({ cwd, environment }) {
-    const catalog = (await lookAround({ cwd, environment, tolerateConfigErrors: true })).catalog()
+    const catalog = (await inspectSkills({ cwd, environment, tolerateConfigErrors: true })).catalog()
     return [...everyCopy(catalog), ...catalog.rejected].map(({ name }) => name)
   },
   async agents({ cwd, environment }) {
     return (await loadConfig({ cwd, environment })).config.agents.map(({ id }) => id)
+  },
+  async codes() {
+    return (await import('./explain.ts')).allCodes()
   },
   async sessions({ environment }) {
     const store = await openSqliteStore({ path: stateFile(environment), projectId: DEFAULT_PROJECT })

@@ -126,7 +126,7 @@ async function allFindings(loaded: LoadedConfig, invocation: Invocation): Promis
 
 /** What is wrong with settings that the schema allows. Skills are searched only when a setting names one. */
 export async function findInSettings(loaded: LoadedConfig, invocation: Invocation): Promise<readonly Diagnostic[]> {
-  const { findMissingDirectories, findUnknownSkills, lookAround, readEntries, readPolicies } =
+  const { findMissingDirectories, findUnknownSkills, inspectSkills, readEntries, readPolicies } =
     await import('../../local/index.ts')
   const { diagnostics } = await readPolicies(loaded)
   const found = [...diagnostics, ...(await readEntries(loaded)), ...(await findMissingDirectories(loaded))]
@@ -137,7 +137,7 @@ export async function findInSettings(loaded: LoadedConfig, invocation: Invocatio
   const { cwd, environment, signal } = invocation
   const configPath = stringFlag(invocation, 'config')
   const options = { cwd, environment, signal, tolerateConfigErrors: true }
-  const look = await lookAround({ ...options, ...(configPath !== undefined && { configPath }) })
+  const look = await inspectSkills({ ...options, ...(configPath !== undefined && { configPath }) })
   return [...found, ...(await findUnknownSkills(loaded, look.catalog()))]
 }
 

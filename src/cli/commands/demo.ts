@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { createAgent, type ModelChoice, processOwner, resolveModel, type TurnResult } from '../../agents/index.ts'
+import { createAgent, type ModelChoice, resolveModel, type TurnResult } from '../../agents/index.ts'
 import {
   CODES,
   errorMessage,
@@ -148,8 +148,7 @@ function takeTurn(local: Local, model: ModelChoice, invocation: Invocation): Pro
   const agent = createAgent({
     agent: local.runtime.openAgent({ id: 'main', sessionId: newId() }),
     model,
-    sessions: (local.store as Store).sessions,
-    owner: processOwner(),
+    store: local.store as Store,
     limits: { maxIterations: local.config.limits.maxIterations },
   })
   const { onEvent } = createTurnDisplay(terminal, { say: terminal.write, note: (text) => terminal.line(text) })

@@ -110,7 +110,7 @@ async function checkDirectory(loaded: LoadedConfig, { terminal }: Invocation): P
     return { subject: 'directory', found: `${found}: commands may run here`, diagnostics: [] }
   } catch (error) {
     const { message } = toDiagnostic(error, { path: directory, severity: 'error' })
-    const diagnostic = { ...MESSAGES.noCommandsHere(directory, message), path: directory }
+    const diagnostic = { ...MESSAGES.noCommandsHere(message), path: directory }
     return {
       subject: 'directory',
       found,

@@ -1,5 +1,5 @@
 import { addAbortSignal } from 'node:stream'
-import { createAgent, isOwnerAlive, type ModelChoice, processOwner, type TurnResult } from '../../agents/index.ts'
+import { createAgent, type ModelChoice, type TurnResult } from '../../agents/index.ts'
 import { newId } from '../../kernel/index.ts'
 import { budgetDiagnostics, type Local } from '../../local/index.ts'
 import type { Store } from '../../store/index.ts'
@@ -20,7 +20,7 @@ export async function runTask(invocation: Invocation): Promise<number> {
   const local = await openFor(invocation, { needsTrust: true })
   try {
     const store = local.store as Store
-    await store.recover(isOwnerAlive)
+    await store.reclaim()
     const model = await chooseModel(local, invocation)
     warnUnconfined(local, invocation)
     terminal.note(
@@ -72,8 +72,7 @@ async function takeTurn(
   const agent = createAgent({
     agent: local.runtime.openAgent({ id: agentId, sessionId }),
     model,
-    sessions: store.sessions,
-    owner: processOwner(),
+    store,
     limits: {
       maxIterations: local.config.limits.maxIterations,
       maxConcurrentTools: local.config.limits.maxConcurrentTools,

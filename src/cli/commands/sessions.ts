@@ -1,4 +1,3 @@
-import { isOwnerAlive } from '../../agents/index.ts'
 import { DEFAULT_PROJECT, isJsonObject, type JsonValue, toSafeLine, toSafeText } from '../../kernel/index.ts'
 import { openSqliteStore, type Store, type StoredMessage } from '../../store/index.ts'
 import type { Invocation } from '../command.ts'
@@ -72,7 +71,7 @@ export async function showSession(invocation: Invocation): Promise<number> {
 async function withStore(invocation: Invocation, use: (store: Store) => Promise<number>): Promise<number> {
   const store = await openSqliteStore({ path: stateFile(invocation.environment), projectId: DEFAULT_PROJECT })
   try {
-    await store.recover(isOwnerAlive)
+    await store.reclaim()
     return await use(store)
   } finally {
     await store.close()

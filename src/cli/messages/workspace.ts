@@ -55,8 +55,8 @@ export const WORKSPACE_MESSAGES = {
     message: `${matching.length} sessions begin with '${toSafeLine(id)}'.`,
     fix: `Write more of the id: ${matching.slice(0, 3).join(', ')}${matching.length > 3 ? ' …' : ''}`,
   }),
-  noCommandsHere: (directory: string, why: string) => ({
-    message: `Skills run no command in ${toSafeLine(directory)}: ${why}.`,
+  noCommandsHere: (why: string) => ({
+    message: why,
     fix: 'Work in the directory of one project, for example: mkdir -p ~/my-project && cd ~/my-project',
   }),
   directoryNotMade: (directory: string, why: string) => ({

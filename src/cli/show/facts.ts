@@ -5,7 +5,7 @@ import { explainConfig } from '../../config/index.ts'
 import { diagnose, type Diagnosis, type Examined, type Facts, type Host, type StrayFile } from '../../diagnose/index.ts'
 import { isNexusError, type Skill, SKILL_FILE } from '../../kernel/index.ts'
 import { examineSkill, findStrays } from '../../load/index.ts'
-import type { Look } from '../../local/index.ts'
+import type { Inspection } from '../../local/index.ts'
 import { readOfSkill, SOURCE_LIMITS } from '../../sources/index.ts'
 import type { Invocation } from '../command.ts'
 import { agentFlag } from '../open.ts'
@@ -13,7 +13,7 @@ import { withCommands } from './findings.ts'
 import { otherClientFolders } from './other-clients.ts'
 
 /** What an inspection or an open runtime knows. */
-export type Seen = Pick<Look, 'loaded' | 'sources' | 'facts'> & { readonly catalog: Catalog }
+export type Seen = Pick<Inspection, 'loaded' | 'sources' | 'facts'> & { readonly catalog: Catalog }
 
 /** What only an open runtime and a session know. */
 export type Known = Pick<Facts, 'index' | 'canLoad' | 'snapshot'>

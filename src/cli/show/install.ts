@@ -1,13 +1,13 @@
 import { type InstallGround, type InstallProposal, proposeInstalls } from '../../format/index.ts'
 import { type JsonValue, quotedWord, shellWord, type Skill, toSafeLine } from '../../kernel/index.ts'
-import type { Look } from '../../local/index.ts'
+import type { Inspection } from '../../local/index.ts'
 import type { Invocation } from '../command.ts'
 import { NOTES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** Where what a skill needs would be installed: for the target's system, by a person on this machine. */
 export function installGround(
-  { facts, loaded }: Pick<Look, 'facts' | 'loaded'>,
+  { facts, loaded }: Pick<Inspection, 'facts' | 'loaded'>,
   { environment }: Invocation,
 ): InstallGround {
   const { os, hasBin } = facts

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { SKILL_FILE } from '../../kernel/index.ts'
-import type { Look } from '../../local/index.ts'
+import type { Inspection } from '../../local/index.ts'
 import type { Invocation } from '../command.ts'
 import { NOTES } from '../messages/index.ts'
 
@@ -30,7 +30,7 @@ export function clientOf(path: string): string | undefined {
 }
 
 /** Names each such folder that contains skills and is not searched, with the command that includes it. */
-export function printUnread({ sources }: Pick<Look, 'sources'>, { terminal, environment }: Invocation): void {
+export function printUnread({ sources }: Pick<Inspection, 'sources'>, { terminal, environment }: Invocation): void {
   const searched = new Set(sources.flatMap(({ folder }) => (folder ? [realOf(folder.path)] : [])))
   for (const { path } of otherClientFolders(environment.home)) {
     if (!containsSkills(path) || searched.has(realOf(path))) continue

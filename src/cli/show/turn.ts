@@ -68,6 +68,16 @@ export function createTurnDisplay(
         case 'turn-start':
           progress.begin('waiting for the model')
           return
+        case 'tool-asked':
+          if (event.isOpen)
+            note(
+              terminal.paint(
+                'dim',
+                `  a person is asked; answer here, or with: nexus approvals answer ${event.approvalId} --allow`,
+              ),
+            )
+          return
+        case 'turn-queued':
         case 'step-end':
           return
         case 'turn-end':

@@ -1,5 +1,6 @@
 /** frame-lines: the lines of a nexus.yaml as they may be shown beside a finding. */
 import { isCollection, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml'
+import { MIN_SECRET_CHARS } from '../../kernel/index.ts'
 import { holdsOf, memberOf, ROOT, type Schema, schemaFor, settingNames } from '../schema/walk.ts'
 import { shownValue } from '../secrets/mask.ts'
 import { keyText, parse } from './parse-yaml.ts'
@@ -16,8 +17,6 @@ export interface SourceLines {
 /** For each character of a file: part of a value that is hidden, shown, or (0) between values. */
 const IN_VALUE = 1
 const SHOWN = 2
-/** As for the redactor: shorter ones are words of any text. */
-const MIN_SECRET_CHARS = 6
 
 /**
  * Shows keys, the signs of YAML, and values that the schema marks as public. Of a file that is no YAML only the names of settings at

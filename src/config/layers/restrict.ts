@@ -63,7 +63,7 @@ const MAY_TIGHTEN: readonly Row[] = [
   { path: 'execution.maxOutputBytes', check: lower(DEFAULTS.maxOutputBytes), narrowest: [1] },
   { path: 'limits.maxIterations', check: lower(DEFAULTS.maxIterations), narrowest: [1] },
   { path: 'limits.toolTimeoutMs', check: lower(DEFAULTS.toolTimeoutMs, 0), narrowest: [1] },
-  { path: 'limits.maxConcurrentTools', check: lower(CONFIG_DEFAULTS.maxConcurrentTools), narrowest: [1] },
+  { path: 'limits.maxConcurrentTools', check: lower(DEFAULTS.maxConcurrentTools), narrowest: [1] },
 ]
 
 /** Whether a setting only narrows what is allowed, whatever the configuration so far says. */

@@ -3,5 +3,4 @@ export const CONFIG_DEFAULTS = {
   agentId: 'main',
   surface: ['load_skill', 'read_skill_file'],
   refreshOnCall: true,
-  maxConcurrentTools: 10,
 } as const

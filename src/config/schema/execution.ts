@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { DEFAULTS } from '../../kernel/index.ts'
-import { CONFIG_DEFAULTS } from './defaults.ts'
 import { about, count, countOrNone, name, names, path, paths, secret, time, timeOrNone, url, setting } from './parts.ts'
 
 const MIB = 1024 * 1024
@@ -98,11 +97,7 @@ export const limits = v.pipe(
   v.strictObject({
     maxIterations: setting(count, 'Most rounds of model and tools in one turn.', DEFAULTS.maxIterations),
     toolTimeoutMs: setting(countOrNone, 'Time limit of one tool call; 0 means none.', DEFAULTS.toolTimeoutMs),
-    maxConcurrentTools: setting(
-      count,
-      'Most tool calls that run at the same time.',
-      CONFIG_DEFAULTS.maxConcurrentTools,
-    ),
+    maxConcurrentTools: setting(count, 'Most tool calls that run at the same time.', DEFAULTS.maxConcurrentTools),
   }),
   about('Limits of one turn.'),
 )

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { VARIABLE_NAME } from '../../kernel/index.ts'
 
 /** Descriptions become the descriptions of the published JSON Schema: what an editor shows. */
 export const about = v.description
@@ -61,7 +62,7 @@ export const url = v.pipe(
 )
 export const environmentName = v.pipe(
   v.string(),
-  v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'letters, digits and underscores, such as GITHUB_TOKEN'),
+  v.regex(VARIABLE_NAME, 'letters, digits and underscores, such as GITHUB_TOKEN'),
   v.metadata({ example: 'GITHUB_TOKEN' }),
 )
 export const variable = v.pipe(environmentName, v.metadata({ ...NAME, example: 'GITHUB_TOKEN' }))

@@ -1,8 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
-
-/** The size limit of a file that holds a secret. */
-const MAX_BYTES = 64 * 1024
+import { DEFAULTS, isJsonObject, type JsonValue } from '../../kernel/index.ts'
 
 export type SecretFile =
   | { readonly type: 'read'; readonly secret: string; readonly isOpen: boolean }
@@ -13,7 +10,7 @@ export type SecretFile =
 export function readSecretFile(path: string, pointer?: string): SecretFile {
   try {
     const { size, mode } = statSync(path)
-    if (size > MAX_BYTES || (mode & 0o170000) !== 0o100000) return refused('is not a small regular file')
+    if (size > DEFAULTS.maxSecretBytes || (mode & 0o170000) !== 0o100000) return refused('is not a small regular file')
     const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
     const secret = pointer === undefined ? text : textAt(text, pointer)
     if (secret === undefined) return refused('is not JSON with a text at that place')

@@ -25,9 +25,10 @@ export function readFlag(
   if (flag !== undefined) return flag
   // Somebody wanted to keep it from models: what cannot be read may not offer it to them.
   const isKept = key === 'disable-model-invocation'
-  report.add('field-type', `${found} must be true or false${isKept ? '; until it is, it counts as true' : ''}`, {
-    ...front.place(found),
-    fix: `write: ${key}: ${!fallback}`,
+  report.add('field-type', front.place(found), found, {
+    wanted: 'true or false',
+    example: `${key}: ${!fallback}`,
+    ...(isKept && { effect: 'Until it is, Nexus keeps the skill from models.' }),
   })
   return isKept || fallback
 }
@@ -43,6 +44,6 @@ export function spelledKey(front: Frontmatter, key: keyof typeof UNDERSCORED, re
   const other = UNDERSCORED[key]
   if (front.values[key] !== undefined || front.values[other] === undefined) return key
   const edit = front.rename(other, key)
-  report.add('key-spelling', `${other} is read as ${key}`, { ...front.place(other), fix: `write: ${key}:`, edit })
+  report.add('key-spelling', { ...front.place(other), edit }, other, key)
   return other
 }

@@ -8,6 +8,19 @@ export const REQUIRED: Readonly<Record<keyof Requirements, RegExp>> = {
   config: /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/,
 }
 
+/** Words that people write for every system; without `os` a skill is for all of them. */
+export const ANY_SYSTEM: ReadonlySet<string> = new Set(['all', 'any', '*'])
+
+/** True for a system that skills can be for, by any of its names. */
+export function isSystem(name: string): boolean {
+  return ['linux', 'darwin', 'windows'].includes(toOsName(name))
+}
+
+/** True for the name of a variable. */
+export function isVariable(name: string): boolean {
+  return REQUIRED.env.test(name)
+}
+
 const NONE: readonly never[] = Object.freeze([])
 
 /** One name per system, each once. */

@@ -3,14 +3,16 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  type Requirements,
+  ownValue,
   type SkillMetadata,
 } from '../../kernel/index.ts'
 import type { KeyPath } from '../front.ts'
+import type { Expected } from '../messages/fields.ts'
 import { asBoolean } from './flags.ts'
 import { TOP_LEVEL } from './metadata-keys.ts'
-import { isWebAddress, osNames, REQUIRED } from './gating-values.ts'
-import { type Notes, reportSlips, reportTwice } from './slips.ts'
+import { ANY_SYSTEM, isSystem, isVariable, isWebAddress, osNames } from './gating-values.ts'
+import { type Notes, reportMisplaced, reportTwice } from './misplaced-keys.ts'
+import { readRequirements, textsIn } from './requirements.ts'
 
 const NONE: readonly never[] = Object.freeze([])
 const FIELDS: readonly string[] = [...TOP_LEVEL, 'always', 'skillKey']
@@ -32,80 +34,79 @@ export function normalizeMetadata(containers: readonly JsonObject[], notes: Note
   const clients = containers.slice(0, -2)
   const metadata = containers.at(-2) ?? {}
   if (!containers.some(hasField)) {
-    reportSlips({ clients, metadata, requires: undefined }, notes)
+    reportMisplaced({ clients, metadata, requires: undefined }, notes)
     return NOTHING
   }
   // Beside `requires` or inside it: both places are accepted for these. Source: contracts §2.1.
-  const requires = first(containers, 'requires')
-  const inside = isJsonObject(requires) ? requires : undefined
-  reportSlips({ clients, metadata, requires: inside }, notes)
+  const given = first(containers, 'requires')
+  const inside = isJsonObject(given) ? given : undefined
+  reportMisplaced({ clients, metadata, requires: inside }, notes)
   const either = (key: string): JsonValue | undefined => {
     const beside = first(containers, key)
-    reportTwice(key, { beside, inside: own(inside, key) }, notes)
+    reportTwice(key, { beside, inside: ownValue(inside, key) }, notes)
     return beside ?? first(inside ? [inside] : [], key)
   }
-  const list = (key: string, value: JsonValue | undefined): readonly string[] => textList(value, key, notes)
-  const emoji = text(first(containers, 'emoji'))
+  const inMetadata = containers.slice(0, -1)
+  const emoji = checked('emoji', first(containers, 'emoji'), notes)
   const homepage = webAddress(first(containers, 'homepage'), notes)
-  const primaryEnv = text(either('primaryEnv'))
-  const skillKey = text(first(containers.slice(0, -1), 'skillKey'))
+  const primaryEnv = checked('primaryEnv', either('primaryEnv'), notes)
+  const skillKey = checked('skillKey', first(inMetadata, 'skillKey'), notes)
+  const os = systems(either('os'), notes)
+  const { requires, unreadable } = readRequirements(given, either('anyBins'), notes)
   return {
     ...(emoji === undefined ? {} : { emoji }),
     ...(homepage === undefined ? {} : { homepage }),
-    os: osNames(list('os', either('os'))),
-    requires: requirements(inside, { anyBins: either('anyBins'), list, notes, given: requires }),
+    os,
+    requires,
+    ...(unreadable.length === 0 ? {} : { unreadable }),
     ...(primaryEnv === undefined ? {} : { primaryEnv }),
     install: installSpecs(either('install'), notes),
-    always: asBoolean(first(containers.slice(0, -1), 'always')) ?? false,
+    always: isAlways(first(inMetadata, 'always'), notes),
     ...(skillKey === undefined ? {} : { skillKey }),
   }
 }
 
-interface RequirementParts {
-  readonly anyBins: JsonValue | undefined
-  readonly list: (key: string, value: JsonValue | undefined) => readonly string[]
-  readonly notes: Notes
-  readonly given: JsonValue | undefined
+/** The fields that are one text. */
+const TEXTS: Readonly<Record<'emoji' | 'primaryEnv' | 'skillKey', Expected & { accepts: (text: string) => boolean }>> =
+  {
+    emoji: { wanted: 'one emoji', example: 'emoji: "🔧"', accepts: (value) => value.length <= 32 },
+    primaryEnv: { wanted: 'the name of a variable', example: 'primaryEnv: MY_API_KEY', accepts: isVariable },
+    skillKey: { wanted: 'text', example: 'skillKey: my-skill', accepts: () => true },
+  }
+
+function checked(key: keyof typeof TEXTS, value: JsonValue | undefined, notes: Notes): string | undefined {
+  const { accepts, ...expected } = TEXTS[key]
+  const found = typeof value === 'string' ? text(value) : undefined
+  if (value === undefined || value === '' || (found !== undefined && accepts(found))) return found
+  notes.report.add('metadata-field', notes.place([key]), key, expected)
+  return undefined
 }
 
-function requirements(inside: JsonObject | undefined, { anyBins, list, notes, given }: RequirementParts): Requirements {
-  if (given !== undefined && given !== null && !inside) {
-    notes.report.add('field-type', 'requires must be a mapping of bins, anyBins, env and config', {
-      ...notes.place(['requires']),
-      fix: `write: requires: {bins: [${namesIn(given).join(', ') || 'gh'}]}`,
+function isAlways(value: JsonValue | undefined, notes: Notes): boolean {
+  const flag = asBoolean(value)
+  if (value !== undefined && flag === undefined)
+    notes.report.add('metadata-field', notes.place(['always']), 'always', {
+      wanted: 'true or false',
+      example: 'always: true',
     })
-  }
-  const result = {
-    bins: list('requires.bins', own(inside, 'bins')),
-    anyBins: list('requires.anyBins', anyBins),
-    env: list('requires.env', own(inside, 'env')),
-    config: list('requires.config', own(inside, 'config')),
-  }
-  const check = (key: keyof typeof result, what: string): void => {
-    if (result[key].length === 0) return
-    const wrong = result[key].filter((entry) => !REQUIRED[key].test(entry))
-    if (wrong.length === 0) return
-    const names = wrong.slice(0, 5).map((entry) => JSON.stringify(entry.slice(0, 60).toWellFormed()))
-    notes.report.add('requires-invalid', `requires.${key} has entries that are not ${what}: ${names.join(', ')}`, {
-      ...notes.place(pathOf(`requires.${key}`)),
-      fix: 'correct or remove them; until then the requirement is not met',
-    })
-  }
-  check('bins', 'names of programs')
-  check('anyBins', 'names of programs')
-  check('env', 'names of variables')
-  check('config', 'paths of a setting such as tools.github.enabled')
-  return result
+  return flag ?? false
 }
 
-/** Names that a requirement of the wrong form seems to mean. */
-function namesIn(value: JsonValue): readonly string[] {
-  const items: readonly JsonValue[] = Array.isArray(value)
-    ? value
-    : typeof value === 'string'
-      ? value.split(/[\s,]+/)
-      : []
-  return items.filter((item) => typeof item === 'string' && REQUIRED.bins.test(item)).slice(0, 5) as string[]
+const SYSTEMS: Expected = { wanted: 'a list of linux, darwin and windows', example: 'os: [linux, darwin]' }
+
+/** The systems that a skill is for; words for any system are none of them. */
+function systems(value: JsonValue | undefined, notes: Notes): readonly string[] {
+  const { texts, isReadable } = textsIn(value, { named: false })
+  const names = texts.filter((name) => !ANY_SYSTEM.has(name.toLowerCase()))
+  const unknown = names.find((name) => !isSystem(name))
+  if (!isReadable || unknown !== undefined || names.length < texts.length) {
+    const effect = unknown === undefined ? undefined : `Nexus does not know the system '${unknown}'.`
+    notes.report.add('metadata-field', notes.place(['os']), 'os', {
+      ...SYSTEMS,
+      ...(effect !== undefined && { effect }),
+    })
+  }
+  return names.length < texts.length ? NONE : osNames(names)
 }
 
 function installSpecs(value: JsonValue | undefined, notes: Notes): readonly InstallSpec[] {
@@ -113,64 +114,52 @@ function installSpecs(value: JsonValue | undefined, notes: Notes): readonly Inst
   const items: readonly JsonValue[] = Array.isArray(value) ? value : [value as JsonValue]
   const specs: InstallSpec[] = []
   items.forEach((item, index) => {
-    const kind = isJsonObject(item) ? text(own(item, 'kind')) : undefined
+    const kind = isJsonObject(item) ? text(ownValue(item, 'kind')) : undefined
     if (!isJsonObject(item) || kind === undefined) {
-      notes.report.add('install-invalid', `install entry ${index + 1} has no kind; it is ignored`, {
-        ...notes.place(Array.isArray(value) ? ['install', index] : ['install']),
-        fix: 'write: {id: brew, kind: brew, formula: gh}',
-      })
+      notes.report.add(
+        'install-invalid',
+        notes.place(Array.isArray(value) ? ['install', index] : ['install']),
+        index + 1,
+      )
       return
     }
-    const label = text(own(item, 'label'))
+    const label = text(ownValue(item, 'label'))
     const details = Object.create(null) as Record<string, JsonValue>
     for (const [key, detail] of Object.entries(item)) {
       if (!OWN_KEYS.includes(key)) details[key] = detail
     }
+    const list = (key: 'bins' | 'os'): readonly string[] =>
+      installList(ownValue(item, key), ['install', index, key], notes)
     specs.push({
-      id: text(own(item, 'id')) ?? `${kind}-${index + 1}`,
+      id: text(ownValue(item, 'id')) ?? `${kind}-${index + 1}`,
       kind: kind.toLowerCase(),
       ...(label === undefined ? {} : { label }),
-      bins: textList(own(item, 'bins'), `install.${index}.bins`, notes),
-      os: osNames(textList(own(item, 'os'), `install.${index}.os`, notes)),
+      bins: list('bins'),
+      os: osNames(list('os')),
       details,
     })
   })
   return specs
 }
 
-/** A list of texts, or one text with commas; empty entries are dropped, other types reported. */
-function textList(value: JsonValue | undefined, key: string, notes: Notes): readonly string[] {
-  if (value === undefined || value === null) return NONE
-  const items: readonly JsonValue[] = Array.isArray(value)
-    ? value
-    : typeof value === 'string'
-      ? value.split(',')
-      : [value as JsonValue]
-  const texts = items
-    .filter((item) => typeof item === 'string' || typeof item === 'number')
-    .map((item) => String(item).trim())
-  if (texts.length < items.length)
-    notes.report.add('field-type', `${key.replace(/\.\d+/, '')} must be a list of texts`, {
-      ...notes.place(pathOf(key)),
-      fix: `write: ${key.split('.').pop() ?? key}: [first, second]`,
+function installList(value: JsonValue | undefined, path: KeyPath, notes: Notes): readonly string[] {
+  const { texts, isReadable } = textsIn(value, { named: false })
+  const key = String(path.at(-1))
+  if (!isReadable)
+    notes.report.add('field-type', notes.place(path), path.join('.'), {
+      wanted: 'a list of texts',
+      example: `${key}: [first, second]`,
+      effect: 'Nexus ignores the other entries.',
     })
-  if (texts.length === 1 && texts[0] !== '') return texts
-  return [...new Set(texts.filter((item) => item !== ''))]
-}
-
-/** The keys and indexes of a dotted name. Programs of which any one will do may stand beside `requires`, which goes before. */
-function pathOf(key: string): KeyPath {
-  if (key === 'requires.anyBins') return ['anyBins']
-  return key.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step))
+  return texts
 }
 
 function webAddress(value: JsonValue | undefined, notes: Notes): string | undefined {
   const address = text(value)
-  if (address === undefined) return undefined
-  if (isWebAddress(address)) return address
-  notes.report.add('field-type', 'homepage must be an address that begins with https:// or http://; it is ignored', {
-    ...notes.place(['homepage']),
-    fix: 'write: homepage: https://example.com',
+  if (address === undefined || isWebAddress(address)) return address
+  notes.report.add('field-type', notes.place(['homepage']), 'homepage', {
+    wanted: 'an address that begins with https:// or http://',
+    example: 'homepage: https://example.com',
   })
   return undefined
 }
@@ -181,14 +170,9 @@ function text(value: JsonValue | undefined): string | undefined {
   return trimmed === '' ? undefined : trimmed
 }
 
-/** An own value, never one of a prototype. */
-export function own(object: JsonObject | undefined, key: string): JsonValue | undefined {
-  return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined
-}
-
 function first(containers: readonly JsonObject[], key: string): JsonValue | undefined {
   for (const container of containers) {
-    const value = own(container, key)
+    const value = ownValue(container, key)
     if (value !== undefined && value !== null) return value
   }
   return undefined

@@ -9,27 +9,29 @@ export function readAllowedTools(front: Frontmatter, report: Report): readonly s
   const key = spelledKey(front, 'allowed-tools', report)
   const value = front.values[key]
   if (value === undefined || value === null) return []
-  if (typeof value === 'string') return readToolList(value, { front, key, report })
+  if (typeof value === 'string') return readToolList(value, { front, key, report, keepSpaces: false })
   const parts = Array.isArray(value) ? (value as readonly JsonValue[]) : [value]
   const texts = parts.filter((part) => typeof part === 'string')
   if (texts.length < parts.length) {
-    report.add('field-type', `${key} must be text or a list of texts`, {
-      ...front.place(key),
-      fix: `write: ${key}: Read Bash(git:*)`,
+    report.add('field-type', front.place(key), key, {
+      wanted: 'text or a list of texts',
+      example: `${key}: Read Bash(git:*)`,
     })
   }
-  return [...new Set(texts.flatMap((text) => readToolList(text, { front, key, report })))]
+  return [...new Set(texts.flatMap((text) => readToolList(text, { front, key, report, keepSpaces: true })))]
 }
 
-function readToolList(
-  text: string,
-  { front, key, report }: { readonly front: Frontmatter; readonly key: string; readonly report: Report },
-): readonly string[] {
-  const { tools, balanced } = splitToolList(text)
-  if (!balanced) {
-    const fix = 'close it, as in Bash(git:*)'
-    report.add('tools-unbalanced', `a parenthesis in ${key} is not closed`, { ...front.place(key), fix })
-  }
+interface ToolField {
+  readonly front: Frontmatter
+  readonly key: string
+  readonly report: Report
+  /** The text is one entry of a list. */
+  readonly keepSpaces: boolean
+}
+
+function readToolList(text: string, { front, key, report, keepSpaces }: ToolField): readonly string[] {
+  const { tools, balanced } = splitToolList(text, keepSpaces)
+  if (!balanced) report.add('tools-unbalanced', front.place(key), key)
   return tools
 }
 
@@ -43,9 +45,9 @@ export function readArguments(front: Frontmatter, report: Report): readonly stri
   )
   const texts = names.filter((name) => typeof name === 'string' && name.trim() !== '') as string[]
   if (!Array.isArray(value) || texts.length < names.length) {
-    report.add('field-type', 'arguments must be a list of names', {
-      ...front.place('arguments'),
-      fix: 'write: arguments: [first, second]',
+    report.add('field-type', front.place('arguments'), 'arguments', {
+      wanted: 'a list of names',
+      example: 'arguments: [first, second]',
     })
   }
   return texts.map((name) => name.trim())

@@ -10,8 +10,10 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set(FIELDS.map((field) => field.to
 /** What `requires` may hold. */
 export const REQUIREMENTS: readonly string[] = ['bins', 'anyBins', 'env', 'config', 'os', 'primaryEnv', 'install']
 
-/** What other clients keep in `requires`; it gates nothing here, and is no slip. */
-const OF_OTHERS: ReadonlySet<string> = new Set(['mcp', 'skills', 'tools', 'toolGroups', 'toolsets', 'plugins'])
+/** What other clients keep in `requires`, and remarks. It gates nothing here. */
+const OF_OTHERS: ReadonlySet<string> = new Set([
+  ...['mcp', 'skills', 'tools', 'toolGroups', 'toolsets', 'plugins', 'note', 'notes'],
+])
 
 /** Other words for a requirement. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -22,15 +24,15 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /** The requirement that a key of `requires` was meant to be, `''` when no guess is near; undefined for one that may stand there. */
-export function meantRequirement(key: string): string | undefined {
-  if (REQUIREMENTS.includes(key) || OF_OTHERS.has(key)) return undefined
+export function similarRequirement(key: string): string | undefined {
+  if (REQUIREMENTS.includes(key) || OF_OTHERS.has(key) || key.startsWith('optional')) return undefined
   const plain = plainly(key)
   const word = Object.hasOwn(WORDS, plain) ? WORDS[plain] : undefined
   return word ?? sameWord(plain, REQUIREMENTS) ?? nearest(key, REQUIREMENTS) ?? ''
 }
 
 /** The field that an unknown key beside the fields was meant to be. Short names are near to everything, so those must be the same letters. */
-export function meantField(key: string): string | undefined {
+export function similarField(key: string): string | undefined {
   if (FIELDS.includes(key)) return undefined
   const isLong = key.length > 4
   return (

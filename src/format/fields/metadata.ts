@@ -1,22 +1,24 @@
-import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue, type SkillMetadata } from '../../kernel/index.ts'
+import {
+  CLIENT_BLOCKS,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  ownValue,
+  type SkillMetadata,
+} from '../../kernel/index.ts'
 import type { Frontmatter, KeyPath, KeyPlace } from '../front.ts'
 import type { Report } from '../report.ts'
-import { normalizeMetadata, own } from './gating.ts'
-import type { Notes } from './slips.ts'
+import { normalizeMetadata } from './gating.ts'
+import type { Notes } from './misplaced-keys.ts'
 import { parseJson5, readJson5 } from '../json5.ts'
 import { type Holder, placeOfField } from './metadata-place.ts'
-import { meantRequirement, TOP_LEVEL } from './metadata-keys.ts'
-import { reportRequirements } from './slips.ts'
+import { similarRequirement, TOP_LEVEL } from './metadata-keys.ts'
+import { reportRequirements } from './misplaced-keys.ts'
 
 /** The gating part of a skill from every accepted place. For each field the first place that gives it counts. */
 export function readMetadata(front: Frontmatter, report: Report): SkillMetadata {
   const metadata = asMapping(front, report)
-  const containers: JsonObject[] = []
-  for (const alias of CLIENT_BLOCKS) {
-    const value = own(metadata, alias)
-    const inner = typeof value === 'string' ? fromText(value, ['metadata', alias], { front, report }) : value
-    if (isJsonObject(inner)) containers.push(inner)
-  }
+  const containers = clientBlocks(metadata, { front, report })
   containers.push(metadata)
   const top = Object.create(null) as Record<string, JsonValue>
   for (const key of TOP_LEVEL) {
@@ -30,19 +32,36 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
     place: (path) => placeOfField(front, [...holdersIn(metadata), { path: [], fields: top }], path),
     report,
   }
-  const other = own(top, 'requires') === undefined ? front.values['requires'] : undefined
+  const other = ownValue(top, 'requires') === undefined ? front.values['requires'] : undefined
   // With a key of another client it is that client's.
-  if (isJsonObject(other) && Object.keys(other).every((key) => meantRequirement(key) !== undefined)) {
+  if (isJsonObject(other) && Object.keys(other).every((key) => similarRequirement(key) !== undefined)) {
     const place = (path: KeyPath): KeyPlace => front.place(String(path[0]), path.slice(1))
     reportRequirements(other, { notes: { report, place }, isOurs: false })
   }
   return normalizeMetadata(containers, notes)
 }
 
+/** The fields below the names of clients. */
+function clientBlocks(metadata: JsonObject, { front, report }: Reading): JsonObject[] {
+  const containers: JsonObject[] = []
+  for (const alias of CLIENT_BLOCKS) {
+    const value = ownValue(metadata, alias)
+    const isJson = typeof value === 'string' && value.trimStart().startsWith('{')
+    const inner = isJson ? fromText(value, ['metadata', alias], { front, report }) : value
+    if (isJsonObject(inner)) containers.push(inner)
+    else if (inner !== undefined && inner !== null && inner !== '')
+      report.add('metadata-field', front.place('metadata', [alias]), `metadata.${alias}`, {
+        wanted: 'a mapping',
+        example: `${alias}: {emoji: "🔧"}`,
+      })
+  }
+  return containers
+}
+
 /** The containers of `metadata`, with the way to each. */
 function holdersIn(metadata: JsonObject): Holder[] {
   const inAliases = CLIENT_BLOCKS.flatMap((alias): Holder[] => {
-    const value = own(metadata, alias)
+    const value = ownValue(metadata, alias)
     const fields = typeof value === 'string' ? parseJson5(value) : value
     return isJsonObject(fields) ? [{ path: ['metadata', alias], fields }] : []
   })
@@ -52,7 +71,8 @@ function holdersIn(metadata: JsonObject): Holder[] {
 function isGating(key: string, value: JsonValue | undefined): boolean {
   if (key === 'install')
     return (
-      Array.isArray(value) && value.some((item: JsonValue) => isJsonObject(item) && own(item, 'kind') !== undefined)
+      Array.isArray(value) &&
+      value.some((item: JsonValue) => isJsonObject(item) && ownValue(item, 'kind') !== undefined)
     )
   return isJsonObject(value) && ['bins', 'anyBins', 'env', 'config'].some((name) => Object.hasOwn(value, name))
 }
@@ -69,14 +89,10 @@ function fromText(text: string, path: KeyPath, { front, report }: Reading): Json
   if ('value' in read) return read.value
   const place = front.place(String(path[0]), path.slice(1))
   if ('fault' in read) {
-    report.add('metadata-not-mapping', faultOf(path.join('.'), read.fault), { ...place, fix: CORRECT_IT })
+    report.add('metadata-not-mapping', place, path.join('.'), { fault: read.fault })
     return undefined
   }
-  const key = JSON.stringify(read.twice.slice(0, 80).toWellFormed())
-  report.add('yaml-duplicate-key', `the key ${key} is given twice in the JSON of ${path.join('.')}`, {
-    ...place,
-    fix: `keep one of the two ${key}, and remove the other with its value`,
-  })
+  report.add('yaml-duplicate-key', place, read.twice, { json: path.join('.'), isLine: false })
   return undefined
 }
 
@@ -90,15 +106,6 @@ function asMapping(front: Frontmatter, report: Report): JsonObject {
     return fromText(value, ['metadata'], { front, report }) ?? empty
   }
   const what = Array.isArray(value) ? 'a list' : typeof value === 'string' ? 'text' : 'one value'
-  report.add('metadata-not-mapping', `metadata is ${what}, not keys with values; it is kept and not used`, {
-    ...front.place('metadata'),
-    fix: 'write keys below metadata:, indented by two spaces',
-  })
+  report.add('metadata-not-mapping', front.place('metadata'), 'metadata', { kind: what })
   return empty
-}
-
-const CORRECT_IT = 'correct the JSON, or write its keys as YAML, one a line'
-
-function faultOf(where: string, fault: string): string {
-  return `${where} looks like JSON, but is none (${fault}); it is kept and not used`
 }

@@ -1,8 +1,8 @@
 import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
-import { countCharacters, renaming, similarKey, trimText } from './text.ts'
-import { shown } from '../shown.ts'
+import { countCharacters, similarKey, trimText } from './text.ts'
+import { shown } from '../messages/words.ts'
 
 /** The label, checked against the published naming rule; breaches are warnings. Source: decisions, "names". */
 export function readName(front: Frontmatter, directoryName: string | undefined, report: Report): string | undefined {
@@ -11,24 +11,14 @@ export function readName(front: Frontmatter, directoryName: string | undefined, 
   if (name === '') return noName(front, directoryName, report)
   const breaches = isCleanName(name) ? [] : nameBreaches(name)
   if (breaches.length > 0) {
-    report.add('name-invalid', `the name ${shown(name)} ${breaches.join(', ')}; it is used as a label only`, {
-      ...front.place('name'),
-      fix: `write: name: ${suggestName(name)}`,
-    })
+    report.add('name-invalid', front.place('name'), name, breaches, suggestName(name))
   }
   if (
     directoryName !== undefined &&
     name !== directoryName &&
     name.normalize('NFKC') !== directoryName.normalize('NFKC')
   ) {
-    report.add(
-      'name-differs',
-      `the name ${shown(name)} differs from the directory ${shown(directoryName)}; the name counts`,
-      {
-        ...front.place('name'),
-        fix: fixOfDifference(name, directoryName),
-      },
-    )
+    report.add('name-differs', front.place('name'), name, directoryName, waysToAgree(name, directoryName))
   }
   return name
 }
@@ -37,27 +27,24 @@ function noName(front: Frontmatter, directoryName: string | undefined, report: R
   const written = front.written('name')
   const similar = written === undefined ? similarKey(front, 'name') : undefined
   if (similar !== undefined) {
-    report.add('name-missing', "no name is given; the directory's name is used", renaming(front, similar, 'name'))
+    report.add('name-missing', { ...front.place(similar), edit: front.rename(similar, 'name') }, { from: similar })
     return
   }
   const line = `name: ${directoryName === undefined ? 'my-skill' : suggestName(directoryName)}`
-  const fix = written === undefined ? `add a line below the opening ---: ${line}` : `write: ${line}`
   const place = front.place('name')
-  if (written === 'collection')
-    report.add('name-not-text', "the name is not text; the directory's name is used", { ...place, fix })
+  if (written === 'collection') report.add('name-not-text', place, line)
   else {
     const isUsable = directoryName !== undefined && nameBreaches(directoryName).length === 0
     const edit = isUsable ? front.fillIn('name', directoryName) : undefined
-    report.add('name-missing', "no name is given; the directory's name is used", { ...place, fix, edit })
+    report.add('name-missing', { ...place, edit }, { line, isThere: written !== undefined })
   }
 }
 
-function fixOfDifference(name: string, directoryName: string): string {
-  const ways = [
-    suggestName(directoryName) === directoryName ? `write: name: ${directoryName}` : '',
+function waysToAgree(name: string, directoryName: string): readonly string[] {
+  return [
+    suggestName(directoryName) === directoryName ? `Write: name: ${directoryName}` : '',
     suggestName(name) === name ? `rename the directory to ${name}` : '',
   ].filter((way) => way !== '')
-  return ways.length === 0 ? 'give the directory and the skill the same name' : ways.join(', or ')
 }
 
 const CLEAN_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/

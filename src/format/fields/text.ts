@@ -1,8 +1,7 @@
+import { withoutUnseen } from '../../kernel/index.ts'
 import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
-import type { Finding, Report } from '../report.ts'
-import { shown } from '../shown.ts'
-import { seenOf } from '../split.ts'
+import type { Report } from '../report.ts'
 
 /** White space that YAML itself does not count as text; a no-break space stays. */
 export function trimText(text: string): string {
@@ -33,7 +32,7 @@ export function readTextField(front: Frontmatter, key: string, report: Report): 
   const written = front.written(key)
   if (written === undefined) return undefined
   if (written === 'collection') {
-    report.add('field-type', `${key} must be text`, { ...front.place(key), fix: `write: ${key}: "some text"` })
+    report.add('field-type', front.place(key), key, { wanted: 'text', example: `${key}: "some text"` })
     return undefined
   }
   return written.isNull ? undefined : trimText(written.text ?? '')
@@ -44,14 +43,7 @@ export function readCompatibility(front: Frontmatter, report: Report): string | 
   const text = readTextField(front, 'compatibility', report)
   const limit = FORMAT_LIMITS.maxCompatibilityLength
   if (text !== undefined && text.length > limit && countCharacters(text) > limit) {
-    report.add(
-      'compatibility-long',
-      `compatibility has ${countCharacters(text)} characters, the specification allows ${limit}`,
-      {
-        ...front.place('compatibility'),
-        fix: 'shorten it; details belong into the instructions',
-      },
-    )
+    report.add('compatibility-long', front.place('compatibility'), countCharacters(text), limit)
   }
   return text
 }
@@ -61,14 +53,9 @@ export function similarKey(front: Frontmatter, key: string): string | undefined 
   return Object.keys(front.values).find(
     (other) =>
       other !== key &&
-      (seenOf(other) === key || isNear(other.toLowerCase(), key)) &&
+      (withoutUnseen(other) === key || isNear(other.toLowerCase(), key)) &&
       front.written(other) !== 'collection',
   )
-}
-
-/** Where such a key is, and what to do about it. */
-export function renaming(front: Frontmatter, key: string, to: string): Finding {
-  return { ...front.place(key), fix: `rename the key ${shown(key)} to ${to}`, edit: front.rename(key, to) }
 }
 
 const FEW_LETTERS = 5

@@ -5,8 +5,15 @@ export interface ToolList {
   readonly balanced: boolean
 }
 
-function isSeparator(character: string): boolean {
-  return character === ' ' || character === ',' || ((character < ' ' || character > '~') && /\s/.test(character))
+function isSeparator(character: string, keepSpaces: boolean): boolean {
+  if (character === ',') return true
+  if (keepSpaces) return false
+  return character === ' ' || ((character < ' ' || character > '~') && /\s/.test(character))
+}
+
+/** True for a blank between a name and its parenthesis. */
+function isBeforeParenthesis(text: string, at: number): boolean {
+  return text[at] !== ',' && /^\s*\(/.test(text.slice(at, at + 8))
 }
 
 /** Names with one blank between them, and what stands in their parentheses: nearly all lists. */
@@ -15,10 +22,10 @@ const PLAIN_TOOL = /[\w-]+(?:\([^()]*\))?/g
 
 /**
  * Cuts `Bash(git add:*), Read Write` into its tools: separated by blanks or commas outside parentheses. A parenthesis belongs
- * to the name before it, also after a blank. Duplicates are kept once.
+ * to the name before it, also after a blank. Duplicates are kept once. With `keepSpaces` only commas separate, as in an entry of a list.
  */
-export function splitToolList(text: string): ToolList {
-  if (PLAIN.test(text)) return { tools: [...new Set(text.match(PLAIN_TOOL))], balanced: true }
+export function splitToolList(text: string, keepSpaces = false): ToolList {
+  if (!keepSpaces && PLAIN.test(text)) return { tools: [...new Set(text.match(PLAIN_TOOL))], balanced: true }
   const tools = new Set<string>()
   let depth = 0
   let current = ''
@@ -31,9 +38,8 @@ export function splitToolList(text: string): ToolList {
     const character = text[at] ?? ''
     if (character === '(') depth++
     if (character === ')' && depth > 0) depth--
-    const separator = depth === 0 && isSeparator(character)
-    if (!separator) current += character
-    else if (character === ',' || !/^\s*\(/.test(text.slice(at, at + 8))) end()
+    if (depth > 0 || !isSeparator(character, keepSpaces)) current += character
+    else if (!isBeforeParenthesis(text, at)) end()
   }
   end()
   return { tools: [...tools], balanced: depth === 0 }

@@ -14,35 +14,23 @@ interface BodySubject {
 export function checkBody(subject: BodySubject): void {
   const text = subject.body
   if (text.trim() === '') {
-    subject.add('body-empty', 'no instructions follow the frontmatter', {
-      body: 0,
-      fix: 'say below the closing --- what to do, step by step',
-    })
+    subject.add('body-empty', { body: 0 })
     return
   }
   checkLength(subject)
   if (text.includes('{')) checkPlaceholders(subject, text)
   if (subject.files === undefined || !text.includes('](')) return
-  for (const { offset, message } of brokenLinks(text, subject.files)) {
-    subject.add('link-target', message, { body: offset, fix: 'correct the link, or add the file to the skill' })
-  }
+  for (const { offset, target, isOutside } of brokenLinks(text, subject.files))
+    subject.add('link-target', { body: offset }, target, isOutside)
 }
 
 function checkLength({ body: text, add }: BodySubject): void {
-  const fix = 'move details into files under references/ and link to them'
   const { maxBodyLines, maxBodyTokens } = STRICT_LIMITS
   const lines = text.length > maxBodyLines ? countLines(text) : 0
-  if (lines > maxBodyLines) {
-    add('body-long', `the instructions have ${lines} lines; ${maxBodyLines} are recommended`, { body: 0, fix })
-  }
+  if (lines > maxBodyLines) add('body-long', { body: 0 }, lines, maxBodyLines)
   // Cheapest first: no unit of the text costs more than one token.
   const tokens = text.length > maxBodyTokens ? estimateTokens(text) : 0
-  if (tokens > maxBodyTokens) {
-    add('body-tokens', `the instructions cost about ${tokens} tokens; ${maxBodyTokens} are recommended`, {
-      body: 0,
-      fix,
-    })
-  }
+  if (tokens > maxBodyTokens) add('body-tokens', { body: 0 }, tokens, maxBodyTokens)
 }
 
 /** Lines with text; the last line end begins no line. */
@@ -81,12 +69,7 @@ function checkPlaceholders({ add, profile }: BodySubject, body: string): void {
     if (found === undefined || said.has(found) || FILLED.has(found)) continue
     if (profile === 'claude' && FILLED_BY_CLAUDE.test(found)) continue
     said.add(found)
-    add('placeholder-unknown', `${found} is not filled in by Nexus`, {
-      body: found.startsWith('$') ? at - 1 : at,
-      fix: FILLED_BY_CLAUDE.test(found)
-        ? 'it works in Claude Code only; for files of the skill write {baseDir}'
-        : 'for the directory of the skill write {baseDir}',
-    })
+    add('placeholder-unknown', { body: found.startsWith('$') ? at - 1 : at }, found, FILLED_BY_CLAUDE.test(found))
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Diagnostic, Severity } from '../../kernel/index.ts'
 import type { DocumentHead } from '../document.ts'
+import { wordsOf } from '../messages/messages.ts'
 import { type ParsedSkill, readSkill, type SkillReading } from '../parse.ts'
 import { checkBody } from './body.ts'
 import { checkClaude } from './claude.ts'
@@ -7,7 +8,7 @@ import { type Profile, RAISED, RAISED_FOR_OPENCLAW } from './codes.ts'
 import { createCollector, type Subject } from './findings.ts'
 import { checkOpenclaw } from './openclaw.ts'
 import { type Places, placesIn } from './places.ts'
-import { checkSpec } from './spec.ts'
+import { checkSpec, SPEC_KEYS } from './spec.ts'
 
 export interface CheckOptions {
   /** The path that diagnostics name; never opened. */
@@ -95,8 +96,9 @@ function collect(
   try {
     rules(add)
   } catch (error) {
-    const message = `the validation failed: ${error instanceof Error ? error.message : String(error)}`
-    found.push({ code: 'parser-failed', severity: 'error', message, path, fix: 'please report this file' })
+    const facts = [error instanceof Error ? error.message : String(error)]
+    const [message, fix] = wordsOf({ code: 'parser-failed', facts })
+    found.push({ code: 'parser-failed', severity: 'error', message, path, fix })
   }
   return found
 }
@@ -113,8 +115,12 @@ function asLenient(diagnostics: readonly Diagnostic[], head: Described): Diagnos
   )
 }
 
+const SPEC_ROOTS: ReadonlySet<string> = new Set([...SPEC_KEYS, 'allowed_tools'])
+
 function strictSeverity(diagnostic: Diagnostic, head: Described, { profile }: StrictOptions): Severity {
-  const { code, severity } = diagnostic
+  const { code, severity, subject = '' } = diagnostic
+  // A key that the specification does not know is free.
+  if (profile === 'spec' && code === 'field-type' && !SPEC_ROOTS.has(subject.split('.', 1)[0] ?? '')) return severity
   if (RAISED.has(code) || isWithoutDescription(diagnostic, head)) return 'error'
   return profile === 'openclaw' && RAISED_FOR_OPENCLAW.has(code) ? 'error' : severity
 }

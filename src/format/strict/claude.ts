@@ -1,8 +1,6 @@
-import { isJsonObject, type JsonValue, nearest } from '../../kernel/index.ts'
+import { isJsonObject, type JsonValue, nearest, ownValue } from '../../kernel/index.ts'
 import { asBoolean } from '../fields/flags.ts'
-import { own } from '../fields/gating.ts'
 import { countCharacters } from '../fields/text.ts'
-import { shown } from '../shown.ts'
 import { STRICT_LIMITS } from './codes.ts'
 import type { Subject } from './findings.ts'
 import { checkCompatibility, SPEC_KEYS } from './spec.ts'
@@ -61,18 +59,10 @@ export function checkClaude(subject: Subject): void {
   const { document, front, add } = subject
   checkKnownKeys(subject, 'Claude Code', CLAUDE_KEYS)
   checkCompatibility(subject)
-  if (typeof own(front, 'metadata') === 'string' && own(front, 'metadata') !== '')
-    add('metadata-text', 'metadata is text, not keys with values; Claude Code ignores it', {
-      key: ['metadata'],
-      fix: 'run: nexus skills migrate',
-    })
+  if (typeof ownValue(front, 'metadata') === 'string' && ownValue(front, 'metadata') !== '')
+    add('metadata-text', { key: ['metadata'] }, 'Claude Code')
   const reserved = document.name?.toLowerCase().match(/anthropic|claude/)?.[0]
-  if (reserved !== undefined) {
-    add('name-reserved', `the name holds the word ${reserved}, which uploads to Claude refuse`, {
-      key: ['name'],
-      fix: 'choose a name without it, unless the skill is only for files on disk',
-    })
-  }
+  if (reserved !== undefined) add('name-reserved', { key: ['name'] }, reserved)
   checkListing(subject)
 }
 
@@ -80,20 +70,12 @@ function checkListing({ document, front, add }: Subject): void {
   const { description } = document
   if (description === undefined) return
   const tag = /<\/?[A-Za-z][\w-]{0,40}(?: [^<>]{0,200})?>/.exec(description)?.[0]
-  if (tag !== undefined) {
-    add('description-tags', `the description holds ${shown(tag)}, which looks like a tag`, {
-      key: ['description'],
-      fix: 'write it without < and >',
-    })
-  }
-  const more = own(front, 'when_to_use')
-  const shownChars = countCharacters(description) + (typeof more === 'string' ? countCharacters(more.trim()) : 0)
-  if (shownChars <= STRICT_LIMITS.maxListedChars) return
-  const message = `Claude Code lists ${STRICT_LIMITS.maxListedChars} characters of description and when_to_use; here are ${shownChars}`
-  add('description-cut', message, {
-    key: [more === undefined ? 'description' : 'when_to_use'],
-    fix: 'put what decides about its use first, the rest into the instructions',
-  })
+  if (tag !== undefined) add('description-tags', { key: ['description'] }, tag)
+  const more = ownValue(front, 'when_to_use')
+  const length = countCharacters(description) + (typeof more === 'string' ? countCharacters(more.trim()) : 0)
+  const { maxListedChars } = STRICT_LIMITS
+  if (length > maxListedChars)
+    add('description-cut', { key: [more === undefined ? 'description' : 'when_to_use'] }, maxListedChars, length)
 }
 
 /** Checks the values of a client's keys, and hints at keys that look like one of them. */
@@ -106,15 +88,13 @@ export function checkKnownKeys(
   for (const [key, value] of Object.entries(front)) {
     const kind = Object.hasOwn(keys, key) ? keys[key] : undefined
     if (kind !== undefined && value !== null && !kind.accepts(value)) {
-      add('field-value', `${key} must be ${kind.means} for ${client}`, {
-        key: [key],
-        fix: `write: ${key}: ${kind.example}`,
-      })
+      const expected = { wanted: kind.means, example: `${key}: ${kind.example}` }
+      add('field-value', { key: [key] }, key, client, expected)
     }
     if (known.includes(key) || READ_ELSEWHERE.has(key)) continue
     const meant = nearest(key, known)
     if (meant === undefined || Object.hasOwn(front, meant)) continue
-    add('key-unknown', `${client} does not know ${shown(key)}`, { key: [key], fix: `did you mean ${meant}:` })
+    add('key-unknown', { key: [key] }, client, key, meant)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Severity } from '../../kernel/index.ts'
-import type { FormatCode } from '../report.ts'
+import type { FormatCode } from '../codes.ts'
 
 /** Whose rules strict validation applies: the published specification, Claude Code's, or OpenClaw's. */
 export const PROFILES = ['spec', 'claude', 'openclaw'] as const
@@ -67,12 +67,6 @@ export const STRICT_CODES = {
     claude: 'warning',
     openclaw: 'off',
   },
-  'metadata-field': {
-    means: 'a gating or display field under metadata has a value that does not work',
-    spec: 'off',
-    claude: 'off',
-    openclaw: 'error',
-  },
   'install-kind': { means: 'no client knows this kind of installer', spec: 'off', claude: 'off', openclaw: 'warning' },
   'install-unsafe': {
     means: 'an install entry lacks its package, or names one that no installer may be given',
@@ -105,6 +99,8 @@ export const RAISED: ReadonlySet<string> = new Set<FormatCode>([
   'leading-blank-lines',
   'frontmatter-closed-by-dots',
   'yaml-repaired',
+  'key-indented',
+  'quoted-unindented',
   'name-missing',
   'name-not-text',
   'name-invalid',
@@ -118,7 +114,11 @@ export const RAISED: ReadonlySet<string> = new Set<FormatCode>([
 ])
 
 /** These count only where somebody reads them: `metadata` is free text to everyone but OpenClaw and us. */
-export const RAISED_FOR_OPENCLAW: ReadonlySet<string> = new Set<FormatCode>(['requires-invalid', 'install-invalid'])
+export const RAISED_FOR_OPENCLAW: ReadonlySet<string> = new Set<FormatCode>([
+  'requires-invalid',
+  'install-invalid',
+  'metadata-field',
+])
 
 /** Limits of strict validation. */
 export const STRICT_LIMITS = {

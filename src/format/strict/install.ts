@@ -1,18 +1,17 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownValue } from '../../kernel/index.ts'
 import type { KeyPath } from '../front.ts'
-import { own } from '../fields/gating.ts'
-import { shown } from '../shown.ts'
+import type { UnsafeInstall } from '../messages/strict.ts'
 import type { Subject } from './findings.ts'
 import { ARCHIVES, BIN, isArchive, isCount, isHttps, isSafePackage, isTarget, PACKAGE_RULES } from './install-rules.ts'
 
 /** Checks every install entry by its kind. Source: contracts §2.3 (fields and kinds), §2.4 (no leading "-", no ".."). */
 export function checkInstall(subject: Subject, fields: JsonObject, path: KeyPath): void {
-  const inside = own(fields, 'requires')
-  const nested = isJsonObject(inside) ? own(inside, 'install') : undefined
+  const inside = ownValue(fields, 'requires')
+  const nested = isJsonObject(inside) ? ownValue(inside, 'install') : undefined
   const [value, place] =
-    nested !== undefined && own(fields, 'install') === undefined
+    nested !== undefined && ownValue(fields, 'install') === undefined
       ? [nested, [...path, 'requires', 'install']]
-      : [own(fields, 'install'), [...path, 'install']]
+      : [ownValue(fields, 'install'), [...path, 'install']]
   if (value === undefined || value === null) return
   const entries: readonly JsonValue[] = Array.isArray(value) ? value : [value as JsonValue]
   entries.forEach((entry, index) => {
@@ -21,73 +20,65 @@ export function checkInstall(subject: Subject, fields: JsonObject, path: KeyPath
 }
 
 function checkEntry(subject: Subject, entry: JsonObject, path: KeyPath): void {
-  const given = own(entry, 'kind')
+  const given = ownValue(entry, 'kind')
   // An entry without a kind is reported when the file is read.
   if (typeof given !== 'string' || given.trim() === '') return
   const kind = given.trim().toLowerCase()
   if (kind === 'download') checkDownload(subject, entry, path)
   else checkPackage(subject, entry, { kind, path })
-  const bins = own(entry, 'bins')
+  const bins = ownValue(entry, 'bins')
   for (const bin of Array.isArray(bins) ? (bins as readonly JsonValue[]) : []) {
     if (typeof bin === 'string' && BIN.test(bin)) continue
-    unsafe(subject, path, { key: 'bins', message: `bins names ${text(bin)}, which is no program`, fix: 'bins: [gh]' })
+    unsafe(subject, path, { key: 'bins', value: bin, wanted: 'a list of names of programs', example: 'bins: [gh]' })
   }
 }
 
 function checkPackage(subject: Subject, entry: JsonObject, { kind, path }: { kind: string; path: KeyPath }): void {
   const rule = Object.hasOwn(PACKAGE_RULES, kind) ? PACKAGE_RULES[kind] : undefined
   if (rule === undefined) {
-    subject.add('install-kind', `the kind ${shown(kind)} is no installer that clients know`, {
-      key: [...path, 'kind'],
-      fix: `use one of ${Object.keys(PACKAGE_RULES).join(', ')}, download`,
-    })
+    subject.add('install-kind', { key: [...path, 'kind'] }, kind, [...Object.keys(PACKAGE_RULES), 'download'])
     return
   }
   const { field, example } = rule
-  const value = own(entry, field)
-  if (value === undefined) {
-    unsafe(subject, path, { key: 'kind', message: `kind ${kind} needs ${field}`, fix: example })
-  } else if (typeof value !== 'string' || !isSafePackage(value, rule)) {
-    const message = `${field} is ${text(value)}, which ${kind} may not be given`
-    unsafe(subject, path, { key: field, message, fix: example })
-  }
+  const value = ownValue(entry, field)
+  const wanted = `a name that ${kind} may be given`
+  if (value === undefined) unsafe(subject, path, { key: field, wanted, example })
+  else if (typeof value !== 'string' || !isSafePackage(value, rule))
+    unsafe(subject, path, { key: field, value, wanted, example })
 }
 
 function checkDownload(subject: Subject, entry: JsonObject, path: KeyPath): void {
-  const url = own(entry, 'url')
+  const url = ownValue(entry, 'url')
   if (typeof url !== 'string' || !isHttps(url)) {
-    const message = url === undefined ? 'a download needs url' : `url is ${text(url)}, not an address of https`
-    unsafe(subject, path, { key: 'url', message, fix: 'url: https://example.com/tool.tar.gz' })
+    const expected = { wanted: 'an address of https', example: 'url: https://example.com/tool.tar.gz' }
+    unsafe(subject, path, { key: 'url', ...(url !== undefined && { value: url }), ...expected })
   }
-  const digest = own(entry, 'sha256')
-  if (digest === undefined) {
-    subject.add('install-digest', 'the download has no sha256, so nobody can verify it', {
-      key: [...path, 'kind'],
-      fix: 'write: sha256: <64 hex digits, as sha256sum prints them>',
-    })
-  } else if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/i.test(digest)) {
-    unsafe(subject, path, { key: 'sha256', message: 'sha256 is not 64 hex digits', fix: 'sha256: "<64 hex digits>"' })
-  }
-  const rules: readonly (readonly [key: string, ok: (value: JsonValue) => boolean, message: string, fix: string])[] = [
-    ['archive', isArchive, `archive is none of ${ARCHIVES.join(', ')}`, 'archive: tar.gz'],
-    ['extract', (value) => typeof value === 'boolean', 'extract is not true or false', 'extract: true'],
-    ['stripComponents', isCount, 'stripComponents is no small number', 'stripComponents: 1'],
-    ['targetDir', isTarget, 'targetDir leaves the directory of tools', 'targetDir: bin'],
-  ]
-  for (const [key, accepts, message, fix] of rules) {
-    const value = own(entry, key)
-    if (value !== undefined && value !== null && !accepts(value)) unsafe(subject, path, { key, message, fix })
+  const digest = ownValue(entry, 'sha256')
+  if (digest === undefined) subject.add('install-digest', { key: [...path, 'kind'] })
+  const rules: readonly (readonly [key: string, ok: (value: JsonValue) => boolean, wanted: string, example: string])[] =
+    [
+      ['sha256', isDigest, '64 hex digits', 'sha256: "<64 hex digits>"'],
+      ['archive', isArchive, `one of ${ARCHIVES.join(', ')}`, 'archive: tar.gz'],
+      ['extract', (value) => typeof value === 'boolean', 'true or false', 'extract: true'],
+      ['stripComponents', isCount, 'a number from 0 to 32', 'stripComponents: 1'],
+      ['targetDir', isTarget, 'a directory inside the directory of tools', 'targetDir: bin'],
+    ]
+  for (const [key, accepts, wanted, example] of rules) {
+    const value = ownValue(entry, key)
+    if (value !== undefined && (value !== null || key === 'sha256') && !accepts(value))
+      unsafe(subject, path, { key, value, wanted, example })
   }
 }
 
-function unsafe(
-  { add }: Subject,
-  path: KeyPath,
-  { key, message, fix }: { key: string; message: string; fix: string },
-): void {
-  add('install-unsafe', `${message} (in ${path.join('.')})`, { key: [...path, key], fix: `write: ${fix}` })
+function isDigest(value: JsonValue): boolean {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/i.test(value)
 }
 
-function text(value: JsonValue): string {
-  return shown(typeof value === 'string' ? value : JSON.stringify(value))
+type Unsafe = Pick<UnsafeInstall, 'key' | 'wanted' | 'example'> & { readonly value?: JsonValue }
+
+function unsafe({ add }: Subject, path: KeyPath, { value, ...fault }: Unsafe): void {
+  const given = value === undefined ? undefined : typeof value === 'string' ? value : JSON.stringify(value)
+  // The kind is where a missing key belongs.
+  const key = [...path, value === undefined ? 'kind' : fault.key]
+  add('install-unsafe', { key }, { ...fault, path: path.join('.'), ...(given !== undefined && { value: given }) })
 }

@@ -1,10 +1,11 @@
-import { shown } from '../shown.ts'
 import { STRICT_LIMITS } from './codes.ts'
 
 export interface BrokenLink {
   /** UTF-16 units from the start of the body. */
   readonly offset: number
-  readonly message: string
+  readonly target: string
+  /** It leads out of the skill. */
+  readonly isOutside: boolean
 }
 
 const MAX_TARGET_CHARS = 1_000
@@ -25,8 +26,7 @@ export function brokenLinks(body: string, files: readonly string[]): readonly Br
     const resolved = resolve(path)
     known ??= withDirectories(files)
     if (resolved !== undefined && known.has(resolved)) continue
-    const where = resolved === undefined ? 'leads out of the skill' : 'leads to no file of the skill'
-    broken.push({ offset: at + 2, message: `the link ${shown(target)} ${where}` })
+    broken.push({ offset: at + 2, target, isOutside: resolved === undefined })
   }
   return broken.length === 0 ? broken : outsideCode(body, broken)
 }

@@ -1,7 +1,6 @@
-import { isJsonObject, nearest } from '../../kernel/index.ts'
+import { isJsonObject, nearest, ownValue } from '../../kernel/index.ts'
 import type { DocumentHead } from '../document.ts'
-import { own } from '../fields/gating.ts'
-import { shown } from '../shown.ts'
+import { splitToolList } from '../fields/tool-list.ts'
 import type { Subject } from './findings.ts'
 
 /** The keys of the published specification. */
@@ -20,11 +19,8 @@ export function checkSpec(subject: SpecSubject): void {
   for (const key of Object.keys(front)) {
     if (NAMES.has(key)) continue
     const meant = nearest(key, SPEC_KEYS)
-    const fix =
-      meant === undefined || Object.hasOwn(front, meant)
-        ? 'move it below metadata: as text, or validate with the profile of the client it is for'
-        : `write: ${meant}:`
-    add('key-unknown', `the specification has no key ${shown(key)}`, { key: [key], fix })
+    const right = meant === undefined || Object.hasOwn(front, meant) ? undefined : meant
+    add('key-unknown', { key: [key] }, undefined, key, right)
   }
   checkCompatibility(subject)
   checkTools(subject)
@@ -34,24 +30,19 @@ export function checkSpec(subject: SpecSubject): void {
 /** Compatibility, when given, says something. */
 export function checkCompatibility({ document, add }: Pick<SpecSubject, 'document' | 'add'>): void {
   if (document.compatibility !== '') return
-  add('compatibility-empty', 'compatibility is empty', {
-    key: ['compatibility'],
-    fix: 'say what the skill needs, or remove the key',
-  })
+  add('compatibility-empty', { key: ['compatibility'] })
 }
 
 function checkTools({ front, document, add }: SpecSubject): void {
-  const value = own(front, 'allowed-tools')
+  const value = ownValue(front, 'allowed-tools')
   if (value === undefined || value === null) return
   const text = document.allowedTools.join(' ')
   if (value === text) return
   const isSpaced = typeof value === 'string' && value.trim().split(/\s+/).join(' ') === text
   if (isSpaced || (typeof value === 'string' && text === '')) return
   const form = typeof value === 'string' ? 'text with commas' : Array.isArray(value) ? 'a list' : 'not text'
-  add('tools-form', `allowed-tools is ${form}; the specification has one text with blanks between the tools`, {
-    key: ['allowed-tools'],
-    fix: `write: allowed-tools: ${quotedWhenNeeded(text)}`,
-  })
+  const isSame = splitToolList(text).tools.join('\n') === document.allowedTools.join('\n')
+  add('tools-form', { key: ['allowed-tools'] }, form, isSame ? quotedWhenNeeded(text) : undefined)
 }
 
 function quotedWhenNeeded(text: string): string {
@@ -59,18 +50,13 @@ function quotedWhenNeeded(text: string): string {
 }
 
 function checkMetadata({ front, add }: SpecSubject): void {
-  const metadata = own(front, 'metadata')
-  const fix = 'run: nexus skills migrate --to flat, which writes text that Nexus reads back'
-  if (typeof metadata === 'string' && metadata.trimStart().startsWith('{')) {
-    add('metadata-text', 'metadata is text, not keys with values', { key: ['metadata'], fix })
-  }
+  const metadata = ownValue(front, 'metadata')
+  if (typeof metadata === 'string' && metadata.trimStart().startsWith('{')) add('metadata-text', { key: ['metadata'] })
   if (!isJsonObject(metadata)) return
   for (const key of Object.keys(metadata)) {
     const value = metadata[key]
     if (typeof value === 'string' || value === undefined) continue
     const what = value === null ? 'empty' : typeof value === 'object' ? 'nested' : `a ${typeof value}`
-    const message = `metadata.${key} is ${what}; the specification maps text to text`
-    const quoted = typeof value === 'object' ? fix : `write: ${key}: ${JSON.stringify(String(value))}`
-    add('metadata-value', message, { key: ['metadata', key], fix: quoted })
+    add('metadata-value', { key: ['metadata', key] }, key, what, typeof value === 'object' ? undefined : String(value))
   }
 }

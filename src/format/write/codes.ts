@@ -1,4 +1,4 @@
-import type { DiagnosticRow } from '../report.ts'
+import type { DiagnosticRow } from '../codes.ts'
 
 /** What a rewrite can find beyond what reading finds. `docs/format.md` lists the same rows; a test keeps the two equal. */
 export const WRITE_CODES = {

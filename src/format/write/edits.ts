@@ -1,39 +1,37 @@
-import type { Diagnostic, Edit } from '../../kernel/index.ts'
-import { namesOf, seenOf } from '../split.ts'
+import { type Diagnostic, type Edit, unseenIn, withoutUnseen } from '../../kernel/index.ts'
+import { reasonOfChange } from '../messages/changes.ts'
 import type { Change } from './layout.ts'
 
 /** A finding that a machine can fix. */
-export type Finding = Diagnostic & { readonly edit: Edit }
+export type Fixable = Diagnostic & { readonly edit: Edit }
 
-export interface Edited {
-  readonly text: string
-  readonly changes: readonly Change[]
-  /** The findings whose edits were made. */
-  readonly made: readonly Finding[]
+export function isFixable(diagnostic: Diagnostic): diagnostic is Fixable {
+  return diagnostic.edit !== undefined
 }
 
-/** Makes the edits of findings, but for those that overlap an earlier one. `original` is the text whose lines the changes count. */
-export function applyEdits(text: string, findings: readonly Finding[], original: string): Edited {
+/** True when the edit gives a key its right name: `edit.text`. */
+export function isRename({ code, subject }: Diagnostic): boolean {
+  return (
+    code === 'key-spelling' || (code.endsWith('-missing') && subject !== undefined && `${subject}-missing` !== code)
+  )
+}
+
+/** Makes the edit of a finding. `original` is the text before all edits, whose lines the changes count. */
+export function applyEdit(
+  text: string,
+  finding: Fixable,
+  original: string,
+): { readonly text: string; readonly changes: readonly Change[] } {
   const mark = text.startsWith('\uFEFF') ? 1 : 0
   const lines = linesOf(text.slice(mark))
   // Lines come and go only above the others, so all lines moved by the same number.
   const moved = linesOf(original.slice(original.startsWith('\uFEFF') ? 1 : 0)).length - lines.length
   const offset = ({ line, column }: Edit['start']): number =>
     mark + (lines[line - 1]?.start ?? text.length) + column - 1
-  const changes: Change[] = []
-  const made: Finding[] = []
-  let result = ''
-  let last = 0
-  for (const found of findings.toSorted((a, b) => offset(a.edit.start) - offset(b.edit.start))) {
-    const { edit } = found
-    if (offset(edit.start) < last) continue
-    const end = /\r\n?|\n/.exec(text.slice(offset(edit.start)))?.[0] ?? '\n'
-    result += text.slice(last, offset(edit.start)) + edit.text.replaceAll('\n', end)
-    last = offset(edit.end)
-    made.push(found)
-    changes.push(...changesOf(found, lines, moved))
-  }
-  return { text: result + text.slice(last), changes, made }
+  const { start, end, text: now } = finding.edit
+  const lineEnd = /\r\n?|\n/.exec(text.slice(offset(start)))?.[0] ?? '\n'
+  const after = text.slice(0, offset(start)) + now.replaceAll('\n', lineEnd) + text.slice(offset(end))
+  return { text: after, changes: changesOf(finding, lines, moved) }
 }
 
 interface Line {
@@ -49,9 +47,9 @@ function linesOf(text: string): readonly Line[] {
 }
 
 /** What a finding changes, in whole lines. */
-function changesOf({ code, subject, edit }: Finding, lines: readonly Line[], moved: number): readonly Change[] {
-  const { start, end, text } = edit
-  const why = code === 'name-missing' && subject !== 'name' ? WHY_SPELLING : (WHY[code] ?? WHY_SPELLING)
+function changesOf(finding: Fixable, lines: readonly Line[], moved: number): readonly Change[] {
+  const { start, end, text } = finding.edit
+  const why = reasonOfChange(finding.code, isRename(finding))
   const textOf = (line: number): string => lines[line - 1]?.text ?? ''
   const at = { line: start.line + moved, why }
   if (text.endsWith('\n')) return [{ ...at, was: '', now: text.slice(0, -1) }]
@@ -61,19 +59,6 @@ function changesOf({ code, subject, edit }: Finding, lines: readonly Line[], mov
   }
   const was = numbers.map(textOf).join('\n')
   const now = textOf(start.line).slice(0, start.column - 1) + text + textOf(end.line).slice(end.column - 1)
-  const isHidden = seenOf(was) === seenOf(now) && code.startsWith('frontmatter-') && seenOf(was) !== was
-  return [{ ...at, was: isHidden ? `${namesOf(was)} on this line` : was, now }]
-}
-
-const WHY_SPELLING = 'this is how the key is spelled'
-const WHY_HIDDEN = 'it is invisible, and with it the line is not ---'
-
-/** By the code of the finding. */
-const WHY: Readonly<Record<string, string>> = {
-  'yaml-repaired': 'the value is not YAML as it stands; this is how it was read',
-  'leading-blank-lines': 'other clients find the frontmatter in the first line only',
-  'frontmatter-closed-by-dots': 'other clients want --- at the end',
-  'frontmatter-missing': WHY_HIDDEN,
-  'frontmatter-unterminated': WHY_HIDDEN,
-  'name-missing': "the specification wants a name; the directory's name is the one that was used",
+  const isHidden = withoutUnseen(was) === withoutUnseen(now) && finding.code.startsWith('frontmatter-')
+  return [{ ...at, was: isHidden && unseenIn(was) !== '' ? `${unseenIn(was)} on this line` : was, now }]
 }

@@ -1,5 +1,4 @@
-import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import { own } from '../fields/gating.ts'
+import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue, ownValue } from '../../kernel/index.ts'
 import { parseJson5 } from '../json5.ts'
 
 /** Fields that gating and display read: for each, the first place that gives it counts. */
@@ -27,7 +26,7 @@ export function isReadField(key: string): boolean {
 
 /** The mapping under an alias, also one that is written as JSON5 in a text. */
 export function underAlias(metadata: JsonObject, alias: string): JsonObject | undefined {
-  const value = own(metadata, alias)
+  const value = ownValue(metadata, alias)
   const inner = typeof value === 'string' ? parseJson5(value) : value
   return isJsonObject(inner) ? inner : undefined
 }
@@ -77,7 +76,7 @@ type Client = { readonly alias: string; readonly fields: JsonObject }
 
 /** The author's own value of a key; an alias that is merged is none. */
 function ownOf(metadata: JsonObject, key: string, clients: readonly Client[]): JsonValue | undefined {
-  return clients.some(({ alias }) => alias === key) ? undefined : own(metadata, key)
+  return clients.some(({ alias }) => alias === key) ? undefined : ownValue(metadata, key)
 }
 
 /** Where a field of an alias goes: up, nowhere because it is there already, nowhere because another counts, or it stays. */

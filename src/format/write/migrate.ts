@@ -5,10 +5,11 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  ownValue,
   type SkillDocument,
 } from '../../kernel/index.ts'
-import { own } from '../fields/gating.ts'
 import { parseJson5 } from '../json5.ts'
+import { type Found, found, wordsOf } from '../messages/messages.ts'
 import { parseSkill } from '../parse.ts'
 import { WRITE_CODES, type WriteCode } from './codes.ts'
 import { emitEntries, toJson } from './emit.ts'
@@ -67,7 +68,7 @@ function rewrite(text: string, options: RewriteOptions, planner: Planner): Rewri
   const layout = document === undefined || !text.isWellFormed() ? undefined : layOut(text)
   const tree = layout && readTree(layout)
   if (document === undefined || layout === undefined || tree === undefined) return unchanged(text, diagnostics)
-  const written = own(document.frontmatter, 'metadata')
+  const written = ownValue(document.frontmatter, 'metadata')
   const metadata = typeof written === 'string' ? parseJson5(written) : written
   const plan = isJsonObject(metadata) ? planner(metadata, formOf(tree, written)) : undefined
   if (plan === undefined) return unchanged(text, diagnostics)
@@ -97,19 +98,17 @@ function firstThatReadsTheSame(subject: Subject, diagnostics: readonly Diagnosti
     const text = joinLayout(applyEdits(layout, edits))
     const result = readBack(text, document, { options, except: ['metadata'] })
     if (result === undefined) continue
-    const notes = plan.outweighed.map((field) =>
-      note('migrate-outweighed', subject, `metadata.${field} never counted and was left out`),
-    )
+    const notes = plan.outweighed.map((field) => note(found('migrate-outweighed', field), subject))
     return { text, changes: asChanges(layout, edits), diagnostics: [...result.diagnostics, ...notes] }
   }
-  const message = 'metadata was left as it is: in the other form it would be read differently'
-  return unchanged(subject.text, [...diagnostics, note('migrate-refused', subject, message)])
+  return unchanged(subject.text, [...diagnostics, note(found('migrate-refused'), subject)])
 }
 
-function note(code: WriteCode, { tree, layout, options }: Subject, message: string): Diagnostic {
+function note(about: Found & { readonly code: WriteCode }, { tree, layout, options }: Subject): Diagnostic {
   const pair = pairOf(tree.root, 'metadata')
   const line = (pair && regionOf(tree, pair)?.from) ?? 0
-  const fix = code === 'migrate-refused' ? 'change it by hand' : 'nothing to do'
+  const { code } = about
+  const [message, fix] = wordsOf(about)
   return {
     code,
     severity: WRITE_CODES[code].severity,

@@ -55,5 +55,5 @@ function sorted(fields: object): readonly [string, unknown][] {
 }
 
 function others(frontmatter: JsonObject, except: readonly string[]): readonly unknown[] {
-  return Object.entries(frontmatter).filter(([key]) => !except.includes(key))
+  return sorted(frontmatter).filter(([key]) => !except.includes(key))
 }

@@ -1,13 +1,11 @@
 import { type CST, Lexer, Parser } from 'yaml'
 import { FORMAT_LIMITS } from '../limits.ts'
-import type { FormatCode } from '../report.ts'
+import { found } from '../messages/messages.ts'
+import type { FormatFound } from '../report.ts'
 
 /** Something wrong in a YAML text; `offset` counts UTF-16 units from its start. */
-export interface YamlProblem {
-  readonly code: FormatCode
-  readonly message: string
+export interface YamlProblem extends FormatFound {
   readonly offset: number
-  readonly fix?: string
 }
 
 const CORE_TAGS: ReadonlySet<string> = new Set(['!!str', '!!int', '!!float', '!!bool', '!!null', '!!map', '!!seq'])
@@ -19,7 +17,7 @@ export function tokenize(text: string): { tokens: CST.Token[] } | { problem: Yam
   let count = 0
   for (const lexeme of new Lexer().lex(text)) {
     if (++count > FORMAT_LIMITS.maxTokens) {
-      return { problem: tooComplex(`more than ${FORMAT_LIMITS.maxTokens} tokens`, parser.offset) }
+      return { problem: tooComplex(FORMAT_LIMITS.maxTokens, 'tokens', parser.offset) }
     }
     for (const token of parser.next(lexeme)) tokens.push(token)
   }
@@ -63,19 +61,15 @@ function createCounts(): (visited: Visited) => YamlProblem | undefined {
   let escapes = 0
   return ({ token, depth }) => {
     const { type, offset = 0, source = '' } = token
-    if (COLLECTIONS.has(type) && depth >= maxDepth) return tooComplex(`more than ${maxDepth} levels`, offset)
+    if (COLLECTIONS.has(type) && depth >= maxDepth) return tooComplex(maxDepth, 'levels', offset)
     switch (type) {
       case undefined:
-        return ++keys > maxKeys
-          ? tooComplex(`more than ${maxKeys} keys and list entries`, placeOfItem(token))
-          : undefined
+        return ++keys > maxKeys ? tooComplex(maxKeys, 'keys and list entries', placeOfItem(token)) : undefined
       case 'double-quoted-scalar':
         escapes += source.split('\\').length - 1
-        return escapes > maxEscapes ? tooComplex(`more than ${maxEscapes} backslashes in quotes`, offset) : undefined
+        return escapes > maxEscapes ? tooComplex(maxEscapes, 'backslashes in quotes', offset) : undefined
       case 'document':
-        return ++documents > 1
-          ? { code: 'yaml-multiple-documents', message: 'a second YAML document begins here', offset }
-          : undefined
+        return ++documents > 1 ? { ...found('yaml-multiple-documents'), offset } : undefined
       default:
         return undefined
     }
@@ -83,51 +77,19 @@ function createCounts(): (visited: Visited) => YamlProblem | undefined {
 }
 
 function refused(type: string | undefined, source: string, offset: number): YamlProblem | undefined {
+  const what = source.length > 40 ? `${source.slice(0, 40).toWellFormed()}…` : source
   switch (type) {
     case 'anchor':
-      return {
-        code: 'yaml-anchor',
-        message: `the anchor ${shown(source)}: YAML anchors are not accepted`,
-        offset,
-        fix: `remove ${bare(source)}, and nothing else of the value`,
-      }
+      return { ...found('yaml-anchor', what), offset }
     case 'alias':
-      return {
-        code: 'yaml-alias',
-        message: `the alias ${shown(source)}: YAML aliases are not accepted`,
-        offset,
-        fix: `write what is meant in place of ${bare(source)}`,
-      }
+      return { ...found('yaml-alias', what), offset }
     case 'tag':
-      return CORE_TAGS.has(source)
-        ? {
-            code: 'yaml-core-tag',
-            message: `the tag ${source} is not needed`,
-            offset,
-            fix: source === '!!str' ? 'put quotes around text instead of a tag' : `remove ${source}`,
-          }
-        : {
-            code: 'yaml-tag',
-            message: `the tag ${shown(source)}: YAML tags are not accepted`,
-            offset,
-            fix: fixOfTag(source),
-          }
+      return { ...found(CORE_TAGS.has(source) ? 'yaml-core-tag' : 'yaml-tag', what), offset }
     case 'directive':
-      return {
-        code: 'yaml-directive',
-        message: `the directive ${shown(source)}: YAML directives are not accepted`,
-        offset,
-        fix: 'remove the line',
-      }
+      return { ...found('yaml-directive', what), offset }
     default:
       return undefined
   }
-}
-
-/** A flag may be all of a tag: without it nothing would be left. */
-function fixOfTag(source: string): string {
-  const [, word] = /^!(true|false|yes|no|on|off)$/i.exec(source) ?? []
-  return word === undefined ? `remove the tag ${bare(source)}` : `write ${word} in place of ${bare(source)}`
 }
 
 /** Children of a token in reverse, so that a stack visits them in order. */
@@ -142,19 +104,6 @@ function placeOfItem(item: object): number {
   return key?.offset ?? start?.[0]?.offset ?? value?.offset ?? 0
 }
 
-function tooComplex(what: string, offset: number): YamlProblem {
-  return {
-    code: 'yaml-too-complex',
-    message: `the frontmatter has ${what}`,
-    offset,
-    fix: 'move data into a file beside SKILL.md',
-  }
-}
-
-function bare(source: string): string {
-  return source.length > 40 ? `${source.slice(0, 40).toWellFormed()}…` : source
-}
-
-function shown(source: string): string {
-  return JSON.stringify(source.length > 40 ? `${source.slice(0, 40)}…` : source)
+function tooComplex(limit: number, what: string, offset: number): YamlProblem {
+  return { ...found('yaml-too-complex', limit, what), offset }
 }

@@ -1,5 +1,5 @@
 import { isMap, isScalar, type ParsedNode, Scalar } from 'yaml'
-import type { FormatCode } from '../report.ts'
+import type { FormatCode } from '../codes.ts'
 import type { YamlProblem } from './inspect.ts'
 import { NOT_PROSE } from './prose.ts'
 import { isFatal, readSyntax } from './read.ts'
@@ -46,9 +46,9 @@ export function isMeantAsText(subject: Subject, names: Names): boolean {
   return PROSE.has(subject.key) ? isPlainText(subject, root) : codes.every((code) => code === 'yaml-alias')
 }
 
-/** `&more words`, and not `&name "words"`. */
+/** `&more words` and `!important words`, and not `&name "words"`. */
 function isPlainText({ text }: Subject, root: ParsedNode | null): boolean {
-  if (!/^[^:]*:\s+&/.test(text)) return true
+  if (!/^[^:]*:\s+[&!]/.test(text)) return true
   const value: unknown = isMap(root) ? root.items[0]?.value : undefined
   return isScalar(value) && value.type === Scalar.PLAIN
 }

@@ -1,9 +1,10 @@
 import { Composer, type CST, type ParsedNode, type YAMLError } from 'yaml'
-import { FORMAT_CODES } from '../report.ts'
+import { FORMAT_CODES } from '../codes.ts'
+import { found } from '../messages/messages.ts'
 import { oddBlanks } from './blanks.ts'
 import { inspect, tokenize, type YamlProblem } from './inspect.ts'
 import { keyProblems } from './values.ts'
-import { inPlainWords } from './words.ts'
+import { problemOf } from './faults.ts'
 
 /** A YAML text, read strictly. `root` is undefined when a problem forbids its use, null when the text is empty. */
 export interface YamlRead {
@@ -67,19 +68,19 @@ function explained(
   errors: readonly YAMLError[],
   source: { readonly text: string; readonly tokens: readonly CST.Token[] },
 ): YamlProblem[] {
-  const first = errors.slice(0, MAX_EXPLAINED).map((error) => inPlainWords(error, source))
-  const rest = errors.slice(MAX_EXPLAINED)
-  return [
-    ...onceALine(first, source.text),
-    ...rest.map(({ message, pos: [offset] }) => ({ code: 'yaml-invalid' as const, message, offset })),
-  ]
+  const first = errors.slice(0, MAX_EXPLAINED).map((error) => problemOf(error, source))
+  const others = errors.slice(MAX_EXPLAINED).map(({ message, pos: [offset] }) => ({
+    ...found('yaml-invalid', { kind: 'other', message }),
+    offset,
+  }))
+  return [...onceALine(first, source.text), ...others]
 }
 
-/** The library often stumbles twice over one cause. */
+/** The library often reports one cause twice. */
 function onceALine(problems: readonly YamlProblem[], text: string): YamlProblem[] {
-  const told = new Set<string>()
-  return problems.filter(({ offset, message }) => {
-    const key = `${text.lastIndexOf('\n', offset - 1)} ${message}`
-    return told.size < told.add(key).size
+  const reported = new Set<string>()
+  return problems.filter(({ offset, facts }) => {
+    const key = `${text.lastIndexOf('\n', offset - 1)} ${JSON.stringify(facts)}`
+    return reported.size < reported.add(key).size
   })
 }

@@ -1,40 +1,15 @@
 import { Lexer } from 'yaml'
-import type { Edit } from '../../kernel/index.ts'
 import { jsonComments, parseJson5 } from '../json5.ts'
+import { found, wordsOf } from '../messages/messages.ts'
+import type { RepairFix } from '../messages/yaml.ts'
+import { toJson } from '../write/emit.ts'
+import { type Entry, lineEdit, type Repair, type Repaired, topLevelEntries } from './entries.ts'
 import type { YamlProblem } from './inspect.ts'
 import { withYamlComments } from './json-comments.ts'
 import { isMeantAsText, namesIn } from './meant-as-text.ts'
 import { FLAGS } from './prose.ts'
 import { isFatal, readYaml } from './read.ts'
 
-/** One value that was put in quotes, or read without a comment of JSON. `line` counts from 1 in the YAML text; `column` is where the strict parse stumbled. */
-export interface Repair {
-  readonly key: string
-  readonly line: number
-  readonly column: number
-  /** What the strict parse said. */
-  readonly because: string
-  /** What to type, and where. */
-  readonly fix: string
-  /** Index of the first line of the value, and its lines with quotes, where these may be written. */
-  readonly quoted?: { readonly from: number; readonly lines: readonly string[] }
-  /** Begins the comment of JSON without which the value was read. */
-  readonly commentSign?: string
-  /** Writes all comments of the value as those of YAML; places are those of the YAML text. */
-  readonly edit?: Edit
-}
-
-/** A top-level key with the lines that belong to it. */
-interface Entry {
-  readonly key: string
-  /** Index of its first line. */
-  readonly line: number
-  /** Length of the first line up to the value. */
-  readonly head: number
-  readonly lines: readonly string[]
-}
-
-const KEY_LINE = /^(?:([A-Za-z_][\w.-]*)|"([^"\\]+)"|'([^']+)')[ \t]*:(?:[ \t]+|$)/
 /** Values that may fail alone; everything else is a plain scalar without surprises and need not be parsed apart. */
 const SUSPICIOUS = /^[[\]{},&*!|>%@`"'?#-]|:(?:\s|$)|\t/
 
@@ -52,33 +27,42 @@ const LIST_OR_TEXT: ReadonlySet<string> = new Set([
 
 /**
  * Puts quotes around those top-level values that are not valid YAML by themselves, such as `description: Use when: asked`,
- * `argument-hint: [a] [b]` or `description: *Important*`. Lines stay where they are. Source: decisions, "strictness".
+ * `argument-hint: [a] [b]` or `description: *Important*`. Lines stay where they are; `given` is the text that edits change.
+ * Source: decisions, "strictness".
  */
-export function repairYaml(text: string): { text: string; repairs: readonly Repair[] } {
+export function repairYaml(text: string, given: string): Repaired {
   const lines = text.split('\n')
+  const before = given.split('\n')
   const repairs: Repair[] = []
   const subjects = topLevelEntries(lines).map((entry) => {
     const alone = entry.lines.join('\n')
-    // Others are plain, and have no names to tell of.
+    // Other values are plain text, and contain no anchors or aliases.
     const mayFail = SUSPICIOUS.test(alone.slice(entry.head)) || /[&*]/.test(alone)
     return { ...entry, text: alone, problems: mayFail ? readYaml(alone).problems : [] }
   })
   const names = namesIn(subjects)
   for (const subject of subjects) {
-    const { text: alone, problems } = subject
+    const { text: alone, problems, line, key } = subject
     const inline = (subject.lines[0] ?? '').slice(subject.head)
     const problem = problems.find(isFatal)
     if (!problem || !SUSPICIOUS.test(alone.slice(subject.head)) || !isMeantAsText(subject, names)) continue
-    const repaired = subject.key === 'metadata' ? repairJson(subject) : mayQuote(subject, inline) && quoting(subject)
-    if (repaired === undefined || repaired === false) continue
-    repaired.lines.forEach((line, index) => (lines[subject.line + index] = line))
-    const before = alone.slice(0, problem.offset)
-    const down = before.split('\n').length - 1
-    const place = { line: subject.line + down + 1, column: before.length - before.lastIndexOf('\n') }
-    const { key } = subject
-    repairs.push(...repaired.found.map((found) => ({ key, because: problem.message, ...place, ...found })))
+    const value = key === 'metadata' ? repairJson(subject) : mayQuote(subject, inline) ? asText(subject) : undefined
+    if (value === undefined) continue
+    value.lines.forEach((each, index) => (lines[line + index] = each))
+    const upTo = alone.slice(0, problem.offset)
+    const place = { line: line + upTo.split('\n').length, column: upTo.length - upTo.lastIndexOf('\n') }
+    if ('repair' in value) repairs.push({ key, ...place, ...value.repair })
+    else {
+      const edit = lineEdit(before, line, value.lines.map(inDoubleQuotes))
+      repairs.push({ key, ...place, edit, found: textFound(key, problem, value.fix) })
+    }
   }
   return { text: lines.join('\n'), repairs }
+}
+
+function textFound(key: string, problem: YamlProblem, fix: RepairFix): Repair['found'] {
+  const [reason] = wordsOf(problem)
+  return found('yaml-repaired', { key, reason, fix })
 }
 
 const NESTED_LINE = /^([ \t]*(?:- +)*(?:(?:[\w.-]+|"[^"\\]+"|'[^']+')[ \t]*:[ \t]+)?)(\S.*)$/
@@ -88,11 +72,9 @@ const NESTED_LINE = /^([ \t]*(?:- +)*(?:(?:[\w.-]+|"[^"\\]+"|'[^']+')[ \t]*:[ \t
  * by itself. Values that begin like a list or a mapping stay, and so do lines between brackets: a missing bracket or comma is better
  * reported than hidden with all that follows it.
  */
-export function repairLines(
-  text: string,
-  problems: readonly YamlProblem[],
-): { text: string; repairs: readonly Repair[] } {
+export function repairLines(text: string, given: string, problems: readonly YamlProblem[]): Repaired {
   const lines = text.split('\n')
+  const before = given.split('\n')
   const repairs: Repair[] = []
   const failed = problems.filter(({ code }) => code === 'yaml-invalid')
   const numbers = new Set(failed.map(({ offset }) => text.slice(0, offset).split('\n').length - 1))
@@ -102,7 +84,8 @@ export function repairLines(
     const repair = repairLine(lines[index] ?? '')
     if (repair === undefined) continue
     lines[index] = repair.line
-    repairs.push({ ...repair.found, line: index + 1, quoted: { from: index, lines: [repair.line] } })
+    const edit = lineEdit(before, index, [inDoubleQuotes(repair.line)])
+    repairs.push({ ...repair.rest, line: index + 1, edit })
   }
   return { text: lines.join('\n'), repairs }
 }
@@ -128,51 +111,23 @@ function linesBetweenBrackets(text: string): ReadonlySet<number> {
   return between
 }
 
-function repairLine(line: string): { line: string; found: Omit<Repair, 'line' | 'quoted'> } | undefined {
+/** A line with its value in quotes; undefined when the line does not fail by itself, or quotes would hide the fault. */
+function repairLine(line: string): { line: string; rest: Omit<Repair, 'line' | 'edit'> } | undefined {
   const [, head = '', value = ''] = NESTED_LINE.exec(line) ?? []
   if (!/^[ -][^\t]*$/.test(head) || !SUSPICIOUS.test(value) || /^[[{]/.test(value)) return undefined
   const problem = readYaml(`x: ${value}`).problems.find(isFatal)
   if (problem?.code !== 'yaml-invalid') return undefined
-  const trimmed = value.trimEnd()
   if (STRUCTURED.has(head.replace(/^[\s"']+|["':\s]+$/g, ''))) return undefined
-  const key = head.replace(/^[\s-]+|[:\s]+$/g, '')
-  return {
-    line: `${head}'${trimmed.replaceAll("'", "''")}'`,
-    found: {
-      key: key === '' ? 'this line' : key,
-      column: head.length + 1,
-      because: problem.message,
-      fix: write(head.trim(), trimmed) ?? `put ${quotesAround(trimmed)}`,
-    },
-  }
+  const key = head.replace(/^[\s-]+|[:\s]+$/g, '') || 'this line'
+  const { now, fix } = quoteLine(head.trim(), value.trimEnd())
+  return { line: head + now, rest: { key, column: head.length + 1, found: textFound(key, problem, fix) } }
 }
 
-/**
- * Entries begin at column 1; indented and blank lines below belong to them, blank ones at the end do not. So do lines
- * that begin with a closing bracket, when the value begins with an opening one.
- */
-function topLevelEntries(lines: readonly string[]): Entry[] {
-  const entries: Entry[] = []
-  let current: { key: string; line: number; head: number; lines: string[] } | undefined
-  let value = ''
-  lines.forEach((line, index) => {
-    const match = KEY_LINE.exec(line)
-    if (match) {
-      current = { key: match[1] ?? match[2] ?? match[3] ?? '', line: index, head: match[0].length, lines: [line] }
-      value = line.slice(match[0].length).trim()
-      entries.push(current)
-    } else if (/^[ \t]|^$/.test(line) || (/^[}\]]/.test(line) && /^[{[]/.test(value))) {
-      value ||= line.trim()
-      current?.lines.push(line)
-    } else {
-      current = undefined
-    }
-  })
-  for (const entry of entries) {
-    const own = entry.lines as string[]
-    while (own.length > 1 && own[own.length - 1]?.trim() === '') own.pop()
-  }
-  return entries
+function quoteLine(head: string, value: string): { readonly now: string; readonly fix: RepairFix } {
+  const escaped = withKnownEscapes(`x: ${value}`)?.slice('x: '.length)
+  if (escaped !== undefined) return { now: escaped, fix: { line: `${head} ${escaped}`.trim() } }
+  const fix = whole(head, value) ?? { span: 'line', hasQuote: value.includes("'") }
+  return { now: `'${value.replaceAll("'", "''")}'`, fix }
 }
 
 function mayQuote(entry: Entry, inline: string): boolean {
@@ -181,52 +136,62 @@ function mayQuote(entry: Entry, inline: string): boolean {
 }
 
 /** The lines in place of those of an entry, and what to report. */
-interface Repaired {
-  readonly lines: readonly string[]
-  readonly found: readonly (Partial<Repair> & Pick<Repair, 'fix'>)[]
+type RepairedValue =
+  | { readonly lines: readonly string[]; readonly fix: RepairFix }
+  | { readonly lines: readonly string[]; readonly repair: Pick<Repair, 'found' | 'edit'> & Partial<Repair> }
+
+function asText(entry: Entry): RepairedValue {
+  const escaped = withKnownEscapes(entry.lines.join('\n'))?.split('\n')
+  if (escaped === undefined) return { lines: quote(entry), fix: fixOf(entry) }
+  return { lines: escaped, fix: escaped.length === 1 ? { line: escaped.join('') } : { span: 'escapes' } }
 }
 
-function quoting(entry: Entry): Repaired {
-  const lines = quote(entry)
-  return { lines, found: [{ fix: fixOf(entry), quoted: { from: entry.line, lines } }] }
+/** A backslash with what YAML allows behind it in double quotes, or with anything else. */
+const ESCAPE = /\\(?:[0abt\tnvfre "/\\N_LP\n]|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|([^]))/g
+
+/** A value in double quotes in which `\'` became `'`, and any other backslash that YAML does not know two; undefined when that does not help. */
+function withKnownEscapes(entry: string): string | undefined {
+  if (!/^[^:]*:[ \t]+"/.test(entry)) return undefined
+  const text = entry.replace(ESCAPE, (all, other: string | undefined) =>
+    other === undefined ? all : other === "'" ? "'" : `\\\\${other}`,
+  )
+  return text !== entry && !readYaml(text).problems.some(isFatal) ? text : undefined
 }
 
 /** An entry whose value is JSON5: with comments of YAML in place of those of JSON, else as a text; undefined for any other. */
-function repairJson(entry: Entry): Repaired | undefined {
+function repairJson(entry: Entry): RepairedValue | undefined {
   const text = entry.lines.join('\n')
   const commented = withYamlComments(text, entry.head)
   if (commented !== undefined) {
     const { sign, edit } = commented
-    const { start, end } = edit
-    const placed = { ...edit, start: moved(start, entry.line), end: moved(end, entry.line) }
-    const found = { ...placed.start, fix: fixOfComment(sign), commentSign: sign, edit: placed }
-    return { lines: commented.text.split('\n'), found: [found] }
+    const down = ({ line, column }: typeof edit.start): typeof edit.start => ({ line: line + entry.line, column })
+    const placed = { ...edit, start: down(edit.start), end: down(edit.end) }
+    const about = found('yaml-repaired', { key: entry.key, comment: sign, canStay: true })
+    return { lines: commented.text.split('\n'), repair: { ...placed.start, edit: placed, found: about } }
   }
-  if (parseJson5(valueText(entry)) !== undefined) return quoting(entry)
+  if (parseJson5(valueText(entry)) !== undefined) return { lines: quote(entry), fix: fixOf(entry) }
   const value = parseJson5(text.slice(entry.head))
   if (value === undefined) return undefined
-  const [first = '', ...rest] = entry.lines
+  const [first = '', ...others] = entry.lines
   const head = first.slice(0, entry.head).trimEnd()
-  const lines = [`${head} '${JSON.stringify(value).replaceAll("'", "''")}'`, ...rest.map(() => '')]
+  const lines = [`${head} '${JSON.stringify(value).replaceAll("'", "''")}'`, ...others.map(() => '')]
   const [comment] = jsonComments(text, entry.head)
-  if (comment === undefined) return { lines, found: [{ fix: fixOf(entry) }] }
-  const commentSign = text.slice(comment.start, comment.start + 2)
-  return { lines, found: [{ fix: 'write its keys as YAML, one a line, without comments of JSON', commentSign }] }
-}
-
-function moved({ line, column }: Edit['start'], lines: number): Edit['start'] {
-  return { line: line + lines, column }
-}
-
-function fixOfComment(sign: string): string {
-  return `remove the comment that begins with ${sign}, or write it as # … at the end of a line`
+  const about =
+    comment === undefined
+      ? found('yaml-repaired', { key: entry.key, reason: 'Its JSON is not YAML.', fix: fixOf(entry) })
+      : found('yaml-repaired', {
+          key: entry.key,
+          comment: text.slice(comment.start, comment.start + 2),
+          canStay: false,
+        })
+  return { lines, repair: { found: about } }
 }
 
 /** The lines of the entry with its value in single quotes; further lines are folded by YAML as in a plain value. */
 function quote(entry: Entry): string[] {
-  const [first = '', ...rest] = entry.lines
+  const [first = '', ...others] = entry.lines
   const head = first.slice(0, entry.head)
-  const body = [withoutHeader(first.slice(entry.head)), ...rest].map((line) => line.trim().replaceAll("'", "''"))
+  const body = [withoutHeader(first.slice(entry.head)), ...others].map((line) => line.trim().replaceAll("'", "''"))
   body[0] = `'${body[0]}`
   body[body.length - 1] += "'"
   return body.map((line, index) =>
@@ -234,15 +199,23 @@ function quote(entry: Entry): string[] {
   )
 }
 
+const SINGLE_QUOTED = /^((?:[ ]|- )*(?:[\w.-]+|"[^"]*"|'[^']*')?[ \t]*:?[ \t]+)'((?:[^']|'')*)'$/
+
+/** As the fix says. A value of several lines keeps single quotes. */
+function inDoubleQuotes(line: string): string {
+  const [, head, value] = SINGLE_QUOTED.exec(line) ?? []
+  return head === undefined || value === undefined ? line : head + toJson(value.replaceAll("''", "'"))
+}
+
 function valueText(entry: Entry): string {
-  const [first = '', ...rest] = entry.lines
-  return [withoutHeader(first.slice(entry.head)), ...rest]
+  const [first = '', ...others] = entry.lines
+  return [withoutHeader(first.slice(entry.head)), ...others]
     .map((line) => line.trim())
     .join(' ')
     .trim()
 }
 
-/** `|` and `>` alone on their line announce a text and are no part of it. */
+/** `|` and `>` alone on their line announce a text and are not part of it. */
 function withoutHeader(inline: string): string {
   return /^[|>][-+0-9]{0,2}[ \t]*$/.test(inline) ? '' : inline
 }
@@ -250,26 +223,16 @@ function withoutHeader(inline: string): string {
 /** Longer lines would have to be cut, and a line that is typed as it is shown would lose its end. */
 const MAX_SHOWN = 160
 
-function fixOf(entry: Entry): string {
+function fixOf(entry: Entry): RepairFix {
   const value = valueText(entry)
   const [first = '', ...more] = entry.lines
-  const short = more.length === 0 ? write(`${entry.key}:`, value) : undefined
-  if (short !== undefined) return short
-  const header = first.slice(entry.head).trim()
-  const opens =
-    withoutHeader(header) === '' && header !== ''
-      ? `write a single quote ' in place of ${header}`
-      : "put a single quote ' before the value"
-  if (more.length === 0) return `put ${quotesAround(value)}`
-  return `${opens}, and another at the end of its last line${value.includes("'") ? "; write each ' between them as ''" : ''}`
+  const hasQuote = value.includes("'")
+  if (more.length === 0) return whole(`${entry.key}:`, value) ?? { span: 'line', hasQuote }
+  const inline = first.slice(entry.head).trim()
+  return { span: 'lines', hasQuote, ...(withoutHeader(inline) === '' && inline !== '' && { header: inline }) }
 }
 
 /** The whole line, unless it is long. */
-function write(head: string, value: string): string | undefined {
-  return value.length > MAX_SHOWN ? undefined : `write: ${`${head} ${JSON.stringify(value)}`.trim()}`
-}
-
-function quotesAround(value: string): string {
-  const twice = value.includes("'") ? ", and write each ' between them as ''" : ''
-  return `a single quote ' before the value and another at the end of the line${twice}`
+function whole(head: string, value: string): RepairFix | undefined {
+  return value.length > MAX_SHOWN ? undefined : { line: `${head} ${JSON.stringify(value)}`.trim() }
 }

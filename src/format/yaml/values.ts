@@ -1,5 +1,6 @@
 import { isMap, isScalar, isSeq, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
 import type { JsonObject, JsonValue } from '../../kernel/index.ts'
+import { found } from '../messages/messages.ts'
 import { exactNumber } from './fast-scalars.ts'
 import type { YamlProblem } from './inspect.ts'
 
@@ -36,49 +37,19 @@ function visit(node: ParsedNode | null, { problems, gates, level }: Visit): void
 /** Top-level keys whose mappings gate. */
 export const GATING_KEYS: ReadonlySet<string> = new Set(['metadata', 'requires', 'install'])
 
-/** A comment of JSON is none in YAML: it would make another key of the one behind it, which nobody reads. */
+/** In YAML a comment of JSON would become part of the key behind it. */
 function commentProblem(key: unknown): YamlProblem | undefined {
   if (!isScalar(key) || key.type !== Scalar.PLAIN || !/^\/[/*]/.test(key.source ?? '')) return undefined
-  return {
-    code: 'yaml-key-not-text',
-    message: `a key begins with ${(key.source ?? '').slice(0, 2)}, which begins no comment in YAML`,
-    offset: key.range?.[0] ?? 0,
-    fix: 'remove the comment, or write it as # … on a line of its own',
-  }
+  return { ...found('yaml-key-not-text', (key.source ?? '').slice(0, 2)), offset: key.range?.[0] ?? 0 }
 }
 
 function keyProblem(key: ParsedNode | null, seen: Set<string>, map: ParsedNode): YamlProblem | undefined {
   const offset = key?.range[0] ?? map.range[0]
   const name = keyText(key)
-  if (name === undefined) {
-    return {
-      code: 'yaml-key-not-text',
-      message: 'a key is a list or a mapping',
-      offset,
-      fix: 'write keys as plain words',
-    }
-  }
-  if (name === '<<' && isScalar(key) && key.type === Scalar.PLAIN) {
-    return {
-      code: 'yaml-merge-key',
-      message: 'the merge key <<: YAML merge keys are not accepted',
-      offset,
-      fix: 'remove the line, and write out the keys that it stands for',
-    }
-  }
-  if (seen.has(name)) {
-    const shown = JSON.stringify(name)
-    return {
-      code: 'yaml-duplicate-key',
-      message: `the key ${shown} is given twice`,
-      offset,
-      // Between brackets the line may hold all that there is.
-      fix:
-        isMap(map) && map.flow === true
-          ? `keep one of the two ${shown}, and remove the other with its value`
-          : `remove this line or the other one with ${shown}`,
-    }
-  }
+  if (name === undefined) return { ...found('yaml-key-not-text'), offset }
+  if (name === '<<' && isScalar(key) && key.type === Scalar.PLAIN) return { ...found('yaml-merge-key'), offset }
+  if (seen.has(name))
+    return { ...found('yaml-duplicate-key', name, { isLine: isMap(map) && map.flow !== true }), offset }
   seen.add(name)
   return undefined
 }

@@ -18,7 +18,7 @@ export interface ProtectedFound {
 }
 
 /** How to look. */
-export interface LookOptions {
+export interface InspectOptions {
   /** Entries that are looked at below the fixed places. */
   readonly maxEntries: number
   readonly signal?: AbortSignal | undefined
@@ -30,20 +30,20 @@ export interface LookOptions {
  * Looks for protected places: first for those of the top by name, which nothing can hide, then at every entry,
  * the upper ones first.
  */
-export function listProtected(tree: Tree, options: LookOptions): Promise<ProtectedFound> {
-  return new Look(tree, options).all()
+export function listProtected(tree: Tree, options: InspectOptions): Promise<ProtectedFound> {
+  return new Search(tree, options).all()
 }
 
-class Look {
+class Search {
   readonly #tree: Tree
-  readonly #options: LookOptions
+  readonly #options: InspectOptions
   readonly #found = new Set<string>()
   readonly #closed = new Set<string>()
   readonly #waiting = ['']
   #seen = 0
   #isComplete = true
 
-  constructor(tree: Tree, options: LookOptions) {
+  constructor(tree: Tree, options: InspectOptions) {
     this.#tree = tree
     this.#options = options
   }

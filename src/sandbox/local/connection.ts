@@ -1,12 +1,13 @@
 /** connection: starts the runner as the dropped uid and speaks with it; when either side dies, nothing is left. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { errorCode, errorMessage, NexusError } from '../../kernel/index.ts'
+import { errorCode, errorMessage, type NexusError } from '../../kernel/index.ts'
+import { FAILURES, sandboxError, UNAVAILABLE } from '../messages.ts'
 import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from '../runner/protocol.ts'
 import type { Recovered } from '../guard/journal.ts'
 import { recoverLost } from './recover.ts'
 import type { Stage } from './stage.ts'
 import type { Identity, ProjectState } from './state.ts'
-import { cannotDrop, explainRefusal, unavailable } from './unavailable.ts'
+import { cannotDrop, explainRefusal } from './unavailable.ts'
 
 /** How long a runner may take to end itself after its channel closed. */
 const CLOSE_WAIT_MS = 10_000
@@ -121,17 +122,14 @@ export class Connection {
     if (!pending) return
     if (message.type === 'output') pending.onBytes(message.stream, message.bytes)
     else if (message.type === 'end') pending.resolve(message)
-    else pending.reject(new NexusError('SANDBOX_FAILED', `the command was not started: ${message.reason}`))
+    else pending.reject(sandboxError(FAILURES.notStarted({ why: message.reason })))
   }
 
   #lost(): void {
     this.#isOpen = false
     const words = this.#stderr.trim()
-    this.#ready.reject(unavailable(`the runner ended at once${words === '' ? '' : `: ${words}`}`))
-    const error = new NexusError(
-      'SANDBOX_FAILED',
-      `the runner ended while the command ran${words === '' ? '' : `: ${words}`}`,
-    )
+    this.#ready.reject(sandboxError(UNAVAILABLE.runnerEnded({ said: words })))
+    const error = sandboxError(FAILURES.runnerEnded({ said: words }))
     for (const pending of this.#pending.values()) pending.reject(error)
   }
 
@@ -173,5 +171,5 @@ function drop(identity: Identity): { uid?: number; gid?: number } {
 function cannotStart(cause: unknown): NexusError {
   const code = errorCode(cause)
   if (process.getuid?.() === 0 && (code === 'EPERM' || code === 'EINVAL')) return cannotDrop('setuid', cause)
-  return unavailable(`the runner cannot be started (${code ?? errorMessage(cause)})`, { cause })
+  return sandboxError(UNAVAILABLE.runnerNotStarted({ why: code ?? errorMessage(cause) }), cause)
 }

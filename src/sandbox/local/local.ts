@@ -1,21 +1,15 @@
 /** local: commands on this machine, confined. Ties the parts together: state, stage, runner, workspace. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type Diagnostic,
-  isNexusError,
-  NexusError,
-  type Skill,
-  type TargetFacts,
-  toSafeLine,
-} from '../../kernel/index.ts'
+import { type Diagnostic, isNexusError, type Skill, type TargetFacts, toSafeLine } from '../../kernel/index.ts'
+import { FAILURES, sandboxError } from '../messages.ts'
 import { CommandOutput } from '../output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../request.ts'
 import type { EndMessage } from '../runner/protocol.ts'
 import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from '../sandbox.ts'
 import { Connection } from './connection.ts'
 import { insideEnvironment, localFacts, READABLE } from './facts.ts'
-import { type LocalOptions, type LocalSettings, settle } from './options.ts'
+import { type LocalOptions, type LocalSettings, withDefaults } from './options.ts'
 import { describeRecovered, recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
 import { createLive, openState, type ProjectState, revisionsOf } from './state.ts'
@@ -31,13 +25,13 @@ interface Running {
 
 /** Makes a local sandbox. Nothing is started, copied or made before the first command or skill; what dead ones left is put right. */
 export async function createLocal(options: LocalOptions): Promise<Sandbox> {
-  const settings = settle(options)
+  const settings = withDefaults(options)
   return new LocalSandbox(settings, describeRecovered(await recoverDead(settings)))
 }
 
 /** Starts a runner, lets it prove itself with a trial command, and ends it. Throws SANDBOX_UNAVAILABLE. */
 export async function tryLocal(options: LocalOptions): Promise<void> {
-  const sandbox = new LocalSandbox(settle(options), [])
+  const sandbox = new LocalSandbox(withDefaults(options), [])
   try {
     await sandbox.warmUp()
   } finally {
@@ -47,7 +41,7 @@ export async function tryLocal(options: LocalOptions): Promise<void> {
 
 /** Throws INVALID_ARGUMENT for a directory in which no command is run. */
 export function checkLocalWorkspace(workspace: string, options: LocalOptions): void {
-  checkWorkspace(workspace, settle(options).stateDir)
+  checkWorkspace(workspace, withDefaults(options).stateDir)
 }
 
 class LocalSandbox implements Sandbox {
@@ -103,7 +97,7 @@ class LocalSandbox implements Sandbox {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(new NexusError('SANDBOX_FAILED', 'the sandbox was closed'))
+    this.#closing.abort(sandboxError(FAILURES.closedUnderway()))
     await Promise.allSettled(this.#under)
     const running = await this.#running?.catch(() => undefined)
     this.#running = undefined
@@ -196,7 +190,7 @@ class LocalSandbox implements Sandbox {
 
   /** Refuses work after close and lets close wait for work under way. */
   async #open<T>(work: () => T | Promise<T>): Promise<T> {
-    if (this.#closing.signal.aborted) throw new NexusError('SANDBOX_FAILED', 'the sandbox is closed')
+    if (this.#closing.signal.aborted) throw sandboxError(FAILURES.closed())
     const promise = Promise.resolve().then(work)
     this.#under.add(promise)
     try {

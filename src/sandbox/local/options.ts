@@ -54,7 +54,7 @@ const DEFAULT_LIMITS: CommandLimits = {
 }
 
 /** Fills the defaults; throws INVALID_ARGUMENT for values that cannot be used. */
-export function settle(options: LocalOptions): LocalSettings {
+export function withDefaults(options: LocalOptions): LocalSettings {
   const isRoot = process.getuid?.() === 0
   const settings: LocalSettings = {
     uidBase: 200_000,

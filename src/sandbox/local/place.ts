@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { makeDirectory, type Manifest, NexusError, type Skill } from '../../kernel/index.ts'
+import { makeDirectory, type Manifest, type Skill } from '../../kernel/index.ts'
 import { readManifest, readOfSkill, type SkillLocation } from '../../sources/index.ts'
+import { FAILURES, sandboxError } from '../messages.ts'
 import { removeTree } from '../runner/temp.ts'
 import type { PlacedSkill } from '../sandbox.ts'
 
@@ -25,9 +26,7 @@ export async function placeSkill(
     await copy(manifest, { from: skill, to: part, signal })
     const copied = await readManifest(part, { signal })
     if (copied.treeDigest !== treeDigest) {
-      throw new NexusError('SANDBOX_FAILED', `the skill ${JSON.stringify(skill.name)} changed while it was placed`, {
-        fix: 'try again when its files are at rest',
-      })
+      throw sandboxError(FAILURES.skillChanged({ name: skill.name }))
     }
     openDirectories(part)
     renameSync(part, baseDir)

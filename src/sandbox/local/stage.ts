@@ -19,7 +19,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { errorCode, makeDirectory } from '../../kernel/index.ts'
 import { ownDirectory } from './state.ts'
-import { unavailable } from './unavailable.ts'
+import { sandboxError, UNAVAILABLE } from '../messages.ts'
 
 const LIBRARY = '@anthropic-ai/sandbox-runtime'
 
@@ -70,10 +70,7 @@ function locate(): Source {
   const above = dirname(import.meta.dirname)
   // In the bundle of the command this file is in dist/cli.
   const room = [above, join(above, 'sandbox')].find((each) => existsSync(join(each, 'runner', main)))
-  if (room === undefined)
-    throw unavailable(`the runner's script is missing: ${join(above, 'runner', main)}`, {
-      fix: 'install nexus-skills again',
-    })
+  if (room === undefined) throw sandboxError(UNAVAILABLE.runnerMissing({ path: join(above, 'runner', main) }))
   const manifest = libraryManifest()
   const hash = createHash('sha256').update(`${process.version} ${process.arch} ${statSync(process.execPath).size}\n`)
   hash.update(readFileSync(manifest))
@@ -85,7 +82,7 @@ function libraryManifest(): string {
   try {
     return createRequire(import.meta.filename).resolve(`${LIBRARY}/package.json`)
   } catch (cause) {
-    throw unavailable(`the package ${LIBRARY} is not installed`, { fix: 'npm ci', cause })
+    throw sandboxError(UNAVAILABLE.library({ name: LIBRARY }), cause)
   }
 }
 
@@ -103,9 +100,7 @@ function build(part: string, source: Source): void {
   const library = join(part, 'node_modules', LIBRARY)
   const helper = join('vendor', 'seccomp', process.arch)
   if (!existsSync(join(source.library, helper, 'apply-seccomp'))) {
-    throw unavailable(`${LIBRARY} has no seccomp helper for ${process.arch}`, {
-      fix: 'use a machine with x64 or arm64',
-    })
+    throw sandboxError(UNAVAILABLE.processor({ name: LIBRARY, processor: process.arch }))
   }
   for (const directory of ['bin', ...FOLDERS].map((name) => join(part, name)).concat(join(library, helper)))
     makeDirectory(directory, { mkdirSync, statSync })

@@ -16,7 +16,8 @@ import { dirname, join } from 'node:path'
 import { isOwnerGone, ownerToken } from '../runner/process-tree.ts'
 import { errorCode, makeDirectory } from '../../kernel/index.ts'
 import type { LocalSettings } from './options.ts'
-import { cannotDrop, unavailable } from './unavailable.ts'
+import { sandboxError, UNAVAILABLE } from '../messages.ts'
+import { cannotDrop } from './unavailable.ts'
 
 /** Projects that one machine can hold; also keeps the uids inside a known range. */
 const MAX_PROJECTS = 10_000
@@ -69,12 +70,7 @@ export function openState(settings: LocalSettings): ProjectState {
     const code = errorCode(error) ?? ''
     if (!/^E[A-Z]+$/.test(code)) throw error
     const { path = stateDir } = error as NodeJS.ErrnoException
-    throw unavailable(`the state directory cannot be used (${code} ${path})`, {
-      fix: isRoot
-        ? `make ${stateDir} a directory that root may write to, or run as a normal user (in programs: set stateDir)`
-        : 'set NEXUS_STATE_DIR (in programs: stateDir) to a directory that you may write to',
-      cause: error,
-    })
+    throw sandboxError(UNAVAILABLE.state({ code, path, stateDir }, isRoot), error)
   }
 }
 
@@ -83,9 +79,7 @@ export function ownDirectory(path: string, mode: number): string {
   if (makeDirectory(path, { mkdirSync, statSync, mode: 0o755 }) !== undefined) chmodSync(path, mode)
   const found = lstatSync(path)
   if (!found.isDirectory() || found.uid !== process.getuid?.() || (found.mode & 0o022) !== 0) {
-    throw unavailable(`${path} is not a directory that only uid ${process.getuid?.()} can write to`, {
-      fix: `remove it, or: chown ${process.getuid?.()} ${path} && chmod go-w ${path}`,
-    })
+    throw sandboxError(UNAVAILABLE.foreignState({ path, uid: String(process.getuid?.()) }))
   }
   return path
 }
@@ -93,7 +87,7 @@ export function ownDirectory(path: string, mode: number): string {
 /** A directory of the dropped uid that nobody else may enter. */
 export function identityDirectory(path: string, identity: Identity): string {
   makeDirectory(path, { mkdirSync, statSync, mode: 0o700 })
-  if (!lstatSync(path).isDirectory()) throw unavailable(`${path} is not a directory`, { fix: `rm ${path}` })
+  if (!lstatSync(path).isDirectory()) throw sandboxError(UNAVAILABLE.notADirectory({ path }))
   if (process.getuid?.() === 0) give(path, identity)
   return path
 }
@@ -110,9 +104,7 @@ function give(path: string, { uid, gid }: Identity): void {
 function checkEntry(stateDir: string, uid: number): void {
   for (let path = dirname(stateDir); ; path = dirname(path)) {
     if ((statSync(path).mode & 0o001) === 0) {
-      throw unavailable(`uid ${uid} cannot enter ${path}, which holds the state directory ${stateDir}`, {
-        fix: `chmod o+x ${path}, or set stateDir to a place that all users can enter, such as /var/lib/nexus`,
-      })
+      throw sandboxError(UNAVAILABLE.closedAbove({ uid: String(uid), path, stateDir }))
     }
     if (path === '/') return
   }
@@ -140,9 +132,7 @@ function takeIndex({ stateDir, projectId }: LocalSettings, file: string): number
     rmSync(claim)
     return readIndex(file) ?? index
   }
-  throw unavailable(`all ${MAX_PROJECTS} uids of the range are taken`, {
-    fix: `remove projects that are gone from ${taken}`,
-  })
+  throw sandboxError(UNAVAILABLE.noUidLeft({ path: taken }, MAX_PROJECTS))
 }
 
 function createWhole(path: string, text: string): boolean {
@@ -167,7 +157,7 @@ function readIndex(file: string): number | undefined {
     if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
-  throw unavailable(`${file} does not hold a number`, { fix: `rm ${file}` })
+  throw sandboxError(UNAVAILABLE.notANumber({ path: file }))
 }
 
 /** A new directory for one sandbox, named so that a later process can tell whether its owner still lives. */

@@ -1,7 +1,8 @@
 /** unavailable: says why commands cannot be confined here and what to type, and finds the programs that confine. */
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorCode, NexusError } from '../../kernel/index.ts'
+import { errorCode, type NexusError } from '../../kernel/index.ts'
+import { sandboxError, UNAVAILABLE } from '../messages.ts'
 import type { LocalSettings } from './options.ts'
 
 /** What the library calls, and the package of the same name on Debian, Fedora, Alpine and Arch alike. */
@@ -24,25 +25,15 @@ export interface Programs {
   readonly ripgrep: string
 }
 
-/** The error for everything that keeps commands from being confined. Nothing was run. */
-export function unavailable(message: string, options: { fix?: string | undefined; cause?: unknown } = {}): NexusError {
-  return new NexusError('SANDBOX_UNAVAILABLE', `commands cannot be confined here: ${message}`, options)
-}
-
 /** Root may not become another user here, and commands never run as uid 0. */
 export function cannotDrop(step: string, cause: unknown): NexusError {
-  return unavailable(`uid 0 cannot be dropped (${step}: ${errorCode(cause)})`, {
-    fix: 'run as a normal user, or give this process CAP_SETUID, CAP_SETGID and CAP_CHOWN over the uid range (execution.uidBase, default 200000)',
-    cause,
-  })
+  return sandboxError(UNAVAILABLE.uid({ step, code: errorCode(cause) ?? 'unknown' }), cause)
 }
 
 /** Finds the programs; throws SANDBOX_UNAVAILABLE that names all missing ones and the command that installs them. */
 export function findPrograms(settings: Pick<LocalSettings, 'programDirectories' | 'isRoot'>): Programs {
   if (process.platform !== 'linux') {
-    throw unavailable(`the local sandbox works on Linux only, this is ${process.platform}`, {
-      fix: 'use Linux, or the e2b sandbox',
-    })
+    throw sandboxError(UNAVAILABLE.system({ system: process.platform }))
   }
   const found = PROGRAMS.map((program) => ({
     ...program,
@@ -53,12 +44,8 @@ export function findPrograms(settings: Pick<LocalSettings, 'programDirectories' 
     const names = missing.map((program) =>
       program.name === program.package ? program.name : `${program.package} (${program.name})`,
     )
-    throw unavailable(`${names.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not installed`, {
-      fix: installCommand(
-        missing.map((program) => program.package),
-        settings.isRoot,
-      ),
-    })
+    const packages = missing.map((program) => program.package)
+    throw sandboxError(UNAVAILABLE.programs(names, installCommand(packages, settings.isRoot)))
   }
   const path = (name: string): string => found.find((program) => program.name === name)?.path ?? ''
   return { bwrap: path('bwrap'), ripgrep: path('rg') }
@@ -84,27 +71,26 @@ function installCommand(packages: readonly string[], isRoot: boolean): string {
   return `${isRoot ? '' : 'sudo '}${installer} ${packages.join(' ')}`
 }
 
-/** Puts the reason of a failed trial into words, with the setting that most likely causes it. */
+/** The error for a failed trial, with the setting that most likely causes it. */
 export function explainRefusal(reason: string): NexusError {
   const isNamespace = /namespace|uid_?map|setgroups|Operation not permitted|Permission denied|No space left/i.test(
     reason,
   )
-  const fix = isNamespace ? namespaceFix() : undefined
-  const message = isNamespace ? `user namespaces do not work (${firstLine(reason)})` : firstLine(reason)
-  return unavailable(message, { fix })
+  const said = firstLine(reason)
+  return sandboxError(
+    isNamespace ? UNAVAILABLE.namespaces({ said, command: namespaceCommand() }) : UNAVAILABLE.other({ why: said }),
+  )
 }
 
-function namespaceFix(): string {
+/** The command that changes the setting which forbids namespaces; undefined when none does. */
+function namespaceCommand(): string | undefined {
   const settings = [
     ['user/max_user_namespaces', '0', 'sysctl -w user.max_user_namespaces=15000'],
     ['kernel/unprivileged_userns_clone', '0', 'sysctl -w kernel.unprivileged_userns_clone=1'],
     ['kernel/apparmor_restrict_unprivileged_userns', '1', 'sysctl -w kernel.apparmor_restrict_unprivileged_userns=0'],
   ] as const
   const bad = settings.find(([path, value]) => readSetting(path) === value)
-  return (
-    bad?.[2] ??
-    'allow unprivileged user namespaces; in a container: docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined …'
-  )
+  return bad?.[2]
 }
 
 function readSetting(path: string): string | undefined {

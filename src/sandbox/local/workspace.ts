@@ -2,9 +2,10 @@
 import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { errorMessage, makeDirectory, NexusError, toSafeLine } from '../../kernel/index.ts'
+import { errorMessage, makeDirectory, toSafeLine } from '../../kernel/index.ts'
 import type { Guarded } from '../guard/clean.ts'
 import { listProtected } from '../guard/look.ts'
+import { REQUESTS, sandboxError } from '../messages.ts'
 import { MAX_DEPTH, Tree } from '../guard/tree.ts'
 import { contains } from '../request.ts'
 import type { Mount } from '../runner/protocol.ts'
@@ -42,14 +43,12 @@ export function checkWorkspace(workspace: string, stateDir: string): void {
     workspace === '/tmp' || SYSTEM_PLACES.some((place) => contains(place, workspace) || contains(workspace, place))
       ? 'is a system directory'
       : homesOfUser().some((home) => contains(workspace, home))
-        ? 'holds your whole home directory, with its keys and settings'
+        ? 'contains your whole home directory, with its keys and settings'
         : contains(workspace, stateDir) || contains(stateDir, workspace)
           ? 'overlaps the state directory of the sandbox'
           : undefined
   if (why) {
-    throw new NexusError('INVALID_ARGUMENT', `the workspace ${workspace} ${why}`, {
-      fix: 'use the directory of one project as workspace',
-    })
+    throw sandboxError(REQUESTS.workspace({ path: workspace, why }))
   }
 }
 
@@ -75,11 +74,7 @@ export async function enterDirectly(
   try {
     const { found, closed, isComplete } = await listProtected(tree, { maxEntries, signal })
     if (!isComplete) {
-      throw new NexusError(
-        'LIMIT_EXCEEDED',
-        `the workspace holds more than ${maxEntries} files, or more than ${MAX_DEPTH} directories in each other: too much to look for the places that commands may not change`,
-        { fix: 'choose a smaller directory as workspace' },
-      )
+      throw sandboxError(REQUESTS.tooLargeToProtect(maxEntries, MAX_DEPTH))
     }
     return {
       mount: { source: workspace, path: workspace },

@@ -1,7 +1,8 @@
 /** scan: lists a tree in slices, so that a large workspace does not hold up the event loop. */
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { NexusError } from '../../kernel/index.ts'
+import type { NexusError } from '../../kernel/index.ts'
+import { REQUESTS, sandboxError } from '../messages.ts'
 import { namesOf, SLICE } from '../guard/look.ts'
 import { type Entry, partState, type Tree } from '../guard/tree.ts'
 
@@ -74,7 +75,5 @@ function take(tree: Tree, path: string, listing: OpenListing): Entry | undefined
 }
 
 function tooLarge(what: string, option: string): NexusError {
-  return new NexusError('LIMIT_EXCEEDED', `the workspace holds ${what}, too much to mirror for the sandbox`, {
-    fix: `choose a smaller directory as workspace, or in your ~/.nexus/nexus.yaml raise ${option} or, as a normal user, set execution.workspace.mode: direct`,
-  })
+  return sandboxError(REQUESTS.tooLargeToMirror({ what, setting: option }))
 }

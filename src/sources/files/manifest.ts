@@ -1,7 +1,14 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { compareUtf8, treeDigest } from '../../format/index.ts'
-import { type Manifest, type ManifestEntry, NexusError, type Skill, SKILL_FILE } from '../../kernel/index.ts'
+import { treeDigest } from '../../format/index.ts'
+import {
+  compareUtf8,
+  type Manifest,
+  type ManifestEntry,
+  NexusError,
+  type Skill,
+  SKILL_FILE,
+} from '../../kernel/index.ts'
 import { openRoot } from './beneath.ts'
 import { type ContainedFile, pathParts, readContained, type ReadContainedOptions } from './contained.ts'
 import type { OpenedFile } from './open.ts'

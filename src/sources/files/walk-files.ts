@@ -1,6 +1,12 @@
 import { closeSync, type Stats } from 'node:fs'
-import { compareUtf8 } from '../../format/index.ts'
-import { createSha256, isNexusError, type ManifestEntry, NexusError, SKILL_FILE } from '../../kernel/index.ts'
+import {
+  compareUtf8,
+  createSha256,
+  isNexusError,
+  type ManifestEntry,
+  NexusError,
+  SKILL_FILE,
+} from '../../kernel/index.ts'
 import { createPace, type Pace } from '../pace.ts'
 import { type Holding, type OpenDirectory, openRoot } from './beneath.ts'
 import { kindOf, type OpenedFile, readInto } from './open.ts'

@@ -1,4 +1,4 @@
-import { compareUtf8 } from '../../format/index.ts'
+import { compareUtf8 } from '../../kernel/index.ts'
 
 /** What changed since the last time, for somebody who then looks again. */
 export interface SourceChange {

@@ -1,4 +1,4 @@
-import { failed, type Failed, unseenInCommand } from '../../kernel/index.ts'
+import { DEFAULTS, failed, type Failed, unseenInCommand } from '../../kernel/index.ts'
 
 /** Lists that keep a model from mistakes. They are no boundary: any command can be written so that no list knows it. */
 export interface CommandWords {
@@ -18,9 +18,6 @@ export function commandProblem(command: string, lists: WordRules): Failed | unde
   return textProblem(command) ?? deviceProblem(command, lists) ?? wordProblem(commandWords(command), lists)
 }
 
-/** The same as the sandbox takes. */
-const MAX_COMMAND_BYTES = 100_000
-
 /** Source: contracts §3.2. */
 const BLOCKED: readonly string[] =
   'rm rmdir mv dd mkfs fdisk shutdown reboot halt init sudo su chmod chown format del erase'.split(' ')
@@ -31,10 +28,10 @@ const DEVICE = />\s*\/dev\/(?!(?:null|stdout|stderr|tty|fd\/\d+)(?![\w/]))/
 function textProblem(command: string): Failed | undefined {
   if (command === '') return failed('INVALID_PARAM', 'Command is required')
   if (command.trim() === '') return failed('INVALID_PARAM', 'Empty command')
-  if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
+  if (Buffer.byteLength(command) > DEFAULTS.maxCommandBytes) {
     return failed(
       'INVALID_PARAM',
-      `Command is longer than ${MAX_COMMAND_BYTES} bytes; write it to a file and run that.`,
+      `Command is longer than ${DEFAULTS.maxCommandBytes} bytes; write it to a file and run that.`,
     )
   }
   const hidden = unseenInCommand(command)

@@ -128,7 +128,7 @@ test('commands that look hold a skill whose tools the policy of the agent keeps 
   const free = await place.run(['skills', 'list', '--trust', '--agent', 'free'])
   assert.match(free.stdout, /✓ online/)
   const why = await place.run(['skills', 'why', 'online', '--trust'])
-  assert.match(why.stdout, new RegExp(`Held back: ${reason}`))
+  assert.match(why.stdout, new RegExp(`Held: ${reason}`))
   assert.match(why.stdout, /Allow group:web in the agent's tools policy/)
   for (const args of [
     ['skills', 'show', 'online'],

@@ -77,3 +77,25 @@ test('ordinary live output is shown as it is', () => {
   assert.match(shown.result(ran(0)), /│ one\n {2}│ two\n {2}│ three\n/)
   assert.doesNotMatch(shown.notes.join('\n'), /not shown/)
 })
+
+test('a denial is shown once, in the turn and in the trace', () => {
+  const { notes } = (() => {
+    const lines: string[] = []
+    const { onEvent } = createTurnDisplay(TERMINAL, { say: () => undefined, note: (text) => lines.push(text) })
+    const decision = { type: 'deny', rule: 'deny exec', reason: 'not for you', chain: [], limits: {} } as const
+    onEvent({ type: 'tool-decision', callId: 'c', decision })
+    const outcome = { type: 'failed', code: 'PERMISSION_DENIED', message: 'not for you' } as const
+    onEvent({ type: 'tool-result', callId: 'c', tool: 'run_command', outcome, durationMs: 0 })
+    return { notes: lines.join('\n') }
+  })()
+  assert.equal(notes.split('not for you').length, 2)
+  const call = { id: 'c', projectId: 'p', agentId: 'a', origin: 'model', tool: 'run_command', arguments: {} } as const
+  const entry: LedgerEntry = {
+    ...{ call, decision: { type: 'deny', rule: 'deny exec', reason: 'not for you', chain: [], limits: {} } },
+    ...{ state: 'denied', openedAt: 0, closedAt: 0 },
+    outcome: { type: 'failed', code: 'PERMISSION_DENIED', message: 'not for you' },
+  }
+  const trace = formatTrace([entry], TERMINAL)
+  assert.equal(trace.split('not for you').length, 2)
+  assert.match(trace, /denied \(deny exec\): not for you {2}✗ not run/)
+})

@@ -45,11 +45,11 @@ test('a fault is shown in its lines, with a caret below the place and the fix', 
     stdout.includes(
       [
         'error yaml-repaired checked/colon/SKILL.md:3:14',
-        '    the value of description needs quotes (a second ": " in an unquoted value); it was read as the text that stands there',
+        '    Nexus read the value of description as plain text. A value without quotes contains ": ".',
         '      2 | name: colon',
         '      3 | description: Use when: asked # yes',
         '        |              ^',
-        '    fix: write: description: "Use when: asked # yes"',
+        '    fix: Write: description: "Use when: asked # yes"',
       ].join('\n'),
     ),
     stdout,

@@ -17,7 +17,7 @@ import {
   skillAddress,
   toSafeLine,
 } from '../../../kernel/index.ts'
-import type { Local, Look } from '../../../local/index.ts'
+import type { Local, Inspection } from '../../../local/index.ts'
 import { type Invocation, whereFix } from '../../command.ts'
 import { commandData, envelope, type ErrorMember } from '../../envelope.ts'
 import { withProgress } from '../../interactive/progress.ts'
@@ -53,7 +53,7 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
   }
 }
 
-type Checked = Seen & Pick<Look, 'diagnostics'>
+type Checked = Seen & Pick<Inspection, 'diagnostics'>
 
 function seenBy({ runtime, loaded, sources, diagnostics }: Local, invocation: Invocation): Checked {
   return {

@@ -1,7 +1,7 @@
 import { type Catalog, everyCopy } from '../../../catalog/index.ts'
 import { type CopyDiagnosis, diagnoseCopy, FINE } from '../../../diagnose/index.ts'
 import { type JsonValue, type NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
-import type { Look } from '../../../local/index.ts'
+import type { Inspection } from '../../../local/index.ts'
 import { fileDigest } from '../../../sources/index.ts'
 import { type Invocation, whereFix } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
@@ -75,7 +75,7 @@ async function readShown(
     inspection,
     catalog,
     invocation,
-  }: { readonly inspection: Look; readonly catalog: Catalog; readonly invocation: Invocation },
+  }: { readonly inspection: Inspection; readonly catalog: Catalog; readonly invocation: Invocation },
 ): Promise<Shown> {
   const seen = { ...inspection, catalog }
   const facts = await factsAbout([skill], seen, { invocation, isQuick: true })

@@ -1,0 +1,107 @@
+/** turn-queue: one turn of a session at a time. A message waits until its turn comes, is cancelled, or is dropped. */
+import { currentOwner, type Lease, sessionLease, type Store, type TurnRecord } from '../store/index.ts'
+import { keepLease, type KeptLease } from '../runtime/index.ts'
+
+/** How often another process is looked at: its turn ended, or it asked us to stop. */
+const POLL_MS = 250
+
+/** A turn that is ours to run. */
+export interface TakenTurn {
+  readonly type: 'taken'
+  readonly turn: TurnRecord
+  readonly lease: Lease
+  /** Aborts when somebody cancels the turn by its id, or another process took over the session. */
+  readonly stopped: AbortSignal
+  /** Ends the turn in the store and lets the next one begin. */
+  finish(end: Parameters<Store['turns']['finish']>[2]): Promise<void>
+  /** Gives the session up without an end: the store is not writable for us any more. */
+  giveUp(): Promise<void>
+}
+
+/** The message was ended before its turn came. */
+export interface EndedTurn {
+  readonly type: 'ended'
+  readonly turn: TurnRecord
+}
+
+/** Waits for the turn of a queued message. The signal cancels the message while it waits. `onWait` is called once when it has to. */
+export async function takeQueued(
+  store: Store,
+  queued: TurnRecord,
+  { signal, onWait }: { readonly signal: AbortSignal; readonly onWait: () => void },
+): Promise<TakenTurn | EndedTurn> {
+  const { id, sessionId } = queued
+  let hasWaited = false
+  for (;;) {
+    if (signal.aborted) await store.turns.cancel(id)
+    const turn = await store.turns.get(id)
+    if (!turn || turn.state !== 'queued') return { type: 'ended', turn: turn ?? queued }
+    const taken = await tryTake(store, turn)
+    if (taken) return taken
+    if (!hasWaited) onWait()
+    hasWaited = true
+    await nextChange(store, sessionId, signal)
+  }
+}
+
+/** Takes the session and the turn; undefined while another process has the session, or an earlier message comes first. */
+async function tryTake(store: Store, { id, sessionId }: TurnRecord): Promise<TakenTurn | undefined> {
+  const kept = await keepLease(store.leases, sessionLease(sessionId), currentOwner())
+  if (!kept) return undefined
+  try {
+    const turn = await store.turns.take(sessionId, kept.lease, id)
+    if (turn) return running(store, turn, kept)
+  } catch (error) {
+    await kept.release()
+    throw error
+  }
+  await kept.release()
+  return undefined
+}
+
+function running(store: Store, turn: TurnRecord, kept: KeptLease): TakenTurn {
+  const cancelled = new AbortController()
+  const look = async (): Promise<void> => {
+    const now = await store.turns.get(turn.id)
+    if (now?.isCancelRequested) cancelled.abort()
+  }
+  // A failed look is repeated by the next one; a store that stays broken fails the turn's next write.
+  const timer = setInterval(() => void look().catch(() => undefined), POLL_MS)
+  const stopListening = store.events.listen(({ references }) => {
+    if (references.turnId === turn.id) void look().catch(() => undefined)
+  })
+  const end = async (): Promise<void> => {
+    clearInterval(timer)
+    stopListening()
+    await kept.release()
+  }
+  return {
+    type: 'taken',
+    turn,
+    lease: kept.lease,
+    stopped: AbortSignal.any([cancelled.signal, kept.lost]),
+    finish: async (how) => {
+      await store.turns.finish(turn.id, kept.lease, how)
+      await end()
+    },
+    giveUp: end,
+  }
+}
+
+/** Resolves when this store object changed something of the session, else after a while: another process may have. */
+function nextChange(store: Store, sessionId: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      stop()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, POLL_MS)
+    const stop = store.events.listen((event) => {
+      if (event.sessionId === sessionId && event.type.startsWith('turn.')) setTimeout(end, 0)
+    })
+    signal.addEventListener('abort', end, { once: true })
+    if (signal.aborted) end()
+  })
+}

@@ -1,0 +1,54 @@
+/** remembered: what a person is shown of a call, and whether an answer that was remembered covers another call. */
+import type { JsonObject, JsonValue } from '../kernel/index.ts'
+
+/** What would run, as it is shown and compared. */
+export interface ShownCommand {
+  readonly command: string
+  /** The beginning that may be remembered instead of the whole: only for a plain command line. */
+  readonly prefix?: string
+}
+
+/** An answer that was remembered for one agent, one tool and one revision of a skill. */
+export interface RememberedAnswer {
+  readonly match: 'exact' | 'prefix'
+  readonly text: string
+}
+
+/** The command line of `run_command` when it has no other argument, else all arguments as JSON with sorted keys. */
+export function shownCommand({
+  tool,
+  arguments: args,
+}: {
+  readonly tool: string
+  readonly arguments: JsonObject
+}): ShownCommand {
+  const { command, ...rest } = args
+  const isLine = tool === 'run_command' && typeof command === 'string' && Object.keys(rest).length === 0
+  if (!isLine) return { command: JSON.stringify(sorted(args)) }
+  const prefix = prefixOf(command)
+  return { command, ...(prefix !== undefined && { prefix }) }
+}
+
+/** True when the answer covers the call. A prefix covers a plain command line that goes on with more words, never a chained one. */
+export function coversCommand({ match, text }: RememberedAnswer, { command, prefix }: ShownCommand): boolean {
+  if (match === 'exact') return command === text
+  return prefix !== undefined && (command === text || command.startsWith(`${text} `))
+}
+
+/** Words without any character that a shell reads as more than text: such a line is one program with its arguments. */
+const PLAIN = /^[\w./:@%+,=-]+(?: [\w./:@%+,=-]+)*$/
+
+/** The program and its subcommand; undefined for a line that is not plain, or that begins with an assignment. */
+function prefixOf(command: string): string | undefined {
+  if (!PLAIN.test(command)) return undefined
+  const [program = '', next = ''] = command.split(' ')
+  if (program.includes('=')) return undefined
+  return /^[a-z][\w-]*$/.test(next) ? `${program} ${next}` : program
+}
+
+function sorted(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member as JsonValue)]))
+}

@@ -1,0 +1,188 @@
+import { shown, type Words, write } from './words.ts'
+
+/** A fault of the syntax. */
+export type SyntaxFault =
+  | { readonly kind: 'quote'; readonly quote: string }
+  | { readonly kind: 'bracket'; readonly opener: string; readonly closer: string; readonly isOpen: boolean }
+  | { readonly kind: 'separators' | 'indent' | 'tab' | 'escape' | 'colon' | 'list-on-line' | 'header' | 'value' }
+  /** A line that is not `key: value`; with the line to type when it is near to one. */
+  | { readonly kind: 'line'; readonly right?: string; readonly isText?: boolean }
+  /** In the words of the YAML library. */
+  | { readonly kind: 'other'; readonly message: string }
+
+/** What the value of the key must be, where quotes would hide it. */
+export type Wanted = { readonly key: string; readonly wanted: 'flag' | 'mapping' | 'list' }
+
+const QUOTE_IT = 'Put quotes around the whole value.'
+
+function syntaxWords(fault: SyntaxFault): Words {
+  switch (fault.kind) {
+    case 'quote':
+      return [`The closing ${fault.quote} is missing.`, `Write ${fault.quote} at the end of the value, too.`]
+    case 'bracket':
+      return fault.isOpen
+        ? [`The ${fault.opener} is not closed.`, `Write the missing ${fault.closer}.`]
+        : [
+            `The closing ${fault.closer} is not indented.`,
+            `Indent every line between ${fault.opener} and ${fault.closer} by two spaces, the ${fault.closer} too.`,
+          ]
+    case 'separators':
+      return [
+        'A comma, a colon or a quote is missing or too many between brackets.',
+        'Check the text before this place, or write one key a line without brackets.',
+      ]
+    case 'line':
+      if (fault.right !== undefined) return ['The line is not "key: value".', write(fault.right)]
+      return fault.isText === true
+        ? [
+            'The line is not "key: value". It looks like instructions, so the closing --- is probably missing.',
+            'Write a line with only --- below the last key, above the instructions.',
+          ]
+        : [
+            'The line is not "key: value".',
+            'Indent it by two spaces when it belongs to the value above. Otherwise write "key: value", with a space after the colon.',
+          ]
+    case 'indent':
+      return [
+        'The line does not have the indentation of the lines that it belongs to.',
+        'Give all keys of one mapping, and all entries of one list, the same number of spaces.',
+      ]
+    case 'tab':
+      return ['The line is indented with a tab.', 'Indent with spaces.']
+    case 'escape':
+      return [
+        'Double quotes contain a backslash that YAML does not know.',
+        "Use single quotes, '…', or write two backslashes for one.",
+      ]
+    case 'colon':
+      return ['A value without quotes contains ": ".', QUOTE_IT]
+    case 'list-on-line':
+      return ['A list begins on the line of its key.', 'Write each entry below the key, as "- entry".']
+    case 'header':
+      return ['Text follows | or > on its line.', 'Begin the text on the next line, indented by two spaces.']
+    case 'value':
+      return ['A value without quotes contains a character that is syntax in YAML.', QUOTE_IT]
+    case 'other':
+      return [`The YAML is not valid: ${fault.message}.`, QUOTE_IT]
+  }
+}
+
+/** No quotes where they would turn a list, a mapping or a flag into text. */
+function syntaxFix(fix: string, { key, wanted }: Wanted): string {
+  if (fix !== QUOTE_IT) return fix
+  if (wanted === 'flag') return `Write: ${key}: true, or: ${key}: false`
+  if (wanted === 'list') return write(`${key}: [first, second]`)
+  return `Correct the value, or write the keys of ${key} below it, one a line, indented by two spaces.`
+}
+
+/** How to write a value as it was read: the whole line, or what to type where. */
+export type RepairFix =
+  | { readonly line: string }
+  | { readonly span: 'line' | 'lines'; readonly hasQuote: boolean; readonly header?: string }
+  | { readonly span: 'escapes' }
+
+function repairFix(fix: RepairFix): string {
+  if ('line' in fix) return write(fix.line)
+  if (fix.span === 'escapes') return "Write ' for \\', and two backslashes for every other one."
+  const twice = fix.hasQuote ? " Write each ' between them as ''." : ''
+  if (fix.span === 'line') return `Put a single quote ' before the value and another at the end of the line.${twice}`
+  const begin = fix.header === undefined ? 'before the value' : `in place of ${fix.header}`
+  return `Put a single quote ' ${begin}, and another at the end of its last line.${twice}`
+}
+
+type Repaired =
+  | { readonly key: string; readonly reason: string; readonly fix: RepairFix }
+  | { readonly key: string; readonly comment: string; readonly canStay: boolean }
+
+function repaired(how: Repaired): Words {
+  if ('reason' in how) return [`Nexus read the value of ${how.key} as plain text. ${how.reason}`, repairFix(how.fix)]
+  const { key, comment, canStay } = how
+  return [
+    `Nexus ignored a comment in the value of ${key}. A YAML comment begins with #, not with ${comment}.`,
+    canStay
+      ? `Remove the comment that begins with ${comment}, or write it as # … at the end of a line.`
+      : 'Write the keys as YAML, one a line, without comments of JSON.',
+  ]
+}
+
+/** About the syntax of the frontmatter. */
+export const YAML_MESSAGES = {
+  'frontmatter-not-mapping': (kind: 'list' | 'value', right?: string): Words => [
+    `The frontmatter is ${kind === 'list' ? 'a list' : 'one value'}, not keys with values.`,
+    right === undefined ? 'Write one "key: value" a line, with a space after the colon.' : write(right),
+  ],
+  'frontmatter-json': (): Words => [
+    'The frontmatter is one JSON object. Other clients expect one "key: value" a line.',
+    'Write one "key: value" a line.',
+  ],
+  'yaml-invalid': (fault: SyntaxFault, wanted?: Wanted): Words => {
+    const [message, fix] = syntaxWords(fault)
+    return [message, wanted === undefined ? fix : syntaxFix(fix, wanted)]
+  },
+  'yaml-repaired': repaired,
+  'key-indented': (key: string, above: string): Words => [
+    `The key ${shown(key)} is indented${above === '' ? '' : ` below the value of ${above}`}. Nexus read it as a key of its own.`,
+    `Remove the spaces before ${key}.`,
+  ],
+  'quoted-unindented': (key: string): Words => [
+    `The quoted value of ${key} continues at the start of a line. Nexus read it to its closing quote.`,
+    'Indent the further lines of the value by two spaces.',
+  ],
+  'yaml-duplicate-key': (key: string, where: { readonly json?: string; readonly isLine: boolean }): Words => [
+    `The key ${shown(key)} is given twice${where.json === undefined ? '' : ` in the JSON of ${where.json}`}.`,
+    where.isLine
+      ? `Remove this line, or the other line with ${shown(key)}.`
+      : `Keep one of the two ${shown(key)}, and remove the other with its value.`,
+  ],
+  'yaml-key-not-text': (sign?: string): Words =>
+    sign === undefined
+      ? ['A key is a list or a mapping.', 'Write keys as plain words.']
+      : [
+          `A key begins with ${sign}, which does not begin a comment in YAML.`,
+          'Remove the comment, or write it as # … on a line of its own.',
+        ],
+  'yaml-anchor': (source: string): Words => [
+    `Nexus does not accept YAML anchors, such as ${shown(source)}.`,
+    `Remove ${source}, and nothing else of the value.`,
+  ],
+  'yaml-alias': (source: string): Words => [
+    `Nexus does not accept YAML aliases, such as ${shown(source)}.`,
+    `Write the value itself in place of ${source}.`,
+  ],
+  'yaml-tag': (source: string): Words => {
+    // A flag may be all of a tag: without it nothing would be left.
+    const word = /^!(true|false|yes|no|on|off)$/i.exec(source)?.[1]
+    const fix = word === undefined ? `Remove the tag ${source}.` : `Write ${word} in place of ${source}.`
+    return [`Nexus does not accept YAML tags, such as ${shown(source)}.`, fix]
+  },
+  'yaml-core-tag': (source: string): Words => [
+    `The YAML tag ${source} is not needed.`,
+    source === '!!str' ? 'Put quotes around the text instead of the tag.' : `Remove ${source}.`,
+  ],
+  'yaml-merge-key': (): Words => [
+    'Nexus does not accept the YAML merge key <<.',
+    'Remove the line, and write out the keys that it refers to.',
+  ],
+  'yaml-directive': (source: string): Words => [
+    `Nexus does not accept YAML directives, such as ${shown(source)}.`,
+    'Remove the line.',
+  ],
+  'yaml-multiple-documents': (): Words => [
+    'A second YAML document begins inside the frontmatter.',
+    'End the frontmatter with a line of exactly ---.',
+  ],
+  'yaml-too-complex': (limit: number, what: string): Words => [
+    `Nexus did not read the frontmatter: it has more than ${limit} ${what}.`,
+    'Move data into a file beside SKILL.md.',
+  ],
+  'odd-blank': (hidden: string, key?: string): Words =>
+    key === undefined
+      ? [
+          `${hidden} after the dash is not a space in YAML. The line is text, not an entry of a list.`,
+          'Type the dash again, with a common space.',
+        ]
+      : [
+          `The key ${shown(key)} contains ${hidden}, which is a letter in YAML. Nexus reads another key.`,
+          `Type the line again, with common spaces: ${key}:`,
+        ],
+}

@@ -1,0 +1,65 @@
+/** messages: every sentence about settings of this machine that reach nothing: what happened, why, and one next step. */
+import { commandFix, type ProposedCommand } from '../kernel/index.ts'
+
+/** One finding in words. */
+export interface Message {
+  readonly code: string
+  readonly message: string
+  readonly fix: string
+  /** The command in the fix, for a front that types it otherwise. */
+  readonly proposal?: ProposedCommand
+}
+
+/** Facts by name; `setting` is the dotted name as in the file. */
+type Facts<Names extends string> = Readonly<Record<Names, string>>
+
+const row = (code: string, message: string, fix: string): Message => ({ code, message, fix })
+
+export const ENTRIES = {
+  /** The address may contain a password, so it is not shown. */
+  serviceAddress: () =>
+    row(
+      'entry-address',
+      'A key of skills.entries has no effect. It is the address of a service, and entries go by the name of a skill.',
+      'Write the name of the skill, or its skillKey.',
+    ),
+  address: ({ key, name }: Facts<'key' | 'name'>) =>
+    row(
+      'entry-address',
+      `skills.entries.${key} has no effect. Entries go by the name of a skill or its skillKey, not by its address.`,
+      `Write skills.entries.${name}.`,
+    ),
+  numberedCopy: ({ setting, item, address }: Facts<'setting' | 'item' | 'address'>) =>
+    row(
+      'skills-twin',
+      `${setting} selects nothing by '${item}'. The list goes by name or source/name, and both select all copies.`,
+      `Write ${address}.`,
+    ),
+  /** `why` completes "it …". */
+  refusedVariable: ({ setting, why }: Facts<'setting' | 'why'>) =>
+    row('variable-refused', `Nexus gives ${setting} to no command: it ${why}.`, 'Remove the line.'),
+  shortSecret: ({ setting }: Facts<'setting'>, least: number) =>
+    row(
+      'secret-short',
+      `Nexus does not hide ${setting} in the output of commands. It has fewer than ${least} characters.`,
+      'Use a longer key.',
+    ),
+} as const
+
+export const NAMES = {
+  directoryMissing: ({ setting, path }: Facts<'setting' | 'path'>) =>
+    row(
+      'directory-missing',
+      `${setting} is not searched. The directory ${path} does not exist.`,
+      'Make the directory, or fix the path.',
+    ),
+  directoryUnexpanded: ({ setting, part, fix }: Facts<'setting' | 'part' | 'fix'>) =>
+    row('directory-unexpanded', `${setting} is not searched. Nexus does not expand ${part}.`, fix),
+  unknownSkill: ({ setting, name }: Facts<'setting' | 'name'>, near: string | undefined): Message => ({
+    code: 'skill-unknown',
+    message: `${setting} has no effect. Nexus found no skill "${name}" here.`,
+    ...(near === undefined
+      ? commandFix('Fix the name, or remove it. All names:', 'skills', 'list', '--all')
+      : { fix: `Write ${near}.` }),
+  }),
+} as const

@@ -1,0 +1,143 @@
+/** approvals: the one broker of a project. A person is asked about a recorded call, here or from another process. */
+import { coversCommand, type ShownCommand } from '../authorize/index.ts'
+import { type Call, errorMessage, NexusError } from '../kernel/index.ts'
+import type { Answer, Answered, Approval, Store } from '../store/index.ts'
+import type { ApprovalAnswer, ApprovalsBroker, Parts } from './types.ts'
+
+/** How long a question stays open. */
+export const APPROVAL_MS = 10 * 60_000
+/** How often another process's answer is looked for. */
+const POLL_MS = 250
+
+/** The broker as calls use it. */
+export interface AskingBroker extends ApprovalsBroker {
+  /** Whether anybody can answer: without a callback, and where no other process is waited for, an `ask` is a denial. */
+  readonly canAsk: boolean
+  /** True when a remembered answer covers the call. */
+  isRemembered(
+    about: { readonly agentPath: string; readonly tool: string; readonly skillDigest: string | undefined },
+    shown: ShownCommand,
+  ): Promise<boolean>
+  /** Waits until the question about a recorded call is answered, expires or is cancelled. */
+  ask(
+    approvalId: string,
+    about: { readonly call: Call; readonly question: string; readonly signal: AbortSignal },
+  ): Promise<Reply>
+}
+
+/** How a question ended. `by` says who answered. */
+export type Reply =
+  | { readonly type: 'allowed'; readonly by: string }
+  | { readonly type: 'denied'; readonly reason: string }
+
+export function createApprovals(
+  store: Store,
+  parts: Pick<Parts, 'approve' | 'mayAnswer' | 'waitForAnswers'>,
+): AskingBroker {
+  const { approve, mayAnswer = isNoAgent, waitForAnswers = false } = parts
+  const { approvals } = store
+
+  async function answer(id: string, given: Answer): Promise<Answered> {
+    const approval = await approvals.get(id)
+    if (approval && !mayAnswer(given.by, approval)) {
+      throw new NexusError('CALL_DENIED', `'${given.by}' may not answer the question ${id}.`, {
+        fix: 'Let a person answer it: nexus approvals answer',
+      })
+    }
+    return approvals.answer(id, given)
+  }
+
+  /** Asks the callback, and records what it says as the answer. */
+  async function askHere(
+    id: string,
+    { call, question, signal }: Parameters<AskingBroker['ask']>[1],
+  ): Promise<string | undefined> {
+    if (!approve) return undefined
+    try {
+      const said = toAnswer(await approve(call, question, signal))
+      if (!signal.aborted) await answer(id, said)
+      return undefined
+    } catch (error) {
+      // `approve` is the caller's code: when it fails, nothing may run.
+      if (signal.aborted) return undefined
+      await approvals.answer(id, { isAllowed: false, by: 'callback' })
+      return `There was no answer (nobody could be asked: ${errorMessage(error)}).`
+    }
+  }
+
+  return {
+    canAsk: approve !== undefined || waitForAnswers,
+    list: async () => {
+      await approvals.expire()
+      return approvals.list({ states: ['open'] })
+    },
+    answer,
+    remembered: () => approvals.remembered(),
+    forget: (id) => approvals.forget(id),
+    async isRemembered({ skillDigest, ...about }, shown) {
+      const filter = { ...about, ...(skillDigest !== undefined && { skillDigest }) }
+      const known = await approvals.remembered(filter)
+      return known.some((each) => each.skillDigest === skillDigest && coversCommand(each, shown))
+    },
+    async ask(id, about) {
+      const asking = new AbortController()
+      const signal = AbortSignal.any([about.signal, asking.signal])
+      const failure = askHere(id, { ...about, signal })
+      const ended = await untilEnded(store, id, about.signal)
+      asking.abort()
+      return toReply(ended, about.question, await failure)
+    },
+  }
+}
+
+/** An agent never answers a question, not even another one's. */
+function isNoAgent(by: string, { agentPath }: Approval): boolean {
+  return !by.startsWith('agent:') && by !== agentPath
+}
+
+function toAnswer(said: ApprovalAnswer): Answer {
+  return typeof said === 'boolean' ? { isAllowed: said, by: 'callback' } : { by: 'callback', ...said }
+}
+
+/** The question when it is no longer open; undefined when the caller cancelled. */
+async function untilEnded(store: Store, id: string, signal: AbortSignal): Promise<Approval | undefined> {
+  for (;;) {
+    if (signal.aborted) return undefined
+    const approval = await store.approvals.get(id)
+    if (approval?.state !== 'open') return approval
+    await nextChange(store, id, signal)
+    await store.approvals.expire()
+  }
+}
+
+/** Resolves when this store object changed the question, else after a while: another process may have. */
+function nextChange(store: Store, id: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      stop()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, POLL_MS)
+    const stop = store.events.listen(({ references }) => {
+      if (references.approvalId === id) end()
+    })
+    signal.addEventListener('abort', end, { once: true })
+  })
+}
+
+function toReply(approval: Approval | undefined, question: string, failure: string | undefined): Reply {
+  switch (approval?.state) {
+    case 'allowed':
+      return { type: 'allowed', by: approval.answeredBy ?? 'a person' }
+    case 'denied':
+      return { type: 'denied', reason: failure === undefined ? 'A person said no.' : `${question} ${failure}` }
+    case 'expired':
+      return { type: 'denied', reason: `${question} Nobody answered in time.` }
+    case 'open':
+    case 'not run':
+    case undefined:
+      return { type: 'denied', reason: `${question} There was no answer (cancelled while a person was asked).` }
+  }
+}

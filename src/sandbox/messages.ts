@@ -1,0 +1,161 @@
+/** messages: every sentence about commands that cannot run, one row a fault, from facts: what happened, why, and one next step. */
+import { type ErrorCode, NexusError } from '../kernel/index.ts'
+
+/** One fault in words. */
+export interface Message {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly fix: string
+}
+
+/** Facts by name; paths and names as they are, quoted here. */
+type Facts<Names extends string> = Readonly<Record<Names, string>>
+
+const row = (code: ErrorCode, message: string, fix: string): Message => ({ code, message, fix })
+const invalid = (message: string, fix: string): Message => row('INVALID_ARGUMENT', message, fix)
+const quoted = (value: unknown): string => JSON.stringify(value) ?? String(value)
+
+/** The error of a fault. */
+export function sandboxError({ code, message, fix }: Message, cause?: unknown): NexusError {
+  return new NexusError(code, message, { fix, ...(cause !== undefined && { cause }) })
+}
+
+/** What a caller asked for and cannot have. */
+export const REQUESTS = {
+  unknownKind: (kind: unknown) => invalid(`Nexus has no sandbox ${quoted(kind)}.`, 'Use local or none.'),
+  noCommand: () => invalid('The command is empty.', 'Give a command line.'),
+  controlInCommand: () =>
+    invalid('The command contains a NUL or a carriage return.', 'Use a line feed (\\n) as line break.'),
+  longCommand: (bytes: number, most: number) =>
+    invalid(
+      `The command has ${bytes} bytes. At most ${most} are allowed.`,
+      'Write it to a script file in the workspace, and run that.',
+    ),
+  longStdin: (most: number) =>
+    invalid(`The standard input has more than ${most} bytes.`, 'Write the data to a file in the workspace.'),
+  outside: (cwd: string) =>
+    row('PATH_OUTSIDE', `cwd ${quoted(cwd)} is not inside the workspace.`, 'Give a path relative to the workspace.'),
+  outsideByLink: (cwd: string) =>
+    row(
+      'PATH_OUTSIDE',
+      `cwd ${quoted(cwd)} leads out of the workspace through a link.`,
+      'Give a directory of the workspace itself.',
+    ),
+  notAbsolute: (what: string, path: unknown) =>
+    invalid(`${what} ${quoted(path)} is not an absolute path.`, 'Give an absolute path.'),
+  absent: (what: string, path: string) =>
+    row('FILE_NOT_FOUND', `${what} ${quoted(path)} does not exist.`, 'Give a directory that exists.'),
+  notADirectory: (what: string, path: string) =>
+    invalid(`${what} ${quoted(path)} is not a directory.`, 'Give a directory.'),
+  number: (name: string, value: unknown, range: { readonly least: number; readonly most: number }) =>
+    invalid(`${name} is ${String(value)}.`, `Give a whole number from ${range.least} to ${range.most}.`),
+  /** `why` completes "it …". */
+  refusedVariable: ({ name, why }: Facts<'name' | 'why'>) =>
+    invalid(
+      `Nexus gives no command the variable ${quoted(name)}: it ${why}.`,
+      'Use another name, and read that name in the command.',
+    ),
+  variableWithNul: (name: string) =>
+    invalid(`The value of the variable ${name} is not a string without NUL.`, 'Remove the NUL.'),
+  longVariable: (name: string, bytes: number, most: { readonly one: number; readonly all: number }) =>
+    invalid(
+      `The value of the variable ${name} has ${bytes} bytes. At most ${most.one} are allowed, and ${most.all} in all variables.`,
+      'Give long data through standard input or a file.',
+    ),
+  /** `why` completes "the workspace …". */
+  workspace: ({ path, why }: Facts<'path' | 'why'>) =>
+    invalid(
+      `Nexus runs no command in the workspace ${path}: it ${why}.`,
+      'Use the directory of one project as workspace.',
+    ),
+  tooLargeToMirror: ({ what, setting }: Facts<'what' | 'setting'>) =>
+    row(
+      'LIMIT_EXCEEDED',
+      `Nexus did not run the command. The workspace contains ${what}, too much to copy for the sandbox.`,
+      `Use a smaller directory as workspace, or raise ${setting} in ~/.nexus/nexus.yaml. As a normal user you may set execution.workspace.mode: direct.`,
+    ),
+  tooLargeToProtect: (files: number, depth: number) =>
+    row(
+      'LIMIT_EXCEEDED',
+      `Nexus did not run the command. The workspace contains more than ${files} files, or is deeper than ${depth} directories, so its protected places cannot all be found.`,
+      'Use a smaller directory as workspace.',
+    ),
+} as const
+
+/** What ends a sandbox, or a command in it. */
+export const FAILURES = {
+  closed: () => row('SANDBOX_FAILED', 'The sandbox is closed.', 'Open a new one.'),
+  closedUnderway: () =>
+    row('SANDBOX_FAILED', 'The sandbox closed while the command ran.', 'Open a new one, and run it again.'),
+  noBash: ({ why }: Facts<'why'>) =>
+    row('SANDBOX_FAILED', `The command did not start. bash failed: ${why}.`, 'Install bash.'),
+  notStarted: ({ why }: Facts<'why'>) =>
+    row('SANDBOX_FAILED', `The command did not start. The sandbox failed: ${why}.`, 'Run: nexus doctor'),
+  runnerEnded: ({ said }: Facts<'said'>) =>
+    row(
+      'SANDBOX_FAILED',
+      `The command was cut off. The process of the sandbox ended${said === '' ? '' : `: ${said}`}.`,
+      'Run the command again.',
+    ),
+  skillChanged: ({ name }: Facts<'name'>) =>
+    row(
+      'SANDBOX_FAILED',
+      `Nexus did not copy the skill ${quoted(name)}. Its files changed meanwhile.`,
+      'Try again when nothing writes to them.',
+    ),
+} as const
+
+const unavailable = (why: string, fix: string): Message =>
+  row('SANDBOX_UNAVAILABLE', `Commands cannot be confined here: ${why}.`, fix)
+
+/** Why commands cannot be confined on this machine. Nothing was run. */
+export const UNAVAILABLE = {
+  /** Anything without a row of its own. */
+  other: ({ why }: Facts<'why'>) => unavailable(why, 'Run: nexus doctor'),
+  system: ({ system }: Facts<'system'>) =>
+    unavailable(`the local sandbox needs Linux, and this is ${system}`, 'Use Linux.'),
+  programs: (names: readonly string[], command: string) =>
+    unavailable(`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} not installed`, `Type: ${command}`),
+  /** Root may not become another user here, and commands never run as uid 0. */
+  uid: ({ step, code }: Facts<'step' | 'code'>) =>
+    unavailable(
+      `uid 0 cannot be dropped (${step}: ${code})`,
+      'Run as a normal user, or give this process CAP_SETUID, CAP_SETGID and CAP_CHOWN over the uid range (execution.uidBase, default 200000).',
+    ),
+  namespaces: ({ said, command }: Facts<'said'> & { readonly command: string | undefined }) =>
+    unavailable(
+      `user namespaces do not work (${said})`,
+      command === undefined
+        ? 'Allow unprivileged user namespaces. In a container: docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined …'
+        : `Type: ${command}`,
+    ),
+  runnerEnded: ({ said }: Facts<'said'>) =>
+    unavailable(`the process of the sandbox ended at once${said === '' ? '' : ` (${said})`}`, 'Run: nexus doctor'),
+  runnerNotStarted: ({ why }: Facts<'why'>) =>
+    unavailable(`the process of the sandbox did not start (${why})`, 'Install nexus-skills again.'),
+  runnerMissing: ({ path }: Facts<'path'>) => unavailable(`the file ${path} is missing`, 'Install nexus-skills again.'),
+  library: ({ name }: Facts<'name'>) => unavailable(`the package ${name} is not installed`, 'Type: npm ci'),
+  processor: ({ name, processor }: Facts<'name' | 'processor'>) =>
+    unavailable(`${name} has no seccomp helper for ${processor}`, 'Use a machine with x64 or arm64.'),
+  state: ({ code, path, stateDir }: Facts<'code' | 'path' | 'stateDir'>, isRoot: boolean) =>
+    unavailable(
+      `Nexus cannot use the state directory (${code} ${path})`,
+      isRoot
+        ? `Make ${stateDir} a directory that root may write to, or run as a normal user. In programs, set stateDir.`
+        : `Make ${stateDir} a directory that you may write to, or set NEXUS_STATE_DIR.`,
+    ),
+  foreignState: ({ path, uid }: Facts<'path' | 'uid'>) =>
+    unavailable(
+      `others can write to ${path}, or it belongs to another user`,
+      `Remove it, or type: chown ${uid} ${path} && chmod go-w ${path}`,
+    ),
+  notADirectory: ({ path }: Facts<'path'>) => unavailable(`${path} is not a directory`, `Type: rm ${path}`),
+  closedAbove: ({ uid, path, stateDir }: Facts<'uid' | 'path' | 'stateDir'>) =>
+    unavailable(
+      `uid ${uid} cannot enter ${path}, which contains the state directory ${stateDir}`,
+      `Type: chmod o+x ${path}. Or set stateDir to a directory that all users can enter, such as /var/lib/nexus.`,
+    ),
+  noUidLeft: ({ path }: Facts<'path'>, most: number) =>
+    unavailable(`all ${most} uids of the range are taken`, `Remove projects that are gone from ${path}.`),
+  notANumber: ({ path }: Facts<'path'>) => unavailable(`${path} does not contain a number`, `Type: rm ${path}`),
+} as const

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type AgentEvent, createAgent } from '../../src/agents/index.ts'
+import { isNexusError, succeeded } from '../../src/kernel/index.ts'
+import { sessionLease } from '../../src/store/index.ts'
+import type { Reply } from '../../src/testing/index.ts'
+import { isWhole, localModel, openTestAgent, startRig, type TestTool } from './rig.ts'
+
+const WAIT: Reply = { type: 'tool-calls', calls: [{ name: 'wait', arguments: {} }] }
+const DONE: Reply = { type: 'text', text: 'Done.' }
+
+/** A tool that runs until it is told to end, and says when it began. */
+function gate() {
+  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const wait: TestTool = async (_args, { signal }) => {
+    begun.resolve()
+    signal.addEventListener('abort', () => end.resolve())
+    await end.promise
+    return succeeded('waited')
+  }
+  return { wait, begun: begun.promise, open: () => end.resolve() }
+}
+
+/** A session with a turn that runs, and a second agent of the same session as another terminal has it. */
+async function twoTerminals(script: readonly Reply[]) {
+  const { wait, begun, open } = gate()
+  const rig = await startRig({ script, tools: { wait }, sessionId: 's1' })
+  const events: AgentEvent[] = []
+  const second = createAgent({
+    agent: await openTestAgent({ tools: { wait } }, rig.store, 's1'),
+    model: await localModel(rig.server),
+    store: rig.store,
+  })
+  const running = rig.send('one')
+  await begun
+  return { rig, second, events, running, open, onEvent: (event: AgentEvent) => void events.push(event) }
+}
+
+describe('two messages to one session', () => {
+  it('run one after the other, in the order they came, and the history is whole', async () => {
+    const { rig, second, running, open, events, onEvent } = await twoTerminals([WAIT, DONE, DONE])
+    await using _closing = rig
+    const waiting = second.send('two', { id: 't2', onEvent })
+    while (!events.some(({ type }) => type === 'notice')) await new Promise(setImmediate)
+    assert.equal((await rig.store.turns.get('t2'))?.state, 'queued')
+    open()
+    assert.deepEqual([(await running).end, (await waiting).end], ['done', 'done'])
+    const history = await rig.history()
+    assert.deepEqual(
+      history.filter(({ role }) => role === 'user').map(({ content }) => content),
+      ['one', 'two'],
+    )
+    assert.ok(isWhole(history))
+    assert.deepEqual(events.map((event) => (event.type === 'notice' ? event.code : event.type)).slice(0, 3), [
+      'turn-queued',
+      'turn-waits',
+      'turn-start',
+    ])
+  })
+
+  it('can be cancelled by id while they wait, and then reach no model', async () => {
+    const { rig, second, running, open } = await twoTerminals([WAIT, DONE])
+    await using _closing = rig
+    const waiting = second.send('two', { id: 't2' })
+    while (!(await rig.store.turns.get('t2'))) await new Promise(setImmediate)
+    await rig.store.turns.cancel('t2')
+    assert.equal((await waiting).end, 'cancelled')
+    open()
+    assert.equal((await running).end, 'done')
+    assert.doesNotMatch(JSON.stringify(await rig.history()), /two/)
+  })
+
+  it('can be cancelled by id while they run: the tool is stopped and the history closed', async () => {
+    const { rig, running } = await twoTerminals([WAIT])
+    await using _closing = rig
+    const [turn] = await rig.store.turns.list({ states: ['running'] })
+    await rig.store.turns.cancel(turn?.id ?? '')
+    const result = await running
+    assert.equal(result.end, 'cancelled')
+    assert.ok(isWhole(await rig.history()))
+    assert.equal((await rig.store.turns.get(result.turnId))?.state, 'cancelled')
+  })
+})
+
+describe('a message of a process that is gone', () => {
+  it('waits until somebody runs it', async () => {
+    await using rig = await startRig({ script: [DONE, DONE], sessionId: 's1' })
+    await rig.send('one')
+    const acquired = await rig.store.leases.acquire('process:dead', { owner: 'dead', ttlMs: 60_000 })
+    assert.equal(acquired.type, 'acquired')
+    const { lease } = acquired as Extract<typeof acquired, { type: 'acquired' }>
+    const message = { role: 'user', content: 'two' }
+    await rig.store.turns.enqueue({ sessionId: 's1', message, lease, id: 'left' })
+    await rig.store.leases.release(lease)
+    assert.equal((await rig.store.turns.get('left'))?.isLeft, true)
+    assert.equal((await rig.agent.resume('left')).end, 'done')
+    assert.deepEqual((await rig.history()).at(-2), message)
+    await assert.rejects(rig.agent.resume('left'), (error) => isNexusError(error) && error.code === 'INVALID_ARGUMENT')
+  })
+})
+
+describe('a session that another process took over', () => {
+  it('is not written any more: the turn ends with LEASE_LOST at its next write', async () => {
+    const { rig, running, open } = await twoTerminals([WAIT, DONE])
+    await using _closing = rig
+    const lease = await rig.store.leases.get(sessionLease('s1'))
+    assert.ok(lease)
+    await rig.store.leases.release(lease)
+    open()
+    const result = await running
+    assert.deepEqual([result.end, result.error?.code], ['failed', 'LEASE_LOST'])
+  })
+})

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { type Layer, parsePolicy } from '../../src/authorize/index.ts'
+import { isNexusError, type JsonObject } from '../../src/kernel/index.ts'
+import type { CallResult, Parts, Runtime } from '../../src/runtime/index.ts'
+import { type Approval, createMemoryStore } from '../../src/store/index.ts'
+import { createScriptedSandbox } from '../../src/testing/index.ts'
+import { callOf, codeOf, wordsOf, workshop } from './rig.ts'
+
+/** A runtime whose agent must ask before run_command, and what it ran. */
+async function open(t: TestContext, more: Partial<Parts> = {}) {
+  const shop = workshop(t)
+  const store = createMemoryStore({ projectId: 'default' })
+  const sandbox = createScriptedSandbox({})
+  const agents = [{ id: 'main', policy: parsePolicy({ ask: ['run_command'] }).rules }]
+  const runtime = await shop.open({ store, sandbox, workspace: shop.root, agents, waitForAnswers: true, ...more })
+  return { runtime, store, ran: () => sandbox.requests.map(({ command }) => command) }
+}
+
+const run = (runtime: Runtime, command: string, more: JsonObject = {}): Promise<CallResult> =>
+  callOf(runtime, { tool: 'run_command', arguments: { command, ...more } })
+
+/** The next open question. */
+async function question(runtime: Runtime): Promise<Approval> {
+  for (;;) {
+    const [approval] = await runtime.approvals.list()
+    if (approval) return approval
+    await new Promise(setImmediate)
+  }
+}
+
+test('a call is on record as asked, with what would run, before anybody answers; then it runs once', async (t) => {
+  const { runtime, store, ran } = await open(t)
+  const calling = run(runtime, 'git status')
+  const approval = await question(runtime)
+  assert.deepEqual([approval.tool, approval.command, approval.prefix], ['run_command', 'git status', 'git status'])
+  const entry = await store.ledger.get(approval.callId)
+  assert.deepEqual([entry?.state, entry?.decision.type, ran()], ['asked', 'ask', []])
+  assert.ok((await runtime.approvals.answer(approval.id, { isAllowed: true, by: 'ada' })).isApplied)
+  const { outcome, decision } = await calling
+  assert.deepEqual(
+    [codeOf(outcome), decision.rule, ran()],
+    ['success', 'ask run_command, approved by ada', ['git status']],
+  )
+  assert.ok(!(await runtime.approvals.answer(approval.id, { isAllowed: false, by: 'bob' })).isApplied)
+})
+
+test('a no is a denial, and nothing runs', async (t) => {
+  const { runtime, store, ran } = await open(t)
+  const calling = run(runtime, 'ls')
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada' })
+  const { outcome, entry } = await calling
+  assert.match(wordsOf(outcome), /A person said no/)
+  assert.deepEqual([entry.state, ran(), (await store.approvals.list())[0]?.state], ['denied', [], 'denied'])
+})
+
+test('an agent may not answer a question', async (t) => {
+  const { runtime } = await open(t)
+  const calling = run(runtime, 'ls')
+  const { id } = await question(runtime)
+  for (const by of ['main', 'agent:other'])
+    await assert.rejects(
+      runtime.approvals.answer(id, { isAllowed: true, by }),
+      (error) => isNexusError(error) && error.code === 'CALL_DENIED',
+    )
+  await runtime.approvals.answer(id, { isAllowed: false, by: 'ada' })
+  await calling
+})
+
+test('a remembered answer covers the same command, and no other agent, deny or confirmation', async (t) => {
+  const layer = (type: 'allow' | 'deny', limits = {}): Layer => ({
+    name: 'ceiling',
+    decide: () => ({ type, rule: 'ceiling', reason: 'not here', limits }),
+  })
+  const { runtime, ran } = await open(t)
+  const calling = run(runtime, 'make all')
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', remember: 'exact' })
+  await calling
+  assert.equal((await run(runtime, 'make all')).decision.rule, 'ask run_command, remembered')
+  const denied = runtime
+    .openAgent({ layers: [layer('deny')] })
+    .call({ tool: 'run_command', arguments: { command: 'make all' } })
+  assert.equal((await denied).decision.type, 'deny')
+  for (const spec of [{ path: 'main/child' }, { layers: [layer('allow', { confirmation: true })] }]) {
+    const asking = runtime.openAgent(spec).call({ tool: 'run_command', arguments: { command: 'make all' } })
+    await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada' })
+    assert.equal((await asking).decision.type, 'deny')
+  }
+  assert.deepEqual(ran(), ['make all', 'make all'])
+  const [remembered] = await runtime.approvals.remembered()
+  assert.ok(await runtime.approvals.forget(remembered?.id ?? ''))
+})
+
+test('a remembered prefix covers plain commands that go on, never a chained one or one with other arguments', async (t) => {
+  const { runtime, ran } = await open(t)
+  const calling = run(runtime, 'git status')
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', remember: 'prefix' })
+  await calling
+  assert.equal((await run(runtime, 'git status --short src')).decision.type, 'allow')
+  for (const [command, more] of [
+    ['git status; id', {}],
+    ['git status $(id)', {}],
+    ['git statusx', {}],
+    ['git status\nid', {}],
+    ['git status', { cwd: '.' }],
+  ] as const) {
+    const asking = run(runtime, command, more)
+    await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada' })
+    assert.equal((await asking).decision.type, 'deny', command)
+  }
+  assert.deepEqual(ran(), ['git status', 'git status --short src'])
+})
+
+test('the first answer counts: a question that is answered elsewhere is withdrawn here', async (t) => {
+  let withdrawn: AbortSignal | undefined
+  const { runtime } = await open(t, {
+    approve: (_call, _question, signal) =>
+      new Promise((resolve) => {
+        withdrawn = signal
+        signal.addEventListener('abort', () => resolve(false))
+      }),
+  })
+  const calling = run(runtime, 'ls')
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'another terminal' })
+  assert.equal((await calling).decision.rule, 'ask run_command, approved by another terminal')
+  assert.equal(withdrawn?.aborted, true)
+})
+
+test('a cancelled call withdraws its question: not run', async (t) => {
+  const { runtime, store, ran } = await open(t)
+  const stop = new AbortController()
+  const calling = callOf(runtime, { tool: 'run_command', arguments: { command: 'ls' } }, { signal: stop.signal })
+  const { id } = await question(runtime)
+  stop.abort()
+  assert.equal(codeOf((await calling).outcome), 'CANCELLED')
+  assert.deepEqual([(await store.approvals.get(id))?.state, ran()], ['not run', []])
+})
+
+test('policy that changed while a person was asked counts: it is decided again', async (t) => {
+  let isDenied = false
+  const layers: Layer[] = [
+    { name: 'ceiling', decide: () => (isDenied ? { type: 'deny', rule: 'ceiling', reason: 'taken away' } : undefined) },
+  ]
+  const { runtime, ran } = await open(t)
+  const asking = runtime.openAgent({ layers }).call({ tool: 'run_command', arguments: { command: 'ls' } })
+  const { id } = await question(runtime)
+  isDenied = true
+  await runtime.approvals.answer(id, { isAllowed: true, by: 'ada' })
+  assert.match(wordsOf((await asking).outcome), /taken away/)
+  assert.deepEqual(ran(), [])
+})
+
+test('a call of an agent is recorded as that agent, with the revision of its skill', async (t) => {
+  const shop = workshop(t)
+  shop.write('one')
+  const runtime = await shop.open()
+  const forged = { tool: 'load_skill', arguments: { skill_name: 'one' }, agentId: 'other', sessionId: 'theirs' }
+  const { entry } = await runtime.openAgent({ sessionId: 's1' }).call(forged)
+  assert.deepEqual([entry.call.agentId, entry.call.sessionId], ['main', 's1'])
+  assert.match(entry.skill?.treeDigest ?? '', /^sha256:[0-9a-f]{64}$/)
+})
