@@ -11,6 +11,7 @@ export const CHOICES = {
   profile: ['spec', 'claude', 'openclaw'],
   form: ['nexus', 'flat'],
   shell: ['bash', 'zsh', 'fish'],
+  remember: ['exact', 'prefix'],
   names: ['skills', 'agents', 'sessions', 'codes'],
 } as const
 

@@ -88,6 +88,7 @@ function toLocalOptions(invocation: Invocation, options: OpenOptions): LocalOpti
     skillsDirs: skillsDirs(invocation),
     signal: invocation.signal,
     ...(approve && { approve }),
+    ...(invocation.flags['wait'] === true && { waitForAnswers: true }),
     ...sandboxFlag(invocation),
     ...(configPath !== undefined && { configPath }),
     ...((invocation.flags['trust'] === true || options.trusted === true) && { trusted: true }),
@@ -182,13 +183,18 @@ function notTrusted({ loaded, workspace }: Local, why: string): NexusError {
 
 /** Who confirms what policy asks about: `--yes`, or the person at the terminal; undefined when neither is there. */
 function approver(invocation: Invocation): LocalOptions['approve'] {
-  if (invocation.flags['yes'] === true) return async () => true
+  if (invocation.flags['yes'] === true) return async () => ({ isAllowed: true, by: '--yes' })
   if (!invocation.terminal.isInteractive) return undefined
-  const inTurn = oneAtATime<boolean>()
+  const inTurn = oneAtATime<{ isAllowed: boolean; by: string }>()
   return ({ tool, arguments: args }, question, signal) => {
     const what = shorten(toSafeLine(JSON.stringify(args)), 300)
-    return inTurn(() =>
-      confirm(`${toSafeLine(question)}\n  ${toSafeLine(tool)} ${what}\n${NOTES.allowQuestion()}`, invocation, signal),
-    )
+    return inTurn(async () => ({
+      by: 'this terminal',
+      isAllowed: await confirm(
+        `${toSafeLine(question)}\n  ${toSafeLine(tool)} ${what}\n${NOTES.allowQuestion()}`,
+        invocation,
+        signal,
+      ),
+    }))
   }
 }

@@ -1,5 +1,6 @@
 import { CHOICES, type Command, type OptionSpec } from './command.ts'
 import { JSON_OPTION, MODEL, SANDBOX, WHERE } from './options.ts'
+import { SESSION_COMMANDS } from './session-commands.ts'
 
 /** Every command, in the order of `nexus --help`. */
 export const COMMANDS: readonly Command[] = [
@@ -33,7 +34,9 @@ export const COMMANDS: readonly Command[] = [
         names: 'sessions',
         help: 'continue an earlier session; the beginning of its id is enough',
       },
+      turn: { type: 'string', value: 'ID', help: 'with --session: run a message that an ended process left' },
       yes: { type: 'boolean', short: 'y', help: 'approve every call that policy asks about' },
+      wait: { type: 'boolean', help: 'where nobody can be asked here, wait for `nexus approvals answer`' },
       ...JSON_OPTION,
     },
     examples: [
@@ -193,22 +196,7 @@ export const COMMANDS: readonly Command[] = [
     examples: ['nexus prompt', 'nexus prompt --agent reviewer', 'nexus prompt --style xml --budget 4000'],
     load: async () => (await import('./commands/prompt.ts')).showPrompt,
   },
-  {
-    name: 'sessions list',
-    summary: 'earlier sessions',
-    options: { ...JSON_OPTION },
-    examples: ['nexus sessions list'],
-    load: async () => (await import('./commands/sessions.ts')).listSessions,
-  },
-  {
-    name: 'sessions show',
-    summary: 'what was said and done in a session',
-    usage: '<id>',
-    names: 'sessions',
-    options: { ...JSON_OPTION },
-    examples: ['nexus sessions show 0196f3'],
-    load: async () => (await import('./commands/sessions.ts')).showSession,
-  },
+  ...SESSION_COMMANDS,
   {
     name: 'config check',
     summary: 'check nexus.yaml: every error with its line and fix',

@@ -1,7 +1,7 @@
 /** The single-machine composition: configuration, folders, SQLite and the local sandbox become one runtime. */
 import { assertValid, type Config, type LoadedConfig, openSecrets, type Secrets } from '../config/index.ts'
 import { entryValues, readEntries } from './entries.ts'
-import { type Call, DEFAULT_PROJECT, type Diagnostic } from '../kernel/index.ts'
+import { DEFAULT_PROJECT, type Diagnostic } from '../kernel/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
 import { executionSettings } from './execution.ts'
 import { readPolicies } from './policies.ts'
@@ -15,7 +15,9 @@ export interface LocalOptions extends SettingsOptions {
   /** `sqlite` records durably under the Nexus home; `memory` forgets. Default `sqlite`. */
   readonly record?: 'sqlite' | 'memory'
   /** Asks a person about a call that policy wants confirmed. */
-  readonly approve?: (call: Call, question: string, signal: AbortSignal) => Promise<boolean>
+  readonly approve?: NonNullable<Parts['approve']>
+  /** Waits for an answer of another process where there is no `approve`: `nexus approvals answer`. Default false. */
+  readonly waitForAnswers?: boolean
   /** Adds tools to each agent's registry, after the built-in ones. */
   readonly registerTools?: NonNullable<Parts['registerTools']>
   /** The program goes on for more than one task: with `skills.load.watch` it follows changes of skills. Default false. */
@@ -82,6 +84,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     prompt: config.skills.prompt,
     ...(store && { store }),
     ...(options.approve && { approve: options.approve }),
+    ...(options.waitForAnswers !== undefined && { waitForAnswers: options.waitForAnswers }),
     ...(options.registerTools && { registerTools: options.registerTools }),
   }
   const runtime = await createRuntime(parts, options.signal ? { signal: options.signal } : {})

@@ -108,7 +108,7 @@ test('Ctrl-C at the question for approval cancels the turn and ends with 130', {
 
 test('yes lets the call run, the end of the input is no', { skip }, async (t) => {
   for (const [keys, words] of [
-    ['y\r', /allowed \(.*approved\)/],
+    ['y\r', /allowed \(.*approved by .*\)/],
     ['\u0004', /A person said no/],
   ] as const) {
     const { place, args } = await asking(t)
@@ -127,7 +127,7 @@ test('where nobody can be asked the refusal says so, and no person is said to ha
 
 test('--yes approves what policy wants confirmed', async (t) => {
   const { place, args } = await asking(t)
-  assert.match((await place.run([...args, '--yes'])).stderr, /allowed \(.*approved\)/)
+  assert.match((await place.run([...args, '--yes'])).stderr, /allowed \(.*approved by .*\)/)
 })
 
 test('the command that trusts a directory can be pasted, whatever the directory is called', async (t) => {

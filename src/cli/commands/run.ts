@@ -15,7 +15,7 @@ import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show/turn.t
 
 /** `nexus run "<task>"`: the model's words on stdout, everything about tools on stderr. */
 export async function runTask(invocation: Invocation): Promise<number> {
-  const task = await readTask(invocation)
+  const task = stringFlag(invocation, 'turn') === undefined ? await readTask(invocation) : ''
   const { terminal } = invocation
   const local = await openFor(invocation, { needsTrust: true })
   try {
@@ -79,7 +79,9 @@ async function takeTurn(
     },
     ...(instructions !== undefined && { instructions }),
   })
-  return agent.send(task, { signal: invocation.signal, onEvent })
+  const left = stringFlag(invocation, 'turn')
+  const options = { signal: invocation.signal, onEvent }
+  return left === undefined ? agent.send(task, options) : agent.resume(left, options)
 }
 
 function describeSkills(local: Local, invocation: Invocation): string {

@@ -1,5 +1,5 @@
 import { DEFAULT_PROJECT, isJsonObject, type JsonValue, toSafeLine, toSafeText } from '../../kernel/index.ts'
-import { openSqliteStore, type Store, type StoredMessage } from '../../store/index.ts'
+import { openSqliteStore, type Store, type StoredEvent, type StoredMessage } from '../../store/index.ts'
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
@@ -50,12 +50,16 @@ export async function showSession(invocation: Invocation): Promise<number> {
     const session = await findSession(store, wanted)
     const messages = await store.sessions.messages(session.id)
     const entries = await store.ledger.list({ sessionId: session.id })
+    const events = await store.events.after(0, { sessionId: session.id })
+    const waiting = await store.turns.list({ sessionId: session.id, states: ['queued', 'running'] })
     if (invocation.flags['json'] === true) {
       terminal.json(
         envelope('sessions show', {
           session: { ...session },
           messages: [...messages],
           ledger: entries as unknown as JsonValue,
+          waiting: waiting.map((turn) => ({ ...turn })),
+          events: events as unknown as JsonValue,
         }),
       )
       return 0
@@ -64,8 +68,38 @@ export async function showSession(invocation: Invocation): Promise<number> {
     for (const message of messages)
       terminal.line(`${terminal.paint('cyan', message.role)}: ${describeMessage(message)}\n`)
     if (entries.length > 0) terminal.line(formatTrace(entries, terminal))
+    if (events.length > 0) terminal.line(`\n${events.map((event) => describeEvent(event)).join('\n')}`)
+    for (const { id, state, isLeft } of waiting) {
+      terminal.line(NOTES.turnWaiting(id, state, isLeft))
+      const run = terminal.commandLine(['run', '--session', session.id, '--turn', id])
+      if (isLeft) terminal.note(NOTES.leftHint(run, terminal.commandLine(['sessions', 'cancel', id])))
+    }
     return 0
   })
+}
+
+/** `nexus sessions cancel <turn>`: a message that waits never runs; a running turn is asked to stop. */
+export async function cancelTurn(invocation: Invocation): Promise<number> {
+  const { terminal } = invocation
+  const wanted = invocation.positionals[0]
+  if (wanted === undefined)
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('sessions cancel', 'the id of a message', ['0196f3']))
+  return withStore(invocation, async ({ turns }) => {
+    const open = await turns.list({ states: ['queued', 'running'] })
+    const matching = open.filter(({ id }) => id === wanted || (wanted !== '' && id.startsWith(wanted)))
+    const [turn] = matching
+    if (!turn || matching.length > 1)
+      throw errorOf('FILE_NOT_FOUND', MESSAGES.turnNotFound(toSafeLine(wanted), matching.length))
+    const { id, state } = await turns.cancel(turn.id)
+    if (invocation.flags['json'] === true) terminal.json(envelope('sessions cancel', { turn: id, state }))
+    else terminal.note(NOTES.turnCancelled(state))
+    return 0
+  })
+}
+
+function describeEvent({ id, at, type, references }: StoredEvent): string {
+  const about = Object.entries(references).map(([name, value]) => `${name}=${String(value)}`)
+  return toSafeLine(`${id}  ${new Date(at).toISOString()}  ${type}  ${about.join(' ')}`)
 }
 
 async function withStore(invocation: Invocation, use: (store: Store) => Promise<number>): Promise<number> {

@@ -72,6 +72,15 @@ export const NOTES = {
     'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills that you wrote.',
   allowQuestion: () => 'Allow it?',
   // Sessions and turns
+  noQuestion: () => 'There is no open question.',
+  answered: (state: string) => `Answered: ${state}.`,
+  answeredBefore: (state: string) => `Nothing was changed: the question is ${state} already.`,
+  forgotten: () => 'Nexus asks again from now on.',
+  turnCancelled: (state: string) =>
+    state === 'running' ? 'The process of this turn was asked to stop it.' : `The message is ${state}.`,
+  turnWaiting: (id: string, state: string, isLeft: boolean) =>
+    isLeft ? `${id}  waits: the process that queued it is gone` : `${id}  ${state}`,
+  leftHint: (run: string, cancel: string) => `Run it: ${run}   or drop it: ${cancel}`,
   noSession: (line: string) => `There is no session yet. Start one: ${line}`,
   noArtifact: () => 'The demo wrote no file. The ledger above shows what happened.',
   // Configuration

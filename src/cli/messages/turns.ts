@@ -19,6 +19,22 @@ export const TURN_MESSAGES = {
     message: 'No model is configured: neither --model, nor model: in nexus.yaml, nor a key variable is set.',
     fix: 'Type: export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY), then type the same command again. For a model of your own: --model openai-compatible/NAME --base-url URL',
   }),
+  allowOrDeny: (id: string) => ({
+    message: 'nexus approvals answer needs one of --allow and --deny.',
+    ...commandFix('To allow it:', 'approvals', 'answer', id, '--allow'),
+  }),
+  questionNotFound: (id: string, number: number) => ({
+    message: number === 0 ? `There is no question ${id}.` : `${number} questions begin with ${id}.`,
+    ...commandFix('See the open questions:', 'approvals', 'list'),
+  }),
+  answerNotFound: (id: string) => ({
+    message: `There is no remembered answer ${id}.`,
+    ...commandFix('See the remembered answers:', 'approvals', 'list'),
+  }),
+  turnNotFound: (id: string, number: number) => ({
+    message: number === 0 ? `No message ${id} waits or runs.` : `${number} messages begin with ${id}.`,
+    ...commandFix('See the sessions:', 'sessions', 'list'),
+  }),
   recordingUnavailable: () => ({ message: 'The recorded model could not be started.' }),
   turnFailed: () => ({ message: 'The turn failed.' }),
   turnCancelled: () => ({ message: 'Cancelled. The session was kept.' }),

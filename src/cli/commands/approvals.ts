@@ -1,0 +1,96 @@
+import { userInfo } from 'node:os'
+import { DEFAULT_PROJECT, toSafeLine } from '../../kernel/index.ts'
+import { stateFile } from '../../local/index.ts'
+import { type Approval, openSqliteStore, type Store } from '../../store/index.ts'
+import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
+import { envelope } from '../envelope.ts'
+import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
+
+/** `nexus approvals list`: the open questions of every process, and the answers that are remembered. */
+export async function listApprovals(invocation: Invocation): Promise<number> {
+  const { terminal } = invocation
+  return withStore(invocation, async ({ approvals }) => {
+    const open = await approvals.list({ states: ['open'] })
+    const remembered = await approvals.remembered()
+    if (invocation.flags['json'] === true) {
+      const data = { open: open.map((each) => ({ ...each })), remembered: remembered.map((each) => ({ ...each })) }
+      terminal.json(envelope('approvals list', data))
+      return 0
+    }
+    if (open.length === 0) terminal.note(NOTES.noQuestion())
+    for (const approval of open) terminal.line(describe(approval, invocation))
+    for (const { id, tool, match, text, agentPath } of remembered) {
+      const kind = match === 'exact' ? 'exactly' : 'beginning with'
+      terminal.line(`remembered ${id}  ${toSafeLine(agentPath)}: ${toSafeLine(tool)} ${kind} ${toSafeLine(text)}`)
+    }
+    return 0
+  })
+}
+
+function describe({ id, agentPath, tool, command, prefix, expiresAt }: Approval, { terminal }: Invocation): string {
+  const lines = [
+    `${terminal.paint('bold', id)}  ${toSafeLine(agentPath)} wants to run ${toSafeLine(tool)}`,
+    `  ${toSafeLine(command)}`,
+    `  until ${new Date(expiresAt).toISOString().slice(11, 19)}${prefix === undefined ? '' : `; can be remembered for: ${toSafeLine(prefix)} …`}`,
+  ]
+  return lines.join('\n')
+}
+
+/** `nexus approvals answer <id> --allow|--deny`; a unique beginning of the id is enough. */
+export async function answerApproval(invocation: Invocation): Promise<number> {
+  const { terminal, flags, positionals } = invocation
+  const [wanted] = positionals
+  if (wanted === undefined)
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('approvals answer', 'the id of a question', ['0196f3']))
+  const isAllowed = flags['allow'] === true
+  if (isAllowed === (flags['deny'] === true)) throw errorOf('INVALID_ARGUMENT', MESSAGES.allowOrDeny(wanted))
+  const remember = choiceFlag(invocation, 'remember', CHOICES.remember)
+  return withStore(invocation, async ({ approvals }) => {
+    const { id } = await findQuestion(await approvals.list(), wanted)
+    const by = `${userInfo().username} (nexus approvals)`
+    const { isApplied, approval } = await approvals.answer(id, { isAllowed, by, ...(remember && { remember }) })
+    const data = { applied: isApplied, state: approval.state, id }
+    if (flags['json'] === true) terminal.json(envelope('approvals answer', data, { exit: isApplied ? 0 : 1 }))
+    else terminal.note(isApplied ? NOTES.answered(approval.state) : NOTES.answeredBefore(approval.state))
+    return isApplied ? 0 : 1
+  })
+}
+
+/** `nexus approvals forget <id>`: ends a remembered answer. */
+export async function forgetApproval(invocation: Invocation): Promise<number> {
+  const { terminal, flags, positionals } = invocation
+  const [id] = positionals
+  if (id === undefined)
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      MESSAGES.argumentMissing('approvals forget', 'the id of a remembered answer', ['0196f3']),
+    )
+  return withStore(invocation, async ({ approvals }) => {
+    if (!(await approvals.forget(id))) throw errorOf('FILE_NOT_FOUND', MESSAGES.answerNotFound(toSafeLine(id)))
+    if (flags['json'] === true) terminal.json(envelope('approvals forget', { id }))
+    else terminal.note(NOTES.forgotten())
+    return 0
+  })
+}
+
+async function findQuestion(all: readonly Approval[], wanted: string): Promise<Approval> {
+  const exact = all.find(({ id }) => id === wanted)
+  const matching = exact ? [exact] : all.filter(({ id }) => wanted !== '' && id.startsWith(wanted))
+  const [approval] = matching
+  if (approval && matching.length === 1) return approval
+  throw errorOf(
+    approval ? 'INVALID_ARGUMENT' : 'FILE_NOT_FOUND',
+    MESSAGES.questionNotFound(toSafeLine(wanted), matching.length),
+  )
+}
+
+async function withStore(invocation: Invocation, use: (store: Store) => Promise<number>): Promise<number> {
+  const store = await openSqliteStore({ path: stateFile(invocation.environment), projectId: DEFAULT_PROJECT })
+  try {
+    await store.reclaim()
+    await store.approvals.expire()
+    return await use(store)
+  } finally {
+    await store.close()
+  }
+}

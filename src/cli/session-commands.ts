@@ -1,0 +1,63 @@
+/** session-commands: the rows of the table for sessions and for questions about calls. */
+import { CHOICES, type Command } from './command.ts'
+import { JSON_OPTION } from './options.ts'
+
+export const SESSION_COMMANDS: readonly Command[] = [
+  {
+    name: 'sessions list',
+    summary: 'earlier sessions',
+    options: { ...JSON_OPTION },
+    examples: ['nexus sessions list'],
+    load: async () => (await import('./commands/sessions.ts')).listSessions,
+  },
+  {
+    name: 'sessions show',
+    summary: 'what was said and done in a session',
+    usage: '<id>',
+    names: 'sessions',
+    options: { ...JSON_OPTION },
+    examples: ['nexus sessions show 0196f3'],
+    load: async () => (await import('./commands/sessions.ts')).showSession,
+  },
+  {
+    name: 'sessions cancel',
+    summary: 'cancel a message that waits, or stop the turn that runs',
+    usage: '<turn>',
+    options: { ...JSON_OPTION },
+    examples: ['nexus sessions cancel 0196f3'],
+    load: async () => (await import('./commands/sessions.ts')).cancelTurn,
+  },
+  {
+    name: 'approvals list',
+    summary: 'calls that wait for an answer, and answers that are remembered',
+    options: { ...JSON_OPTION },
+    examples: ['nexus approvals list'],
+    load: async () => (await import('./commands/approvals.ts')).listApprovals,
+  },
+  {
+    name: 'approvals answer',
+    summary: 'allow or deny a call of another process',
+    usage: '<id>',
+    options: {
+      allow: { type: 'boolean', help: 'let it run' },
+      deny: { type: 'boolean', help: 'refuse it' },
+      remember: {
+        type: 'string',
+        value: 'KIND',
+        choices: CHOICES.remember,
+        help: 'with --allow: do not ask again for this command (exact), or for the beginning shown (prefix)',
+      },
+      ...JSON_OPTION,
+    },
+    examples: ['nexus approvals answer 0196f3 --allow', 'nexus approvals answer 0196f3 --allow --remember exact'],
+    load: async () => (await import('./commands/approvals.ts')).answerApproval,
+  },
+  {
+    name: 'approvals forget',
+    summary: 'end a remembered answer',
+    usage: '<id>',
+    options: { ...JSON_OPTION },
+    examples: ['nexus approvals forget 0196f3'],
+    load: async () => (await import('./commands/approvals.ts')).forgetApproval,
+  },
+]
