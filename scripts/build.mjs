@@ -23,7 +23,7 @@ function compile(target) {
 
 /** The command: bin.cjs, and main.cjs with everything that it loads. */
 async function bundle(directory) {
-  const { dependencies } = readManifest('.')
+  const { dependencies, peerDependencies } = readManifest('.')
   const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: ['src/cli/bin.cts', 'src/cli/main.ts'],
@@ -35,7 +35,7 @@ async function bundle(directory) {
     target: 'node24',
     // As ES modules, which start in half the time of the CommonJS that Node would take.
     alias: { yaml: join(ROOT, 'node_modules/yaml/browser/index.js') },
-    external: Object.keys(dependencies).filter((name) => !BUNDLED.includes(name)),
+    external: Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !BUNDLED.includes(name)),
     define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
     minify: true,
     // Else each use of a pattern with \p{…} compiles it again.

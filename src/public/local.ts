@@ -9,4 +9,4 @@ export {
 } from '../config/index.ts'
 export { type Local, type LocalOptions, openLocal } from '../local/index.ts'
 export { createSandbox } from '../sandbox/index.ts'
-export { openSqliteStore } from '../store/index.ts'
+export { openPostgresStore, openSqliteStore } from '../store/index.ts'

@@ -12,7 +12,7 @@ export type { EventReferences, Events, NewEvent, StoredEvent } from './events.ts
 export type { Acquired, Lease, Leases } from './leases.ts'
 export { createMemoryStore } from './memory/memory-store.ts'
 export { MESSAGES as STORE_MESSAGES } from './messages.ts'
-export { openSqliteStore } from './open-sqlite-store.ts'
+export { openPostgresStore, openSqliteStore } from './open-store.ts'
 export { currentOwner, isOwnerAlive } from './owner.ts'
 export { sessionLease } from './rules.ts'
 export type {

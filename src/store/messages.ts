@@ -1,5 +1,6 @@
 /** Every message of the room, made from facts: what happened to the caller's thing, why, and what to do. */
 import type { Approval } from './approvals.ts'
+import type { Description, Target } from './database.ts'
 import type { Lease } from './leases.ts'
 
 export interface Message {
@@ -114,8 +115,91 @@ export const MESSAGES = {
     message: `The file ${path} is the database of another program; it was not changed.`,
     fix: 'Name another directory for the state with NEXUS_STATE_DIR.',
   }),
-  newerSchema: ({ path, version, known }: { path: string; version: number; known: number }): Message => ({
-    message: `The state file ${path} was written by a newer Nexus (schema ${version}, this one knows ${known}); it was not changed.`,
-    fix: 'Update with "npm install -g nexus-skills@latest", or name another directory with NEXUS_STATE_DIR.',
+  newerSchema: ({
+    database,
+    elsewhere,
+    version,
+    known,
+  }: Description & { version: number; known: number }): Message => ({
+    message: `The ${database} was written by a newer Nexus (schema ${version}, this one knows ${known}); it was not changed.`,
+    fix: `Update with "npm install -g nexus-skills@latest", or ${elsewhere}.`,
+  }),
+} as const
+
+const PG_VERSION = '8.23.1'
+
+const databaseAt = ({ host, port, database }: Target) => `Postgres database ${database} on ${host}:${port}`
+
+type Failed = Target & { readonly reason: string }
+
+/** What is reported of a Postgres database: never its user, and never a password. */
+export const POSTGRES = {
+  description: (target: Target): Description => ({
+    database: databaseAt(target),
+    elsewhere: 'name another database in store.url of your nexus.yaml',
+  }),
+  noClient: (): Message => ({
+    message: 'The store was not opened: store.type is postgres, and the package "pg" is not installed.',
+    fix: `npm install pg@${PG_VERSION} (with -g when nexus was installed with -g)`,
+  }),
+  noUrl: (): Message => ({
+    message: 'The store was not opened: store.type is postgres, and store.url is not set.',
+    fix: 'Write store.url in your own nexus.yaml, such as postgres://nexus@127.0.0.1:5432/nexus.',
+  }),
+  badUrl: (): Message => ({
+    message: 'The store was not opened: store.url is not an address of a Postgres database.',
+    fix: 'Write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters in percent form (%40 for @).',
+  }),
+  unreachable: ({ reason, ...target }: Failed): Message => ({
+    message: `The ${databaseAt(target)} cannot be reached: ${reason}.`,
+    fix: `Start the server, or correct host and port in store.url. Check with: pg_isready -h ${target.host} -p ${target.port}`,
+  }),
+  noTls: ({ reason, ...target }: Failed): Message => ({
+    message: `The ${databaseAt(target)} cannot be reached over TLS: ${reason}.`,
+    fix: 'Correct sslmode and the certificates in store.url.',
+  }),
+  refused: ({ reason, ...target }: Failed): Message => ({
+    message: `The ${databaseAt(target)} refused the login: ${reason}.`,
+    fix: 'Correct user and password in store.url, or let the user in with pg_hba.conf of the server.',
+  }),
+  noDatabase: ({ reason, ...target }: Failed): Message => ({
+    message: `The ${databaseAt(target)} cannot be opened: ${reason}.`,
+    fix: `createdb -h ${target.host} -p ${target.port} ${target.database}`,
+  }),
+  noPrivilege: ({ reason, ...target }: Failed): Message => ({
+    message: `The ${databaseAt(target)} refused a statement: ${reason}.`,
+    fix: `Let the user of store.url create the schema "nexus": grant create on database ${JSON.stringify(target.database)} to USER`,
+  }),
+  noConnections: ({ reason, ...target }: Failed): Message => ({
+    message: `The ${databaseAt(target)} takes no more connections: ${reason}.`,
+    fix: 'Raise max_connections of the server, or lower store.pool.maxConnections of your nexus.yaml.',
+  }),
+  full: ({ reason, ...target }: Failed): Message => ({
+    message: `The ${databaseAt(target)} could not write: ${reason}.`,
+    fix: 'Free disk space or memory of the server and try again; everything recorded before is kept.',
+  }),
+  busy: ({ reason, ...target }: Failed): Message => ({
+    message: `The ${databaseAt(target)} did not answer in time: ${reason}.`,
+    fix: 'Find the session that bars the others with "select * from pg_stat_activity", or raise store.pool.statementTimeoutMs.',
+  }),
+  failed: ({ reason, state, ...target }: Failed & { readonly state: string }): Message => ({
+    message: `The ${databaseAt(target)} refused a statement: ${reason} (SQLSTATE ${state}).`,
+    fix: 'Read the log of the server for the statement; nothing of the change was kept.',
+  }),
+  notCommitted: (target: Target): Message => ({
+    message: `The ${databaseAt(target)} rolled the change back instead of committing it.`,
+    fix: 'Read the log of the server for the reason, then try again.',
+  }),
+  damaged: (target: Target): Message => ({
+    message: `The ${databaseAt(target)} contains something that Nexus did not write; nothing in it was changed.`,
+    fix: 'Put a backup in its place, or name another database in store.url.',
+  }),
+  foreignSchema: (target: Target): Message => ({
+    message: `The ${databaseAt(target)} has a schema "nexus" of another program; it was not changed.`,
+    fix: 'Name another database in store.url of your nexus.yaml.',
+  }),
+  notUtf8: ({ encoding, ...target }: Target & { readonly encoding: string }): Message => ({
+    message: `The ${databaseAt(target)} was not used: its encoding is ${encoding}, and Nexus needs UTF8.`,
+    fix: `createdb -h ${target.host} -p ${target.port} -E UTF8 -T template0 nexus, then name it in store.url.`,
   }),
 } as const

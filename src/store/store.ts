@@ -81,3 +81,20 @@ export interface SqliteStoreOptions {
   /** Deprecated: who opens calls without a lease; default this process. */
   readonly owner?: string
 }
+
+/** Which database, and whose rows of it. */
+export interface PostgresStoreOptions {
+  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Messages show host, port and database of it only. */
+  readonly url: string
+  /** Every read and write is scoped to this project. */
+  readonly projectId: string
+  /** Limits of the connections; what is missing has a default. */
+  readonly pool?: {
+    readonly maxConnections?: number
+    readonly connectTimeoutMs?: number
+    readonly statementTimeoutMs?: number
+    readonly idleTimeoutMs?: number
+  }
+  /** For tests: replaces the clock of the server. */
+  readonly clock?: Clock
+}

@@ -6,9 +6,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
 import { openSqliteStore } from '../../src/store/index.ts'
 import { openConnection } from '../../src/store/sqlite/connection.ts'
-import { MIGRATIONS, migrate } from '../../src/store/sqlite/migrations.ts'
+import { migrate } from '../../src/store/sql/migrate.ts'
+import { migrationsOf } from '../../src/store/sql/migrations.ts'
+import { SQLITE_SCHEMA } from '../../src/store/sqlite/schema.ts'
 import { failsFor, withSession } from './state-file.ts'
 
+const MIGRATIONS = migrationsOf(SQLITE_SCHEMA.dialect)
 let directory: string
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'nexus-store-'))
@@ -63,7 +66,7 @@ describe('migrations', () => {
     const version = MIGRATIONS.length + 1
     const statements = ['create table extra (project_id text)', 'create table sessions (project_id text)']
     await assert.rejects(
-      migrate(connection, [...MIGRATIONS, { version, name: 'bad', statements }]),
+      migrate(connection, SQLITE_SCHEMA, [...MIGRATIONS, { version, name: 'bad', statements }]),
       failsFor(path, /already exists/),
     )
     assert.equal((await connection.get(`select count(*) as n from sqlite_schema where name = 'extra'`))?.['n'], 0)
@@ -77,7 +80,7 @@ describe('migrations', () => {
   it('keep the rows of a file of the first schema, in their order', async () => {
     const path = join(directory, 'first-schema.db')
     const connection = await openConnection(path)
-    await migrate(connection, MIGRATIONS.slice(0, 1))
+    await migrate(connection, SQLITE_SCHEMA, MIGRATIONS.slice(0, 1))
     for (const statement of FIRST_SCHEMA_ROWS) await connection.run(statement)
     await connection.close()
     const store = await open(path)

@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { openSqliteStore } from '../../src/store/index.ts'
 import { failsFor, withSession } from './state-file.ts'
 import { openConnection } from '../../src/store/sqlite/connection.ts'
-import { migrate } from '../../src/store/sqlite/migrations.ts'
+import { migrate } from '../../src/store/sql/migrate.ts'
+import { SQLITE_SCHEMA } from '../../src/store/sqlite/schema.ts'
 
 let directory: string
 before(async () => {
@@ -148,7 +149,7 @@ describe('the state file', () => {
 describe('project scope', () => {
   it('is part of every table and of every statement', async () => {
     const connection = await openConnection(join(directory, 'scope.db'))
-    await migrate(connection)
+    await migrate(connection, SQLITE_SCHEMA)
     const named = `select name from sqlite_schema where type = 'table' and name not in ('migrations', 'sqlite_sequence')`
     const tables = (await connection.all(named)).map(({ name }) => String(name))
     assert.deepEqual(tables.toSorted(), TABLES)
@@ -161,9 +162,13 @@ describe('project scope', () => {
       }
     }
     await connection.close()
-    const source = join(dirname(fileURLToPath(import.meta.url)), '../../src/store/sql')
+    const source = join(dirname(fileURLToPath(import.meta.url)), '../../src/store')
     let statements = 0
-    for (const file of await readdir(source)) {
+    const files = await Promise.all(
+      ['sql', 'postgres'].map(async (room) => (await readdir(join(source, room))).map((file) => join(room, file))),
+    )
+    // The schema belongs to the database: its steps and its version have no project.
+    for (const file of files.flat().filter((each) => !/(migrate|migrations|schema)\.ts$/.test(each))) {
       const text = await readFile(join(source, file), 'utf8')
       // A condition may itself contain templates: they are cut out before the outer one is read.
       const flat = text.replace(/\$\{[^`{}]*(`[^`]*`)?[^`{}]*(`[^`]*`|'[^']*')?[^`{}]*\}/g, '…')

@@ -1,4 +1,5 @@
 import type { NexusError } from '../../kernel/index.ts'
+import type { Description } from '../database.ts'
 import type { EventReferences, NewEvent, StoredEvent } from '../events.ts'
 import { toJson } from '../rules.ts'
 
@@ -20,6 +21,7 @@ export interface Connection extends Statements {
   transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T>
   /** The failure of a database that contains something Nexus did not write. */
   damaged(cause: unknown): NexusError
+  readonly description: Description
   close(): Promise<void>
 }
 

@@ -2,7 +2,7 @@ import type { SessionRecord, Sessions, StoredMessage } from '../sessions.ts'
 import { MESSAGES } from '../messages.ts'
 import { checkLimit, checkName, checkSessionLease, messagesToJson, storeError, toJson } from '../rules.ts'
 import type { Lease } from '../leases.ts'
-import { ALL_ROWS, defined, json, optionalJson, optionalText } from './columns.ts'
+import { ALL_ROWS, defined, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
 import type { Row, Scope, Statements, Values } from './scope.ts'
 
@@ -11,16 +11,17 @@ const INSERT = `insert into sessions (project_id, id, agent_id, title, created_a
   on conflict (project_id, id) do nothing`
 
 /** What an append changes is its own rows only: the number of messages and the time of the last are read from them. */
-const COLUMNS = `id, agent_id, title, created_at, snapshot, loaded, state, owner,
+const COLUMNS = `id, agent_id, title, created_at, updated_at, snapshot, loaded, state, owner, seq,
   (select count(*) from session_messages
     where session_messages.project_id = :projectId and session_messages.session_id = sessions.id) as message_count,
-  max(updated_at, coalesce((select at from session_messages
+  (select at from session_messages
     where session_messages.project_id = :projectId and session_messages.session_id = sessions.id
-    order by session_messages.seq desc limit 1), 0)) as used_at`
+    order by session_messages.seq desc limit 1) as last_message_at`
 
 const GET = `select ${COLUMNS} from sessions where project_id = :projectId and id = :id`
 
-const LIST = `select ${COLUMNS} from sessions where project_id = :projectId order by used_at desc, seq desc limit :limit`
+const LIST = `select * from (select ${COLUMNS} from sessions where project_id = :projectId) as listed
+  order by case when last_message_at > updated_at then last_message_at else updated_at end desc, seq desc limit :limit`
 
 const INSERT_MESSAGE = `insert into session_messages (project_id, session_id, message, at)
   select :projectId, id, :message, :now from sessions
@@ -124,7 +125,7 @@ function toRecord(scope: Scope, row: Row): SessionRecord {
     agentId: String(row.agent_id),
     title: json<string>(scope, row.title),
     createdAt: Number(row.created_at),
-    updatedAt: Number(row.used_at),
+    updatedAt: Math.max(Number(row.updated_at), optionalNumber(row.last_message_at) ?? 0),
     messageCount: Number(row.message_count),
     snapshot: optionalJson<NonNullable<SessionRecord['snapshot']>>(scope, row.snapshot),
     loaded: json<SessionRecord['loaded']>(scope, row.loaded),

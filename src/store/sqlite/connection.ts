@@ -67,6 +67,7 @@ export async function openConnection(file: string, clock: Clock = systemClock): 
         }
       }),
     damaged: (cause) => damagedFile(path, cause),
+    description: { database: `state file ${path}`, elsewhere: 'name another directory with NEXUS_STATE_DIR' },
     close: () =>
       inTurn(() => {
         prepared.clear()

@@ -1,10 +1,11 @@
 import { systemClock } from '../../kernel/index.ts'
 import { currentOwner } from '../owner.ts'
 import { checkName } from '../rules.ts'
+import { migrate } from '../sql/migrate.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import type { SqliteStoreOptions, Store } from '../store.ts'
 import { openConnection } from './connection.ts'
-import { migrate } from './migrations.ts'
+import { SQLITE_SCHEMA } from './schema.ts'
 
 /** See `openSqliteStore`. */
 export async function createSqliteStore(options: SqliteStoreOptions): Promise<Store> {
@@ -12,7 +13,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   const projectId = checkName('project id', options.projectId)
   const connection = await openConnection(options.path, clock)
   try {
-    await migrate(connection)
+    await migrate(connection, SQLITE_SCHEMA)
   } catch (error) {
     await connection.close()
     throw error

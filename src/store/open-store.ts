@@ -1,0 +1,22 @@
+import type { PostgresStoreOptions, SqliteStoreOptions, Store } from './store.ts'
+
+/**
+ * Opens the state file, makes it when it is missing, and brings its schema up to date. Several processes may share it.
+ * What a method acknowledged survives kill -9 and loss of power.
+ * Throws `NexusError` STORE_FAILED, which names the file and the fix; a file it cannot use is left as it is.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { createSqliteStore } = await import('./sqlite/sqlite-store.ts')
+  return createSqliteStore(options)
+}
+
+/**
+ * Opens a Postgres database, makes its schema `nexus` when it is missing, and brings it up to date. Engines of several
+ * machines may share it; the server's clock decides about leases. Needs the package `pg`.
+ * A lost connection is made again for 30 s, and a change whose commit was cut off is applied once.
+ * Throws `NexusError` STORE_FAILED, which names host, port and database, the reason and the fix.
+ */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { createPostgresStore } = await import('./postgres/postgres-store.ts')
+  return createPostgresStore(options)
+}

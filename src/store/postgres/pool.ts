@@ -1,0 +1,110 @@
+import type { ClientBase, Pool, PoolClient, PoolConfig, QueryResult } from 'pg'
+import { NexusError } from '../../kernel/index.ts'
+import type { Target } from '../database.ts'
+import { MESSAGES, POSTGRES } from '../messages.ts'
+import { storeError } from '../rules.ts'
+import type { Row } from '../sql/scope.ts'
+import { ConnectionLost, toFailure } from './store-error.ts'
+
+/** Limits of the connections to a server. */
+export interface PoolLimits {
+  readonly maxConnections: number
+  readonly connectTimeoutMs: number
+  readonly statementTimeoutMs: number
+  /** How long a connection stays open that is not used. */
+  readonly idleTimeoutMs: number
+}
+
+export const POOL_LIMITS: PoolLimits = {
+  maxConnections: 4,
+  connectTimeoutMs: 5_000,
+  statementTimeoutMs: 10_000,
+  idleTimeoutMs: 30_000,
+}
+
+/** A process that stopped inside a transaction would bar the other writers of its project for longer. */
+const IDLE_IN_TRANSACTION_MS = 5_000
+/** The server ends a slow statement; after this much more, the connection itself is given up. */
+const GRACE_MS = 2_000
+
+/** Throws `ConnectionLost`, or STORE_FAILED. */
+export type Query = (text: string, values?: readonly (string | number)[]) => Promise<QueryResult<Row>>
+
+/** Connections to one database. */
+export interface Connections {
+  readonly target: Target
+  /** Runs `work` on a connection of its own. A connection that failed is not used again. */
+  use<T>(work: (query: Query) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** Loads `pg` and makes a pool; nothing is connected yet. Throws STORE_FAILED when `pg` is missing or the url is none. */
+export async function openPool(url: string, limits: PoolLimits): Promise<Connections> {
+  const pg = await loadPg()
+  const config = {
+    connectionString: url,
+    max: limits.maxConnections,
+    connectionTimeoutMillis: limits.connectTimeoutMs,
+    idleTimeoutMillis: limits.idleTimeoutMs,
+    ...(limits.statementTimeoutMs > 0 && { query_timeout: limits.statementTimeoutMs + GRACE_MS }),
+    keepAlive: true,
+    application_name: 'nexus',
+    types: { getTypeParser: (oid: number) => (oid === pg.types.builtins.INT8 ? Number : (text: string) => text) },
+    onConnect: async (client: ClientBase) => {
+      await client.query(`set search_path to nexus; set statement_timeout = ${limits.statementTimeoutMs};
+        set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}; set default_transaction_isolation = 'read committed'`)
+    },
+  }
+  const { pool, target } = makePool(pg, config)
+  // A connection that the server ended while it was not used: the next use gets another one.
+  pool.on('error', () => {})
+  return {
+    target,
+    async use(work) {
+      const client = await connect(pool, target)
+      const query: Query = (text, values) =>
+        client.query(text, values && [...values]).catch((error: unknown) => {
+          throw toFailure(target, error)
+        })
+      try {
+        const result = await work(query)
+        client.release()
+        return result
+      } catch (error) {
+        client.release(error instanceof ConnectionLost ? error : false)
+        throw error
+      }
+    },
+    close: () => (pool.ended || pool.ending ? Promise.resolve() : pool.end()),
+  }
+}
+
+async function connect(pool: Pool, target: Target): Promise<PoolClient> {
+  if (pool.ended || pool.ending) throw storeError('STORE_FAILED', MESSAGES.storeClosed({ path: target.database }))
+  try {
+    return await pool.connect()
+  } catch (error) {
+    throw toFailure(target, error)
+  }
+}
+
+type Pg = (typeof import('pg'))['default']
+
+async function loadPg(): Promise<Pg> {
+  try {
+    return (await import('pg')).default
+  } catch (cause) {
+    throw storeError('STORE_FAILED', POSTGRES.noClient(), cause)
+  }
+}
+
+function makePool(pg: Pg, config: PoolConfig): { pool: Pool; target: Target } {
+  try {
+    const { host, port, database } = new pg.Client(config)
+    return { pool: new pg.Pool(config), target: { host, port, database: database ?? '' } }
+  } catch {
+    // The error of the parser contains the url, and with it the password: it is left out.
+    const { message, fix } = POSTGRES.badUrl()
+    throw new NexusError('STORE_FAILED', message, { fix })
+  }
+}

@@ -1,0 +1,29 @@
+import type { Clock } from '../../kernel/index.ts'
+import type { Values } from '../sql/scope.ts'
+
+/** The server's clock, the same through one statement, in epoch milliseconds. */
+const SERVER_NOW = '(extract(epoch from statement_timestamp()) * 1000)::bigint'
+
+export interface Translated {
+  readonly text: string
+  readonly values: readonly (string | number)[]
+}
+
+/**
+ * The shared SQL with its named values (`:id`) as Postgres wants it: numbered, and each with its type, because Postgres
+ * cannot derive the type of a value that is compared with nothing but null. `clock` replaces the server's, for tests.
+ */
+export function translate(sql: string, values: Values, clock?: Clock): Translated {
+  const all = clock && sql.includes(':now') ? { ...values, now: Math.trunc(clock.now()) } : values
+  const numbers = new Map<string, number>()
+  const text = sql.replace(/(?<!:):([a-zA-Z]\w*)/g, (_, name: string) => {
+    const value = all[name]
+    if (name === 'now' && value === undefined) return SERVER_NOW
+    if (value === undefined) throw new Error(`The statement has no value for :${name}.`)
+    if (value === null) return 'null'
+    const number = numbers.get(name) ?? numbers.size + 1
+    numbers.set(name, number)
+    return `$${number}::${typeof value === 'number' ? 'bigint' : 'text'}`
+  })
+  return { text, values: [...numbers.keys()].map((name) => all[name] as string | number) }
+}
