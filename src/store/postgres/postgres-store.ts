@@ -1,4 +1,3 @@
-import { currentOwner } from '../owner.ts'
 import { checkName } from '../rules.ts'
 import { migrate } from '../sql/migrate.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
@@ -23,7 +22,7 @@ export async function createPostgresStore({ url, projectId, clock, pool }: Postg
   }
   const connection = createPostgresConnection(connections, { projectId, clock })
   await connection.run(FORGET_OLD_WRITERS, { projectId })
-  return createSqlStore(connection, { projectId, owner: currentOwner() })
+  return createSqlStore(connection, projectId)
 }
 
 /** Of processes that were killed. */
