@@ -1,4 +1,4 @@
-import { type Diagnostic, type Gated, type RejectedSkill, type Skill } from '../kernel/index.ts'
+import { type Diagnostic, type Gated, type InvalidSkill, type Skill } from '../kernel/index.ts'
 import { addressesIn, ownAddress, readingsOf } from './address.ts'
 import { arrange, type IsSame, type PassedOver } from './arrange.ts'
 import type { Catalog } from './catalog.ts'
@@ -11,7 +11,7 @@ import { versionOf } from './snapshot.ts'
 /** What discovery and gating found. */
 export interface CatalogParts {
   readonly gated: Gated
-  readonly rejected?: readonly RejectedSkill[]
+  readonly invalid?: readonly InvalidSkill[]
   readonly diagnostics?: readonly Diagnostic[]
   /** Tree digests of skills that share a name, by the path of SKILL.md: equal ones are duplicates. A skill without one equals no other. */
   readonly treeDigests?: ReadonlyMap<string, string>
@@ -22,7 +22,7 @@ export interface CatalogParts {
  * then, within one source, the last in path order, which discovery warns of. Pure; the same input gives the same catalog and version.
  * A copy that cannot run here leaves its name to a ready one; a disabled copy hides all lower ones; an untrusted one hides no trusted one.
  */
-export function buildCatalog({ gated, rejected = [], diagnostics = [], treeDigests }: CatalogParts): Catalog {
+export function buildCatalog({ gated, invalid = [], diagnostics = [], treeDigests }: CatalogParts): Catalog {
   const isSame: IsSame = (a, b) =>
     a.directory === b.directory ||
     (treeDigests?.has(a.file) === true && treeDigests.get(a.file) === treeDigests.get(b.file))
@@ -46,8 +46,8 @@ export function buildCatalog({ gated, rejected = [], diagnostics = [], treeDiges
     (addresses ??= addressesIn(copies)).numbered.get(skill) ?? ownAddress(skill)
   return Object.freeze({
     ...{ skills: Object.freeze(skills), held: Object.freeze(held), shadowed: Object.freeze(shadowed) },
-    rejected,
-    diagnostics: [...diagnostics, ...aboutInvalid(rejected, winners), ...passedOver.map(aboutHeld)],
+    invalid,
+    diagnostics: [...diagnostics, ...aboutInvalid(invalid, winners), ...passedOver.map(aboutHeld)],
     get version() {
       return (version ??= versionOf(skills))
     },
@@ -61,8 +61,8 @@ export function buildCatalog({ gated, rejected = [], diagnostics = [], treeDiges
 }
 
 /** A warning for each name whose best copy cannot be read, so that a lower one is used. */
-function* aboutInvalid(rejected: readonly RejectedSkill[], winners: ReadonlyMap<string, Copy>): Generator<Diagnostic> {
-  for (const { name, file, origin } of rejected) {
+function* aboutInvalid(invalid: readonly InvalidSkill[], winners: ReadonlyMap<string, Copy>): Generator<Diagnostic> {
+  for (const { name, file, origin } of invalid) {
     const used = winners.get(toKey(name))?.skill
     if (!used || !origin.trusted || compareOrigins(origin, used.origin) >= 0) continue
     const facts = { name: shownName(used), source: origin.source, file, used: used.file }

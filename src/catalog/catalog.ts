@@ -1,4 +1,4 @@
-import type { Diagnostic, HeldReason, HeldSkill, RejectedSkill, Skill } from '../kernel/index.ts'
+import type { Diagnostic, HeldReason, HeldSkill, InvalidSkill, Skill } from '../kernel/index.ts'
 
 /** A skill that another copy of the same name hides. It stays addressable, see `Catalog.addressOf`. */
 export interface ShadowedSkill {
@@ -21,7 +21,7 @@ export interface Catalog {
   /** Copies that cannot run or be used here, and that no other copy hides; sorted like `skills`. */
   readonly held: readonly HeldSkill[]
   readonly shadowed: readonly ShadowedSkill[]
-  readonly rejected: readonly RejectedSkill[]
+  readonly invalid: readonly InvalidSkill[]
   readonly diagnostics: readonly Diagnostic[]
   /** Hex sha256 over addresses, descriptions and sizes of `skills`: changes when what the model sees changes. */
   readonly version: string

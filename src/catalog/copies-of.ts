@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { type RejectedSkill, type Skill, skillAddress } from '../kernel/index.ts'
+import { type InvalidSkill, type Skill, skillAddress } from '../kernel/index.ts'
 import { readingsOf } from './address.ts'
 import type { Catalog, ShadowedSkill } from './catalog.ts'
 import { keyOf, takesPart, toKey } from './copy.ts'
@@ -9,7 +9,7 @@ export interface Copies {
   readonly skills: readonly Skill[]
   readonly held: Catalog['held']
   readonly shadowed: readonly ShadowedSkill[]
-  readonly rejected: readonly RejectedSkill[]
+  readonly invalid: readonly InvalidSkill[]
   /** Their SKILL.md files. */
   readonly files: ReadonlySet<string>
   /** True when no skill has that name, but a directory. */
@@ -18,7 +18,7 @@ export interface Copies {
   readonly alike: readonly Skill[]
 }
 
-type Candidate = Skill | RejectedSkill
+type Candidate = Skill | InvalidSkill
 
 /**
  * Every copy that a text means, whatever its state: by address, else by name, else by path, else by the directory's name. A text is tried
@@ -58,15 +58,15 @@ function takesName({ skills, held, shadowed }: Copies): boolean {
 }
 
 function matching(
-  catalog: Pick<Catalog, 'skills' | 'held' | 'shadowed' | 'rejected'>,
+  catalog: Pick<Catalog, 'skills' | 'held' | 'shadowed' | 'invalid'>,
   isMeant: (place: Candidate) => boolean,
 ): Copies {
   const skills = catalog.skills.filter(isMeant)
   const held = catalog.held.filter(({ skill }) => isMeant(skill))
   const shadowed = catalog.shadowed.filter(({ skill }) => isMeant(skill))
-  const rejected = catalog.rejected.filter(isMeant)
-  const copies = { skills, held, shadowed, rejected }
-  const files = new Set([...everyCopy(copies), ...rejected].map(({ file }) => file))
+  const invalid = catalog.invalid.filter(isMeant)
+  const copies = { skills, held, shadowed, invalid }
+  const files = new Set([...everyCopy(copies), ...invalid].map(({ file }) => file))
   return { ...copies, files, isDirectory: false, alike: [] }
 }
 

@@ -72,7 +72,7 @@ function firstOf(names: readonly string[], find: Catalog['find']): Skill | undef
 }
 
 /** Why a skill that exists cannot be named, by its name and its address. */
-function hiddenSkills({ skills, held, rejected }: Catalog): ReadonlyMap<string, string> {
+function hiddenSkills({ skills, held, invalid }: Catalog): ReadonlyMap<string, string> {
   const why = new Map<string, string>()
   const add = (thing: Pick<Skill, 'name' | 'origin'>, text: string): void => {
     for (const key of [nameKey(shownText(thing.name)), nameKey(skillAddress(thing))])
@@ -88,7 +88,7 @@ function hiddenSkills({ skills, held, rejected }: Catalog): ReadonlyMap<string, 
       ),
     )
   }
-  for (const broken of rejected) {
+  for (const broken of invalid) {
     add(broken, MESSAGES.mention.invalid(shownText(broken.name)))
   }
   return why

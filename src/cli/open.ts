@@ -52,7 +52,7 @@ export async function openFor(invocation: Invocation, options: OpenOptions = {})
 export function findings(seen: Seen): readonly Diagnostic[] {
   const errors = seen.found.filter(({ severity }) => severity === 'error')
   if (errors.length === 0) return seen.diagnostics
-  const copies = [...everyCopy(seen.catalog), ...seen.catalog.rejected]
+  const copies = [...everyCopy(seen.catalog), ...seen.catalog.invalid]
   const ofSkills = new Set(copies.flatMap((copy) => copy.diagnostics))
   return [...seen.diagnostics, ...errors.filter((found) => !ofSkills.has(found))]
 }

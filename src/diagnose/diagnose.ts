@@ -7,7 +7,7 @@ import {
   shownName,
   shownText,
 } from '../catalog/index.ts'
-import { type Diagnostic, type HeldReason, type RejectedSkill, type Skill, skillAddress } from '../kernel/index.ts'
+import { type Diagnostic, type HeldReason, type InvalidSkill, type Skill, skillAddress } from '../kernel/index.ts'
 import type { Facts } from './facts.ts'
 import { type Finding, finding, fromDiagnostics, type Verdict } from './finding.ts'
 import { aboutHeld, aboutReason } from './held.ts'
@@ -49,7 +49,7 @@ export function diagnose(asked: string, facts: Facts): Diagnosis {
   const copies = copiesOf(catalog, asked)
   const name = shownText(asked).slice(0, MAX_SHOWN_CHARS)
   const skills = everyCopy(copies).map((skill) => diagnoseCopy(skill, facts))
-  const invalid = copies.rejected.map(diagnoseInvalid)
+  const invalid = copies.invalid.map(diagnoseInvalid)
   const order: readonly Verdict[] = ['ready', 'unloadable', 'held', 'invalid', 'shadowed']
   const all = [...skills, ...invalid].toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict))
   const [first] = all
@@ -92,11 +92,11 @@ export function diagnoseCopy(skill: Skill, facts: Facts): CopyDiagnosis {
 }
 
 /** The same of one that cannot be read. */
-export function diagnoseInvalid(broken: RejectedSkill): CopyDiagnosis {
+export function diagnoseInvalid(broken: InvalidSkill): CopyDiagnosis {
   const { name, file, diagnostics } = broken
   const found = fromDiagnostics(diagnostics)
-  const unknown = { path: file, ...MESSAGES.rejected(), command: ['skills', 'validate', file] }
-  const findings = found.length > 0 ? found : [finding('rejected', 'error', unknown)]
+  const unknown = { path: file, ...MESSAGES.invalid(), command: ['skills', 'validate', file] }
+  const findings = found.length > 0 ? found : [finding('invalid', 'error', unknown)]
   return { name: shownText(name), address: skillAddress(broken), file, verdict: 'invalid', findings }
 }
 

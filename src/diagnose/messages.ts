@@ -24,7 +24,7 @@ export interface Misplaced {
 
 /** The words of every finding, by its code. They are made once, from facts; `finding` makes them safe to print. */
 export const MESSAGES = {
-  rejected: () => words('Nexus cannot read it as a skill.', 'Run:'),
+  invalid: () => words('Nexus cannot read it as a skill.', 'Run:'),
   'cannot-load': ({ message, fix }: Words) => words(`Nexus cannot load it: ${message}.`, fix),
   'left-out': (names: string) =>
     words(`These files are not part of the skill, so neither the model nor commands get them: ${names}.`, LEFT_OUT_FIX),

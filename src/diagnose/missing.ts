@@ -63,7 +63,7 @@ function wrongAddress(asked: string, { catalog, roots = [] }: Facts): Finding | 
   if (name === '') return undefined
   const isMeant = (copy: { readonly name: string }): boolean => nameKey(copy.name) === nameKey(name)
   const readable = everyCopy(catalog).filter((skill) => isMeant({ name: shownName(skill) }))
-  const addresses = [...readable.map(catalog.addressOf), ...catalog.rejected.filter(isMeant).map(skillAddress)]
+  const addresses = [...readable.map(catalog.addressOf), ...catalog.invalid.filter(isMeant).map(skillAddress)]
   const root = roots.find((each) => each.source === source)
   if (root === undefined && addresses.length === 0) return undefined
   const sources = [...new Set(roots.map((each) => each.source))]
@@ -77,7 +77,7 @@ function wrongAddress(asked: string, { catalog, roots = [] }: Facts): Finding | 
 function notFound(name: string, { catalog, roots = [] }: Facts, isBlocked: boolean): Finding {
   const all = [
     ...[...catalog.skills, ...catalog.held.map(({ skill }) => skill)].map(shownName),
-    ...catalog.rejected.map((broken) => broken.name),
+    ...catalog.invalid.map((broken) => broken.name),
   ]
   const shown = name.slice(0, MAX_SHOWN_CHARS)
   const root = roots.find(({ path }) => path === name || lastPart(path) === name)

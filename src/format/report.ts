@@ -34,7 +34,7 @@ export function createReport(path: string): Report {
     const [message, fix] = wordsOf(found)
     diagnostics.push({
       code,
-      severity: FORMAT_CODES[code].severity,
+      severity: FORMAT_CODES[code],
       message: count === FORMAT_LIMITS.maxFindings ? `${message} ${LAST}` : message,
       path,
       ...(line === undefined ? {} : { line }),

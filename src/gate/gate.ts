@@ -1,4 +1,4 @@
-import type { Gated, HeldSkill, RejectedSkill, Skill, TargetFacts } from '../kernel/index.ts'
+import type { Gated, HeldSkill, InvalidSkill, Skill, TargetFacts } from '../kernel/index.ts'
 import { lacksOf } from './needs.ts'
 import { prepare } from './prepare.ts'
 import { reasonFor } from './reasons.ts'
@@ -6,14 +6,14 @@ import type { GateRules } from './rules.ts'
 
 /**
  * Sorts skills into those that can run on the target and those that are held, each with every reason. Each skill is in exactly one
- * list, in the order given. `rejected` are skills that could not be read: no other skill gets what is configured for a trusted one.
+ * list, in the order given. `invalid` are skills that could not be read: no other skill gets what is configured for a trusted one.
  */
 export function gate(
   skills: readonly Skill[],
   facts: TargetFacts,
-  rules: GateRules & { readonly rejected?: readonly RejectedSkill[] },
+  rules: GateRules & { readonly invalid?: readonly InvalidSkill[] },
 ): Gated {
-  const context = prepare(facts, rules, { skills, rejected: rules.rejected ?? [] })
+  const context = prepare(facts, rules, { skills, invalid: rules.invalid ?? [] })
   const ready: Skill[] = []
   const held: HeldSkill[] = []
   for (const skill of skills) {

@@ -1,7 +1,7 @@
 import {
   configKey,
   nameKey,
-  type RejectedSkill,
+  type InvalidSkill,
   type Skill,
   skillAddress,
   type TargetFacts,
@@ -34,10 +34,10 @@ export interface GateContext {
 /** Every skill that was found. */
 export interface FoundSkills {
   readonly skills: readonly Skill[]
-  readonly rejected: readonly RejectedSkill[]
+  readonly invalid: readonly InvalidSkill[]
 }
 
-export function prepare(facts: TargetFacts, rules: GateRules, { skills, rejected }: FoundSkills): GateContext {
+export function prepare(facts: TargetFacts, rules: GateRules, { skills, invalid }: FoundSkills): GateContext {
   const bins = new Map<string, boolean>()
   const hasBin = (name: string): boolean => {
     const isThere = bins.get(name) ?? (isBinName(name) && facts.hasBin(name))
@@ -55,7 +55,7 @@ export function prepare(facts: TargetFacts, rules: GateRules, { skills, rejected
     disabled: switchedOff(rules),
     allowed: rules.allowList && new Set(rules.allowList.map(nameKey)),
     hasBroken: [...rules.entries.values()].some(({ broken }) => broken !== undefined && broken.size > 0),
-    isNameOfSkill: (name) => (names ??= trustedNames(skills, rejected)).has(nameKey(name)),
+    isNameOfSkill: (name) => (names ??= trustedNames(skills, invalid)).has(nameKey(name)),
     isAddress: (text) => (addresses ??= trustedAddresses(skills)).has(nameKey(text)),
   }
 }

@@ -55,7 +55,7 @@ export {
   type Manifest,
   type ManifestEntry,
   type OsName,
-  type RejectedSkill,
+  type InvalidSkill,
   type Requirements,
   type Skill,
   skillAddress,

@@ -111,7 +111,7 @@ export interface Skill extends Omit<SkillDocument, 'body' | 'name' | 'descriptio
 }
 
 /** A directory with a SKILL.md that could not become a skill; `diagnostics` say why, the first error first. */
-export interface RejectedSkill {
+export interface InvalidSkill {
   /** Name as far as it could be read, else the directory's name. */
   readonly name: string
   readonly file: string
@@ -154,11 +154,11 @@ export function configKey(
  */
 export function trustedNames(
   skills: Iterable<Pick<Skill, 'name' | 'origin'>>,
-  rejected: Iterable<RejectedSkill>,
+  invalid: Iterable<InvalidSkill>,
 ): ReadonlySet<string> {
   const names = new Set<string>()
   for (const { name, origin } of skills) if (origin.trusted) names.add(nameKey(name))
-  for (const { name, file, origin } of rejected) {
+  for (const { name, file, origin } of invalid) {
     if (origin.trusted) names.add(nameKey(name)).add(nameKey(basename(dirname(file))))
   }
   return names

@@ -1,5 +1,5 @@
 import { type Catalog, copiesOf, shownName } from '../catalog/index.ts'
-import { nearest, type NexusError, type RejectedSkill, type Skill, toSafeLine } from '../kernel/index.ts'
+import { nearest, type NexusError, type InvalidSkill, type Skill, toSafeLine } from '../kernel/index.ts'
 import { errorOf, MESSAGES } from './messages.ts'
 
 const MAX_LISTED_NAMES = 20
@@ -22,8 +22,8 @@ function explain(catalog: Catalog, wanted: string): NexusError {
   const copies = copiesOf(catalog, wanted)
   // A model asks by name; it does not mean a directory of that name.
   const [held] = copies.isDirectory ? [] : copies.held
-  const rejected = held || copies.isDirectory ? undefined : copies.rejected[0]
-  if (rejected) return invalidSkill(shown, rejected)
+  const invalid = held || copies.isDirectory ? undefined : copies.invalid[0]
+  if (invalid) return invalidSkill(shown, invalid)
   const notFound = (fix: string): NexusError =>
     errorOf('SKILL_NOT_FOUND', MESSAGES.notFound(shown, availableSkills(catalog), fix))
   if (held) return notFound(MESSAGES.held(held.reasons.map(({ text, fix }) => `${text} (${fix})`)))
@@ -42,7 +42,7 @@ function availableSkills({ skills, callName }: Catalog): string {
 /** SKILL_INVALID with the first finding: file, line and fix. The finding is the cause, for callers that print more than the sentence. */
 export function invalidSkill(
   name: string,
-  { file, diagnostics }: Pick<RejectedSkill, 'file' | 'diagnostics'>,
+  { file, diagnostics }: Pick<InvalidSkill, 'file' | 'diagnostics'>,
 ): NexusError {
   const first = diagnostics.find(({ severity }) => severity === 'error') ?? diagnostics[0]
   const { line, fix } = first ?? {}

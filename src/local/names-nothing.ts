@@ -44,7 +44,7 @@ export function findUnknownSkills(loaded: LoadedConfig, catalog: Catalog): Promi
   const names = [
     ...copies.flatMap(({ name, metadata: { skillKey } }) => [name, ...(skillKey === undefined ? [] : [skillKey])]),
     // The name of one that cannot be read may be anything: that of its directory counts too.
-    ...catalog.rejected.flatMap(({ name, file }) => [name, basename(dirname(file))]),
+    ...catalog.invalid.flatMap(({ name, file }) => [name, basename(dirname(file))]),
   ]
   const known = new Set(names.map(nameKey))
   const { skills, agents } = loaded.config

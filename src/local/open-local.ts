@@ -83,9 +83,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     refreshOnCall: config.skills.refreshOnCall,
     prompt: config.skills.prompt,
     ...(store && { store }),
-    ...(options.approve && { approve: options.approve }),
-    ...(options.waitForAnswers !== undefined && { waitForAnswers: options.waitForAnswers }),
-    ...(options.registerTools && { registerTools: options.registerTools }),
+    ...ofCaller(options),
   }
   const runtime = await createRuntime(parts, options.signal ? { signal: options.signal } : {})
   const watcher = await follow(runtime, config, options)
@@ -104,6 +102,15 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
       await runtime.close()
       await store?.close()
     },
+  }
+}
+
+/** The parts that the caller gives: who is asked, and more tools. */
+function ofCaller({ approve, waitForAnswers, registerTools }: LocalOptions): Partial<Parts> {
+  return {
+    ...(approve && { approve }),
+    ...(waitForAnswers !== undefined && { waitForAnswers }),
+    ...(registerTools && { registerTools }),
   }
 }
 

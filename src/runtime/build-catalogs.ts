@@ -30,15 +30,15 @@ export interface FoundSkills {
 export async function findSkills(parts: SkillParts, signal?: AbortSignal): Promise<FoundSkills> {
   const { sources, facts, gateRules = NO_GATE_RULES } = parts
   const result = await discover(sources, signal ? { signal } : {})
-  const { skills, rejected, diagnostics, treeDigests } = result
+  const { skills, invalid, diagnostics, treeDigests } = result
   const catalogs = new Map<string, Catalog>()
   return {
     result,
     catalogFor(key, rules) {
       const known = catalogs.get(key)
       if (known) return known
-      const gated = gate(skills, facts, { ...withRules(gateRules, rules()), rejected })
-      const catalog = buildCatalog({ gated, rejected, diagnostics, ...(treeDigests && { treeDigests }) })
+      const gated = gate(skills, facts, { ...withRules(gateRules, rules()), invalid })
+      const catalog = buildCatalog({ gated, invalid, diagnostics, ...(treeDigests && { treeDigests }) })
       catalogs.set(key, catalog)
       return catalog
     },

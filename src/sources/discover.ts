@@ -4,7 +4,7 @@ import {
   isNexusError,
   nameKey,
   NexusError,
-  type RejectedSkill,
+  type InvalidSkill,
   sha256,
   type Skill,
   SKILL_FILE,
@@ -30,7 +30,7 @@ export async function discover(
 ): Promise<SourceResult> {
   checkIds(sources)
   const skills: Skill[] = []
-  const rejected: RejectedSkill[] = []
+  const invalid: InvalidSkill[] = []
   const diagnostics: Diagnostic[] = []
   // Sources breathe by themselves, but many that are small enough not to would make one long stretch.
   const pace = createPace(signal)
@@ -41,7 +41,7 @@ export async function discover(
       const result = await source.discover(signal)
       // Not by spreading into push: a large source would exceed the number of arguments.
       for (const skill of result.skills) skills.push(skill)
-      for (const skill of result.rejected) rejected.push(skill)
+      for (const skill of result.invalid) invalid.push(skill)
       for (const diagnostic of result.diagnostics) diagnostics.push(diagnostic)
     } catch (error) {
       throwIfAborted(signal)
@@ -56,7 +56,7 @@ export async function discover(
     await addTreeDigests(copies, treeDigests, signal)
     diagnostics.push(...duplicatesIn(copies, treeDigests))
   }
-  return { skills, rejected, diagnostics, treeDigests }
+  return { skills, invalid, diagnostics, treeDigests }
 }
 
 /**

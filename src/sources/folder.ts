@@ -45,7 +45,7 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
       const root = findRoot(options)
       if (typeof root !== 'string') {
         previousSearch.forget()
-        return { skills: [], rejected: [], diagnostics: [root] }
+        return { skills: [], invalid: [], diagnostics: [root] }
       }
       const recall = previousSearch.begin(root)
       const { maxFileBytes } = limits

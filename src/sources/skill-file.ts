@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { basename } from 'node:path'
 import { parseSkill } from '../format/index.ts'
-import { type Diagnostic, type RejectedSkill, SKILL_FILE, type SkillOrigin } from '../kernel/index.ts'
+import { type Diagnostic, type InvalidSkill, SKILL_FILE, type SkillOrigin } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { kindOf, openUnseen, readInto, stampOf } from './files/open.ts'
 import { MESSAGES } from './messages.ts'
@@ -58,7 +58,7 @@ export function readCandidate(place: CandidateDirectory, context: CandidateConte
   } catch (error) {
     const opened = openOtherwise(file, error, context.root)
     if (typeof opened === 'string') return opened
-    if ('code' in opened) return rejected(place.path, file, { context, diagnostics: [opened] })
+    if ('code' in opened) return invalidSkill(place.path, file, { context, diagnostics: [opened] })
     return readOpened(place, opened, context)
   }
   return readOpened(place, { fd, file, notes: NO_NOTES }, context)
@@ -71,7 +71,7 @@ function readOpened(place: CandidateDirectory, { fd, file, notes }: Opened, cont
     const stats = fstatSync(fd)
     if (!stats.isFile()) {
       const kind = notRegular(`${directory}/${SKILL_FILE}`, kindOf(stats))
-      return rejected(directory, kind.path, { context, diagnostics: [kind] })
+      return invalidSkill(directory, kind.path, { context, diagnostics: [kind] })
     }
     const read = readWhole(place, { fd, file, notes, stats }, context)
     // What a link leads to is read each time.
@@ -80,18 +80,18 @@ function readOpened(place: CandidateDirectory, { fd, file, notes }: Opened, cont
   } catch (error) {
     const path = `${directory}/${SKILL_FILE}`
     const words = MESSAGES['skill-file-unreadable'].failed(reasonOf(error))
-    return rejected(directory, path, { context, diagnostics: [finding('skill-file-unreadable', path, words)] })
+    return invalidSkill(directory, path, { context, diagnostics: [finding('skill-file-unreadable', path, words)] })
   } finally {
     closeSync(fd)
   }
 }
 
 /** A directory whose skill could not be read, under the directory's name. */
-export function rejected(
+export function invalidSkill(
   directory: string,
   file: string,
   { context, diagnostics }: { context: CandidateContext; diagnostics: readonly Diagnostic[] },
-): RejectedSkill {
+): InvalidSkill {
   const errorsFirst = [...diagnostics.filter(isError), ...diagnostics.filter((diagnostic) => !isError(diagnostic))]
   return { name: basename(directory), file, origin: context.origin, diagnostics: errorsFirst }
 }
@@ -191,10 +191,10 @@ function readWhole(place: CandidateDirectory, { fd, file, notes, stats }: OpenFi
   if (bytes === undefined) {
     const words = MESSAGES['file-too-large'](stats.size, maxFileBytes)
     const tooLarge = { ...finding('file-too-large', path, words), line: 1, column: 1 }
-    return rejected(directory, path, { context, diagnostics: [tooLarge] })
+    return invalidSkill(directory, path, { context, diagnostics: [tooLarge] })
   }
   const { document, diagnostics } = parseSkill(bytes, { path, directoryName: label, maxBytes: maxFileBytes })
-  if (document === undefined) return rejected(directory, path, { context, diagnostics: [...notes, ...diagnostics] })
+  if (document === undefined) return invalidSkill(directory, path, { context, diagnostics: [...notes, ...diagnostics] })
   const isRoot = directory === context.root
   const found = diagnostics.map((each) => withFixOfPlace(each, { isRoot, notes, label }))
   // One property after the other: of thousands of skills each copy of an object costs.

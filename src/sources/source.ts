@@ -1,10 +1,10 @@
-import { DEFAULTS, type Diagnostic, type RejectedSkill, type Skill, type Tier } from '../kernel/index.ts'
+import { DEFAULTS, type Diagnostic, type InvalidSkill, type Skill, type Tier } from '../kernel/index.ts'
 
-/** What a source holds. Nothing is dropped silently: each candidate is a skill or rejected, the rest is in `diagnostics`. */
+/** What a source holds. Nothing is dropped silently: each candidate is a skill or invalid, the rest is in `diagnostics`. */
 export interface SourceResult {
   /** In byte order of their paths, directory by directory. */
   readonly skills: readonly Skill[]
-  readonly rejected: readonly RejectedSkill[]
+  readonly invalid: readonly InvalidSkill[]
   /** Findings about the source itself; those about one skill are with that skill. */
   readonly diagnostics: readonly Diagnostic[]
   /** Tree digests by the path of SKILL.md, for copies of one name whose SKILL.md files are equal; a tree that cannot be read has none. */

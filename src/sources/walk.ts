@@ -1,13 +1,13 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { type Diagnostic, type RejectedSkill, type Skill, SKILL_FILE } from '../kernel/index.ts'
+import { type Diagnostic, type InvalidSkill, type Skill, SKILL_FILE } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { isSkill } from './found/previous-search.ts'
 import { exists, hiddenSkill, otherFileName, type Words } from './found/hints.ts'
 import { inByteOrder, isLeftOut } from './listing.ts'
 import { MESSAGES } from './messages.ts'
 import type { Pace } from './pace.ts'
-import { type CandidateContext, isInside, type CandidateDirectory, readCandidate, rejected } from './skill-file.ts'
+import { type CandidateContext, isInside, type CandidateDirectory, readCandidate, invalidSkill } from './skill-file.ts'
 import type { SourceLimits, SourceResult } from './source.ts'
 
 /** Findings of one code that are listed one by one; the rest is counted. */
@@ -29,7 +29,7 @@ interface TreeDirectory extends CandidateDirectory {
 
 interface Walk extends WalkOptions {
   readonly skills: Skill[]
-  readonly rejected: RejectedSkill[]
+  readonly invalid: InvalidSkill[]
   readonly diagnostics: Diagnostic[]
   readonly counts: Map<SourceCode, number>
   /** Places still to be visited, the next one last. */
@@ -42,7 +42,7 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<So
   const walk: Walk = {
     ...options,
     skills: [],
-    rejected: [],
+    invalid: [],
     diagnostics: [],
     counts: new Map(),
     ahead: [{ path: root, name: basename(root), depth: 0, isLink: false }],
@@ -56,8 +56,8 @@ export async function walkFolder(root: string, options: WalkOptions): Promise<So
   for (const [code, count] of walk.counts) {
     if (count > LISTED) walk.diagnostics.push(finding(code, root, MESSAGES.notListed(count - LISTED)))
   }
-  const { skills, rejected: refused, diagnostics } = walk
-  return { skills, rejected: refused, diagnostics }
+  const { skills, invalid: refused, diagnostics } = walk
+  return { skills, invalid: refused, diagnostics }
 }
 
 /** Reads one directory; false when that ends the walk. */
@@ -73,7 +73,7 @@ function visit(walk: Walk, asked: TreeDirectory): boolean {
   }
   const holdsSkill = candidate !== 'absent'
   if (holdsSkill && isSkill(candidate)) walk.skills.push(candidate)
-  else if (holdsSkill) walk.rejected.push(candidate)
+  else if (holdsSkill) walk.invalid.push(candidate)
   return (holdsSkill && !walk.nested && place.depth > 0) || goBelow(walk, place, holdsSkill)
 }
 
@@ -98,9 +98,9 @@ function goBelow(walk: Walk, place: TreeDirectory, holdsSkill: boolean): boolean
 }
 
 /** A file whose name is nearly the one that is read. */
-function rejectOtherName({ rejected: refused, context }: Walk, path: string, entries: readonly Dirent[]): void {
+function rejectOtherName({ invalid: refused, context }: Walk, path: string, entries: readonly Dirent[]): void {
   const diagnostic = otherFileName(path, entries)
-  if (diagnostic) refused.push(rejected(path, diagnostic.path, { context, diagnostics: [diagnostic] }))
+  if (diagnostic) refused.push(invalidSkill(path, diagnostic.path, { context, diagnostics: [diagnostic] }))
 }
 
 /** Ends the walk when the root is gone as well. */

@@ -102,7 +102,7 @@ async function runWatched(run: (signal: AbortSignal) => Promise<Outcome>, watche
       ? toEnded(stopped, late)
       : failed(stopped.code, `${stopped.message} It has not stopped yet.`)
   } finally {
-    settled.abort()
+    settled.abort(ENDED)
   }
 }
 
@@ -112,6 +112,9 @@ function timeLimit({ options: own }: Tool, { limits }: ToolContext, { timeoutMs:
   const most = limits?.timeoutMs ?? 0
   return most > 0 && (timeoutMs === 0 || most < timeoutMs) ? most : timeoutMs
 }
+
+/** A reason of its own spares each call a DOMException with its stack. */
+const ENDED = 'the call has ended'
 
 interface Stopped {
   readonly code: Extract<FailureCode, 'CANCELLED' | 'TIMEOUT'>

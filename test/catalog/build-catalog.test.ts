@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import fc from 'fast-check'
 
-import type { HeldSkill, RejectedSkill, Skill, Tier } from '../../src/kernel/index.ts'
+import type { HeldSkill, InvalidSkill, Skill, Tier } from '../../src/kernel/index.ts'
 import { skillAddress, TIERS } from '../../src/kernel/index.ts'
 import { buildCatalog } from '../../src/catalog/index.ts'
 import { catalogOf, copy, held } from './copies.ts'
@@ -196,9 +196,9 @@ test('skills are sorted by the bytes of their names', () => {
 
 test('a lower copy that stands in for an unreadable one is announced', () => {
   const origin = { source: 'workspace', tier: 'workspace', rank: 0, trusted: true } as const
-  const broken: RejectedSkill = { name: 'github', file: '/w/github/SKILL.md', origin, diagnostics: [] }
+  const broken: InvalidSkill = { name: 'github', file: '/w/github/SKILL.md', origin, diagnostics: [] }
   const catalog = catalogOf([copy('github', { tier: 'bundled' })], [], [broken])
-  assert.deepEqual(catalog.rejected, [broken])
+  assert.deepEqual(catalog.invalid, [broken])
   assert.deepEqual(
     catalog.diagnostics.map(({ code, path }) => [code, path]),
     [['lower-copy-used', '/w/github/SKILL.md']],

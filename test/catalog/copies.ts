@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import type { HeldCode, HeldSkill, RejectedSkill, Skill, Tier } from '../../src/kernel/index.ts'
+import type { HeldCode, HeldSkill, InvalidSkill, Skill, Tier } from '../../src/kernel/index.ts'
 import { buildCatalog, type Catalog } from '../../src/catalog/index.ts'
 
 export interface CopySketch {
@@ -46,10 +46,10 @@ export function held(skill: Skill, code: HeldCode = 'bin'): HeldSkill {
 export function catalogOf(
   ready: readonly Skill[],
   heldBack: readonly HeldSkill[] = [],
-  rejected: readonly RejectedSkill[] = [],
+  invalid: readonly InvalidSkill[] = [],
 ): Catalog {
   const all = [...ready, ...heldBack.map(({ skill }) => skill)]
   // The size says which bytes there are.
   const treeDigests = new Map(all.map(({ file, stamp }) => [file, String(stamp.size)]))
-  return buildCatalog({ gated: { ready, held: heldBack }, rejected, treeDigests })
+  return buildCatalog({ gated: { ready, held: heldBack }, invalid, treeDigests })
 }

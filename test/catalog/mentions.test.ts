@@ -50,7 +50,7 @@ test('a skill that is held, unreadable, or not for people is a visible problem',
   const { origin } = modelOnly
   const other = buildCatalog({
     gated: { ready: [modelOnly], held: [] },
-    rejected: [{ name: 'broken', file: '/x/broken/SKILL.md', origin, diagnostics: [] }],
+    invalid: [{ name: 'broken', file: '/x/broken/SKILL.md', origin, diagnostics: [] }],
   })
   const found = mentions('$inner and $broken.', other)
   assert.deepEqual(found.skills, [])

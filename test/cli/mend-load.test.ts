@@ -16,7 +16,7 @@ function files(desk: Desk, directory: string, count: number): void {
 
 mends('a NUL deep in the body', {
   break: (desk) => desk.put(FILE, `${LONG}\0\n`),
-  ...{ code: 'nul-character', line: 9, says: /^a NUL character/ },
+  ...{ code: 'nul-character', line: 9, says: /^The file contains a NUL character/ },
   mend: (desk) => desk.put(FILE, LONG),
 })
 mends('more files than a skill may have', {

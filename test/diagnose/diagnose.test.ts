@@ -11,7 +11,7 @@ import {
   toSnapshot,
 } from '../../src/catalog/index.ts'
 import { diagnose, type Facts } from '../../src/diagnose/index.ts'
-import type { Diagnostic, HeldReason, RejectedSkill, Skill } from '../../src/kernel/index.ts'
+import type { Diagnostic, HeldReason, InvalidSkill, Skill } from '../../src/kernel/index.ts'
 import { catalogOf, copy, held } from '../catalog/copies.ts'
 
 const codes = (name: string, parts: Facts): readonly string[] => diagnose(name, parts).findings.map(({ code }) => code)
@@ -26,7 +26,7 @@ function snapshotOf(skills: readonly Skill[]): NonNullable<Facts['snapshot']> {
   return snapshot
 }
 
-function rejectedAs(name: string, diagnostics: readonly Diagnostic[]): RejectedSkill {
+function invalidAs(name: string, diagnostics: readonly Diagnostic[]): InvalidSkill {
   const { origin, file } = copy(name)
   return { name, file, origin, diagnostics }
 }
@@ -105,7 +105,7 @@ test('every reason of a held skill is a finding with the fix of the gate', () =>
 
 test('a file that cannot be read gives its diagnostics with line and fix', () => {
   const { file } = copy('bad')
-  const broken = rejectedAs('bad', [
+  const broken = invalidAs('bad', [
     {
       code: 'yaml-invalid',
       severity: 'error',

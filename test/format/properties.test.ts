@@ -15,7 +15,7 @@ function checkLaws(result: ParsedSkill, text?: string): void {
   const lines = text?.replace(/^\uFEFF/, '').split(/\r\n?|\n/)
   for (const { code, severity, line, column } of diagnostics) {
     assert.notEqual(code, 'parser-failed')
-    assert.equal(severity, FORMAT_CODES[code as keyof typeof FORMAT_CODES].severity)
+    assert.equal(severity, FORMAT_CODES[code as keyof typeof FORMAT_CODES])
     if (lines && line !== undefined)
       assert.ok(line >= 1 && line <= lines.length, `${code} at line ${line} of ${lines.length}`)
     if (column !== undefined) assert.ok(column >= 1)

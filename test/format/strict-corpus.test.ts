@@ -35,9 +35,6 @@ function wanted(notes: string): readonly ('ok' | 'warning' | 'error')[] {
   return strict.startsWith('ok') ? ['ok'] : ['warning']
 }
 
-/** Its note allows to read it; tags before quotes are refused since (docs/decisions.md, 2026-11-22). */
-const REFUSED: ReadonlySet<string> = new Set(['tag-js'])
-
 test('strict validation says of every edge case what its note recommends', { skip }, () => {
   for (const { id, notes, files } of readLines(readFileSync(EDGES, 'utf8')) as EdgeCase[]) {
     const base64 = files.find(({ path }) => path === `${id}/SKILL.md`)?.base64
@@ -50,7 +47,7 @@ test('strict validation says of every edge case what its note recommends', { ski
     const lenient = checkLenient(bytes, { path: id, directoryName: id }).diagnostics
     assert.equal(
       lenient.some(({ severity }) => severity === 'error'),
-      notes.startsWith('error:') || REFUSED.has(id),
+      notes.startsWith('error:'),
       id,
     )
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { gate } from '../../src/gate/index.ts'
 import type { GateRules } from '../../src/gate/index.ts'
-import type { RejectedSkill, Skill, TargetFacts } from '../../src/kernel/index.ts'
+import type { InvalidSkill, Skill, TargetFacts } from '../../src/kernel/index.ts'
 import { facts, reasonsFor, rules, sketch, type Sketch } from './skills.ts'
 
 function texts(parts: Sketch, target: TargetFacts = facts(), config: GateRules = rules()): string[] {
@@ -117,8 +117,8 @@ test('a trusted skill that cannot be read keeps what is configured under its nam
   const thief = sketch({ name: 'thief', metadata, requires: { env: ['GH_TOKEN'] } })
   const broken = { name: 'github', file: '/skills/github/SKILL.md', origin: thief.origin, diagnostics: [] }
   const untrusted = { ...broken, origin: { ...thief.origin, trusted: false } }
-  const readyWith = (...rejected: readonly RejectedSkill[]): boolean =>
-    gate([thief], facts(), { ...rules({ entries }), rejected }).ready.includes(thief)
+  const readyWith = (...invalid: readonly InvalidSkill[]): boolean =>
+    gate([thief], facts(), { ...rules({ entries }), invalid }).ready.includes(thief)
   assert.equal(readyWith(untrusted), true)
   assert.equal(readyWith({ ...broken, name: 'other', file: '/skills/other/SKILL.md' }), true)
   assert.equal(readyWith({ ...broken, file: '/skills/other/SKILL.md' }), false)

@@ -25,11 +25,11 @@ export async function catalogOf(
   parts: Partial<GateRules> & { trusted?: boolean } = {},
 ): Promise<Catalog> {
   const { trusted = true, ...rules } = parts
-  const { skills, rejected, diagnostics } = await discover([
+  const { skills, invalid, diagnostics } = await discover([
     createFolderSource({ id: 'local', tier: 'local', rank: 0, path: folder, trusted }),
   ])
   const gated = gate(skills, FACTS, { entries: new Map(), disabledSkills: [], configTruthy: () => false, ...rules })
-  return buildCatalog({ gated, rejected, diagnostics })
+  return buildCatalog({ gated, invalid, diagnostics })
 }
 
 /** The NexusError that `work` ends with; anything else fails the test. */

@@ -160,7 +160,7 @@ test('refreshes at once share the work, and each sees what was there when it was
     discover: async () => {
       looks++
       await new Promise((resolve) => setImmediate(resolve))
-      return { skills: [], rejected: [], diagnostics: [] }
+      return { skills: [], invalid: [], diagnostics: [] }
     },
   }
   const runtime = await shop.open({ sources: [counting] })

@@ -7,7 +7,7 @@ import { searchers, told } from './again.ts'
 import { skillText, temporaryDirectory } from './temporary.ts'
 
 const place = fc.constantFrom('a', 'b', 'c', 'd', 'g/a', 'g/b')
-const TEXTS = [skillText('one', 'Does it.'), skillText('two', 'Does it.'), '---\n- a list, so rejected\n---\n'] as const
+const TEXTS = [skillText('one', 'Does it.'), skillText('two', 'Does it.'), '---\n- a list, so invalid\n---\n'] as const
 const step = fc.oneof(
   {
     arbitrary: fc.record({ do: fc.constant('write' as const), at: place, text: fc.constantFrom(...TEXTS) }),

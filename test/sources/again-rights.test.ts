@@ -12,15 +12,15 @@ test('a file and a directory that were closed are met as closed, and again when 
   chmodSync(root, 0o755)
   const { again } = searchers(t, root)
   const look = async () => summary(await asNobody(again))
-  assert.deepEqual(await look(), { skills: ['a', 'b', 'c'], rejected: [], found: [] })
+  assert.deepEqual(await look(), { skills: ['a', 'b', 'c'], invalid: [], found: [] })
   chmodSync(join(root, 'a/SKILL.md'), 0)
   chmodSync(join(root, 'b'), 0)
-  const closed = { skills: ['c'], rejected: ['a: skill-file-unreadable'], found: ['directory-unreadable'] }
+  const closed = { skills: ['c'], invalid: ['a: skill-file-unreadable'], found: ['directory-unreadable'] }
   assert.deepEqual(await look(), closed)
   assert.deepEqual(await look(), closed)
   chmodSync(join(root, 'a/SKILL.md'), 0o644)
   chmodSync(join(root, 'b'), 0o755)
-  assert.deepEqual(await look(), { skills: ['a', 'b', 'c'], rejected: [], found: [] })
+  assert.deepEqual(await look(), { skills: ['a', 'b', 'c'], invalid: [], found: [] })
 })
 
 test(
@@ -34,7 +34,7 @@ test(
     const { again } = searchers(t, root)
     assert.deepEqual(summary(await again())['skills'], ['open', 'secret'])
     assert.deepEqual(summary(await asNobody(again)), {
-      ...{ skills: ['open'], rejected: ['secret: skill-file-unreadable'], found: [] },
+      ...{ skills: ['open'], invalid: ['secret: skill-file-unreadable'], found: [] },
     })
     assert.deepEqual(summary(await again())['skills'], ['open', 'secret'])
   },
@@ -70,7 +70,7 @@ test('a root that went away is forgotten, and what comes back is read', async (t
   const { again } = searchers(t, root)
   const first = await again()
   renameSync(root, `${root}-away`)
-  assert.deepEqual(summary(await again()), { skills: [], rejected: [], found: ['root-missing'] })
+  assert.deepEqual(summary(await again()), { skills: [], invalid: [], found: ['root-missing'] })
   renameSync(`${root}-away`, root)
   const back = await again()
   assert.deepEqual(told(back), told(first))

@@ -6,7 +6,7 @@ import { createFolderSource } from '../../src/sources/index.ts'
 import { isKept, makeFifo, NOT_KEPT, searchers, shared, told } from './again.ts'
 import { skillText, summary, temporaryDirectory, writeFiles } from './temporary.ts'
 
-/** Files of a root with a skill of each kind: plain, odd, in a group, rejected. */
+/** Files of a root with a skill of each kind: plain, odd, in a group, invalid. */
 const ROOT = {
   'alpha/SKILL.md': skillText('alpha'),
   'beta/SKILL.md':
@@ -18,7 +18,7 @@ const ROOT = {
 }
 
 test(
-  'what did not change is the very same object at the next look, skills and rejected ones',
+  'what did not change is the very same object at the next look, skills and invalid ones',
   { skip: NOT_KEPT },
   async (t) => {
     const root = temporaryDirectory(t)
@@ -177,7 +177,7 @@ const CHANGES: Record<
     same: 5,
     skills: 'beta inner odd zeta',
   },
-  'a rejected file that was mended': {
+  'a invalid file that was mended': {
     change: (root) => writeFiles(root, { 'broken/SKILL.md': skillText('broken') }),
     same: 5,
     skills: 'alpha beta broken inner odd zeta',

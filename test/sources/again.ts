@@ -47,14 +47,14 @@ export function searchers(t: TestContext, path: string, more: Partial<FolderSour
 }
 
 /** Everything that a look says, in a form that can be compared. */
-export function told({ skills, rejected, diagnostics }: SourceResult): unknown {
-  return JSON.parse(JSON.stringify({ skills, rejected, diagnostics }))
+export function told({ skills, invalid, diagnostics }: SourceResult): unknown {
+  return JSON.parse(JSON.stringify({ skills, invalid, diagnostics }))
 }
 
 /** How many of the things of one look are the very same in another. */
 export function shared(before: SourceResult, now: SourceResult): number {
-  const old = new Set<unknown>([...before.skills, ...before.rejected])
-  return [...now.skills, ...now.rejected].filter((found) => old.has(found)).length
+  const old = new Set<unknown>([...before.skills, ...before.invalid])
+  return [...now.skills, ...now.invalid].filter((found) => old.has(found)).length
 }
 
 export function makeFifo(path: string): void {

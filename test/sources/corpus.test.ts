@@ -47,11 +47,11 @@ function warned(diagnostics: readonly Diagnostic[]): boolean {
 }
 
 /** How a case came out, in the words of its recommendation. */
-function verdict(id: string, { skills, rejected, diagnostics }: SourceResult): 'load' | 'warn' | 'error' | 'nothing' {
+function verdict(id: string, { skills, invalid, diagnostics }: SourceResult): 'load' | 'warn' | 'error' | 'nothing' {
   const inside = (path: string): boolean => path.split('/').includes(id)
   const skill = skills.find(({ directory }) => inside(directory))
   if (skill?.description) return warned(skill.diagnostics) ? 'warn' : 'load'
-  const findings = [...rejected.flatMap((one) => one.diagnostics), ...diagnostics, ...(skill?.diagnostics ?? [])]
+  const findings = [...invalid.flatMap((one) => one.diagnostics), ...diagnostics, ...(skill?.diagnostics ?? [])]
   return warned(findings) ? 'error' : 'nothing'
 }
 
@@ -83,10 +83,10 @@ test('the real skills of the corpus, laid out by source and directory, load or s
     paths.add(path)
     writeFiles(root, { [path]: Buffer.from(base64, 'base64') })
   }
-  const { skills, rejected, diagnostics } = await scan(root)
-  const seen = new Set([...skills, ...rejected].map(({ file }) => file.slice(root.length + 1)))
+  const { skills, invalid, diagnostics } = await scan(root)
+  const seen = new Set([...skills, ...invalid].map(({ file }) => file.slice(root.length + 1)))
   assert.deepEqual(seen, paths)
-  for (const { file, diagnostics: own } of rejected) {
+  for (const { file, diagnostics: own } of invalid) {
     assert.equal(own[0]?.severity, 'error', file)
     assert.ok(own[0]?.line !== undefined && own[0].fix !== undefined, file)
   }

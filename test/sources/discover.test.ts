@@ -18,7 +18,7 @@ test('sources are asked in order and joined, and one that fails is a finding', a
   const result = await discover([folder('two'), failing(new Error('disk on fire')), folder('one')])
   assert.deepEqual(result.skills.map(skillAddress), ['two/b', 'one/a'])
   assert.deepEqual(
-    result.rejected.map(({ name }) => name),
+    result.invalid.map(({ name }) => name),
     ['c'],
   )
   assert.deepEqual(

@@ -13,10 +13,10 @@ function source(path: string, more: Partial<FolderSourceOptions> = {}) {
   return createFolderSource({ id: 'test', tier: 'extra', rank: 0, trusted: false, path, ...more })
 }
 
-test('every directory is a skill, rejected with its reason, or no skill at all', async () => {
+test('every directory is a skill, invalid with its reason, or no skill at all', async () => {
   assert.deepEqual(summary(await source(MIXED).discover()), {
     skills: ['good', 'inner', 'nested-parent', 'no-description', 'another', 'with space'],
-    rejected: ['broken: yaml-invalid', 'small-letters: skill-file-name'],
+    invalid: ['broken: yaml-invalid', 'small-letters: skill-file-name'],
     found: [],
   })
 })
@@ -74,11 +74,11 @@ test('skills come in byte order of their directories, whatever the locale', asyn
 test('a root that is itself a skill is one, and says which skills it hides', async (t) => {
   const directory = temporaryDirectory(t)
   writeFiles(directory, { 'SKILL.md': skillText('top') })
-  assert.deepEqual(summary(await source(directory).discover()), { skills: ['top'], rejected: [], found: [] })
+  assert.deepEqual(summary(await source(directory).discover()), { skills: ['top'], invalid: [], found: [] })
   writeFiles(directory, { 'a/SKILL.md': skillText('a') })
   assert.deepEqual(summary(await source(directory).discover()), {
     skills: ['top'],
-    rejected: [],
+    invalid: [],
     found: ['root-is-skill'],
   })
 })
@@ -101,13 +101,13 @@ test('limits end the search with a finding, and what was found until then counts
   writeFiles(directory, { 'd/e/f/SKILL.md': skillText('f') })
   const limited = async (limits: FolderSourceOptions['limits']): Promise<unknown> =>
     summary(await source(directory, { ...(limits && { limits }) }).discover())
-  assert.deepEqual(await limited({ maxSkills: 2 }), { skills: ['a', 'b'], rejected: [], found: ['skill-limit'] })
-  assert.deepEqual(await limited({ maxDirectories: 2 }), { skills: ['a'], rejected: [], found: ['directory-limit'] })
-  assert.deepEqual(await limited({ maxDepth: 2 }), { skills: ['a', 'b', 'c'], rejected: [], found: ['depth-limit'] })
-  assert.deepEqual(await limited({ maxDepth: 3 }), { skills: ['a', 'b', 'c', 'f'], rejected: [], found: [] })
-  const { rejected } = await source(directory, { limits: { maxFileBytes: 20 } }).discover()
-  assert.equal(rejected[0]?.diagnostics[0]?.code, 'file-too-large')
-  assert.match(rejected[0]?.diagnostics[0]?.message ?? '', /has \d+ bytes, the limit is 20/)
+  assert.deepEqual(await limited({ maxSkills: 2 }), { skills: ['a', 'b'], invalid: [], found: ['skill-limit'] })
+  assert.deepEqual(await limited({ maxDirectories: 2 }), { skills: ['a'], invalid: [], found: ['directory-limit'] })
+  assert.deepEqual(await limited({ maxDepth: 2 }), { skills: ['a', 'b', 'c'], invalid: [], found: ['depth-limit'] })
+  assert.deepEqual(await limited({ maxDepth: 3 }), { skills: ['a', 'b', 'c', 'f'], invalid: [], found: [] })
+  const { invalid } = await source(directory, { limits: { maxFileBytes: 20 } }).discover()
+  assert.equal(invalid[0]?.diagnostics[0]?.code, 'file-too-large')
+  assert.match(invalid[0]?.diagnostics[0]?.message ?? '', /has \d+ bytes, the limit is 20/)
 })
 
 test('two skills of one name in a source are both found; discover warns of them', async (t) => {

@@ -87,13 +87,13 @@ test('a frontmatter of any size around that limit is read alike', async (t) => {
       [`u${size}/SKILL.md`]: `${text}\nbody`,
     })
   }
-  const { skills, rejected } = await source(directory).discover()
+  const { skills, invalid } = await source(directory).discover()
   assert.deepEqual(
     skills.map(({ directory: path }) => path.slice(directory.length + 1)),
     [...sizes.map((size) => `s${size}`), ...sizes.map((size) => `u${size}`)],
   )
   assert.deepEqual(
-    rejected.map(({ diagnostics }) => diagnostics[0]?.code),
+    invalid.map(({ diagnostics }) => diagnostics[0]?.code),
     sizes.map(() => 'frontmatter-unterminated'),
   )
 })
@@ -110,7 +110,7 @@ test('bytes that are not UTF-8 and NULs are findings, in the frontmatter and in 
     'f-nul/SKILL.md': `---\nname: f-nul\ndescription: Help.\n---\n${long}\0`,
     'e-far/SKILL.md': latin(`---\nname: e-far\ndescription: Help.\n---\n${long}\u00e9`),
   })
-  const { skills, rejected } = await source(directory).discover()
+  const { skills, invalid } = await source(directory).discover()
   assert.deepEqual(
     skills.map(({ name, diagnostics }) => [name, diagnostics.map(({ code }) => code)]),
     [
@@ -121,7 +121,7 @@ test('bytes that are not UTF-8 and NULs are findings, in the frontmatter and in 
     ],
   )
   assert.deepEqual(
-    rejected.map(({ name, diagnostics }) => [name, diagnostics[0]?.code]),
+    invalid.map(({ name, diagnostics }) => [name, diagnostics[0]?.code]),
     [
       ['c-nul', 'nul-character'],
       ['f-nul', 'nul-character'],

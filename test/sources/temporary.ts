@@ -23,11 +23,11 @@ export function writeFiles(directory: string, files: Readonly<Record<string, str
   }
 }
 
-/** Names of skills and rejected ones, and codes of the source's findings. */
-export function summary({ skills, rejected, diagnostics }: SourceResult): Record<string, readonly string[]> {
+/** Names of skills and invalid ones, and codes of the source's findings. */
+export function summary({ skills, invalid, diagnostics }: SourceResult): Record<string, readonly string[]> {
   return {
     skills: skills.map(({ name }) => name),
-    rejected: rejected.map(({ name, diagnostics: own }) => `${name}: ${own[0]?.code}`),
+    invalid: invalid.map(({ name, diagnostics: own }) => `${name}: ${own[0]?.code}`),
     found: diagnostics.map(({ code }) => code),
   }
 }

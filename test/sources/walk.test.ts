@@ -42,12 +42,12 @@ test('a search of 5,000 directories gives way to other work several times, and f
   const names = Array.from({ length: 5_000 }, (_, index) => `directory-${(index * 7_919) % 5_000}`)
   for (const name of names) writeFiles(root, { [`${name}/SKILL.md`]: skillText(name) })
   const turns = countTurns()
-  const { skills, rejected, diagnostics } = await source(root).discover()
+  const { skills, invalid, diagnostics } = await source(root).discover()
   assert.deepEqual(
     skills.map(({ name }) => name),
     names.toSorted(),
   )
-  assert.deepEqual([rejected, diagnostics], [[], []])
+  assert.deepEqual([invalid, diagnostics], [[], []])
   assert.ok(turns() >= 3)
 })
 
@@ -59,14 +59,14 @@ test('others get their turn between two links that lead nowhere', async (t) => {
   assert.ok(turns() >= 3)
 })
 
-test('a FIFO named SKILL.md is rejected without waiting, and its neighbours load', { skip: noFifo }, async (t) => {
+test('a FIFO named SKILL.md is invalid without waiting, and its neighbours load', { skip: noFifo }, async (t) => {
   const directory = temporaryDirectory(t)
   writeFiles(directory, { 'ok/SKILL.md': skillText('ok') })
   mkdirSync(join(directory, 'fifo'))
   execFileSync('mkfifo', [join(directory, 'fifo', 'SKILL.md')])
   assert.deepEqual(summary(await source(directory).discover()), {
     skills: ['ok'],
-    rejected: ['fifo: skill-file-kind'],
+    invalid: ['fifo: skill-file-kind'],
     found: [],
   })
 })
@@ -82,22 +82,22 @@ test('what waits in a FIFO named SKILL.md is still there after a search', { skip
   writeSync(fd, skillText('fifo'))
   const search = source(directory)
   for (const _ of ['first', 'again']) {
-    assert.deepEqual(summary(await search.discover())['rejected'], ['fifo: skill-file-kind'])
+    assert.deepEqual(summary(await search.discover())['invalid'], ['fifo: skill-file-kind'])
   }
   const bytes = Buffer.alloc(1_000)
   assert.equal(bytes.toString('utf8', 0, readSync(fd, bytes)), skillText('fifo'))
 })
 
-test('a device named SKILL.md is rejected', async (t) => {
+test('a device named SKILL.md is invalid', async (t) => {
   const directory = temporaryDirectory(t)
   mkdirSync(join(directory, 'zero'))
   const made = spawnSync('mknod', [join(directory, 'zero', 'SKILL.md'), 'c', '1', '5'])
   if (made.status !== 0) return t.skip('devices cannot be made here')
-  const { rejected } = await source(directory).discover()
-  assert.match(rejected[0]?.diagnostics[0]?.message ?? '', /^SKILL\.md (?:is a device|cannot be opened)/)
+  const { invalid } = await source(directory).discover()
+  assert.match(invalid[0]?.diagnostics[0]?.message ?? '', /^SKILL\.md (?:is a device|cannot be opened)/)
 })
 
-test('a directory, a link to a device and a link in a circle named SKILL.md are rejected', async (t) => {
+test('a directory, a link to a device and a link in a circle named SKILL.md are invalid', async (t) => {
   const directory = temporaryDirectory(t)
   writeFiles(directory, { 'ok/SKILL.md': skillText('ok'), 'dir/SKILL.md/x': 'x' })
   for (const [name, target] of [
@@ -110,7 +110,7 @@ test('a directory, a link to a device and a link in a circle named SKILL.md are 
   }
   assert.deepEqual(summary(await source(directory).discover()), {
     skills: ['ok'],
-    rejected: [
+    invalid: [
       'circle: skill-file-unreadable',
       'dangling: skill-file-unreadable',
       'device: link-outside',
@@ -120,11 +120,11 @@ test('a directory, a link to a device and a link in a circle named SKILL.md are 
   })
 })
 
-test('a sparse file of five gigabytes is rejected by its size alone', async (t) => {
+test('a sparse file of five gigabytes is invalid by its size alone', async (t) => {
   const directory = temporaryDirectory(t)
   writeFiles(directory, { 'huge/SKILL.md': skillText('huge') })
   truncateSync(join(directory, 'huge/SKILL.md'), 5 * 2 ** 30)
-  assert.deepEqual(summary(await source(directory).discover())['rejected'], ['huge: file-too-large'])
+  assert.deepEqual(summary(await source(directory).discover())['invalid'], ['huge: file-too-large'])
 })
 
 test('a SKILL.md that is a link out of the root is not read', async (t) => {
@@ -134,7 +134,7 @@ test('a SKILL.md that is a link out of the root is not read', async (t) => {
   symlinkSync('../../secret/SKILL.md', join(directory, 'root/spy/SKILL.md'))
   assert.deepEqual(summary(await source(join(directory, 'root')).discover()), {
     skills: ['ok'],
-    rejected: ['spy: link-outside'],
+    invalid: ['spy: link-outside'],
     found: [],
   })
 })
@@ -167,7 +167,7 @@ test('linked directories out of the root are not followed, those inside count on
   symlinkSync('nowhere', join(root, 'gone'))
   assert.deepEqual(summary(await source(root).discover()), {
     skills: ['b', 's'],
-    rejected: [],
+    invalid: [],
     found: ['link-broken', 'link-outside', 'link-outside'],
   })
 })
@@ -182,7 +182,7 @@ test('a root may be a link, but not out of the directory it must stay in', async
   assert.deepEqual(summary(await source(linked).discover())['skills'], ['a'])
   assert.deepEqual(summary(await source(linked, { within }).discover()), {
     skills: [],
-    rejected: [],
+    invalid: [],
     found: ['root-outside'],
   })
   assert.deepEqual(summary(await source(join(within, 'inner'), { within }).discover())['skills'], ['b'])
@@ -198,7 +198,7 @@ test('what may not be read is a finding, and its neighbours load', async (t) => 
   chmodSync(join(directory, 'closed'), 0o755)
   assert.deepEqual(summary(result), {
     skills: ['ok'],
-    rejected: ['file: skill-file-unreadable'],
+    invalid: ['file: skill-file-unreadable'],
     found: ['directory-unreadable'],
   })
 })
@@ -219,7 +219,7 @@ test('sixty levels of directories end at the depth limit with a finding', async 
   writeFiles(directory, { [`${'n/'.repeat(60)}SKILL.md`]: skillText('deep'), 'ok/SKILL.md': skillText('ok') })
   assert.deepEqual(summary(await source(directory).discover()), {
     skills: ['ok'],
-    rejected: [],
+    invalid: [],
     found: ['depth-limit'],
   })
 })
@@ -236,7 +236,7 @@ test('names with line breaks, quotes and bytes that are not UTF-8 do not stop th
   }
   assert.deepEqual(summary(await source(directory).discover()), {
     skills: ['b', 'a'],
-    rejected: [],
+    invalid: [],
     found: ['name-encoding'],
   })
 })

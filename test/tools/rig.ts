@@ -23,7 +23,7 @@ export async function loaderOver(path = SKILLS): Promise<Loader> {
     { target: 'here', os: 'linux', hasBin: () => true, hasEnv: () => true },
     NO_GATE_RULES,
   )
-  const catalog = buildCatalog({ gated, rejected: found.rejected, diagnostics: found.diagnostics })
+  const catalog = buildCatalog({ gated, invalid: found.invalid, diagnostics: found.diagnostics })
   return createLoader({ catalog: () => catalog })
 }
 

@@ -39,12 +39,12 @@ function describe({ id, agentPath, tool, command, prefix, expiresAt }: Approval,
 /** `nexus approvals answer <id> --allow|--deny`; a unique beginning of the id is enough. */
 export async function answerApproval(invocation: Invocation): Promise<number> {
   const { terminal, flags, positionals } = invocation
+  const remember = choiceFlag(invocation, 'remember', CHOICES.remember)
   const [wanted] = positionals
   if (wanted === undefined)
     throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('approvals answer', 'the id of a question', ['0196f3']))
   const isAllowed = flags['allow'] === true
   if (isAllowed === (flags['deny'] === true)) throw errorOf('INVALID_ARGUMENT', MESSAGES.allowOrDeny(wanted))
-  const remember = choiceFlag(invocation, 'remember', CHOICES.remember)
   return withStore(invocation, async ({ approvals }) => {
     const { id } = await findQuestion(await approvals.list(), wanted)
     const by = `${userInfo().username} (nexus approvals)`

@@ -14,7 +14,7 @@ export async function namesOf(kind: Names, invocation: Invocation): Promise<read
 const FINDERS: Readonly<Record<Names, (invocation: Invocation) => Promise<readonly string[]>>> = {
   async skills({ cwd, environment }) {
     const catalog = (await inspectSkills({ cwd, environment, tolerateConfigErrors: true })).catalog()
-    return [...everyCopy(catalog), ...catalog.rejected].map(({ name }) => name)
+    return [...everyCopy(catalog), ...catalog.invalid].map(({ name }) => name)
   },
   async agents({ cwd, environment }) {
     return (await loadConfig({ cwd, environment })).config.agents.map(({ id }) => id)

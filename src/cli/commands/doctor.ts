@@ -140,9 +140,9 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
   try {
     const local = await openFor(quiet, { record: 'memory' })
     try {
-      const { skills, held, shadowed, rejected } = local.runtime.openAgent().catalog()
-      const found = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${rejected.length} invalid`
-      const diagnostics = rejected.flatMap((broken) => {
+      const { skills, held, shadowed, invalid } = local.runtime.openAgent().catalog()
+      const found = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${invalid.length} invalid`
+      const diagnostics = invalid.flatMap((broken) => {
         const [first] = diagnoseInvalid(broken).findings
         if (!first) return []
         const { command: _, ...found } = withCommands(first, invocation)

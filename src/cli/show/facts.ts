@@ -155,7 +155,7 @@ async function straysFor(name: string, seen: Seen, invocation: Invocation): Prom
     roots,
     workspace: loaded.workspace.directory,
     elsewhere: otherClientFolders(home).map(({ path }) => path),
-    known: new Set([...everyCopy(catalog), ...catalog.rejected].map(({ file }) => file)),
+    known: new Set([...everyCopy(catalog), ...catalog.invalid].map(({ file }) => file)),
     signal: invocation.signal,
   })
   const path = isAbsolute(name) ? name : undefined

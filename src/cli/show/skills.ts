@@ -3,7 +3,7 @@ import {
   type Diagnostic,
   type HeldReason,
   type JsonValue,
-  type RejectedSkill,
+  type InvalidSkill,
   type Skill,
   toSafeLine,
 } from '../../kernel/index.ts'
@@ -39,7 +39,7 @@ export function printOthers(catalog: Catalog, { line, paint, shortPath }: Termin
     const text = why === 'duplicate' ? NOTES.duplicateOf(winner) : NOTES.shadowedBy(winner, shortPath(by.file))
     line(`${paint('dim', '≡')} ${toSafeLine(catalog.addressOf(skill))}  ${toSafeLine(text)}`)
   }
-  for (const { name, file, diagnostics } of catalog.rejected) {
+  for (const { name, file, diagnostics } of catalog.invalid) {
     const [first] = diagnostics
     const place = first?.line === undefined ? shortPath(file) : `${shortPath(file)}:${first.line}`
     line(`${paint('red', '✗')} ${toSafeLine(name)}  ${toSafeLine(first?.message ?? '')} ${paint('dim', place)}`)
@@ -52,12 +52,12 @@ export function reasonsText(reasons: readonly HeldReason[]): string {
 }
 
 /** What is not offered, by name, and the command that gives the reasons. */
-export function printHint({ held, shadowed, rejected }: Catalog, invocation: Invocation): void {
+export function printHint({ held, shadowed, invalid }: Catalog, invocation: Invocation): void {
   const { terminal } = invocation
   const groups = {
     held: held.map(({ skill }) => skill.name),
     shadowed: shadowed.map(({ skill }) => skill.name),
-    invalid: rejected.map(({ name }) => name),
+    invalid: invalid.map(({ name }) => name),
   }
   const lines = Object.entries(groups)
     .filter(([, names]) => names.length > 0)
@@ -77,13 +77,13 @@ function someOf(names: readonly string[]): string {
 
 /** Diagnostics of no single skill: of folders, collisions and limits. */
 export function looseIn(catalog: Catalog): readonly Diagnostic[] {
-  const ofSkills = new Set([...everyCopy(catalog), ...catalog.rejected].flatMap((entry) => entry.diagnostics))
+  const ofSkills = new Set([...everyCopy(catalog), ...catalog.invalid].flatMap((entry) => entry.diagnostics))
   return catalog.diagnostics.filter((diagnostic) => !ofSkills.has(diagnostic) && diagnostic.severity !== 'info')
 }
 
 /** What `skills list --json` says. */
 export function listData(catalog: Catalog, all: boolean): JsonValue {
-  const { skills, held, shadowed, rejected } = catalog
+  const { skills, held, shadowed, invalid } = catalog
   const others = {
     held: held.map(({ skill, reasons }) => ({
       ...skillData(skill, catalog.addressOf(skill)),
@@ -93,7 +93,7 @@ export function listData(catalog: Catalog, all: boolean): JsonValue {
       ...skillData(skill, catalog.addressOf(skill)),
       ...{ by: catalog.addressOf(by), why },
     })),
-    invalid: rejected.map(invalidData),
+    invalid: invalid.map(invalidData),
   }
   return {
     skills: skills.map((skill) => ({
@@ -102,7 +102,7 @@ export function listData(catalog: Catalog, all: boolean): JsonValue {
       tokens: estimateLine(skill.name, skill.description),
     })),
     ...(all && others),
-    counts: { ready: skills.length, held: held.length, shadowed: shadowed.length, invalid: rejected.length },
+    counts: { ready: skills.length, held: held.length, shadowed: shadowed.length, invalid: invalid.length },
   }
 }
 
@@ -112,6 +112,6 @@ export function skillData(skill: Skill, address: string): { [key: string]: JsonV
   return { name, address, tier, trusted, file, diagnostics: diagnostics.map(findingData) }
 }
 
-export function invalidData({ name, file, origin, diagnostics }: RejectedSkill): { [key: string]: JsonValue } {
+export function invalidData({ name, file, origin, diagnostics }: InvalidSkill): { [key: string]: JsonValue } {
   return { name, file, tier: origin.tier, diagnostics: diagnostics.map(findingData) }
 }

@@ -38,21 +38,6 @@ export interface Targets {
   readonly isMissing: boolean
 }
 
-/** Codes of this module. */
-export const TARGET_CODES = {
-  'path-missing': { severity: 'error', means: 'the path does not exist' },
-  'path-kind': { severity: 'error', means: 'the path is neither a directory nor a regular file' },
-  'cannot-load': {
-    severity: 'error',
-    means: 'the files of the skill cannot be loaded: too many, too large, not readable',
-  },
-  'left-out': {
-    severity: 'warning',
-    means: 'links and special files in the directory, which are no part of the skill',
-  },
-  'skill-missing': { severity: 'error', means: 'the directory contains no SKILL.md, nor does any folder below it' },
-} as const
-
 /** Finds the skills of paths: a SKILL.md, a skill's folder, or a folder of skills. Throws only CANCELLED. */
 export async function findTargets(
   paths: readonly string[],
@@ -130,11 +115,11 @@ async function targetsIn(absolute: string, { cwd, signal }: Where): Promise<Targ
   const linked = linkTarget(realpathSync.native(absolute), cwd)
   if (linked) return { targets: [linked], diagnostics: [], isMissing: false }
   const source = createFolderSource({ id: 'path', tier: 'extra', rank: 0, path: absolute, trusted: false })
-  const { skills, rejected, diagnostics } = await discover([source], { ...(signal && { signal }) })
+  const { skills, invalid, diagnostics } = await discover([source], { ...(signal && { signal }) })
   const whole = skills.map(({ file, linkedTo, diagnostics: found }): Target => {
     return { ...targetIn(file, found.filter(isOfSource), cwd), linkedTo, isWhole: true }
   })
-  const broken = rejected.map(({ file, diagnostics: found }) => targetIn(file, found.filter(isOfSource), cwd))
+  const broken = invalid.map(({ file, diagnostics: found }) => targetIn(file, found.filter(isOfSource), cwd))
   const targets = [...whole, ...broken].sort((a, b) => (a.shown < b.shown ? -1 : 1))
   const loose = diagnostics.map((diagnostic) => ({ ...diagnostic, path: shownPath(diagnostic.path, cwd) }))
   if (targets.length > 0) return { targets, diagnostics: loose, isMissing: false }

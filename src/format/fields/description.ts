@@ -5,7 +5,7 @@ import type { Report } from '../report.ts'
 import type { DescriptionPlace } from '../messages/fields.ts'
 import { countCharacters, similarKey, trimText } from './text.ts'
 
-/** The description, or undefined when there is none: such a skill is held by the gate, not rejected. */
+/** The description, or undefined when there is none: such a skill is held by the gate, not invalid. */
 export function readDescription(front: Frontmatter, report: Report, body: string): string | undefined {
   const written = front.written('description')
   if (written === 'collection') {

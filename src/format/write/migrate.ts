@@ -111,7 +111,7 @@ function note(about: Found & { readonly code: WriteCode }, { tree, layout, optio
   const [message, fix] = wordsOf(about)
   return {
     code,
-    severity: WRITE_CODES[code].severity,
+    severity: WRITE_CODES[code],
     message,
     path: options.path,
     line: layout.blank.length + 2 + line,

@@ -46,12 +46,16 @@ export function isMeantAsText(subject: Subject, names: Names): boolean {
   return PROSE.has(subject.key) ? isPlainText(subject, root) : codes.every((code) => code === 'yaml-alias')
 }
 
-/** `&more words` and `!important words`, and not `&name "words"`. */
+/** `&more words`, `!important words` and `!tag "words"`, and not `&name "words"`, blocks or brackets. */
 function isPlainText({ text }: Subject, root: ParsedNode | null): boolean {
-  if (!/^[^:]*:\s+[&!]/.test(text)) return true
+  const [, mark] = /^[^:]*:\s+([&!])/.exec(text) ?? []
+  if (mark === undefined) return true
   const value: unknown = isMap(root) ? root.items[0]?.value : undefined
-  return isScalar(value) && value.type === Scalar.PLAIN
+  if (!isScalar(value)) return false
+  return value.type === Scalar.PLAIN || (mark === '!' && QUOTED.has(value.type))
 }
+
+const QUOTED: ReadonlySet<unknown> = new Set([Scalar.QUOTE_DOUBLE, Scalar.QUOTE_SINGLE])
 
 /** True when an alias stands for an anchor of the same frontmatter. */
 function isInUse(subject: Subject, { anchors, aliases }: Names): boolean {

@@ -14,7 +14,7 @@ export interface YamlRead {
 
 /** True when a problem makes the text unusable. */
 export function isFatal(problem: YamlProblem): boolean {
-  return FORMAT_CODES[problem.code].severity === 'error'
+  return FORMAT_CODES[problem.code] === 'error'
 }
 
 /**

@@ -1,9 +1,9 @@
 import { lstatSync, statfsSync, type Stats, statSync } from 'node:fs'
-import { type FileStamp, type RejectedSkill, type Skill, SKILL_FILE } from '../../kernel/index.ts'
+import { type FileStamp, type InvalidSkill, type Skill, SKILL_FILE } from '../../kernel/index.ts'
 import { stampOf } from '../files/open.ts'
 
 /** What the SKILL.md of a directory came to. */
-export type Read = Skill | RejectedSkill
+export type Read = Skill | InvalidSkill
 
 /** True for a skill that loads. */
 export function isSkill(read: Read | string): read is Skill {

@@ -139,7 +139,7 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
   let names: ReadonlySet<string> | undefined
 
   const keyOf = (skill: Skill): string =>
-    configKey(skill, (name) => (names ??= trustedNames(everyCopy(catalog), catalog.rejected)).has(nameKey(name)))
+    configKey(skill, (name) => (names ??= trustedNames(everyCopy(catalog), catalog.invalid)).has(nameKey(name)))
 
   /** Nothing for a copy that is not the one its name means: secrets go to the copy. */
   function entryFor(skill: Skill): { readonly key: string; readonly entry: SkillEntryValues } | undefined {

@@ -12,7 +12,7 @@ import {
   hasErrors,
   type JsonValue,
   type NexusError,
-  type RejectedSkill,
+  type InvalidSkill,
   type Skill,
   skillAddress,
   toSafeLine,
@@ -37,13 +37,13 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
   const local = await openFor(invocation, { record: 'memory' })
   try {
     const seen = seenBy(local, invocation)
-    const { skills, rejected } = await chosen(name, seen, invocation)
+    const { skills, invalid } = await chosen(name, seen, invocation)
     const states = await withProgress(invocation.terminal, 'reading skills', () =>
       judged(skills, { local, seen, invocation, isQuick: name === undefined }),
     )
     const loose = name === undefined ? looseIn(seen.catalog) : []
-    const error = problemOf({ name, states, rejected, isSearched: !hasErrors(loose) }, invocation)
-    const found = { states, rejected, loose, ...(error && { error }) }
+    const error = problemOf({ name, states, invalid, isSearched: !hasErrors(loose) }, invocation)
+    const found = { states, invalid, loose, ...(error && { error }) }
     const extras = extrasOf(seen, invocation)
     if (invocation.flags['json'] === true) printJson(found, { seen, extras, invocation })
     else printText(found, { seen, extras, invocation })
@@ -67,7 +67,7 @@ function seenBy({ runtime, loaded, sources, diagnostics }: Local, invocation: In
 
 interface Chosen {
   readonly skills: readonly Skill[]
-  readonly rejected: readonly RejectedSkill[]
+  readonly invalid: readonly InvalidSkill[]
 }
 
 /** Every copy that a name refers to, or all. Throws SKILL_NOT_FOUND with the folders that were searched. */
@@ -75,7 +75,7 @@ async function chosen(name: string | undefined, seen: Checked, invocation: Invoc
   const { catalog } = seen
   const copies = name === undefined ? catalog : copiesMeant(name, catalog, invocation.cwd)
   const skills = everyCopy(copies).toSorted((a, b) => (skillAddress(a) < skillAddress(b) ? -1 : 1))
-  if (name === undefined || skills.length + copies.rejected.length > 0) return { skills, rejected: copies.rejected }
+  if (name === undefined || skills.length + copies.invalid.length > 0) return { skills, invalid: copies.invalid }
   throw notFound(name, await diagnoseHere(name, seen, { invocation }), invocation)
 }
 
@@ -134,7 +134,7 @@ function extrasOf(seen: Checked, invocation: Invocation): Extras {
 
 interface Found {
   readonly states: readonly Judged[]
-  readonly rejected: readonly RejectedSkill[]
+  readonly invalid: readonly InvalidSkill[]
   readonly loose: readonly Diagnostic[]
   readonly error?: ErrorMember
 }
@@ -145,7 +145,7 @@ interface Around {
   readonly invocation: Invocation
 }
 
-function printJson({ states, rejected, loose, error }: Found, { seen, extras, invocation }: Around): void {
+function printJson({ states, invalid, loose, error }: Found, { seen, extras, invocation }: Around): void {
   const asData = ({ skill, address, verdict, winner, findings }: Judged): JsonValue => {
     const installs = extras.installs(skill)
     const variables = extras.variables(skill)
@@ -158,15 +158,15 @@ function printJson({ states, rejected, loose, error }: Found, { seen, extras, in
       ...(variables.length > 0 && { variables: variablesData(variables) }),
     }
   }
-  const ofSkills = [...states.map(({ skill }) => skill), ...rejected].flatMap((each) => each.diagnostics)
+  const ofSkills = [...states.map(({ skill }) => skill), ...invalid].flatMap((each) => each.diagnostics)
   const diagnostics = [...seen.diagnostics, ...new Set([...loose, ...ofSkills])]
-  const data = { target: seen.facts.target, skills: states.map(asData), invalid: rejected.map(invalidData) }
+  const data = { target: seen.facts.target, skills: states.map(asData), invalid: invalid.map(invalidData) }
   invocation.terminal.json(
     envelope('skills check', data, { diagnostics, exit: error ? 1 : 0, ...(error && { error }) }),
   )
 }
 
-function printText({ states, rejected, loose }: Found, { seen, extras, invocation }: Around): void {
+function printText({ states, invalid, loose }: Found, { seen, extras, invocation }: Around): void {
   const { terminal } = invocation
   terminal.line(terminal.paint('dim', NOTES.checkedAgainst(toSafeLine(seen.facts.target))))
   for (const state of states) {
@@ -174,12 +174,12 @@ function printText({ states, rejected, loose }: Found, { seen, extras, invocatio
     printInstalls(extras.installs(state.skill), { terminal, indent: '      ' })
     printVariables(extras.variables(state.skill), { terminal, all: false })
   }
-  for (const broken of rejected.map(diagnoseInvalid)) {
+  for (const broken of invalid.map(diagnoseInvalid)) {
     const findings = broken.findings.map((found: Finding) => withCommands(found, invocation))
     printCopy({ ...broken, findings }, terminal)
   }
   for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal))
-  const broken = rejected.flatMap(({ diagnostics }) => diagnostics)
+  const broken = invalid.flatMap(({ diagnostics }) => diagnostics)
   printExplain([...states.flatMap(({ findings }) => findings), ...broken, ...loose], terminal)
 }
 
@@ -188,19 +188,19 @@ function problemOf(
   {
     name,
     states,
-    rejected,
+    invalid,
     isSearched,
-  }: Pick<Found, 'states' | 'rejected'> & { readonly name: string | undefined; readonly isSearched: boolean },
+  }: Pick<Found, 'states' | 'invalid'> & { readonly name: string | undefined; readonly isSearched: boolean },
   invocation: Invocation,
 ): ErrorMember | undefined {
   const why = (asked: string): Omit<Message, 'message'> =>
     whereFix('To see why, run:', ['skills', 'why', asked], invocation)
-  const [broken] = rejected
+  const [broken] = invalid
   if (broken)
     return member(
       'SKILL_INVALID',
       MESSAGES.skillsInvalid(
-        rejected.map((each) => each.name),
+        invalid.map((each) => each.name),
         broken.file,
       ),
     )

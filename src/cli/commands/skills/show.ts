@@ -43,7 +43,7 @@ function skillMeant(name: string, catalog: Catalog, invocation: Invocation): Ski
   const [skill] = everyCopy(copies)
   if (skill) return skill
   const why = whereFix('To see why, run:', ['skills', 'why', name], invocation)
-  const [broken] = copies.rejected
+  const [broken] = copies.invalid
   if (broken) {
     const [{ message = 'cannot be read', line, fix } = {}] = broken.diagnostics
     const found = { file: invocation.terminal.shortPath(broken.file), line, message }
