@@ -35,7 +35,7 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
     )
   const polluting = pollutingPath(kept)
   if (polluting !== undefined) return invalid(tool, [ARGUMENTS.polluting(polluting)])
-  const { compileSchema } = await import('./json-schema.ts')
+  const { compileSchema } = await loadSchemas()
   try {
     const errors = compileSchema(tool.parameters)(kept)
     const name = withoutText(tool, kept)
@@ -73,6 +73,14 @@ export function withParallel(parameters: JsonSchema): JsonSchema {
   const own = isJsonObject(parameters.properties) ? parameters.properties : {}
   if (Object.hasOwn(own, PARALLEL_ARGUMENT)) return parameters
   return { ...parameters, properties: { ...own, [PARALLEL_ARGUMENT]: PARALLEL_SCHEMA } }
+}
+
+/** Ajv is loaded by the first call of any tool. Asking the module loader again for each call costs more than the check itself. */
+const loadSchemas = once(() => import('./json-schema.ts'))
+
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined
+  return () => (loading ??= load())
 }
 
 /** Keywords through which a schema may know more names than those under `properties`. */

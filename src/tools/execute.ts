@@ -101,7 +101,7 @@ async function runWatched(run: (signal: AbortSignal) => Promise<Outcome>, watche
     const late = await Promise.race([work, after(clock, graceMs, settled.signal)])
     return typeof late === 'object' ? toEnded(stopped, late) : failedBy(stopped.code, CALLS.notStopped(stopped.message))
   } finally {
-    settled.abort()
+    settled.abort(ENDED)
   }
 }
 
@@ -111,6 +111,9 @@ function timeLimit({ options: own }: Tool, { limits }: ToolContext, { timeoutMs:
   const most = limits?.timeoutMs ?? 0
   return most > 0 && (timeoutMs === 0 || most < timeoutMs) ? most : timeoutMs
 }
+
+/** A reason of its own spares each call a DOMException with its stack. */
+const ENDED = 'the call has ended'
 
 interface Stopped {
   readonly code: Extract<FailureCode, 'CANCELLED' | 'TIMEOUT'>

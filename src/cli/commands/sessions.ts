@@ -13,10 +13,12 @@ export async function listSessions(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   return withStore(invocation, async (store) => {
     const sessions = await store.sessions.list({ limit: 100 })
+    const running = new Set((await store.turns.list({ states: ['running'] })).map(({ sessionId }) => sessionId))
+    const stateOf = (id: string): 'running' | 'idle' => (running.has(id) ? 'running' : 'idle')
     if (invocation.flags['json'] === true) {
       terminal.json(
         envelope('sessions list', {
-          sessions: sessions.map(({ snapshot: _snapshot, ...session }) => ({ ...session })),
+          sessions: sessions.map(({ snapshot: _snapshot, ...session }) => ({ ...session, state: stateOf(session.id) })),
         }),
       )
       return 0
@@ -29,7 +31,7 @@ export async function listSessions(invocation: Invocation): Promise<number> {
           sessions.map((session) => [
             session.id,
             new Date(session.updatedAt).toISOString().slice(0, 16),
-            session.state,
+            stateOf(session.id),
             `${session.messageCount} messages`,
             toSafeLine(session.title),
           ]),
@@ -52,10 +54,11 @@ export async function showSession(invocation: Invocation): Promise<number> {
     const entries = await store.ledger.list({ sessionId: session.id })
     const events = await store.events.after(0, { sessionId: session.id })
     const waiting = await store.turns.list({ sessionId: session.id, states: ['queued', 'running'] })
+    const state = waiting.some((turn) => turn.state === 'running') ? 'running' : 'idle'
     if (invocation.flags['json'] === true) {
       terminal.json(
         envelope('sessions show', {
-          session: { ...session },
+          session: { ...session, state },
           messages: [...messages],
           ledger: entries as unknown as JsonValue,
           waiting: waiting.map((turn) => ({ ...turn })),
@@ -64,7 +67,7 @@ export async function showSession(invocation: Invocation): Promise<number> {
       )
       return 0
     }
-    terminal.line(`${terminal.paint('bold', toSafeLine(session.title))}  ${session.state}  ${session.id}\n`)
+    terminal.line(`${terminal.paint('bold', toSafeLine(session.title))}  ${state}  ${session.id}\n`)
     for (const message of messages)
       terminal.line(`${terminal.paint('cyan', message.role)}: ${describeMessage(message)}\n`)
     if (entries.length > 0) terminal.line(formatTrace(entries, terminal))
