@@ -2,7 +2,9 @@
 import type { CallLimits } from '../kernel/index.ts'
 
 /** The strictest of all limits: shortest time, intersection of what is allowed, union of what is denied. Order and repetition do not matter. */
-export function combineLimits(parts: readonly CallLimits[]): CallLimits {
+export function combineLimits(given: readonly CallLimits[]): CallLimits {
+  const parts = given.filter((part) => Object.keys(part).length > 0)
+  if (parts.length === 0) return {}
   const timeoutMs = shortest(each(parts, 'timeoutMs'))
   const readPaths = narrowest(each(parts, 'readPaths'), holdsPath)
   const writePaths = narrowest(each(parts, 'writePaths'), holdsPath)

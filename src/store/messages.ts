@@ -146,6 +146,10 @@ export const POSTGRES = {
     message: 'The store was not opened: store.type is postgres, and store.url is not set.',
     fix: 'Write store.url in your own nexus.yaml, such as postgres://nexus@127.0.0.1:5432/nexus.',
   }),
+  urlUnused: ({ type }: { readonly type: string }): Message => ({
+    message: `The store was not opened: store.url is set, and store.type is ${type}, which has no url.`,
+    fix: 'Write "type: postgres" beside the url in your nexus.yaml, or remove the url.',
+  }),
   badUrl: (): Message => ({
     message: 'The store was not opened: store.url is not an address of a Postgres database.',
     fix: 'Write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters in percent form (%40 for @).',

@@ -159,12 +159,17 @@ test('kill -9 in the middle of a turn leaves a readable session and no process',
   await once(child, 'close')
   await until(() => processesWith(mark).length === 0)
   assert.deepEqual(processesWith(mark), [])
-  const { data } = JSON.parse((await place.run(['sessions', 'list', '--json'])).stdout) as {
-    data: { sessions: { id: string; state: string }[] }
+  const first = async (): Promise<{ readonly id: string; readonly state: string } | undefined> => {
+    const { data } = JSON.parse((await place.run(['sessions', 'list', '--json'])).stdout) as {
+      data: { sessions: { id: string; state: string }[] }
+    }
+    return data.sessions[0]
   }
-  const [session] = data.sessions
+  // Until the lease of the killed process is over.
+  let session = await first()
+  while (session?.state === 'running') session = await first()
   assert.equal(session?.state, 'idle')
-  const { stdout, code } = await place.run(['sessions', 'show', session?.id ?? ''])
+  const { stdout, code } = await place.run(['sessions', 'show', session.id])
   assert.equal(code, 0)
   assert.match(stdout, /user: Wait/)
   assert.match(stdout, /INTERRUPTED|interrupted/)

@@ -97,6 +97,41 @@ test('N1: a tool states its parameters as JSON Schema, and what does not fit nev
   assert.deepEqual(runs, ['add'])
 })
 
+test('N2: tools are made once when they are first used, one that fails is left out, and each provider has its form', async (t) => {
+  const made: string[] = []
+  const echo = defineTool({
+    name: 'notes.echo',
+    description: 'Says it again.',
+    parameters: { type: 'object', properties: { text: { type: 'string' } } },
+    execute: ({ text }) => String(text),
+  })
+  const runtime = await createRuntime({
+    sources: [],
+    facts: FACTS,
+    registerTools: (registry, agentId) => {
+      made.push(agentId)
+      registry.register('notes.echo', () => echo)
+      registry.register('broken', () => {
+        throw new Error('no key')
+      })
+    },
+  })
+  t.after(() => runtime.close())
+  const agent = runtime.openAgent()
+  assert.deepEqual(made, [])
+  const names = (['openai', 'anthropic', 'ai-sdk', 'mcp', 'json'] as const).map((form) => {
+    const [first] = agent.definitionsAs(form)
+    return first && ('function' in first ? first.function.name : first.name)
+  })
+  assert.deepEqual(names, ['notes__echo', 'notes__echo', 'notes__echo', 'notes.echo', 'notes.echo'])
+  await runtime.refresh()
+  assert.equal(wordsOf(await call(agent, 'notes.echo', { text: 'hi' })), 'hi')
+  assert.deepEqual(made, ['main'])
+  assert.match(agent.diagnostics[0]?.message ?? '', /'broken' is left out: its factory failed: no key/)
+  const unknown = await call(agent, 'broken', {})
+  assert.deepEqual([unknown.type === 'failed' && unknown.code, /no key/.test(wordsOf(unknown))], ['NOT_FOUND', true])
+})
+
 test('X1, P7: a SKILL.md gives its fields, its body and the files beside it', async (t) => {
   const parsed = parseSkill(REPORT, { path: 'report/SKILL.md' })
   assert.deepEqual(parsed.diagnostics, [])

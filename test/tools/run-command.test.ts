@@ -153,7 +153,7 @@ describe('run_command', () => {
     const tool = registry.get('run_command')
     assert.ok(tool)
     const outcome = await executeTool(tool, { command: 'ls' }, contextOf({ services }))
-    assert.equal(messageOf(outcome), 'No workspace is set, so no command can run.')
+    assert.equal(messageOf(outcome), 'The command did not run: this agent has no workspace.')
   })
 
   it('declares network and secrets as capabilities that policy may take away, and a watchdog longer than its longest command', () => {

@@ -1,10 +1,10 @@
-import { DEFAULT_PROJECT, isJsonObject, type JsonValue, toSafeLine, toSafeText } from '../../kernel/index.ts'
-import { openSqliteStore, type Store, type StoredEvent, type StoredMessage } from '../../store/index.ts'
+import { isJsonObject, type JsonValue, toSafeLine, toSafeText } from '../../kernel/index.ts'
+import type { Store, StoredEvent, StoredMessage } from '../../store/index.ts'
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { findSession } from '../sessions/find-session.ts'
-import { stateFile } from '../../local/index.ts'
+import { openConfiguredStore } from '../../local/index.ts'
 import { formatTrace } from '../show/turn.ts'
 import { formatTable, shorten } from '../show/columns.ts'
 
@@ -13,10 +13,12 @@ export async function listSessions(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   return withStore(invocation, async (store) => {
     const sessions = await store.sessions.list({ limit: 100 })
+    const running = new Set((await store.turns.list({ states: ['running'] })).map(({ sessionId }) => sessionId))
+    const stateOf = (id: string): 'running' | 'idle' => (running.has(id) ? 'running' : 'idle')
     if (invocation.flags['json'] === true) {
       terminal.json(
         envelope('sessions list', {
-          sessions: sessions.map(({ snapshot: _snapshot, ...session }) => ({ ...session })),
+          sessions: sessions.map(({ snapshot: _snapshot, ...session }) => ({ ...session, state: stateOf(session.id) })),
         }),
       )
       return 0
@@ -29,7 +31,7 @@ export async function listSessions(invocation: Invocation): Promise<number> {
           sessions.map((session) => [
             session.id,
             new Date(session.updatedAt).toISOString().slice(0, 16),
-            session.state,
+            stateOf(session.id),
             `${session.messageCount} messages`,
             toSafeLine(session.title),
           ]),
@@ -52,10 +54,11 @@ export async function showSession(invocation: Invocation): Promise<number> {
     const entries = await store.ledger.list({ sessionId: session.id })
     const events = await store.events.after(0, { sessionId: session.id })
     const waiting = await store.turns.list({ sessionId: session.id, states: ['queued', 'running'] })
+    const state = waiting.some((turn) => turn.state === 'running') ? 'running' : 'idle'
     if (invocation.flags['json'] === true) {
       terminal.json(
         envelope('sessions show', {
-          session: { ...session },
+          session: { ...session, state },
           messages: [...messages],
           ledger: entries as unknown as JsonValue,
           waiting: waiting.map((turn) => ({ ...turn })),
@@ -64,7 +67,7 @@ export async function showSession(invocation: Invocation): Promise<number> {
       )
       return 0
     }
-    terminal.line(`${terminal.paint('bold', toSafeLine(session.title))}  ${session.state}  ${session.id}\n`)
+    terminal.line(`${terminal.paint('bold', toSafeLine(session.title))}  ${state}  ${session.id}\n`)
     for (const message of messages)
       terminal.line(`${terminal.paint('cyan', message.role)}: ${describeMessage(message)}\n`)
     if (entries.length > 0) terminal.line(formatTrace(entries, terminal))
@@ -103,7 +106,7 @@ function describeEvent({ id, at, type, references }: StoredEvent): string {
 }
 
 async function withStore(invocation: Invocation, use: (store: Store) => Promise<number>): Promise<number> {
-  const store = await openSqliteStore({ path: stateFile(invocation.environment), projectId: DEFAULT_PROJECT })
+  const store = await openConfiguredStore(invocation)
   try {
     await store.reclaim()
     return await use(store)

@@ -11,6 +11,11 @@ export const NOTES = {
   outputFailed: (why: string) => `error: the output could not be written: ${why}`,
   explain: (line: string) => `What a code means, with an example: ${line}`,
   askAgain: (line: string) => `When that is done, ask again: ${line}`,
+  // The store
+  storeInMemory: () => 'Nothing is kept: store.type is memory.',
+  stepApplied: (version: number, name: string) => `applied ${version}: ${name}`,
+  migrateHint: (steps: string, line: string) =>
+    `${steps} of the schema will be applied by the next command that uses the store, or now with: ${line}`,
   // Skills
   noneReady: () => 'No skill is ready.',
   othersHint: (line: string) => `For the reasons: ${line}`,

@@ -1,15 +1,8 @@
 import { shownText } from '../../catalog/index.ts'
-import {
-  failed,
-  type Outcome,
-  type Services,
-  type Skill,
-  skillAddress,
-  succeeded,
-  type Tool,
-} from '../../kernel/index.ts'
+import { type Outcome, type Services, type Skill, skillAddress, succeeded, type Tool } from '../../kernel/index.ts'
 import { defineTool } from '../define.ts'
 import { SKILL_SEARCH } from '../services.ts'
+import { CALLS, failedBy } from '../messages.ts'
 
 /**
  * `find_skills{query*, limit?}`: skills by words, for a catalog that does not fit into the prompt. It searches the service
@@ -30,7 +23,7 @@ export function createFindSkillsTool(services: Services): Tool {
     },
     execute: async (args) => {
       const query = String(args.query ?? '').trim()
-      if (query === '') return failed('INVALID_PARAM', `Parameter 'query' is required and must be a non-empty string.`)
+      if (query === '') return failedBy('INVALID_PARAM', CALLS.textRequired('query'))
       const limit = Number(args.limit ?? DEFAULT_LIMIT)
       const search = services.require(SKILL_SEARCH)
       const { skills, total } = await search.find(query, { limit })

@@ -17,6 +17,7 @@ import { findSkill, isOutdated, type LoadedInSession, type LoadedSkill, type Ski
 import { refusedVariable, type Sandbox } from '../../sandbox/index.ts'
 import { REDACT_TEXT, SANDBOX, TARGET } from '../services.ts'
 import type { CommandFinding, VariableReason } from '../findings/finding.ts'
+import type { SkillDirectory } from '../findings/ran.ts'
 import { namesDirectory, ownerProblem } from './command-owner.ts'
 import { declaredVariables, judgeVariables, type VariableVerdict } from './skill-variables.ts'
 
@@ -96,7 +97,7 @@ export interface OwnedCommand {
   /** Variables that may explain a failure. */
   readonly suspects: readonly Suspect[]
   /** Where the files of skills are that the agent loaded in this session. */
-  readonly skillDirectories: readonly string[]
+  readonly skillDirectories: readonly SkillDirectory[]
 }
 
 /** A variable that a command did not get. */
@@ -271,7 +272,10 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
     async own({ text, skillName = '' }, context) {
       const loaded = stacks.loadedIn(context)
       const owned = await ownerOf({ text, skillName }, loaded, context)
-      const skillDirectories = [...new Set(loaded.map(({ baseDir }) => baseDir))]
+      const skillDirectories = loaded.map(({ address, baseDir }) => {
+        const skill = catalog.skills.find((candidate) => catalog.addressOf(candidate) === address)
+        return { path: baseDir, ...(skill && { original: skill.directory }) }
+      })
       if (owned.type === 'failed') return owned
       return { ...owned, skillDirectories, findings: [...(await oldRevisions(text, loaded)), ...owned.findings] }
     },

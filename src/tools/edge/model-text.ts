@@ -1,12 +1,12 @@
 import {
   type Failed,
-  type FailureCode,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   type Outcome,
   toSafeText,
 } from '../../kernel/index.ts'
+import { NEXT_STEPS } from '../messages.ts'
 
 /**
  * The string the model gets for an outcome: the text, then whatever of the data the text does not hold already.
@@ -40,22 +40,6 @@ export function toNotedMessage({ message, data }: Failed): string {
 /** What a model should do after a failure: its own fix, else what fits every failure of that kind. */
 function nextStep({ code, fix }: Pick<Failed, 'code' | 'fix'>): string {
   return fix ?? NEXT_STEPS[code]
-}
-
-const NEXT_STEPS: Readonly<Record<FailureCode, string>> = {
-  NOT_FOUND: 'Check the name and use one that exists.',
-  ACCESS_DENIED: 'Stay inside the directories that are allowed.',
-  PERMISSION_DENIED: 'Do not repeat the call; find another way or ask the user.',
-  INVALID_PARAM: 'Correct the arguments and call again.',
-  TIMEOUT: 'Ask for less work in one call, or allow more time.',
-  CANCELLED: 'Do not repeat the call unless you are asked to.',
-  INTERNAL_ERROR: 'This is a fault of the tool; repeating the same call will not help.',
-  EXECUTION_ERROR: 'Read the message, change what caused it, then try again.',
-  CONFLICT: 'Look at the present state first, then decide.',
-  IS_DIRECTORY: 'Name a file inside the directory.',
-  BINARY_FILE: 'Use it from a command instead of reading it as text.',
-  CIRCUIT_OPEN: 'The tool failed several times; wait or use another one.',
-  INTERRUPTED: 'The outcome is unknown: look at the present state before repeating the call.',
 }
 
 /** The text reports these in words: how it was cut, and the notes of a command. */

@@ -1,0 +1,53 @@
+/** Finds in the output of a failed command which limit of the sandbox it reached, or that it may not install anything. */
+import type { CommandFinding, LimitSetting } from './finding.ts'
+import { type Ran, textOf } from './ran.ts'
+
+/** What programs write at a limit, and the exit code of the signal that some limits send. */
+const LIMITS: readonly {
+  readonly setting: LimitSetting
+  readonly subject: string
+  readonly pattern: RegExp
+  readonly exitCode?: number
+}[] = [
+  {
+    setting: 'dataBytes',
+    subject: 'memory',
+    pattern: /^MemoryError\b|cannot allocate|out of memory|std::bad_alloc|\bENOMEM\b/i,
+  },
+  { setting: 'fileSizeBytes', subject: 'file size', pattern: /file too large|\bEFBIG\b/i, exitCode: 153 },
+  {
+    setting: 'processes',
+    subject: 'processes',
+    pattern: /fork\b.*resource temporarily unavailable|can't start new thread|spawn .*\bEAGAIN\b/i,
+  },
+  { setting: 'openFiles', subject: 'open files', pattern: /too many open files|\bEMFILE\b/i },
+]
+
+export function limitFinding(ran: Ran): CommandFinding | undefined {
+  const { exitCode, end } = ran.result
+  if (!ran.isConfined || (end === 'exit' && exitCode === 0)) return undefined
+  const lines = textOf(ran)
+  const reached = LIMITS.find((limit) => limit.exitCode === exitCode || lines.some((line) => limit.pattern.test(line)))
+  return reached && { code: 'resource-limit', subject: reached.subject, setting: reached.setting }
+}
+
+const PIP_REFUSED = /externally-managed-environment/
+const APT_REFUSED = /(?:could not open lock file|unable to (?:acquire|lock)).*\/(?:dpkg|apt)\b/i
+/** The packages of `pip install …`, without options. */
+const PIP = /\bpip3?\s+install\s+([^;&|<>]*)/
+const APT = /\b(apt(?:-get)?)\s+[^;&|<>]*/
+
+/** An installer that may not change the machine. Its own advice does not work without network. */
+export function installFinding(ran: Ran): CommandFinding | undefined {
+  if (!ran.isConfined || ran.network !== false || ran.result.exitCode === 0) return undefined
+  const lines = textOf(ran)
+  if (lines.some((line) => PIP_REFUSED.test(line))) {
+    const packages = (PIP.exec(ran.command)?.[1] ?? '')
+      .split(/\s+/)
+      .filter((word) => word !== '' && !word.startsWith('-'))
+    return { code: 'install-refused', subject: 'pip', packages }
+  }
+  if (!lines.some((line) => APT_REFUSED.test(line))) return undefined
+  const [typed = 'apt-get install', subject = 'apt-get'] = APT.exec(ran.command) ?? []
+  return { code: 'install-refused', subject, typed: typed.trim() }
+}
