@@ -45,7 +45,7 @@ search: {provider: brave, apiKey: "\${BRAVE}", maxResults: 3}
 secrets: {providers: {vault: {source: exec, command: /bin/true}}}
 server: {port: 8765, host: 127.0.0.1, idleTimeoutMs: 0, requestTimeoutMs: 30000, maxBodyBytes: 1048576,
          maxConnections: 32, allowedHosts: [h], allowedOrigins: ["https://o"], console: false}
-store: {type: postgres, url: "postgres://u:\${PG}@h/d", pool: {maxConnections: 5, statementTimeoutMs: 0},
+store: {type: postgres, synchronous: normal, url: "postgres://u:\${PG}@h/d", pool: {maxConnections: 5, statementTimeoutMs: 0},
         blobs: {type: s3, bucket: b, region: r, endpoint: "https://s3", accessKeyId: a, secretAccessKey: very-secret}}
 nats: {servers: ["nats://h"], token: token-of-nats, protocolVersion: v1r4, maxInFlight: 1, ackWaitMs: 30000}
 mcp:

@@ -11,6 +11,11 @@ export const NOTES = {
   outputFailed: (why: string) => `error: the output could not be written: ${why}`,
   explain: (line: string) => `What a code means, with an example: ${line}`,
   askAgain: (line: string) => `When that is done, ask again: ${line}`,
+  // The store
+  storeInMemory: () => 'Nothing is kept: store.type is memory.',
+  stepApplied: (version: number, name: string) => `applied ${version}: ${name}`,
+  migrateHint: (steps: string, line: string) =>
+    `${steps} of the schema will be applied by the next command that uses the store, or now with: ${line}`,
   // Skills
   noneReady: () => 'No skill is ready.',
   othersHint: (line: string) => `For the reasons: ${line}`,
@@ -21,7 +26,8 @@ export const NOTES = {
   checkedAgainst: (target: string) => `Checked against: ${target}`,
   moreMatch: (number: number, limit: number) => `${many(number, 'more skill')} matched: --limit ${limit}`,
   made: (file: string) => `Made ${file}`,
-  fillIn: (line: string) => `Next: replace the description, then check it: ${line}`,
+  fillIn: (hasDescription: boolean, line: string) =>
+    `Next: write ${hasDescription ? '' : 'its description and '}its instructions, then check it: ${line}`,
   variableGiven: (name: string) => `${name} is given to its commands`,
   variableNotGiven: (name: string, why: string) => `${name} is not given to its commands: it ${why}`,
   installUntrusted: () => 'what it proposes to install is not shown, because its source is untrusted',

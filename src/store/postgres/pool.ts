@@ -56,8 +56,9 @@ export async function openPool(url: string, limits: PoolLimits): Promise<Connect
     },
   }
   const { pool, target } = makePool(pg, config)
-  // A connection that the server ended while it was not used: the next use gets another one.
+  // Without listeners, a lost connection would end the process. What was under way on it fails by itself.
   pool.on('error', () => {})
+  pool.on('connect', (client) => void client.on('error', () => {}))
   return {
     target,
     async use(work) {
@@ -88,6 +89,9 @@ async function connect(pool: Pool, target: Target): Promise<PoolClient> {
   }
 }
 
+/** An @ after the host: the password has a / or ? that cuts it, and the rest would be shown as host and database. */
+const ADDRESS = /^postgres(ql)?:\/\/[^/?#]*([/?#][^@]*)?$/
+
 type Pg = (typeof import('pg'))['default']
 
 async function loadPg(): Promise<Pg> {
@@ -100,6 +104,7 @@ async function loadPg(): Promise<Pg> {
 
 function makePool(pg: Pg, config: PoolConfig): { pool: Pool; target: Target } {
   try {
+    if (!ADDRESS.test(String(config.connectionString))) throw new Error('not an address')
     const { host, port, database } = new pg.Client(config)
     return { pool: new pg.Pool(config), target: { host, port, database: database ?? '' } }
   } catch {
