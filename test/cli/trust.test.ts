@@ -210,6 +210,9 @@ test('a file given as a directory is reported as a file, with its directory as t
   ]) {
     const { code, stderr } = await place.run(args)
     assert.equal(code, 2)
-    assert.match(stderr, /nexus\.yaml is a file, not a directory\.\n {2}fix: Give its directory: (?:\.|\/\S+\/workspace)$/m)
+    assert.match(
+      stderr,
+      /nexus\.yaml is a file, not a directory\.\n {2}fix: Give its directory: (?:\.|\/\S+\/workspace)$/m,
+    )
   }
 })
