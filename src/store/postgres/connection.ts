@@ -5,7 +5,7 @@ import { POSTGRES } from '../messages.ts'
 import { storeError } from '../rules.ts'
 import type { Connection, Statements, Values } from '../sql/scope.ts'
 import type { Connections, Query } from './pool.ts'
-import { translate } from './statements.ts'
+import { SERVER_NOW, translate } from './statements.ts'
 import { ConnectionLost, toStoreError } from './store-error.ts'
 
 /** How long a lost server is waited for: longer than a restart, and than a transaction that was left may stay open. */
@@ -27,6 +27,7 @@ export function createPostgresConnection(
   const { target } = connections
   const project = { projectId, writer: newId() }
   const begin = `begin; select pg_advisory_xact_lock(${lockOf(projectId)})`
+  const names = `${connections.literal(projectId)}, ${connections.literal(project.writer)}`
   let isClosed = false
   let changes = 0
   const direct = (work: (statements: Statements) => Promise<unknown>) =>
@@ -50,13 +51,17 @@ export function createPostgresConnection(
       connections.use(async (query) => {
         const tx = statementsOf(query, clock)
         try {
-          await query(begin)
-          if (sent && (await tx.get(LAST_CHANGE, project))?.change === number) {
-            await query('rollback')
-            return sent.result
+          const write = `${WRITE_CHANGE} values (${names}, ${number}, ${SERVER_NOW}) ${OR_REPLACE}`
+          if (!sent) await query(`${begin}; ${write}`)
+          else {
+            await query(begin)
+            if ((await tx.get(LAST_CHANGE, project))?.change === number) {
+              await query('rollback')
+              return sent.result
+            }
+            sent = undefined
+            await query(write)
           }
-          sent = undefined
-          await tx.run(WRITE_CHANGE, { ...project, number })
           const result = await work(tx)
           sent = { result }
           const { command } = await query('commit')
@@ -95,8 +100,9 @@ export function createPostgresConnection(
 
 const LAST_CHANGE = 'select change from writers where project_id = :projectId and id = :writer'
 
-const WRITE_CHANGE = `insert into writers (project_id, id, change, at) values (:projectId, :writer, :number, :now)
-  on conflict (project_id, id) do update set change = excluded.change, at = excluded.at`
+/** With literals, so that it goes to the server together with the begin. */
+const WRITE_CHANGE = 'insert into writers (project_id, id, change, at)'
+const OR_REPLACE = 'on conflict (project_id, id) do update set change = excluded.change, at = excluded.at'
 
 const FORGET_WRITER = 'delete from writers where project_id = :projectId and id = :writer'
 

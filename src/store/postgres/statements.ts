@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/index.ts'
 import type { Values } from '../sql/scope.ts'
 
 /** The server's clock, the same through one statement, in epoch milliseconds. */
-const SERVER_NOW = '(extract(epoch from statement_timestamp()) * 1000)::bigint'
+export const SERVER_NOW = '(extract(epoch from statement_timestamp()) * 1000)::bigint'
 
 export interface Translated {
   readonly text: string
