@@ -21,7 +21,19 @@ export interface Facts {
   /** Files that look like the skill in places that are not searched. */
   readonly strays?: readonly StrayFile[]
   readonly host?: Host
+  /** How paths are written for the person; without it they are whole. */
+  readonly paths?: Paths
 }
+
+/** How paths are written for the person. */
+export interface Paths {
+  /** In a sentence: `./x` below the working directory, `~/x` below the home directory. */
+  readonly shown: (path: string) => string
+  /** In a line for a shell that is typed in the working directory. */
+  readonly typed: (path: string) => string
+}
+
+export const WHOLE_PATHS: Paths = { shown: (path) => path, typed: (path) => path }
 
 /** The result of reading a skill as loading it does. */
 export interface Examined {

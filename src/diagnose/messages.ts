@@ -19,6 +19,8 @@ export interface Misplaced {
   /** A directory that is searched, and the directory in it where the skill would be found. */
   readonly root: string
   readonly target: string
+  /** The searched directory is below that of the file. */
+  readonly isAboveRoot: boolean
   readonly name: string
 }
 
@@ -39,17 +41,17 @@ export const MESSAGES = {
       'Nothing to fix. You can remove one of the two.',
     ),
   shadowed: {
-    sameSource: ({ file, used, address }: { file: string; used: string; address: string }) =>
+    sameSource: ({ used, address }: { used: string; address: string }) =>
       words(
-        `The copy in ${file} is shadowed by ${used}: one source has the name twice, and the last one in the order of paths is used.`,
-        `Call this copy by its address ${address}, give one of the two another name:, or remove one.`,
+        `This copy is shadowed by ${used}. One source has the name twice, and Nexus uses the last one in the order of paths.`,
+        `Give one of the two another name: in its SKILL.md, or call this copy by its address ${address}.`,
       ),
     otherSource: (facts: { source: string; used: string; address: string; tiers?: readonly [string, string] }) => {
       const { source, used, address, tiers } = facts
       const why = tiers ? `${tiers[0]} ranks above ${tiers[1]}` : 'its source ranks higher'
       return words(
         `The copy of source '${source}' is shadowed by ${used} (${why}).`,
-        `Call this copy by its address ${address}, give one of the two another name, or remove ${used}.`,
+        `Give one of the two another name: in its SKILL.md, remove one of them, or call this copy by its address ${address}.`,
       )
     },
     heldToo: (reason: string) => `That copy would be held too: ${reason}.`,
@@ -131,7 +133,7 @@ export const MESSAGES = {
   'no-skill-file': ({ file, name }: Pick<Misplaced, 'file' | 'name'>) =>
     words(
       `The directory ${lastPart(file)} has no ${SKILL_FILE}.`,
-      `Write the skill into ${file}/${SKILL_FILE}, starting with the lines: ---, name: ${name}, description: "What it does. Use when …", ---`,
+      `Write ${file}/${SKILL_FILE}, starting with the lines: ---, name: ${name}, description: "What it does. Use when …", ---`,
     ),
   'wrong-place': {
     'below-skill': (at: Misplaced) =>
@@ -160,9 +162,7 @@ export const MESSAGES = {
     'beside-root': (at: Misplaced) =>
       words(
         'Wrong place: it is not in a directory that Nexus searches.',
-        at.root.startsWith(`${at.directory}/`)
-          ? `Move it: ${moveFile(at)}`
-          : `${search(at)}; or move it: ${moveLine(at)}`,
+        at.isAboveRoot ? `Move it: ${moveFile(at)}` : `${search(at)}; or move it: ${moveLine(at)}`,
       ),
     'other-file': ({ file, directory }: Misplaced) =>
       words(

@@ -110,7 +110,7 @@ function binFix(skill: Skill, names: readonly string[], context: GateContext): s
   const wrong = names.find((name) => !isBinName(name))
   if (wrong !== undefined)
     return `Fix ${skill.file}: '${wrong}' must be the name of a program, without path or options.`
-  const where = `Install ${names.join(' or ')} where commands run (${context.facts.target})`
+  const where = `Install ${names.join(' or ')} where commands run: ${context.facts.target}`
   const labels = skill.metadata.install
     .filter((spec) => spec.bins.some((name) => names.includes(name)))
     .filter((spec) => spec.os.length === 0 || spec.os.some((name) => toOsName(name) === context.os))

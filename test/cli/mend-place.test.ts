@@ -124,7 +124,7 @@ mends('a link as SKILL.md out of the root', {
     mkdirSync(desk.at('skills/pdf'))
     symlinkSync(desk.put('elsewhere.md', GOOD), desk.at(FILE))
   },
-  ...{ code: 'link-outside', says: /^(?!.*\b(?:cp|mv) ).*leaves the root.*rm \S+pdf\/SKILL\.md$/ },
+  ...{ code: 'link-outside', says: /^(?!.*\b(?:cp|mv) ).*leaves the directory of its source.*rm \S+pdf\/SKILL\.md$/ },
   mend: (desk) => {
     rmSync(desk.at(FILE))
     desk.put(FILE, GOOD)
@@ -146,7 +146,7 @@ mends('a linked directory out of the root', {
     desk.put(join(desk.root, 'team/pdf/SKILL.md'), GOOD)
     symlinkSync(join(desk.root, 'team/pdf'), desk.at('skills/pdf'))
   },
-  ...{ code: 'link-outside', says: /leads out of the root, to ".*team\/pdf".*--skills-dir .*team,/ },
+  ...{ code: 'link-outside', says: /leads out of the directory of its source, to ".*team\/pdf".*--skills-dir .*team,/ },
   mend: (desk) => void desk.skillsDirs.push(join(desk.root, 'team')),
 })
 mends('a linked directory to nowhere', {
@@ -214,7 +214,7 @@ mends('a copy in a lower tier', {
   ask: 'local/pdf',
   ...{
     code: 'shadowed',
-    says: /shadowed by .*workspace\/skills\/pdf\/SKILL\.md \(workspace ranks above local\).*local\/pdf/,
+    says: /shadowed by \.\/skills\/pdf\/SKILL\.md \(workspace ranks above local\).*local\/pdf/,
   },
   mend: (desk) => rmSync(desk.at('skills/pdf'), { recursive: true }),
   then: 'local/pdf',
@@ -231,7 +231,7 @@ mends('two skills of one name in one source', {
     desk.put('skills/a/SKILL.md', GOOD)
     desk.put('skills/b/SKILL.md', skill(NAME, DESCRIPTION, 'license: MIT'))
   },
-  ...{ code: 'shadowed', says: /one source has the name twice.*another name/ },
+  ...{ code: 'shadowed', says: /One source has the name twice.*another name/ },
   mend: (desk) => rmSync(desk.at('skills/a'), { recursive: true }),
 })
 

@@ -124,7 +124,7 @@ export function mends(what: string, broken: Broken): void {
       const next = step === 0 ? finding : answer.findings.find(({ severity }) => severity === 'error')
       if (next === undefined) break
       if (broken.mend) broken.mend(desk, next)
-      else follow(next)
+      else follow(next, desk.workspace)
       answer = await desk.why(broken.then ?? 'pdf')
     }
     assert.equal(answer.verdict, 'ready', JSON.stringify(answer.findings, undefined, 2))
@@ -148,18 +148,23 @@ function existsOrDangles(path: string): boolean {
 /** What a fix may say, and doing it. */
 const WAYS: readonly (readonly [
   pattern: RegExp,
-  act: (said: string, where: { file: string; line: number }) => void,
+  act: (said: string, where: { file: string; line: number; workspace: string }) => void,
 ])[] = [
   [
-    /(?:^|[:;,] )((?:mkdir|mv|cp|rm|chmod|iconv|unzip|tar) .*)$/,
+    /typed in its directory: (iconv .*?)(?: \(.*\))?$/,
     (command, { file }) => void execFileSync('/bin/sh', ['-c', command], { cwd: dirname(file) }),
   ],
   [
-    /^Write: (.*?)(?:; or run: .*|, or rename .*)?$/,
+    /(?:^|[:;,] )((?:mkdir|mv|cp|rm|chmod|unzip|tar) .*)$/,
+    // Where the question was asked.
+    (command, { workspace }) => void execFileSync('/bin/sh', ['-c', command], { cwd: workspace }),
+  ],
+  [
+    /^Write: (.*?)(?:[;.]? [oO]r run: .*|, or rename .*|, and rename .*)?$/,
     (text, { file, line }) => edit(file, (lines) => lines.with(line - 1, text)),
   ],
   [
-    /^Add a line below the opening ---: (.*?)(?:; or run: .*)?$/,
+    /^Add a line below the opening ---: (.*?)(?:[;.]? [oO]r run: .*)?$/,
     (text, { file, line }) => edit(file, (lines) => lines.toSpliced(line, 0, text)),
   ],
   [
@@ -177,10 +182,10 @@ const WAYS: readonly (readonly [
 ]
 
 /** Does what a fix says, as somebody would who knows nothing else. */
-function follow({ fix, path: file = '', line = 1 }: Finding): void {
+function follow({ fix, path: file = '', line = 1 }: Finding, workspace: string): void {
   for (const [pattern, act] of WAYS) {
     const said = pattern.exec(fix)?.[1]
-    if (said !== undefined) return act(said, { file, line })
+    if (said !== undefined) return act(said, { file, line, workspace })
   }
   assert.fail(`nothing to copy in: ${fix}`)
 }

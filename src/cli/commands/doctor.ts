@@ -144,7 +144,9 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
     const local = await openFor(quiet, { record: 'memory' })
     try {
       const { skills, held, shadowed, invalid } = local.runtime.openAgent().catalog()
-      const found = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${invalid.length} invalid`
+      const counts = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${invalid.length} invalid`
+      const line = invocation.terminal.commandLine(['skills', 'list', '--all'])
+      const found = held.length + shadowed.length > 0 ? `${counts}. ${NOTES.othersHint(line)}` : counts
       const diagnostics = invalid.flatMap((broken) => {
         const [first] = diagnoseInvalid(broken).findings
         if (!first) return []

@@ -26,7 +26,8 @@ export const NOTES = {
   checkedAgainst: (target: string) => `Checked against: ${target}`,
   moreMatch: (number: number, limit: number) => `${many(number, 'more skill')} matched: --limit ${limit}`,
   made: (file: string) => `Made ${file}`,
-  fillIn: (line: string) => `Next: replace the description, then check it: ${line}`,
+  fillIn: (hasDescription: boolean, line: string) =>
+    `Next: write ${hasDescription ? '' : 'its description and '}its instructions, then check it: ${line}`,
   variableGiven: (name: string) => `${name} is given to its commands`,
   variableNotGiven: (name: string, why: string) => `${name} is not given to its commands: it ${why}`,
   installUntrusted: () => 'what it proposes to install is not shown, because its source is untrusted',
