@@ -14,7 +14,6 @@ export type { Acquired, Lease, Leases } from './leases.ts'
 export { createMemoryStore } from './memory/memory-store.ts'
 export { MESSAGES as STORE_MESSAGES, POSTGRES as POSTGRES_MESSAGES } from './messages.ts'
 export { openPostgresStore, openSqliteStore, openStore, storeStatus } from './open-store.ts'
-export { currentOwner, isOwnerAlive } from './owner.ts'
 export { sessionLease } from './rules.ts'
 export type {
   LoadedRevision,

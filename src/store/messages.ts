@@ -77,10 +77,6 @@ export const MESSAGES = {
     message: `This project already has a session ${id}.`,
     fix: 'Give every session an id of its own.',
   }),
-  sessionNotIn: ({ id, state }: { id: string; state: string }): Message => ({
-    message: `Session ${id} is not ${state}.`,
-    fix: state === 'idle' ? 'Wait until its turn ends, or cancel it.' : 'Start a turn first.',
-  }),
   queueFull: ({ sessionId, limit }: { sessionId: string; limit: number }): Message => ({
     message: `The message was not queued: session ${sessionId} has ${limit} waiting messages, which is its limit.`,
     fix: 'Send it again when one of them has ended, or cancel one.',

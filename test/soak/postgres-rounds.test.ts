@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { after, before, describe } from 'node:test'
-import { openPostgresStore } from '../../src/store/index.ts'
+import { openPostgresStore, sessionLease } from '../../src/store/index.ts'
 import { runCutRound } from '../store/cut-rounds.ts'
 import { startFaultProxy } from '../store/fault-proxy.ts'
 import { startPostgres, type TestServer, whyNoPostgres } from '../store/postgres-server.ts'
@@ -43,8 +43,10 @@ describe('a Postgres store', { skip: whyNoPostgres() ?? false }, () => {
     const pool = { statementTimeoutMs: 1_000 }
     const store = await openPostgresStore({ url: server.url('nexus', proxy.port), projectId: 'hole', pool })
     await store.sessions.create({ id: 's', agentId: 'main', title: '' })
+    const acquired = await store.leases.acquire(sessionLease('s'), { owner: 'test', ttlMs: 60_000 })
+    assert.ok(acquired.type === 'acquired')
     proxy.arm('hole')
-    await store.sessions.append('s', [{ role: 'user' }])
+    await store.sessions.append('s', [{ role: 'user' }], acquired.lease)
     assert.equal(proxy.faults, 1)
     assert.equal((await store.sessions.messages('s')).length, 1)
     await store.close()

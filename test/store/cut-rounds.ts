@@ -51,6 +51,7 @@ async function work(
   const done: Done = { messages: [], turns: [], calls: [], answers: [], leases: [] }
   for (const id of ['s', 'other']) await store.sessions.create({ id, agentId: 'main', title: '' })
   const lease = await acquire(store, sessionLease('s'))
+  const otherLease = await acquire(other, sessionLease('other'))
   const steps: readonly ((id: string) => Promise<unknown>)[] = [
     async (id) => {
       await store.sessions.append('s', [{ role: 'user', id }], lease)
@@ -79,7 +80,7 @@ async function work(
     const write = steps[Math.floor(random() * steps.length)]
     await Promise.all([
       write?.(`id-${step}`),
-      other.sessions.append('other', [{ role: 'user', id: String(step) }]),
+      other.sessions.append('other', [{ role: 'user', id: String(step) }], otherLease),
       store.sessions.list(),
     ])
   }

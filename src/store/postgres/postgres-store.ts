@@ -1,4 +1,3 @@
-import { currentOwner } from '../owner.ts'
 import { checkName } from '../rules.ts'
 import { migrate } from '../sql/migrate.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
@@ -24,5 +23,5 @@ export async function createPostgresStore({ url, projectId, clock, pool }: Postg
     await connections.close()
     throw error
   }
-  return createSqlStore(connection, { projectId, owner: currentOwner() })
+  return createSqlStore(connection, projectId)
 }
