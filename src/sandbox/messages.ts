@@ -41,6 +41,11 @@ export const REQUESTS = {
       `cwd ${quoted(cwd)} leads out of the workspace through a link.`,
       'Give a directory of the workspace itself.',
     ),
+  setting: (name: string, value: unknown) =>
+    invalid(`The option ${name} of the sandbox is ${String(value)}.`, 'Give a whole number above 0.'),
+  noProject: () => invalid('The option projectId of the sandbox is empty.', 'Give a name.'),
+  stateDir: (path: string) =>
+    invalid(`The option stateDir of the sandbox, ${quoted(path)}, is not an absolute path.`, 'Give an absolute path.'),
   notAbsolute: (what: string, path: unknown) =>
     invalid(`${what} ${quoted(path)} is not an absolute path.`, 'Give an absolute path.'),
   absent: (what: string, path: string) =>
@@ -80,6 +85,33 @@ export const REQUESTS = {
       `Nexus did not run the command. The workspace contains more than ${files} files, or is deeper than ${depth} directories, so its protected places cannot all be found.`,
       'Use a smaller directory as workspace.',
     ),
+} as const
+
+/** What a command changed and the workspace did not get: one note each. Paths are relative to the workspace. */
+export const NOT_KEPT = {
+  protectedChange: (path: string, protectedPath: string) =>
+    `Nexus did not keep the change of ${path}: commands may not change ${protectedPath}. Make the change outside the sandbox.`,
+  protectedRemoval: (path: string, protectedPath: string) =>
+    `Nexus did not remove ${path}: commands may not change ${protectedPath}. Remove it outside the sandbox.`,
+  special: (path: string) =>
+    `Nexus did not keep ${path}: it is a device, a pipe or a socket. Write to a regular file instead.`,
+  leavingLink: (path: string) =>
+    `Nexus did not keep ${path}: the link leads out of the workspace. Use a relative link to a file of the workspace.`,
+  changedMeanwhile: (path: string) =>
+    `Nexus did not change ${path}: another program changed it meanwhile. Run the command again.`,
+  removedMeanwhile: (path: string) =>
+    `Nexus did not remove ${path}: another program changed it meanwhile. Run the command again.`,
+  conflict: (path: string, beside: string) =>
+    `Nexus did not change ${path}: another program changed it meanwhile. The version of the command is ${beside}. Compare them: diff ${path} ${beside}`,
+  failed: (path: string, why: string) =>
+    `Nexus did not keep the change of ${path}: the system refused it (${why}). Check the rights of its directory.`,
+  /** All or nothing. */
+  tooMuch: (
+    changed: { readonly files: number; readonly bytes: number },
+    most: { readonly maxFiles: number; readonly maxBytes: number },
+  ) =>
+    `Nexus kept no change of the command: it changed ${changed.files} files with ${changed.bytes} bytes, and at most ${most.maxFiles} files and ${most.maxBytes} bytes are kept. Write less, or raise execution.workspace.maxFiles or execution.workspace.maxBytes in ~/.nexus/nexus.yaml.`,
+  all: (why: string) => `Nexus kept no change of the command: ${why}. Run: nexus doctor`,
 } as const
 
 /** What ends a sandbox, or a command in it. */

@@ -32,7 +32,6 @@ describe('a command that reached a limit of the sandbox', () => {
     ['bash: xrealloc: cannot allocate 18446744071562067968 bytes\n', 2, 'memory', 'dataBytes'],
     ['FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n', 134, 'memory', 'dataBytes'],
     ["dd: error writing 'big': File too large\n", 1, 'file size', 'fileSizeBytes'],
-    ['', 153, 'file size', 'fileSizeBytes'],
     ['bash: fork: retry: Resource temporarily unavailable\n', 254, 'processes', 'processes'],
     ['OSError: [Errno 24] Too many open files\n', 1, 'open files', 'openFiles'],
   ]

@@ -2,19 +2,18 @@
 import type { CommandFinding, LimitSetting } from './finding.ts'
 import { type Ran, textOf } from './ran.ts'
 
-/** What programs write at a limit, and the exit code of the signal that some limits send. */
+/** What programs write at a limit. A program that a limit ends in silence gets a note of the sandbox. */
 const LIMITS: readonly {
   readonly setting: LimitSetting
   readonly subject: string
   readonly pattern: RegExp
-  readonly exitCode?: number
 }[] = [
   {
     setting: 'dataBytes',
     subject: 'memory',
     pattern: /^MemoryError\b|cannot allocate|out of memory|std::bad_alloc|\bENOMEM\b/i,
   },
-  { setting: 'fileSizeBytes', subject: 'file size', pattern: /file too large|\bEFBIG\b/i, exitCode: 153 },
+  { setting: 'fileSizeBytes', subject: 'file size', pattern: /file too large|\bEFBIG\b/i },
   {
     setting: 'processes',
     subject: 'processes',
@@ -27,7 +26,7 @@ export function limitFinding(ran: Ran): CommandFinding | undefined {
   const { exitCode, end } = ran.result
   if (!ran.isConfined || (end === 'exit' && exitCode === 0)) return undefined
   const lines = textOf(ran)
-  const reached = LIMITS.find((limit) => limit.exitCode === exitCode || lines.some((line) => limit.pattern.test(line)))
+  const reached = LIMITS.find(({ pattern }) => lines.some((line) => pattern.test(line)))
   return reached && { code: 'resource-limit', subject: reached.subject, setting: reached.setting }
 }
 
