@@ -5,7 +5,7 @@ import { POSTGRES } from '../messages.ts'
 import { storeError } from '../rules.ts'
 import type { Connection, Statements, Values } from '../sql/scope.ts'
 import type { Connections, Query } from './pool.ts'
-import { SERVER_NOW, translate } from './statements.ts'
+import { translate, withLiterals } from './statements.ts'
 import { ConnectionLost, toStoreError } from './store-error.ts'
 
 /** How long a lost server is waited for: longer than a restart, and than a transaction that was left may stay open. */
@@ -27,7 +27,6 @@ export function createPostgresConnection(
   const { target } = connections
   const project = { projectId, writer: newId() }
   const begin = `begin; select pg_advisory_xact_lock(${lockOf(projectId)})`
-  const names = `${connections.literal(projectId)}, ${connections.literal(project.writer)}`
   let isClosed = false
   let changes = 0
   const direct = (work: (statements: Statements) => Promise<unknown>) =>
@@ -51,7 +50,8 @@ export function createPostgresConnection(
       connections.use(async (query) => {
         const tx = statementsOf(query, clock)
         try {
-          const write = `${WRITE_CHANGE} values (${names}, ${number}, ${SERVER_NOW}) ${OR_REPLACE}`
+          // With literals, so that it goes to the server in one message with the begin.
+          const write = withLiterals(WRITE_CHANGE, { ...project, number }, connections.literal)
           if (!sent) await query(`${begin}; ${write}`)
           else {
             await query(begin)
@@ -100,9 +100,8 @@ export function createPostgresConnection(
 
 const LAST_CHANGE = 'select change from writers where project_id = :projectId and id = :writer'
 
-/** With literals, so that it goes to the server together with the begin. */
-const WRITE_CHANGE = 'insert into writers (project_id, id, change, at)'
-const OR_REPLACE = 'on conflict (project_id, id) do update set change = excluded.change, at = excluded.at'
+const WRITE_CHANGE = `insert into writers (project_id, id, change, at) values (:projectId, :writer, :number, :now)
+  on conflict (project_id, id) do update set change = excluded.change, at = excluded.at`
 
 const FORGET_WRITER = 'delete from writers where project_id = :projectId and id = :writer'
 
