@@ -86,7 +86,7 @@ export const MESSAGES = {
       'It is ready. Only a person can start it (disable-model-invocation), so it is not in the prompt.',
       `${mention === '' ? 'Remove' : `Write $${mention} in a message, or remove`} disable-model-invocation from its frontmatter.`,
     ),
-  nobody: () =>
+  'not-invocable': () =>
     words(
       'It is ready, but nothing can start it: disable-model-invocation blocks the model, user-invocable: false blocks people.',
       'Remove one of the two from its frontmatter.',

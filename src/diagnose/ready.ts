@@ -50,7 +50,7 @@ function useOf(skill: Skill, facts: Facts): Finding {
     return { ...found, message: MESSAGES.modelOnly(found.message) }
   }
   const subject = 'disable-model-invocation'
-  if (!invocation.user) return finding('nobody', 'error', { path, subject, ...MESSAGES.nobody() })
+  if (!invocation.user) return finding('not-invocable', 'error', { path, subject, ...MESSAGES['not-invocable']() })
   const mention = /^[\w-]+$/.test(name) ? name : ''
   return finding('person-only', 'info', { path, subject, ...MESSAGES['person-only'](mention) })
 }

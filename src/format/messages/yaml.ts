@@ -181,7 +181,7 @@ export const YAML_MESSAGES = {
     `Nexus did not read the frontmatter: it has more than ${limit} ${what}.`,
     'Move data into a file beside SKILL.md.',
   ],
-  'odd-blank': (hidden: string, key?: string): Words =>
+  'odd-space': (hidden: string, key?: string): Words =>
     key === undefined
       ? [
           `${hidden} after the dash is not a space in YAML. The line is text, not an entry of a list.`,
