@@ -63,7 +63,7 @@ function sentence(error: unknown, status: number | undefined, { model, clock, is
   if (code === 'ECONNREFUSED') {
     return {
       what: `Nothing answers for the model ${model.describe}: the connection was refused.`,
-      fix: 'Start the model server, or correct its address (model.baseUrl, OPENAI_BASE_URL).',
+      fix: 'Start the model server, or correct its address (--base-url, model.baseUrl or OPENAI_BASE_URL).',
       isRetryable: true,
     }
   }
