@@ -209,10 +209,9 @@ function refusalOf(decision: Decision, { agent, shown }: About, signal: AbortSig
 /** What the user can do about a rule of the policy; read by the model too. */
 function denialFix(rule: string): string | undefined {
   const [list, entry] = [rule.split(' ', 1)[0], rule.slice(rule.indexOf(' ') + 1)]
-  if (list === 'deny')
-    return `Do not repeat the call. To allow it, the user can remove ${entry} from tools.deny of the agent in nexus.yaml.`
+  if (list === 'deny') return `Only the user can allow it: remove ${entry} from tools.deny of the agent in nexus.yaml.`
   if (list === 'ask')
-    return `Do not repeat the call. The user can run Nexus in a terminal to answer, or remove ${entry} from tools.ask of the agent in nexus.yaml.`
+    return `Only the user can allow it: run Nexus in a terminal to answer, or remove ${entry} from tools.ask of the agent in nexus.yaml.`
   return undefined
 }
 

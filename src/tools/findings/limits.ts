@@ -40,13 +40,13 @@ const APT = /\b(apt(?:-get)?)\s+[^;&|<>]*/
 export function installFinding(ran: Ran): CommandFinding | undefined {
   if (!ran.isConfined || ran.network !== false || ran.result.exitCode === 0) return undefined
   const lines = textOf(ran)
+  // `nexus skills run` quotes each word.
+  const command = ran.command.replace(/'([\w.@/:=+-]+)'/g, '$1')
   if (lines.some((line) => PIP_REFUSED.test(line))) {
-    const packages = (PIP.exec(ran.command)?.[1] ?? '')
-      .split(/\s+/)
-      .filter((word) => word !== '' && !word.startsWith('-'))
+    const packages = (PIP.exec(command)?.[1] ?? '').split(/\s+/).filter((word) => word !== '' && !word.startsWith('-'))
     return { code: 'install-refused', subject: 'pip', packages }
   }
   if (!lines.some((line) => APT_REFUSED.test(line))) return undefined
-  const [typed = 'apt-get install', subject = 'apt-get'] = APT.exec(ran.command) ?? []
+  const [typed = 'apt-get install', subject = 'apt-get'] = APT.exec(command) ?? []
   return { code: 'install-refused', subject, typed: typed.trim() }
 }
