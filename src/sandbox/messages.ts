@@ -1,23 +1,29 @@
 /** messages: every sentence about commands that cannot run, one row a fault, from facts: what happened, why, and one next step. */
-import { type ErrorCode, NexusError } from '../kernel/index.ts'
+import { commandFix, type ErrorCode, NexusError, type ProposedCommand } from '../kernel/index.ts'
 
 /** One fault in words. */
 export interface Message {
   readonly code: ErrorCode
   readonly message: string
   readonly fix: string
+  readonly proposal?: ProposedCommand
 }
 
 /** Facts by name; paths and names as they are, quoted here. */
 type Facts<Names extends string> = Readonly<Record<Names, string>>
 
-const row = (code: ErrorCode, message: string, fix: string): Message => ({ code, message, fix })
+type Fix = string | ReturnType<typeof commandFix>
+
+const row = (code: ErrorCode, message: string, fix: Fix): Message => ({
+  ...{ code, message },
+  ...(typeof fix === 'string' ? { fix } : fix),
+})
 const invalid = (message: string, fix: string): Message => row('INVALID_ARGUMENT', message, fix)
 const quoted = (value: unknown): string => JSON.stringify(value) ?? String(value)
 
 /** The error of a fault. */
-export function sandboxError({ code, message, fix }: Message, cause?: unknown): NexusError {
-  return new NexusError(code, message, { fix, ...(cause !== undefined && { cause }) })
+export function sandboxError({ code, message, ...next }: Message, cause?: unknown): NexusError {
+  return new NexusError(code, message, { ...next, ...(cause !== undefined && { cause }) })
 }
 
 /** What a caller asked for and cannot have. */
@@ -122,7 +128,7 @@ export const FAILURES = {
   noBash: ({ why }: Facts<'why'>) =>
     row('SANDBOX_FAILED', `The command did not start. bash failed: ${why}.`, 'Install bash.'),
   notStarted: ({ why }: Facts<'why'>) =>
-    row('SANDBOX_FAILED', `The command did not start. The sandbox failed: ${why}.`, 'Run: nexus doctor'),
+    row('SANDBOX_FAILED', `The command did not start. The sandbox failed: ${why}.`, commandFix('Run:', 'doctor')),
   runnerEnded: ({ said }: Facts<'said'>) =>
     row(
       'SANDBOX_FAILED',
@@ -137,13 +143,13 @@ export const FAILURES = {
     ),
 } as const
 
-const unavailable = (why: string, fix: string): Message =>
+const unavailable = (why: string, fix: Fix): Message =>
   row('SANDBOX_UNAVAILABLE', `Commands cannot be confined here: ${why}.`, fix)
 
 /** Why commands cannot be confined on this machine. Nothing was run. */
 export const UNAVAILABLE = {
   /** Anything without a row of its own. */
-  other: ({ why }: Facts<'why'>) => unavailable(why, 'Run: nexus doctor'),
+  other: ({ why }: Facts<'why'>) => unavailable(why, commandFix('Run:', 'doctor')),
   system: ({ system }: Facts<'system'>) =>
     unavailable(`the local sandbox needs Linux, and this is ${system}`, 'Use Linux.'),
   programs: (names: readonly string[], command: string) =>
@@ -162,7 +168,10 @@ export const UNAVAILABLE = {
         : `Type: ${command}`,
     ),
   runnerEnded: ({ said }: Facts<'said'>) =>
-    unavailable(`the process of the sandbox ended at once${said === '' ? '' : ` (${said})`}`, 'Run: nexus doctor'),
+    unavailable(
+      `the process of the sandbox ended at once${said === '' ? '' : ` (${said})`}`,
+      commandFix('Run:', 'doctor'),
+    ),
   runnerNotStarted: ({ why }: Facts<'why'>) =>
     unavailable(`the process of the sandbox did not start (${why})`, 'Install nexus-skills again.'),
   runnerMissing: ({ path }: Facts<'path'>) => unavailable(`the file ${path} is missing`, 'Install nexus-skills again.'),

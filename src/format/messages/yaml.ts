@@ -17,7 +17,7 @@ export type Wanted = { readonly key: string; readonly wanted: 'flag' | 'mapping'
 
 const QUOTE_IT = 'Put quotes around the whole value.'
 
-function syntaxWords(fault: SyntaxFault): Words {
+function syntaxWords(fault: SyntaxFault): readonly [message: string, fix: string] {
   switch (fault.kind) {
     case 'quote':
       return [`The closing ${fault.quote} is missing.`, `Write ${fault.quote} at the end of the value, too.`]
