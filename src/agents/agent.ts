@@ -1,4 +1,4 @@
-import { type Clock, type JsonObject, NexusError, systemClock } from '../kernel/index.ts'
+import { type Clock, commandFix, type JsonObject, NexusError, systemClock } from '../kernel/index.ts'
 import type { Store, StoredMessage, TurnRecord } from '../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
 import { repairHistory, toTitle, userMessage } from './history.ts'
@@ -161,7 +161,7 @@ export function createAgent(options: AgentOptions): Agent {
       const turn = await turns.get(turnId)
       if (turn?.sessionId === sessionId && turn.state === 'queued') return run(turn, resumeOptions)
       throw new NexusError('INVALID_ARGUMENT', `No message ${turnId} waits in session ${sessionId}.`, {
-        fix: 'List what waits: nexus sessions show',
+        ...commandFix('List what waits:', 'sessions', 'show', sessionId),
       })
     },
   }

@@ -1,5 +1,5 @@
 /** turn-queue: one turn of a session at a time. A message waits until its turn comes, is cancelled, or is dropped. */
-import { currentOwner, type Lease, sessionLease, type Store, type TurnRecord } from '../store/index.ts'
+import { type Lease, sessionLease, type Store, type TurnRecord } from '../store/index.ts'
 import { keepLease, type KeptLease } from '../runtime/index.ts'
 
 /** How often another process is looked at: its turn ended, or it asked us to stop. */
@@ -46,7 +46,7 @@ export async function takeQueued(
 
 /** Takes the session and the turn; undefined while another process has the session, or an earlier message comes first. */
 async function tryTake(store: Store, { id, sessionId }: TurnRecord): Promise<TakenTurn | undefined> {
-  const kept = await keepLease(store.leases, sessionLease(sessionId), currentOwner())
+  const kept = await keepLease(store.leases, sessionLease(sessionId))
   if (!kept) return undefined
   try {
     const turn = await store.turns.take(sessionId, kept.lease, id)

@@ -44,5 +44,5 @@ export function findingData({ proposal, ...found }: Omit<Diagnostic, 'path'> & {
 
 /** Programs know `nexus` by this name, wherever a person has to type another one. */
 export function commandData(proposal: ProposedCommand | undefined): { readonly command?: readonly string[] } {
-  return proposal ? { command: ['nexus', ...proposal.args] } : {}
+  return proposal ? { command: [proposal.program ?? 'nexus', ...proposal.args] } : {}
 }

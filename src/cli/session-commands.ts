@@ -1,4 +1,4 @@
-/** session-commands: the rows of the table for sessions and for questions about calls. */
+/** session-commands: the rows of the table for sessions, for questions about calls, and for the store of both. */
 import { CHOICES, type Command } from './command.ts'
 import { JSON_OPTION } from './options.ts'
 
@@ -59,5 +59,19 @@ export const SESSION_COMMANDS: readonly Command[] = [
     options: { ...JSON_OPTION },
     examples: ['nexus approvals forget 0196f3'],
     load: async () => (await import('./commands/approvals.ts')).forgetApproval,
+  },
+  {
+    name: 'db status',
+    summary: 'which database keeps sessions and calls, its schema and size, or why it cannot be used',
+    options: { ...JSON_OPTION },
+    examples: ['nexus db status'],
+    load: async () => (await import('./commands/db.ts')).dbStatus,
+  },
+  {
+    name: 'db migrate',
+    summary: 'bring the schema of the database up to date',
+    options: { ...JSON_OPTION },
+    examples: ['nexus db migrate'],
+    load: async () => (await import('./commands/db.ts')).dbMigrate,
   },
 ]

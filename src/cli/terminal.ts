@@ -18,8 +18,11 @@ export interface Terminal {
   writeNote(text: string): void
   /** One JSON document on stdout, without characters that a terminal would act on. */
   json(value: JsonValue): void
-  /** A command of this program as a person types it here: after `nexus`, `npx nexus`, or `node` with a path. */
-  commandLine(args: readonly string[]): string
+  /**
+   * A command as a person types it here, with paths from the working directory. Without a program it is one of this program: after
+   * `nexus`, `npx nexus`, or `node` with a path.
+   */
+  commandLine(args: readonly string[], program?: string): string
   /** A path as people read it: from the working directory (`./`) or the home directory (`~/`), safe to print. */
   shortPath(path: string): string
   paint(style: Style, text: string): string
@@ -60,7 +63,13 @@ export function createTerminal(environment: Environment): Terminal {
       path: environment.get('PATH') ?? '',
     }))
   return {
-    commandLine: (args) => commandLine(ownProgram(), args),
+    commandLine: (args, name = ownProgram()) => {
+      const cwd = workingDirectory()
+      return commandLine(
+        name,
+        args.map((word) => typedPath(word, cwd)),
+      )
+    },
     shortPath: (path) => toSafeLine(shortPath(path, { cwd: workingDirectory(), home: environment.home })),
     write: stdout.write,
     line: (text = '') => stdout.write(`${text}\n`),
@@ -104,6 +113,11 @@ function workingDirectory(): string {
   }
 }
 
+/** A path below the working directory from there, and any other as it is: a shell reads no `~` in quotes. */
+export function typedPath(path: string, cwd: string): string {
+  return cwd !== '/' && path.startsWith(`${cwd}/`) ? `.${path.slice(cwd.length)}` : path
+}
+
 /** From the working directory, else from the home directory, else whole. */
 export function shortPath(path: string, { cwd, home }: { readonly cwd: string; readonly home: string }): string {
   if (path === cwd) return '.'
@@ -121,7 +135,7 @@ export function fixText(
   { fix, proposal }: Pick<Diagnostic, 'fix' | 'proposal'>,
   terminal: Pick<Terminal, 'commandLine'>,
 ): string | undefined {
-  const text = proposal ? `${proposal.lead} ${terminal.commandLine(proposal.args)}` : fix
+  const text = proposal ? `${proposal.lead} ${terminal.commandLine(proposal.args, proposal.program)}` : fix
   return text && toSafeText(text)
 }
 

@@ -89,6 +89,21 @@ export interface ExecutionConfig {
   }
 }
 
+/** Where state is kept. Only the user's own file says so. */
+export interface StoreConfig {
+  readonly type: 'sqlite' | 'postgres' | 'memory'
+  /** With sqlite: the file; default in the state directory. */
+  readonly path?: string
+  /** Whether `store.url` is set; `openSecrets` reads it. */
+  readonly hasUrl: boolean
+  readonly pool: {
+    readonly maxConnections?: number
+    readonly connectTimeoutMs?: number
+    readonly statementTimeoutMs?: number
+    readonly idleTimeoutMs?: number
+  }
+}
+
 /** Everything Nexus was told, with all defaults filled in; frozen all the way down. */
 export interface Config {
   readonly model?: ModelConfig
@@ -96,6 +111,7 @@ export interface Config {
   readonly agents: readonly AgentConfig[]
   readonly tools: { readonly groups: ReadonlyMap<string, readonly string[]>; readonly settings: JsonObject }
   readonly execution: ExecutionConfig
+  readonly store: StoreConfig
   readonly limits: {
     readonly maxIterations: number
     readonly toolTimeoutMs: number

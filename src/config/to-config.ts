@@ -8,6 +8,7 @@ import type {
   SkillEntry,
   SkillsConfig,
   SourceConfig,
+  StoreConfig,
 } from './config.ts'
 import { copyValue, isInList, partAt, type Path } from './document/path.ts'
 import { expandAgents } from './layers/merge.ts'
@@ -25,6 +26,7 @@ export function toConfig(document: ConfigDocument, unset: readonly Unset[]): Con
     agents: toAgents(document.agents ?? []),
     tools: { groups: new LockedMap(Object.entries(groups)), settings: toolSettings as JsonObject },
     execution: toExecution(document.execution ?? {}),
+    store: toStore(document),
     limits: {
       maxIterations: document.limits?.maxIterations ?? DEFAULTS.maxIterations,
       toolTimeoutMs: document.limits?.toolTimeoutMs ?? DEFAULTS.toolTimeoutMs,
@@ -104,6 +106,16 @@ function toAgents(agents: NonNullable<ConfigDocument['agents']>): AgentConfig[] 
     ...(instructions !== undefined && { instructions }),
     tools: { profile: tools.profile ?? 'full', allow: tools.allow ?? [], ask: tools.ask ?? [], deny: tools.deny ?? [] },
   }))
+}
+
+function toStore({ store = {} }: ConfigDocument): StoreConfig {
+  const { type, path, url, pool = {} } = store
+  return {
+    type: type ?? 'sqlite',
+    ...(path !== undefined && { path }),
+    hasUrl: url !== undefined && url !== '',
+    pool: Object.fromEntries(Object.entries(pool).filter(([, value]) => value !== undefined)),
+  }
 }
 
 function toExecution({

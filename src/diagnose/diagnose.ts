@@ -8,7 +8,7 @@ import {
   shownText,
 } from '../catalog/index.ts'
 import { type Diagnostic, type HeldReason, type InvalidSkill, type Skill, skillAddress } from '../kernel/index.ts'
-import type { Facts } from './facts.ts'
+import { type Facts, WHOLE_PATHS } from './facts.ts'
 import { type Finding, finding, fromDiagnostics, type Verdict } from './finding.ts'
 import { aboutHeld, aboutReason } from './held.ts'
 import { MESSAGES } from './messages.ts'
@@ -114,20 +114,21 @@ function aboutShadowed(shadow: ShadowedSkill, facts: Facts): readonly Finding[] 
     const message = MESSAGES.shadowed.heldToo(reason.text)
     return { ...aboutReason(skill, reason, facts), severity: 'info', message }
   })
-  return [why === 'duplicate' ? duplicate(skill, by) : shadowed(skill, by, facts.catalog.addressOf(skill)), ...heldToo]
+  return [why === 'duplicate' ? duplicate(skill, by, facts) : shadowed(skill, by, facts), ...heldToo]
 }
 
-function duplicate({ file, origin }: Skill, by: Skill): Finding {
-  return finding('duplicate', 'info', { path: file, ...MESSAGES.duplicate(origin.source, by.directory) })
+function duplicate({ file, origin }: Skill, by: Skill, { paths = WHOLE_PATHS }: Facts): Finding {
+  return finding('duplicate', 'info', { path: file, ...MESSAGES.duplicate(origin.source, paths.shown(by.directory)) })
 }
 
-function shadowed({ file, origin }: Skill, by: Skill, address: string): Finding {
+function shadowed(skill: Skill, by: Skill, { catalog, paths = WHOLE_PATHS }: Facts): Finding {
+  const { file, origin } = skill
   const { source, tier } = origin
-  const copies = { used: by.file, address }
+  const copies = { used: paths.shown(by.file), address: catalog.addressOf(skill) }
   const tiers = by.origin.tier === tier ? undefined : ([by.origin.tier, tier] as const)
   const words =
     by.origin.source === source
-      ? MESSAGES.shadowed.sameSource({ file, ...copies })
+      ? MESSAGES.shadowed.sameSource(copies)
       : MESSAGES.shadowed.otherSource({ source, ...copies, ...(tiers && { tiers }) })
   return finding('shadowed', 'error', { path: file, ...words })
 }

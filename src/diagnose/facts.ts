@@ -1,5 +1,5 @@
 import type { Catalog, CatalogSnapshot, IndexStyle, PromptIndex } from '../catalog/index.ts'
-import type { Skill } from '../kernel/index.ts'
+import type { ProposedCommand, Skill } from '../kernel/index.ts'
 
 /** The facts of a diagnosis. Everything but the catalog may be absent: then no finding is about it. */
 export interface Facts {
@@ -21,7 +21,19 @@ export interface Facts {
   /** Files that look like the skill in places that are not searched. */
   readonly strays?: readonly StrayFile[]
   readonly host?: Host
+  /** How paths are written for the person; without it they are whole. */
+  readonly paths?: Paths
 }
+
+/** How paths are written for the person. */
+export interface Paths {
+  /** In a sentence: `./x` below the working directory, `~/x` below the home directory. */
+  readonly shown: (path: string) => string
+  /** In a line for a shell that is typed in the working directory. */
+  readonly typed: (path: string) => string
+}
+
+export const WHOLE_PATHS: Paths = { shown: (path) => path, typed: (path) => path }
 
 /** The result of reading a skill as loading it does. */
 export interface Examined {
@@ -32,6 +44,7 @@ export interface Examined {
     readonly path: string
     readonly line?: number
     readonly fix: string
+    readonly proposal?: ProposedCommand
   }
   /** Links and special files in its directory, which are no part of it. */
   readonly leftOut: readonly { readonly path: string; readonly kind: string }[]

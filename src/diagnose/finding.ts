@@ -60,7 +60,11 @@ export function fromDiagnostic(diagnostic: Diagnostic): Finding {
   const option = fixOption(diagnostic)
   if (fix !== undefined && option === undefined) return finding(code, severity, { ...rest, fix })
   const command = ['skills', 'validate', ...(option === undefined ? [] : [option]), path]
-  return finding(code, severity, { ...rest, fix: fix === undefined ? 'Run:' : `${fix}; or run:`, command })
+  return finding(code, severity, {
+    ...rest,
+    fix: fix === undefined ? 'Run:' : `${fix}${/[.!?]$/.test(fix) ? ' Or' : '; or'} run:`,
+    command,
+  })
 }
 
 /** The first of many: a skill may have dozens of small findings, and these say enough. */

@@ -19,19 +19,21 @@ export interface Misplaced {
   /** A directory that is searched, and the directory in it where the skill would be found. */
   readonly root: string
   readonly target: string
+  /** The searched directory is below that of the file. */
+  readonly isAboveRoot: boolean
   readonly name: string
 }
 
 /** The words of every finding, by its code. They are made once, from facts; `finding` makes them safe to print. */
 export const MESSAGES = {
   invalid: () => words('Nexus cannot read it as a skill.', 'Run:'),
-  'cannot-load': ({ message, fix }: Words) => words(`Nexus cannot load it: ${message}.`, fix),
+  'cannot-load': (message: string) => ({ message: `Nexus cannot load it: ${message}.` }),
   'left-out': (names: string) =>
     words(`These files are not part of the skill, so neither the model nor commands get them: ${names}.`, LEFT_OUT_FIX),
   'no-loader': (agent: string) =>
     words(
       `${agent} has no tool that loads skills, so it cannot use it.`,
-      `Allow group:skills under tools: of ${agent} in nexus.yaml. nexus config show agents prints the line that denies it.`,
+      `Allow group:skills under tools: of ${agent} in nexus.yaml. To see the line that denies it:`,
     ),
   duplicate: (source: string, used: string) =>
     words(
@@ -39,17 +41,17 @@ export const MESSAGES = {
       'Nothing to fix. You can remove one of the two.',
     ),
   shadowed: {
-    sameSource: ({ file, used, address }: { file: string; used: string; address: string }) =>
+    sameSource: ({ used, address }: { used: string; address: string }) =>
       words(
-        `The copy in ${file} is shadowed by ${used}: one source has the name twice, and the last one in the order of paths is used.`,
-        `Call this copy by its address ${address}, give one of the two another name:, or remove one.`,
+        `This copy is shadowed by ${used}. One source has the name twice, and Nexus uses the last one in the order of paths.`,
+        `Give one of the two another name: in its SKILL.md, or call this copy by its address ${address}.`,
       ),
     otherSource: (facts: { source: string; used: string; address: string; tiers?: readonly [string, string] }) => {
       const { source, used, address, tiers } = facts
       const why = tiers ? `${tiers[0]} ranks above ${tiers[1]}` : 'its source ranks higher'
       return words(
         `The copy of source '${source}' is shadowed by ${used} (${why}).`,
-        `Call this copy by its address ${address}, give one of the two another name, or remove ${used}.`,
+        `Give one of the two another name: in its SKILL.md, remove one of them, or call this copy by its address ${address}.`,
       )
     },
     heldToo: (reason: string) => `That copy would be held too: ${reason}.`,
@@ -84,7 +86,7 @@ export const MESSAGES = {
       'It is ready. Only a person can start it (disable-model-invocation), so it is not in the prompt.',
       `${mention === '' ? 'Remove' : `Write $${mention} in a message, or remove`} disable-model-invocation from its frontmatter.`,
     ),
-  nobody: () =>
+  'not-invocable': () =>
     words(
       'It is ready, but nothing can start it: disable-model-invocation blocks the model, user-invocable: false blocks people.',
       'Remove one of the two from its frontmatter.',
@@ -131,7 +133,7 @@ export const MESSAGES = {
   'no-skill-file': ({ file, name }: Pick<Misplaced, 'file' | 'name'>) =>
     words(
       `The directory ${lastPart(file)} has no ${SKILL_FILE}.`,
-      `Write the skill into ${file}/${SKILL_FILE}, starting with the lines: ---, name: ${name}, description: "What it does. Use when …", ---`,
+      `Write ${file}/${SKILL_FILE}, starting with the lines: ---, name: ${name}, description: "What it does. Use when …", ---`,
     ),
   'wrong-place': {
     'below-skill': (at: Misplaced) =>
@@ -160,9 +162,7 @@ export const MESSAGES = {
     'beside-root': (at: Misplaced) =>
       words(
         'Wrong place: it is not in a directory that Nexus searches.',
-        at.root.startsWith(`${at.directory}/`)
-          ? `Move it: ${moveFile(at)}`
-          : `${search(at)}; or move it: ${moveLine(at)}`,
+        at.isAboveRoot ? `Move it: ${moveFile(at)}` : `${search(at)}; or move it: ${moveLine(at)}`,
       ),
     'other-file': ({ file, directory }: Misplaced) =>
       words(
@@ -202,7 +202,10 @@ export const ADVICE = {
     return `${why}Set ${setting} in ${file}, for example: ${yaml}`
   },
   freeSetting: (path: string, file: string) => `Set it in ${file}, for example: ${asYaml(path)}`,
-  setting: (path: string, file: string) => `Set ${path} in ${file}, then run: nexus config check`,
+  setting: (path: string, file: string) => ({
+    fix: `Set ${path} in ${file}, then run:`,
+    command: ['config', 'check'],
+  }),
   noSection: (path: string, section: string, file: string) =>
     `nexus.yaml has no section ${section}, so this setting cannot exist. Require tools.${path} in the skill instead, and set it in ${file}: ${asYaml(`tools.${path}`)}`,
   settingsFile: (file: string, homeIsWorkspace: boolean) =>

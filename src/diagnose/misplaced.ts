@@ -1,19 +1,27 @@
 import { basename, dirname } from 'node:path'
-import type { SearchedRoot, StrayFile } from './facts.ts'
+import type { Paths, SearchedRoot, StrayFile } from './facts.ts'
 import { type Finding, finding } from './finding.ts'
 import { lastPart, MESSAGES } from './messages.ts'
 
 /** Where a misplaced skill is, why it is not found there, and the command that moves it. */
-export function misplaced(asked: string, stray: StrayFile, roots: readonly SearchedRoot[]): Finding {
+export function misplaced(
+  asked: string,
+  stray: StrayFile,
+  { roots, paths: { shown, typed } }: { readonly roots: readonly SearchedRoot[]; readonly paths: Paths },
+): Finding {
   const { file, why, inside } = stray
   const directory = dirname(file)
   const root = rootFor(stray, roots)
   const name = nameFor(asked, directory)
   if (why === 'no-skill-file') {
-    return finding('no-skill-file', 'error', { path: file, ...MESSAGES['no-skill-file']({ file, name }) })
+    return finding('no-skill-file', 'error', { path: file, ...MESSAGES['no-skill-file']({ file: shown(file), name }) })
   }
   const kind = why === 'below-skill' && inside === root ? 'below-root-skill' : why
-  const words = MESSAGES['wrong-place'][kind]({ file, directory, inside, root, target: `${root}/${name}`, name })
+  const words = MESSAGES['wrong-place'][kind]({
+    ...{ file: typed(file), directory: typed(directory), root: typed(root), target: `${typed(root)}/${name}`, name },
+    inside: shown(inside ?? directory),
+    isAboveRoot: root.startsWith(`${directory}/`),
+  })
   return finding('wrong-place', 'error', { path: file, ...words })
 }
 

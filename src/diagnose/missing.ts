@@ -1,6 +1,6 @@
 import { everyCopy, shownName } from '../catalog/index.ts'
 import { type Diagnostic, nameKey, nearest, SKILL_FILE, skillAddress } from '../kernel/index.ts'
-import type { Facts } from './facts.ts'
+import { type Facts, WHOLE_PATHS } from './facts.ts'
 import { type Finding, finding, fromDiagnostic } from './finding.ts'
 import { lastPart, MESSAGES } from './messages.ts'
 import { misplaced } from './misplaced.ts'
@@ -21,14 +21,14 @@ const NEW_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 /** Nothing has that name: where it was looked for, what is in the wrong place, and what got in the way. */
 export function findMissing(name: string, facts: Facts): readonly Finding[] {
-  const { catalog, snapshot, roots = [], strays = [] } = facts
+  const { catalog, snapshot, roots = [], strays = [], paths = WHOLE_PATHS } = facts
   // A directory of that very name which could not be searched is the answer.
   const isOwn = ({ path }: Diagnostic): boolean => nameKey(lastPart(path)) === nameKey(lastPart(name))
   const notSearched = among(catalog.diagnostics, NOT_SEARCHED)
   const own = [...notSearched, ...among(catalog.diagnostics, OF_ONE_NAME)].filter(isOwn)
   const answers = [
     ...own.map((trouble): Finding => ({ ...fromDiagnostic(trouble), severity: 'error' })),
-    ...strays.slice(0, MAX_LISTED).map((stray) => misplaced(name, stray, roots)),
+    ...strays.slice(0, MAX_LISTED).map((stray) => misplaced(name, stray, { roots, paths })),
   ]
   const others = notSearched.filter((trouble) => !isOwn(trouble)).map(fromDiagnostic)
   const limits = among(catalog.diagnostics, LIMITS).map((found): Finding => ({
@@ -46,7 +46,7 @@ export function findMissing(name: string, facts: Facts): readonly Finding[] {
     answers.push(
       finding('stale-session', 'info', {
         path: known.directory,
-        ...MESSAGES['stale-session'].gone(known.directory),
+        ...MESSAGES['stale-session'].gone(paths.shown(known.directory)),
       }),
     )
   }
@@ -58,7 +58,7 @@ function among(diagnostics: readonly Diagnostic[], codes: readonly string[]): re
 }
 
 /** `source/name` where the source, or a copy in it, does not exist. */
-function wrongAddress(asked: string, { catalog, roots = [] }: Facts): Finding | undefined {
+function wrongAddress(asked: string, { catalog, roots = [], paths = WHOLE_PATHS }: Facts): Finding | undefined {
   const [, source = '', name = ''] = /^([^/]+)\/([^/]+)$/.exec(asked) ?? []
   if (name === '') return undefined
   const isMeant = (copy: { readonly name: string }): boolean => nameKey(copy.name) === nameKey(name)
@@ -69,12 +69,12 @@ function wrongAddress(asked: string, { catalog, roots = [] }: Facts): Finding | 
   const sources = [...new Set(roots.map((each) => each.source))]
   const shown = addresses.slice(0, MAX_ALIKE)
   const words = root
-    ? MESSAGES['not-found'].inSource({ source, name, path: root.path, addresses: shown })
+    ? MESSAGES['not-found'].inSource({ source, name, path: paths.shown(root.path), addresses: shown })
     : MESSAGES['not-found'].source({ source, sources, addresses: shown })
   return finding('not-found', 'error', { ...words, command: ['skills', 'why', addresses[0] ?? name] })
 }
 
-function notFound(name: string, { catalog, roots = [] }: Facts, isBlocked: boolean): Finding {
+function notFound(name: string, { catalog, roots = [], paths = WHOLE_PATHS }: Facts, isBlocked: boolean): Finding {
   const all = [
     ...[...catalog.skills, ...catalog.held.map(({ skill }) => skill)].map(shownName),
     ...catalog.invalid.map((broken) => broken.name),
@@ -82,7 +82,10 @@ function notFound(name: string, { catalog, roots = [] }: Facts, isBlocked: boole
   const shown = name.slice(0, MAX_SHOWN_CHARS)
   const root = roots.find(({ path }) => path === name || lastPart(path) === name)
   if (root !== undefined && !all.includes(name)) {
-    return finding('not-found', 'error', { ...MESSAGES['not-found'].isRoot(shown, root.path), command: LIST })
+    return finding('not-found', 'error', {
+      ...MESSAGES['not-found'].isRoot(shown, paths.shown(root.path)),
+      command: LIST,
+    })
   }
   const places = roots.slice(0, MAX_LISTED).map(({ path }) => placeOf(path, catalog.diagnostics))
   const message = MESSAGES['not-found'].name(shown)

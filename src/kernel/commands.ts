@@ -1,11 +1,13 @@
 import { shellWord } from './safe-text.ts'
 
-/** A `nexus` command that a fix proposes. A front end prints it with the name that starts its own program. */
+/** A command that a fix proposes. A front end prints its paths short, and `nexus` as the name that starts its own program. */
 export interface ProposedCommand {
   /** The words of the fix before the command. */
   readonly lead: string
   /** What follows the name of the program. */
   readonly args: readonly string[]
+  /** Default: `nexus`. */
+  readonly program?: string
 }
 
 /** A fix that ends with a command: whole, as for a program named `nexus`, and in parts. */
@@ -15,6 +17,15 @@ export function commandFix(
 ): { readonly fix: string; readonly proposal: ProposedCommand } {
   const proposal = { lead, args }
   return { fix: `${lead} ${commandLine('nexus', args)}`, proposal }
+}
+
+/** The same for a command of the system, such as `mv`. */
+export function shellFix(
+  lead: string,
+  program: string,
+  ...args: readonly string[]
+): { readonly fix: string; readonly proposal: ProposedCommand } {
+  return { fix: `${lead} ${commandLine(program, args)}`, proposal: { lead, args, program } }
 }
 
 /** A line for a shell: the program as it is, its arguments quoted where a shell would change them. */

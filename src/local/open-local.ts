@@ -7,12 +7,13 @@ import { executionSettings } from './execution.ts'
 import { readPolicies } from './policies.ts'
 import { createRuntime } from '../runtime/index.ts'
 import { createSandbox, openSandbox, runSecretCommand, type Sandbox } from '../sandbox/index.ts'
-import { readSettings, type SettingsOptions, stateFile } from './settings.ts'
+import { readSettings, type SettingsOptions } from './settings.ts'
 import type { Watcher } from '../sources/index.ts'
-import { openSqliteStore, type Store } from '../store/index.ts'
+import { openStore, type Store } from '../store/index.ts'
+import { storeChoice } from './open-store.ts'
 
 export interface LocalOptions extends SettingsOptions {
-  /** `sqlite` records durably under the Nexus home; `memory` forgets. Default `sqlite`. */
+  /** `sqlite` records in the store that the configuration chooses, SQLite unless it says otherwise; `memory` forgets. Default `sqlite`. */
   readonly record?: 'sqlite' | 'memory'
   /** Asks a person about a call that policy wants confirmed. */
   readonly approve?: NonNullable<Parts['approve']>
@@ -49,7 +50,7 @@ export interface Local {
 
 /**
  * Reads the configuration and opens a runtime for a workspace on this machine. Nothing is started before the first command.
- * Throws CONFIG_INVALID when the configuration has errors or a nexus.yaml named by the caller cannot be read, STORE_FAILED when the state file cannot be opened.
+ * Throws CONFIG_INVALID when the configuration has errors or a nexus.yaml named by the caller cannot be read, STORE_FAILED when the store cannot be opened.
  */
 export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   const settings = await readSettings(options)
@@ -68,7 +69,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   const store =
     options.record === 'memory'
       ? undefined
-      : await openSqliteStore({ path: stateFile(environment), projectId: DEFAULT_PROJECT })
+      : await openStore(await storeChoice({ loaded, environment, secrets }), DEFAULT_PROJECT)
   const parts: Parts = {
     sources: settings.sources,
     sandbox,

@@ -13,7 +13,7 @@ import {
   type TargetFacts,
 } from '../kernel/index.ts'
 import { createFreshness, createSkillStacks } from '../load/index.ts'
-import { createMemoryStore, currentOwner, type Lease, type Store } from '../store/index.ts'
+import { createMemoryStore, type Lease, type Store } from '../store/index.ts'
 import { createApprovals } from './approvals.ts'
 import { catalogOf, Handle } from './agent-handle.ts'
 import { findSkills } from './build-catalogs.ts'
@@ -83,7 +83,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
 
 /** The name is new for each runtime, so that nobody else can have the lease. */
 async function keepProcessLease(store: Store): Promise<KeptLease> {
-  const kept = await keepLease(store.leases, `process:${newId()}`, currentOwner())
+  const kept = await keepLease(store.leases, `process:${newId()}`)
   if (kept) return kept
   throw new NexusError('INTERNAL', 'The lease of this process was taken by another one.')
 }

@@ -1,4 +1,5 @@
 /** ownership: leases that this process keeps by a heartbeat, so that only one process writes about a session or a call. */
+import { hostname } from 'node:os'
 import { isNexusError } from '../kernel/index.ts'
 import type { Lease, Leases } from '../store/index.ts'
 
@@ -15,8 +16,8 @@ export interface KeptLease {
 }
 
 /** Takes a lease and keeps it; undefined while another owner has it. The heartbeat does not keep the program running. */
-export async function keepLease(leases: Leases, name: string, owner: string): Promise<KeptLease | undefined> {
-  const acquired = await leases.acquire(name, { owner, ttlMs: LEASE_MS })
+export async function keepLease(leases: Leases, name: string): Promise<KeptLease | undefined> {
+  const acquired = await leases.acquire(name, { owner: ownerName(), ttlMs: LEASE_MS })
   if (acquired.type === 'taken') return undefined
   const { lease } = acquired
   const lost = new AbortController()
@@ -38,4 +39,9 @@ export async function keepLease(leases: Leases, name: string, owner: string): Pr
       await leases.release(lease)
     },
   }
+}
+
+/** How messages name this process; the fence decides, never this. */
+function ownerName(): string {
+  return `process ${process.pid} on ${hostname()}`
 }

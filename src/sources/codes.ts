@@ -36,9 +36,10 @@ export type SourceCode = keyof typeof SOURCE_CODES
 export function finding(
   code: SourceCode,
   path: string,
-  { message, fix }: { message: string; fix?: string },
+  { message, fix, proposal }: Pick<Diagnostic, 'message' | 'fix' | 'proposal'>,
 ): Diagnostic {
-  return { code, severity: SOURCE_CODES[code], message, path, ...(fix === undefined ? {} : { fix }) }
+  const next = { ...(fix !== undefined && { fix }), ...(proposal && { proposal }) }
+  return { code, severity: SOURCE_CODES[code], message, path, ...next }
 }
 
 /** The reason in an error of the file system, for people. */

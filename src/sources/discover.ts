@@ -1,3 +1,4 @@
+import { dirname, relative } from 'node:path'
 import {
   DEFAULTS,
   type Diagnostic,
@@ -109,7 +110,11 @@ function duplicatesIn(copies: readonly Skill[], treeDigests: ReadonlyMap<string,
     const digest = treeDigests.get(used.file)
     const hidden = ofSource.slice(0, -1).filter(({ file }) => digest === undefined || treeDigests.get(file) !== digest)
     return hidden.map(({ name, file, origin }) => {
-      const words = MESSAGES['duplicate-name']({ source: origin.source, name, used: used.file, file })
+      const words = MESSAGES['duplicate-name']({
+        source: origin.source,
+        name,
+        used: relative(dirname(file), used.file),
+      })
       return { ...finding('duplicate-name', file, words), subject: toSafeLine(name) }
     })
   })

@@ -1,12 +1,16 @@
 import { basename, dirname } from 'node:path'
-import { shellWord, SKILL_FILE, toSafeLine } from '../kernel/index.ts'
+import { type ProposedCommand, shellFix, shellWord, SKILL_FILE, toSafeLine } from '../kernel/index.ts'
 
 interface Words {
   readonly message: string
   readonly fix?: string
+  readonly proposal?: ProposedCommand
 }
 
-const words = (message: string, fix: string): Required<Words> => ({ message, fix })
+const words = (message: string, fix: string | ReturnType<typeof shellFix>): Words & { readonly fix: string } => ({
+  message,
+  ...(typeof fix === 'string' ? { fix } : fix),
+})
 
 /** The words of every finding about a source or a SKILL.md, by its code; paths come from outside and are quoted. */
 export const MESSAGES = {
@@ -26,7 +30,7 @@ export const MESSAGES = {
   'root-unreadable': (reason: string, path: string, isLoop: boolean) =>
     words(
       `Nexus cannot read the directory: ${reason}.`,
-      isLoop ? 'Remove the link.' : `Make it readable, for example: chmod a+rx ${shellWord(path)}`,
+      isLoop ? 'Remove the link.' : shellFix('Make it readable, for example:', 'chmod', 'a+rx', path),
     ),
   'root-outside': (within: string, real: string) =>
     words(
@@ -42,7 +46,7 @@ export const MESSAGES = {
   'directory-unreadable': (reason: string, path: string) =>
     words(
       `Nexus cannot read the directory: ${reason}.`,
-      `Make it readable for the user that runs Nexus, for example: chmod a+rx ${shellWord(path)}`,
+      shellFix('Make it readable for the user that runs Nexus, for example:', 'chmod', 'a+rx', path),
     ),
   'directory-vanished': (): Words => ({ message: 'The directory disappeared during the search.' }),
   'name-encoding': () => words('The name of the directory is not UTF-8, so Nexus does not search it.', 'Rename it.'),
@@ -50,17 +54,22 @@ export const MESSAGES = {
     directory: (real: string, hasSkill: boolean) => {
       const search = `--skills-dir ${shellWord(dirname(real))}, or skills.load.extraDirs in your own nexus.yaml`
       return words(
-        `The link leads out of the root, to ${JSON.stringify(real)}. Nexus does not follow it.`,
+        `The link leads out of the directory of its source, to ${JSON.stringify(real)}. Nexus does not follow it.`,
         `Put the directory itself in its place, or ${hasSkill ? `have its own directory searched: ${search}` : 'remove the link.'}`,
       )
     },
     // Whoever made the link chose its target, so no command copies that.
-    file: (path: string, root: string, target: string) =>
+    file: (path: string, target: string) =>
       words(
-        `${SKILL_FILE} is a link that leaves the root ${JSON.stringify(root)}${target}. Nexus does not read it.`,
-        `Remove the link and write the skill itself there: rm ${shellWord(path)}`,
+        `${SKILL_FILE} is a link that leaves the directory of its source${target}. Nexus does not read it.`,
+        removeLink(path),
       ),
   },
+  'link-not-markdown': (path: string, target: string) =>
+    words(
+      `${SKILL_FILE} is a link${target}. That is not a file with the ending .md in its source, so Nexus does not read it.`,
+      removeLink(path),
+    ),
   'link-broken': {
     directory: (target: string, reason: string) =>
       words(
@@ -68,10 +77,7 @@ export const MESSAGES = {
         'Put the directory itself in its place, or remove the link.',
       ),
     file: (path: string, target: string, reason: string) =>
-      words(
-        `${SKILL_FILE} is a link that Nexus cannot follow${target}: ${reason}.`,
-        `Remove the link and write the skill itself there: rm ${shellWord(path)}`,
-      ),
+      words(`${SKILL_FILE} is a link that Nexus cannot follow${target}: ${reason}.`, removeLink(path)),
   },
   'link-followed': (path: string, real: string) =>
     words(
@@ -93,7 +99,7 @@ export const MESSAGES = {
   'skill-file-name': (directory: string, name: string) =>
     words(
       `The file is named ${name}. Nexus reads only ${SKILL_FILE}.`,
-      `Rename it to ${SKILL_FILE}: mv ${shellWord(`${directory}/${name}`)} ${shellWord(`${directory}/${SKILL_FILE}`)}`,
+      shellFix(`Rename it to ${SKILL_FILE}:`, 'mv', `${directory}/${name}`, `${directory}/${SKILL_FILE}`),
     ),
   'skill-file-kind': (kind: string) =>
     words(`${SKILL_FILE} is ${kind}, not a regular file.`, 'Replace it by a text file.'),
@@ -101,16 +107,17 @@ export const MESSAGES = {
     closed: (path: string, reason: string) =>
       words(
         `Nexus cannot open ${SKILL_FILE}: ${reason}.`,
-        `Make the file readable for the user that runs Nexus, for example: chmod a+r ${shellWord(path)}`,
+        shellFix('Make the file readable for the user that runs Nexus, for example:', 'chmod', 'a+r', path),
       ),
     failed: (reason: string): Words => ({ message: `Nexus cannot read ${SKILL_FILE}: ${reason}.` }),
   },
   'file-too-large': (size: number, most: number) =>
     words(`${SKILL_FILE} has ${size} bytes, the limit is ${most}.`, 'Move long material into files under references/.'),
-  'duplicate-name': (facts: { source: string; name: string; used: string; file: string }) =>
+  /** `used` is given from the directory of the other copy. */
+  'duplicate-name': (facts: { source: string; name: string; used: string }) =>
     words(
-      `Source '${facts.source}' has '${toSafeLine(facts.name)}' twice: Nexus uses ${toSafeLine(facts.used)}, not ${toSafeLine(facts.file)}.`,
-      'Give one of them another name, or remove it.',
+      `Source '${facts.source}' has '${toSafeLine(facts.name)}' twice: Nexus uses ${toSafeLine(facts.used)}, not this copy.`,
+      `Give one of the two another name: in its ${SKILL_FILE}, or remove one.`,
     ),
   'name-differs': {
     root: () => 'Nothing to fix: the directory is one that Nexus searches, and the name is used.',
@@ -125,6 +132,11 @@ export const MESSAGES = {
     words(`The source ${JSON.stringify(id)} failed: ${reason}`, 'Fix the cause. The other sources are loaded.'),
   notListed: (count: number): Words => ({ message: `${count} more findings of this kind are not listed.` }),
 } as const
+
+/** What a person does about a link that Nexus does not follow. */
+function removeLink(path: string): ReturnType<typeof shellFix> {
+  return shellFix('Write the skill itself there, as a regular file, after you remove the link:', 'rm', path)
+}
 
 const NAME_DIRECTORIES = 'Name the directories that contain skills in skills.load.extraDirs.'
 

@@ -139,11 +139,11 @@ function notRegular(path: string, kind: string): Diagnostic {
 function openLink(path: string, root: string): Opened | Diagnostic {
   try {
     const real = realpathSync.native(path)
-    if (!isInside(real, root)) return linkOutside(path, root)
+    if (!isInside(real, root)) return linkOutside(path)
     const fd = openUnseen(real)
     if (truePath(fd, real) !== real) {
       closeSync(fd)
-      return linkOutside(path, root)
+      return linkOutside(path)
     }
     return { fd, file: real, notes: [linkFollowed(path, real)] }
   } catch (error) {
@@ -154,8 +154,8 @@ function openLink(path: string, root: string): Opened | Diagnostic {
 }
 
 /** A SKILL.md that is not read. */
-export function linkOutside(path: string, root: string): Diagnostic {
-  return finding('link-outside', path, MESSAGES['link-outside'].file(path, root, leadsTo(path)))
+export function linkOutside(path: string): Diagnostic {
+  return finding('link-outside', path, MESSAGES['link-outside'].file(path, leadsTo(path)))
 }
 
 /** A SKILL.md that is read where its link leads. The copy is of that file, wherever the link leads by then. */

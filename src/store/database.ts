@@ -1,3 +1,5 @@
+import type { PostgresStoreOptions } from './store.ts'
+
 /** How messages name a database, and what a person does who wants another one. */
 export interface Description {
   /** Such as `state file /home/me/.nexus/state/nexus.db`. */
@@ -10,4 +12,24 @@ export interface Target {
   readonly host: string
   readonly port: number
   readonly database: string
+}
+
+/** Which store a configuration chooses. */
+export type StoreChoice =
+  | { readonly type: 'sqlite'; readonly path: string }
+  | ({ readonly type: 'postgres' } & Pick<PostgresStoreOptions, 'url' | 'pool'>)
+  | { readonly type: 'memory' }
+
+/** What `storeStatus` found. `version` is 0 for a database that has nothing yet. */
+export interface StoreStatus {
+  /** Such as `Postgres database nexus on 127.0.0.1:5432`; no user, no password. */
+  readonly database: string
+  /** Of the software: `SQLite 3.50.4`. */
+  readonly software: string
+  readonly version: number
+  /** The steps of the schema that `migrateStore` would apply. */
+  readonly pending: readonly { readonly version: number; readonly name: string }[]
+  readonly bytes: number
+  /** How many rows each table has, of all projects. */
+  readonly rows: Readonly<Record<string, number>>
 }

@@ -77,10 +77,6 @@ export const MESSAGES = {
     message: `This project already has a session ${id}.`,
     fix: 'Give every session an id of its own.',
   }),
-  sessionNotIn: ({ id, state }: { id: string; state: string }): Message => ({
-    message: `Session ${id} is not ${state}.`,
-    fix: state === 'idle' ? 'Wait until its turn ends, or cancel it.' : 'Start a turn first.',
-  }),
   queueFull: ({ sessionId, limit }: { sessionId: string; limit: number }): Message => ({
     message: `The message was not queued: session ${sessionId} has ${limit} waiting messages, which is its limit.`,
     fix: 'Send it again when one of them has ended, or cancel one.',
@@ -145,6 +141,10 @@ export const POSTGRES = {
   noUrl: (): Message => ({
     message: 'The store was not opened: store.type is postgres, and store.url is not set.',
     fix: 'Write store.url in your own nexus.yaml, such as postgres://nexus@127.0.0.1:5432/nexus.',
+  }),
+  urlUnused: ({ type }: { readonly type: string }): Message => ({
+    message: `The store was not opened: store.url is set, and store.type is ${type}, which has no url.`,
+    fix: 'Write "type: postgres" beside the url in your nexus.yaml, or remove the url.',
   }),
   badUrl: (): Message => ({
     message: 'The store was not opened: store.url is not an address of a Postgres database.',

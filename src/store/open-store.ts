@@ -1,3 +1,5 @@
+import type { StoreChoice, StoreStatus } from './database.ts'
+import { createMemoryStore } from './memory/memory-store.ts'
 import type { PostgresStoreOptions, SqliteStoreOptions, Store } from './store.ts'
 
 /**
@@ -19,4 +21,18 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { createPostgresStore } = await import('./postgres/postgres-store.ts')
   return createPostgresStore(options)
+}
+
+/** Opens the chosen store. */
+export function openStore(choice: StoreChoice, projectId: string): Promise<Store> {
+  if (choice.type === 'sqlite') return openSqliteStore({ path: choice.path, projectId })
+  if (choice.type === 'memory') return Promise.resolve(createMemoryStore({ projectId }))
+  return openPostgresStore({ url: choice.url, projectId, ...(choice.pool && { pool: choice.pool }) })
+}
+
+/** The state of a database, which is not changed; undefined for memory. Throws STORE_FAILED with the reason and the fix. */
+export async function storeStatus(choice: StoreChoice): Promise<StoreStatus | undefined> {
+  if (choice.type === 'sqlite') return (await import('./sqlite/status.ts')).sqliteStatus(choice.path)
+  if (choice.type === 'postgres') return (await import('./postgres/status.ts')).postgresStatus(choice)
+  return undefined
 }

@@ -120,15 +120,3 @@ export function closedState(from: CallState, decision: Decision, outcome: Outcom
   if (decision.type === 'deny') return 'denied'
   return from === 'started' ? 'failed' : 'not run'
 }
-
-/** What `recover` knows of an open call: who opened it, and the session it belongs to when that is recorded. */
-export interface OpenCall {
-  readonly opener: string | undefined
-  readonly session: { readonly state: string; readonly owner: string | undefined } | undefined
-}
-
-/** True when no living process can still close the call: the owner of a running turn decides, else the process that opened it. */
-export function isAbandoned({ opener, session }: OpenCall, isAlive: (owner: string) => boolean): boolean {
-  const owner = session?.state === 'running' && session.owner !== undefined ? session.owner : opener
-  return owner === undefined || !isAlive(owner)
-}

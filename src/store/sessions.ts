@@ -26,31 +26,24 @@ export interface SessionRecord {
   readonly snapshot?: JsonObject
   /** Skills loaded in it, in the order of loading. */
   readonly loaded: readonly LoadedRevision[]
-  /** Deprecated: the lease `sessionLease(id)` says who runs the session. */
-  readonly state: 'idle' | 'running'
-  /** Deprecated like `state`. */
-  readonly owner?: string
 }
 
-/** Histories of agents. A write takes the lease `sessionLease(id)`; without one (deprecated) it is not fenced. */
+/** Histories of agents. A write takes the lease `sessionLease(id)`. */
 export interface Sessions {
   create(session: { readonly id: string; readonly agentId: string; readonly title: string }): Promise<SessionRecord>
   get(id: string): Promise<SessionRecord | undefined>
   /** The one used last comes first. */
   list(filter?: { readonly limit?: number }): Promise<readonly SessionRecord[]>
   /** Adds messages in one transaction. */
-  append(id: string, messages: readonly StoredMessage[], lease?: Lease): Promise<void>
+  append(id: string, messages: readonly StoredMessage[], lease: Lease): Promise<void>
   messages(id: string): Promise<readonly StoredMessage[]>
-  /** Changes what is given. `state`, `owner` and `expectedState` are deprecated. */
-  update(id: string, change: SessionChange, lease?: Lease): Promise<SessionRecord>
+  /** Changes what is given. */
+  update(id: string, change: SessionChange, lease: Lease): Promise<SessionRecord>
 }
 
 export interface SessionChange {
   readonly snapshot?: JsonObject
   readonly loaded?: readonly LoadedRevision[]
-  readonly state?: 'idle' | 'running'
-  readonly owner?: string | null
-  readonly expectedState?: 'idle' | 'running'
 }
 
 /** `dropped`: never run, by a person's choice. `interrupted`: its process died in the middle. */

@@ -19,8 +19,6 @@ export interface Store {
    * `interrupted`; queued turns stay. `acquire` does the same.
    */
   reclaim(): Promise<Reclaimed>
-  /** Deprecated: use `reclaim`. Closes the calls that were opened without a lease by processes that are gone. */
-  recover(isAlive: (owner: string) => boolean): Promise<number>
   close(): Promise<void>
 }
 
@@ -52,12 +50,12 @@ export interface Ledger {
   start(callId: string, decision: Decision, lease: Lease): Promise<LedgerEntry>
   /**
    * Closes an entry once; a second close changes nothing and returns the entry as it is. An open approval of it becomes
-   * `not run`. `decision` replaces the recorded one. Without a lease (deprecated) it is not fenced.
+   * `not run`. `decision` replaces the recorded one.
    */
   close(
     callId: string,
     outcome: Outcome,
-    by?: { readonly lease: Lease; readonly decision?: Decision },
+    by: { readonly lease: Lease; readonly decision?: Decision },
   ): Promise<LedgerEntry>
   get(callId: string): Promise<LedgerEntry | undefined>
   /** Oldest first; with a limit the newest ones, still oldest first. */
@@ -67,8 +65,6 @@ export interface Ledger {
     readonly states?: readonly CallState[]
     readonly limit?: number
   }): Promise<readonly LedgerEntry[]>
-  /** Deprecated: use `record`. Writes a `started` entry without a fence. */
-  open(call: Call, decision: Decision, skill?: LedgerEntry['skill']): Promise<LedgerEntry>
 }
 
 /** Which file, and whose rows of it. */
@@ -78,8 +74,6 @@ export interface SqliteStoreOptions {
   /** Every read and write is scoped to this project. */
   readonly projectId: string
   readonly clock?: Clock
-  /** Deprecated: who opens calls without a lease; default this process. */
-  readonly owner?: string
 }
 
 /** Which database, and whose rows of it. */

@@ -8,6 +8,7 @@ import {
   type Tool,
   toSafeLine,
 } from '../kernel/index.ts'
+import { ARGUMENTS, CALLS, type Message } from './messages.ts'
 
 /** Arguments that may be given to `execute`, or why they may not. */
 export type CheckedArguments =
@@ -17,43 +18,45 @@ export type CheckedArguments =
       /** For the model: what was left out. */
       readonly notes: readonly string[]
     }
-  | { readonly type: 'invalid'; readonly message: string }
-  | { readonly type: 'broken'; readonly message: string; readonly reason: string }
+  | { readonly type: 'invalid'; readonly message: Message }
+  | { readonly type: 'broken'; readonly message: Message; readonly reason: string }
 
 /**
  * Checks what a caller gave against the tool's schema. `_parallel` is taken away first; unknown arguments are dropped
  * with a note, or refused by closed tools. Source: decisions, "unknown arguments"; contracts §1.9.
  */
 export async function checkArguments(tool: Tool, given: unknown): Promise<CheckedArguments> {
-  if (!isJsonObject(given)) return invalid(tool, ['the arguments must be one JSON object'])
+  if (!isJsonObject(given)) return invalid(tool, [ARGUMENTS.notAnObject()])
   const { kept, unknown } = splitKnown(tool, given)
   if (unknown.length > 0 && isClosed(tool))
     return invalid(
       tool,
       unknown.map((name) => unknownProblem(tool, name)),
     )
-  const place = pollutingPlace(kept)
-  if (place !== undefined)
-    return invalid(tool, [`${place} is a name that no argument can have; leave it out, or use another name`])
+  const polluting = pollutingPath(kept)
+  if (polluting !== undefined) return invalid(tool, [ARGUMENTS.polluting(polluting)])
   const { compileSchema } = await loadSchemas()
   try {
     const errors = compileSchema(tool.parameters)(kept)
     const name = withoutText(tool, kept)
-    if (name !== undefined)
-      return { type: 'invalid', message: `Parameter '${name}' is required and must be a non-empty string.` }
-    if (errors.length > 0) return invalid(tool, toProblems(errors))
+    if (name !== undefined) return { type: 'invalid', message: CALLS.textRequired(name) }
+    if (errors.length > 0) {
+      // A misspelt name is why the right one is missing.
+      const misspelt = unknown.map((name) => unknownProblem(tool, name))
+      return invalid(tool, [...toProblems(errors), ...misspelt])
+    }
   } catch (error) {
     const why = errorMessage(error)
     return {
       type: 'broken',
-      message: `The parameters of tool '${tool.name}' are no valid JSON Schema, so it cannot be called: ${why}`,
+      message: CALLS.brokenSchema(tool.name, why),
       reason: why,
     }
   }
   return {
     type: 'valid',
     arguments: kept,
-    notes: unknown.map((name) => `${unknownProblem(tool, name)}; it was ignored.`),
+    notes: unknown.map((name) => ARGUMENTS.ignored(unknownProblem(tool, name))),
   }
 }
 
@@ -107,17 +110,12 @@ function isClosed({ name, parameters }: Tool): boolean {
 }
 
 function invalid(tool: Tool, problems: readonly string[]): CheckedArguments {
-  const shown = problems.slice(0, MAX_PROBLEMS)
-  const more = problems.length > shown.length ? `; and ${problems.length - shown.length} more` : ''
-  return { type: 'invalid', message: `Invalid arguments for ${tool.name}: ${shown.join('; ')}${more}` }
+  return { type: 'invalid', message: CALLS.invalidArguments(tool.name, problems, MAX_PROBLEMS) }
 }
 
 function unknownProblem(tool: Tool, name: string): string {
   const known = [...(knownNames(tool) ?? [])]
-  const guess = nearest(name, known)
-  const advice =
-    guess === undefined ? `it takes ${known.length > 0 ? known.join(', ') : 'none'}` : `did you mean '${guess}'?`
-  return `unknown argument '${toSafeLine(name).slice(0, 80)}' of ${tool.name} (${advice})`
+  return ARGUMENTS.unknown(name.slice(0, 80).toWellFormed(), tool.name, { known, guess: nearest(name, known) })
 }
 
 /** The first required text of a tool for skills that was not given as one. Source: contracts §4.2. */
@@ -137,9 +135,9 @@ function toProblems(errors: readonly ErrorObject[]): readonly string[] {
 function toProblem({ instancePath, keyword, message = 'is not valid', params }: ErrorObject): string {
   const path = toPath(instancePath)
   const details = params as Readonly<Record<string, unknown>>
-  if (keyword === 'required') return `${toPath(`${instancePath}/${String(details.missingProperty)}`)} is required`
+  if (keyword === 'required') return ARGUMENTS.required(toPath(`${instancePath}/${String(details.missingProperty)}`))
   if (keyword === 'additionalProperties')
-    return `${toPath(`${instancePath}/${String(details.additionalProperty)}`)} is unknown`
+    return ARGUMENTS.closed(toPath(`${instancePath}/${String(details.additionalProperty)}`))
   const allowed =
     keyword === 'enum' && Array.isArray(details.allowedValues)
       ? `: ${details.allowedValues.map((value) => JSON.stringify(value)).join(', ')}`
@@ -158,30 +156,30 @@ function joined(parts: readonly string[]): string {
   return names.map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : `${index > 0 ? '.' : ''}${part}`)).join('')
 }
 
-/** Deeper arguments are no honest call: they exhaust the stack of whoever walks them. */
+/** Deeper arguments exhaust the stack of the code that walks them. */
 const MAX_DEPTH = 64
 
 /**
  * Where the arguments would reach a prototype if a tool copied them member by member: `__proto__`, or `prototype` of
  * `constructor`. We keep them as plain data, but a tool may take any name inside an open object.
  */
-function pollutingPlace(value: unknown, parts: readonly string[] = []): string | undefined {
+function pollutingPath(value: unknown, parts: readonly string[] = []): string | undefined {
   if (typeof value !== 'object' || value === null || parts.length > MAX_DEPTH) return undefined
   for (const [name, member] of Object.entries(value)) {
     const here = [...parts, name]
     if (name === '__proto__' || (name === 'prototype' && parts.at(-1) === 'constructor')) return joined(here)
-    const place = pollutingPlace(member, here)
-    if (place !== undefined) return place
+    const path = pollutingPath(member, here)
+    if (path !== undefined) return path
   }
   return undefined
 }
 
 /** What keeps a value from being the arguments of a call, before any schema: it is no object, or nested too deeply. */
 export function argumentsProblem(value: unknown): string | undefined {
-  if (!isJsonObject(value)) return 'The arguments must be a JSON object.'
+  if (!isJsonObject(value)) return CALLS.notAnObject().message
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return `The arguments are nested more than ${MAX_DEPTH} levels deep.`
+    if (depth > MAX_DEPTH) return CALLS.tooDeep(MAX_DEPTH).message
     level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []))
   }
   return undefined

@@ -1,6 +1,7 @@
-import { failed, isJsonObject, type JsonObject, type Outcome } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject, type Outcome } from '../kernel/index.ts'
 import { PARALLEL_ARGUMENT } from './arguments.ts'
 import { toFailure } from './failure.ts'
+import { CALLS, failedBy } from './messages.ts'
 
 export interface BatchOptions {
   /** Most calls at one time when the batch is concurrent. Default 10. Source: contracts §1.9. */
@@ -32,8 +33,8 @@ export async function runBatch<C extends { readonly arguments: JsonObject }>(
 }
 
 const DEFAULT_CONCURRENT = 10
-const HALTED = failed('CANCELLED', 'Did not execute: halted due to error in previous tool')
-const CANCELLED = failed('CANCELLED', 'Did not execute: cancelled')
+const HALTED = failedBy('CANCELLED', CALLS.halted())
+const CANCELLED = failedBy('CANCELLED', CALLS.notStarted())
 
 async function runInTurn<C>(
   calls: readonly C[],

@@ -1,5 +1,6 @@
-import { errorMessage, failed, type JsonObject, type JsonValue, type Outcome } from '../kernel/index.ts'
+import { errorMessage, type JsonObject, type JsonValue, type Outcome } from '../kernel/index.ts'
 import { toModelText } from './edge/model-text.ts'
+import { CALLS, failedBy } from './messages.ts'
 
 /** How much of one outcome reaches the model. Source: contracts §4.1. */
 export interface OutcomeLimits {
@@ -106,7 +107,7 @@ export function plainOutcome(outcome: Outcome): Outcome {
   try {
     return { ...outcome, data: JSON.parse(JSON.stringify(outcome.data)) as JsonObject }
   } catch (error) {
-    return failed('INTERNAL_ERROR', `The tool returned data that is not JSON: ${errorMessage(error)}`)
+    return failedBy('INTERNAL_ERROR', CALLS.notJson(errorMessage(error)))
   }
 }
 

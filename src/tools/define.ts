@@ -1,10 +1,8 @@
 import {
   errorMessage,
-  failed,
   isJsonObject,
   type JsonObject,
   type JsonSchema,
-  NexusError,
   type Outcome,
   type Tool,
   type ToolContext,
@@ -12,6 +10,7 @@ import {
 } from '../kernel/index.ts'
 import { toOutcome } from './edge/shapes.ts'
 import { toolNameProblem } from './names.ts'
+import { CALLS, failedBy, toolError, TOOLS } from './messages.ts'
 
 /** What a Standard Schema answers about a value. */
 export type StandardResult<Output> =
@@ -61,11 +60,9 @@ export function defineTool(definition: ToolDefinition): Tool
 export function defineTool(definition: ToolDefinition | TypedToolDefinition<unknown>): Tool {
   const { name, description, options } = definition
   const problem = toolNameProblem(name)
-  if (problem !== undefined) throw new NexusError('INVALID_ARGUMENT', `The tool name '${name}' ${problem}.`)
+  if (problem !== undefined) throw toolError(TOOLS.badName(name, problem))
   if (description.trim() === '') {
-    throw new NexusError('INVALID_ARGUMENT', `The tool '${name}' has no description.`, {
-      fix: 'Say what it does and when to use it: the model chooses by it.',
-    })
+    throw toolError(TOOLS.noDescription(name))
   }
   return Object.freeze({
     name,
@@ -93,7 +90,7 @@ function executeTyped({ name, parameters, execute }: TypedToolDefinition<unknown
       const issues = result.issues.map(({ message, path = [] }) =>
         [path.map(toKey).join('.'), message].filter(Boolean).join(': '),
       )
-      return failed('INVALID_PARAM', `Invalid arguments for ${name}: ${issues.join('; ')}`)
+      return failedBy('INVALID_PARAM', CALLS.invalidArguments(name, issues, issues.length))
     }
     return toOutcome(name, await execute(result.value, context))
   }
@@ -108,32 +105,19 @@ function toParameters(name: string, parameters: JsonSchema | StandardSchema<unkn
     '~standard' in parameters ? convert(name, parameters as StandardSchema<unknown>) : parameters
   if (schema.type === undefined) return { type: 'object', ...schema }
   if (schema.type === 'object') return schema
-  throw new NexusError('INVALID_ARGUMENT', `The parameters of tool '${name}' are not an object schema.`, {
-    fix: `Use { type: 'object', properties: … } at the top.`,
-  })
+  throw toolError(TOOLS.notAnObjectSchema(name))
 }
 
 function convert(name: string, schema: StandardSchema<unknown>): JsonSchema {
   const { vendor, jsonSchema } = schema['~standard'] as Partial<StandardSchema<unknown>['~standard']>
   if (!jsonSchema) {
-    throw new NexusError(
-      'INVALID_ARGUMENT',
-      `The parameters of tool '${name}' cannot be shown to a model: ${vendor ?? 'its library'} gives no JSON Schema.`,
-      {
-        fix: 'Use zod 4, wrap a valibot schema in toStandardJsonSchema of @valibot/to-json-schema, or pass a JSON Schema.',
-      },
-    )
+    throw toolError(TOOLS.noJsonSchema(name, vendor ?? 'its library'))
   }
   try {
     const json: unknown = JSON.parse(JSON.stringify(jsonSchema.input({ target: 'draft-2020-12' })))
     if (isJsonObject(json)) return json
   } catch (cause) {
-    const why = errorMessage(cause)
-    throw new NexusError(
-      'INVALID_ARGUMENT',
-      `The parameters of tool '${name}' cannot be written as JSON Schema: ${why}`,
-      { cause },
-    )
+    throw toolError(TOOLS.notJsonSchema(name, errorMessage(cause)), cause)
   }
-  throw new NexusError('INVALID_ARGUMENT', `The parameters of tool '${name}' are not an object schema.`)
+  throw toolError(TOOLS.notAnObjectSchema(name))
 }

@@ -13,6 +13,7 @@ import { checkArguments } from './arguments.ts'
 import { boundOutcome, OUTCOME_LIMITS, type OutcomeLimits, plainOutcome } from './bound.ts'
 import { toOutcome } from './edge/shapes.ts'
 import { toFailure } from './failure.ts'
+import { CALLS, failedBy } from './messages.ts'
 
 export interface ExecuteOptions {
   /** Time limit in milliseconds for a tool that names none; 0 = none. Default 30,000. */
@@ -56,10 +57,10 @@ export async function runTool(
   options: ExecuteOptions = {},
 ): Promise<ToolRun> {
   const checked = await checkArguments(tool, given)
-  if (checked.type === 'invalid') return { outcome: failed('INVALID_PARAM', checked.message), notes: [] }
+  if (checked.type === 'invalid') return { outcome: failedBy('INVALID_PARAM', checked.message), notes: [] }
   if (checked.type === 'broken')
-    return { outcome: failed('INTERNAL_ERROR', checked.message), notes: [], schemaProblem: checked.reason }
-  const run = (signal: AbortSignal): Promise<Outcome> => settle(tool, checked.arguments, { ...context, signal })
+    return { outcome: failedBy('INTERNAL_ERROR', checked.message), notes: [], schemaProblem: checked.reason }
+  const run = (signal: AbortSignal): Promise<Outcome> => outcomeOf(tool, checked.arguments, { ...context, signal })
   return { outcome: plainOutcome(await runWatched(run, { tool, context, options })), notes: checked.notes }
 }
 
@@ -67,7 +68,7 @@ export async function runTool(
 const DEFAULT_GRACE_MS = 5_000
 
 /** Never rejects. */
-async function settle(tool: Tool, args: Parameters<Tool['execute']>[0], context: ToolContext): Promise<Outcome> {
+async function outcomeOf(tool: Tool, args: Parameters<Tool['execute']>[0], context: ToolContext): Promise<Outcome> {
   try {
     return toOutcome(tool.name, await tool.execute(args, context))
   } catch (error) {
@@ -85,7 +86,7 @@ async function runWatched(run: (signal: AbortSignal) => Promise<Outcome>, watche
   const { tool, context, options } = watched
   const { graceMs = DEFAULT_GRACE_MS, clock = systemClock } = options
   const timeoutMs = timeLimit(tool, context, options)
-  if (context.signal.aborted) return failed('CANCELLED', `Tool '${tool.name}' was cancelled before it began.`)
+  if (context.signal.aborted) return failedBy('CANCELLED', CALLS.cancelledBefore(tool.name))
   const stop = new AbortController()
   const settled = new AbortController()
   try {
@@ -98,9 +99,7 @@ async function runWatched(run: (signal: AbortSignal) => Promise<Outcome>, watche
     const stopped = ended === 'aborted' ? cancelled(tool) : timedOut(tool, timeoutMs)
     stop.abort(new NexusError(stopped.code, stopped.message))
     const late = await Promise.race([work, after(clock, graceMs, settled.signal)])
-    return typeof late === 'object'
-      ? toEnded(stopped, late)
-      : failed(stopped.code, `${stopped.message} It has not stopped yet.`)
+    return typeof late === 'object' ? toEnded(stopped, late) : failedBy(stopped.code, CALLS.notStopped(stopped.message))
   } finally {
     settled.abort(ENDED)
   }
@@ -122,14 +121,14 @@ interface Stopped {
 }
 
 function cancelled(tool: Tool): Stopped {
-  return { code: 'CANCELLED', message: `Tool '${tool.name}' was cancelled.` }
+  return { code: 'CANCELLED', ...CALLS.cancelled(tool.name) }
 }
 
 function timedOut(tool: Tool, timeoutMs: number): Stopped {
-  return { code: 'TIMEOUT', message: `Tool '${tool.name}' timed out after ${timeoutMs / 1000}s.` }
+  return { code: 'TIMEOUT', ...CALLS.timedOut(tool.name, timeoutMs / 1000) }
 }
 
-/** What a stopped tool still brought: a result that was really reached counts, a failure keeps what is known. */
+/** What a stopped tool still brought: a result that was reached is kept, as is what a failure knows. */
 function toEnded(stopped: Stopped, late: Outcome): Outcome {
   if (late.type !== 'failed' || late.code === stopped.code) return late
   const { type: _type, code: _code, message: _message, fix: _fix, error: _error, ...known } = late
@@ -141,7 +140,7 @@ function after(clock: Clock, ms: number, settled: AbortSignal): Promise<'elapsed
     clock.sleep(ms, settled).then(
       () => resolve('elapsed'),
       () => {
-        // The call has ended, so nobody waits for this any more.
+        // The call has ended, so nothing waits for this any more.
       },
     )
   })

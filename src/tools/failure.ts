@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCode, type Failed, failed, type FailureCode, isNexusError } from '../kernel/index.ts'
+import { CALLS, failedBy } from './messages.ts'
 
 /**
  * What a tool threw, in words for the model: the tool and the reason, no stack, bounded, with the fix of a `NexusError`.
@@ -9,12 +10,11 @@ export function toFailure(error: unknown, tool: string): Failed {
     const fix = error.fix === undefined ? {} : { fix: short(error.fix) }
     return failed(FAILURES[error.code], short(error.message), { error: error.code, ...fix })
   }
-  if (!(error instanceof Error))
-    return failed('EXECUTION_ERROR', `Tool '${tool}' execution error: ${short(describe(error))}`)
+  if (!(error instanceof Error)) return failedBy('EXECUTION_ERROR', CALLS.threw(tool, short(describe(error))))
   const code = codeOf(error)
-  return failed(
+  return failedBy(
     code,
-    `${code === 'INTERNAL_ERROR' ? `Internal error in tool '${tool}'` : `Tool '${tool}' execution error`}: ${short(error.message || error.name)}`,
+    (code === 'INTERNAL_ERROR' ? CALLS.internal : CALLS.threw)(tool, short(error.message || error.name)),
   )
 }
 
@@ -59,9 +59,9 @@ function codeOf(error: Error): FailureCode {
   if (error.name === 'TimeoutError') return 'TIMEOUT'
   const known = SYSTEM_FAILURES.get(errorCode(error) ?? '')
   if (known) return known
-  // These are what a slip in the tool's own code throws.
-  const isSlip = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError
-  return isSlip ? 'INTERNAL_ERROR' : 'EXECUTION_ERROR'
+  // Faults in the tool's own code throw these.
+  const isFault = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError
+  return isFault ? 'INTERNAL_ERROR' : 'EXECUTION_ERROR'
 }
 
 function describe(error: unknown): string {
@@ -69,7 +69,7 @@ function describe(error: unknown): string {
   try {
     return JSON.stringify(error) ?? typeof error
   } catch {
-    // A thrown object that JSON cannot hold; its kind is all there is to say.
+    // A thrown object that JSON cannot contain; its kind is all there is to say.
     return typeof error
   }
 }

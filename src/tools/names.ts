@@ -1,4 +1,4 @@
-/** One part of a name; providers and policies of all documents can hold it. Source: contracts §1.8, "tool-name rule". */
+/** One part of a name; providers and policies of all documents can contain it. Source: contracts §1.8, "tool-name rule". */
 const PART = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 /** `mcp:server.tool`; servers choose their tool names more freely than we do. */
 const MCP_NAME = /^mcp:[A-Za-z0-9_-]{1,64}\.[A-Za-z0-9_./-]{1,128}$/
@@ -22,7 +22,7 @@ export function toolNameProblem(name: string): string | undefined {
   if (name.length > MAX_NAME_CHARS) return `is longer than ${MAX_NAME_CHARS} characters`
   const parts = name.split('.')
   if (!parts.every((part) => PART.test(part))) {
-    return 'may hold letters, digits, _ and - only, starts with a letter or _, and may have parts joined by dots'
+    return 'may contain letters, digits, _ and - only, starts with a letter or _, and may have parts joined by dots'
   }
   return RESERVED.has((parts[0] ?? '').toLowerCase()) ? `starts with the reserved word '${parts[0] ?? ''}'` : undefined
 }

@@ -1,5 +1,6 @@
 /** quarantine: why a registered tool is left out, as diagnostics. The agent goes on with its other tools. */
 import { type Diagnostic, isJsonObject, toSafeLine, type Tool } from '../kernel/index.ts'
+import { type Message, TOOLS } from './messages.ts'
 
 /** Why a tool cannot be offered. `factory-failed`: what was thrown. `other-name`: the name that the made tool has. */
 export type ToolFault =
@@ -11,34 +12,29 @@ export type ToolFault =
 
 /** The finding about a tool that is left out. */
 export function quarantined(name: string, fault: ToolFault): Diagnostic {
-  const { message, fix } = wordsOf(toSafeLine(name), fault)
-  return { code: 'tool-left-out', severity: 'error', subject: name, path: `tool ${toSafeLine(name)}`, message, fix }
+  const { message, fix } = messageOf(toSafeLine(name), fault)
+  return {
+    code: 'tool-left-out',
+    severity: 'error',
+    subject: name,
+    path: `tool ${toSafeLine(name)}`,
+    message,
+    ...(fix !== undefined && { fix }),
+  }
 }
 
-function wordsOf(name: string, fault: ToolFault): { readonly message: string; readonly fix: string } {
+function messageOf(name: string, fault: ToolFault): Message {
   switch (fault.why) {
     case 'name':
-      return { message: `The tool '${name}' is left out: its name ${fault.problem}.`, fix: 'Give it another name.' }
+      return TOOLS.leftOutName(name, fault.problem)
     case 'clash':
-      return {
-        message: `The tool '${name}' is left out: its name differs from '${toSafeLine(fault.other)}' only in case.`,
-        fix: 'Policies compare names in lower case: choose another name.',
-      }
+      return TOOLS.leftOutClash(name, fault.other)
     case 'factory':
-      return {
-        message: `The tool '${name}' is left out: its factory failed: ${toSafeLine(fault.reason)}`,
-        fix: 'Correct the factory, then register the tool again.',
-      }
+      return TOOLS.leftOutFactory(name, fault.reason)
     case 'other-name':
-      return {
-        message: `The tool '${name}' is left out: its factory makes a tool named '${toSafeLine(fault.made)}'.`,
-        fix: `Register it as '${toSafeLine(fault.made)}', or give the tool that name: policy goes by the name.`,
-      }
+      return TOOLS.leftOutOtherName(name, fault.made)
     case 'schema':
-      return {
-        message: `The tool '${name}' is left out: its parameters are not a valid JSON Schema: ${toSafeLine(fault.reason)}`,
-        fix: `Use { type: 'object', properties: … } at the top.`,
-      }
+      return TOOLS.leftOutSchema(name, fault.reason)
   }
 }
 

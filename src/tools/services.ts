@@ -1,8 +1,9 @@
 import type { SkillSearch } from '../catalog/index.ts'
-import { NexusError, type ServiceKey, serviceKey, type Services, type TargetFacts } from '../kernel/index.ts'
+import { type ServiceKey, serviceKey, type Services, type TargetFacts } from '../kernel/index.ts'
 import type { Loader } from '../load/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import type { CommandWords } from './builtin/command-words.ts'
+import { toolError, TOOLS } from './messages.ts'
 
 /** Limits of one command, and the lists of allowed and blocked words. */
 export interface ExecutionSettings extends CommandWords {
@@ -44,9 +45,7 @@ export function createServices(): Services {
     get: read,
     require: <T>(key: ServiceKey<T>) => {
       if (services.has(key.name)) return read(key) as T
-      throw new NexusError('INVALID_ARGUMENT', `No service is registered as '${key.name}'.`, {
-        fix: `Register it first. Registered: ${[...services.keys()].join(', ') || 'none'}.`,
-      })
+      throw toolError(TOOLS.noService(key.name, [...services.keys()]))
     },
     has: ({ name }) => services.has(name),
     names: () => [...services.keys()],

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgent } from '../../src/agents/index.ts'
 import { isNexusError, succeeded } from '../../src/kernel/index.ts'
-import { createMemoryStore, openSqliteStore, type StoredMessage } from '../../src/store/index.ts'
+import { createMemoryStore, openSqliteStore, sessionLease, type StoredMessage } from '../../src/store/index.ts'
 import { type Reply, startModelServer } from '../../src/testing/index.ts'
 import { openTestAgent, isWhole, localModel, startRig, toolAnswers } from './rig.ts'
 
@@ -30,7 +30,10 @@ const CUT_OFF: readonly StoredMessage[] = [
 async function startCutOff(messages: readonly StoredMessage[], session: { agentId?: string } = {}) {
   const store = createMemoryStore({ projectId: 'default' })
   await store.sessions.create({ id: 's1', agentId: session.agentId ?? 'main', title: 'Pay both' })
-  await store.sessions.append('s1', messages)
+  const acquired = await store.leases.acquire(sessionLease('s1'), { owner: 'dead', ttlMs: 60_000 })
+  assert.ok(acquired.type === 'acquired')
+  await store.sessions.append('s1', messages, acquired.lease)
+  await store.leases.release(acquired.lease)
   let paid = 0
   const rig = await startRig({
     script: [DONE],

@@ -138,10 +138,10 @@ describe('a batch of calls', () => {
       ...store,
       sessions: {
         ...store.sessions,
-        append: (id, messages) =>
+        append: (id, messages, lease) =>
           fails
             ? Promise.reject(new NexusError('STORE_FAILED', 'The disk is full.'))
-            : store.sessions.append(id, messages),
+            : store.sessions.append(id, messages, lease),
       },
     }
     const good = () => {

@@ -48,6 +48,8 @@ const PREPARED = { extra: ['skills', 'validate', 'skills'], migrate: ['skills', 
 /** A way to call each command that has `--json`, and the exit code. */
 const CALLS: readonly (readonly [readonly string[], number])[] = [
   [['skills', 'list', '--all', '--trust'], 0],
+  [['db', 'migrate'], 0],
+  [['db', 'status'], 0],
   [['skills', 'show', 'greet', '--trust'], 0],
   [['skills', 'show', 'greet', '--trust', '--content'], 0],
   [['skills', 'check', '--trust'], 1],

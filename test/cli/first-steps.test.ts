@@ -89,7 +89,7 @@ test('list names what is not offered, and folders of other programs that are not
   put(join(folder, 'reader/SKILL.md'), SKILL.replace('NAME', 'reader'))
   mkdirSync(join(place.root, '.codex/skills'), { recursive: true })
   const { stderr } = await place.run(['skills', 'list'])
-  assert.match(stderr, /^\d held: .*greet/m)
+  assert.match(stderr, /^\d untrusted: .*greet/m)
   assert.match(
     stderr,
     /^Not searched: ~\/\.claude\/skills .*skills\.load\.extraDirs.*nexus skills list --skills-dir \//m,
@@ -151,8 +151,53 @@ test('completion offers the skills, agents and sessions of this workspace', asyn
 test('a new skill is held until its description is written, and validate gives the line', async (t) => {
   const place = new Place(t)
   const made = await place.run(['skills', 'init', 'fresh'])
-  assert.match(made.stderr, /^Next: replace the description, then check it: nexus skills validate skills\/fresh$/m)
+  assert.match(
+    made.stderr,
+    /^Next: write its description and its instructions, then check it: nexus skills validate skills\/fresh$/m,
+  )
   const { code, stdout } = await place.run(['skills', 'validate', 'skills/fresh'])
   assert.equal(code, 1)
   assert.match(stdout, /description-missing .*skills\/fresh\/SKILL\.md:3/)
+})
+
+test('an answer about a skill gives paths from the working directory, and its command works as typed there', async (t) => {
+  const place = new Place(t)
+  const text = (name: string, description = `Does ${name}.`): string =>
+    `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n`
+  put(join(place.workspace, 'skills', 'lower/skill.md'), text('lower'))
+  put(join(place.workspace, 'skills', 'one/SKILL.md'), text('twice'))
+  put(join(place.workspace, 'skills', 'two/SKILL.md'), text('twice', 'Another one.'))
+  put(join(place.workspace, 'skills', 'colon/SKILL.md'), text('colon', 'Reports: made.'))
+  put(
+    join(place.workspace, 'skills', 'needy/SKILL.md'),
+    text('needy').replace('\n---\n\n', '\nmetadata: {requires: {env: [NEEDY_KEY]}}\n---\n\n'),
+  )
+  mkdirSync(join(place.workspace, 'skills/empty'))
+  writeFileSync(join(place.root, 'SKILL.md'), text('linked'))
+  mkdirSync(join(place.workspace, 'skills/linked'))
+  symlinkSync('../../../SKILL.md', join(place.workspace, 'skills/linked/SKILL.md'))
+  await place.run(['trust', '--yes'])
+  for (const name of ['lower', 'twice', 'colon', 'needy', 'empty', 'linked']) {
+    const { stdout } = await place.run(['skills', 'why', name])
+    assert.ok(!stdout.includes(place.root), stdout)
+  }
+  const command = /fix: Rename it to SKILL\.md: (mv .*)$/m.exec(
+    (await place.run(['skills', 'why', 'lower'])).stdout,
+  )?.[1]
+  spawnSync('sh', ['-c', command ?? 'false'], { cwd: place.workspace })
+  assert.equal((await place.run(['skills', 'why', 'lower'])).code, 0)
+  const fixed = /; or run: (nexus .*)$/m.exec((await place.run(['skills', 'why', 'colon'])).stdout)?.[1]
+  assert.equal(fixed, 'nexus skills validate --fix ./skills/colon/SKILL.md')
+})
+
+test('list says how to trust a workspace whose skills are untrusted, and names them apart', async (t) => {
+  const place = new Place(t)
+  put(join(place.workspace, 'skills/mine/SKILL.md'), SKILL.replace('NAME', 'mine'))
+  for (const args of [[], ['--all']]) {
+    const { stderr } = await place.run(['skills', 'list', ...args])
+    assert.match(stderr, /^To let untrusted skills run, inspect them, then run: nexus trust$/m)
+    if (args.length === 0) assert.match(stderr, /^\d+ untrusted: .*mine/m)
+  }
+  await place.run(['trust', '--yes'])
+  assert.doesNotMatch((await place.run(['skills', 'list'])).stderr, /untrusted/)
 })

@@ -32,7 +32,7 @@ export const GOOD = skill(NAME, DESCRIPTION)
 
 /** A workspace and a home of their own, removed afterwards. */
 export class Desk {
-  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-mend-')))
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-fix-')))
   readonly workspace = join(this.root, 'workspace')
   readonly home = join(this.root, 'home')
   isTrusted = true
@@ -99,10 +99,10 @@ export interface Broken {
   /** What text and fix must say. */
   readonly says: RegExp
   /** What a person does who reads it, where that is more than copying a line or a command. */
-  readonly mend?: (desk: Desk, finding: Finding) => void
-  /** What is asked when it is mended; default pdf. */
+  readonly fix?: (desk: Desk, finding: Finding) => void
+  /** What is asked when it is fixed; default pdf. */
   readonly then?: string
-  /** It is as its author wants it, so there is nothing to mend. */
+  /** It is as its author wants it, so there is nothing to fix. */
   readonly isFine?: true
   readonly skip?: string | false
 }
@@ -110,8 +110,8 @@ export interface Broken {
 const MAX_STEPS = 3
 
 /** Breaks the skill, asks why, follows the answer to the letter, and asks again until it is offered. */
-export function mends(what: string, broken: Broken): void {
-  test(`${what}: why names the cause, and following it mends the skill`, { skip: broken.skip ?? false }, async (t) => {
+export function fixes(what: string, broken: Broken): void {
+  test(`${what}: why names the cause, and following it fixes the skill`, { skip: broken.skip ?? false }, async (t) => {
     const desk = new Desk(t)
     broken.break(desk)
     let answer = await desk.why(broken.ask ?? 'pdf')
@@ -123,8 +123,8 @@ export function mends(what: string, broken: Broken): void {
     for (let step = 0; step < MAX_STEPS; step++) {
       const next = step === 0 ? finding : answer.findings.find(({ severity }) => severity === 'error')
       if (next === undefined) break
-      if (broken.mend) broken.mend(desk, next)
-      else follow(next)
+      if (broken.fix) broken.fix(desk, next)
+      else follow(next, desk.workspace)
       answer = await desk.why(broken.then ?? 'pdf')
     }
     assert.equal(answer.verdict, 'ready', JSON.stringify(answer.findings, undefined, 2))
@@ -148,18 +148,23 @@ function existsOrDangles(path: string): boolean {
 /** What a fix may say, and doing it. */
 const WAYS: readonly (readonly [
   pattern: RegExp,
-  act: (said: string, where: { file: string; line: number }) => void,
+  act: (said: string, where: { file: string; line: number; workspace: string }) => void,
 ])[] = [
   [
-    /(?:^|[:;,] )((?:mkdir|mv|cp|rm|chmod|iconv|unzip|tar) .*)$/,
+    /typed in its directory: (iconv .*?)(?: \(.*\))?$/,
     (command, { file }) => void execFileSync('/bin/sh', ['-c', command], { cwd: dirname(file) }),
   ],
   [
-    /^Write: (.*?)(?:; or run: .*|, or rename .*)?$/,
+    /(?:^|[:;,] )((?:mkdir|mv|cp|rm|chmod|unzip|tar) .*)$/,
+    // Where the question was asked.
+    (command, { workspace }) => void execFileSync('/bin/sh', ['-c', command], { cwd: workspace }),
+  ],
+  [
+    /^Write: (.*?)(?:[;.]? [oO]r run: .*|, or rename .*|, and rename .*)?$/,
     (text, { file, line }) => edit(file, (lines) => lines.with(line - 1, text)),
   ],
   [
-    /^Add a line below the opening ---: (.*?)(?:; or run: .*)?$/,
+    /^Add a line below the opening ---: (.*?)(?:[;.]? [oO]r run: .*)?$/,
     (text, { file, line }) => edit(file, (lines) => lines.toSpliced(line, 0, text)),
   ],
   [
@@ -177,10 +182,10 @@ const WAYS: readonly (readonly [
 ]
 
 /** Does what a fix says, as somebody would who knows nothing else. */
-function follow({ fix, path: file = '', line = 1 }: Finding): void {
+function follow({ fix, path: file = '', line = 1 }: Finding, workspace: string): void {
   for (const [pattern, act] of WAYS) {
     const said = pattern.exec(fix)?.[1]
-    if (said !== undefined) return act(said, { file, line })
+    if (said !== undefined) return act(said, { file, line, workspace })
   }
   assert.fail(`nothing to copy in: ${fix}`)
 }

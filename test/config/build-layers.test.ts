@@ -45,7 +45,7 @@ search: {provider: brave, apiKey: "\${BRAVE}", maxResults: 3}
 secrets: {providers: {vault: {source: exec, command: /bin/true}}}
 server: {port: 8765, host: 127.0.0.1, idleTimeoutMs: 0, requestTimeoutMs: 30000, maxBodyBytes: 1048576,
          maxConnections: 32, allowedHosts: [h], allowedOrigins: ["https://o"], console: false}
-store: {type: postgres, url: "postgres://u:\${PG}@h/d", pool: {maxConnections: 5, statementTimeoutMs: 0},
+store: {type: postgres, synchronous: normal, url: "postgres://u:\${PG}@h/d", pool: {maxConnections: 5, statementTimeoutMs: 0},
         blobs: {type: s3, bucket: b, region: r, endpoint: "https://s3", accessKeyId: a, secretAccessKey: very-secret}}
 nats: {servers: ["nats://h"], token: token-of-nats, protocolVersion: v1r4, maxInFlight: 1, ackWaitMs: 30000}
 mcp:
@@ -151,8 +151,8 @@ describe('names that stand for something elsewhere', () => {
     ['permissions: {defaultPreset: mine}', '1:15 config-unknown-name', /Use one of: yolo, trusted, sandboxed, worker/],
     ['permissions: {presets: {a: {extends: nothing}}}', '1:29 config-unknown-name', /no preset "nothing"/],
     ['permissions: {presets: {yolo: {}}}', '1:25 config-bad-key', /built in and cannot be redefined/],
-    ['permissions: {presets: {a: {extends: a}}}', '1:29 config-circle', /leads back to itself/],
-    ['agents: [{id: a, extends: a}]', '1:18 config-circle', /leads back to itself/],
+    ['permissions: {presets: {a: {extends: a}}}', '1:29 config-cycle', /leads back to itself/],
+    ['agents: [{id: a, extends: a}]', '1:18 config-cycle', /leads back to itself/],
   ]
   for (const [user, found, words] of CASES) {
     it(`must exist and end somewhere: ${user}`, async () => {

@@ -79,6 +79,7 @@ agents:
         workspace: config.execution.workspace,
       },
       limits: config.limits,
+      store: { type: config.store.type, synchronous: 'full' },
     })
   })
 })

@@ -132,13 +132,13 @@ test('a copy in the same source is told apart from one in a lower tier', () => {
     copy('pdf', { directory: '/local/b', bytes: '2' }),
   ])
   const shadow = diagnose('pdf', { catalog }).findings.find(({ code }) => code === 'shadowed')
-  assert.match(shadow?.message ?? '', /one source has the name twice/)
-  assert.match(shadow?.fix ?? '', /its address local\/pdf~2,/)
+  assert.match(shadow?.message ?? '', /One source has the name twice/)
+  assert.match(shadow?.fix ?? '', /its address local\/pdf~2\./)
 })
 
 test('a skill that nobody may start, or only the model, is said to be so', () => {
   const nobody = { ...copy('pdf'), invocation: { model: false, user: false } }
-  assert.equal(diagnose('pdf', { catalog: catalogOf([nobody]) }).findings[0]?.code, 'nobody')
+  assert.equal(diagnose('pdf', { catalog: catalogOf([nobody]) }).findings[0]?.code, 'not-invocable')
   const model = { ...copy('pdf'), invocation: { model: true, user: false } }
   const catalog = catalogOf([model])
   const [first] = diagnose('pdf', { catalog, index: renderIndex(catalog, { budgetChars: 12_000 }) }).findings

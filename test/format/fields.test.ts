@@ -168,3 +168,24 @@ test('argument-hint in brackets is a hint, not a list', () => {
   assert.equal(document?.frontmatter['argument-hint'], '[issue-number]')
   assert.deepEqual(diagnostics, [])
 })
+
+test('the fix of a name that a directory shares renames both', () => {
+  const [found] = parse('name: Caps\ndescription: b', 'Caps').diagnostics
+  assert.deepEqual([found?.code, found?.fix], ['name-invalid', 'Write: name: caps, and rename the directory to caps'])
+})
+
+test('a word for every system is to be removed', () => {
+  const [found] = parse(WITH('metadata: {os: all}')).diagnostics
+  assert.deepEqual(
+    [found?.code, found?.fix],
+    ['metadata-field', 'Remove os: from here. A skill without it is for every system.'],
+  )
+})
+
+test('a repaired value comes with the sign that broke it', () => {
+  const reason = (description: string): string | undefined =>
+    parse(`name: a\ndescription: ${description}`).diagnostics[0]?.message.replace(/^.*plain text\. /, '')
+  assert.equal(reason("'Don't do it.'"), "Text follows a ' that ends the value in YAML.")
+  assert.equal(reason('[WIP] it'), 'Text follows a ] that ends the value in YAML.')
+  assert.equal(reason('@somebody does it'), 'A value without quotes begins with @, which is syntax in YAML.')
+})

@@ -141,7 +141,7 @@ test('the fix for a variable of an untrusted copy is to trust it first, and name
       ['untrusted', 'Inspect the skill, then run: nexus trust', undefined],
       ...['GH_TOKEN', 'GH_HOST'].map((name) => [
         'env',
-        `Inspect the skill and run: nexus trust. Then set ${name} for it.`,
+        `Inspect the skill, trust its workspace, then set ${name} for it.`,
         undefined,
       ]),
     ],
@@ -201,7 +201,7 @@ test('a fix names the key to set, the target to install on, and what the skill p
   const skill = sketch({ metadata, requires: { bins: ['gh'], env: ['GH_TOKEN', 'GH_HOST'] } })
   const fixes = reasonsFor(skill, facts(), rules()).map(({ fix }) => fix)
   assert.deepEqual(fixes, [
-    'Install gh where commands run (test target). The skill proposes: Install GitHub CLI (apt).',
+    'Install gh where commands run: test target. The skill proposes: Install GitHub CLI (apt).',
     'Set skills.entries.gh.apiKey in nexus.yaml.',
     'Set skills.entries.gh.env.GH_HOST in nexus.yaml.',
   ])

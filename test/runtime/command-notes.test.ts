@@ -2,23 +2,43 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { createScriptedSandbox } from '../../src/testing/index.ts'
+import type { Sandbox } from '../../src/sandbox/index.ts'
+import { createScriptedSandbox, type ScriptedSandbox } from '../../src/testing/index.ts'
 import { dataOf } from './rig.ts'
 import { bench, TURN } from './variables-rig.ts'
 
-test('a command that names the files of an old revision gets a note', async (t) => {
-  const scripted = createScriptedSandbox({})
-  /** Places each revision in a directory of its own, as the local sandbox does. */
-  const sandbox = {
-    kind: 'local' as const,
+/** Places each revision in a directory of its own, as the local sandbox does. */
+function placing(scripted: ScriptedSandbox): Sandbox {
+  return {
+    kind: 'local',
     facts: () => scripted.facts(),
-    place: async (skill: Parameters<typeof scripted.place>[0]) => {
+    place: async (skill) => {
       const { treeDigest } = await scripted.place(skill)
       return { treeDigest, baseDir: `/placed/${treeDigest.slice(7, 20)}/${skill.name}` }
     },
-    run: (request: Parameters<typeof scripted.run>[0]) => scripted.run(request),
+    run: (request, signal) => scripted.run(request, signal),
     close: () => scripted.close(),
   }
+}
+
+test('a script of a skill that does not start is explained with the file that the user can change', async (t) => {
+  let base = ''
+  const scripted = createScriptedSandbox({
+    script: () => ({ exitCode: 126, stderr: `/bin/bash: line 1: ${base}/run.sh: Permission denied\n` }),
+  })
+  const { load, run, baseDir } = await bench(t, { skills: { report: {} }, parts: { sandbox: placing(scripted) } })
+  base = String(dataOf(await load('report'))['base_dir'])
+  const data = dataOf(await run({ command: `${base}/run.sh` }))
+  // The path is that of a read-only copy; that fault needs no second note.
+  assert.deepEqual(data['findings'], [{ code: 'not-executable', subject: `${base}/run.sh` }])
+  const own = join(baseDir('report'), 'run.sh')
+  assert.deepEqual(data['notes'], [
+    `The system did not run ${own}: the file is not executable. Run it through its interpreter: bash ${base}/run.sh. Or make it executable outside the sandbox: chmod +x ${own}`,
+  ])
+})
+
+test('a command that names the files of an old revision gets a note', async (t) => {
+  const sandbox = placing(createScriptedSandbox({}))
   const { runtime, load, run, baseDir } = await bench(t, { skills: { report: {} }, parts: { sandbox } })
   const old = String(dataOf(await load('report'))['base_dir'])
   const command = `bash ${old}/run.sh`

@@ -19,7 +19,7 @@ for (const disturbance of ['pause', 'kill'] as const)
     const first = Date.now() % 1_000_000
     let interrupted = 0
     for (let seed = first; seed < first + ROUNDS; seed++) {
-      const result = await runRound(directory, { seed, disturbance })
+      const result = await runRound({ address: join(directory, `${disturbance}-${seed}.db`) }, { seed, disturbance })
       t.diagnostic(`seed ${seed}: ${JSON.stringify(result)}`)
       interrupted += result.interrupted
     }

@@ -1,28 +1,37 @@
 /** Processes that work on one state file while they are stopped, continued and killed at random moments. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Lease, Store } from '../../src/store/index.ts'
-import { openSqliteStore } from '../../src/store/index.ts'
+import { openAt } from '../fixtures/store/open-at.ts'
 import { acknowledged, ended, start } from './processes.ts'
 
-export type Disturbance = 'pause' | 'kill'
+/** What happens to a worker, or, as a function, to the server. */
+export type Disturbance = 'pause' | 'kill' | ((random: () => number) => Promise<void>)
+
+/** Where the processes of a round meet. */
+export interface RoundPlace {
+  readonly address: string
+  readonly projectId?: string
+  /** How long a lease is without a heartbeat. */
+  readonly ttlMs?: number
+}
 
 const TURNS = 24
 const TTL_MS = 40
+/** Restarts of a server take longer than the rest of a round. */
+const MAX_RESTARTS = 2
 /** More interruptions than this would end every turn that way. */
 const MAX_DISTURBANCES = 10
 
 /** One round: every turn has one outcome, what was acknowledged is there, and no stale owner wrote. Returns what happened. */
 export async function runRound(
-  directory: string,
+  { address, projectId = 'default', ttlMs = TTL_MS }: RoundPlace,
   { seed, disturbance }: { readonly seed: number; readonly disturbance: Disturbance },
 ): Promise<{ readonly done: number; readonly interrupted: number; readonly lost: number }> {
-  const path = join(directory, `${disturbance}-${seed}.db`)
-  const store = await openSqliteStore({ path, projectId: 'default' })
+  const store = await openAt(address, projectId)
   await fill(store)
-  const lines = await disturb(path, { random: mulberry32(seed), disturbance })
-  await sleep(TTL_MS)
+  const lines = await disturb({ address, projectId, ttlMs }, { random: mulberry32(seed), disturbance })
+  await sleep(ttlMs)
   await store.reclaim()
   const result = await inspect(store, lines)
   await store.close()
@@ -42,25 +51,29 @@ async function fill(store: Store): Promise<void> {
 
 /** Two workers until the queue is empty; a killed one is replaced. Returns what all of them acknowledged. */
 async function disturb(
-  path: string,
+  { address, projectId, ttlMs }: Required<RoundPlace>,
   { random, disturbance }: { readonly random: () => number; readonly disturbance: Disturbance },
 ): Promise<string[]> {
   const all: string[][] = []
   let disturbances = 0
   const slot = async (name: string): Promise<void> => {
     for (let isOver = false; !isOver;) {
-      const child = start('work-turns.ts', path, `${name}-${disturbances}`, String(TTL_MS))
+      const child = start('work-turns.ts', address, `${name}-${disturbances}`, String(ttlMs), projectId)
       all.push(acknowledged(child))
       const end = ended(child)
       let isRunning = true
       void end.then(() => (isRunning = false))
-      while (isRunning && disturbances < MAX_DISTURBANCES) {
+      while (isRunning && disturbances < (typeof disturbance === 'string' ? MAX_DISTURBANCES : MAX_RESTARTS)) {
         await Promise.race([end, sleep(10 + random() * 60)])
         if (!isRunning) break
         disturbances += 1
+        if (typeof disturbance === 'function') {
+          await disturbance(random)
+          continue
+        }
         child.kill(disturbance === 'kill' ? 'SIGKILL' : 'SIGSTOP')
         if (disturbance === 'kill') break
-        await sleep(random() * 3 * TTL_MS)
+        await sleep(random() * 3 * ttlMs)
         child.kill('SIGCONT')
       }
       isOver = (await end) === 0
@@ -100,7 +113,7 @@ async function inspect(store: Store, lines: readonly string[]) {
 }
 
 /** Random numbers from 0 to 1 that a seed repeats. */
-function mulberry32(seed: number): () => number {
+export function mulberry32(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -21,7 +21,11 @@ describe('several processes on one state file', { skip: process.platform === 'wi
   for (const disturbance of ['pause', 'kill'] as const)
     for (const seed of [1, 2, 3])
       it(`give every turn one outcome under a random ${disturbance} (seed ${seed})`, async (t) => {
-        t.diagnostic(JSON.stringify(await runRound(directory, { seed, disturbance })))
+        t.diagnostic(
+          JSON.stringify(
+            await runRound({ address: join(directory, `${disturbance}-${seed}.db`) }, { seed, disturbance }),
+          ),
+        )
       })
 
   it('refuse the next write of an owner that was stopped past its lease, and name the present owner', async () => {

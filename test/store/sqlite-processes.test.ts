@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
 import type { LedgerEntry } from '../../src/kernel/index.ts'
-import { currentOwner, isOwnerAlive, openSqliteStore } from '../../src/store/index.ts'
+import { openSqliteStore } from '../../src/store/index.ts'
 import { acknowledged, endChildren, FIXTURES, start, waitFor } from './processes.ts'
 
 let directory: string
@@ -52,24 +52,23 @@ describe('a state file that several processes use', () => {
     database.close()
   })
 
-  it('closes the open calls of a killed process as interrupted, and leaves those of a living one', async () => {
+  it('closes the open calls of a process whose lease is over as interrupted, and leaves those of another', async () => {
     const path = join(directory, 'recovered/nexus.db')
-    const dead = start('append-calls.ts', path, 'dead', '3')
-    const deadLines = acknowledged(dead)
-    await once(dead, 'close')
-    const living = start('append-calls.ts', path, 'living', '9', '0', 'stay')
-    const lines = acknowledged(living)
-    await waitFor(living, lines, 1 + 9 + 6 + 1)
+    const lines: string[][] = []
+    for (const [name, ttl] of [
+      ['dead', '1'],
+      ['living', '600000'],
+    ] as const) {
+      const child = start('append-calls.ts', path, name, '3', '0', ttl)
+      lines.push(acknowledged(child))
+      await once(child, 'close')
+    }
     const store = await openSqliteStore({ path, projectId: 'default' })
-    assert.equal(await store.recover(isOwnerAlive), 1)
+    await store.reclaim()
     assert.equal((await store.ledger.get('dead-2'))?.state, 'interrupted')
     assert.equal((await store.ledger.get('living-2'))?.state, 'started')
-    living.kill('SIGKILL')
-    await once(living, 'close')
-    assert.equal(await store.recover(isOwnerAlive), 3)
-    assert.equal((await store.ledger.list()).filter(({ state }) => state === 'started').length, 0)
     await store.close()
-    assertKept([...deadLines, ...lines], await readAll(path))
+    assertKept(lines.flat(), await readAll(path))
   })
 
   it('takes the rows of two writers at once, each in its own order', async () => {
@@ -105,7 +104,7 @@ describe('a state file that several processes use', () => {
         .prepare('select version from migrations')
         .all()
         .map((row) => row['version']),
-      [1, 2],
+      [1, 2, 3],
     )
     database.close()
   })
@@ -132,18 +131,4 @@ describe('a state file that several processes use', () => {
       assertKept(lines, await readAll(path))
     },
   )
-})
-
-describe('the owner of a process', () => {
-  it('is alive for this process and not for one that ended, nor for a reused id', async () => {
-    assert.equal(isOwnerAlive(currentOwner()), true)
-    const child = spawn(process.execPath, ['-e', ''], { stdio: 'ignore' })
-    const pid = String(child.pid)
-    await once(child, 'close')
-    const own = currentOwner().split('@')
-    assert.equal(isOwnerAlive([pid, ...own.slice(1)].join('@')), false)
-    if (own[1] !== '-') assert.equal(isOwnerAlive([own[0], '1', own[2]].join('@')), false)
-    for (const text of ['', 'x', '-1@-@-', '0@-@-', '1@1@other-boot', `${process.pid}@@`])
-      assert.equal(isOwnerAlive(text), false)
-  })
 })

@@ -1,7 +1,7 @@
 /** State files for tests, and what is said of those that cannot be used. */
 import assert from 'node:assert/strict'
 import { isNexusError } from '../../src/kernel/index.ts'
-import { openSqliteStore } from '../../src/store/index.ts'
+import { openSqliteStore, sessionLease } from '../../src/store/index.ts'
 
 /** STORE_FAILED that names the file and says what to do. */
 export function failsFor(path: string, words: RegExp): (error: unknown) => boolean {
@@ -19,9 +19,12 @@ export function failsFor(path: string, words: RegExp): (error: unknown) => boole
 export async function withSession(path: string): Promise<void> {
   const store = await openSqliteStore({ path, projectId: 'default' })
   await store.sessions.create({ id: 's', agentId: 'main', title: 'kept' })
+  const acquired = await store.leases.acquire(sessionLease('s'), { owner: 'test', ttlMs: 1_000 })
+  assert.ok(acquired.type === 'acquired')
   await store.sessions.append(
     's',
     Array.from({ length: 40 }, (_, index) => ({ role: 'user', content: `${index} ${'x'.repeat(500)}` })),
+    acquired.lease,
   )
   await store.close()
 }

@@ -67,6 +67,11 @@ describe('the arguments of a call', () => {
     assert.match(toModelText(outcome), /^Error \(NOT_FOUND\): no x\nNote: unknown argument 'pth' of probe/)
   })
 
+  it('name a misspelt argument when the right one is missing', async () => {
+    const { outcome } = await call({ pth: 1 })
+    assert.match(messageOf(outcome), /path is required; unknown argument 'pth' of probe \(did you mean 'path'\?\)$/)
+  })
+
   it('lose _parallel without a word', async () => {
     const { outcome, given } = await call({ path: 'x', _parallel: true })
     assert.deepEqual(given, { path: 'x' })
@@ -163,7 +168,7 @@ describe('the arguments of a call', () => {
   it('cannot be checked by a broken schema, which is a fault of the tool', async () => {
     const { outcome } = await call({}, { schema: { type: 'object', properties: { x: { type: 'nothing' } } } })
     assert.equal(outcome.type === 'failed' && outcome.code, 'INTERNAL_ERROR')
-    assert.match(messageOf(outcome), /parameters of tool 'probe' are no valid JSON Schema/)
+    assert.match(messageOf(outcome), /'probe' cannot be called: its parameters are not a valid JSON Schema/)
   })
 
   it('are checked by schemas that name another dialect, share an id, or claim to be asynchronous', async () => {

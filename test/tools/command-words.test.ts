@@ -18,11 +18,11 @@ describe('the courtesy list of run_command', () => {
     ['/bin/mv a b', `Command 'mv' is blocked for safety`],
     ['if true; then chmod 777 x; fi', `Command 'chmod' is blocked for safety`],
     ['cat x > /dev/sda', 'Command contains dangerous pattern: > /dev/'],
-    ['ls\u200b', 'Command contains the hidden character U+200B; leave it out.'],
-    ['echo ok\rrm x', 'Command contains the hidden character U+000D; leave it out.'],
-    ['ls \u0000', 'Command contains the hidden character U+0000; leave it out.'],
-    ['echo \u202e', 'Command contains the hidden character U+202E; leave it out.'],
-    ['x'.repeat(100_001), 'Command is longer than 100000 bytes; write it to a file and run that.'],
+    ['ls\u200b', 'Command contains the hidden character U+200B.'],
+    ['echo ok\rrm x', 'Command contains the hidden character U+000D.'],
+    ['ls \u0000', 'Command contains the hidden character U+0000.'],
+    ['echo \u202e', 'Command contains the hidden character U+202E.'],
+    ['x'.repeat(100_001), 'Command is longer than 100000 bytes.'],
   ]
   for (const [command, message] of refused) {
     it(`refuses ${JSON.stringify(command.slice(0, 40))}`, async () => {

@@ -63,7 +63,7 @@ describe('defineTool', () => {
     execute: () => 'done',
   } as const
   const bad: readonly (readonly [string, () => Tool, RegExp])[] = [
-    ['a name with a space', () => defineTool({ ...definition, name: 'my tool' }), /'my tool' may hold letters/],
+    ['a name with a space', () => defineTool({ ...definition, name: 'my tool' }), /'my tool' may contain letters/],
     ['a reserved name', () => defineTool({ ...definition, name: 'Admin' }), /reserved word 'Admin'/],
     ['no description', () => defineTool({ ...definition, description: ' ' }), /no description/],
     [

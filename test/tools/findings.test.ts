@@ -1,68 +1,21 @@
 import assert from 'node:assert/strict'
-import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
-import type { JsonObject, Outcome } from '../../src/kernel/index.ts'
-import { createScriptedSandbox, type ScriptedResult } from '../../src/testing/scripted-sandbox.ts'
-import {
-  createRegistry,
-  createServices,
-  EXECUTION,
-  type ExecutionSettings,
-  executeTool,
-  registerBuiltins,
-  SANDBOX,
-  TARGET,
-  toModelText,
-  WORKSPACE,
-} from '../../src/tools/index.ts'
-import { contextOf } from './rig.ts'
+import { before, describe, it } from 'node:test'
+import type { JsonObject } from '../../src/kernel/index.ts'
+import { found, outcomeOf, workspace } from './finding-rig.ts'
 
-let workspace = ''
 before(async () => {
-  workspace = await realpath(await mkdtemp(join(tmpdir(), 'nexus-findings-')))
   await mkdir(join(workspace, 'data'))
   await script('cr.sh', '#!/bin/bash\r\necho\r\n')
   await script('old.py', '#!/opt/python2/bin/python\nprint 1\n')
   await script('plain.txt', 'no interpreter\n')
   await symlink('/etc/passwd', join(workspace, 'link.sh'))
 })
-after(() => rm(workspace, { recursive: true, force: true }))
 
 async function script(name: string, text: string): Promise<void> {
   await writeFile(join(workspace, name), text)
   await chmod(join(workspace, name), 0o755)
-}
-
-interface Case {
-  readonly command?: string
-  readonly result: ScriptedResult
-  readonly network?: boolean
-  readonly execution?: ExecutionSettings
-}
-
-async function outcomeOf({ command = 'do', result, network = false, execution }: Case): Promise<Outcome> {
-  const sandbox = createScriptedSandbox({ script: () => result, network })
-  const services = createServices()
-  services.register(SANDBOX, sandbox)
-  services.register(TARGET, await sandbox.facts())
-  services.register(WORKSPACE, workspace)
-  if (execution) services.register(EXECUTION, execution)
-  const registry = createRegistry(services)
-  registerBuiltins(registry)
-  const tool = registry.get('run_command')
-  assert.ok(tool)
-  return executeTool(tool, { command }, contextOf({ services }))
-}
-
-async function found(of: Case): Promise<{ rows: readonly JsonObject[]; notes: readonly string[]; text: string }> {
-  const outcome = await outcomeOf(of)
-  const { findings = [], notes = [] } = outcome.data ?? {}
-  const text = toModelText(outcome)
-  for (const note of notes as string[]) assert.ok(text.includes(note), `the model does not read: ${note}`)
-  assert.doesNotMatch(text, /"code":/)
-  return { rows: findings as JsonObject[], notes: notes as string[], text }
 }
 
 describe('a command without network', () => {
@@ -117,8 +70,11 @@ describe('a command without network', () => {
     const { rows } = await found({ command: 'cd data && npm install', result: { end: 'timeout', exitCode: -1 } })
     assert.deepEqual(
       rows.map(({ code }) => code),
-      ['time-limit', 'no-network'],
+      ['no-network'],
     )
+    const outcome = await outcomeOf({ command: 'npm install', result: { end: 'timeout', exitCode: -1 } })
+    assert.ok(outcome.type === 'failed')
+    assert.match(outcome.fix ?? '', /^Put what the command needs into the workspace/)
   })
 
   it('is found in stdout only when the command sends its errors there or failed', async () => {
@@ -137,6 +93,12 @@ describe('a command without network', () => {
     const stderr = 'Error: connect ECONNREFUSED 127.0.0.1:3000\n'
     const { notes } = await found({ result: { stderr, exitCode: 1 } })
     assert.match(notes[0] ?? '', /^Nothing answered at 127\.0\.0\.1:3000\. .*Start the server in the same command\./)
+  })
+
+  it('quotes the part of a long line that names the fault', async () => {
+    const stderr = `WARNING: ${'Retry(total=4) '.repeat(20)}: Temporary failure in name resolution: /simple/requests/\n`
+    const { notes } = await found({ result: { stderr, exitCode: 1 } })
+    assert.match(notes[0] ?? '', /It wrote: "….*Temporary failure in name resolution.*"/)
   })
 
   it('quotes one safe, short line', async () => {
@@ -178,7 +140,8 @@ describe('a command that wrote where it may not', () => {
   it('learns which files of its home are gone', async () => {
     const { rows, notes } = await found({ result: { leftInHome: ['reports/a.csv', 'b', 'c'] } })
     assert.deepEqual(rows, [{ code: 'home-discarded', subject: '~/reports/a.csv' }])
-    assert.match(notes[0] ?? '', /^~\/reports\/a\.csv and 2 more did not last: .* Write to the workspace instead\.$/)
+    assert.match(notes[0] ?? '', /^~\/reports\/a\.csv and 2 more files were not kept\. /)
+    assert.ok(notes[0]?.endsWith(`Write to a path in ${workspace} instead.`), notes[0])
   })
 })
 
@@ -261,7 +224,10 @@ describe('a command that took too long', () => {
     const execution = { timeoutMs: 20, settingsFile: '~/.nexus/nexus.yaml' }
     const { rows, text } = await found({ execution, result: { end: 'timeout', exitCode: -1 } })
     assert.deepEqual(rows, [{ code: 'time-limit', subject: '0.02 s' }])
-    assert.match(text, /larger timeout_sec \(at most 600\)\. .*execution\.timeoutMs in ~\/\.nexus\/nexus\.yaml\./)
+    assert.match(
+      text,
+      /larger timeout_sec \(at most 600\), or --timeout on the command line\. .*execution\.timeoutMs in ~\/\.nexus\/nexus\.yaml\./,
+    )
   })
 })
 

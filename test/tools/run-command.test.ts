@@ -153,7 +153,7 @@ describe('run_command', () => {
     const tool = registry.get('run_command')
     assert.ok(tool)
     const outcome = await executeTool(tool, { command: 'ls' }, contextOf({ services }))
-    assert.equal(messageOf(outcome), 'No workspace is set, so no command can run.')
+    assert.equal(messageOf(outcome), 'The command did not run: this agent has no workspace.')
   })
 
   it('declares network and secrets as capabilities that policy may take away, and a watchdog longer than its longest command', () => {
@@ -180,7 +180,7 @@ describe('the description of run_command', () => {
   it('names system, directory, what is not there and what does not last', async () => {
     assert.equal(
       await describedBy({}),
-      'Run a bash command line on Linux in a sandbox. It starts in the workspace /home/me/shop. There is no network: commands cannot download or install anything. Files last only in the workspace; the home directory and /tmp are empty for each command. Returns exit code, stdout and stderr. Default time limit 30 s.',
+      'Run a bash command line on Linux in a sandbox. It starts in the workspace /home/me/shop. There is no network: commands cannot download or install anything. Only files in the workspace are kept. The home directory and /tmp are empty for each command. Returns exit code, stdout and stderr. The default time limit is 30 s.',
     )
   })
 

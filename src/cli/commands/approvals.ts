@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
-import { DEFAULT_PROJECT, toSafeLine } from '../../kernel/index.ts'
-import { stateFile } from '../../local/index.ts'
-import { type Approval, openSqliteStore, type Store } from '../../store/index.ts'
+import { toSafeLine } from '../../kernel/index.ts'
+import { openConfiguredStore } from '../../local/index.ts'
+import type { Approval, Store } from '../../store/index.ts'
 import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
@@ -85,7 +85,7 @@ async function findQuestion(all: readonly Approval[], wanted: string): Promise<A
 }
 
 async function withStore(invocation: Invocation, use: (store: Store) => Promise<number>): Promise<number> {
-  const store = await openSqliteStore({ path: stateFile(invocation.environment), projectId: DEFAULT_PROJECT })
+  const store = await openConfiguredStore(invocation)
   try {
     await store.reclaim()
     await store.approvals.expire()

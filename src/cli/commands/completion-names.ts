@@ -1,8 +1,7 @@
 import { everyCopy } from '../../catalog/index.ts'
 import { loadConfig } from '../../config/index.ts'
-import { DEFAULT_PROJECT, toSafeLine } from '../../kernel/index.ts'
-import { inspectSkills, stateFile } from '../../local/index.ts'
-import { openSqliteStore } from '../../store/index.ts'
+import { toSafeLine } from '../../kernel/index.ts'
+import { inspectSkills, openConfiguredStore } from '../../local/index.ts'
 import type { Invocation, Names } from '../command.ts'
 
 /** Names that a shell offers here. One with a space or a control character cannot be completed and is left out. */
@@ -22,8 +21,8 @@ const FINDERS: Readonly<Record<Names, (invocation: Invocation) => Promise<readon
   async codes() {
     return (await import('./explain.ts')).allCodes()
   },
-  async sessions({ environment }) {
-    const store = await openSqliteStore({ path: stateFile(environment), projectId: DEFAULT_PROJECT })
+  async sessions({ cwd, environment }) {
+    const store = await openConfiguredStore({ cwd, environment })
     try {
       return (await store.sessions.list({ limit: 100 })).map(({ id }) => id)
     } finally {

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs'
 import { resolveModel } from '../../agents/index.ts'
 import { loadConfig, type LoadedConfig } from '../../config/index.ts'
 import { DEFAULT_PROJECT, type Diagnostic, hasErrors, isNexusError, type Severity } from '../../kernel/index.ts'
-import { budgetDiagnostics, sandboxOptions, stateFile } from '../../local/index.ts'
+import { budgetDiagnostics, sandboxOptions, stateFile, storeChoice } from '../../local/index.ts'
 import { checkSandbox, checkWorkspace, createSandbox } from '../../sandbox/index.ts'
-import { openSqliteStore } from '../../store/index.ts'
+import { openStore, storeStatus } from '../../store/index.ts'
 import { diagnoseInvalid } from '../../diagnose/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
@@ -69,24 +68,28 @@ async function checkNode(): Promise<Finding> {
   return { subject: 'node', found: `${process.version} (${process.execPath})`, diagnostics: [] }
 }
 
-/** Opens the file as every command that records does; the directory is made when it is missing. */
-async function checkState(_loaded: LoadedConfig, { environment, terminal }: Invocation): Promise<Finding> {
-  const path = stateFile(environment)
-  const isNew = !existsSync(path)
+/** Opens the store as every command that records does; what is missing of it is made. */
+async function checkState(loaded: LoadedConfig, { environment, terminal }: Invocation): Promise<Finding> {
+  const { type, path = stateFile(environment) } = loaded.config.store
+  const place = type === 'sqlite' ? terminal.shortPath(path) : type
   try {
-    const store = await openSqliteStore({ path, projectId: DEFAULT_PROJECT })
+    const choice = await storeChoice({ loaded, environment })
+    const status = await storeStatus(choice)
+    const store = await openStore(choice, DEFAULT_PROJECT)
     try {
       const [last] = await store.sessions.list({ limit: 1 })
-      const found = isNew ? 'new' : last ? `last used ${new Date(last.updatedAt).toISOString()}` : 'no session yet'
-      return { subject: 'state', found: `${terminal.shortPath(path)} (${found})`, diagnostics: [] }
+      const used = last ? `last used ${new Date(last.updatedAt).toISOString()}` : 'no session yet'
+      const found = status?.version === 0 ? 'new' : used
+      const where = type === 'postgres' && status ? status.database : place
+      return { subject: 'state', found: `${where} (${found})`, diagnostics: [] }
     } finally {
       await store.close()
     }
   } catch (error) {
     return {
       subject: 'state',
-      found: terminal.shortPath(path),
-      diagnostics: [toDiagnostic(error, { path, severity: 'error' })],
+      found: place,
+      diagnostics: [toDiagnostic(error, { path: type === 'sqlite' ? path : 'store.url', severity: 'error' })],
     }
   }
 }
@@ -141,7 +144,9 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
     const local = await openFor(quiet, { record: 'memory' })
     try {
       const { skills, held, shadowed, invalid } = local.runtime.openAgent().catalog()
-      const found = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${invalid.length} invalid`
+      const counts = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${invalid.length} invalid`
+      const line = invocation.terminal.commandLine(['skills', 'list', '--all'])
+      const found = held.length + shadowed.length > 0 ? `${counts}. ${NOTES.othersHint(line)}` : counts
       const diagnostics = invalid.flatMap((broken) => {
         const [first] = diagnoseInvalid(broken).findings
         if (!first) return []

@@ -1,10 +1,10 @@
-import { DEFAULT_PROJECT, isJsonObject, type JsonValue, toSafeLine, toSafeText } from '../../kernel/index.ts'
-import { openSqliteStore, type Store, type StoredEvent, type StoredMessage } from '../../store/index.ts'
+import { isJsonObject, type JsonValue, toSafeLine, toSafeText } from '../../kernel/index.ts'
+import type { Store, StoredEvent, StoredMessage } from '../../store/index.ts'
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { findSession } from '../sessions/find-session.ts'
-import { stateFile } from '../../local/index.ts'
+import { openConfiguredStore } from '../../local/index.ts'
 import { formatTrace } from '../show/turn.ts'
 import { formatTable, shorten } from '../show/columns.ts'
 
@@ -106,7 +106,7 @@ function describeEvent({ id, at, type, references }: StoredEvent): string {
 }
 
 async function withStore(invocation: Invocation, use: (store: Store) => Promise<number>): Promise<number> {
-  const store = await openSqliteStore({ path: stateFile(invocation.environment), projectId: DEFAULT_PROJECT })
+  const store = await openConfiguredStore(invocation)
   try {
     await store.reclaim()
     return await use(store)

@@ -11,9 +11,15 @@ export const NOTES = {
   outputFailed: (why: string) => `error: the output could not be written: ${why}`,
   explain: (line: string) => `What a code means, with an example: ${line}`,
   askAgain: (line: string) => `When that is done, ask again: ${line}`,
+  // The store
+  storeInMemory: () => 'Nothing is kept: store.type is memory.',
+  stepApplied: (version: number, name: string) => `applied ${version}: ${name}`,
+  migrateHint: (steps: string, line: string) =>
+    `${steps} of the schema will be applied by the next command that uses the store, or now with: ${line}`,
   // Skills
   noneReady: () => 'No skill is ready.',
   othersHint: (line: string) => `For the reasons: ${line}`,
+  trustHint: (line: string) => `To let untrusted skills run, inspect them, then run: ${line}`,
   duplicateOf: (winner: string) => `duplicate of ${winner}`,
   shadowedBy: (winner: string, file: string) => `shadowed by ${winner} (${file})`,
   unreadFolder: (path: string, line: string) =>
@@ -21,7 +27,8 @@ export const NOTES = {
   checkedAgainst: (target: string) => `Checked against: ${target}`,
   moreMatch: (number: number, limit: number) => `${many(number, 'more skill')} matched: --limit ${limit}`,
   made: (file: string) => `Made ${file}`,
-  fillIn: (line: string) => `Next: replace the description, then check it: ${line}`,
+  fillIn: (hasDescription: boolean, line: string) =>
+    `Next: write ${hasDescription ? '' : 'its description and '}its instructions, then check it: ${line}`,
   variableGiven: (name: string) => `${name} is given to its commands`,
   variableNotGiven: (name: string, why: string) => `${name} is not given to its commands: it ${why}`,
   installUntrusted: () => 'what it proposes to install is not shown, because its source is untrusted',
@@ -102,7 +109,7 @@ export const HEADLINES = {
   ready: {
     'over-budget-omitted': 'is ready, but left out of the prompt',
     'person-only': 'is ready, for people only',
-    nobody: 'is ready, but neither a model nor a person may start it',
+    'not-invocable': 'is ready, but neither a model nor a person may start it',
     'no-loader': 'is ready, but its agent cannot load it',
   } as Readonly<Record<string, string>>,
 } as const

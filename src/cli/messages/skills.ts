@@ -1,3 +1,4 @@
+import { LEFT_OUT_FIX } from '../../diagnose/index.ts'
 import { commandFix, toSafeLine } from '../../kernel/index.ts'
 import type { Message, Messages } from './message.ts'
 
@@ -92,6 +93,11 @@ export const SKILL_MESSAGES = {
     message: `the file is named ${file}, but only SKILL.md is read`,
     fix: 'Rename it to SKILL.md.',
   }),
+  leftOut: (path: string, kind: string) => ({
+    message: `${JSON.stringify(path)} is ${kind}, not part of the skill: neither the model nor commands get it.`,
+    fix: LEFT_OUT_FIX,
+  }),
+  cannotLoad: (message: string, directory: string) => ({ message, ...commandFix('Run:', 'skills', 'why', directory) }),
   noSkillBelow: (path: string) => ({
     message: `${path} contains no SKILL.md, nor does any folder below it`,
     ...commandFix('Name a folder with a SKILL.md in it, or make one:', 'skills', 'init', 'my-skill'),

@@ -2,13 +2,22 @@ import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { type Catalog, type Copies, copiesOf, everyCopy } from '../../catalog/index.ts'
 import { explainConfig } from '../../config/index.ts'
-import { diagnose, type Diagnosis, type Examined, type Facts, type Host, type StrayFile } from '../../diagnose/index.ts'
+import {
+  diagnose,
+  type Diagnosis,
+  type Examined,
+  type Facts,
+  type Host,
+  type Paths,
+  type StrayFile,
+} from '../../diagnose/index.ts'
 import { isNexusError, type Skill, SKILL_FILE } from '../../kernel/index.ts'
 import { examineSkill, findStrays } from '../../load/index.ts'
 import type { Inspection } from '../../local/index.ts'
 import { readOfSkill, SOURCE_LIMITS } from '../../sources/index.ts'
 import type { Invocation } from '../command.ts'
 import { agentFlag } from '../open.ts'
+import { shortPath, typedPath } from '../terminal.ts'
 import { withCommands } from './findings.ts'
 import { otherClientFolders } from './other-clients.ts'
 
@@ -56,11 +65,16 @@ export async function factsAbout(
   const host =
     advised.length > 0 && (await hostOf(advised.slice(0, MAX_ADVISED), { loaded, facts, invocation, agentId }))
   return {
-    ...{ catalog, examined, prompt: loaded.config.skills.prompt },
+    ...{ catalog, examined, prompt: loaded.config.skills.prompt, paths: pathsFor(invocation) },
     roots: sources.flatMap(({ id, folder }) => (folder ? [{ source: id, path: folder.path }] : [])),
     ...(agentId !== undefined && { agentId }),
     ...(host && { host }),
   }
+}
+
+/** From where the command is typed. */
+function pathsFor({ cwd, environment: { home } }: Invocation): Paths {
+  return { shown: (path) => shortPath(path, { cwd, home }), typed: (path) => typedPath(path, cwd) }
 }
 
 /** Held skills whose files are read for the lines of their needs; the reasons of further ones are given without. */
@@ -83,7 +97,7 @@ async function hostOf(skills: readonly Skill[], { loaded, facts, invocation, age
     target: facts.target,
     workspace: loaded.workspace.directory,
     homeIsWorkspace: loaded.homeIsWorkspace,
-    settingsFile: join(loaded.nexusHome, 'nexus.yaml'),
+    settingsFile: pathsFor(invocation).shown(join(loaded.nexusHome, 'nexus.yaml')),
     hasSection: (name) => name === 'tools' || name === 'skills' || Object.hasOwn(loaded.config.values, name),
     placeOf: (keys) => {
       const { path, line } = originOf(keys) ?? {}

@@ -29,7 +29,7 @@ export function formatFinding(found: Omit<Finding, 'command'>, terminal: Termina
     `${paint(style, mark)} ${message} ${paint('dim', `(${code})`)}`,
     ...placeLines(places, terminal),
     ...(file === undefined ? [] : [`    ${paint('dim', line === undefined ? file : `${file}:${line}`)}`]),
-    `    ${paint('cyan', 'fix:')} ${fixText(found, terminal)}`,
+    `    ${FINE.has(code) ? '' : `${paint('cyan', 'fix:')} `}${fixText(found, terminal)}`,
   ]
   return lines.map((text) => indent + text).join('\n')
 }

@@ -1,6 +1,5 @@
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { LEFT_OUT_FIX } from '../../diagnose/index.ts'
 import { type Diagnostic, isNexusError, SKILL_FILE } from '../../kernel/index.ts'
 import { type Message, MESSAGES } from '../messages/index.ts'
 import {
@@ -166,13 +165,13 @@ export async function checkFiles(target: Target, cwd: string, signal: AbortSigna
   const { leftOut, problem: error } = await walkFiles(target, { signal })
   const found: Diagnostic[] = []
   if (error) {
-    const { message, path = target.directory, fix = 'see nexus skills why' } = error
-    found.push(problem('cannot-load', { message, path: shownPath(path, cwd), fix }))
+    const { message, path = target.directory, fix } = error
+    const words = fix === undefined ? MESSAGES.cannotLoad(message, target.directory) : { message, fix }
+    found.push(problem('cannot-load', { ...words, path: shownPath(path, cwd) }))
   }
   for (const entry of leftOut.slice(0, MAX_LEFT_OUT)) {
-    const message = `${JSON.stringify(entry.path)} is ${entry.kind}, so it is no part of the skill: neither read nor seen by commands`
     const path = shownPath(join(target.directory, entry.path), cwd)
-    found.push({ code: 'left-out', severity: 'warning', message, path, fix: LEFT_OUT_FIX })
+    found.push({ code: 'left-out', severity: 'warning', path, ...MESSAGES.leftOut(entry.path, entry.kind) })
   }
   return found
 }

@@ -51,7 +51,14 @@ export const UNUSED: readonly Unused[] = [
   { path: 'execution.reaper', what: 'run a reaper', severity: 'info' },
   { path: 'search', what: 'search the web', severity: 'info' },
   { path: 'server', what: 'start a server', severity: 'info' },
-  { path: 'store', what: 'choose the store', severity: 'warning', instead: 'it keeps state in SQLite' },
+  {
+    path: 'store.synchronous',
+    value: 'normal',
+    what: 'choose how SQLite waits for the disk',
+    severity: 'info',
+    instead: 'every commit waits for it',
+  },
+  { path: 'store.blobs', what: 'keep artifacts', severity: 'info' },
   { path: 'nats', what: 'connect to NATS', severity: 'info' },
   { path: 'mcp', what: 'use MCP servers', severity: 'info' },
 ]

@@ -6,7 +6,7 @@ import type { ConfigDocument } from '../schema/schema.ts'
 import { isWithin } from '../document/pattern.ts'
 import { TRUST } from '../messages.ts'
 
-/** What turns confinement off, or moves its bounds; with a `value`, only that one does. */
+/** What turns confinement off, or moves its bounds, or the state; with a `value`, only that one does. */
 const USER_ONLY: readonly { readonly path: string; readonly value?: JsonValue }[] = [
   { path: 'execution.sandbox', value: 'none' },
   { path: 'execution.mode', value: 'none' },
@@ -14,6 +14,8 @@ const USER_ONLY: readonly { readonly path: string; readonly value?: JsonValue }[
   { path: 'execution.workspace' },
   { path: 'execution.uidBase' },
   { path: 'execution.filesystem.allowWrite' },
+  // Else a repository could send all that is said and done to a server of its own.
+  { path: 'store' },
 ]
 
 /** Whether a place is one where a workspace's file may not loosen the sandbox. */

@@ -104,6 +104,7 @@ function systems(value: JsonValue | undefined, notes: Notes): readonly string[] 
     notes.report.add('metadata-field', notes.place(['os']), 'os', {
       ...SYSTEMS,
       ...(effect !== undefined && { effect }),
+      ...(names.length < texts.length && { fix: 'Remove os: from here. A skill without it is for every system.' }),
     })
   }
   return names.length < texts.length ? NONE : osNames(names)

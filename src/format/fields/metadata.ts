@@ -53,6 +53,7 @@ function clientBlocks(metadata: JsonObject, { front, report }: Reading): JsonObj
       report.add('metadata-field', front.place('metadata', [alias]), `metadata.${alias}`, {
         wanted: 'a mapping',
         example: `${alias}: {emoji: "🔧"}`,
+        fix: `Remove it, or write its keys below it, one a line, for example: emoji: "🔧"`,
       })
   }
   return containers

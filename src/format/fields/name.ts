@@ -11,7 +11,8 @@ export function readName(front: Frontmatter, directoryName: string | undefined, 
   if (name === '') return noName(front, directoryName, report)
   const breaches = isCleanName(name) ? [] : nameBreaches(name)
   if (breaches.length > 0) {
-    report.add('name-invalid', front.place('name'), name, breaches, suggestName(name))
+    const rename = directoryName !== undefined && nameBreaches(directoryName).length > 0
+    report.add('name-invalid', front.place('name'), name, breaches, { name: suggestName(name), rename })
   }
   if (
     directoryName !== undefined &&

@@ -7,6 +7,8 @@ export interface Expected {
   readonly example: string
   /** What Nexus does with the wrong value. Default: it ignores it. */
   readonly effect?: string
+  /** In place of the example. */
+  readonly fix?: string
 }
 
 function add(line: string): string {
@@ -80,9 +82,9 @@ export const FIELD_MESSAGES = {
     'from' in how ? `Rename the key ${shown(how.from)} to name.` : how.isThere ? write(how.line) : add(how.line),
   ],
   'name-not-text': (line: string): Words => ["The name is not text. Nexus uses the directory's name.", write(line)],
-  'name-invalid': (name: string, breaches: readonly string[], better: string): Words => [
+  'name-invalid': (name: string, breaches: readonly string[], right: { name: string; rename: boolean }): Words => [
     `The name ${shown(name)} ${breaches.join(', ')}. Other clients refuse it.`,
-    write(`name: ${better}`),
+    write(`name: ${right.name}${right.rename ? `, and rename the directory to ${right.name}` : ''}`),
   ],
   'name-differs': (name: string, directory: string, ways: readonly string[]): Words => [
     `The name ${shown(name)} differs from its directory ${shown(directory)}. Nexus uses the name.`,
@@ -117,10 +119,10 @@ export const FIELD_MESSAGES = {
     `${key} must be ${wanted}. ${effect}`,
     write(example),
   ],
-  'metadata-field': (key: string, { wanted, example, effect = 'Nexus ignores it.' }: Expected): Words => [
-    `${key} must be ${wanted}. ${effect}`,
-    write(example),
-  ],
+  'metadata-field': (
+    key: string,
+    { wanted, example, effect = 'Nexus ignores it.', fix = write(example) }: Expected,
+  ): Words => [`${key} must be ${wanted}. ${effect}`, fix],
   'key-spelling': (key: string, right: string): Words => [`Nexus read ${key} as ${right}.`, write(`${right}:`)],
   'tools-unbalanced': (key: string): Words => [
     `A parenthesis in ${key} is not closed.`,

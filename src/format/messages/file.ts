@@ -4,7 +4,7 @@ const MOVE_TEXT = 'Move long material into files under references/, and link to 
 const REMOVE_HIDDEN = 'Run nexus skills validate --fix, or type the line again.'
 
 function toUtf8(from: string): string {
-  return `Save the file as UTF-8, for example: iconv -f ${from} -t UTF-8 SKILL.md > SKILL.new && mv SKILL.new SKILL.md`
+  return `Save the file as UTF-8, for example with this line, typed in its directory: iconv -f ${from} -t UTF-8 SKILL.md > SKILL.new && mv SKILL.new SKILL.md`
 }
 
 const NUL_WORDS = {

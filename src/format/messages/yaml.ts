@@ -4,6 +4,8 @@ import { shown, type Words, write } from './words.ts'
 export type SyntaxFault =
   | { readonly kind: 'quote'; readonly quote: string }
   | { readonly kind: 'bracket'; readonly opener: string; readonly closer: string; readonly isOpen: boolean }
+  /** The sign with which the value begins, or after which YAML ends it. */
+  | { readonly kind: 'begins' | 'follows'; readonly sign: string }
   | { readonly kind: 'separators' | 'indent' | 'tab' | 'escape' | 'colon' | 'list-on-line' | 'header' | 'value' }
   /** A line that is not `key: value`; with the line to type when it is near to one. */
   | { readonly kind: 'line'; readonly right?: string; readonly isText?: boolean }
@@ -15,7 +17,7 @@ export type Wanted = { readonly key: string; readonly wanted: 'flag' | 'mapping'
 
 const QUOTE_IT = 'Put quotes around the whole value.'
 
-function syntaxWords(fault: SyntaxFault): Words {
+function syntaxWords(fault: SyntaxFault): readonly [message: string, fix: string] {
   switch (fault.kind) {
     case 'quote':
       return [`The closing ${fault.quote} is missing.`, `Write ${fault.quote} at the end of the value, too.`]
@@ -60,6 +62,10 @@ function syntaxWords(fault: SyntaxFault): Words {
       return ['A list begins on the line of its key.', 'Write each entry below the key, as "- entry".']
     case 'header':
       return ['Text follows | or > on its line.', 'Begin the text on the next line, indented by two spaces.']
+    case 'begins':
+      return [`A value without quotes begins with ${fault.sign}, which is syntax in YAML.`, QUOTE_IT]
+    case 'follows':
+      return [`Text follows a ${fault.sign} that ends the value in YAML.`, QUOTE_IT]
     case 'value':
       return ['A value without quotes contains a character that is syntax in YAML.', QUOTE_IT]
     case 'other':
@@ -175,7 +181,7 @@ export const YAML_MESSAGES = {
     `Nexus did not read the frontmatter: it has more than ${limit} ${what}.`,
     'Move data into a file beside SKILL.md.',
   ],
-  'odd-blank': (hidden: string, key?: string): Words =>
+  'odd-space': (hidden: string, key?: string): Words =>
     key === undefined
       ? [
           `${hidden} after the dash is not a space in YAML. The line is text, not an entry of a list.`,

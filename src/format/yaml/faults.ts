@@ -20,7 +20,6 @@ export function problemOf({ code, message, pos: [offset] }: YAMLError, source: Y
 
 const BY_CODE: Readonly<Record<string, SyntaxFault>> = {
   BLOCK_AS_IMPLICIT_KEY: { kind: 'colon' },
-  BAD_SCALAR_START: { kind: 'value' },
   TAB_AS_INDENT: { kind: 'tab' },
   BAD_DQ_ESCAPE: { kind: 'escape' },
 }
@@ -38,8 +37,15 @@ function faultOf(
   if (/^All (?:mapping|sequence) items must start at the same column$/.test(message)) return { kind: 'indent' }
   if (/^A block sequence may not|^Unexpected block-seq-ind/.test(message)) return { kind: 'list-on-line' }
   if (message.startsWith('Block scalar header')) return { kind: 'header' }
-  if (message.endsWith('at node end')) return { kind: 'value' }
+  if (message.endsWith('at node end')) return textBehind(source.text.slice(0, offset))
+  if (code === 'BAD_SCALAR_START') return { kind: 'begins', sign: source.text.charAt(offset) }
   return BY_CODE[code] ?? { kind: 'other', message }
+}
+
+/** Text goes on where the value has ended: behind a quote or a bracket. */
+function textBehind(before: string): SyntaxFault {
+  const sign = before.trimEnd().at(-1) ?? ''
+  return /["'\]}]/.test(sign) ? { kind: 'follows', sign } : { kind: 'value' }
 }
 
 /** A bracket that is not closed is reported where it opens, not where the text ends. */

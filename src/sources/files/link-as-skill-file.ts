@@ -2,6 +2,7 @@ import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { dirname, extname } from 'node:path'
 import { type Diagnostic, SKILL_FILE } from '../../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf } from '../codes.ts'
+import { MESSAGES } from '../messages.ts'
 import { isInside, linkFollowed, linkOutside } from '../skill-file.ts'
 
 /**
@@ -15,16 +16,14 @@ export function linkAsSkillFile(directory: string): { linkedTo?: string; finding
   const root = dirname(directory)
   try {
     const real = realpathSync.native(path)
-    if (!isInside(real, root)) return { finding: linkOutside(path, root) }
+    if (!isInside(real, root)) return { finding: linkOutside(path) }
     if (extname(real) !== '.md' || !statSync(real).isFile()) {
-      const message = `${SKILL_FILE} is a link${leadsTo(path)}, which is no .md file below ${JSON.stringify(root)}; it is not read`
-      return { finding: { ...linkOutside(path, root), message } }
+      return { finding: finding('link-outside', path, MESSAGES['link-not-markdown'](path, leadsTo(path))) }
     }
     return { linkedTo: real, finding: linkFollowed(path, real) }
   } catch (error) {
-    const message = `${SKILL_FILE} is a link that cannot be followed${leadsTo(path)}: ${reasonOf(error)}`
     const code = codeOf(error) === 'ENOENT' || codeOf(error) === 'ELOOP' ? 'skill-file-unreadable' : 'skill-file-kind'
-    return { finding: finding(code, path, { message, fix: 'remove the link and write the skill itself there' }) }
+    return { finding: finding(code, path, MESSAGES['link-broken'].file(path, leadsTo(path), reasonOf(error))) }
   }
 }
 

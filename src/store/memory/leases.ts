@@ -44,7 +44,7 @@ export function closeAbandoned(rows: Rows): Reclaimed {
   let [calls, turns, approvals] = [0, 0, 0]
   for (const callId of rows.openCalls) {
     const row = rows.calls.get(callId)
-    if (row?.fence === undefined || fences.has(row.fence)) continue
+    if (!row || fences.has(row.fence)) continue
     const hasStarted = row.state === 'started'
     const end = hasStarted
       ? ({ state: 'interrupted', outcome: INTERRUPTED } as const)

@@ -1,6 +1,6 @@
 import type { LedgerEntry } from '../../kernel/index.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkCall, checkLimit, checkNewCall, closedState, OPEN_STATES, storeError, toJson } from '../rules.ts'
+import { checkLimit, checkNewCall, closedState, OPEN_STATES, storeError, toJson } from '../rules.ts'
 import type { Ledger } from '../store.ts'
 import { checkNewApproval, endApproval, openApproval } from './approvals.ts'
 import { assertOwned, callChanged, type CallRow, changeCall, entryOf, newest, type Rows } from './rows.ts'
@@ -11,11 +11,11 @@ export function createMemoryLedger(rows: Rows): Ledger {
     if (!row) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchCall({ callId }))
     return row
   }
-  const insert = (entry: LedgerEntry, fence: number | undefined, approvalId?: string): LedgerEntry => {
+  const insert = (entry: LedgerEntry, fence: number, approvalId?: string): LedgerEntry => {
     const text = toJson('call', entry)
     if (rows.calls.has(entry.call.id)) throw storeError('CONFLICT', MESSAGES.callExists({ callId: entry.call.id }))
     rows.calls.set(entry.call.id, {
-      ...{ entry: text, state: entry.state, fence, opener: rows.owner },
+      ...{ entry: text, state: entry.state, fence },
       ...(approvalId !== undefined && { approvalId }),
     })
     if (OPEN_STATES.includes(entry.state)) rows.openCalls.add(entry.call.id)
@@ -46,12 +46,12 @@ export function createMemoryLedger(rows: Rows): Ledger {
     async close(callId, outcome, by) {
       toJson('outcome', outcome)
       const row = mustGet(callId)
-      if (by) assertOwned(rows, by.lease)
+      assertOwned(rows, by.lease)
       const entry = entryOf(row)
       if (!OPEN_STATES.includes(row.state)) return entry
-      if (by && row.fence !== by.lease.fence)
+      if (row.fence !== by.lease.fence)
         throw storeError('CONFLICT', MESSAGES.notYours({ what: 'call', id: callId, lease: by.lease }))
-      const decision = by?.decision ?? entry.decision
+      const decision = by.decision ?? entry.decision
       const state = closedState(row.state, decision, outcome)
       const closed = changeCall(rows, callId, { decision, state, outcome, closedAt: rows.now() })
       endApproval(rows, row, closed.call)
@@ -69,12 +69,6 @@ export function createMemoryLedger(rows: Rows): Ledger {
         .filter(({ call }) => sessionId === undefined || call.sessionId === sessionId)
         .filter(({ call }) => turnId === undefined || call.turnId === turnId)
       return newest(matching, most)
-    },
-    async open(call, decision, skill) {
-      checkCall(rows.projectId, call)
-      const now = rows.now()
-      const times = { openedAt: now, startedAt: now }
-      return insert({ call, decision, state: 'started', ...(skill && { skill }), ...times }, undefined)
     },
   }
 }

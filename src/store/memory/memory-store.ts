@@ -1,24 +1,19 @@
 import { type Clock, systemClock } from '../../kernel/index.ts'
 import type { Events } from '../events.ts'
-import { currentOwner } from '../owner.ts'
-import { checkEvent, checkLimit, checkName, checkNumber, INTERRUPTED, isAbandoned } from '../rules.ts'
+import { checkEvent, checkLimit, checkName, checkNumber } from '../rules.ts'
 import type { Store } from '../store.ts'
 import { createMemoryApprovals } from './approvals.ts'
 import { createMemoryLedger } from './ledger.ts'
 import { closeAbandoned, createMemoryLeases } from './leases.ts'
-import { addEvent, changeCall, createRows, entryOf, recordOf, type Rows } from './rows.ts'
+import { addEvent, createRows, type Rows } from './rows.ts'
 import { createMemorySessions } from './sessions.ts'
 import { createMemoryTurns } from './turns.ts'
 
 /** A store that forgets at the end of the process; the rest is as durable stores do it. For tests and throw-away runs. */
-export function createMemoryStore(options: {
-  readonly projectId: string
-  readonly clock?: Clock
-  readonly owner?: string
-}): Store {
-  const { clock = systemClock, owner = currentOwner() } = options
+export function createMemoryStore(options: { readonly projectId: string; readonly clock?: Clock }): Store {
+  const { clock = systemClock } = options
   const projectId = checkName('project id', options.projectId)
-  const rows = createRows(projectId, owner, () => Math.trunc(clock.now()))
+  const rows = createRows(projectId, () => Math.trunc(clock.now()))
   return {
     projectId,
     leases: createMemoryLeases(rows),
@@ -28,7 +23,6 @@ export function createMemoryStore(options: {
     approvals: createMemoryApprovals(rows),
     events: createMemoryEvents(rows),
     reclaim: async () => closeAbandoned(rows),
-    recover: async (isAlive) => recover(rows, isAlive),
     close: async () => {},
   }
 }
@@ -59,24 +53,4 @@ function createMemoryEvents(rows: Rows): Events {
       return () => rows.listeners.delete(listener)
     },
   }
-}
-
-/** Deprecated, for calls and sessions without a lease: goes when all callers have leases. */
-function recover(rows: Rows, isAlive: (owner: string) => boolean): number {
-  let closed = 0
-  for (const callId of rows.openCalls) {
-    const row = rows.calls.get(callId)
-    if (!row || row.fence !== undefined || row.state !== 'started') continue
-    const session = rows.sessions.get(entryOf(row).call.sessionId ?? '')
-    const known = session && { owner: undefined, ...recordOf(session) }
-    if (!isAbandoned({ opener: row.opener, session: known }, isAlive)) continue
-    changeCall(rows, callId, { state: 'interrupted', outcome: INTERRUPTED, closedAt: rows.now() })
-    closed += 1
-  }
-  for (const row of rows.sessions.values()) {
-    const { owner, ...record } = recordOf(row)
-    if (record.state === 'running' && (owner === undefined || !isAlive(owner)))
-      rows.sessions.set(record.id, { ...row, record: JSON.stringify({ ...record, state: 'idle' }) })
-  }
-  return closed
 }

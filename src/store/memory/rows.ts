@@ -10,9 +10,7 @@ import type { SessionRecord, TurnRecord } from '../sessions.ts'
 export interface CallRow {
   readonly entry: string
   readonly state: CallState
-  /** Undefined without a lease (deprecated); then `opener` may close it. */
-  readonly fence: number | undefined
-  readonly opener: string
+  readonly fence: number
   readonly approvalId?: string
 }
 
@@ -32,7 +30,6 @@ export interface TurnRow {
 /** The rows of one project. Every method of the store is one synchronous step over them, and checks before it changes. */
 export interface Rows {
   readonly projectId: string
-  readonly owner: string
   now(): number
   readonly calls: Map<string, CallRow>
   /** Ids of calls that are not closed, so that closing those of gone owners does not read all. */
@@ -47,10 +44,9 @@ export interface Rows {
   readonly last: { fence: number; event: number }
 }
 
-export function createRows(projectId: string, owner: string, now: () => number): Rows {
+export function createRows(projectId: string, now: () => number): Rows {
   return {
     projectId,
-    owner,
     now,
     calls: new Map(),
     openCalls: new Set(),

@@ -10,9 +10,9 @@ export function createMemorySessions(rows: Rows): Sessions {
     if (!row) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchSession({ id }))
     return row
   }
-  const checkFence = (id: string, lease: Lease | undefined): void => {
+  const checkFence = (id: string, lease: Lease): void => {
     mustGet(id)
-    if (lease) assertOwned(rows, checkSessionLease(id, lease))
+    assertOwned(rows, checkSessionLease(id, lease))
   }
   const write = (record: SessionRecord, messages: string[]): SessionRecord => {
     const row = { record: toJson('session', record), messages }
@@ -26,7 +26,7 @@ export function createMemorySessions(rows: Rows): Sessions {
       if (rows.sessions.has(id)) throw storeError('CONFLICT', MESSAGES.sessionExists({ id }))
       const now = rows.now()
       const times = { createdAt: now, updatedAt: now }
-      const made = write({ id, agentId, title, ...times, messageCount: 0, loaded: [], state: 'idle' }, [])
+      const made = write({ id, agentId, title, ...times, messageCount: 0, loaded: [] }, [])
       addEvent(rows, { type: 'session.created', agentId, sessionId: id })
       return made
     },
@@ -52,19 +52,14 @@ export function createMemorySessions(rows: Rows): Sessions {
         addEvent(rows, { type: 'session.messages', agentId: record.agentId, sessionId: id, references })
     },
     messages: async (id) => mustGet(id).messages.map((text) => fromJson<StoredMessage>(text)),
-    async update(id, { state, owner, snapshot, loaded, expectedState }, lease) {
+    async update(id, { snapshot, loaded }, lease) {
       checkFence(id, lease)
       const row = mustGet(id)
-      const { owner: before, ...record } = recordOf(row)
-      if (expectedState !== undefined && record.state !== expectedState)
-        throw storeError('CONFLICT', MESSAGES.sessionNotIn({ id, state: expectedState }))
-      const now = owner === undefined ? before : (owner ?? undefined)
+      const record = recordOf(row)
       const changed: SessionRecord = {
         ...record,
-        state: state ?? record.state,
         ...(snapshot && { snapshot }),
         ...(loaded && { loaded }),
-        ...(now !== undefined && { owner: now }),
         updatedAt: later(rows, record),
       }
       const written = write(changed, row.messages)

@@ -33,6 +33,8 @@ export type Query = (text: string, values?: readonly (string | number)[]) => Pro
 /** Connections to one database. */
 export interface Connections {
   readonly target: Target
+  /** A text as a literal of a statement. */
+  literal(text: string): string
   /** Runs `work` on a connection of its own. A connection that failed is not used again. */
   use<T>(work: (query: Query) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -56,10 +58,12 @@ export async function openPool(url: string, limits: PoolLimits): Promise<Connect
     },
   }
   const { pool, target } = makePool(pg, config)
-  // A connection that the server ended while it was not used: the next use gets another one.
+  // Without listeners, a lost connection would end the process. What was under way on it fails by itself.
   pool.on('error', () => {})
+  pool.on('connect', (client) => void client.on('error', () => {}))
   return {
     target,
+    literal: pg.escapeLiteral,
     async use(work) {
       const client = await connect(pool, target)
       const query: Query = (text, values) =>
@@ -88,6 +92,9 @@ async function connect(pool: Pool, target: Target): Promise<PoolClient> {
   }
 }
 
+/** An @ after the host: the password has a / or ? that cuts it, and the rest would be shown as host and database. */
+const ADDRESS = /^postgres(ql)?:\/\/[^/?#]*([/?#][^@]*)?$/
+
 type Pg = (typeof import('pg'))['default']
 
 async function loadPg(): Promise<Pg> {
@@ -100,6 +107,7 @@ async function loadPg(): Promise<Pg> {
 
 function makePool(pg: Pg, config: PoolConfig): { pool: Pool; target: Target } {
   try {
+    if (!ADDRESS.test(String(config.connectionString))) throw new Error('not an address')
     const { host, port, database } = new pg.Client(config)
     return { pool: new pg.Pool(config), target: { host, port, database: database ?? '' } }
   } catch {

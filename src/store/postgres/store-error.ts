@@ -43,6 +43,15 @@ function reasonOf(error: unknown): string {
   return errorMessage(first)
 }
 
+/** Runs work that is not tried again: a lost connection is reported at once. */
+export async function reported<T>(target: Target, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof ConnectionLost ? toStoreError(target, error) : error
+  }
+}
+
 /** By SQLSTATE, or its first two characters: the exact one first. */
 const EXPLAINED: Readonly<Record<string, (facts: Target & { readonly reason: string }) => Message>> = {
   '28': POSTGRES.refused,

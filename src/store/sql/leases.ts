@@ -42,7 +42,8 @@ export function createSqlLeases(scope: Scope): Leases {
       throw await leaseLost(scope, lease)
     },
     async release({ name, fence }) {
-      await scope.run(RELEASE, { name, fence })
+      // As a change, because `acquire` relies on it that no lease goes away between its statements.
+      await scope.change((tx) => tx.run(RELEASE, { name, fence }))
     },
     async get(name) {
       const row = await scope.get(GET, { name })

@@ -1,6 +1,6 @@
 import type { LedgerEntry, Outcome } from '../../kernel/index.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkCall, checkLimit, checkNewCall, closedState, OPEN_STATES, storeError, toJson } from '../rules.ts'
+import { checkLimit, checkNewCall, closedState, OPEN_STATES, storeError, toJson } from '../rules.ts'
 import type { Ledger } from '../store.ts'
 import { openApproval } from './approvals.ts'
 import { ALL_ROWS, defined, inList, json, optionalJson, optionalNumber } from './columns.ts'
@@ -8,12 +8,11 @@ import { assertOwned, fencing, OWNED } from './leases.ts'
 import { endApproval, eventWord } from './reclaim.ts'
 import type { Change, Row, Scope, Statements, Values } from './scope.ts'
 
-/** Without a fence (deprecated) the opener says who may close it. */
-const INSERT = `insert into ledger_entries (project_id, call_id, agent_id, session_id, turn_id, opener, fence,
+const INSERT = `insert into ledger_entries (project_id, call_id, agent_id, session_id, turn_id, fence,
     call, decision, skill, state, outcome, opened_at, started_at, closed_at)
-  select :projectId, :callId, :agentId, :sessionId, :turnId, :opener, :fence, :call, :decision, :skill, :state, :outcome,
+  select :projectId, :callId, :agentId, :sessionId, :turnId, :fence, :call, :decision, :skill, :state, :outcome,
     :now, case when :state = 'started' then :now end, case when :outcome is not null then :now end
-  where :fence is null or ${OWNED}
+  where ${OWNED}
   on conflict (project_id, call_id) do nothing`
 
 const START = `update ledger_entries set state = 'started', decision = :decision, started_at = :now
@@ -25,11 +24,9 @@ const START = `update ledger_entries set state = 'started', decision = :decision
 const CLOSE = `update ledger_entries
   set state = :state, outcome = :outcome, decision = coalesce(:decision, decision), closed_at = :now
   where project_id = :projectId and call_id = :callId and state = :from
-    and (:fence is null or (fence = :fence and ${OWNED}))`
+    and fence = :fence and ${OWNED}`
 
 const GET = 'select * from ledger_entries where project_id = :projectId and call_id = :callId'
-
-const NO_FENCE: Values = { leaseName: null, fence: null }
 
 /** The ledger of one project. */
 export function createSqlLedger(scope: Scope): Ledger {
@@ -49,7 +46,6 @@ export function createSqlLedger(scope: Scope): Ledger {
       agentId: call.agentId,
       sessionId: call.sessionId ?? null,
       turnId: call.turnId ?? null,
-      opener: scope.owner,
       call: toJson('call', call),
       decision: toJson('decision', decision),
       skill: skill ? toJson('skill', skill) : null,
@@ -59,7 +55,6 @@ export function createSqlLedger(scope: Scope): Ledger {
     if (inserted > 0) await changed(tx, { call, state })
     return inserted > 0
   }
-  const exists = (callId: string) => storeError('CONFLICT', MESSAGES.callExists({ callId }))
   return {
     async record(given) {
       const { call, decision, lease, skill, approval, outcome } = given
@@ -67,7 +62,7 @@ export function createSqlLedger(scope: Scope): Ledger {
       return scope.change(async (tx) => {
         if (!(await insert(tx, { call, decision, state, skill, outcome }, fencing(lease)))) {
           await assertOwned(tx, lease)
-          throw exists(call.id)
+          throw storeError('CONFLICT', MESSAGES.callExists({ callId: call.id }))
         }
         if (state === 'asked' && approval) await openApproval(tx, { call, skill, approval })
         return mustGet(tx, call.id)
@@ -89,8 +84,8 @@ export function createSqlLedger(scope: Scope): Ledger {
         const entry = await mustGet(tx, callId)
         const isOpen = OPEN_STATES.includes(entry.state)
         const closed = isOpen ? await tx.run(CLOSE, closing(entry, outcome, by)) : 0
-        if (closed === 0 && by) await assertOwned(tx, by.lease)
-        if (closed === 0 && by && isOpen)
+        if (closed === 0) await assertOwned(tx, by.lease)
+        if (closed === 0 && isOpen)
           throw storeError('CONFLICT', MESSAGES.notYours({ what: 'call', id: callId, lease: by.lease }))
         if (closed === 0) return entry
         const now = await mustGet(tx, callId)
@@ -116,26 +111,18 @@ export function createSqlLedger(scope: Scope): Ledger {
       )
       return rows.reverse().map((row) => toEntry(scope, row))
     },
-    async open(call, decision, skill) {
-      checkCall(scope.projectId, call)
-      return scope.change(async (tx) => {
-        if (!(await insert(tx, { call, decision, state: 'started', skill, outcome: undefined }, NO_FENCE)))
-          throw exists(call.id)
-        return mustGet(tx, call.id)
-      })
-    },
   }
 }
 
 /** The values of `CLOSE`. */
 function closing(entry: LedgerEntry, outcome: Outcome, by: Parameters<Ledger['close']>[2]): Values {
   return {
-    ...(by ? fencing(by.lease) : NO_FENCE),
+    ...fencing(by.lease),
     callId: entry.call.id,
     from: entry.state,
-    state: closedState(entry.state, by?.decision ?? entry.decision, outcome),
+    state: closedState(entry.state, by.decision ?? entry.decision, outcome),
     outcome: toJson('outcome', outcome),
-    decision: by?.decision ? toJson('decision', by.decision) : null,
+    decision: by.decision ? toJson('decision', by.decision) : null,
   }
 }
 

@@ -260,5 +260,14 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
         ]),
       ],
     },
+    {
+      version: 3,
+      name: 'leases alone say who runs what',
+      statements: [
+        'alter table sessions drop column state',
+        'alter table sessions drop column owner',
+        'alter table ledger_entries drop column opener',
+      ],
+    },
   ]
 }

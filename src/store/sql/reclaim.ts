@@ -6,7 +6,7 @@ import type { Change } from './scope.ts'
 const END_EXPIRED = 'delete from leases where project_id = :projectId and expires_at <= :now'
 
 const LEFT_CALLS = `select call_id, agent_id, session_id, state from ledger_entries
-  where project_id = :projectId and state in ('asked', 'answered', 'started') and fence is not null
+  where project_id = :projectId and state in ('asked', 'answered', 'started')
     and not exists (select 1 from leases where leases.project_id = :projectId and leases.fence = ledger_entries.fence)
   order by seq`
 

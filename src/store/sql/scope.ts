@@ -33,7 +33,6 @@ export interface Change extends Statements {
 /** What the tables are read and written with: one database, one project; every `:projectId` is that project. */
 export interface Scope extends Statements {
   readonly projectId: string
-  readonly owner: string
   change<T>(work: (tx: Change) => Promise<T>): Promise<T>
   listen(listener: (event: StoredEvent) => void): () => void
   damaged(cause: unknown): NexusError
@@ -45,7 +44,7 @@ const INSERT_EVENT = `insert into events (project_id, agent_id, session_id, type
     :sessionId, :type, :refs, :now)
   returning id, at, agent_id`
 
-export function createScope(connection: Connection, projectId: string, owner: string): Scope {
+export function createScope(connection: Connection, projectId: string): Scope {
   const listeners = new Set<(event: StoredEvent) => void>()
   const deliver = (events: readonly StoredEvent[]): void => {
     for (const event of events)
@@ -61,7 +60,6 @@ export function createScope(connection: Connection, projectId: string, owner: st
     ...scoped(connection, projectId),
     damaged: (cause) => connection.damaged(cause),
     projectId,
-    owner,
     async change(work) {
       const events: StoredEvent[] = []
       const result = await connection.transaction((raw) => {

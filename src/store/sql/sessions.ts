@@ -2,16 +2,16 @@ import type { SessionRecord, Sessions, StoredMessage } from '../sessions.ts'
 import { MESSAGES } from '../messages.ts'
 import { checkLimit, checkName, checkSessionLease, messagesToJson, storeError, toJson } from '../rules.ts'
 import type { Lease } from '../leases.ts'
-import { ALL_ROWS, defined, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
+import { ALL_ROWS, defined, json, optionalJson, optionalNumber } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
 import type { Row, Scope, Statements, Values } from './scope.ts'
 
-const INSERT = `insert into sessions (project_id, id, agent_id, title, created_at, updated_at, state, loaded)
-  values (:projectId, :id, :agentId, :title, :now, :now, 'idle', '[]')
+const INSERT = `insert into sessions (project_id, id, agent_id, title, created_at, updated_at, loaded)
+  values (:projectId, :id, :agentId, :title, :now, :now, '[]')
   on conflict (project_id, id) do nothing`
 
 /** What an append changes is its own rows only: the number of messages and the time of the last are read from them. */
-const COLUMNS = `id, agent_id, title, created_at, updated_at, snapshot, loaded, state, owner, seq,
+const COLUMNS = `id, agent_id, title, created_at, updated_at, snapshot, loaded, seq,
   (select count(*) from session_messages
     where session_messages.project_id = :projectId and session_messages.session_id = sessions.id) as message_count,
   (select at from session_messages
@@ -25,19 +25,16 @@ const LIST = `select * from (select ${COLUMNS} from sessions where project_id = 
 
 const INSERT_MESSAGE = `insert into session_messages (project_id, session_id, message, at)
   select :projectId, id, :message, :now from sessions
-  where project_id = :projectId and id = :id and (:fence is null or ${OWNED}) returning seq`
+  where project_id = :projectId and id = :id and ${OWNED} returning seq`
 
 const MESSAGES_OF =
   'select message from session_messages where project_id = :projectId and session_id = :id order by seq'
 
 const UPDATE = `update sessions set
-    state = coalesce(:state, state),
-    owner = case when :setOwner = 1 then :owner else owner end,
     snapshot = coalesce(:snapshot, snapshot),
     loaded = coalesce(:loaded, loaded),
     updated_at = case when updated_at > :now then updated_at else :now end
-  where project_id = :projectId and id = :id and state = coalesce(:expectedState, state)
-    and (:fence is null or ${OWNED})`
+  where project_id = :projectId and id = :id and ${OWNED}`
 
 /** The histories of one project. */
 export function createSqlSessions(scope: Scope): Sessions {
@@ -76,7 +73,7 @@ export function createSqlSessions(scope: Scope): Sessions {
         }
         if (seqs.length === 0) {
           await mustGet(tx, id)
-          return lease && assertOwned(tx, lease)
+          return assertOwned(tx, lease)
         }
         const references = { firstMessage: seqs[0], lastMessage: seqs.at(-1) }
         await tx.event({ type: 'session.messages', sessionId: id, references })
@@ -87,23 +84,17 @@ export function createSqlSessions(scope: Scope): Sessions {
       if (rows.length === 0) await mustGet(scope, id)
       return rows.map((row) => json<StoredMessage>(scope, row.message))
     },
-    async update(id, { state, owner, snapshot, loaded, expectedState }, lease) {
+    async update(id, { snapshot, loaded }, lease) {
       const values = {
         ...fenceOf(id, lease),
         id,
-        state: state ?? null,
-        setOwner: owner === undefined ? 0 : 1,
-        owner: owner ?? null,
         snapshot: snapshot ? toJson('snapshot', snapshot) : null,
         loaded: loaded ? toJson('loaded skills', loaded) : null,
-        expectedState: expectedState ?? null,
       }
       return scope.change(async (tx) => {
         const changed = await tx.run(UPDATE, values)
         const record = await mustGet(tx, id)
-        if (changed === 0 && lease) await assertOwned(tx, lease)
-        if (changed === 0 && expectedState !== undefined)
-          throw storeError('CONFLICT', MESSAGES.sessionNotIn({ id, state: expectedState }))
+        if (changed === 0) await assertOwned(tx, lease)
         await tx.event({ type: 'session.updated', agentId: record.agentId, sessionId: id })
         return record
       })
@@ -115,8 +106,8 @@ function noSuchSession(id: string): Error {
   return storeError('INVALID_ARGUMENT', MESSAGES.noSuchSession({ id }))
 }
 
-function fenceOf(id: string, lease: Lease | undefined): Values {
-  return lease ? fencing(checkSessionLease(id, lease)) : { leaseName: null, fence: null }
+function fenceOf(id: string, lease: Lease): Values {
+  return fencing(checkSessionLease(id, lease))
 }
 
 function toRecord(scope: Scope, row: Row): SessionRecord {
@@ -129,7 +120,5 @@ function toRecord(scope: Scope, row: Row): SessionRecord {
     messageCount: Number(row.message_count),
     snapshot: optionalJson<NonNullable<SessionRecord['snapshot']>>(scope, row.snapshot),
     loaded: json<SessionRecord['loaded']>(scope, row.loaded),
-    state: row.state === 'running' ? 'running' : 'idle',
-    owner: optionalText(row.owner),
   })
 }

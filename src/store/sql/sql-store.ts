@@ -4,17 +4,13 @@ import { createSqlEvents } from './events.ts'
 import { createSqlLeases } from './leases.ts'
 import { createSqlLedger } from './ledger.ts'
 import { closeAbandoned } from './reclaim.ts'
-import { recover } from './recover.ts'
 import { type Connection, createScope } from './scope.ts'
 import { createSqlSessions } from './sessions.ts'
 import { createSqlTurns } from './turns.ts'
 
 /** A store over an open database that has the schema. The statements are of the SQL that SQLite and Postgres share. */
-export function createSqlStore(
-  connection: Connection,
-  { projectId, owner }: { projectId: string; owner: string },
-): Store {
-  const scope = createScope(connection, projectId, owner)
+export function createSqlStore(connection: Connection, projectId: string): Store {
+  const scope = createScope(connection, projectId)
   return {
     projectId,
     leases: createSqlLeases(scope),
@@ -24,7 +20,6 @@ export function createSqlStore(
     approvals: createSqlApprovals(scope),
     events: createSqlEvents(scope),
     reclaim: () => scope.change(closeAbandoned),
-    recover: (isAlive) => recover(scope, isAlive),
     close: () => connection.close(),
   }
 }

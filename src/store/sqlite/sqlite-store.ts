@@ -1,5 +1,4 @@
 import { systemClock } from '../../kernel/index.ts'
-import { currentOwner } from '../owner.ts'
 import { checkName } from '../rules.ts'
 import { migrate } from '../sql/migrate.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
@@ -9,7 +8,7 @@ import { SQLITE_SCHEMA } from './schema.ts'
 
 /** See `openSqliteStore`. */
 export async function createSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { clock = systemClock, owner = currentOwner() } = options
+  const { clock = systemClock } = options
   const projectId = checkName('project id', options.projectId)
   const connection = await openConnection(options.path, clock)
   try {
@@ -18,5 +17,5 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
     await connection.close()
     throw error
   }
-  return createSqlStore(connection, { projectId, owner })
+  return createSqlStore(connection, projectId)
 }

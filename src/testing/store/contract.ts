@@ -6,7 +6,7 @@ import { approvalTests } from './approvals.ts'
 import { eventTests } from './events.ts'
 import { leaseTests } from './leases.ts'
 import { ledgerTests } from './ledger.ts'
-import { isolationTests, recoveryTests } from './recovery.ts'
+import { isolationTests } from './isolation.ts'
 import { sessionTests } from './sessions.ts'
 import { turnTests } from './turns.ts'
 
@@ -32,7 +32,6 @@ export function storeContract(name: string, make: MakeStore): void {
     turnTests(open, clock)
     approvalTests(open, clock)
     eventTests(open, clock)
-    recoveryTests(open)
-    isolationTests(open)
+    isolationTests(open, clock)
   })
 }

@@ -83,7 +83,9 @@ export function leaseTests(open: Open, clock: Advance): void {
     assert.equal(await store.events.last(), before, 'a refused write left an event')
     assert.deepEqual(await store.sessions.messages('s1'), [])
     assert.deepEqual(await store.approvals.list(), [])
-    assert.equal((await store.ledger.get('c1'))?.state, 'interrupted')
+    const cut = await store.ledger.get('c1')
+    const unknown = { type: 'failed', code: 'INTERRUPTED', message: 'interrupted: outcome unknown' }
+    assert.deepEqual([cut?.state, cut?.outcome], ['interrupted', unknown])
     assert.equal(await store.ledger.get('c2'), undefined)
     await store.sessions.append('s1', [{ role: 'user', content: 'now' }], present)
   })

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { succeeded } from '../../kernel/index.ts'
+import { type Call, succeeded } from '../../kernel/index.ts'
 import type { Store } from '../../store/index.ts'
-import { ALLOW, type Advance, call, hasCode, idsOf, type Open } from './rig.ts'
+import { acquire, ALLOW, type Advance, call, hasCode, idsOf, type Open } from './rig.ts'
 
 export function ledgerTests(open: Open, clock: Advance): void {
-  it('keeps an opened call as it was given, and its skill', async () => {
-    const { ledger, projectId } = await open()
+  it('keeps a recorded call as it was given, and its skill', async () => {
+    const store = await open()
+    const { ledger, projectId } = store
+    const lease = await acquire(store, 'process:one')
     const odd = { text: 'naïve \u0000 \ud800 🎉', list: [1, null, { deep: true }] }
     const given = call({ projectId } as Store, 'c1', { sessionId: 's1', turnId: 't1', arguments: odd })
     const skill = { name: 'csv-report', treeDigest: 'sha256:00' }
-    const entry = await ledger.open(given, ALLOW, skill)
+    const entry = await ledger.record({ call: given, decision: ALLOW, lease, skill })
     assert.deepEqual(entry, {
       call: given,
       decision: ALLOW,
@@ -25,36 +27,42 @@ export function ledgerTests(open: Open, clock: Advance): void {
 
   it('closes an entry once; a second close changes nothing', async () => {
     const store = await open()
-    await store.ledger.open(call(store, 'c1'), ALLOW)
-    const closed = await store.ledger.close('c1', succeeded('first', { n: 1 }))
+    const lease = await acquire(store, 'process:one')
+    await store.ledger.record({ call: call(store, 'c1'), decision: ALLOW, lease })
+    const closed = await store.ledger.close('c1', succeeded('first', { n: 1 }), { lease })
     assert.equal(closed.state, 'done')
     assert.deepEqual(closed.outcome, succeeded('first', { n: 1 }))
     await clock.advance(5)
-    assert.deepEqual(await store.ledger.close('c1', succeeded('second')), closed)
+    assert.deepEqual(await store.ledger.close('c1', succeeded('second'), { lease }), closed)
     assert.deepEqual(await store.ledger.get('c1'), closed)
   })
 
   it('refuses an unknown call, a used id, another project and a value that is not JSON', async () => {
     const store = await open()
-    await store.ledger.open(call(store, 'c1'), ALLOW)
-    await assert.rejects(store.ledger.close('nope', succeeded('')), hasCode('INVALID_ARGUMENT'))
-    await assert.rejects(store.ledger.open(call(store, 'c1'), ALLOW), hasCode('CONFLICT'))
-    await assert.rejects(store.ledger.open(call(store, ''), ALLOW), hasCode('INVALID_ARGUMENT'))
-    await assert.rejects(store.ledger.open(call(store, 'c2', { projectId: 'x' }), ALLOW), hasCode('INVALID_ARGUMENT'))
+    const lease = await acquire(store, 'process:one')
+    await store.ledger.record({ call: call(store, 'c1'), decision: ALLOW, lease })
+    await assert.rejects(store.ledger.close('nope', succeeded(''), { lease }), hasCode('INVALID_ARGUMENT'))
+    const record = (id: string, more: Partial<Call> = {}) =>
+      store.ledger.record({ call: call(store, id, more), decision: ALLOW, lease })
+    await assert.rejects(record('c1'), hasCode('CONFLICT'))
+    await assert.rejects(record(''), hasCode('INVALID_ARGUMENT'))
+    await assert.rejects(record('c2', { projectId: 'x' }), hasCode('INVALID_ARGUMENT'))
     for (const bad of ['', 'x'.repeat(513), '\ud800'])
       for (const id of ['id', 'sessionId', 'turnId'])
-        await assert.rejects(store.ledger.open(call(store, 'c2', { [id]: bad }), ALLOW), hasCode('INVALID_ARGUMENT'))
+        await assert.rejects(record('c2', { [id]: bad }), hasCode('INVALID_ARGUMENT'))
     const circular: { self?: unknown } = {}
     circular.self = circular
     const unwritable = { ...succeeded(''), data: circular } as unknown as ReturnType<typeof succeeded>
-    await assert.rejects(store.ledger.close('c1', unwritable), hasCode('INVALID_ARGUMENT'))
+    await assert.rejects(store.ledger.close('c1', unwritable, { lease }), hasCode('INVALID_ARGUMENT'))
     assert.equal((await store.ledger.get('c1'))?.state, 'started')
   })
 
   it('lists entries oldest first, by session and turn, and with a limit the newest', async () => {
     const store = await open()
+    const lease = await acquire(store, 'process:one')
     for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) {
-      await store.ledger.open(call(store, id, { sessionId: `s${index % 2}`, turnId: id < 'c' ? 't1' : 't2' }), ALLOW)
+      const about = { sessionId: `s${index % 2}`, turnId: id < 'c' ? 't1' : 't2' }
+      await store.ledger.record({ call: call(store, id, about), decision: ALLOW, lease })
     }
     assert.deepEqual(idsOf(await store.ledger.list()), ['a', 'b', 'c', 'd'])
     assert.deepEqual(idsOf(await store.ledger.list({ sessionId: 's0' })), ['a', 'c'])
@@ -67,8 +75,9 @@ export function ledgerTests(open: Open, clock: Advance): void {
 
   it('gives out copies: changing what was read or passed in changes nothing', async () => {
     const store = await open()
+    const lease = await acquire(store, 'process:one')
     const given = { nested: { value: 1 } }
-    await store.ledger.open(call(store, 'c1', { arguments: given }), ALLOW)
+    await store.ledger.record({ call: call(store, 'c1', { arguments: given }), decision: ALLOW, lease })
     given.nested.value = 2
     const read = await store.ledger.get('c1')
     assert.deepEqual(read?.call.arguments, { nested: { value: 1 } })

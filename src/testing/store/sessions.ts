@@ -1,73 +1,68 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { type Advance, hasCode, type Open } from './rig.ts'
+import { sessionLease } from '../../store/index.ts'
+import { acquire, type Advance, hasCode, type Open, openSession } from './rig.ts'
 
 export function sessionTests(open: Open, clock: Advance): void {
   it('keeps messages in order and counts them', async () => {
-    const { sessions } = await open()
+    const store = await open()
+    const { sessions } = store
     const made = await sessions.create({ id: 's1', agentId: 'main', title: 'Make a report' })
     assert.deepEqual(await sessions.get('s1'), made)
-    assert.equal(made.state, 'idle')
+    const lease = await acquire(store, sessionLease('s1'))
     const first = [
       { role: 'user', content: 'hello' },
       { role: 'assistant', content: [{ type: 'text', text: 'hi' }] },
     ]
-    await sessions.append('s1', first)
-    await sessions.append('s1', [])
-    await sessions.append('s1', [{ role: 'user', content: '' }])
+    await sessions.append('s1', first, lease)
+    await sessions.append('s1', [], lease)
+    await sessions.append('s1', [{ role: 'user', content: '' }], lease)
     assert.deepEqual(await sessions.messages('s1'), [...first, { role: 'user', content: '' }])
     assert.equal((await sessions.get('s1'))?.messageCount, 3)
   })
 
   it('adds all messages of an append or none', async () => {
-    const { sessions } = await open()
-    await sessions.create({ id: 's1', agentId: 'main', title: '' })
+    const store = await open()
+    const { sessions } = store
+    const lease = await openSession(store)
     const bad = [{ role: 'user' }, { content: 'no role' } as unknown as { role: string }]
-    await assert.rejects(sessions.append('s1', bad), hasCode('INVALID_ARGUMENT'))
+    await assert.rejects(sessions.append('s1', bad, lease), hasCode('INVALID_ARGUMENT'))
     assert.deepEqual(await sessions.messages('s1'), [])
   })
 
   it('refuses a used id and an unknown session', async () => {
-    const { sessions } = await open()
+    const store = await open()
+    const { sessions } = store
     await sessions.create({ id: 's1', agentId: 'main', title: '' })
+    const lease = await acquire(store, sessionLease('nope'))
     await assert.rejects(sessions.create({ id: 's1', agentId: 'main', title: '' }), hasCode('CONFLICT'))
     assert.equal(await sessions.get('nope'), undefined)
     await assert.rejects(sessions.messages('nope'), hasCode('INVALID_ARGUMENT'))
-    await assert.rejects(sessions.append('nope', []), hasCode('INVALID_ARGUMENT'))
-    await assert.rejects(sessions.update('nope', {}), hasCode('INVALID_ARGUMENT'))
+    await assert.rejects(sessions.append('nope', [], lease), hasCode('INVALID_ARGUMENT'))
+    await assert.rejects(sessions.update('nope', {}, lease), hasCode('INVALID_ARGUMENT'))
   })
 
   it('lists the session used last first', async () => {
-    const { sessions } = await open()
+    const store = await open()
+    const { sessions } = store
     for (const id of ['a', 'b', 'c']) await sessions.create({ id, agentId: 'main', title: id })
     const ids = async (limit?: number) =>
       (await sessions.list(limit === undefined ? {} : { limit })).map(({ id }) => id)
     assert.deepEqual(await ids(), ['c', 'b', 'a'])
     await clock.advance(10)
-    await sessions.append('a', [{ role: 'user', content: 'again' }])
+    await sessions.append('a', [{ role: 'user', content: 'again' }], await acquire(store, sessionLease('a')))
     assert.deepEqual(await ids(), ['a', 'c', 'b'])
     assert.deepEqual(await ids(1), ['a'])
   })
 
-  it('changes state, owner and snapshot, each only when given', async () => {
-    const { sessions } = await open()
-    await sessions.create({ id: 's1', agentId: 'main', title: '' })
-    await sessions.update('s1', { state: 'running', owner: 'process-1', snapshot: { skills: ['a'] } })
-    const kept = await sessions.update('s1', {})
-    assert.deepEqual([kept.state, kept.owner, kept.snapshot], ['running', 'process-1', { skills: ['a'] }])
-    const idle = await sessions.update('s1', { state: 'idle', owner: null })
-    assert.equal('owner' in idle, false)
-    assert.deepEqual(idle.snapshot, { skills: ['a'] })
-  })
-
-  it('lets only one of two start a turn in an idle session', async () => {
-    const { sessions } = await open()
-    await sessions.create({ id: 's1', agentId: 'main', title: '' })
-    await sessions.update('s1', { state: 'running', owner: 'one', expectedState: 'idle' })
-    await assert.rejects(
-      sessions.update('s1', { state: 'running', owner: 'two', expectedState: 'idle' }),
-      hasCode('CONFLICT'),
-    )
-    assert.equal((await sessions.get('s1'))?.owner, 'one')
+  it('changes snapshot and loaded skills, each only when given', async () => {
+    const store = await open()
+    const { sessions } = store
+    const lease = await openSession(store)
+    const loaded = [{ address: 'local/pdf', name: 'pdf', baseDir: '/pdf', treeDigest: 'sha256:00' }]
+    await sessions.update('s1', { snapshot: { skills: ['a'] } }, lease)
+    await sessions.update('s1', { loaded }, lease)
+    const kept = await sessions.update('s1', {}, lease)
+    assert.deepEqual([kept.snapshot, kept.loaded], [{ skills: ['a'] }, loaded])
   })
 }

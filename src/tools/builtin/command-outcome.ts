@@ -1,8 +1,9 @@
 /** command-outcome: a command's result as an outcome, with the notes that explain it. */
-import { failed, type JsonObject, type Outcome, succeeded, toSafeLine, toSafeText } from '../../kernel/index.ts'
+import { type JsonObject, type Outcome, succeeded, toSafeLine, toSafeText } from '../../kernel/index.ts'
 import type { CommandResult } from '../../sandbox/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
-import { type CommandFinding, wordsOf } from '../findings/index.ts'
+import { type CommandFinding, fixOf, noteOf } from '../findings/index.ts'
+import { COMMANDS, failedBy, type Message } from '../messages.ts'
 import type { OwnedCommand } from './skill-commands.ts'
 
 interface Around {
@@ -23,12 +24,12 @@ export function toRan(result: CommandResult, { timeoutMs, limits, owned, finding
     stderr: isErrorCut ? stderr.text + CUT : stderr.text,
   }
   const cut = isOutCut || isErrorCut ? { truncated: true, truncation: truncationOf(result, limits) } : {}
-  const told = [...result.notes.map(toSafeLine), ...findings.map(wordsOf)]
+  const notes = [...result.notes.map(toSafeLine), ...findings.map(noteOf)]
   const data: JsonObject = {
     exit_code: result.exitCode,
     ...output,
     ...ownerData(owned),
-    ...noteData(told, findings),
+    ...noteData(notes, findings),
     ...cut,
   }
   const stats = {
@@ -36,13 +37,16 @@ export function toRan(result: CommandResult, { timeoutMs, limits, owned, finding
     stdout_bytes: result.stdoutBytes,
     stderr_bytes: result.stderrBytes,
   }
-  if (result.end !== 'exit') return failed(...ending(result, timeoutMs), { data, stats })
-  const more = cut.truncated ? ['The output is cut: send it to a file and read parts of it (head, tail, grep).'] : []
+  if (result.end !== 'exit') {
+    const fix = findings.filter(({ code }) => code === 'no-network').map(fixOf)[0]
+    return failedBy(...ending(result, timeoutMs), { data, stats, ...(fix !== undefined && { fix }) })
+  }
+  const more = cut.truncated ? [COMMANDS.cut()] : []
   const text = [
     `Exit code: ${result.exitCode}${result.exitCode === 0 ? '' : ' (the command reports a failure)'}`,
     ...blocks(output),
     ...more,
-    ...told.map((note) => `Note: ${note}`),
+    ...notes.map((note) => `Note: ${note}`),
   ].join('\n')
   return cut.truncated ? { type: 'partial', text, data, stats } : succeeded(text, data, { stats })
 }
@@ -88,9 +92,8 @@ function blocks({ stdout, stderr }: JsonObject): string[] {
 function ending(
   { end, exitCode }: CommandResult,
   timeoutMs: number,
-): ['TIMEOUT' | 'CANCELLED' | 'EXECUTION_ERROR', string] {
-  if (end === 'timeout') return ['TIMEOUT', `Command timed out after ${timeoutMs / 1000}s`]
-  if (end === 'cancelled') return ['CANCELLED', 'Command was cancelled']
-  const signal = exitCode > 128 ? ` by signal ${exitCode - 128}` : ''
-  return ['EXECUTION_ERROR', `Command was killed${signal}: it reached a limit, or something else ended it`]
+): ['TIMEOUT' | 'CANCELLED' | 'EXECUTION_ERROR', Message] {
+  if (end === 'timeout') return ['TIMEOUT', COMMANDS.timedOut(timeoutMs / 1000)]
+  if (end === 'cancelled') return ['CANCELLED', COMMANDS.cancelled()]
+  return ['EXECUTION_ERROR', COMMANDS.killed(exitCode > 128 ? exitCode - 128 : undefined)]
 }

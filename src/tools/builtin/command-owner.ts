@@ -1,7 +1,8 @@
 /** command-owner: whether a command may run for the skill that it names, and which skill's files its text names. */
 import type { Catalog } from '../../catalog/index.ts'
-import { type Failed, failed, type Skill, type ToolContext } from '../../kernel/index.ts'
+import { type Failed, type Skill, type ToolContext } from '../../kernel/index.ts'
 import type { LoadedInSession } from '../../load/index.ts'
+import { COMMANDS, failedBy } from '../messages.ts'
 
 /** Why the command is not run for the skill that it names. People and programs name outright; a model has to have read the instructions. */
 export function ownerProblem(
@@ -18,18 +19,13 @@ export function ownerProblem(
   const name = catalog.callName(skill)
   const isTaken = context.origin === 'cli' || context.origin === 'library'
   if (!isTaken && !loaded.some((each) => each.address === address))
-    return failed('INVALID_PARAM', `The skill '${name}' was not loaded in this session, so no command runs for it.`, {
-      fix: `Load '${name}' first, or leave skill_name out.`,
-    })
+    return failedBy('INVALID_PARAM', COMMANDS.notLoaded(name))
   const other = named.find((each) => each.address !== address)
-  if (other)
-    return failed('INVALID_PARAM', `The command is for '${name}', but it names files of '${other.name}'.`, {
-      fix: `Leave skill_name out to run it without the variables of '${name}', or run two commands.`,
-    })
+  if (other) return failedBy('INVALID_PARAM', COMMANDS.otherSkill(name, other.name))
   return undefined
 }
 
-/** True when the text holds the path of the directory, or of something in it, and not merely of a neighbour. */
+/** True when the text contains the path of the directory, or of something in it, and not merely of a neighbour. */
 export function namesDirectory(text: string, directory: string): boolean {
   for (let at = text.indexOf(directory); at >= 0; at = text.indexOf(directory, at + 1)) {
     const before = text[at - 1] ?? ' '

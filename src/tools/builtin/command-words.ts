@@ -1,4 +1,5 @@
-import { DEFAULTS, failed, type Failed, unseenInCommand } from '../../kernel/index.ts'
+import { DEFAULTS, type Failed, unseenInCommand } from '../../kernel/index.ts'
+import { COMMANDS, failedBy } from '../messages.ts'
 
 /** Lists that keep a model from mistakes. They are no boundary: any command can be written so that no list knows it. */
 export interface CommandWords {
@@ -26,23 +27,19 @@ const BLOCKED: readonly string[] =
 const DEVICE = />\s*\/dev\/(?!(?:null|stdout|stderr|tty|fd\/\d+)(?![\w/]))/
 
 function textProblem(command: string): Failed | undefined {
-  if (command === '') return failed('INVALID_PARAM', 'Command is required')
-  if (command.trim() === '') return failed('INVALID_PARAM', 'Empty command')
+  if (command === '') return failedBy('INVALID_PARAM', COMMANDS.required())
+  if (command.trim() === '') return failedBy('INVALID_PARAM', COMMANDS.empty())
   if (Buffer.byteLength(command) > DEFAULTS.maxCommandBytes) {
-    return failed(
-      'INVALID_PARAM',
-      `Command is longer than ${DEFAULTS.maxCommandBytes} bytes; write it to a file and run that.`,
-    )
+    return failedBy('INVALID_PARAM', COMMANDS.tooLong(DEFAULTS.maxCommandBytes))
   }
   const hidden = unseenInCommand(command)
-  if (hidden !== undefined)
-    return failed('INVALID_PARAM', `Command contains the hidden character ${hidden}; leave it out.`)
+  if (hidden !== undefined) return failedBy('INVALID_PARAM', COMMANDS.hidden(hidden))
   return undefined
 }
 
 function deviceProblem(command: string, { isConfined }: WordRules): Failed | undefined {
   if (isConfined || !DEVICE.test(command)) return undefined
-  return failed('PERMISSION_DENIED', 'Command contains dangerous pattern: > /dev/')
+  return failedBy('PERMISSION_DENIED', COMMANDS.device())
 }
 
 function wordProblem(
@@ -50,10 +47,10 @@ function wordProblem(
   { allowedCommands, blockedCommands, isConfined }: WordRules,
 ): Failed | undefined {
   const stray = allowedCommands && words.find((word) => !allowedCommands.includes(word))
-  if (stray !== undefined) return failed('PERMISSION_DENIED', `Command '${stray}' is not in the allowed list`)
+  if (stray !== undefined) return failedBy('PERMISSION_DENIED', COMMANDS.notAllowed(stray))
   const blocked = allowedCommands ? [] : (blockedCommands ?? (isConfined ? [] : BLOCKED))
   const refused = words.find((word) => blocked.includes(word))
-  return refused === undefined ? undefined : failed('PERMISSION_DENIED', `Command '${refused}' is blocked for safety`)
+  return refused === undefined ? undefined : failedBy('PERMISSION_DENIED', COMMANDS.blocked(refused))
 }
 
 /** Words that run the word after them. */

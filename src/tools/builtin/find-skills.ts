@@ -1,25 +1,18 @@
 import { shownText } from '../../catalog/index.ts'
-import {
-  failed,
-  type Outcome,
-  type Services,
-  type Skill,
-  skillAddress,
-  succeeded,
-  type Tool,
-} from '../../kernel/index.ts'
+import { type Outcome, type Services, type Skill, skillAddress, succeeded, type Tool } from '../../kernel/index.ts'
 import { defineTool } from '../define.ts'
 import { SKILL_SEARCH } from '../services.ts'
+import { CALLS, failedBy } from '../messages.ts'
 
 /**
  * `find_skills{query*, limit?}`: skills by words, for a catalog that does not fit into the prompt. It searches the service
- * `SKILL_SEARCH`, which holds what the model may start. Ours; see decisions, "prompt index".
+ * `SKILL_SEARCH`, which contains what the model may start. Ours; see decisions, "prompt index".
  */
 export function createFindSkillsTool(services: Services): Tool {
   return defineTool({
     name: 'find_skills',
     description:
-      'Search the skills by words of their names, tags and descriptions. Use it when no listed skill fits the task, since the list may be cut; then load the best match.',
+      'Search the skills by words of their names, tags and descriptions. Use it when no listed skill fits the task: the list may be cut. Then load the best match.',
     parameters: {
       type: 'object',
       properties: {
@@ -30,7 +23,7 @@ export function createFindSkillsTool(services: Services): Tool {
     },
     execute: async (args) => {
       const query = String(args.query ?? '').trim()
-      if (query === '') return failed('INVALID_PARAM', `Parameter 'query' is required and must be a non-empty string.`)
+      if (query === '') return failedBy('INVALID_PARAM', CALLS.textRequired('query'))
       const limit = Number(args.limit ?? DEFAULT_LIMIT)
       const search = services.require(SKILL_SEARCH)
       const { skills, total } = await search.find(query, { limit })

@@ -11,13 +11,14 @@ import type { SkillFile } from '../../load/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { LOADER } from '../services.ts'
+import { failedBy, READS } from '../messages.ts'
 
 /** `read_skill_file{skill_name*, file_path*, offset?, limit?}`: a file of a skill. Source: seed 002; contracts §3.2; `offset` and `limit` are ours. */
 export function createReadSkillFileTool(services: Services): Tool {
   return defineTool({
     name: 'read_skill_file',
     description:
-      'Read a file of a skill, such as one under references/ or scripts/. Read long files in parts: see offset.',
+      'Read a file of a skill, such as one under references/ or scripts/. Read a long file in parts, with offset and limit.',
     parameters: {
       type: 'object',
       properties: {
@@ -51,7 +52,7 @@ function toRead(
   const more = { path, stats: { bytes: size } }
   if (content === '') return succeeded(`The file ${toSafeLine(path)} is empty.`, { content }, more)
   const rest = fromLine(content, asked.offset)
-  if (rest === undefined) return failed('INVALID_PARAM', `The file ${toSafeLine(path)} has no line ${asked.offset}.`)
+  if (rest === undefined) return failedBy('INVALID_PARAM', READS.noLine(path, asked.offset))
   const limits: OutcomeLimits = { maxLines: Math.min(asked.limit, MAX_LINES), maxBytes: MAX_BYTES }
   const head = headOf(rest, limits)
   const data: JsonObject = { content: head.text }

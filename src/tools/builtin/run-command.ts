@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import {
   DEFAULTS,
   type Failed,
-  failed,
   type JsonObject,
   type Services,
   type Tool,
@@ -23,9 +22,10 @@ import {
   WORKSPACE,
 } from '../services.ts'
 import { toRan } from './command-outcome.ts'
-import { commandPlace } from './command-paths.ts'
+import { commandDirectory } from './command-paths.ts'
 import { commandProblem } from './command-words.ts'
 import { NO_SKILLS, type OwnedCommand, SKILL_COMMANDS, type SkillCommands } from './skill-commands.ts'
+import { COMMANDS, failedBy } from '../messages.ts'
 
 /**
  * `run_command{command*, timeout_sec?, cwd?, skill_name?}` → `{exit_code, stdout, stderr}` in the sandbox. A command for a skill gets
@@ -52,10 +52,10 @@ export function createRunCommandTool(services: Services): Tool {
       const problem = commandProblem(command, { ...settings, isConfined })
       if (problem) return problem
       const whole = services.get(WORKSPACE)
-      if (whole === undefined) return failed('EXECUTION_ERROR', 'No workspace is set, so no command can run.')
-      const place = commandPlace({ workspace: whole, cwd: String(args.cwd ?? '.'), isConfined }, context.limits)
-      if (place.type === 'failed') return place
-      const { workspace, cwd } = place
+      if (whole === undefined) return failedBy('EXECUTION_ERROR', COMMANDS.noWorkspace())
+      const directory = commandDirectory({ workspace: whole, cwd: String(args.cwd ?? '.'), isConfined }, context.limits)
+      if (directory.type === 'failed') return directory
+      const { workspace, cwd } = directory
       const owned = await ownerOf(skillCommands, args, context)
       if (owned.type === 'failed') return owned
       const timeoutMs = args.timeout_sec === undefined ? defaultMs : Math.ceil(Number(args.timeout_sec) * 1000)
@@ -72,8 +72,10 @@ export function createRunCommandTool(services: Services): Tool {
       const { signal, onOutput, maxLiveBytes = 0 } = context
       const result = await services.require(SANDBOX).run({ ...asked, onOutput, maxLiveBytes }, signal)
       const shown = clean(result, services.get(REDACT_TEXT))
-      const limit = shown.end === 'timeout' ? [timeLimit(timeoutMs, maxMs, settings)] : []
       const found = explain(services, { command, workspace, cwd, result: shown, isConfined, owned })
+      // More time does not help a command that waits for the network.
+      const isSlow = shown.end === 'timeout' && !found.some(({ code }) => code === 'no-network')
+      const limit = isSlow ? [timeLimit(timeoutMs, maxMs, settings)] : []
       const findings = [...owned.findings, ...limit, ...found]
       return toRan(shown, { timeoutMs, limits: shownLimits(settings), owned, findings })
     },
@@ -105,9 +107,9 @@ function describe(services: Services, defaultSeconds: number): string {
     `It starts in the workspace${workspace === undefined ? '' : ` ${toSafeLine(workspace)}`}.`,
     ...(target?.network === false ? ['There is no network: commands cannot download or install anything.'] : []),
     ...(isConfined
-      ? ['Files last only in the workspace; the home directory and /tmp are empty for each command.']
+      ? ['Only files in the workspace are kept. The home directory and /tmp are empty for each command.']
       : []),
-    `Returns exit code, stdout and stderr. Default time limit ${defaultSeconds} s.`,
+    `Returns exit code, stdout and stderr. The default time limit is ${defaultSeconds} s.`,
   ].join(' ')
 }
 
@@ -120,7 +122,7 @@ const SYSTEMS: ReadonlyMap<string, string> = new Map([
 const SKILL_NAME = {
   type: 'string',
   description:
-    'Only for a command that works for a loaded skill: its name. The command then gets the variables set for that skill',
+    'Only for a command that works for a loaded skill: the name of that skill. The command then gets the variables that are set for it',
 } as const
 
 async function ownerOf(
@@ -170,7 +172,10 @@ function explain(
     ...rest,
     startedIn: join(ran.workspace, cwd),
     network: target?.network,
-    skillDirectories: [...owned.skillDirectories, ...(skillsDirectory === undefined ? [] : [skillsDirectory])],
+    skillDirectories: [
+      ...owned.skillDirectories,
+      ...(skillsDirectory === undefined ? [] : [{ path: skillsDirectory }]),
+    ],
     findOnHost: services.get(EXECUTION)?.findOnHost,
   })
   return [...found, ...explaining(owned, ran.command, { result: ran.result, isExplained: found.length > 0 })]

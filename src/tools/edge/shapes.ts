@@ -8,6 +8,7 @@ import {
   succeeded,
 } from '../../kernel/index.ts'
 import { toErrorText, toModelText } from './model-text.ts'
+import { CALLS, failedBy } from '../messages.ts'
 
 /** Seed 000's result of a tool: exactly one of the two. */
 export type OutputOrError = { readonly output: string } | { readonly error: string }
@@ -81,10 +82,7 @@ export function toOutcome(toolName: string, value: unknown): Outcome {
     if (ownValue(value, 'success') === true)
       return succeeded('', isJsonObject(output) ? output : { output: output ?? null })
   }
-  return failed(
-    'INTERNAL_ERROR',
-    `Tool '${toolName}' returned no outcome. Its author must return succeeded(text, data) or failed(code, message).`,
-  )
+  return failedBy('INTERNAL_ERROR', CALLS.noOutcome(toolName))
 }
 
 /** How failures are named and numbered by the skills service. Source: contracts §5.1. */

@@ -1,8 +1,8 @@
-/** What went wrong, or may go wrong, with one command: data for code, from which `words.ts` makes the notes. */
+/** What went wrong, or may go wrong, with one command: data for code, from which `messages.ts` makes the notes. */
 export type CommandFinding =
   /** The command reached no other machine. `line` is what it wrote about that; absent when it wrote nothing. */
   | { readonly code: 'no-network'; readonly subject: string; readonly line?: string; readonly isLocal?: boolean }
-  /** A path outside the workspace was refused (`isHidden`: commands do not see it), or one in a skill's own directory. */
+  /** A path that the command could not use. `hidden`: commands do not see it. `skill`: it is in the directory of a skill. */
   | {
       readonly code: 'outside-workspace'
       readonly subject: string
@@ -10,14 +10,22 @@ export type CommandFinding =
       readonly why: 'refused' | 'hidden' | 'skill'
     }
   /** Files in the command's own home, which is removed at its end. */
-  | { readonly code: 'home-discarded'; readonly subject: string; readonly others: number }
+  | { readonly code: 'home-discarded'; readonly subject: string; readonly others: number; readonly workspace: string }
+  /** `packages` for pip; `typed` is the command of another installer. */
+  | {
+      readonly code: 'install-refused'
+      readonly subject: string
+      readonly packages?: readonly string[]
+      readonly typed?: string
+    }
+  | { readonly code: 'resource-limit'; readonly subject: string; readonly setting: LimitSetting }
   | { readonly code: 'program-missing'; readonly subject: string; readonly onHost?: string }
   | { readonly code: 'file-missing'; readonly subject: string; readonly directory: string }
   /** The command looked in the workspace for a file of a skill. */
   | { readonly code: 'file-in-skill'; readonly subject: string; readonly path: string }
-  | { readonly code: 'not-executable'; readonly subject: string; readonly isBinary: boolean }
-  | { readonly code: 'interpreter-missing'; readonly subject: string; readonly interpreter?: string }
-  | { readonly code: 'interpreter-cr'; readonly subject: string; readonly isInSkill: boolean }
+  | ({ readonly code: 'not-executable'; readonly isBinary: boolean; readonly interpreter?: string } & ScriptFile)
+  | ({ readonly code: 'interpreter-missing'; readonly interpreter?: string } & ScriptFile)
+  | ({ readonly code: 'interpreter-cr' } & ScriptFile)
   | {
       readonly code: 'variable-not-given'
       readonly subject: string
@@ -36,6 +44,16 @@ export type CommandFinding =
     }
   /** The command names files of a revision that is not the skill's present one. */
   | { readonly code: 'old-revision'; readonly subject: string }
+
+/** A file that the command tried to start. */
+export interface ScriptFile {
+  readonly subject: string
+  /** When it is in the placed copy of a skill: the user's own file, undefined when that is not known. */
+  readonly inSkill?: { readonly original: string | undefined }
+}
+
+/** Names under `execution.limits`. */
+export type LimitSetting = 'dataBytes' | 'fileSizeBytes' | 'processes' | 'openFiles'
 
 export type VariableReason = 'refused' | 'undeclared' | 'not-configured' | 'denied' | 'shadowed' | 'no-skill-named'
 

@@ -1,17 +1,21 @@
 /** What happened to a command, explained: from its result to findings, and from findings to notes. */
 import type { CommandFinding } from './finding.ts'
+import { installFinding, limitFinding } from './limits.ts'
 import { networkFinding } from './network.ts'
 import { notStartedFinding } from './not-started.ts'
 import { homeFinding, outsideFindings, skillFileFinding } from './outside.ts'
 import type { Ran } from './ran.ts'
 
 export type { CommandFinding, FindingRow } from './finding.ts'
-export { wordsOf } from './words.ts'
+export { fixOf, noteOf } from './messages.ts'
 
 /** All that can be read from the result of a command, in order of weight. */
 export function findingsOf(ran: Ran): readonly CommandFinding[] {
-  const started = skillFileFinding(ran) ?? notStartedFinding(ran)
-  return [started, networkFinding(ran), ...outsideFindings(ran), homeFinding(ran)].filter(
-    (finding) => finding !== undefined,
-  )
+  const notStarted = skillFileFinding(ran) ?? notStartedFinding(ran)
+  const notInstalled = installFinding(ran)
+  const first = notInstalled ?? networkFinding(ran)
+  // The refused path belongs to that fault: a second note would give a wrong fix.
+  const isTold = notInstalled !== undefined || notStarted?.code === 'not-executable'
+  const outside = isTold ? [] : outsideFindings(ran)
+  return [notStarted, first, limitFinding(ran), ...outside, homeFinding(ran)].filter((finding) => finding !== undefined)
 }

@@ -44,7 +44,7 @@ export function networkFinding(ran: Ran): CommandFinding | undefined {
   const lines = textOf(ran)
   const found = lines.flatMap((line) => {
     const match = FAILED.map((pattern) => pattern.exec(line)).find((each) => each !== null)
-    return match ? [{ line, host: match[1] }] : []
+    return match ? [{ line, index: match.index, host: match[1] }] : []
   })
   const [first] = found
   const best = found.find(({ host }) => host !== undefined) ?? first
@@ -53,7 +53,7 @@ export function networkFinding(ran: Ran): CommandFinding | undefined {
     return {
       code: 'no-network',
       subject: best.host ?? 'another machine',
-      line: quotedLine(best.line),
+      line: quotedLine(best.line, best.index),
       ...(isLocal && { isLocal }),
     }
   }

@@ -1,8 +1,8 @@
 /** Finds out why a program did not begin: exit codes 126 and 127, and what the shell wrote. */
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
-import { resolve } from 'node:path'
-import type { CommandFinding } from './finding.ts'
-import { type Ran, textOf } from './ran.ts'
+import { join, relative, resolve } from 'node:path'
+import type { CommandFinding, ScriptFile } from './finding.ts'
+import { type Ran, skillDirectoryOf, textOf } from './ran.ts'
 
 const SHELL = String.raw`^(?:\S+: line \d+: |\S*sh: \d+: |\S*sh: )`
 
@@ -31,12 +31,12 @@ const ROWS: readonly Row[] = [
   {
     pattern: new RegExp(`${SHELL}(.+?): cannot execute binary file`),
     exitCodes: [126],
-    read: ([, file = '']) => ({ code: 'not-executable', subject: file, isBinary: true }),
+    read: ([, file = ''], ran) => ({ code: 'not-executable', ...scriptFile(file, ran), isBinary: true }),
   },
   {
     pattern: new RegExp(`${SHELL}(.+?): Permission denied$`),
     exitCodes: [126],
-    read: ([, file = '']) => ({ code: 'not-executable', subject: file, isBinary: false }),
+    read: ([, file = ''], ran) => notExecutable(file, ran),
   },
   {
     pattern: new RegExp(`${SHELL}(.+?): No such file or directory$`),
@@ -65,13 +65,25 @@ function interpreter(file: string, ran: Ran): CommandFinding {
   const line = firstLine(file, ran)
   if (line?.endsWith('\r')) return carriageReturn(file, ran)
   const name = line && /^#!\s*(\S+)/.exec(line)?.[1]
-  return { code: 'interpreter-missing', subject: file, ...(name && { interpreter: name }) }
+  return { code: 'interpreter-missing', ...scriptFile(file, ran), ...(name && { interpreter: name }) }
 }
 
-function carriageReturn(file: string, { startedIn, skillDirectories }: Ran): CommandFinding {
-  const path = resolve(startedIn, file)
-  const isInSkill = skillDirectories.some((directory) => path.startsWith(`${directory}/`))
-  return { code: 'interpreter-cr', subject: file, isInSkill }
+function notExecutable(file: string, ran: Ran): CommandFinding {
+  // With `env`, the interpreter is the word after it.
+  const name = /^#!\s*(?:\S*\/env\s+(?:-\S+\s+)*)?(\S+)/.exec(firstLine(file, ran) ?? '')?.[1]
+  return { code: 'not-executable', ...scriptFile(file, ran), isBinary: false, ...(name && { interpreter: name }) }
+}
+
+function carriageReturn(file: string, ran: Ran): CommandFinding {
+  return { code: 'interpreter-cr', ...scriptFile(file, ran) }
+}
+
+function scriptFile(file: string, ran: Ran): ScriptFile {
+  const path = resolve(ran.startedIn, file)
+  const skill = skillDirectoryOf(path, ran)
+  if (!skill) return { subject: file }
+  const original = skill.original === undefined ? undefined : join(skill.original, relative(skill.path, path))
+  return { subject: file, inSkill: { original } }
 }
 
 /** The script that the command names: `env` reports only the interpreter. */
@@ -82,10 +94,10 @@ function scriptIn({ command }: Ran): string {
 const HEAD_BYTES = 256
 
 /** The first line of a script in the workspace or in a skill; undefined for everything else. Only a line with `#!` leaves here. */
-function firstLine(file: string, { startedIn, workspace, skillDirectories }: Ran): string | undefined {
+function firstLine(file: string, ran: Ran): string | undefined {
   try {
-    const path = realpathSync(resolve(startedIn, file))
-    if (![workspace, ...skillDirectories].some((directory) => path.startsWith(`${directory}/`))) return undefined
+    const path = realpathSync(resolve(ran.startedIn, file))
+    if (!path.startsWith(`${ran.workspace}/`) && !skillDirectoryOf(path, ran)) return undefined
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
       if (!fstatSync(descriptor).isFile()) return undefined

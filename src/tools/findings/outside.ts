@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import type { CommandFinding } from './finding.ts'
-import { type Ran, textOf } from './ran.ts'
+import { type Ran, skillDirectoryOf, textOf } from './ran.ts'
 
 const REFUSED = /read-only file system|permission denied|operation not permitted|\b(?:EROFS|EACCES|EPERM)\b/i
 const ABSENT = /no such file or directory|\bENOENT\b/i
@@ -36,14 +36,10 @@ function lastPath(line: string, { startedIn }: Ran): string | undefined {
   return path === undefined || path.startsWith('~') ? undefined : resolve(startedIn, path)
 }
 
-function whyRefused(
-  path: string,
-  isRefused: boolean,
-  { workspace, skillDirectories }: Ran,
-): 'refused' | 'hidden' | 'skill' | undefined {
+function whyRefused(path: string, isRefused: boolean, ran: Ran): 'refused' | 'hidden' | 'skill' | undefined {
   const isIn = (directory: string): boolean => path === directory || path.startsWith(`${directory}/`)
-  if (isIn(workspace)) return undefined
-  if (skillDirectories.some(isIn)) return isRefused ? 'skill' : undefined
+  if (isIn(ran.workspace)) return undefined
+  if (skillDirectoryOf(path, ran)) return isRefused ? 'skill' : undefined
   if (isIn('/tmp') || isIn('/dev')) return undefined
   if (isRefused) return 'refused'
   return SEEN.some(isIn) ? undefined : 'hidden'
@@ -62,15 +58,15 @@ export function skillFileFinding(ran: Ran): CommandFinding | undefined {
     const named = match?.[1] ?? match?.[2]
     const inside = named === undefined ? '..' : relative(workspace, resolve(startedIn, named))
     if (inside === '' || inside.startsWith('..') || isAbsolute(inside)) continue
-    const path = skillDirectories.map((directory) => join(directory, inside)).find((file) => existsSync(file))
+    const path = skillDirectories.map((directory) => join(directory.path, inside)).find((file) => existsSync(file))
     if (path !== undefined) return { code: 'file-in-skill', subject: inside, path }
   }
   return undefined
 }
 
-export function homeFinding({ result: { leftInHome = [] } }: Ran): CommandFinding | undefined {
+export function homeFinding({ workspace, result: { leftInHome = [] } }: Ran): CommandFinding | undefined {
   const [first] = leftInHome
   return first === undefined
     ? undefined
-    : { code: 'home-discarded', subject: `~/${first}`, others: leftInHome.length - 1 }
+    : { code: 'home-discarded', subject: `~/${first}`, others: leftInHome.length - 1, workspace }
 }

@@ -13,9 +13,16 @@ export interface Ran {
   /** Whether commands reach other machines; undefined when that is not known. */
   readonly network: boolean | undefined
   /** Directories of skills, which commands read and cannot change. */
-  readonly skillDirectories: readonly string[]
+  readonly skillDirectories: readonly SkillDirectory[]
   /** Where this machine has a program that commands do not find. */
   readonly findOnHost?: ((program: string) => string | undefined) | undefined
+}
+
+/** A directory that contains the files of a skill, as commands see it. */
+export interface SkillDirectory {
+  readonly path: string
+  /** The user's own directory of the skill, where that is known. */
+  readonly original?: string
 }
 
 const MAX_SEARCHED_CHARS = 100_000
@@ -36,7 +43,20 @@ export function textOf({ command, result }: Ran): readonly string[] {
     .filter((line) => line.length < 4000)
 }
 
-export function quotedLine(line: string): string {
-  const text = line.replace(/"/g, "'").trim()
-  return text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS).toWellFormed()}…` : text
+/** A part of the line, with what starts at `index`. */
+export function quotedLine(line: string, index = 0): string {
+  const text = line.replace(/"/g, "'")
+  const isFar = index > MAX_QUOTED_CHARS / 2
+  const start = isFar ? index - MAX_QUOTED_CHARS / 4 : 0
+  const part = text
+    .slice(start, start + MAX_QUOTED_CHARS)
+    .trim()
+    .toWellFormed()
+  const isCut = text.trimEnd().length > start + MAX_QUOTED_CHARS
+  return `${isFar ? '…' : ''}${part}${isCut ? '…' : ''}`
+}
+
+/** The skill directory that contains the path. */
+export function skillDirectoryOf(path: string, { skillDirectories }: Ran): SkillDirectory | undefined {
+  return skillDirectories.find((each) => path === each.path || path.startsWith(`${each.path}/`))
 }

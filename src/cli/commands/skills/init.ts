@@ -18,7 +18,8 @@ export async function initSkill(invocation: Invocation): Promise<number> {
   const name = checkName(invocation.positionals[0])
   const directory = resolve(cwd, stringFlag(invocation, 'path') ?? 'skills', name)
   const file = join(directory, SKILL_FILE)
-  create(directory, file, fill(name, stringFlag(invocation, 'description')))
+  const described = stringFlag(invocation, 'description')
+  create(directory, file, fill(name, described))
   if (invocation.flags['json'] === true) {
     terminal.json(envelope('skills init', { name, directory, file }))
     return 0
@@ -26,7 +27,7 @@ export async function initSkill(invocation: Invocation): Promise<number> {
   terminal.line(NOTES.made(terminal.shortPath(file)))
   const inside = relative(cwd, directory)
   const path = inside === '' ? '.' : inside.startsWith('..') ? directory : inside
-  terminal.note(NOTES.fillIn(terminal.commandLine(['skills', 'validate', path])))
+  terminal.note(NOTES.fillIn(described !== undefined, terminal.commandLine(['skills', 'validate', path])))
   return 0
 }
 

@@ -1,8 +1,7 @@
 import { fromSnapshot } from '../../../catalog/index.ts'
 import { type Diagnosis, finding } from '../../../diagnose/index.ts'
-import { CODES, DEFAULT_PROJECT, hasErrors, type JsonValue } from '../../../kernel/index.ts'
-import { type Local, stateFile } from '../../../local/index.ts'
-import { openSqliteStore } from '../../../store/index.ts'
+import { CODES, hasErrors, type JsonValue } from '../../../kernel/index.ts'
+import { type Local, openConfiguredStore } from '../../../local/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { commandData, envelope } from '../../envelope.ts'
 import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
@@ -93,7 +92,7 @@ function withInstalls(diagnosis: Diagnosis, { runtime, loaded }: Local, invocati
 async function pinned(invocation: Invocation): Promise<ReturnType<typeof fromSnapshot>> {
   const id = stringFlag(invocation, 'session')
   if (id === undefined) return undefined
-  const store = await openSqliteStore({ path: stateFile(invocation.environment), projectId: DEFAULT_PROJECT })
+  const store = await openConfiguredStore(invocation)
   try {
     const session = await findSession(store, id)
     return session.snapshot && fromSnapshot(session.snapshot)

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { inspect } from 'node:util'
+import { isNexusError } from '../../src/kernel/index.ts'
+import { openPostgresStore, type Store } from '../../src/store/index.ts'
+import { storeContract } from '../../src/testing/store/contract.ts'
+import { PASSWORD, startPostgres, type TestServer, whyNoPostgres } from './postgres-server.ts'
+import { endChildren, ended, start } from './processes.ts'
+
+const skip = whyNoPostgres() ?? false
+let server: TestServer
+before(async () => {
+  if (skip === false) server = await startPostgres()
+})
+after(async () => {
+  endChildren()
+  await server?.close()
+})
+
+const open = (url = server.url(), projectId = 'default') => openPostgresStore({ url, projectId })
+
+describe('on a Postgres server', { skip }, () => {
+  // One database for all projects: that is how they would meet.
+  storeContract('postgres', (options) =>
+    openPostgresStore({ ...options, url: server.url(), pool: { maxConnections: 2, idleTimeoutMs: 500 } }),
+  )
+})
+
+/** STORE_FAILED with these words in message and fix; neither it nor its causes show the password. */
+async function fails(opening: Promise<Store>, message: RegExp, fix: RegExp): Promise<void> {
+  await assert.rejects(opening, (error) => {
+    assert.ok(isNexusError(error), String(error))
+    assert.equal(error.code, 'STORE_FAILED')
+    assert.match(error.message, message)
+    assert.match(error.fix ?? '', fix)
+    const shown = inspect(error, { depth: 9, showHidden: true })
+    for (const secret of [PASSWORD, encodeURIComponent(PASSWORD)]) assert.ok(!shown.includes(secret), shown)
+    return true
+  })
+}
+
+describe('a Postgres database', { skip }, () => {
+  it('is made and migrated once when many processes arrive together', async () => {
+    const url = await server.create('together')
+    const openers = Array.from({ length: 4 }, () => start('open-store.ts', url))
+    const ends = openers.map(ended)
+    for (const child of openers) child.stdin?.end()
+    assert.deepEqual(await Promise.all(ends), [0, 0, 0, 0])
+    const { rows } = await server.query('select version from nexus.migrations order by version', 'together')
+    assert.deepEqual(
+      rows.map((row: { version: number }) => Number(row.version)),
+      [1, 2, 3],
+    )
+    const store = await open(url)
+    assert.equal((await store.sessions.list()).length, 4)
+    await store.close()
+  })
+
+  it('keeps its tables apart from those of other programs, each with the project first in every key', async () => {
+    const url = await server.create('shared')
+    await server.query('create table public.sessions (theirs int); insert into public.sessions values (1)', 'shared')
+    await (await open(url)).close()
+    const { rows } = await server.query(
+      `select tablename, indexdef from pg_indexes where schemaname = 'nexus' and tablename <> 'migrations'
+        and indexdef !~ '\\((seq|id|fence)\\)'`,
+      'shared',
+    )
+    assert.ok(rows.length >= 20, `only ${rows.length} indexes`)
+    for (const { tablename, indexdef } of rows as { tablename: string; indexdef: string }[])
+      assert.match(indexdef, /\(project_id[,)]/, `${tablename}: ${indexdef}`)
+    const columns = await server.query(
+      `select count(distinct table_name) filter (where column_name = 'project_id' and is_nullable = 'NO') as scoped,
+        count(distinct table_name) as tables
+        from information_schema.columns where table_schema = 'nexus' and table_name <> 'migrations'`,
+      'shared',
+    )
+    assert.deepEqual(columns.rows, [{ scoped: '9', tables: '9' }])
+    assert.equal((await server.query('select theirs from public.sessions', 'shared')).rows.length, 1)
+  })
+
+  it('measures leases by its own clock, whatever the clock of the engine says', async () => {
+    const store = await open(server.url(), 'clock')
+    const acquired = await store.leases.acquire('x', { owner: 'one', ttlMs: 60_000 })
+    assert.ok(acquired.type === 'acquired')
+    const { rows } = await server.query('select extract(epoch from clock_timestamp()) * 1000 as now')
+    const left = acquired.lease.expiresAt - Number((rows as { now: string }[])[0]?.now)
+    assert.ok(left > 0 && left <= 60_000, String(left))
+    await store.close()
+  })
+
+  it('is refused with the exact reason and the fix when it cannot be used', async () => {
+    const at = `127\\.0\\.0\\.1:${server.port}`
+    const wrong = server.url().replace('nexus:', 'stranger:')
+    await fails(open(wrong), new RegExp(`nexus on ${at} refused the login: password`), /user and password in store.url/)
+    await fails(open(server.url('missing')), /"missing" does not exist/, /^createdb -h 127\.0\.0\.1 -p \d+ missing$/)
+    await fails(open(`${server.url()}?sslmode=require`), /over TLS: .*SSL/, /sslmode/)
+    for (const typo of ['nexus:p@ss/w:rd-7f3a@h/x', 'nexus:1/p@ss/w:rd-7f3a@h/x', 'nexus:1?p@ss/w:rd-7f3a@h/x', '[/x'])
+      await fails(open(`postgres://${typo}`), /not an address/, /percent form/)
+    await fails(open('mysql://h/x'), /not an address/, /postgres:/)
+    const encoded = await server.create('latin', `encoding 'LATIN1' template template0`)
+    await fails(open(encoded), /its encoding is LATIN1, and Nexus needs UTF8/, /-E UTF8/)
+    const closed = createServer().listen(0, '127.0.0.1')
+    await once(closed, 'listening')
+    const address = closed.address()
+    closed.close()
+    const port = typeof address === 'object' && address ? address.port : 0
+    await fails(open(server.url('nexus', port)), /cannot be reached: connect ECONNREFUSED/, /pg_isready -h/)
+  })
+
+  it('is refused when its user may not make a schema', async () => {
+    await server.query(`create user reader password 'p@ss/w:rd-7f3a'`)
+    const url = await server.create('locked')
+    await fails(
+      open(url.replace('nexus:', 'reader:')),
+      /permission denied for database locked/,
+      /grant create on database "locked"/,
+    )
+  })
+
+  it('is left as it is when it belongs to a newer Nexus or to another program', async () => {
+    const newer = await server.create('newer')
+    await (await open(newer)).close()
+    await server.query(`insert into nexus.migrations values (99, 'later', 0)`, 'newer')
+    await fails(open(newer), /newer on .* was written by a newer Nexus \(schema 99/, /npm install -g/)
+    const foreign = await server.create('foreign_one')
+    await server.query('create schema nexus; create table nexus.theirs (x int)', 'foreign_one')
+    await fails(open(foreign), /schema "nexus" of another program/, /another database/)
+  })
+
+  it('names a store that was closed', async () => {
+    const store = await open()
+    await store.close()
+    await store.close()
+    await fails(store.sessions.list() as unknown as Promise<Store>, /is closed/, /store of its own/)
+  })
+})

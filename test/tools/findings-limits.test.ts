@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { found } from './finding-rig.ts'
+
+describe('a command that installs something', () => {
+  const refused: readonly (readonly [command: string, stderr: string, subject: string, typed: string])[] = [
+    [
+      'pip install requests',
+      'error: externally-managed-environment\n\n× This environment is externally managed\n',
+      'pip',
+      'pip install --target vendor requests',
+    ],
+    [
+      `'pip' 'install' '-q' 'requests'`,
+      'error: externally-managed-environment\n',
+      'pip',
+      'pip install --target vendor requests',
+    ],
+    [
+      'apt-get install -y jq',
+      'E: Could not open lock file /var/lib/dpkg/lock-frontend - open (2: No such file or directory)\nE: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?\n',
+      'apt-get',
+      'apt-get install -y jq',
+    ],
+  ]
+  for (const [command, stderr, subject, typed] of refused) {
+    it(`learns that ${subject} can install nothing there, and what the user can type: ${command}`, async () => {
+      const { rows, notes } = await found({ command, result: { stderr, exitCode: 1 } })
+      assert.deepEqual(rows, [{ code: 'install-refused', subject }])
+      assert.ok(notes[0]?.includes(`outside the sandbox: ${typed}`), notes[0])
+    })
+  }
+})
+
+describe('a command that reached a limit of the sandbox', () => {
+  const reached: readonly (readonly [stderr: string, exitCode: number, subject: string, setting: string])[] = [
+    ['Traceback\nMemoryError\n', 1, 'memory', 'dataBytes'],
+    ['bash: xrealloc: cannot allocate 18446744071562067968 bytes\n', 2, 'memory', 'dataBytes'],
+    ['FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n', 134, 'memory', 'dataBytes'],
+    ["dd: error writing 'big': File too large\n", 1, 'file size', 'fileSizeBytes'],
+    ['bash: fork: retry: Resource temporarily unavailable\n', 254, 'processes', 'processes'],
+    ['OSError: [Errno 24] Too many open files\n', 1, 'open files', 'openFiles'],
+  ]
+  for (const [stderr, exitCode, subject, setting] of reached) {
+    it(`learns of the limit on ${subject} and its setting: ${stderr.trim()}`, async () => {
+      const { rows, notes } = await found({ result: { stderr, exitCode } })
+      assert.deepEqual(rows, [{ code: 'resource-limit', subject }])
+      assert.match(notes[0] ?? '', new RegExp(`execution\\.limits\\.${setting} in ~/\\.nexus/nexus\\.yaml\\.$`))
+    })
+  }
+
+  it('is left alone when it went well', async () => {
+    assert.deepEqual((await found({ result: { stderr: 'MemoryError: none\n' } })).rows, [])
+  })
+})
