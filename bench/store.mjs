@@ -1,16 +1,57 @@
 // What durable state costs: the append of one message to a session (fenced by its lease, with the event of the change) against
-// a bare insert of the same text by node:sqlite, into a file of its own with the same durability (WAL, synchronous=FULL).
+// a bare insert of the same text with the same durability: by node:sqlite into a file of its own (WAL, synchronous=FULL), and
+// by pg into a table of its own of the same server, where Postgres is installed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openSqliteStore } from '../dist/public/local.js'
+import { openPostgresStore, openSqliteStore } from '../dist/public/local.js'
+import { startPostgres, whyNoPostgres } from '../test/store/postgres-server.ts'
 import { pairsOf, printTable, ratios, show, spread } from './measure.mjs'
 
 const APPENDS = 100
 const MESSAGE = { role: 'assistant', content: [{ type: 'text', text: 'x'.repeat(500) }] }
 
 export async function store({ runs }) {
+  await onSqlite(runs)
+  const why = whyNoPostgres({})
+  if (why === undefined) await onPostgres(runs)
+  else console.log(`Postgres was left out: ${why}`)
+}
+
+async function onPostgres(runs) {
+  const { default: pg } = await import('pg')
+  const server = await startPostgres()
+  const client = new pg.Client({ connectionString: server.url() })
+  try {
+    await client.connect()
+    await client.query('create table bare (seq bigint generated always as identity primary key, message text not null)')
+    const store = await openPostgresStore({ url: server.url(), projectId: 'default' })
+    await store.sessions.create({ id: 's', agentId: 'main', title: 'bench' })
+    const { lease } = await store.leases.acquire('session:s', { owner: 'bench', ttlMs: 3_600_000 })
+    const found = await pairsOf(
+      runs,
+      () => perAppend(() => client.query('insert into bare (message) values ($1)', [JSON.stringify(MESSAGE)])),
+      () => perAppend(() => store.sessions.append('s', [MESSAGE], lease)),
+    )
+    await store.close()
+    print('Postgres', found, 1.3)
+  } finally {
+    await client.end()
+    await server.close()
+  }
+}
+
+function print(database, found, goal) {
+  printTable(
+    `One message in ${database}, ${APPENDS} appends a run`,
+    ['bare insert, ms', 'append to a session, ms', 'ratio'],
+    [[spread(found.map(({ a }) => a.ms)), spread(found.map(({ b }) => b.ms)), spread(ratios(found, 'ms'))]],
+  )
+  console.log(`goal: ratio ≤ ${show(goal)}`)
+}
+
+async function onSqlite(runs) {
   const work = mkdtempSync(join(tmpdir(), 'nexus-bench-store-'))
   try {
     const store = await openSqliteStore({ path: join(work, 'nexus.db'), projectId: 'default' })
@@ -27,12 +68,7 @@ export async function store({ runs }) {
     )
     bare.close()
     await store.close()
-    printTable(
-      `One message, ${APPENDS} appends a run`,
-      ['bare insert, ms', 'append to a session, ms', 'ratio'],
-      [[spread(found.map(({ a }) => a.ms)), spread(found.map(({ b }) => b.ms)), spread(ratios(found, 'ms'))]],
-    )
-    console.log(`goal: ratio ≤ ${show(1.5)}`)
+    print('SQLite', found, 1.5)
   } finally {
     rmSync(work, { recursive: true, force: true })
   }

@@ -1,4 +1,4 @@
-import { type Clock, type JsonObject, NexusError, systemClock } from '../kernel/index.ts'
+import { type Clock, commandFix, type JsonObject, NexusError, systemClock } from '../kernel/index.ts'
 import type { SessionRecord, Store, StoredMessage, TurnRecord } from '../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
 import { assistantMessage, CLOSING, repairHistory, toTitle, userMessage } from './history.ts'
@@ -180,7 +180,7 @@ export function createAgent(options: AgentOptions): Agent {
       const turn = await turns.get(turnId)
       if (turn?.sessionId === sessionId && turn.state === 'queued') return run(turn, resumeOptions)
       throw new NexusError('INVALID_ARGUMENT', `No message ${turnId} waits in session ${sessionId}.`, {
-        fix: 'List what waits: nexus sessions show',
+        ...commandFix('List what waits:', 'sessions', 'show', sessionId),
       })
     },
   }

@@ -63,7 +63,7 @@ function sentence(error: unknown, status: number | undefined, { model, clock, is
   if (code === 'ECONNREFUSED') {
     return {
       what: `Nothing answers for the model ${model.describe}: the connection was refused.`,
-      fix: 'Start the model server, or correct its address (model.baseUrl, OPENAI_BASE_URL).',
+      fix: 'Start the model server, or correct its address (--base-url, model.baseUrl or OPENAI_BASE_URL).',
       isRetryable: true,
     }
   }
@@ -101,7 +101,7 @@ function ofStatus(error: unknown, status: number, { model, clock }: Omit<Circums
   if (status === 404) {
     return {
       what: `${what('was not found')}${detail(error, model)}`,
-      fix: "Check the model's name and its address.",
+      fix: "Check the model's name and its address. Most addresses end with /v1, such as --base-url http://127.0.0.1:11434/v1.",
     }
   }
   if (status === 429) {

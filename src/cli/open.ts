@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Catalog, everyCopy } from '../catalog/index.ts'
 import { consentOf, trustWorkspace } from '../config/index.ts'
@@ -103,6 +103,7 @@ export function skillsDirs(invocation: Invocation): readonly string[] {
   return listFlag(invocation, 'skills-dir').map((given) => {
     const path = resolve(invocation.cwd, given)
     if (isDirectory(path)) return path
+    if (existsSync(path)) throw errorOf('INVALID_ARGUMENT', MESSAGES.notADirectory(given))
     throw errorOf('FILE_NOT_FOUND', MESSAGES.skillsDirMissing(given, path))
   })
 }

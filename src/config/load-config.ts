@@ -1,9 +1,10 @@
 import { dirname, join, resolve } from 'node:path'
-import { type Diagnostic, type JsonObject, NexusError, sha256, toSafeLine } from '../kernel/index.ts'
+import { type Diagnostic, type JsonObject, sha256, toSafeLine } from '../kernel/index.ts'
 import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
 import { expandHome, namedPlace, realPath, wrongHome } from './home.ts'
 import type { Built, Input } from './layers/build-layers.ts'
+import { ERRORS, configError } from './errors.ts'
 import { REFERENCES, TRUST } from './messages.ts'
 import { type FilesRead, type FileToRead, readFiles } from './read-files.ts'
 import type { ConfigDocument } from './schema/schema.ts'
@@ -100,11 +101,7 @@ export function assertValid(loaded: LoadedConfig): LoadedConfig['config'] {
     ({ path, line, column, message, fix }) =>
       `  ${path}${line === undefined ? '' : `:${line}:${column}`} ${message}${fix === undefined ? '' : ` ${fix}`}`,
   )
-  throw new NexusError(
-    'CONFIG_INVALID',
-    `The configuration has ${errors.length === 1 ? 'an error' : `${errors.length} errors`}:\n${lines.join('\n')}`,
-    { fix: 'Correct the file; nexus config check shows all findings.' },
-  )
+  throw configError(ERRORS.invalid(lines))
 }
 
 /** What was trusted of a file; undefined when it is the very file that an older version recorded as a whole. */

@@ -147,7 +147,7 @@ export const SETTINGS = {
   },
   circle: ({ setting, most }: Facts<'setting'> & { readonly most: number }) => {
     const why = `It leads back to itself, or over more than ${most} steps.`
-    return notApplied('config-circle', { setting, why, fix: 'Remove one extends of this chain.' })
+    return notApplied('config-cycle', { setting, why, fix: 'Remove one extends of this chain.' })
   },
   duplicateAgent: ({ id }: Facts<'id'>) =>
     row(

@@ -1,7 +1,8 @@
 import { mkdirSync, promises, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { type Diagnostic, isJsonObject, makeDirectory, NexusError, shellWord } from '../kernel/index.ts'
+import { type Diagnostic, isJsonObject, makeDirectory, shellWord } from '../kernel/index.ts'
 import { realPath } from './home.ts'
+import { ERRORS, configError } from './errors.ts'
 import { type Message, TRUST } from './messages.ts'
 import { readTextOf } from './read-files.ts'
 import type { TrustedSettings } from './trusted-settings.ts'
@@ -61,9 +62,7 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
 export async function trustWorkspace({ nexusHome, directory, shown }: TrustChange & Shown): Promise<string> {
   const path = await realPathOf(directory)
   if (path === undefined || !(await promises.stat(path)).isDirectory()) {
-    throw new NexusError('FILE_NOT_FOUND', `The directory ${directory} does not exist.`, {
-      fix: 'Name the directory of a workspace.',
-    })
+    throw configError(ERRORS.noDirectory({ directory }))
   }
   const texts = shown ?? textsIn(path)
   const { settingsToTrust } = texts.size === 0 ? {} : await import('./trusted-settings.ts')
@@ -131,14 +130,7 @@ async function writeList(nexusHome: string, workspaces: readonly TrustedWorkspac
 }
 
 function failed(path: string, cause: unknown): never {
-  throw new NexusError(
-    'STORE_FAILED',
-    `Nexus cannot write the list of trusted workspaces ${path}: ${(cause as Error).message}.`,
-    {
-      fix: 'Give this user write access to it, or set NEXUS_HOME.',
-      cause,
-    },
-  )
+  throw configError(ERRORS.trustNotWritten({ path, why: (cause as Error).message }), cause)
 }
 
 /** Undefined when the text is not a list. Version 1 had `directories` only, version 2 digests of whole files. */

@@ -1,5 +1,5 @@
 import type { Catalog, CatalogSnapshot, IndexStyle, PromptIndex } from '../catalog/index.ts'
-import type { Skill } from '../kernel/index.ts'
+import type { ProposedCommand, Skill } from '../kernel/index.ts'
 
 /** The facts of a diagnosis. Everything but the catalog may be absent: then no finding is about it. */
 export interface Facts {
@@ -44,6 +44,7 @@ export interface Examined {
     readonly path: string
     readonly line?: number
     readonly fix: string
+    readonly proposal?: ProposedCommand
   }
   /** Links and special files in its directory, which are no part of it. */
   readonly leftOut: readonly { readonly path: string; readonly kind: string }[]

@@ -76,7 +76,7 @@ function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
       const head = host.heads.get(skill) ?? []
       const line = (code === 'os' ? lineOfSystems(head) : undefined) ?? lineOf(head, missing[0])
       const fix = fixFor(reason, host)
-      return { ...(line !== undefined && !isOfEntry(skill, reason) && { line }), ...(fix !== undefined && { fix }) }
+      return { ...(line !== undefined && !isOfEntry(skill, reason) && { line }), ...fix }
     }
   }
 }
@@ -109,14 +109,14 @@ function lineOfSystems(lines: readonly string[]): number | undefined {
   return undefined
 }
 
-function fixFor({ code, missing, setting, broken }: HeldReason, host: Host): string | undefined {
+function fixFor({ code, missing, setting, broken }: HeldReason, host: Host): Pick<Advice, 'fix' | 'command'> {
   const program = missing.find((name) => host.programs.has(name))
-  if (code === 'bin' || code === 'any-bins') return program === undefined ? undefined : programFix(program, host)
+  if (code === 'bin' || code === 'any-bins') return program === undefined ? {} : { fix: programFix(program, host) }
   const [name = ''] = missing
   // Without a setting nothing in nexus.yaml helps; for a broken one the gate has the fix.
-  if (!setting || broken) return undefined
-  if (code === 'env') return variableFix(name, setting.map(String), host)
-  return code === 'config' ? configFix(name, host) : undefined
+  if (!setting || broken) return {}
+  if (code === 'env') return { fix: variableFix(name, setting.map(String), host) }
+  return code === 'config' ? configFix(name, host) : {}
 }
 
 /** A program that the person's PATH finds, but no command of a skill. */
@@ -134,11 +134,11 @@ function variableFix(name: string, setting: readonly string[], host: Host): stri
 /** Sections of nexus.yaml that hold whatever a person writes there. */
 const FREE = /^(?:tools\.[^.]+\.|skills\.entries\.[^.]+\.config\.)/
 
-function configFix(path: string, host: Host): string {
+function configFix(path: string, host: Host): Pick<Advice, 'fix' | 'command'> {
   const [section = ''] = path.split('.')
   const file = fileOf(host)
-  if (FREE.test(path)) return ADVICE.freeSetting(path, file)
-  return host.hasSection(section) ? ADVICE.setting(path, file) : ADVICE.noSection(path, section, file)
+  if (FREE.test(path)) return { fix: ADVICE.freeSetting(path, file) }
+  return host.hasSection(section) ? ADVICE.setting(path, file) : { fix: ADVICE.noSection(path, section, file) }
 }
 
 function fileOf({ settingsFile, homeIsWorkspace }: Host): string {

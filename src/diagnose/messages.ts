@@ -27,13 +27,13 @@ export interface Misplaced {
 /** The words of every finding, by its code. They are made once, from facts; `finding` makes them safe to print. */
 export const MESSAGES = {
   invalid: () => words('Nexus cannot read it as a skill.', 'Run:'),
-  'cannot-load': ({ message, fix }: Words) => words(`Nexus cannot load it: ${message}.`, fix),
+  'cannot-load': (message: string) => ({ message: `Nexus cannot load it: ${message}.` }),
   'left-out': (names: string) =>
     words(`These files are not part of the skill, so neither the model nor commands get them: ${names}.`, LEFT_OUT_FIX),
   'no-loader': (agent: string) =>
     words(
       `${agent} has no tool that loads skills, so it cannot use it.`,
-      `Allow group:skills under tools: of ${agent} in nexus.yaml. nexus config show agents prints the line that denies it.`,
+      `Allow group:skills under tools: of ${agent} in nexus.yaml. To see the line that denies it:`,
     ),
   duplicate: (source: string, used: string) =>
     words(
@@ -86,7 +86,7 @@ export const MESSAGES = {
       'It is ready. Only a person can start it (disable-model-invocation), so it is not in the prompt.',
       `${mention === '' ? 'Remove' : `Write $${mention} in a message, or remove`} disable-model-invocation from its frontmatter.`,
     ),
-  nobody: () =>
+  'not-invocable': () =>
     words(
       'It is ready, but nothing can start it: disable-model-invocation blocks the model, user-invocable: false blocks people.',
       'Remove one of the two from its frontmatter.',
@@ -202,7 +202,10 @@ export const ADVICE = {
     return `${why}Set ${setting} in ${file}, for example: ${yaml}`
   },
   freeSetting: (path: string, file: string) => `Set it in ${file}, for example: ${asYaml(path)}`,
-  setting: (path: string, file: string) => `Set ${path} in ${file}, then run: nexus config check`,
+  setting: (path: string, file: string) => ({
+    fix: `Set ${path} in ${file}, then run:`,
+    command: ['config', 'check'],
+  }),
   noSection: (path: string, section: string, file: string) =>
     `nexus.yaml has no section ${section}, so this setting cannot exist. Require tools.${path} in the skill instead, and set it in ${file}: ${asYaml(`tools.${path}`)}`,
   settingsFile: (file: string, homeIsWorkspace: boolean) =>

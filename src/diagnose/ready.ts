@@ -22,7 +22,7 @@ export function aboutReady(skill: Skill, facts: Facts): readonly Finding[] {
 export function aboutLoading(skill: Skill, { examined }: Facts): readonly Finding[] {
   const problem = examined?.get(skill)?.problem
   if (!problem) return []
-  return [finding(problem.code, 'error', { ...problem, ...MESSAGES['cannot-load'](problem) })]
+  return [finding(problem.code, 'error', { ...problem, ...MESSAGES['cannot-load'](problem.message) })]
 }
 
 /** Files in its directory that commands and the model do not get. */
@@ -38,7 +38,11 @@ export function aboutLeftOut(skill: Skill, { examined }: Facts): readonly Findin
 
 function noLoader({ file }: Skill, { agentId }: Facts): Finding {
   const agent = agentId === undefined ? 'the agent' : `agent '${agentId}'`
-  return finding('no-loader', 'error', { path: file, ...MESSAGES['no-loader'](agent) })
+  return finding('no-loader', 'error', {
+    path: file,
+    ...MESSAGES['no-loader'](agent),
+    command: ['config', 'show', 'agents'],
+  })
 }
 
 function useOf(skill: Skill, facts: Facts): Finding {
@@ -50,7 +54,7 @@ function useOf(skill: Skill, facts: Facts): Finding {
     return { ...found, message: MESSAGES.modelOnly(found.message) }
   }
   const subject = 'disable-model-invocation'
-  if (!invocation.user) return finding('nobody', 'error', { path, subject, ...MESSAGES.nobody() })
+  if (!invocation.user) return finding('not-invocable', 'error', { path, subject, ...MESSAGES['not-invocable']() })
   const mention = /^[\w-]+$/.test(name) ? name : ''
   return finding('person-only', 'info', { path, subject, ...MESSAGES['person-only'](mention) })
 }

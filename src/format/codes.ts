@@ -30,7 +30,7 @@ export const FORMAT_CODES = {
   'yaml-directive': 'error',
   'yaml-multiple-documents': 'error',
   'yaml-too-complex': 'error',
-  'odd-blank': 'warning',
+  'odd-space': 'warning',
   'comment-in-value': 'warning',
   'name-missing': 'warning',
   'name-not-text': 'warning',

@@ -2,6 +2,7 @@ import type { Diagnostic, Edit } from '../kernel/index.ts'
 import { FORMAT_CODES, type FormatCode } from './codes.ts'
 import { FORMAT_LIMITS } from './limits.ts'
 import { type Facts, type Found, wordsOf } from './messages/messages.ts'
+import { asMember } from './messages/words.ts'
 
 /** Where a finding is, and what `validate --fix` writes; line and column from 1. */
 export interface Where {
@@ -39,7 +40,7 @@ export function createReport(path: string): Report {
       path,
       ...(line === undefined ? {} : { line }),
       ...(column === undefined ? {} : { column }),
-      fix,
+      ...asMember(fix),
       ...(subject === undefined ? {} : { subject }),
       ...(edit === undefined ? {} : { edit }),
     })

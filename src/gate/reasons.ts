@@ -120,7 +120,7 @@ function binFix(skill: Skill, names: readonly string[], context: GateContext): s
 
 function envWords(skill: Skill, name: string, context: GateContext): Pick<Words, 'fix' | 'setting' | 'broken'> {
   if (!isEnvName(name)) return { fix: `Fix ${skill.file}: '${name}' is not a valid name of a variable.` }
-  if (!skill.origin.trusted) return { fix: `Inspect the skill and run: nexus trust. Then set ${name} for it.` }
+  if (!skill.origin.trusted) return { fix: `Inspect the skill, trust its workspace, then set ${name} for it.` }
   const refused = context.rules.refusedVariable?.(name)
   if (refused !== undefined) return { fix: `Nexus never gives ${name} to commands: it ${refused}.` }
   const isKey = skill.metadata.primaryEnv === name

@@ -26,11 +26,12 @@ export async function examineSkill(skill: Skill, options: ExamineOptions = {}): 
 }
 
 function problemOf(skill: Skill, error: NexusError): NonNullable<Examined['problem']> {
-  const { message, path, cause, fix = MESSAGES.inspect(skill.directory) } = error
+  const { message, path, cause, fix, proposal } = error
+  const next = fix === undefined ? MESSAGES.inspect(skill.directory) : { fix, ...(proposal && { proposal }) }
   if (!isDiagnostic(cause))
-    return { code: 'cannot-load', message: message.replace(/\.$/, ''), path: path ?? skill.file, fix }
+    return { code: 'cannot-load', message: message.replace(/\.$/, ''), path: path ?? skill.file, ...next }
   const { code, line } = cause
-  return { code, message: cause.message, path: skill.file, ...(line !== undefined && { line }), fix }
+  return { code, message: cause.message, path: skill.file, ...(line !== undefined && { line }), ...next }
 }
 
 /** What the parser found, as `invalidSkill` keeps it. */

@@ -1,11 +1,15 @@
-import { NexusError, type ErrorCode, shellWord, toSafeLine } from '../kernel/index.ts'
+import { commandFix, NexusError, type ErrorCode, type ProposedCommand, toSafeLine } from '../kernel/index.ts'
 
 interface Words {
   readonly message: string
   readonly fix: string
+  readonly proposal?: ProposedCommand
 }
 
-const words = (message: string, fix: string): Words => ({ message, fix })
+const words = (message: string, fix: string | ReturnType<typeof commandFix>): Words => ({
+  message,
+  ...(typeof fix === 'string' ? { fix } : fix),
+})
 
 /** The words of every error of loading. Models read them, so a fix for a model names only what a model can do. */
 export const MESSAGES = {
@@ -27,13 +31,13 @@ export const MESSAGES = {
     const what = cause === undefined ? '' : `: ${cause}`
     return words(
       `Skill '${toSafeLine(name)}' cannot be read${toSafeLine(what)} (${toSafeLine(place)}).`,
-      fix ?? `Run: nexus skills validate ${shellWord(file)}`,
+      fix ?? commandFix('Run:', 'skills', 'validate', file),
     )
   },
   gone: (name: string, file: string) =>
     words(
       `Skill '${name}' not found any more: ${toSafeLine(file)} is gone.`,
-      'List the current skills: nexus skills list',
+      commandFix('List the current skills:', 'skills', 'list'),
     ),
   changing: (name: string, directory: string) =>
     words(
@@ -67,7 +71,7 @@ export const MESSAGES = {
     named: (path: string, skill: string) => `File '${path}' of skill '${skill}'`,
     tooLarge: () => 'Read parts of it with a command, such as head or grep.',
   },
-  inspect: (directory: string) => `Inspect it: nexus skills validate ${shellWord(directory)}`,
+  inspect: (directory: string) => commandFix('Inspect it:', 'skills', 'validate', directory),
   cancelled: (what: 'Loading the skill' | 'The search') => `${what} was cancelled.`,
 } as const
 
@@ -77,8 +81,8 @@ const BY_PATH = 'Ask for one of the available files by its path.'
 /** An error with these words. */
 export function errorOf(
   code: ErrorCode,
-  { message, fix }: Words,
+  { message, ...next }: Words,
   more: { readonly path?: string; readonly cause?: unknown } = {},
 ): NexusError {
-  return new NexusError(code, message, { fix, ...more })
+  return new NexusError(code, message, { ...next, ...more })
 }

@@ -1,6 +1,6 @@
 /** approvals: the one broker of a project. A person is asked about a recorded call, here or from another process. */
 import { coversCommand, type ShownCommand } from '../authorize/index.ts'
-import { type Call, errorMessage, NexusError } from '../kernel/index.ts'
+import { type Call, commandFix, errorMessage, NexusError } from '../kernel/index.ts'
 import type { Answer, Answered, Approval, Store } from '../store/index.ts'
 import type { ApprovalAnswer, ApprovalsBroker, Parts } from './types.ts'
 
@@ -41,7 +41,7 @@ export function createApprovals(
     const approval = await approvals.get(id)
     if (approval && !mayAnswer(given.by, approval)) {
       throw new NexusError('CALL_DENIED', `'${given.by}' may not answer the question ${id}.`, {
-        fix: 'Let a person answer it: nexus approvals answer',
+        ...commandFix('Let a person answer it:', 'approvals', 'answer', id),
       })
     }
     return approvals.answer(id, given)

@@ -139,7 +139,7 @@ async function decide(
   const mayRemember =
     !decision.limits.confirmation && JSON.stringify(call.arguments) === JSON.stringify(shown.arguments)
   if (mayRemember && (await broker.isRemembered(asked, command))) return { decision: allowed(decision, 'remembered') }
-  if (!broker.canAsk) return { decision: denied(decision, `${decision.question} Nobody is there to ask.`) }
+  if (!broker.canAsk) return { decision: denied(decision, `${decision.question} There is no terminal to ask in.`) }
   const { prefix, ...whole } = command
   const approval = { id: newId(), agentPath: agent.path, ...whole, ttlMs: APPROVAL_MS }
   return { decision, approval: mayRemember && prefix !== undefined ? { ...approval, prefix } : approval }
@@ -216,7 +216,17 @@ function refusalOf(decision: Decision, { agent, shown }: About, signal: AbortSig
     return failed('NOT_FOUND', leftOut?.message ?? reason)
   }
   const message = `The call of '${shown.tool}' was refused (${rule}): ${reason}`
-  return failed('PERMISSION_DENIED', message, { error: 'CALL_DENIED' })
+  const fix = denialFix(rule)
+  return failed('PERMISSION_DENIED', message, { error: 'CALL_DENIED', ...(fix !== undefined && { fix }) })
+}
+
+/** What the user can do about a rule of the policy; read by the model too. */
+function denialFix(rule: string): string | undefined {
+  const [list, entry] = [rule.split(' ', 1)[0], rule.slice(rule.indexOf(' ') + 1)]
+  if (list === 'deny') return `Only the user can allow it: remove ${entry} from tools.deny of the agent in nexus.yaml.`
+  if (list === 'ask')
+    return `Only the user can allow it: run Nexus in a terminal to answer, or remove ${entry} from tools.ask of the agent in nexus.yaml.`
+  return undefined
 }
 
 function unreadable(problem: string | undefined): Outcome | undefined {

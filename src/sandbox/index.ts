@@ -39,7 +39,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   return new LazySandbox({ kind: options.kind, facts, open: () => createSandbox(options) })
 }
 
-/** What keeps commands from being confined here, with the command that mends it; empty when a trial command ran well. */
+/** What keeps commands from being confined here, with the command that fixes it; empty when a trial command ran well. */
 export async function checkSandbox(options: SandboxOptions): Promise<readonly Diagnostic[]> {
   if (options.kind === 'none')
     return [

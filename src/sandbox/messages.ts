@@ -1,23 +1,29 @@
 /** messages: every sentence about commands that cannot run, one row a fault, from facts: what happened, why, and one next step. */
-import { type ErrorCode, NexusError } from '../kernel/index.ts'
+import { commandFix, type ErrorCode, NexusError, type ProposedCommand } from '../kernel/index.ts'
 
 /** One fault in words. */
 export interface Message {
   readonly code: ErrorCode
   readonly message: string
   readonly fix: string
+  readonly proposal?: ProposedCommand
 }
 
 /** Facts by name; paths and names as they are, quoted here. */
 type Facts<Names extends string> = Readonly<Record<Names, string>>
 
-const row = (code: ErrorCode, message: string, fix: string): Message => ({ code, message, fix })
+type Fix = string | ReturnType<typeof commandFix>
+
+const row = (code: ErrorCode, message: string, fix: Fix): Message => ({
+  ...{ code, message },
+  ...(typeof fix === 'string' ? { fix } : fix),
+})
 const invalid = (message: string, fix: string): Message => row('INVALID_ARGUMENT', message, fix)
 const quoted = (value: unknown): string => JSON.stringify(value) ?? String(value)
 
 /** The error of a fault. */
-export function sandboxError({ code, message, fix }: Message, cause?: unknown): NexusError {
-  return new NexusError(code, message, { fix, ...(cause !== undefined && { cause }) })
+export function sandboxError({ code, message, ...next }: Message, cause?: unknown): NexusError {
+  return new NexusError(code, message, { ...next, ...(cause !== undefined && { cause }) })
 }
 
 /** What a caller asked for and cannot have. */
@@ -41,6 +47,11 @@ export const REQUESTS = {
       `cwd ${quoted(cwd)} leads out of the workspace through a link.`,
       'Give a directory of the workspace itself.',
     ),
+  setting: (name: string, value: unknown) =>
+    invalid(`The option ${name} of the sandbox is ${String(value)}.`, 'Give a whole number above 0.'),
+  noProject: () => invalid('The option projectId of the sandbox is empty.', 'Give a name.'),
+  stateDir: (path: string) =>
+    invalid(`The option stateDir of the sandbox, ${quoted(path)}, is not an absolute path.`, 'Give an absolute path.'),
   notAbsolute: (what: string, path: unknown) =>
     invalid(`${what} ${quoted(path)} is not an absolute path.`, 'Give an absolute path.'),
   absent: (what: string, path: string) =>
@@ -82,6 +93,33 @@ export const REQUESTS = {
     ),
 } as const
 
+/** What a command changed and the workspace did not get: one note each. Paths are relative to the workspace. */
+export const NOT_KEPT = {
+  protectedChange: (path: string, protectedPath: string) =>
+    `Nexus did not keep the change of ${path}: commands may not change ${protectedPath}. Make the change outside the sandbox.`,
+  protectedRemoval: (path: string, protectedPath: string) =>
+    `Nexus did not remove ${path}: commands may not change ${protectedPath}. Remove it outside the sandbox.`,
+  special: (path: string) =>
+    `Nexus did not keep ${path}: it is a device, a pipe or a socket. Write to a regular file instead.`,
+  leavingLink: (path: string) =>
+    `Nexus did not keep ${path}: the link leads out of the workspace. Use a relative link to a file of the workspace.`,
+  changedMeanwhile: (path: string) =>
+    `Nexus did not change ${path}: another program changed it meanwhile. Run the command again.`,
+  removedMeanwhile: (path: string) =>
+    `Nexus did not remove ${path}: another program changed it meanwhile. Run the command again.`,
+  conflict: (path: string, beside: string) =>
+    `Nexus did not change ${path}: another program changed it meanwhile. The version of the command is ${beside}. Compare them: diff ${path} ${beside}`,
+  failed: (path: string, why: string) =>
+    `Nexus did not keep the change of ${path}: the system refused it (${why}). Check the rights of its directory.`,
+  /** All or nothing. */
+  tooMuch: (
+    changed: { readonly files: number; readonly bytes: number },
+    most: { readonly maxFiles: number; readonly maxBytes: number },
+  ) =>
+    `Nexus kept no change of the command: it changed ${changed.files} files with ${changed.bytes} bytes, and at most ${most.maxFiles} files and ${most.maxBytes} bytes are kept. Write less, or raise execution.workspace.maxFiles or execution.workspace.maxBytes in ~/.nexus/nexus.yaml.`,
+  all: (why: string) => `Nexus kept no change of the command: ${why}. Run: nexus doctor`,
+} as const
+
 /** What ends a sandbox, or a command in it. */
 export const FAILURES = {
   closed: () => row('SANDBOX_FAILED', 'The sandbox is closed.', 'Open a new one.'),
@@ -90,7 +128,7 @@ export const FAILURES = {
   noBash: ({ why }: Facts<'why'>) =>
     row('SANDBOX_FAILED', `The command did not start. bash failed: ${why}.`, 'Install bash.'),
   notStarted: ({ why }: Facts<'why'>) =>
-    row('SANDBOX_FAILED', `The command did not start. The sandbox failed: ${why}.`, 'Run: nexus doctor'),
+    row('SANDBOX_FAILED', `The command did not start. The sandbox failed: ${why}.`, commandFix('Run:', 'doctor')),
   runnerEnded: ({ said }: Facts<'said'>) =>
     row(
       'SANDBOX_FAILED',
@@ -105,13 +143,13 @@ export const FAILURES = {
     ),
 } as const
 
-const unavailable = (why: string, fix: string): Message =>
+const unavailable = (why: string, fix: Fix): Message =>
   row('SANDBOX_UNAVAILABLE', `Commands cannot be confined here: ${why}.`, fix)
 
 /** Why commands cannot be confined on this machine. Nothing was run. */
 export const UNAVAILABLE = {
   /** Anything without a row of its own. */
-  other: ({ why }: Facts<'why'>) => unavailable(why, 'Run: nexus doctor'),
+  other: ({ why }: Facts<'why'>) => unavailable(why, commandFix('Run:', 'doctor')),
   system: ({ system }: Facts<'system'>) =>
     unavailable(`the local sandbox needs Linux, and this is ${system}`, 'Use Linux.'),
   programs: (names: readonly string[], command: string) =>
@@ -130,7 +168,10 @@ export const UNAVAILABLE = {
         : `Type: ${command}`,
     ),
   runnerEnded: ({ said }: Facts<'said'>) =>
-    unavailable(`the process of the sandbox ended at once${said === '' ? '' : ` (${said})`}`, 'Run: nexus doctor'),
+    unavailable(
+      `the process of the sandbox ended at once${said === '' ? '' : ` (${said})`}`,
+      commandFix('Run:', 'doctor'),
+    ),
   runnerNotStarted: ({ why }: Facts<'why'>) =>
     unavailable(`the process of the sandbox did not start (${why})`, 'Install nexus-skills again.'),
   runnerMissing: ({ path }: Facts<'path'>) => unavailable(`the file ${path} is missing`, 'Install nexus-skills again.'),

@@ -60,7 +60,7 @@ export async function runTool(
   if (checked.type === 'invalid') return { outcome: failedBy('INVALID_PARAM', checked.message), notes: [] }
   if (checked.type === 'broken')
     return { outcome: failedBy('INTERNAL_ERROR', checked.message), notes: [], schemaProblem: checked.reason }
-  const run = (signal: AbortSignal): Promise<Outcome> => settle(tool, checked.arguments, { ...context, signal })
+  const run = (signal: AbortSignal): Promise<Outcome> => outcomeOf(tool, checked.arguments, { ...context, signal })
   return { outcome: plainOutcome(await runWatched(run, { tool, context, options })), notes: checked.notes }
 }
 
@@ -68,7 +68,7 @@ export async function runTool(
 const DEFAULT_GRACE_MS = 5_000
 
 /** Never rejects. */
-async function settle(tool: Tool, args: Parameters<Tool['execute']>[0], context: ToolContext): Promise<Outcome> {
+async function outcomeOf(tool: Tool, args: Parameters<Tool['execute']>[0], context: ToolContext): Promise<Outcome> {
   try {
     return toOutcome(tool.name, await tool.execute(args, context))
   } catch (error) {

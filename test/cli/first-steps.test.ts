@@ -89,7 +89,7 @@ test('list names what is not offered, and folders of other programs that are not
   put(join(folder, 'reader/SKILL.md'), SKILL.replace('NAME', 'reader'))
   mkdirSync(join(place.root, '.codex/skills'), { recursive: true })
   const { stderr } = await place.run(['skills', 'list'])
-  assert.match(stderr, /^\d held: .*greet/m)
+  assert.match(stderr, /^\d untrusted: .*greet/m)
   assert.match(
     stderr,
     /^Not searched: ~\/\.claude\/skills .*skills\.load\.extraDirs.*nexus skills list --skills-dir \//m,
@@ -188,4 +188,16 @@ test('an answer about a skill gives paths from the working directory, and its co
   assert.equal((await place.run(['skills', 'why', 'lower'])).code, 0)
   const fixed = /; or run: (nexus .*)$/m.exec((await place.run(['skills', 'why', 'colon'])).stdout)?.[1]
   assert.equal(fixed, 'nexus skills validate --fix ./skills/colon/SKILL.md')
+})
+
+test('list says how to trust a workspace whose skills are untrusted, and names them apart', async (t) => {
+  const place = new Place(t)
+  put(join(place.workspace, 'skills/mine/SKILL.md'), SKILL.replace('NAME', 'mine'))
+  for (const args of [[], ['--all']]) {
+    const { stderr } = await place.run(['skills', 'list', ...args])
+    assert.match(stderr, /^To let untrusted skills run, inspect them, then run: nexus trust$/m)
+    if (args.length === 0) assert.match(stderr, /^\d+ untrusted: .*mine/m)
+  }
+  await place.run(['trust', '--yes'])
+  assert.doesNotMatch((await place.run(['skills', 'list'])).stderr, /untrusted/)
 })

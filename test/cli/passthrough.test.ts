@@ -129,6 +129,7 @@ test('a command that policy denies ends with CALL_DENIED', async (t) => {
   const { code, stderr } = await run(place, 'none', ['--', 'true'])
   assert.equal(code, 1)
   assert.match(stderr, /error CALL_DENIED: /)
+  assert.match(stderr, /fix: .*remove run_command from tools\.deny of the agent in nexus\.yaml/)
 })
 
 test('where commands cannot be confined the error is SANDBOX_UNAVAILABLE with a fix, also in json', async (t) => {

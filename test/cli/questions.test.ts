@@ -118,10 +118,10 @@ test('yes lets the call run, the end of the input is no', { skip }, async (t) =>
   }
 })
 
-test('where nobody can be asked the refusal says so, and no person is said to have answered', async (t) => {
+test('without a terminal the refusal says so, and no person is said to have answered', async (t) => {
   const { place, args } = await asking(t)
   const { stderr } = await place.run(args)
-  assert.match(stderr, /Nobody is there to ask/)
+  assert.match(stderr, /There is no terminal to ask in/)
   assert.doesNotMatch(stderr, /A person said no/)
 })
 

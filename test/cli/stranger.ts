@@ -32,7 +32,7 @@ export const GOOD = skill(NAME, DESCRIPTION)
 
 /** A workspace and a home of their own, removed afterwards. */
 export class Desk {
-  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-mend-')))
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-fix-')))
   readonly workspace = join(this.root, 'workspace')
   readonly home = join(this.root, 'home')
   isTrusted = true
@@ -99,10 +99,10 @@ export interface Broken {
   /** What text and fix must say. */
   readonly says: RegExp
   /** What a person does who reads it, where that is more than copying a line or a command. */
-  readonly mend?: (desk: Desk, finding: Finding) => void
-  /** What is asked when it is mended; default pdf. */
+  readonly fix?: (desk: Desk, finding: Finding) => void
+  /** What is asked when it is fixed; default pdf. */
   readonly then?: string
-  /** It is as its author wants it, so there is nothing to mend. */
+  /** It is as its author wants it, so there is nothing to fix. */
   readonly isFine?: true
   readonly skip?: string | false
 }
@@ -110,8 +110,8 @@ export interface Broken {
 const MAX_STEPS = 3
 
 /** Breaks the skill, asks why, follows the answer to the letter, and asks again until it is offered. */
-export function mends(what: string, broken: Broken): void {
-  test(`${what}: why names the cause, and following it mends the skill`, { skip: broken.skip ?? false }, async (t) => {
+export function fixes(what: string, broken: Broken): void {
+  test(`${what}: why names the cause, and following it fixes the skill`, { skip: broken.skip ?? false }, async (t) => {
     const desk = new Desk(t)
     broken.break(desk)
     let answer = await desk.why(broken.ask ?? 'pdf')
@@ -123,7 +123,7 @@ export function mends(what: string, broken: Broken): void {
     for (let step = 0; step < MAX_STEPS; step++) {
       const next = step === 0 ? finding : answer.findings.find(({ severity }) => severity === 'error')
       if (next === undefined) break
-      if (broken.mend) broken.mend(desk, next)
+      if (broken.fix) broken.fix(desk, next)
       else follow(next, desk.workspace)
       answer = await desk.why(broken.then ?? 'pdf')
     }

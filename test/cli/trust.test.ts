@@ -200,3 +200,19 @@ test('--list with --remove or with a directory is wrong use', async (t) => {
     assert.match(stderr, /takes no .*\n {2}fix: Type: nexus trust --list/)
   }
 })
+
+test('a file given as a directory is reported as a file, with its directory as the fix', async (t) => {
+  const place = new Place(t)
+  writeFileSync(join(place.workspace, 'nexus.yaml'), 'skills: {}\n')
+  for (const args of [
+    ['trust', 'nexus.yaml'],
+    ['skills', 'list', '--skills-dir', 'nexus.yaml'],
+  ]) {
+    const { code, stderr } = await place.run(args)
+    assert.equal(code, 2)
+    assert.match(
+      stderr,
+      /nexus\.yaml is a file, not a directory\.\n {2}fix: Give its directory: (?:\.|\/\S+\/workspace)$/m,
+    )
+  }
+})

@@ -151,8 +151,8 @@ describe('names that stand for something elsewhere', () => {
     ['permissions: {defaultPreset: mine}', '1:15 config-unknown-name', /Use one of: yolo, trusted, sandboxed, worker/],
     ['permissions: {presets: {a: {extends: nothing}}}', '1:29 config-unknown-name', /no preset "nothing"/],
     ['permissions: {presets: {yolo: {}}}', '1:25 config-bad-key', /built in and cannot be redefined/],
-    ['permissions: {presets: {a: {extends: a}}}', '1:29 config-circle', /leads back to itself/],
-    ['agents: [{id: a, extends: a}]', '1:18 config-circle', /leads back to itself/],
+    ['permissions: {presets: {a: {extends: a}}}', '1:29 config-cycle', /leads back to itself/],
+    ['agents: [{id: a, extends: a}]', '1:18 config-cycle', /leads back to itself/],
   ]
   for (const [user, found, words] of CASES) {
     it(`must exist and end somewhere: ${user}`, async () => {

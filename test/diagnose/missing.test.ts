@@ -138,7 +138,7 @@ test('a copy in the same source is told apart from one in a lower tier', () => {
 
 test('a skill that nobody may start, or only the model, is said to be so', () => {
   const nobody = { ...copy('pdf'), invocation: { model: false, user: false } }
-  assert.equal(diagnose('pdf', { catalog: catalogOf([nobody]) }).findings[0]?.code, 'nobody')
+  assert.equal(diagnose('pdf', { catalog: catalogOf([nobody]) }).findings[0]?.code, 'not-invocable')
   const model = { ...copy('pdf'), invocation: { model: true, user: false } }
   const catalog = catalogOf([model])
   const [first] = diagnose('pdf', { catalog, index: renderIndex(catalog, { budgetChars: 12_000 }) }).findings

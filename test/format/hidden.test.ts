@@ -102,7 +102,7 @@ for (const [yaml, place] of [
 ] as const) {
   test(`a hidden character in a key that gates is named with its place: ${JSON.stringify(yaml)}`, () => {
     const { diagnostics } = parseSkill(`---\nname: a\ndescription: b\n${yaml}\n---\n`, { path: 'p' })
-    const found = diagnostics.find(({ code }) => code === 'odd-blank')
+    const found = diagnostics.find(({ code }) => code === 'odd-space')
     assert.match(found?.message ?? '', /^The key "(?:requires|openclaw)" contains U\+200B/)
     assert.equal(`${found?.line}:${found?.column}`, place)
   })

@@ -67,7 +67,7 @@ for (const [what, [yaml, line, column]] of Object.entries(ODD_BLANKS)) {
     const { document, diagnostics } = parse(HEAD + yaml)
     assert.ok(document, 'it loads: to YAML it is a letter')
     const [found, ...more] = diagnostics
-    assert.deepEqual([found?.code, found?.severity, found?.line, found?.column], ['odd-blank', 'warning', line, column])
+    assert.deepEqual([found?.code, found?.severity, found?.line, found?.column], ['odd-space', 'warning', line, column])
     assert.match(`${found?.message} ${found?.fix}`, /U\+(?:00A0|3000|200B)[ ,].*common space/)
     assert.deepEqual(more, [])
   })
@@ -79,7 +79,7 @@ test('a description that such a blank hides is told with the blank', () => {
   assert.deepEqual(
     diagnostics.map(({ code, line }) => [code, line]),
     [
-      ['odd-blank', 3],
+      ['odd-space', 3],
       ['description-missing', 3],
     ],
   )

@@ -141,7 +141,7 @@ test('the fix for a variable of an untrusted copy is to trust it first, and name
       ['untrusted', 'Inspect the skill, then run: nexus trust', undefined],
       ...['GH_TOKEN', 'GH_HOST'].map((name) => [
         'env',
-        `Inspect the skill and run: nexus trust. Then set ${name} for it.`,
+        `Inspect the skill, trust its workspace, then set ${name} for it.`,
         undefined,
       ]),
     ],

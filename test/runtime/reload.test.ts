@@ -120,7 +120,7 @@ test('what changed between the start and the watch is met when the watch is read
 })
 
 test(
-  'a refresh that fails keeps the old catalog and is told, and the next change mends it',
+  'a refresh that fails keeps the old catalog and is told, and the next change fixes it',
   { timeout: 30_000 },
   async (t) => {
     const shop = workshop(t)

@@ -25,7 +25,9 @@ test('a workspace that is too large to be looked at is refused, and the look aft
   assert.ok(guard)
   for (let index = 0; index < 300; index++) writeFileSync(join(workspace, 'zz', `more${index}`), '')
   mkdirSync(join(workspace, 'zz/.vscode'))
-  assert.deepEqual(await removeAppeared(guard), ['zz/.vscode: removed: it is protected and commands may not create it'])
+  assert.deepEqual(await removeAppeared(guard), [
+    'zz/.vscode: removed. Commands may not create it. Create it outside the sandbox.',
+  ])
 })
 
 test('a look that could not see everything removes what stands at the top, and says so', async (context) => {

@@ -167,8 +167,8 @@ describe('project scope', () => {
     const files = await Promise.all(
       ['sql', 'postgres'].map(async (room) => (await readdir(join(source, room))).map((file) => join(room, file))),
     )
-    // The schema belongs to the database: its steps and its version have no project.
-    for (const file of files.flat().filter((each) => !/(migrate|migrations|schema)\.ts$/.test(each))) {
+    // The schema and the status are of the database: they have no project.
+    for (const file of files.flat().filter((each) => !/(migrate|migrations|schema|status)\.ts$/.test(each))) {
       const text = await readFile(join(source, file), 'utf8')
       // A condition may itself contain templates: they are cut out before the outer one is read.
       const flat = text.replace(/\$\{[^`{}]*(`[^`]*`)?[^`{}]*(`[^`]*`|'[^']*')?[^`{}]*\}/g, '…')

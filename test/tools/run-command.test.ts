@@ -180,7 +180,7 @@ describe('the description of run_command', () => {
   it('names system, directory, what is not there and what does not last', async () => {
     assert.equal(
       await describedBy({}),
-      'Run a bash command line on Linux in a sandbox. It starts in the workspace /home/me/shop. There is no network: commands cannot download or install anything. Files last only in the workspace; the home directory and /tmp are empty for each command. Returns exit code, stdout and stderr. Default time limit 30 s.',
+      'Run a bash command line on Linux in a sandbox. It starts in the workspace /home/me/shop. There is no network: commands cannot download or install anything. Only files in the workspace are kept. The home directory and /tmp are empty for each command. Returns exit code, stdout and stderr. The default time limit is 30 s.',
     )
   })
 

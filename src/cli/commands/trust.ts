@@ -87,7 +87,8 @@ async function giveTrust(loaded: LoadedConfig, invocation: Invocation): Promise<
 function checkDirectory(given: string | undefined, { workspace: { directory } }: LoadedConfig): void {
   if (given === undefined) return
   const stat = statSync(given, { throwIfNoEntry: false })
-  if (!stat?.isDirectory()) throw errorOf('FILE_NOT_FOUND', MESSAGES.trustNoDirectory(given))
+  if (!stat) throw errorOf('FILE_NOT_FOUND', MESSAGES.trustNoDirectory(given))
+  if (!stat.isDirectory()) throw errorOf('INVALID_ARGUMENT', MESSAGES.notADirectory(given))
   const own = statSync(directory)
   if (own.ino === stat.ino && own.dev === stat.dev) return
   throw errorOf('INVALID_ARGUMENT', MESSAGES.trustPartOfWorkspace(given, directory))

@@ -19,6 +19,7 @@ export const NOTES = {
   // Skills
   noneReady: () => 'No skill is ready.',
   othersHint: (line: string) => `For the reasons: ${line}`,
+  trustHint: (line: string) => `To let untrusted skills run, inspect them, then run: ${line}`,
   duplicateOf: (winner: string) => `duplicate of ${winner}`,
   shadowedBy: (winner: string, file: string) => `shadowed by ${winner} (${file})`,
   unreadFolder: (path: string, line: string) =>
@@ -108,7 +109,7 @@ export const HEADLINES = {
   ready: {
     'over-budget-omitted': 'is ready, but left out of the prompt',
     'person-only': 'is ready, for people only',
-    nobody: 'is ready, but neither a model nor a person may start it',
+    'not-invocable': 'is ready, but neither a model nor a person may start it',
     'no-loader': 'is ready, but its agent cannot load it',
   } as Readonly<Record<string, string>>,
 } as const

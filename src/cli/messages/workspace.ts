@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { commandFix, shellWord, toSafeLine } from '../../kernel/index.ts'
 import type { Messages } from './message.ts'
 
@@ -13,6 +14,10 @@ export const WORKSPACE_MESSAGES = {
       '--path',
       given,
     ),
+  }),
+  notADirectory: (given: string) => ({
+    message: `${toSafeLine(given)} is a file, not a directory.`,
+    fix: `Give its directory: ${shellWord(dirname(given))}`,
   }),
   untrusted: (why: string, where: { directory: string; configFile?: string | undefined }) => ({
     message: why,

@@ -55,7 +55,8 @@ export function reasonsText(reasons: readonly HeldReason[]): string {
 export function printHint({ held, shadowed, invalid }: Catalog, invocation: Invocation): void {
   const { terminal } = invocation
   const groups = {
-    held: held.map(({ skill }) => skill.name),
+    untrusted: held.filter(isUntrusted).map(({ skill }) => skill.name),
+    held: held.filter((each) => !isUntrusted(each)).map(({ skill }) => skill.name),
     shadowed: shadowed.map(({ skill }) => skill.name),
     invalid: invalid.map(({ name }) => name),
   }
@@ -65,6 +66,14 @@ export function printHint({ held, shadowed, invalid }: Catalog, invocation: Invo
   if (lines.length === 0) return
   const reasons = terminal.commandLine(whereArgs(['skills', 'list', '--all'], invocation))
   terminal.note(terminal.paintNote('dim', [...lines, NOTES.othersHint(reasons)].join('\n')))
+  printTrustHint(held, terminal)
+}
+
+const isUntrusted = ({ reasons }: Catalog['held'][number]): boolean => reasons.some(({ code }) => code === 'untrusted')
+
+/** What lifts the one reason that all skills of an untrusted workspace have. */
+export function printTrustHint(held: Catalog['held'], terminal: Terminal): void {
+  if (held.some(isUntrusted)) terminal.note(NOTES.trustHint(terminal.commandLine(['trust'])))
 }
 
 /** More names are only counted. */

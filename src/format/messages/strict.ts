@@ -1,7 +1,8 @@
+import { commandFix } from '../../kernel/index.ts'
 import { type Expected } from './fields.ts'
 import { shown, type Words, write } from './words.ts'
 
-const FLAT = 'Run: nexus skills migrate --to flat'
+const FLAT = commandFix('Rewrite it as plain strings:', 'skills', 'migrate', '--to', 'flat')
 const MOVE_TEXT = 'Move details into files under references/, and link to them.'
 
 /** What an installer may not be given. */
@@ -30,7 +31,10 @@ export const STRICT_MESSAGES = {
   'metadata-text': (client?: string): Words =>
     client === undefined
       ? ['metadata is text, not keys with values.', FLAT]
-      : [`metadata is text, not keys with values. ${client} ignores it.`, 'Run: nexus skills migrate'],
+      : [
+          `metadata is text, not keys with values. ${client} ignores it.`,
+          commandFix('Rewrite it for Nexus:', 'skills', 'migrate'),
+        ],
   'metadata-value': (key: string, kind: string, text?: string): Words => [
     `metadata.${key} is ${kind}. The specification allows only text.`,
     text === undefined ? FLAT : write(`${key}: ${JSON.stringify(text)}`),

@@ -17,7 +17,7 @@ export type Wanted = { readonly key: string; readonly wanted: 'flag' | 'mapping'
 
 const QUOTE_IT = 'Put quotes around the whole value.'
 
-function syntaxWords(fault: SyntaxFault): Words {
+function syntaxWords(fault: SyntaxFault): readonly [message: string, fix: string] {
   switch (fault.kind) {
     case 'quote':
       return [`The closing ${fault.quote} is missing.`, `Write ${fault.quote} at the end of the value, too.`]
@@ -181,7 +181,7 @@ export const YAML_MESSAGES = {
     `Nexus did not read the frontmatter: it has more than ${limit} ${what}.`,
     'Move data into a file beside SKILL.md.',
   ],
-  'odd-blank': (hidden: string, key?: string): Words =>
+  'odd-space': (hidden: string, key?: string): Words =>
     key === undefined
       ? [
           `${hidden} after the dash is not a space in YAML. The line is text, not an entry of a list.`,

@@ -9,6 +9,7 @@ import { createCollector, type Subject } from './findings.ts'
 import { checkOpenclaw } from './openclaw.ts'
 import { type Places, placesIn } from './places.ts'
 import { checkSpec, SPEC_KEYS } from './spec.ts'
+import { asMember } from '../messages/words.ts'
 
 export interface CheckOptions {
   /** The path that diagnostics name; never opened. */
@@ -98,7 +99,7 @@ function collect(
   } catch (error) {
     const facts = [error instanceof Error ? error.message : String(error)]
     const [message, fix] = wordsOf({ code: 'parser-failed', facts })
-    found.push({ code: 'parser-failed', severity: 'error', message, path, fix })
+    found.push({ code: 'parser-failed', severity: 'error', message, path, ...asMember(fix) })
   }
   return found
 }

@@ -6,6 +6,7 @@ import { type Facts, wordsOf } from '../messages/messages.ts'
 import { LAST } from '../report.ts'
 import { type Profile, STRICT_CODES, type StrictCode } from './codes.ts'
 import type { Places } from './places.ts'
+import { asMember } from '../messages/words.ts'
 
 /** Where a finding is: at a key of the frontmatter or at an offset of the body. */
 export type At = { readonly key: KeyPath } | { readonly body: number }
@@ -37,7 +38,7 @@ export function createCollector(
       const [words, fix] = wordsOf({ code, facts })
       const message = count === FORMAT_LIMITS.maxFindings ? `${words} ${LAST}` : words
       const place = 'key' in at ? places.key(at.key) : places.body(at.body)
-      found.push({ code, severity, message, path, ...place, fix })
+      found.push({ code, severity, message, path, ...place, ...asMember(fix) })
     },
   }
 }

@@ -18,6 +18,7 @@ import { isReadField, mergeAliases, underAlias } from './merge.ts'
 import { movedUp } from './move-up.ts'
 import { commentsIn, pairOf, readTree, regionOf, type Tree } from './region.ts'
 import { readBack, type Rewritten, type RewriteOptions, unchanged } from './rewritten.ts'
+import { asMember } from '../messages/words.ts'
 
 const WHY_NEXUS = 'gating and display fields stand directly under metadata, as YAML'
 const WHY_FLAT = 'for clients that accept only text under metadata; Nexus reads it back'
@@ -116,7 +117,7 @@ function note(about: Found & { readonly code: WriteCode }, { tree, layout, optio
     path: options.path,
     line: layout.blank.length + 2 + line,
     column: 1,
-    fix,
+    ...asMember(fix),
   }
 }
 

@@ -36,7 +36,7 @@ function checkKey(key: unknown, problems: YamlProblem[]): void {
   const isPlain = isScalar(key) && key.type === Scalar.PLAIN
   if (!isScalar(key) || at < 0 || !(KNOWN.has(seen) || (at === 0 && isPlain))) return
   problems.push({
-    ...found('odd-blank', unseenIn(name), seen),
+    ...found('odd-space', unseenIn(name), seen),
     offset: (key.range?.[0] ?? 0) + (isPlain ? 0 : 1) + at,
   })
 }
@@ -46,5 +46,5 @@ function checkEntry(node: unknown, problems: YamlProblem[]): void {
   if (!isScalar(node) || node.type !== Scalar.PLAIN) return
   const { source = '', range } = node
   if (source.startsWith('-') && firstUnseen(source) === 1)
-    problems.push({ ...found('odd-blank', codePointOf(source.slice(1))), offset: range?.[0] ?? 0 })
+    problems.push({ ...found('odd-space', codePointOf(source.slice(1))), offset: range?.[0] ?? 0 })
 }

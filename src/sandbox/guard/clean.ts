@@ -39,7 +39,7 @@ export async function removeAppeared(before: Guarded, options: CleanOptions = {}
       const { closed, isComplete } = await listProtected(tree, {
         maxEntries: options.maxEntries ?? MAX_LOOKED_AT,
         onFound: (path) => {
-          // What a directory held that nobody could look into before is perhaps the user's own.
+          // What was in a closed directory before is perhaps the user's own.
           const mayBeOld = before.closed.some((directory) => path.startsWith(`${directory}/`))
           if (!known.has(path)) notes.push(takeAway(tree, path, mayBeOld ? { keepsAside: true } : options))
           known.add(path)
@@ -61,17 +61,17 @@ export async function removeAppeared(before: Guarded, options: CleanOptions = {}
 }
 
 const INCOMPLETE =
-  'ATTENTION: the command left so much behind that not all of it could be looked at. Protected places at the top of the workspace were removed; below it there may be others (.git/hooks, .claude, .vscode …): look before you use it'
+  'ATTENTION: Nexus did not inspect all that the command made: there is too much of it. It removed protected files at the top of the workspace. Below it there may be others (.git/hooks, .claude, .vscode …). Inspect the workspace before you use it.'
 
 /** A command that closes the workspace itself must not keep us out. */
 function openWorkspace({ workspace, mode }: Guarded, notes: string[]): void {
   const found = lstatSync(workspace)
   if ((found.mode & 0o700) === 0o700 || (found.mode & 0o777) === mode) return
   chmodSync(workspace, mode)
-  notes.push(`.: its mode is ${mode.toString(8)} again: the command had closed it`)
+  notes.push(`.: Nexus set its mode to ${mode.toString(8)} again, because the command had closed it.`)
 }
 
-/** Under a name that nobody acts upon at once, and then away: what cannot be removed is harmless by then. */
+/** Renames it first, so that what cannot be removed is harmless under its new name. */
 function takeAway(tree: Tree, path: string, { keepsAside = false }: CleanOptions): string {
   let aside: string
   try {
@@ -80,12 +80,12 @@ function takeAway(tree: Tree, path: string, { keepsAside = false }: CleanOptions
     return notPutRight(path, error)
   }
   if (keepsAside)
-    return `${path}: moved to ${aside}: it is protected, and appeared under a command that was cut off; if it is yours, move it back`
+    return `${path}: moved to ${aside}. Commands may not create it, and it appeared under a command that was cut off. If it is yours, type: mv ${aside} ${path}`
   try {
     tree.removeAll(aside)
-    return `${path}: removed: it is protected and commands may not create it`
+    return `${path}: removed. Commands may not create it. Create it outside the sandbox.`
   } catch {
-    return `${path}: moved to ${aside} because it could not be removed: it is protected and commands may not create it`
+    return `${path}: moved to ${aside}, because removing it failed. Commands may not create it. Remove it outside the sandbox.`
   }
 }
 
@@ -105,12 +105,12 @@ function moveAside(tree: Tree, path: string): string {
 function openUp(tree: Tree, path: string): string {
   try {
     tree.openUp(path)
-    return `${path}: its mode is 700 now: the command had closed it`
+    return `${path}: Nexus set its mode to 700, because the command had closed it.`
   } catch (error) {
     return notPutRight(path, error)
   }
 }
 
 function notPutRight(path: string, error: unknown): string {
-  return `${path}: changed by the command in a place that is protected, and could not be put right (${(error as Error).message}): look at it`
+  return `${path}: the command changed it although it is protected, and undoing that failed (${(error as Error).message}). Inspect it before you use it.`
 }

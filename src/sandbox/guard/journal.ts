@@ -65,7 +65,7 @@ async function replay(guarded: Guarded, options: CleanOptions): Promise<{ notes:
     const why = (error as Error).message
     return {
       notes: [
-        `protected places that a command may have made could not be looked for (${why}); it is tried again at the next start`,
+        `Nexus did not search for protected files that a command may have made (${why}). It tries again at the next start.`,
       ],
       isDone: false,
     }

@@ -1,15 +1,15 @@
 /** options: what an operator may set for the local sandbox, and its defaults. */
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { NexusError } from '../../kernel/index.ts'
 import type { MirrorLimits } from '../mirror/scan.ts'
 import type { CommandLimits } from '../runner/protocol.ts'
+import { REQUESTS, sandboxError } from '../messages.ts'
 
 /** The local sandbox: bubblewrap through `@anthropic-ai/sandbox-runtime`, in a runner process of its own. Linux only. */
 export interface LocalOptions {
   readonly kind: 'local'
   readonly projectId: string
-  /** Where stages, placed skills and mirrors lie; default `/var/lib/nexus` for root, else `<nexusHome>/state`. */
+  /** Where stages, placed skills and mirrors are; default `/var/lib/nexus` for root, else `<nexusHome>/state`. */
   readonly stateDir?: string
   /** Default `~/.nexus`. */
   readonly nexusHome?: string
@@ -19,7 +19,7 @@ export interface LocalOptions {
   readonly mirror?: Partial<MirrorLimits>
   /** Default a mirror. `direct`: the workspace itself, for a normal user whose workspace is too large to mirror; root always has a mirror. */
   readonly workspaceMode?: 'auto' | 'mirror' | 'direct'
-  /** Directories in which bubblewrap, socat and ripgrep are looked for; default the system's. */
+  /** Directories in which bubblewrap, socat and ripgrep are searched for; default the system's. */
   readonly programDirectories?: readonly string[]
   /** `LANG` and `TZ` of commands; default `C.UTF-8` and `UTC`. */
   readonly language?: string
@@ -86,13 +86,9 @@ function given<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], un
 
 function checkSettings({ limits, mirror, uidBase, projectId, stateDir }: LocalSettings): void {
   for (const [name, value] of Object.entries({ ...limits, ...mirror, uidBase })) {
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw invalid(`${name} is ${value}; it must be a whole number above 0`)
+    if (!Number.isSafeInteger(value) || value < 1) throw sandboxError(REQUESTS.setting(name, value))
   }
-  if (typeof projectId !== 'string' || projectId === '' || projectId.includes('\0')) throw invalid('projectId is empty')
-  if (!isAbsolute(stateDir)) throw invalid(`stateDir ${JSON.stringify(stateDir)} is not an absolute path`)
-}
-
-function invalid(message: string): NexusError {
-  return new NexusError('INVALID_ARGUMENT', `sandbox: ${message}`)
+  if (typeof projectId !== 'string' || projectId === '' || projectId.includes('\0'))
+    throw sandboxError(REQUESTS.noProject())
+  if (!isAbsolute(stateDir)) throw sandboxError(REQUESTS.stateDir(stateDir))
 }

@@ -5,7 +5,7 @@ import { isAbsolute, join } from 'node:path'
 import { errorMessage, makeDirectory, toSafeLine } from '../../kernel/index.ts'
 import type { Guarded } from '../guard/clean.ts'
 import { listProtected } from '../guard/look.ts'
-import { REQUESTS, sandboxError } from '../messages.ts'
+import { NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
 import { MAX_DEPTH, Tree } from '../guard/tree.ts'
 import { contains } from '../request.ts'
 import type { Mount } from '../runner/protocol.ts'
@@ -16,7 +16,7 @@ import { identityDirectory, type ProjectState } from './state.ts'
 
 /** Commands of one workspace that may run at the same time; each has a mirror of its own. */
 const MAX_MIRRORS = 4
-/** Entries that are looked at for protected places when the workspace is used directly. */
+/** Entries that are searched for protected places when the workspace is used directly. */
 const MAX_LOOKED_AT = 200_000
 const MAX_NOTES = 20
 
@@ -122,7 +122,7 @@ export class Mirrors {
         } catch (error) {
           removeTree(mirror.directory)
           pool.giveUp()
-          return [`the command's changes were not taken back: ${toSafeLine(errorMessage(error))}`]
+          return [NOT_KEPT.all(toSafeLine(errorMessage(error)))]
         }
       },
     }

@@ -1,6 +1,7 @@
 /** push: carries what a command changed in a mirror back to the workspace, and refuses what may not leave the sandbox. */
 import { posix } from 'node:path'
 import { errorCode, errorMessage } from '../../kernel/index.ts'
+import { NOT_KEPT } from '../messages.ts'
 import { protectedPlace } from '../guard/protected.ts'
 import type { Listing, MirrorLimits } from './scan.ts'
 import type { Entry, Owner, Tree } from '../guard/tree.ts'
@@ -33,15 +34,13 @@ export class Push {
   carry(): string[] {
     const { after, pairs, limits, mirror } = this.#options
     for (const path of after.others) {
-      this.#refuse(path, 'it is a device, a pipe or a socket')
+      this.#refuse(path, NOT_KEPT.special(path))
     }
     const changed = [...after.entries].filter(([path, entry]) => !isSame(pairs.get(path)?.mirror, entry))
     const bytes = changed.reduce((sum, [, entry]) => sum + entry.size, 0)
     if (changed.length > limits.maxFiles || bytes > limits.maxBytes) {
       for (const [path] of changed) this.#forget(path)
-      return [
-        `nothing was taken back: the command changed ${changed.length} files with ${bytes} bytes; at most ${limits.maxFiles} and ${limits.maxBytes} (execution.workspace.maxFiles, .maxBytes)`,
-      ]
+      return [NOT_KEPT.tooMuch({ files: changed.length, bytes }, limits)]
     }
     for (const [path, pair] of [...pairs].reverse()) {
       const now = after.entries.get(path)
@@ -56,13 +55,18 @@ export class Push {
   #takeRemoval(path: string, pair: Pair): void {
     const { host, pairs } = this.#options
     pairs.delete(path)
-    const place = this.#protection(path, pair.host.kind)
-    if (place !== undefined) return this.#note(path, `removing it was not taken over: ${place} is protected`)
+    const protectedPath = this.#protection(path, pair.host.kind)
+    if (protectedPath !== undefined) {
+      this.#notes.push(NOT_KEPT.protectedRemoval(path, protectedPath))
+      return
+    }
     this.#guard(path, () => {
       const now = host.entry(path)
       if (!now) return
-      if (now.stamp !== pair.host.stamp)
-        return this.#note(path, 'the command removed it, but it changed on the host meanwhile: kept')
+      if (now.stamp !== pair.host.stamp) {
+        this.#notes.push(NOT_KEPT.removedMeanwhile(path))
+        return
+      }
       if (now.kind === 'directory' && host.names(path).length > 0) return
       host.remove(path, now.kind)
     })
@@ -70,18 +74,18 @@ export class Push {
 
   #takeChange(path: string, entry: Entry): void {
     const { host, pairs } = this.#options
-    const why = this.#refusal(path, entry)
-    if (why !== undefined) return this.#refuse(path, why)
+    const note = this.#refusal(path, entry)
+    if (note !== undefined) return this.#refuse(path, note)
     this.#makeParents(posix.dirname(path))
     const before = pairs.get(path)
     const now = host.entry(path)
     const isDirectory = entry.kind === 'directory'
-    if (isDirectory && now?.kind === 'directory') return this.#settle(path, entry)
+    if (isDirectory && now?.kind === 'directory') return this.#pair(path, entry)
     if (now && now.stamp !== before?.host.stamp) return this.#keepBeside(path, entry)
     if (isDirectory) host.makeDirectory(path, { mode: entry.mode, owner: this.#hostOwner(path) })
     else if (entry.kind === 'link') replaceLink(host, path, entry)
     else this.#writeFile(path, { entry, now, before })
-    this.#settle(path, entry)
+    this.#pair(path, entry)
   }
 
   #writeFile(
@@ -95,27 +99,27 @@ export class Push {
   }
 
   #refusal(path: string, entry: Entry): string | undefined {
-    const place = this.#protection(path, entry.kind)
-    if (place !== undefined) return `${place} is protected`
+    const protectedPath = this.#protection(path, entry.kind)
+    if (protectedPath !== undefined) return NOT_KEPT.protectedChange(path, protectedPath)
     const leaves = entry.kind === 'link' && !staysInside(path, entry.target ?? '')
-    return leaves ? 'it is a link that leaves the workspace' : undefined
+    return leaves ? NOT_KEPT.leavingLink(path) : undefined
   }
 
   /** Both sides are equal now. */
-  #settle(path: string, entry: Entry): void {
+  #pair(path: string, entry: Entry): void {
     const { host, pairs } = this.#options
     const result = host.entry(path)
     if (result) pairs.set(path, { host: result, mirror: entry })
   }
 
-  /** Both sides changed it: the host's stays, the command's lies beside it. */
+  /** Both sides changed it: the host's stays, the command's is written beside it. */
   #keepBeside(path: string, entry: Entry): void {
     const { host, mirror } = this.#options
-    if (entry.kind !== 'file') return this.#refuse(path, 'it changed on the host meanwhile')
+    if (entry.kind !== 'file') return this.#refuse(path, NOT_KEPT.changedMeanwhile(path))
     let beside = `${path}.nexus-conflict`
     for (let number = 2; host.entry(beside); number++) beside = `${path}.nexus-conflict-${number}`
     host.copyFrom(mirror, path, { to: beside, mode: entry.mode, owner: this.#hostOwner(path), mustBeNew: true })
-    this.#refuse(path, `it changed on the host meanwhile; the command's version is ${beside}`)
+    this.#refuse(path, NOT_KEPT.conflict(path, beside))
   }
 
   #makeParents(directory: string): void {
@@ -142,17 +146,13 @@ export class Push {
     try {
       step()
     } catch (error) {
-      this.#refuse(path, `it could not be carried over (${errorCode(error) ?? errorMessage(error)})`)
+      this.#refuse(path, NOT_KEPT.failed(path, errorCode(error) ?? errorMessage(error)))
     }
   }
 
-  #refuse(path: string, why: string): void {
-    this.#note(path, `not taken back: ${why}`)
+  #refuse(path: string, note: string): void {
+    this.#notes.push(note)
     this.#forget(path)
-  }
-
-  #note(path: string, text: string): void {
-    this.#notes.push(`${path}: ${text}`)
   }
 
   #forget(path: string): void {
@@ -172,7 +172,7 @@ function isSame(before: Entry | undefined, now: Entry): boolean {
 }
 
 /**
- * True when a link can only lead to places inside: a relative target whose `..` all stand at its beginning and
+ * True when a link can only lead to places inside: a relative target whose `..` are all at its beginning and
  * do not climb above the workspace. A later `..` could follow another link first and come out elsewhere.
  */
 export function staysInside(path: string, target: string): boolean {

@@ -197,6 +197,9 @@ function ignoreBrokenPipe(stream: NodeJS.WritableStream): void {
 }
 
 function limitNotes(code: number | null): string[] {
-  if (code === 153) return ['exit code 153 means SIGXFSZ: the command wrote a file larger than the file size limit']
+  if (code === 153)
+    return [
+      'The command wrote a file larger than the file size limit. Write smaller files, or raise execution.limits.fileSizeBytes in ~/.nexus/nexus.yaml.',
+    ]
   return []
 }

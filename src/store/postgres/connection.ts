@@ -5,7 +5,7 @@ import { POSTGRES } from '../messages.ts'
 import { storeError } from '../rules.ts'
 import type { Connection, Statements, Values } from '../sql/scope.ts'
 import type { Connections, Query } from './pool.ts'
-import { translate } from './statements.ts'
+import { translate, withLiterals } from './statements.ts'
 import { ConnectionLost, toStoreError } from './store-error.ts'
 
 /** How long a lost server is waited for: longer than a restart, and than a transaction that was left may stay open. */
@@ -50,13 +50,18 @@ export function createPostgresConnection(
       connections.use(async (query) => {
         const tx = statementsOf(query, clock)
         try {
-          await query(begin)
-          if (sent && (await tx.get(LAST_CHANGE, project))?.change === number) {
-            await query('rollback')
-            return sent.result
+          // With literals, so that it goes to the server in one message with the begin.
+          const write = withLiterals(WRITE_CHANGE, { ...project, number }, connections.literal)
+          if (!sent) await query(`${begin}; ${write}`)
+          else {
+            await query(begin)
+            if ((await tx.get(LAST_CHANGE, project))?.change === number) {
+              await query('rollback')
+              return sent.result
+            }
+            sent = undefined
+            await query(write)
           }
-          sent = undefined
-          await tx.run(WRITE_CHANGE, { ...project, number })
           const result = await work(tx)
           sent = { result }
           const { command } = await query('commit')

@@ -33,6 +33,8 @@ export type Query = (text: string, values?: readonly (string | number)[]) => Pro
 /** Connections to one database. */
 export interface Connections {
   readonly target: Target
+  /** A text as a literal of a statement. */
+  literal(text: string): string
   /** Runs `work` on a connection of its own. A connection that failed is not used again. */
   use<T>(work: (query: Query) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -61,6 +63,7 @@ export async function openPool(url: string, limits: PoolLimits): Promise<Connect
   pool.on('connect', (client) => void client.on('error', () => {}))
   return {
     target,
+    literal: pg.escapeLiteral,
     async use(work) {
       const client = await connect(pool, target)
       const query: Query = (text, values) =>

@@ -4,6 +4,9 @@ import type { Values } from '../sql/scope.ts'
 /** The server's clock, the same through one statement, in epoch milliseconds. */
 const SERVER_NOW = '(extract(epoch from statement_timestamp()) * 1000)::bigint'
 
+/** `:id`, and not the `::` of a cast. */
+const NAMED = /(?<!:):([a-zA-Z]\w*)/g
+
 export interface Translated {
   readonly text: string
   readonly values: readonly (string | number)[]
@@ -16,7 +19,7 @@ export interface Translated {
 export function translate(sql: string, values: Values, clock?: Clock): Translated {
   const all = clock && sql.includes(':now') ? { ...values, now: Math.trunc(clock.now()) } : values
   const numbers = new Map<string, number>()
-  const text = sql.replace(/(?<!:):([a-zA-Z]\w*)/g, (_, name: string) => {
+  const text = sql.replace(NAMED, (_, name: string) => {
     const value = all[name]
     if (name === 'now' && value === undefined) return SERVER_NOW
     if (value === undefined) throw new Error(`The statement has no value for :${name}.`)
@@ -26,4 +29,18 @@ export function translate(sql: string, values: Values, clock?: Clock): Translate
     return `$${number}::${typeof value === 'number' ? 'bigint' : 'text'}`
   })
   return { text, values: [...numbers.keys()].map((name) => all[name] as string | number) }
+}
+
+/** The same with the values in the text, for a message of several statements; `literal` quotes a text. */
+export function withLiterals(
+  sql: string,
+  values: Readonly<Record<string, string | number>>,
+  literal: (text: string) => string,
+): string {
+  return sql.replace(NAMED, (_, name: string) => {
+    if (name === 'now') return SERVER_NOW
+    const value = values[name]
+    if (value === undefined) throw new Error(`The statement has no value for :${name}.`)
+    return typeof value === 'number' ? String(value) : literal(value)
+  })
 }

@@ -11,8 +11,8 @@ const TRIM_ROWS = `delete from events where project_id = :projectId and id <= (
   select id from events where project_id = :projectId order by id desc limit 1 offset :maxRows)`
 
 /**
- * The log of one project. SQLite has one writer at a time and the identity is taken inside its transaction, so ids
- * grow in the order of commits.
+ * The log of one project. An id is taken while no other change of the project can commit (SQLite has one writer at a time,
+ * Postgres a lock per project), so ids grow in the order of commits.
  */
 export function createSqlEvents(scope: Scope): Events {
   return {

@@ -6,13 +6,13 @@ import { CALLS, failedBy } from '../messages.ts'
 
 /**
  * `find_skills{query*, limit?}`: skills by words, for a catalog that does not fit into the prompt. It searches the service
- * `SKILL_SEARCH`, which holds what the model may start. Ours; see decisions, "prompt index".
+ * `SKILL_SEARCH`, which contains what the model may start. Ours; see decisions, "prompt index".
  */
 export function createFindSkillsTool(services: Services): Tool {
   return defineTool({
     name: 'find_skills',
     description:
-      'Search the skills by words of their names, tags and descriptions. Use it when no listed skill fits the task, since the list may be cut; then load the best match.',
+      'Search the skills by words of their names, tags and descriptions. Use it when no listed skill fits the task: the list may be cut. Then load the best match.',
     parameters: {
       type: 'object',
       properties: {

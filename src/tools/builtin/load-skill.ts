@@ -11,7 +11,7 @@ export function createLoadSkillTool(services: Services): Tool {
   return defineTool({
     name: 'load_skill',
     description:
-      'Load the full instructions of a skill by its name, with the list of its files. Do this before working on a task that matches the description of a skill.',
+      'Load the full instructions of a skill by its name, with the list of its files. Do this before you work on a task that matches the description of a skill.',
     parameters: {
       type: 'object',
       properties: {

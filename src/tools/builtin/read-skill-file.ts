@@ -18,7 +18,7 @@ export function createReadSkillFileTool(services: Services): Tool {
   return defineTool({
     name: 'read_skill_file',
     description:
-      'Read a file of a skill, such as one under references/ or scripts/. Read long files in parts: see offset.',
+      'Read a file of a skill, such as one under references/ or scripts/. Read a long file in parts, with offset and limit.',
     parameters: {
       type: 'object',
       properties: {

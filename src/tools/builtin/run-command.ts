@@ -107,9 +107,9 @@ function describe(services: Services, defaultSeconds: number): string {
     `It starts in the workspace${workspace === undefined ? '' : ` ${toSafeLine(workspace)}`}.`,
     ...(target?.network === false ? ['There is no network: commands cannot download or install anything.'] : []),
     ...(isConfined
-      ? ['Files last only in the workspace; the home directory and /tmp are empty for each command.']
+      ? ['Only files in the workspace are kept. The home directory and /tmp are empty for each command.']
       : []),
-    `Returns exit code, stdout and stderr. Default time limit ${defaultSeconds} s.`,
+    `Returns exit code, stdout and stderr. The default time limit is ${defaultSeconds} s.`,
   ].join(' ')
 }
 
@@ -122,7 +122,7 @@ const SYSTEMS: ReadonlyMap<string, string> = new Map([
 const SKILL_NAME = {
   type: 'string',
   description:
-    'Only for a command that works for a loaded skill: its name. The command then gets the variables set for that skill',
+    'Only for a command that works for a loaded skill: the name of that skill. The command then gets the variables that are set for it',
 } as const
 
 async function ownerOf(

@@ -21,7 +21,7 @@ import type { SkillDirectory } from '../findings/ran.ts'
 import { namesDirectory, ownerProblem } from './command-owner.ts'
 import { declaredVariables, judgeVariables, type VariableVerdict } from './skill-variables.ts'
 
-/** What configuration holds under one key of `skills.entries` for commands. Every value is a secret. */
+/** What the configuration contains under one key of `skills.entries` for commands. Every value is a secret. */
 export interface SkillEntryValues {
   readonly env: Readonly<Record<string, string>>
   /** Reads the value of `apiKey`; absent when there is none. A program may be run for it. Throws CONFIG_INVALID when it cannot be had. */
@@ -39,7 +39,7 @@ export interface SkillCommandParts {
   readonly entries?: (key: string) => SkillEntryValues | undefined
   /** The names of secret variables that may be given; absent = all. Source: `CallLimits.secrets`. */
   readonly allowedSecrets?: readonly string[] | undefined
-  /** Told every value before a command gets it, so that it can be blanked from then on. */
+  /** Gets every value before a command does, so that it can be redacted from then on. */
   readonly onSecret?: (value: string) => void
 }
 
@@ -86,7 +86,7 @@ export function provideCommands(
 /** A command with what it gets because it works for a skill. */
 export interface OwnedCommand {
   readonly type: 'owned'
-  /** Absent: the command is nobody's, and gets nothing. */
+  /** Absent: the command belongs to no skill, and gets nothing. */
   readonly skill?: Skill
   /** Of the skill. */
   readonly address?: string
@@ -117,7 +117,7 @@ export interface SkillCommands {
   /** What becomes of the variables that are configured for this skill. No value is read. */
   variablesOf(skill: Skill): readonly ConfiguredVerdict[]
   /**
-   * Settles for which skill the command runs: the one it names, else the one whose directory its text names, else none.
+   * Decides for which skill the command runs: the one it names, else the one whose directory its text names, else none.
    * Throws SKILL_NOT_FOUND and SKILL_INVALID for a name that means no skill, CONFIG_INVALID when a secret cannot be had.
    */
   own(

@@ -1,6 +1,6 @@
 import { CLIENT_BLOCKS, isJsonObject, type JsonValue, ownValue, type Skill } from '../../kernel/index.ts'
 
-/** What configuration holds for the commands of one skill: `skills.entries.<key>`. Names only; values are secrets. */
+/** What the configuration contains for the commands of one skill: `skills.entries.<key>`. Names only; values are secrets. */
 export interface ConfiguredVariables {
   /** Names of `env`. */
   readonly env: readonly string[]
@@ -10,7 +10,7 @@ export interface ConfiguredVariables {
 /** What becomes of one configured variable. */
 export interface VariableVerdict {
   readonly name: string
-  /** The key of the entry that holds its value. */
+  /** The key of the entry that contains its value. */
   readonly from: 'apiKey' | 'env'
   /** `set`: the sandbox sets it already. `undeclared`: the skill does not say that it uses it. */
   readonly verdict: 'given' | 'set' | 'refused' | 'undeclared'
@@ -28,7 +28,7 @@ export interface VariableGround {
 
 /**
  * Which of the configured variables the commands of a skill get: those it declares, that are not refused, and that nothing sets already.
- * `apiKey` stands for the `primaryEnv` and for nothing else; `env` goes before it. The skill must be a trusted copy: that is the caller's business.
+ * `apiKey` gives the `primaryEnv` and for nothing else; `env` goes before it. The skill must be a trusted copy: that is the caller's business.
  * Source: decisions, "env injection".
  */
 export function judgeVariables(

@@ -9,12 +9,16 @@ export function createSkillTool(services: Services): Tool {
   return defineTool({
     name: 'Skill',
     description:
-      'Load a skill by name and get its instructions. Use it when the task matches the description of a skill or the user names one; do not load skills in advance.',
+      'Load a skill by name and get its instructions. Use it when the task matches the description of a skill, or when the user names one. Do not load skills in advance.',
     parameters: {
       type: 'object',
       properties: {
         name: { type: 'string', description: 'Name of the skill' },
-        args: { type: 'string', description: 'Arguments for the skill, put in the place of $ARGUMENTS', default: '' },
+        args: {
+          type: 'string',
+          description: 'Arguments for the skill; they replace $ARGUMENTS in its text',
+          default: '',
+        },
         called_by: CALLED_BY,
       },
       required: ['name'],

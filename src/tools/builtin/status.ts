@@ -22,7 +22,8 @@ export const AGENT_STATUS = serviceKey<() => AgentStatus>('agentStatus')
 export function createStatusTool(services: Services): Tool {
   return defineTool({
     name: 'status',
-    description: 'Show this agent itself: its id and session, the tools that it may call, and how many skills it has.',
+    description:
+      'Show the facts about this agent: its id and session, the tools that it may call, and how many skills it has.',
     parameters: { type: 'object', properties: {} },
     execute: () => {
       const status = services.require(AGENT_STATUS)()

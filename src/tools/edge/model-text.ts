@@ -9,7 +9,7 @@ import {
 import { NEXT_STEPS } from '../messages.ts'
 
 /**
- * The string the model gets for an outcome: the text, then whatever of the data the text does not hold already.
+ * The string the model gets for an outcome: the text, then what the text does not contain already of the data.
  * A failure carries its code and what to do next. Pure; long outcomes are cut before, by `executeTool`.
  */
 export function toModelText(outcome: Outcome): string {
@@ -43,20 +43,20 @@ function nextStep({ code, fix }: Pick<Failed, 'code' | 'fix'>): string {
 }
 
 /** The text reports these in words: how it was cut, and the notes of a command. */
-const TOLD_IN_TEXT: ReadonlySet<string> = new Set(['truncated', 'truncation', 'findings'])
+const IN_TEXT_ALREADY: ReadonlySet<string> = new Set(['truncated', 'truncation', 'findings'])
 /** Longer strings are shown as they are, under their name, and not as JSON. */
 const MAX_INLINE_CHARS = 200
 
 function withData(text: string, data: JsonObject): string {
   const blocks = text === '' ? [] : [text]
   const rest: Record<string, JsonValue> = {}
-  const entries = Object.entries(data).filter(([key]) => !TOLD_IN_TEXT.has(key))
+  const entries = Object.entries(data).filter(([key]) => !IN_TEXT_ALREADY.has(key))
   for (const [key, value] of entries.filter(([, item]) => isBlock(item))) {
-    if (!holds(blocks.join('\n'), key, value)) blocks.push(`${key}:\n${String(value)}`)
+    if (!contains(blocks.join('\n'), key, value)) blocks.push(`${key}:\n${String(value)}`)
   }
   const shown = blocks.join('\n')
   for (const [key, value] of entries.filter(([, item]) => !isBlock(item))) {
-    if (!holds(shown, key, value)) rest[key] = value
+    if (!contains(shown, key, value)) rest[key] = value
   }
   if (Object.keys(rest).length > 0) blocks.push(`Data: ${JSON.stringify(rest)}`)
   return blocks.join('\n\n')
@@ -66,12 +66,12 @@ function isBlock(value: JsonValue): boolean {
   return typeof value === 'string' && (value.length > MAX_INLINE_CHARS || value.includes('\n'))
 }
 
-/** True when the text tells the value: strings as they are or made safe, other scalars only beside their name. */
-function holds(text: string, key: string, value: JsonValue): boolean {
+/** True when the text contains the value: strings as they are or made safe, other scalars only beside their name. */
+function contains(text: string, key: string, value: JsonValue): boolean {
   if (typeof value === 'string') return text.includes(value.trim()) || text.includes(toSafeText(value).trim())
-  if (Array.isArray(value)) return holdsAll(text, key, value)
+  if (Array.isArray(value)) return containsAll(text, key, value)
   if (value !== null && typeof value === 'object')
-    return Object.entries(value).every(([name, item]) => holds(text, name, item))
+    return Object.entries(value).every(([name, item]) => contains(text, name, item))
   const name = key.replace(/\W/g, '.').replaceAll('_', '[ _]')
   return new RegExp(`\\b${name}\\W{0,3}${String(value).replace(/\W/g, '\\$&')}(?!\\w|\\.\\d)`, 'i').test(text)
 }
@@ -79,12 +79,12 @@ function holds(text: string, key: string, value: JsonValue): boolean {
 /** Longer lists are data, not prose. */
 const MAX_PROSE_ITEMS = 100
 
-/** An object in a list is told when one line tells all of it, so that what belongs together stands together. */
-function holdsAll(text: string, key: string, items: readonly JsonValue[]): boolean {
+/** An object in a list is contained when one line contains all of it. */
+function containsAll(text: string, key: string, items: readonly JsonValue[]): boolean {
   if (items.length > MAX_PROSE_ITEMS && items.some((item) => typeof item !== 'string')) return false
   const lines = text.split('\n')
   return items.every((item) => {
-    if (typeof item === 'string') return holds(text, key, item)
-    return isJsonObject(item) && lines.some((line) => holds(line, key, item))
+    if (typeof item === 'string') return contains(text, key, item)
+    return isJsonObject(item) && lines.some((line) => contains(line, key, item))
   })
 }

@@ -2,19 +2,18 @@
 import type { CommandFinding, LimitSetting } from './finding.ts'
 import { type Ran, textOf } from './ran.ts'
 
-/** What programs write at a limit, and the exit code of the signal that some limits send. */
+/** What programs write at a limit. A program that a limit ends in silence gets a note of the sandbox. */
 const LIMITS: readonly {
   readonly setting: LimitSetting
   readonly subject: string
   readonly pattern: RegExp
-  readonly exitCode?: number
 }[] = [
   {
     setting: 'dataBytes',
     subject: 'memory',
     pattern: /^MemoryError\b|cannot allocate|out of memory|std::bad_alloc|\bENOMEM\b/i,
   },
-  { setting: 'fileSizeBytes', subject: 'file size', pattern: /file too large|\bEFBIG\b/i, exitCode: 153 },
+  { setting: 'fileSizeBytes', subject: 'file size', pattern: /file too large|\bEFBIG\b/i },
   {
     setting: 'processes',
     subject: 'processes',
@@ -27,7 +26,7 @@ export function limitFinding(ran: Ran): CommandFinding | undefined {
   const { exitCode, end } = ran.result
   if (!ran.isConfined || (end === 'exit' && exitCode === 0)) return undefined
   const lines = textOf(ran)
-  const reached = LIMITS.find((limit) => limit.exitCode === exitCode || lines.some((line) => limit.pattern.test(line)))
+  const reached = LIMITS.find(({ pattern }) => lines.some((line) => pattern.test(line)))
   return reached && { code: 'resource-limit', subject: reached.subject, setting: reached.setting }
 }
 
@@ -41,13 +40,13 @@ const APT = /\b(apt(?:-get)?)\s+[^;&|<>]*/
 export function installFinding(ran: Ran): CommandFinding | undefined {
   if (!ran.isConfined || ran.network !== false || ran.result.exitCode === 0) return undefined
   const lines = textOf(ran)
+  // `nexus skills run` quotes each word.
+  const command = ran.command.replace(/'([\w.@/:=+-]+)'/g, '$1')
   if (lines.some((line) => PIP_REFUSED.test(line))) {
-    const packages = (PIP.exec(ran.command)?.[1] ?? '')
-      .split(/\s+/)
-      .filter((word) => word !== '' && !word.startsWith('-'))
+    const packages = (PIP.exec(command)?.[1] ?? '').split(/\s+/).filter((word) => word !== '' && !word.startsWith('-'))
     return { code: 'install-refused', subject: 'pip', packages }
   }
   if (!lines.some((line) => APT_REFUSED.test(line))) return undefined
-  const [typed = 'apt-get install', subject = 'apt-get'] = APT.exec(ran.command) ?? []
+  const [typed = 'apt-get install', subject = 'apt-get'] = APT.exec(command) ?? []
   return { code: 'install-refused', subject, typed: typed.trim() }
 }

@@ -93,7 +93,7 @@ test('fix writes what the fix says, keeps every other byte and the mode, and lea
   assert.equal((await place.run(['skills', 'validate', 'checked', '--profile', 'claude'])).code, 0)
 })
 
-test('encoding is mended only when asked for', async (t) => {
+test('encoding is fixed only when asked for', async (t) => {
   const place = new Place(t)
   const file = join(write(place, { good: `\uFEFF${GOOD}` }), 'good', 'SKILL.md')
   await place.run(['skills', 'validate', 'checked', '--fix'])

@@ -3,7 +3,7 @@ import type { Invocation } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { withInspection } from '../../inspect.ts'
 import { agentFlag, printDiagnostics } from '../../open.ts'
-import { formatReady, listData, printHint, printOthers } from '../../show/skills.ts'
+import { formatReady, listData, printHint, printOthers, printTrustHint } from '../../show/skills.ts'
 import { printUnread } from '../../show/other-clients.ts'
 
 /** `nexus skills list` */
@@ -19,8 +19,10 @@ export async function listSkills(invocation: Invocation): Promise<number> {
       return 0
     }
     terminal.line(formatReady(catalog, terminal))
-    if (all) printOthers(catalog, terminal)
-    else printHint(catalog, invocation)
+    if (all) {
+      printOthers(catalog, terminal)
+      printTrustHint(catalog.held, terminal)
+    } else printHint(catalog, invocation)
     printUnread(inspection, invocation)
     printDiagnostics(inBudget, terminal)
     return 0

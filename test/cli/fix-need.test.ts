@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DESCRIPTION, type Desk, edit, GOOD, mends, NAME, rewrite, skill } from './stranger.ts'
+import { DESCRIPTION, type Desk, edit, GOOD, fixes, NAME, rewrite, skill } from './stranger.ts'
 
 const FILE = 'skills/pdf/SKILL.md'
 const needs =
@@ -22,12 +22,12 @@ const copyExample = (desk: Desk, { fix }: { fix: string }): void => {
 }
 
 // Needs.
-mends('a program that is not there', {
+fixes('a program that is not there', {
   break: needs('metadata:', '  requires:', '    bins: [no-such-program]'),
   ...{ code: 'bin', line: 6, says: /missing binary: no-such-program.*Install no-such-program where commands run/ },
-  mend: rewrite(6, '    bins: [sh]'),
+  fix: rewrite(6, '    bins: [sh]'),
 })
-mends('a program that only the person can run', {
+fixes('a program that only the person can run', {
   break: (desk) => {
     needs('metadata: {requires: {bins: [only-mine]}}')(desk)
     const program = join(desk.home, 'bin/only-mine')
@@ -40,36 +40,36 @@ mends('a program that only the person can run', {
     line: 4,
     says: /You have .*bin\/only-mine, but commands of skills .* cannot run it.*sudo install -m 755/,
   },
-  mend: rewrite(4),
+  fix: rewrite(4),
 })
-mends('a path instead of a program', {
+fixes('a path instead of a program', {
   break: needs('metadata:', '  requires:', '    bins: [/usr/bin/env]'),
   ...{
     code: 'bin',
     line: 6,
     says: /'\/usr\/bin\/env' must be the name of a program/,
-    mend: rewrite(6, '    bins: [env]'),
+    fix: rewrite(6, '    bins: [env]'),
   },
 })
-mends('none of some programs', {
+fixes('none of some programs', {
   break: needs('metadata: {requires: {anyBins: [no-such-a, no-such-b]}}'),
   ...{ code: 'any-bins', line: 4, says: /missing any of: \[no-such-a no-such-b\].*Install/ },
-  mend: rewrite(4, 'metadata: {requires: {anyBins: [no-such-a, sh]}}'),
+  fix: rewrite(4, 'metadata: {requires: {anyBins: [no-such-a, sh]}}'),
 })
-mends('a requirement that is one word instead of a list', {
+fixes('a requirement that is one word instead of a list', {
   break: needs('metadata: {requires: {bins: no-such-program}}'),
-  ...{ code: 'bin', line: 4, says: /missing binary/, mend: rewrite(4, 'metadata: {requires: {bins: sh}}') },
+  ...{ code: 'bin', line: 4, says: /missing binary/, fix: rewrite(4, 'metadata: {requires: {bins: sh}}') },
 })
-mends('a variable that is not set', {
+fixes('a variable that is not set', {
   break: needs('metadata: {requires: {env: [PDF_KEY]}}'),
   ...{
     code: 'env',
     line: 4,
     says: /missing env: PDF_KEY.*skills\.entries\.pdf\.env\.PDF_KEY in .*\.nexus\/nexus\.yaml/,
-    mend: copyExample,
+    fix: copyExample,
   },
 })
-mends('a variable that only the person has', {
+fixes('a variable that only the person has', {
   break: (desk) => {
     needs('metadata: {requires: {env: [PDF_KEY]}}')(desk)
     desk.variables['PDF_KEY'] = 'secret'
@@ -78,111 +78,111 @@ mends('a variable that only the person has', {
     code: 'env',
     line: 4,
     says: /is set in your environment, but skills get only what nexus\.yaml gives them/,
-    mend: copyExample,
+    fix: copyExample,
   },
 })
-mends('a key that is not set', {
+fixes('a key that is not set', {
   break: needs('metadata: {primaryEnv: PDF_KEY, requires: {env: [PDF_KEY]}}'),
-  ...{ code: 'env', line: 4, says: /skills\.entries\.pdf\.apiKey/, mend: copyExample },
+  ...{ code: 'env', line: 4, says: /skills\.entries\.pdf\.apiKey/, fix: copyExample },
 })
-mends('a setting that is not set', {
+fixes('a setting that is not set', {
   break: needs('metadata: {requires: {config: [tools.pdf.on]}}'),
   ...{
     code: 'config',
     line: 4,
     says: /required setting is missing or false: tools\.pdf\.on.*tools: \{ pdf: \{ on: true \} \}/,
-    mend: copyExample,
+    fix: copyExample,
   },
 })
-mends('a setting that nexus.yaml cannot have', {
+fixes('a setting that nexus.yaml cannot have', {
   break: needs('metadata: {requires: {config: [channels.pdf]}}'),
   ...{ code: 'config', line: 4, says: /no section channels.*Require tools\.channels\.pdf in the skill instead/ },
-  mend: (desk, finding) => {
+  fix: (desk, finding) => {
     edit(desk.at(FILE), (lines) => lines.with(3, 'metadata: {requires: {config: [tools.channels.pdf]}}'))
     copyExample(desk, finding)
   },
 })
-mends('a system that does not exist', {
+fixes('a system that does not exist', {
   break: needs('metadata:', '  os: [linus]'),
   ...{
     code: 'os',
     line: 5,
     says: /'linus' is an unknown system.*Did you mean linux\?/,
-    mend: rewrite(5, '  os: [linux]'),
+    fix: rewrite(5, '  os: [linux]'),
   },
 })
-mends('another system', {
+fixes('another system', {
   break: needs('metadata:', '  os: [win32]'),
   ...{
     code: 'os',
     says: /requires OS \[windows\], have linux.*add linux to os:/,
     line: 5,
-    mend: rewrite(5, '  os: [win32, linux]'),
+    fix: rewrite(5, '  os: [win32, linux]'),
   },
 })
 
 // Who may start it.
-mends('disable-model-invocation', {
+fixes('disable-model-invocation', {
   break: needs('disable-model-invocation: true'),
   ...{ code: 'person-only', says: /Only a person can start it.*Write \$pdf in a message/, isFine: true },
 })
-mends('a skill that nobody may start', {
+fixes('a skill that nobody may start', {
   break: needs('disable-model-invocation: true', 'user-invocable: false'),
-  ...{ code: 'nobody', says: /nothing can start it.*Remove one of the two/, mend: rewrite(4) },
+  ...{ code: 'not-invocable', says: /nothing can start it.*Remove one of the two/, fix: rewrite(4) },
 })
 
 // Settings.
-mends('disabled_skills', {
+fixes('disabled_skills', {
   break: settings('skills:\n  disabled_skills: [pdf]\n'),
   ...{
     code: 'disabled',
     line: 2,
     says: /Remove pdf from skills\.disabled_skills/,
-    mend: rewrite(2, '  disabled_skills: []'),
+    fix: rewrite(2, '  disabled_skills: []'),
   },
 })
-mends('enabled: false', {
+fixes('enabled: false', {
   break: settings('skills:\n  entries:\n    pdf: { enabled: false }\n'),
   ...{
     code: 'disabled',
     line: 3,
     says: /Set skills\.entries\.pdf\.enabled to true/,
-    mend: rewrite(3, '    pdf: { enabled: true }'),
+    fix: rewrite(3, '    pdf: { enabled: true }'),
   },
 })
-mends("an agent's list of skills", {
+fixes("an agent's list of skills", {
   break: settings('agents:\n  - id: main\n    skills: [other]\n'),
   ...{
     code: 'not-allowed',
     line: 3,
     says: /not allowed for agent 'main'.*Add pdf/,
-    mend: rewrite(3, '    skills: [other, pdf]'),
+    fix: rewrite(3, '    skills: [other, pdf]'),
   },
 })
-mends("another agent's list of skills", {
+fixes("another agent's list of skills", {
   break: (desk) => {
     settings('agents:\n  - id: main\n  - id: bob\n    skills: []\n')(desk)
     desk.agent = 'bob'
   },
-  ...{ code: 'not-allowed', line: 4, says: /not allowed for agent 'bob'/, mend: rewrite(4, '    skills: [pdf]') },
+  ...{ code: 'not-allowed', line: 4, says: /not allowed for agent 'bob'/, fix: rewrite(4, '    skills: [pdf]') },
 })
-mends('an agent without a tool that loads skills', {
+fixes('an agent without a tool that loads skills', {
   break: settings('agents:\n  - id: main\n    tools: { deny: [group:skills] }\n'),
   ...{ code: 'no-loader', says: /agent 'main' has no tool that loads skills.*Allow group:skills/ },
-  mend: (desk) => void desk.put('nexus.yaml', 'agents:\n  - id: main\n'),
+  fix: (desk) => void desk.put('nexus.yaml', 'agents:\n  - id: main\n'),
 })
-mends('a directory that is not in the settings', {
+fixes('a directory that is not in the settings', {
   break: settings('skills: {}\n', 'team/pdf/SKILL.md'),
   ...{ code: 'wrong-place', says: /skills\.load\.extraDirs in nexus\.yaml/ },
-  mend: (desk) => void desk.put('nexus.yaml', 'skills: { load: { extraDirs: [./team] } }\n'),
+  fix: (desk) => void desk.put('nexus.yaml', 'skills: { load: { extraDirs: [./team] } }\n'),
 })
-mends('a directory of the settings that is not there', {
+fixes('a directory of the settings that is not there', {
   break: settings('skills: { load: { extraDirs: [./taem] } }\n', 'tools/pdf/SKILL.md'),
   ask: 'absent',
   ...{ code: 'not-found', says: /Fix the problem below first/ },
-  mend: (desk) => void desk.put('nexus.yaml', 'skills: { load: { extraDirs: [./tools] } }\n'),
+  fix: (desk) => void desk.put('nexus.yaml', 'skills: { load: { extraDirs: [./tools] } }\n'),
 })
-mends('a workspace that is not trusted', {
+fixes('a workspace that is not trusted', {
   break: (desk) => {
     desk.put(FILE, GOOD)
     desk.isTrusted = false
@@ -191,7 +191,7 @@ mends('a workspace that is not trusted', {
     code: 'untrusted',
     says: /its source is not trusted.*Inspect the skill, then run: nexus trust \/.*\/workspace$/,
   },
-  mend: (desk) => void (desk.isTrusted = true),
+  fix: (desk) => void (desk.isTrusted = true),
 })
 
 // The prompt's budget.
@@ -211,4 +211,4 @@ for (const [budget, code, says] of [
   [1_200, 'over-budget-name', /by its name only: .*1200/],
   [120, 'over-budget-omitted', /left out of the prompt: .*120.*find_skills/],
 ] as const)
-  mends(`a budget of ${budget} characters`, { break: many(budget), code, says, mend: raise })
+  fixes(`a budget of ${budget} characters`, { break: many(budget), code, says, fix: raise })

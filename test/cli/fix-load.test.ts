@@ -1,7 +1,7 @@
 // Skills that lists take for ready, and that cannot be loaded: only reading all of a skill shows it.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
-import { DESCRIPTION, type Desk, edit, GOOD, mends, NAME, skill } from './stranger.ts'
+import { DESCRIPTION, type Desk, edit, GOOD, fixes, NAME, skill } from './stranger.ts'
 
 const noFifo = spawnSync('mkfifo', ['--version']).error ? 'mkfifo is not installed' : false
 const isRoot = process.geteuid?.() === 0 ? 'root may read everything' : false
@@ -14,20 +14,20 @@ function files(desk: Desk, directory: string, count: number): void {
   for (let index = 0; index < count; index++) writeFileSync(desk.at(`skills/pdf/${directory}/f${index}`), '')
 }
 
-mends('a NUL deep in the body', {
+fixes('a NUL deep in the body', {
   break: (desk) => desk.put(FILE, `${LONG}\0\n`),
   ...{ code: 'nul-character', line: 9, says: /^The file contains a NUL character/ },
-  mend: (desk) => desk.put(FILE, LONG),
+  fix: (desk) => desk.put(FILE, LONG),
 })
-mends('more files than a skill may have', {
+fixes('more files than a skill may have', {
   break: (desk) => files(desk, 'scripts/node_modules', 2_100),
   ...{
     code: 'cannot-load',
     says: /^Nexus cannot load it: .*more than 2000 files.*most of it lies in "scripts": move that out/,
   },
-  mend: (desk) => renameSync(desk.at('skills/pdf/scripts'), desk.at('elsewhere')),
+  fix: (desk) => renameSync(desk.at('skills/pdf/scripts'), desk.at('elsewhere')),
 })
-mends('a file that is larger than a file of a skill may be', {
+fixes('a file that is larger than a file of a skill may be', {
   break: (desk) => {
     desk.put(FILE, GOOD)
     truncateSync(desk.put('skills/pdf/model.bin', ''), 600 * 1_048_576)
@@ -36,33 +36,33 @@ mends('a file that is larger than a file of a skill may be', {
     code: 'cannot-load',
     says: /a file of 629145600 bytes, "model\.bin"; the limit is 10485760.*make it smaller, or move it out/,
   },
-  mend: (_desk, { path = '' }) => rmSync(path),
+  fix: (_desk, { path = '' }) => rmSync(path),
 })
-mends('more bytes than a skill may have', {
+fixes('more bytes than a skill may have', {
   break: (desk) => {
     desk.put(FILE, GOOD)
     for (let index = 0; index < 6; index++) truncateSync(desk.put(`skills/pdf/assets/${index}`, ''), 10_000_000)
   },
   ...{ code: 'cannot-load', says: /more than 52428800 bytes in all.*most of it lies in "assets"/ },
-  mend: (_desk, { path = '' }) => rmSync(path, { recursive: true }),
+  fix: (_desk, { path = '' }) => rmSync(path, { recursive: true }),
 })
-mends('directories that are too deep', {
+fixes('directories that are too deep', {
   break: (desk) => {
     desk.put(FILE, GOOD)
     desk.put(`skills/pdf/${'d/'.repeat(17)}x`, '')
   },
   ...{ code: 'cannot-load', says: /more than 16 levels of directories.*further up/ },
-  mend: (desk) => rmSync(desk.at('skills/pdf/d'), { recursive: true }),
+  fix: (desk) => rmSync(desk.at('skills/pdf/d'), { recursive: true }),
 })
-mends('a file with a line break in its name', {
+fixes('a file with a line break in its name', {
   break: (desk) => {
     desk.put(FILE, GOOD)
     desk.put('skills/pdf/a\nb', '')
   },
   ...{ code: 'cannot-load', says: /"a\\nb" in .* control character.*rename it/ },
-  mend: (desk) => rmSync(desk.at('skills/pdf/a\nb')),
+  fix: (desk) => rmSync(desk.at('skills/pdf/a\nb')),
 })
-mends('a file that nobody may read', {
+fixes('a file that nobody may read', {
   break: (desk) => {
     desk.put(FILE, GOOD)
     chmodSync(desk.put('skills/pdf/secret.md', 'x'), 0)
@@ -70,13 +70,13 @@ mends('a file that nobody may read', {
   ...{ code: 'cannot-load', says: /secret\.md" cannot be read: permission denied.*chmod -R a\+rX / },
   skip: isRoot,
 })
-mends('a skill that lacks a program and cannot be loaded either', {
+fixes('a skill that lacks a program and cannot be loaded either', {
   break: (desk) => {
     files(desk, 'data', 2_100)
     desk.put(FILE, skill(NAME, DESCRIPTION, 'metadata: { requires: { bins: [no-such-program] } }'))
   },
   ...{ code: 'bin', line: 4, says: /missing binary: no-such-program/ },
-  mend: (desk, { code }) => {
+  fix: (desk, { code }) => {
     if (code === 'bin') edit(desk.at(FILE), (lines) => lines.toSpliced(3, 1))
     else rmSync(desk.at('skills/pdf/data'), { recursive: true })
   },
@@ -87,7 +87,7 @@ for (const [what, make] of [
   ['a link to nowhere', (at: string) => symlinkSync('/nonexist', `${at}/LICENSE`)],
   ['a link to a directory', (at: string) => symlinkSync('/etc', `${at}/references`)],
 ] as const)
-  mends(`${what} in the skill`, {
+  fixes(`${what} in the skill`, {
     break: (desk) => {
       desk.put(FILE, GOOD)
       make(desk.at('skills/pdf'))
@@ -98,7 +98,7 @@ for (const [what, make] of [
     },
     isFine: true,
   })
-mends('a FIFO in the skill', {
+fixes('a FIFO in the skill', {
   break: (desk) => {
     desk.put(FILE, GOOD)
     execFileSync('mkfifo', [desk.at('skills/pdf/pipe')])
@@ -109,21 +109,21 @@ mends('a FIFO in the skill', {
 })
 
 // Answers that did harm.
-mends('a link out of the root that is asked for by its path', {
+fixes('a link out of the root that is asked for by its path', {
   break: (desk) => {
     desk.put(`${desk.root}/team/pdf/SKILL.md`, GOOD)
     symlinkSync(`${desk.root}/team/pdf`, desk.at('skills/pdf'))
   },
   ask: 'skills/pdf',
   ...{ code: 'link-outside', says: /^(?!.*mv )/ },
-  mend: (desk) => void desk.skillsDirs.push(`${desk.root}/team`),
+  fix: (desk) => void desk.skillsDirs.push(`${desk.root}/team`),
 })
-mends('a directory that is searched, and is a skill of another name', {
+fixes('a directory that is searched, and is a skill of another name', {
   break: (desk) => desk.put('skills/SKILL.md', GOOD),
   ...{ code: 'name-differs', line: 2, says: /^(?!.*rename the directory).*Nothing to fix/ },
   isFine: true,
 })
-mends('a SKILL.md that is a link to that of another skill, asked for by its directory', {
+fixes('a SKILL.md that is a link to that of another skill, asked for by its directory', {
   break: (desk) => {
     desk.put('skills/q/SKILL.md', GOOD)
     mkdirSync(desk.at('skills/lk'))
@@ -133,7 +133,7 @@ mends('a SKILL.md that is a link to that of another skill, asked for by its dire
   ...{ code: 'duplicate', says: /all its files equal/ },
   isFine: true,
 })
-mends('a name that differs where SKILL.md is a link to that of another skill', {
+fixes('a name that differs where SKILL.md is a link to that of another skill', {
   break: (desk) => {
     desk.put('skills/q/SKILL.md', GOOD)
     mkdirSync(desk.at('skills/lk'))
