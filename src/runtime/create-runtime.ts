@@ -20,7 +20,12 @@ import { findSkills } from './build-catalogs.ts'
 import { keepLease, type KeptLease } from './ownership.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
 import type { ProjectState } from './project-state.ts'
-import type { AgentProfile, AgentSpec, Parts, Runtime } from './types.ts'
+import type { AgentProfile, AgentSpec, Parts, ReloadEvent, Runtime } from './types.ts'
+
+/** How long and how many events are kept. */
+const EVENTS_MAX_AGE_MS = 30 * 24 * 3_600_000
+const EVENTS_MAX_ROWS = 100_000
+const TRIM_EVERY_MS = 3_600_000
 
 const FULL_POLICY: PolicyRules = { profile: 'full', allow: [], ask: [], deny: [], groups: new Map() }
 
@@ -71,7 +76,11 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     watch: ({ signal, ...watching } = {}) => {
       const catalogs = () => new Map(profiles.map((profile) => [profile.id, catalogOf(found, profile)]))
       const until = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
-      return reloadOnChange({ sources: parts.sources, refresh, catalogs }, { ...watching, signal: until })
+      const onReload = (event: ReloadEvent): void => {
+        recordReload(store, event)
+        watching.onReload?.(event)
+      }
+      return reloadOnChange({ sources: parts.sources, refresh, catalogs }, { ...watching, onReload, signal: until })
     },
     close: async () => {
       closing.abort()
@@ -81,11 +90,36 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   }
 }
 
+/** Another process that follows the events learns that the skills of an agent are others. */
+function recordReload(store: Store, event: ReloadEvent): void {
+  if (event.type !== 'reloaded') return
+  for (const { agentId, version } of event.agents)
+    store.events
+      .append({ type: 'skills.changed', agentId, references: { version } })
+      .catch((error: unknown) => process.emitWarning(`An event was not stored: ${String(error)}`, 'NexusWarning'))
+}
+
 /** The name is new for each runtime, so that nobody else can have the lease. */
 async function keepProcessLease(store: Store): Promise<KeptLease> {
   const kept = await keepLease(store.leases, `process:${newId()}`)
-  if (kept) return kept
+  if (kept) return boundEvents(store, kept)
   throw new NexusError('INTERNAL', 'The lease of this process was taken by another one.')
+}
+
+/** Removes old events now and every hour: the log is for following and for looking back, the rows are kept. */
+async function boundEvents(store: Store, kept: KeptLease): Promise<KeptLease> {
+  const trim = (): Promise<unknown> => store.events.trim({ maxAgeMs: EVENTS_MAX_AGE_MS, maxRows: EVENTS_MAX_ROWS })
+  await trim()
+  // A failure is for the next write to report; the next hour tries again.
+  const timer = setInterval(() => void trim().catch(() => undefined), TRIM_EVERY_MS)
+  timer.unref()
+  return {
+    ...kept,
+    release: () => {
+      clearInterval(timer)
+      return kept.release()
+    },
+  }
 }
 
 async function targetFacts({ facts, sandbox }: Parts): Promise<TargetFacts> {

@@ -10,10 +10,10 @@ import {
   type Outcome,
 } from '../kernel/index.ts'
 import type { NewApproval } from './approvals.ts'
-import type { NewEvent } from './events.ts'
+import type { EventReferences, NewEvent } from './events.ts'
 import type { Lease } from './leases.ts'
 import { type Message, MESSAGES } from './messages.ts'
-import type { StoredMessage } from './sessions.ts'
+import type { LoadedRevision, SessionChange, SessionRecord, StoredMessage } from './sessions.ts'
 import type { NewCall } from './store.ts'
 
 const MAX_NAME_CHARS = 512
@@ -61,6 +61,41 @@ export function checkCall(projectId: string, call: Call): Call {
   if (call.turnId !== undefined) checkName('turn id', call.turnId)
   if (call.projectId === projectId) return call
   throw storeError('INVALID_ARGUMENT', MESSAGES.foreignCall({ callId: call.id }))
+}
+
+/** The event of a call: ids of rows. */
+export function callEvent(
+  { id: callId, agentId, sessionId, turnId }: Call,
+  word: string,
+  more: EventReferences = {},
+): NewEvent {
+  const references = { callId, ...(turnId !== undefined && { turnId }), ...more }
+  return { type: `call.${word}`, agentId, ...(sessionId !== undefined && { sessionId }), references }
+}
+
+/** Which verdict a call got, by which rule. The row keeps only the last decision. */
+export function decisionEvent(call: Call, { type, rule }: Decision): NewEvent {
+  return callEvent(call, 'decided', { verdict: type, rule })
+}
+
+/** The skills of a session that its model got since. */
+export function newlyLoaded(before: readonly LoadedRevision[], now: readonly LoadedRevision[]): LoadedRevision[] {
+  const known = new Set(before.map(({ address, treeDigest }) => `${treeDigest} ${address}`))
+  return now.filter(({ address, treeDigest }) => !known.has(`${treeDigest} ${address}`))
+}
+
+/** The events of a change of a session: which skills it loaded, and that the skills it sees are others. */
+export function sessionEvents(
+  { id: sessionId, agentId, ...before }: Pick<SessionRecord, 'id' | 'agentId' | 'loaded' | 'snapshot'>,
+  { loaded, snapshot }: SessionChange,
+): NewEvent[] {
+  const about = { agentId, sessionId }
+  const events: NewEvent[] = newlyLoaded(before.loaded, loaded ?? []).map(({ address, treeDigest }) => ({
+    ...{ type: 'skill.loaded', ...about, references: { skill: address, treeDigest } },
+  }))
+  const isOther = snapshot && before.snapshot && snapshot['version'] !== before.snapshot['version']
+  if (isOther) events.push({ type: 'skills.changed', ...about, references: { version: String(snapshot['version']) } })
+  return [...events, { type: 'session.updated', ...about }]
 }
 
 /** The state a new call begins in, after checking that it has what that state needs. */

@@ -159,6 +159,12 @@ test('kill -9 in the middle of a turn leaves a readable session and no process',
   await once(child, 'close')
   await until(() => processesWith(mark).length === 0)
   assert.deepEqual(processesWith(mark), [])
+  // Right after the kill its end is not known yet, and that is said, with the time when it will be.
+  const { stdout: early } = await place.run(['sessions', 'show', '0'])
+  assert.match(
+    early,
+    /running in process \d+ on .+\. If that process was killed, Nexus ends the turn at \d\d:\d\d:\d\d UTC\.|INTERRUPTED/,
+  )
   const first = async (): Promise<{ readonly id: string; readonly state: string } | undefined> => {
     const { data } = JSON.parse((await place.run(['sessions', 'list', '--json'])).stdout) as {
       data: { sessions: { id: string; state: string }[] }

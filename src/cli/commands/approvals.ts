@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os'
 import { toSafeLine } from '../../kernel/index.ts'
 import { openConfiguredStore } from '../../local/index.ts'
+import { type ApprovalsBroker, createApprovals } from '../../runtime/index.ts'
 import type { Approval, Store } from '../../store/index.ts'
 import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
@@ -9,8 +10,8 @@ import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 /** `nexus approvals list`: the open questions of every process, and the answers that are remembered. */
 export async function listApprovals(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
-  return withStore(invocation, async ({ approvals }) => {
-    const open = await approvals.list({ states: ['open'] })
+  return withBroker(invocation, async (approvals) => {
+    const open = await approvals.list()
     const remembered = await approvals.remembered()
     if (invocation.flags['json'] === true) {
       const data = { open: open.map((each) => ({ ...each })), remembered: remembered.map((each) => ({ ...each })) }
@@ -45,8 +46,8 @@ export async function answerApproval(invocation: Invocation): Promise<number> {
     throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('approvals answer', 'the id of a question', ['0196f3']))
   const isAllowed = flags['allow'] === true
   if (isAllowed === (flags['deny'] === true)) throw errorOf('INVALID_ARGUMENT', MESSAGES.allowOrDeny(wanted))
-  return withStore(invocation, async ({ approvals }) => {
-    const { id } = await findQuestion(await approvals.list(), wanted)
+  return withBroker(invocation, async (approvals, store) => {
+    const { id } = await findQuestion(await store.approvals.list(), wanted)
     const by = `${userInfo().username} (nexus approvals)`
     const { isApplied, approval } = await approvals.answer(id, { isAllowed, by, ...(remember && { remember }) })
     const data = { applied: isApplied, state: approval.state, id }
@@ -65,7 +66,7 @@ export async function forgetApproval(invocation: Invocation): Promise<number> {
       'INVALID_ARGUMENT',
       MESSAGES.argumentMissing('approvals forget', 'the id of a remembered answer', ['0196f3']),
     )
-  return withStore(invocation, async ({ approvals }) => {
+  return withBroker(invocation, async (approvals) => {
     if (!(await approvals.forget(id))) throw errorOf('FILE_NOT_FOUND', MESSAGES.answerNotFound(toSafeLine(id)))
     if (flags['json'] === true) terminal.json(envelope('approvals forget', { id }))
     else terminal.note(NOTES.forgotten())
@@ -84,12 +85,15 @@ async function findQuestion(all: readonly Approval[], wanted: string): Promise<A
   )
 }
 
-async function withStore(invocation: Invocation, use: (store: Store) => Promise<number>): Promise<number> {
+/** The rule of who may answer is that of the broker, as in the process that asks. */
+async function withBroker(
+  invocation: Invocation,
+  use: (approvals: ApprovalsBroker, store: Store) => Promise<number>,
+): Promise<number> {
   const store = await openConfiguredStore(invocation)
   try {
     await store.reclaim()
-    await store.approvals.expire()
-    return await use(store)
+    return await use(createApprovals(store, {}), store)
   } finally {
     await store.close()
   }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue, toSafeLine, toSafeText } from '../../kernel/index.ts'
-import type { Store, StoredEvent, StoredMessage } from '../../store/index.ts'
+import { type Lease, sessionLease, type Store, type StoredEvent, type StoredMessage } from '../../store/index.ts'
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
@@ -54,11 +54,12 @@ export async function showSession(invocation: Invocation): Promise<number> {
     const entries = await store.ledger.list({ sessionId: session.id })
     const events = await store.events.after(0, { sessionId: session.id })
     const waiting = await store.turns.list({ sessionId: session.id, states: ['queued', 'running'] })
+    const lease = await store.leases.get(sessionLease(session.id))
     const state = waiting.some((turn) => turn.state === 'running') ? 'running' : 'idle'
     if (invocation.flags['json'] === true) {
       terminal.json(
         envelope('sessions show', {
-          session: { ...session, state },
+          session: { ...session, state, ...(state === 'running' && ownerOf(lease)) },
           messages: [...messages],
           ledger: entries as unknown as JsonValue,
           waiting: waiting.map((turn) => ({ ...turn })),
@@ -73,7 +74,7 @@ export async function showSession(invocation: Invocation): Promise<number> {
     if (entries.length > 0) terminal.line(formatTrace(entries, terminal))
     if (events.length > 0) terminal.line(`\n${events.map((event) => describeEvent(event)).join('\n')}`)
     for (const { id, state, isLeft } of waiting) {
-      terminal.line(NOTES.turnWaiting(id, state, isLeft))
+      terminal.line(state === 'running' ? runningLine(id, lease) : NOTES.turnWaiting(id, state, isLeft))
       const run = terminal.commandLine(['run', '--session', session.id, '--turn', id])
       if (isLeft) terminal.note(NOTES.leftHint(run, terminal.commandLine(['sessions', 'cancel', id])))
     }
@@ -98,6 +99,19 @@ export async function cancelTurn(invocation: Invocation): Promise<number> {
     else terminal.note(NOTES.turnCancelled(state))
     return 0
   })
+}
+
+function ownerOf(lease: Lease | undefined): { readonly owner: string; readonly until: number } | undefined {
+  return lease && { owner: lease.owner, until: lease.expiresAt }
+}
+
+function runningLine(id: string, lease: Lease | undefined): string {
+  return lease ? NOTES.turnRuns(id, toSafeLine(lease.owner), timeOf(lease)) : NOTES.turnWaiting(id, 'running', false)
+}
+
+/** When the lease ends without another sign of life. */
+function timeOf({ expiresAt }: Lease): string {
+  return `${new Date(expiresAt).toISOString().slice(11, 19)} UTC`
 }
 
 function describeEvent({ id, at, type, references }: StoredEvent): string {

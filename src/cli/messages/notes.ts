@@ -87,6 +87,8 @@ export const NOTES = {
     state === 'running' ? 'The process of this turn was asked to stop it.' : `The message is ${state}.`,
   turnWaiting: (id: string, state: string, isLeft: boolean) =>
     isLeft ? `${id}  waits: the process that queued it is gone` : `${id}  ${state}`,
+  turnRuns: (id: string, owner: string, until: string) =>
+    `${id}  running in ${owner}. If that process was killed, Nexus ends the turn at ${until}.`,
   leftHint: (run: string, cancel: string) => `Run it: ${run}   or drop it: ${cancel}`,
   noSession: (line: string) => `There is no session yet. Start one: ${line}`,
   noArtifact: () => 'The demo wrote no file. The ledger above shows what happened.',

@@ -1,10 +1,19 @@
 import type { LedgerEntry } from '../../kernel/index.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkLimit, checkNewCall, closedState, OPEN_STATES, sessionOf, storeError, toJson } from '../rules.ts'
+import {
+  checkLimit,
+  checkNewCall,
+  closedState,
+  decisionEvent,
+  OPEN_STATES,
+  sessionOf,
+  storeError,
+  toJson,
+} from '../rules.ts'
 import type { Ledger } from '../store.ts'
 import { checkNewApproval, endApproval, openApproval } from './approvals.ts'
 import { checkMessages } from './sessions.ts'
-import { assertOwned, callChanged, type CallRow, changeCall, entryOf, newest, type Rows } from './rows.ts'
+import { addEvent, assertOwned, callChanged, type CallRow, changeCall, entryOf, newest, type Rows } from './rows.ts'
 
 export function createMemoryLedger(rows: Rows): Ledger {
   const mustGet = (callId: string): CallRow => {
@@ -20,6 +29,7 @@ export function createMemoryLedger(rows: Rows): Ledger {
       ...(approvalId !== undefined && { approvalId }),
     })
     if (OPEN_STATES.includes(entry.state)) rows.openCalls.add(entry.call.id)
+    addEvent(rows, decisionEvent(entry.call, entry.decision))
     callChanged(rows, entry.call, entry.state)
     return entryOf(mustGet(entry.call.id))
   }
@@ -47,7 +57,6 @@ export function createMemoryLedger(rows: Rows): Ledger {
       return changeCall(rows, callId, { decision, state: 'started', startedAt: rows.now() })
     },
     async close(callId, outcome, by) {
-      toJson('outcome', outcome)
       const row = mustGet(callId)
       assertOwned(rows, by.lease)
       const entry = entryOf(row)
@@ -58,7 +67,12 @@ export function createMemoryLedger(rows: Rows): Ledger {
       const { lease, message } = by
       const answer = message && checkMessages(rows, { sessionId: sessionOf(entry.call), lease, messages: [message] })
       const state = closedState(row.state, decision, outcome)
-      const closed = changeCall(rows, callId, { decision, state, outcome, closedAt: rows.now() })
+      const closed = changeCall(rows, callId, {
+        ...(by.decision && { decision }),
+        state,
+        outcome,
+        closedAt: rows.now(),
+      })
       endApproval(rows, row, closed.call)
       answer?.()
       return closed

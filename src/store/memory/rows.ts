@@ -3,7 +3,7 @@ import type { Approval, RememberedApproval } from '../approvals.ts'
 import type { NewEvent, StoredEvent } from '../events.ts'
 import type { Lease } from '../leases.ts'
 import { MESSAGES } from '../messages.ts'
-import { OPEN_STATES, storeError, toJson } from '../rules.ts'
+import { callEvent, decisionEvent, OPEN_STATES, storeError, toJson } from '../rules.ts'
 import type { SessionRecord, TurnRecord } from '../sessions.ts'
 
 /** The entry is JSON text, so that callers can neither see nor cause later changes; the rest is what is searched by. */
@@ -118,12 +118,11 @@ export function changeCall(rows: Rows, callId: string, change: Partial<LedgerEnt
   rows.calls.set(callId, changed)
   if (!OPEN_STATES.includes(changed.state)) rows.openCalls.delete(callId)
   const result = entryOf(changed)
+  if (change.decision) addEvent(rows, decisionEvent(result.call, change.decision))
   callChanged(rows, result.call, changed.state)
   return result
 }
 
-export function callChanged(rows: Rows, { id: callId, agentId, sessionId, turnId }: Call, state: CallState): void {
-  const references = { callId, ...(turnId !== undefined && { turnId }) }
-  const type = `call.${state.replace(' ', '-')}`
-  addEvent(rows, { type, agentId, ...(sessionId !== undefined && { sessionId }), references })
+export function callChanged(rows: Rows, call: Call, state: CallState): void {
+  addEvent(rows, callEvent(call, state.replace(' ', '-')))
 }

@@ -1,6 +1,14 @@
 import type { SessionRecord, Sessions, StoredMessage } from '../sessions.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkLimit, checkName, checkSessionLease, messagesToJson, storeError, toJson } from '../rules.ts'
+import {
+  checkLimit,
+  checkName,
+  checkSessionLease,
+  messagesToJson,
+  sessionEvents,
+  storeError,
+  toJson,
+} from '../rules.ts'
 import type { Lease } from '../leases.ts'
 import { addEvent, assertOwned, fromJson, recordOf, type Rows, type SessionRow } from './rows.ts'
 
@@ -41,7 +49,8 @@ export function createMemorySessions(rows: Rows): Sessions {
         updatedAt: later(rows, record),
       }
       const written = write(rows, changed, row.messages)
-      addEvent(rows, { type: 'session.updated', agentId: record.agentId, sessionId: id })
+      for (const event of sessionEvents(record, { ...(snapshot && { snapshot }), ...(loaded && { loaded }) }))
+        addEvent(rows, event)
       return written
     },
   }

@@ -1,6 +1,16 @@
-import type { LedgerEntry, Outcome } from '../../kernel/index.ts'
+import type { Decision, LedgerEntry, Outcome } from '../../kernel/index.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkLimit, checkNewCall, closedState, OPEN_STATES, sessionOf, storeError, toJson } from '../rules.ts'
+import {
+  callEvent,
+  checkLimit,
+  checkNewCall,
+  closedState,
+  decisionEvent,
+  OPEN_STATES,
+  sessionOf,
+  storeError,
+  toJson,
+} from '../rules.ts'
 import type { Ledger } from '../store.ts'
 import { openApproval } from './approvals.ts'
 import { ALL_ROWS, defined, inList, json, optionalJson, optionalNumber } from './columns.ts'
@@ -53,6 +63,7 @@ export function createSqlLedger(scope: Scope): Ledger {
       state,
       outcome: outcome ? toJson('outcome', outcome) : null,
     })
+    if (inserted > 0) await decided(tx, call, decision)
     if (inserted > 0) await changed(tx, { call, state })
     return inserted > 0
   }
@@ -77,6 +88,7 @@ export function createSqlLedger(scope: Scope): Ledger {
         if (started === 0) await assertOwned(tx, lease)
         const entry = await mustGet(tx, callId)
         if (started === 0) throw storeError('CONFLICT', MESSAGES.callNotStarted({ callId, state: entry.state }))
+        await decided(tx, entry.call, decision)
         await changed(tx, entry)
         return entry
       })
@@ -91,6 +103,7 @@ export function createSqlLedger(scope: Scope): Ledger {
           throw storeError('CONFLICT', MESSAGES.notYours({ what: 'call', id: callId, lease: by.lease }))
         if (closed === 0) return entry
         const now = await mustGet(tx, callId)
+        if (by.decision) await decided(tx, now.call, by.decision)
         await changed(tx, now)
         await endApproval(tx, callId)
         if (by.message)
@@ -136,14 +149,11 @@ type Inserted = Pick<LedgerEntry, 'call' | 'decision' | 'state'> & {
 }
 
 async function changed(tx: Change, { call, state }: Pick<LedgerEntry, 'call' | 'state'>): Promise<void> {
-  const { id: callId, agentId, sessionId, turnId } = call
-  const references = { callId, ...(turnId !== undefined && { turnId }) }
-  await tx.event({
-    type: `call.${eventWord(state)}`,
-    agentId,
-    ...(sessionId !== undefined && { sessionId }),
-    references,
-  })
+  await tx.event(callEvent(call, eventWord(state)))
+}
+
+async function decided(tx: Change, call: LedgerEntry['call'], decision: Decision): Promise<void> {
+  await tx.event(decisionEvent(call, decision))
 }
 
 function toEntry(scope: Scope, row: Row): LedgerEntry {

@@ -1,6 +1,14 @@
 import type { SessionRecord, Sessions, StoredMessage } from '../sessions.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkLimit, checkName, checkSessionLease, messagesToJson, storeError, toJson } from '../rules.ts'
+import {
+  checkLimit,
+  checkName,
+  checkSessionLease,
+  messagesToJson,
+  sessionEvents,
+  storeError,
+  toJson,
+} from '../rules.ts'
 import type { Lease } from '../leases.ts'
 import { ALL_ROWS, defined, json, optionalJson, optionalNumber } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
@@ -84,11 +92,11 @@ export function createSqlSessions(scope: Scope): Sessions {
         loaded: loaded ? toJson('loaded skills', loaded) : null,
       }
       return scope.change(async (tx) => {
-        const changed = await tx.run(UPDATE, values)
-        const record = await mustGet(tx, id)
-        if (changed === 0) await assertOwned(tx, lease)
-        await tx.event({ type: 'session.updated', agentId: record.agentId, sessionId: id })
-        return record
+        const before = await mustGet(tx, id)
+        if ((await tx.run(UPDATE, values)) === 0) await assertOwned(tx, lease)
+        for (const event of sessionEvents(before, { ...(snapshot && { snapshot }), ...(loaded && { loaded }) }))
+          await tx.event(event)
+        return mustGet(tx, id)
       })
     },
   }

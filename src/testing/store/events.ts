@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { succeeded } from '../../kernel/index.ts'
 import { sessionLease, type StoredEvent } from '../../store/index.ts'
-import { acquire, type Advance, ALLOW, ASK, call, hasCode, type Open } from './rig.ts'
+import { acquire, type Advance, ALLOW, ASK, call, hasCode, type Open, openSession } from './rig.ts'
 
 const APPROVAL = { id: 'a1', agentPath: 'main', command: 'ls', ttlMs: 60_000 }
 const words = (events: readonly StoredEvent[]) => events.map(({ type }) => type)
@@ -31,11 +31,13 @@ export function eventTests(open: Open, clock: Advance): void {
       'turn.queued',
       'turn.running',
       'session.messages',
+      'call.decided',
       'call.asked',
       'approval.open',
       'approval.allowed',
       'call.answered',
       'approval.remembered',
+      'call.decided',
       'call.started',
       'call.done',
       'session.updated',
@@ -50,7 +52,8 @@ export function eventTests(open: Open, clock: Advance): void {
         type,
       )
     stop()
-    const asked = events[4]
+    assert.deepEqual(events[4]?.references, { callId: 'c1', turnId: 't1', verdict: 'ask', rule: ASK.rule })
+    const asked = events[5]
     assert.deepEqual(asked, {
       ...{ id: asked?.id, projectId: store.projectId, at: asked?.at, type: 'call.asked', agentId: 'main' },
       ...{ sessionId: 's1', references: { callId: 'c1', turnId: 't1' } },
@@ -58,6 +61,28 @@ export function eventTests(open: Open, clock: Advance): void {
     assert.ok(!JSON.stringify(events).includes('secret'))
     await store.sessions.create({ id: 's2', agentId: 'main', title: '' })
     assert.equal(live.length, events.length)
+  })
+
+  it('names each skill that a session loads, and that it sees others, once', async () => {
+    const store = await open()
+    const lease = await openSession(store)
+    const before = await store.events.last()
+    const pdf = { address: 'local/pdf', name: 'pdf', baseDir: '/pdf', treeDigest: 'sha256:00' }
+    const csv = { ...pdf, address: 'local/csv', name: 'csv' }
+    await store.sessions.update('s1', { loaded: [pdf], snapshot: { version: 'one' } }, lease)
+    await store.sessions.update('s1', { loaded: [pdf, csv], snapshot: { version: 'two' } }, lease)
+    await store.sessions.update('s1', { snapshot: { version: 'two' } }, lease)
+    assert.deepEqual(
+      (await store.events.after(before)).map(({ type, references }) => [type, references]),
+      [
+        ['skill.loaded', { skill: 'local/pdf', treeDigest: 'sha256:00' }],
+        ['session.updated', {}],
+        ['skill.loaded', { skill: 'local/csv', treeDigest: 'sha256:00' }],
+        ['skills.changed', { version: 'two' }],
+        ['session.updated', {}],
+        ['session.updated', {}],
+      ],
+    )
   })
 
   it('replays after an id, by session and with a limit', async () => {

@@ -2,6 +2,7 @@ import { type Catalog, everyCopy } from '../../../catalog/index.ts'
 import { type CopyDiagnosis, diagnoseCopy, FINE } from '../../../diagnose/index.ts'
 import { type JsonValue, type NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Inspection } from '../../../local/index.ts'
+import { currentRevision } from '../../../load/index.ts'
 import { fileDigest } from '../../../sources/index.ts'
 import { type Invocation, whereFix } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
@@ -65,6 +66,8 @@ interface Shown {
   readonly copy: CopyDiagnosis
   /** Undefined when its SKILL.md cannot be read any more. */
   readonly sha256: string | undefined
+  /** The revision of all its files. */
+  readonly treeDigest: string | undefined
   readonly variables: Parameters<typeof printVariables>[0]
   readonly installs: Parameters<typeof printInstalls>[0]
 }
@@ -84,16 +87,18 @@ async function readShown(
     skill,
     copy: { ...copy, findings: copy.findings.map((found) => withCommands(found, invocation)) },
     sha256: await fileDigest(skill),
+    treeDigest: await currentRevision(skill, invocation.signal),
     variables: variablesIn(seen)(skill),
     installs: installsOf(skill, installGround(inspection, invocation)),
   }
 }
 
-function shownData({ skill, copy, sha256, variables, installs }: Shown): { [key: string]: JsonValue } {
+function shownData({ skill, copy, sha256, treeDigest, variables, installs }: Shown): { [key: string]: JsonValue } {
   const { address, verdict, winner, findings } = copy
   return {
     ...skillData(skill, address),
     ...(sha256 !== undefined && { sha256 }),
+    ...(treeDigest !== undefined && { treeDigest }),
     verdict,
     ...(winner !== undefined && { winner }),
     findings: findingsData(findings),
@@ -107,7 +112,10 @@ function shownData({ skill, copy, sha256, variables, installs }: Shown): { [key:
   }
 }
 
-function printShown({ skill, copy, sha256 = '', variables, installs }: Shown, { terminal }: Invocation): void {
+function printShown(
+  { skill, copy, sha256 = '', treeDigest = '', variables, installs }: Shown,
+  { terminal }: Invocation,
+): void {
   const { shortPath } = terminal
   const { metadata, origin } = skill
   const emoji = metadata.emoji === undefined ? '' : `${metadata.emoji} `
@@ -128,6 +136,7 @@ function printShown({ skill, copy, sha256 = '', variables, installs }: Shown, { 
     ['config', metadata.requires.config.join(', ')],
     ['allowed tools', skill.allowedTools.join(', ')],
     ['sha256', sha256],
+    ['revision', treeDigest],
   ]
   terminal.line(
     formatTable(rows.filter(([, value]) => value !== '').map(([label, value]) => [label, toSafeLine(value)])),
