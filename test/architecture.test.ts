@@ -17,6 +17,7 @@ import {
 /** The rooms and what each may use, from the bottom up. A room is entered by its door, `index.ts`. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
+  net: ['kernel'],
   format: ['kernel'],
   config: ['kernel', 'format'],
   gate: ['kernel'],
@@ -133,6 +134,49 @@ test('only sandbox/ starts processes', () => {
     [],
   )
 })
+
+/** What opens connections, or waits for them, and who may import it besides net/, with the reason. */
+const NETWORK = /^(?:(?:node:)?(?:net|tls|https?|http2|dns|dgram|inspector)(?:\/.*)?|pg|undici|ai|@ai-sdk\/.*)$/
+const NETWORK_USERS: Readonly<Record<string, string>> = {
+  'src/agents/model-step.ts: ai': 'the AI SDK sends the requests to models with the fetch of Node',
+  'src/agents/model/open-model.ts: @ai-sdk/anthropic': 'a provider of the AI SDK',
+  'src/agents/model/open-model.ts: @ai-sdk/openai': 'a provider of the AI SDK',
+  'src/agents/model/open-model.ts: @ai-sdk/openai-compatible': 'a provider of the AI SDK',
+  'src/agents/model/open-model.ts: ai': 'types of a model',
+  'src/sandbox/runner/pipes.ts: node:net': 'reads pipes that it inherited; it connects to nothing',
+  'src/store/postgres/pool.ts: pg': 'connects to the database that the user configured',
+  'src/testing/model-server.ts: node:http': 'a server for tests, on loopback',
+  'src/testing/model-server.ts: node:net': 'the type of an address',
+  'src/testing/send-reply.ts: node:http': 'the type of a response',
+}
+
+test('only net/ reaches the network, besides the files that are listed with their reason', () => {
+  const users = SOURCE_FILES.filter((file) => roomOf(file) !== 'net')
+    .flatMap(importsOf)
+    .filter(({ specifier }) => NETWORK.test(specifier))
+    .map(({ from, specifier }) => `${from}: ${specifier}`)
+  assert.deepEqual([...new Set(users)].sort(), Object.keys(NETWORK_USERS).sort())
+})
+
+test('nothing calls the fetch of Node, or another global that dials: of the packages only the AI SDK does', () => {
+  const callers = SOURCE_FILES.filter((file) => dials(readSource(file)))
+  assert.deepEqual(callers, [])
+  for (const text of [
+    'await fetch(url)',
+    'globalThis.fetch',
+    '{ fetch }',
+    'new WebSocket(url)',
+    'new EventSource(url)',
+  ])
+    assert.ok(dials(text), text)
+  for (const text of ['// fetch(url)', "'fetch failed'", 'prefetch(url)', 'fetched']) assert.ok(!dials(text), text)
+})
+
+function dials(text: string): boolean {
+  return /\bglobalThis\s*\.\s*fetch\b|(?<![\w.'"])fetch\s*[(,}]|\bnew (?:WebSocket|EventSource)\b/.test(
+    withoutComments(text),
+  )
+}
 
 test('only config/ reads the environment', () => {
   const readers = SOURCE_FILES.filter((file) =>

@@ -75,6 +75,15 @@ test('the light entry imports only the YAML parsers and light parts of Node', as
   )
 })
 
+test('the door of net/ loads nothing of the network; its first request does', async () => {
+  const { files, external } = await staticGraph('src/net/index.ts')
+  assert.ok(files.includes('src/net/net.ts'))
+  assert.deepEqual(
+    external.filter((specifier) => specifier !== 'node:crypto' && /^node:(?!path|fs)/.test(specifier)),
+    [],
+  )
+})
+
 /** Prints what really gets loaded: files through a resolve hook, builtins through `process.moduleLoadList`. */
 const PROBE = `
 import { registerHooks } from 'node:module'

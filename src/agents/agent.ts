@@ -1,11 +1,11 @@
 import { type Clock, commandFix, type JsonObject, NexusError, systemClock } from '../kernel/index.ts'
-import type { Store, StoredMessage, TurnRecord } from '../store/index.ts'
+import type { SessionRecord, Store, StoredMessage, TurnRecord } from '../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
-import { repairHistory, toTitle, userMessage } from './history.ts'
+import { assistantMessage, CLOSING, repairHistory, toTitle, userMessage } from './history.ts'
 import { type AgentLimits, toLimits } from './limits.ts'
 import type { ModelChoice } from './model/open-model.ts'
 import { skillsOfTurn } from './skills-of-turn.ts'
-import { runTurn, toFault } from './turn.ts'
+import { type FinishedTurn, runTurn, toFault } from './turn.ts'
 import type { TurnAgent } from './turn-context.ts'
 import { takeQueued, type TakenTurn } from './turn-queue.ts'
 
@@ -50,6 +50,13 @@ const LOADERS: readonly string[] = ['load_skill', 'Skill', 'read_skill_file']
 const DEFAULT_INSTRUCTIONS =
   'You are an agent that works with tools and skills. Use them when they help, look at their results, and answer the user in plain words. Say so when something failed.'
 
+/** The history with the message of the turn. */
+interface OpenedHistory {
+  readonly messages: readonly StoredMessage[]
+  /** Tools whose call was open, when the turn before was cut off. */
+  readonly openCalls: readonly string[] | undefined
+}
+
 /** Makes an agent. Nothing happens before the first `send`. Throws INVALID_ARGUMENT for a limit that cannot be used, and for an agent without a session. */
 export function createAgent(options: AgentOptions): Agent {
   const { agent, model, store, clock = systemClock } = options
@@ -59,10 +66,20 @@ export function createAgent(options: AgentOptions): Agent {
   const limits = toLimits(options.limits)
   const instructions = options.instructions ?? DEFAULT_INSTRUCTIONS
 
+  /** Another message to the same new session may be first. */
+  async function createSession(content: string): Promise<SessionRecord> {
+    try {
+      return await sessions.create({ id: sessionId, agentId: id, title: agent.redact(toTitle(content)) })
+    } catch (error) {
+      const known = await sessions.get(sessionId)
+      if (known) return known
+      throw error
+    }
+  }
+
   async function openSession(content: string): Promise<void> {
-    const found = await sessions.get(sessionId)
-    if (!found) await sessions.create({ id: sessionId, agentId: id, title: agent.redact(toTitle(content)) })
-    if (!found || found.agentId === id) return
+    const found = (await sessions.get(sessionId)) ?? (await createSession(content))
+    if (found.agentId === id) return
     throw new NexusError('CONFLICT', `Session ${sessionId} belongs to the agent '${found.agentId}', not to '${id}'.`, {
       fix: 'Leave out the session to start a new one.',
     })
@@ -74,44 +91,48 @@ export function createAgent(options: AgentOptions): Agent {
     const emit = guard(onEvent)
     emit({ type: 'turn-queued', turnId, sessionId })
     const onWait = (): void => emit({ type: 'notice', code: 'turn-waits', text: waitText(queued) })
-    const taken = await takeQueued(store, queued, { signal, onWait })
+    let opened: OpenedHistory = { messages: [], openCalls: undefined }
+    const opening = async (): Promise<readonly StoredMessage[]> => {
+      const history = await sessions.messages(sessionId)
+      const { messages, openCalls } = repairHistory(history)
+      const added = [...messages, queued.message]
+      opened = { messages: [...history, ...added], openCalls: messages.length > 0 ? openCalls : undefined }
+      return added
+    }
+    const taken = await takeQueued(store, queued, { signal, onWait, opening })
     emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
-    const result =
-      taken.type === 'ended' ? endedEarly(taken.turn) : await runTaken(taken, { signal, emit, message: queued.message })
+    const result = taken.type === 'ended' ? endedEarly(taken.turn) : await runTaken(taken, { signal, emit, opened })
     emit({ type: 'turn-end', result })
     return result
   }
 
   async function runTaken(
     taken: TakenTurn,
-    { signal: caller, emit, message }: { signal: AbortSignal; emit: AgentListener; message: StoredMessage },
+    { signal: caller, emit, opened }: { signal: AbortSignal; emit: AgentListener; opened: OpenedHistory },
   ): Promise<TurnResult> {
     const { turn, lease, stopped } = taken
     const turnId = turn.id
     const signal = AbortSignal.any([caller, stopped])
     const base = { agent, sessionId, turnId, model, sessions, lease, limits, clock, signal, emit }
-    let result: TurnResult
+    let ended: FinishedTurn
     try {
-      const begun = await begin(taken, { signal, emit, message })
-      const told = [instructions, begun.instructions].filter((text) => text !== '').join('\n\n')
-      result = await runTurn({ ...base, messages: begun.messages, instructions: told })
+      if (opened.openCalls) emit({ type: 'notice', code: 'interrupted-turn', text: describeRepair(opened.openCalls) })
+      const told = [instructions, await begin(taken, { signal, emit })].filter((text) => text !== '').join('\n\n')
+      ended = await runTurn({ ...base, messages: opened.messages, instructions: told })
     } catch (error) {
-      result = notBegun({ turnId, sessionId, error, isCancelled: signal.aborted })
+      ended = notBegun({ turnId, sessionId, error, isCancelled: signal.aborted })
     } finally {
       agent.endTurn()
     }
-    return finish(taken, result)
+    return finish(taken, ended)
   }
 
+  /** Picks up the skills as they are now; returns what the model is to know about them. */
   async function begin(
-    { lease }: TakenTurn,
-    { signal, emit, message }: { signal: AbortSignal; emit: AgentListener; message: StoredMessage },
-  ): Promise<{ messages: StoredMessage[]; instructions: string }> {
+    { turn: { message }, lease }: TakenTurn,
+    { signal, emit }: { signal: AbortSignal; emit: AgentListener },
+  ): Promise<string> {
     const before = await sessions.get(sessionId)
-    const history = await sessions.messages(sessionId)
-    const repair = repairHistory(history)
-    if (repair.messages.length > 0)
-      emit({ type: 'notice', code: 'interrupted-turn', text: describeRepair(repair.openCalls) })
     await agent.beginTurn({ lease, signal })
     agent.recallSkills(before?.loaded ?? [])
     const snapshot = agent.snapshot()
@@ -124,18 +145,16 @@ export function createAgent(options: AgentOptions): Agent {
     })
     for (const notice of about.notices) emit({ type: 'notice', ...notice })
     if (before?.snapshot?.['version'] !== snapshot['version']) await sessions.update(sessionId, { snapshot }, lease)
-    const added = [...repair.messages, message]
-    await sessions.append(sessionId, added, lease)
-    return { messages: [...history, ...added], instructions: about.instructions }
+    return about.instructions
   }
 
   /** The end of a turn is durable before it is told. A process that lost the session cannot write it. */
-  async function finish(taken: TakenTurn, result: TurnResult): Promise<TurnResult> {
+  async function finish(taken: TakenTurn, { result, messages }: FinishedTurn): Promise<TurnResult> {
     const { end, text, usage, error } = result
     const failure: JsonObject = error ? { error: { code: error.code, message: error.message } } : {}
     try {
       const state = end === 'cancelled' ? 'cancelled' : 'done'
-      await taken.finish({ state, result: agent.redact({ end, text, usage: { ...usage }, ...failure }) })
+      await taken.finish({ state, result: agent.redact({ end, text, usage: { ...usage }, ...failure }), messages })
       return result
     } catch (cause) {
       await taken.giveUp().catch(() => undefined)
@@ -190,10 +209,11 @@ function endedEarly({ id: turnId, sessionId }: TurnRecord): TurnResult {
 }
 
 /** The model was not asked: the store or the search for skills failed, or the caller cancelled first. */
-function notBegun(about: { turnId: string; sessionId: string; error: unknown; isCancelled: boolean }): TurnResult {
+function notBegun(about: { turnId: string; sessionId: string; error: unknown; isCancelled: boolean }): FinishedTurn {
   const { turnId, sessionId, error, isCancelled } = about
   const result = { turnId, sessionId, text: '', usage: NO_USAGE }
-  return isCancelled ? { ...result, end: 'cancelled' } : { ...result, end: 'failed', error: toFault(error) }
+  if (isCancelled) return { result: { ...result, end: 'cancelled' }, messages: [assistantMessage(CLOSING.cancelled)] }
+  return { result: { ...result, end: 'failed', error: toFault(error) }, messages: [assistantMessage(CLOSING.failed)] }
 }
 
 function describeRepair(openCalls: readonly string[]): string {

@@ -1,5 +1,14 @@
-import { errorMessage, failed, type JsonValue, newId, type Outcome, toSafeLine } from '../kernel/index.ts'
+import {
+  type Decision,
+  errorMessage,
+  failed,
+  type JsonValue,
+  newId,
+  type Outcome,
+  toSafeLine,
+} from '../kernel/index.ts'
 import type { OfferedTool } from '../runtime/index.ts'
+import type { StoredMessage } from '../store/index.ts'
 import { runBatch } from '../tools/index.ts'
 import type { Timer } from './limits.ts'
 import type { RequestedCall } from './model-step.ts'
@@ -11,8 +20,10 @@ const MAX_QUOTED_CHARS = 200
 
 export interface ToolTurn extends Omit<TurnContext, 'model'> {
   readonly tools: readonly OfferedTool[]
-  /** Keeps the answer to one call; durable when it returns. */
-  readonly keep: (call: RequestedCall, outcome: Outcome) => Promise<void>
+  /** The answer to one call as the model reads it from now on, and what belongs to it is durable. */
+  readonly toMessage: (call: RequestedCall, outcome: Outcome) => Promise<StoredMessage>
+  /** Keeps an answer in the history; durable when it returns. */
+  readonly keep: (message: StoredMessage) => Promise<void>
   readonly repeats: RepeatWatch
   /** The time limit of the turn: it does not run while a person is asked. */
   readonly timer: Pick<Timer, 'pause' | 'resume'>
@@ -58,16 +69,16 @@ export async function runToolCalls(requested: readonly RequestedCall[], turn: To
   const faults: unknown[] = []
   const run = async (call: NumberedCall): Promise<Outcome> => {
     const startedAt = announce(call, turn)
-    const outcome = await runOne(call, turn).catch((error: unknown) => {
+    const outcome = await runOne(call, startedAt, turn).catch(async (error: unknown) => {
       faults.push(error)
+      await answerUnrun(call, { outcome: UNRECORDED, startedAt }, turn).catch(() => undefined)
       return UNRECORDED
     })
-    await settle(call, { outcome, startedAt }, turn).catch((error: unknown) => faults.push(error))
     return faults.length === 0 ? outcome : UNRECORDED
   }
   const answered = await runBatch(calls, run, { maxConcurrent: turn.limits.maxConcurrentTools, signal: turn.signal })
   for (const { call, outcome, ran } of answered) {
-    if (!ran) await settle(call, { outcome, startedAt: announce(call, turn) }, turn)
+    if (!ran) await answerUnrun(call, { outcome, startedAt: announce(call, turn) }, turn)
   }
   if (faults.length > 0) throw faults[0]
 }
@@ -75,11 +86,17 @@ export async function runToolCalls(requested: readonly RequestedCall[], turn: To
 /** The ledger or the session could not be written: whatever comes after in the batch must not run. */
 const UNRECORDED = failed('INTERRUPTED', 'The call could not be recorded: outcome unknown.')
 
-async function runOne(call: NumberedCall, turn: ToolTurn): Promise<Outcome> {
+/** Runs the call; its answer is written with its end in the ledger. */
+async function runOne(call: NumberedCall, startedAt: number, turn: ToolTurn): Promise<Outcome> {
   const { agent, turnId, signal, emit, timer } = turn
   const { callId, tool } = call
-  if (call.unreadable !== undefined) return unreadableArguments(call, agent.redact(call.unreadable))
-  const { outcome, decision } = await agent.call(
+  if (call.unreadable !== undefined) {
+    const outcome = unreadableArguments(call, agent.redact(call.unreadable))
+    await answerUnrun(call, { outcome, startedAt }, turn)
+    return outcome
+  }
+  let answered: Answered | undefined
+  const { outcome } = await agent.call(
     { tool, arguments: call.arguments, turnId, callId, origin: 'model' },
     {
       signal,
@@ -90,12 +107,26 @@ async function runOne(call: NumberedCall, turn: ToolTurn): Promise<Outcome> {
         else timer.resume()
         emit({ type: 'tool-asked', callId, ...asked })
       },
+      toMessage: (ended, decision) => {
+        answered = toAnswer(call, withOffered(ended, decision, { call, turn }), turn)
+        return turn.toMessage(call, answered.forModel)
+      },
     },
   )
-  const isOffered = turn.tools.some((offered) => offered.wireName === call.wireName)
+  if (answered) tell(call, { ...answered, startedAt }, turn)
+  return answered?.outcome ?? outcome
+}
+
+/** A call of something that is not offered is answered with what is. */
+function withOffered(
+  outcome: Outcome,
+  decision: Decision,
+  { call, turn: { tools } }: { call: NumberedCall; turn: ToolTurn },
+): Outcome {
+  const isOffered = tools.some((offered) => offered.wireName === call.wireName)
   if (isOffered || outcome.type !== 'failed' || (decision.type === 'allow' && outcome.code !== 'NOT_FOUND'))
     return outcome
-  return withNote(outcome, `Tools you can call: ${turn.tools.map((offered) => offered.wireName).join(', ') || 'none'}.`)
+  return withNote(outcome, `Tools you can call: ${tools.map((offered) => offered.wireName).join(', ') || 'none'}.`)
 }
 
 /** Nothing was run and nothing decided: there is no call yet, only text that should become one. */
@@ -128,23 +159,43 @@ function announce(call: NumberedCall, turn: ToolTurn): number {
   return turn.clock.now()
 }
 
-async function settle(
-  call: NumberedCall,
-  done: { outcome: Outcome; startedAt: number },
-  turn: ToolTurn,
-): Promise<void> {
-  const { callId, tool } = call
-  const { outcome, startedAt } = done
+/** What came of a call. */
+interface Answered {
+  readonly outcome: Outcome
+  /** The same with a note when the model goes round in circles. */
+  readonly forModel: Outcome
+  /** How often in a row. */
+  readonly times: number
+}
+
+function toAnswer(call: NumberedCall, outcome: Outcome, turn: ToolTurn): Answered {
   const times = turn.repeats.note(call, outcome)
+  if (times < REPEATS_BEFORE_NOTE) return { outcome, forModel: outcome, times }
+  const note = `Note: this is the same call with the same result, ${times} times in a row. Another one will change nothing: use the result, change the arguments, or answer the user.`
+  return { outcome, forModel: withNote(outcome, note), times }
+}
+
+function tell(call: NumberedCall, answered: Answered & { readonly startedAt: number }, turn: ToolTurn): void {
+  const { callId, tool } = call
+  const { outcome, times, startedAt } = answered
   turn.emit({ type: 'tool-result', callId, tool, outcome, durationMs: turn.clock.now() - startedAt })
-  if (times < REPEATS_BEFORE_NOTE) return turn.keep(call, outcome)
+  if (times < REPEATS_BEFORE_NOTE) return
   turn.emit({
     type: 'notice',
     code: 'repeated-call',
     text: `The model made the same call of ${tool} ${times} times with the same result.`,
   })
-  const note = `Note: this is the same call with the same result, ${times} times in a row. Another one will change nothing: use the result, change the arguments, or answer the user.`
-  return turn.keep(call, withNote(outcome, note))
+}
+
+/** Answers a call that has no row in the ledger. */
+async function answerUnrun(
+  call: NumberedCall,
+  { outcome, startedAt }: { outcome: Outcome; startedAt: number },
+  turn: ToolTurn,
+): Promise<void> {
+  const answered = toAnswer(call, outcome, turn)
+  tell(call, { ...answered, startedAt }, turn)
+  await turn.keep(await turn.toMessage(call, answered.forModel))
 }
 
 /** Adds a sentence for the model; the ledger keeps the outcome as it was. */

@@ -1,5 +1,5 @@
 /** turn-queue: one turn of a session at a time. A message waits until its turn comes, is cancelled, or is dropped. */
-import { type Lease, sessionLease, type Store, type TurnRecord } from '../store/index.ts'
+import { type Lease, sessionLease, type Store, type StoredMessage, type TurnRecord } from '../store/index.ts'
 import { keepLease, type KeptLease } from '../runtime/index.ts'
 
 /** How often another process is looked at: its turn ended, or it asked us to stop. */
@@ -24,19 +24,23 @@ export interface EndedTurn {
   readonly turn: TurnRecord
 }
 
+/** What joins the history when the turn is taken: the end of a turn that was cut off, and the message. */
+type Opening = () => Promise<readonly StoredMessage[]>
+
 /** Waits for the turn of a queued message. The signal cancels the message while it waits. `onWait` is called once when it has to. */
 export async function takeQueued(
   store: Store,
   queued: TurnRecord,
-  { signal, onWait }: { readonly signal: AbortSignal; readonly onWait: () => void },
+  options: { readonly signal: AbortSignal; readonly onWait: () => void; readonly opening: Opening },
 ): Promise<TakenTurn | EndedTurn> {
   const { id, sessionId } = queued
+  const { signal, onWait, opening } = options
   let hasWaited = false
   for (;;) {
     if (signal.aborted) await store.turns.cancel(id)
     const turn = await store.turns.get(id)
     if (!turn || turn.state !== 'queued') return { type: 'ended', turn: turn ?? queued }
-    const taken = await tryTake(store, turn)
+    const taken = await tryTake(store, turn, opening)
     if (taken) return taken
     if (!hasWaited) onWait()
     hasWaited = true
@@ -45,11 +49,11 @@ export async function takeQueued(
 }
 
 /** Takes the session and the turn; undefined while another process has the session, or an earlier message comes first. */
-async function tryTake(store: Store, { id, sessionId }: TurnRecord): Promise<TakenTurn | undefined> {
+async function tryTake(store: Store, { id, sessionId }: TurnRecord, opening: Opening): Promise<TakenTurn | undefined> {
   const kept = await keepLease(store.leases, sessionLease(sessionId))
   if (!kept) return undefined
   try {
-    const turn = await store.turns.take(sessionId, kept.lease, id)
+    const turn = await store.turns.take(sessionId, kept.lease, { id, messages: await opening() })
     if (turn) return running(store, turn, kept)
   } catch (error) {
     await kept.release()

@@ -1,7 +1,7 @@
 import { isNexusError, NexusError } from '../kernel/index.ts'
 import type { Sessions, StoredMessage } from '../store/index.ts'
 import type { AgentListener, StepUsage, TurnResult, TurnUsage } from './events.ts'
-import { assistantMessage, CLOSING, toolMessage } from './history.ts'
+import { assistantMessage, CLOSING, repairHistory, toolMessage } from './history.ts'
 import { startTimer, type Timer } from './limits.ts'
 import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
 import type { OfferedTool } from '../runtime/index.ts'
@@ -16,29 +16,38 @@ export interface TurnParts extends TurnContext {
   readonly messages: readonly StoredMessage[]
 }
 
+/** What came of a turn. */
+export interface FinishedTurn {
+  readonly result: TurnResult
+  /** The end of the history, which is written with the end of the turn. */
+  readonly messages: readonly StoredMessage[]
+}
+
 type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & {
   readonly closing?: string
+  /** The answer of the model, when it is not yet in the history. */
+  readonly message?: StoredMessage
   /** True when the history has the text already. */
   readonly isKept?: boolean
 }
 
 /**
  * Asks the model, works off its calls, and asks again, until it answers without a call or a limit ends the turn.
- * Each step is in the store before the next thing happens. Does not throw: a fault is the result `failed`.
+ * Each step is in the store before the next thing happens; the last one is returned. Does not throw: a fault is the result `failed`.
  */
-export async function runTurn(parts: TurnParts): Promise<TurnResult> {
+export async function runTurn(parts: TurnParts): Promise<FinishedTurn> {
   const { turnId, sessionId, limits, clock } = parts
   const usage = createUsage()
   const timer = startTimer(clock, limits.turnTimeoutMs)
   try {
     const signal = AbortSignal.any([parts.signal, timer.signal])
-    const ending = await loop({ ...parts, signal }, usage, timer).catch(toEnding)
+    const ending = await loop({ ...parts, signal }, usage, timer).catch((cause: unknown) => toEnding(cause, parts))
     const named =
       ending.end === 'cancelled' && timer.signal.aborted && !parts.signal.aborted
         ? timedOut(ending, limits.turnTimeoutMs)
         : ending
-    const { closing, ...result } = await close(named, parts)
-    return { turnId, sessionId, ...result, usage: usage.total() }
+    const { closing: _closing, isKept: _isKept, message: _message, ...result } = named
+    return { result: { turnId, sessionId, ...result, usage: usage.total() }, messages: lastMessages(named, parts) }
   } finally {
     timer.stop()
   }
@@ -47,20 +56,23 @@ export async function runTurn(parts: TurnParts): Promise<TurnResult> {
 async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>, timer: Timer): Promise<Ending> {
   const { agent, sessions, sessionId, lease, limits, emit, signal } = parts
   const messages = [...parts.messages]
-  const keep = async (message: StoredMessage): Promise<void> => {
+  /** A message as the history keeps it; the model reads it from now on. */
+  const join = (message: StoredMessage): StoredMessage => {
     const clean = agent.redact(message)
     messages.push(clean)
-    await sessions.append(sessionId, [clean], lease)
+    return clean
   }
+  const keep = (message: StoredMessage): Promise<void> => sessions.append(sessionId, [message], lease)
   const keepLoaded = keepLoadedSkills(parts)
   const instructions = [parts.instructions, agent.instructions()].filter((text) => text !== '').join('\n\n')
   const forCalls: Omit<ToolTurn, 'tools'> = {
     ...parts,
     timer,
     repeats: createRepeatWatch(),
-    keep: async (call: RequestedCall, outcome) => {
+    keep,
+    toMessage: async (call: RequestedCall, outcome) => {
       await keepLoaded()
-      await keep(toolMessage(call, outcome))
+      return join(toolMessage(call, outcome))
     },
   }
   for (let iteration = 0; iteration < limits.maxIterations; iteration++) {
@@ -73,8 +85,9 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>, tim
       return { end: 'failed', text: answer.text, error: answer.failure.error, closing: CLOSING.failed }
     emit({ type: 'step-end', step: usage.add(answer.usage), usage: answer.usage })
     warnIncomplete(answer, emit)
-    await keep(answer.message ?? assistantMessage(CLOSING.empty))
-    if (answer.calls.length === 0) return { end: 'done', text: answer.text }
+    const message = join(answer.message ?? assistantMessage(CLOSING.empty))
+    if (answer.calls.length === 0) return { end: 'done', text: answer.text, message }
+    await keep(message)
     await runToolCalls(answer.calls, { ...forCalls, tools })
     if (signal.aborted) return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled, isKept: true }
   }
@@ -97,18 +110,13 @@ function toParallel(tool: OfferedTool): OfferedTool {
   return { ...tool, parameters: withParallel(tool.parameters) }
 }
 
-/** Writes the end of the turn into the history. When even that fails, the next turn finds the history cut off and repairs it. */
-async function close(ending: Ending, { sessions, sessionId, agent, lease }: TurnParts): Promise<Ending> {
-  const { closing, isKept = false, ...result } = ending
-  if (closing === undefined) return result
-  const said =
-    isKept || result.end === 'max-iterations' || result.text === '' ? closing : `${result.text}\n\n${closing}`
-  try {
-    await sessions.append(sessionId, [agent.redact(assistantMessage(said))], lease)
-    return result
-  } catch (error) {
-    return result.error ? result : { ...toEnding(error), text: result.text }
-  }
+/** How the turn ends in the history. When it cannot be written, the next turn finds the history cut off and repairs it. */
+function lastMessages(ending: Ending, { agent }: TurnParts): StoredMessage[] {
+  const { closing, message, end, text, isKept = false } = ending
+  if (message) return [message]
+  if (closing === undefined) return []
+  const said = isKept || end === 'max-iterations' || text === '' ? closing : `${text}\n\n${closing}`
+  return [agent.redact(assistantMessage(said))]
 }
 
 function timedOut({ text, isKept = false }: Ending, timeoutMs: number): Ending {
@@ -118,8 +126,13 @@ function timedOut({ text, isKept = false }: Ending, timeoutMs: number): Ending {
   return { end: 'failed', text, error, closing: CLOSING['timed-out'], isKept }
 }
 
-function toEnding(cause: unknown): Ending {
-  return { end: 'failed', text: '', error: toFault(cause), closing: CLOSING.failed }
+/** A history that lacks an answer gets no end: the next turn repairs it. */
+async function toEnding(cause: unknown, { sessions, sessionId }: TurnParts): Promise<Ending> {
+  const isWhole = await sessions.messages(sessionId).then(
+    (messages) => repairHistory(messages).openCalls.length === 0,
+    () => false,
+  )
+  return { end: 'failed', text: '', error: toFault(cause), ...(isWhole && { closing: CLOSING.failed }) }
 }
 
 /** What ended a turn, as an error for the caller. */

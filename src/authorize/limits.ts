@@ -1,5 +1,5 @@
 /** limits: how the limits of several rules combine. Absent = no limit, and every combination is at most as wide as each part. */
-import type { CallLimits } from '../kernel/index.ts'
+import { type CallLimits, containsDomain } from '../kernel/index.ts'
 
 /** The strictest of all limits: shortest time, intersection of what is allowed, union of what is denied. Order and repetition do not matter. */
 export function combineLimits(given: readonly CallLimits[]): CallLimits {
@@ -9,7 +9,7 @@ export function combineLimits(given: readonly CallLimits[]): CallLimits {
   const readPaths = narrowest(each(parts, 'readPaths'), holdsPath)
   const writePaths = narrowest(each(parts, 'writePaths'), holdsPath)
   const blockedPaths = union(each(parts, 'blockedPaths'))
-  const networkDomains = narrowest(each(parts, 'networkDomains'), holdsDomain)
+  const networkDomains = narrowest(each(parts, 'networkDomains'), containsDomain)
   const secrets = narrowest(each(parts, 'secrets'), (wide, name) => wide === name)
   const deniedCapabilities = union(each(parts, 'deniedCapabilities'))
   return {
@@ -29,12 +29,6 @@ type Holds = (wide: string, narrow: string) => boolean
 /** True when the path is `directory` or below it; both absolute and normal. */
 function holdsPath(directory: string, path: string): boolean {
   return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
-}
-
-/** `*` is every host; `*.x` is every subdomain of x, without x itself. */
-function holdsDomain(pattern: string, narrow: string): boolean {
-  if (pattern === narrow || pattern === '*') return true
-  return pattern.startsWith('*.') && narrow !== '*' && narrow.endsWith(pattern.slice(1))
 }
 
 function each<Name extends keyof CallLimits>(

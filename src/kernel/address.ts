@@ -11,3 +11,9 @@ export function hostOf(address: string): string | undefined {
   if (!url?.host || /[/?#].*@/.test(address.slice(address.indexOf('//') + 2))) return undefined
   return `${url.protocol}//${url.host}`
 }
+
+/** True when a pattern of `CallLimits.networkDomains` contains the other: `*` is every host, `*.x` every subdomain of x, without x itself. */
+export function containsDomain(pattern: string, narrow: string): boolean {
+  if (pattern === narrow || pattern === '*') return true
+  return pattern.startsWith('*.') && narrow !== '*' && narrow.endsWith(pattern.slice(1))
+}

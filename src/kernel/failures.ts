@@ -68,6 +68,8 @@ export const CODES = {
   MODEL_NOT_CONFIGURED: { rpc: -32030, http: 400, exit: 2 },
   MODEL_FAILED: { rpc: -32031, http: 502, exit: 3 },
   STORE_FAILED: { rpc: -32040, http: 500, exit: 1 },
+  ADDRESS_REFUSED: { rpc: -32050, http: 403, exit: 1 },
+  NETWORK_FAILED: { rpc: -32051, http: 502, exit: 3 },
   INTERNAL: { rpc: -32603, http: 500, exit: 1 },
 } as const satisfies Record<string, CodeRow>
 

@@ -1,5 +1,5 @@
 /** kernel: the words every room shares; no I/O, no dependency. */
-export { hostOf } from './address.ts'
+export { containsDomain, hostOf } from './address.ts'
 export type { Call, CallLimits, CallState, Decision, LedgerEntry, Ruling } from './call.ts'
 export { commandFix, commandLine, type ProposedCommand, shellFix } from './commands.ts'
 export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'

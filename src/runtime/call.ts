@@ -14,7 +14,7 @@ import {
   type Skill,
 } from '../kernel/index.ts'
 import { currentRevision } from '../load/index.ts'
-import type { Lease, NewApproval } from '../store/index.ts'
+import type { Lease, NewApproval, StoredMessage } from '../store/index.ts'
 import { argumentsProblem, boundOutcome, type Registry, runTool, withNotes } from '../tools/index.ts'
 import { APPROVAL_MS } from './approvals.ts'
 import type { ProjectState } from './project-state.ts'
@@ -61,7 +61,7 @@ export async function runCall(
   const refusal = refusalOf(first, about, signal) ?? unreadable(about.problem)
   if (refusal) {
     const outcome = toOutcome(redact, refusal)
-    const entry = await ledger.record({ ...row, outcome })
+    const entry = await ledger.record({ ...row, outcome, ...(await answer(options, outcome, first)) })
     options.onDecision?.(first)
     return { entry, decision: first, outcome }
   }
@@ -73,7 +73,12 @@ export async function runCall(
   const refused = refusalOf(decision, about, signal)
   if (refused) {
     const outcome = toOutcome(redact, refused)
-    return { entry: await ledger.close(call.id, outcome, { lease, decision }), decision, outcome }
+    const entry = await ledger.close(call.id, outcome, {
+      lease,
+      decision,
+      ...(await answer(options, outcome, decision)),
+    })
+    return { entry, decision, outcome }
   }
   if (approval) await ledger.start(call.id, decision, lease)
 
@@ -82,8 +87,17 @@ export async function runCall(
 
   // redact, bound, record
   const outcome = toOutcome(redact, ran.outcome, ran.notes)
-  const entry = await ledger.close(call.id, outcome, { lease })
+  const entry = await ledger.close(call.id, outcome, { lease, ...(await answer(options, outcome, decision)) })
   return { entry, decision, outcome }
+}
+
+/** What joins the history with the end of the call. */
+async function answer(
+  { toMessage }: CallOptions,
+  outcome: Outcome,
+  decision: Decision,
+): Promise<{ readonly message?: StoredMessage }> {
+  return toMessage ? { message: await toMessage(outcome, decision) } : {}
 }
 
 /** One call, and what it is about. */

@@ -20,7 +20,7 @@ import type {
 import type { LoadedInSession } from '../load/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import type { SkillSource, Watcher, WatchOptions } from '../sources/index.ts'
-import type { Answer, Answered, Approval, Lease, RememberedApproval, Store } from '../store/index.ts'
+import type { Answer, Answered, Approval, Lease, RememberedApproval, Store, StoredMessage } from '../store/index.ts'
 import type { DefinitionForms, ExecutionSettings, Registry, SkillCommandParts } from '../tools/index.ts'
 
 /** What one agent may see and do. */
@@ -108,6 +108,8 @@ export interface CallOptions {
   readonly maxLiveBytes?: number
   /** Called with the final decision before anything runs; must not throw. */
   readonly onDecision?: (decision: Decision) => void
+  /** The message that answers the call in its session's history; both are written in one change. Only in a turn. */
+  readonly toMessage?: (outcome: Outcome, decision: Decision) => Promise<StoredMessage>
   /** Called when a person is asked, and when that is over; must not throw. */
   readonly onAsked?: (asked: { readonly approvalId: string; readonly isOpen: boolean }) => void
 }

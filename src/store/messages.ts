@@ -77,6 +77,10 @@ export const MESSAGES = {
     message: `This project already has a session ${id}.`,
     fix: 'Give every session an id of its own.',
   }),
+  noHistory: ({ callId }: { callId: string }): Message => ({
+    message: `The answer to the call ${callId} was not written: the call belongs to no session.`,
+    fix: 'Leave out the message, or make the call in a session.',
+  }),
   queueFull: ({ sessionId, limit }: { sessionId: string; limit: number }): Message => ({
     message: `The message was not queued: session ${sessionId} has ${limit} waiting messages, which is its limit.`,
     fix: 'Send it again when one of them has ended, or cancel one.',

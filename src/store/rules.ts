@@ -47,6 +47,12 @@ export function checkName(what: string, value: string): string {
   throw storeError('INVALID_ARGUMENT', MESSAGES.badName({ what, max: MAX_NAME_CHARS }))
 }
 
+/** The session whose history a call's answer joins. */
+export function sessionOf({ id, sessionId }: Call): string {
+  if (sessionId !== undefined) return sessionId
+  throw storeError('INVALID_ARGUMENT', MESSAGES.noHistory({ callId: id }))
+}
+
 /** A call is only ever written into the ledger of its own project. */
 export function checkCall(projectId: string, call: Call): Call {
   checkName('call id', call.id)

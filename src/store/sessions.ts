@@ -82,13 +82,22 @@ export interface Turns {
   /**
    * Sets the next queued turn to running, for the owner of the session's lease; undefined when there is none. With `id`
    * only that one, and only when no turn of a living process came before it; left ones are passed over.
+   * `messages` join the history in the same change.
    */
-  take(sessionId: string, lease: Lease, id?: string): Promise<TurnRecord | undefined>
-  /** Ends a running turn, once; a second end changes nothing. `lease` is the one that took it. */
+  take(
+    sessionId: string,
+    lease: Lease,
+    which?: { readonly id?: string; readonly messages?: readonly StoredMessage[] },
+  ): Promise<TurnRecord | undefined>
+  /** Ends a running turn, once; a second end changes nothing. `lease` is the one that took it; `messages` join the history. */
   finish(
     id: string,
     lease: Lease,
-    end: { readonly state: 'done' | 'cancelled' | 'interrupted'; readonly result?: JsonObject },
+    end: {
+      readonly state: 'done' | 'cancelled' | 'interrupted'
+      readonly result?: JsonObject
+      readonly messages?: readonly StoredMessage[]
+    },
   ): Promise<TurnRecord>
   /** A queued turn is cancelled; for a running one its owner is asked to. An ended one stays as it is. */
   cancel(id: string): Promise<TurnRecord>

@@ -2,7 +2,7 @@ import type { Call, CallState, Clock, Decision, LedgerEntry, Outcome } from '../
 import type { Approvals, NewApproval } from './approvals.ts'
 import type { Events } from './events.ts'
 import type { Lease, Leases } from './leases.ts'
-import type { Sessions, Turns } from './sessions.ts'
+import type { Sessions, StoredMessage, Turns } from './sessions.ts'
 
 /** The state of one project. Every read and write is scoped to it; what a method acknowledged is durable. */
 export interface Store {
@@ -40,6 +40,8 @@ export interface NewCall {
   readonly approval?: NewApproval
   /** A call that is refused at once is recorded with its end, in one write. */
   readonly outcome?: Outcome
+  /** With `outcome`: joins the history of the call's session in the same change; `lease` is that session's. */
+  readonly message?: StoredMessage
 }
 
 /** The durable record of calls, decisions and outcomes. */
@@ -50,12 +52,13 @@ export interface Ledger {
   start(callId: string, decision: Decision, lease: Lease): Promise<LedgerEntry>
   /**
    * Closes an entry once; a second close changes nothing and returns the entry as it is. An open approval of it becomes
-   * `not run`. `decision` replaces the recorded one.
+   * `not run`. `decision` replaces the recorded one. `message`, the answer to the call, joins the history of its session in the
+   * same change; `lease` is that session's then.
    */
   close(
     callId: string,
     outcome: Outcome,
-    by: { readonly lease: Lease; readonly decision?: Decision },
+    by: { readonly lease: Lease; readonly decision?: Decision; readonly message?: StoredMessage },
   ): Promise<LedgerEntry>
   get(callId: string): Promise<LedgerEntry | undefined>
   /** Oldest first; with a limit the newest ones, still oldest first. */

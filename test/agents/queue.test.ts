@@ -37,6 +37,16 @@ async function twoTerminals(script: readonly Reply[]) {
 }
 
 describe('two messages to one session', () => {
+  it('both run when neither found the session', async () => {
+    await using rig = await startRig({ script: [DONE, DONE] })
+    const results = await Promise.all([rig.send('one'), rig.send('two')])
+    assert.deepEqual(
+      results.map(({ end }) => end),
+      ['done', 'done'],
+    )
+    assert.ok(isWhole(await rig.history()))
+  })
+
   it('run one after the other, in the order they came, and the history is whole', async () => {
     const { rig, second, running, open, events, onEvent } = await twoTerminals([WAIT, DONE, DONE])
     await using _closing = rig

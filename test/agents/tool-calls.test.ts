@@ -134,14 +134,16 @@ describe('a batch of calls', () => {
   it('ends the turn when the session cannot be written, and the next turn repairs it', async () => {
     const store = createMemoryStore({ projectId: 'default' })
     let fails = false
+    const full = new NexusError('STORE_FAILED', 'The disk is full.')
     const broken: Store = {
       ...store,
       sessions: {
         ...store.sessions,
-        append: (id, messages, lease) =>
-          fails
-            ? Promise.reject(new NexusError('STORE_FAILED', 'The disk is full.'))
-            : store.sessions.append(id, messages, lease),
+        append: (...given) => (fails ? Promise.reject(full) : store.sessions.append(...given)),
+      },
+      ledger: {
+        ...store.ledger,
+        close: (...given) => (fails ? Promise.reject(full) : store.ledger.close(...given)),
       },
     }
     const good = () => {

@@ -1,8 +1,9 @@
 import type { LedgerEntry } from '../../kernel/index.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkLimit, checkNewCall, closedState, OPEN_STATES, storeError, toJson } from '../rules.ts'
+import { checkLimit, checkNewCall, closedState, OPEN_STATES, sessionOf, storeError, toJson } from '../rules.ts'
 import type { Ledger } from '../store.ts'
 import { checkNewApproval, endApproval, openApproval } from './approvals.ts'
+import { checkMessages } from './sessions.ts'
 import { assertOwned, callChanged, type CallRow, changeCall, entryOf, newest, type Rows } from './rows.ts'
 
 export function createMemoryLedger(rows: Rows): Ledger {
@@ -24,15 +25,17 @@ export function createMemoryLedger(rows: Rows): Ledger {
   }
   return {
     async record(given) {
-      const { call, decision, lease, skill, approval, outcome } = given
+      const { call, decision, lease, skill, approval, outcome, message } = given
       const state = checkNewCall(rows.projectId, given)
       assertOwned(rows, lease)
+      const answer = message && checkMessages(rows, { sessionId: sessionOf(call), lease, messages: [message] })
       const now = rows.now()
       const asked = state === 'asked' && approval ? checkNewApproval(rows, { call, skill, approval }) : undefined
       const times = { openedAt: now, ...(state === 'started' && { startedAt: now }), ...(outcome && { closedAt: now }) }
       const about = { ...(outcome && { outcome }), ...(skill && { skill }) }
       const entry = insert({ call, decision, state, ...about, ...times }, lease.fence, asked?.id)
       if (asked) openApproval(rows, call, asked)
+      answer?.()
       return entry
     },
     async start(callId, decision, lease) {
@@ -52,9 +55,12 @@ export function createMemoryLedger(rows: Rows): Ledger {
       if (row.fence !== by.lease.fence)
         throw storeError('CONFLICT', MESSAGES.notYours({ what: 'call', id: callId, lease: by.lease }))
       const decision = by.decision ?? entry.decision
+      const { lease, message } = by
+      const answer = message && checkMessages(rows, { sessionId: sessionOf(entry.call), lease, messages: [message] })
       const state = closedState(row.state, decision, outcome)
       const closed = changeCall(rows, callId, { decision, state, outcome, closedAt: rows.now() })
       endApproval(rows, row, closed.call)
+      answer?.()
       return closed
     },
     async get(callId) {

@@ -5,20 +5,6 @@ import type { Lease } from '../leases.ts'
 import { addEvent, assertOwned, fromJson, recordOf, type Rows, type SessionRow } from './rows.ts'
 
 export function createMemorySessions(rows: Rows): Sessions {
-  const mustGet = (id: string): SessionRow => {
-    const row = rows.sessions.get(id)
-    if (!row) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchSession({ id }))
-    return row
-  }
-  const checkFence = (id: string, lease: Lease): void => {
-    mustGet(id)
-    assertOwned(rows, checkSessionLease(id, lease))
-  }
-  const write = (record: SessionRecord, messages: string[]): SessionRecord => {
-    const row = { record: toJson('session', record), messages }
-    rows.sessions.set(record.id, row)
-    return recordOf(row)
-  }
   return {
     async create({ id, agentId, title }) {
       checkName('session id', id)
@@ -26,7 +12,7 @@ export function createMemorySessions(rows: Rows): Sessions {
       if (rows.sessions.has(id)) throw storeError('CONFLICT', MESSAGES.sessionExists({ id }))
       const now = rows.now()
       const times = { createdAt: now, updatedAt: now }
-      const made = write({ id, agentId, title, ...times, messageCount: 0, loaded: [] }, [])
+      const made = write(rows, { id, agentId, title, ...times, messageCount: 0, loaded: [] }, [])
       addEvent(rows, { type: 'session.created', agentId, sessionId: id })
       return made
     },
@@ -40,21 +26,13 @@ export function createMemorySessions(rows: Rows): Sessions {
       return newestFirst.sort((a, b) => b.updatedAt - a.updatedAt).slice(0, most)
     },
     async append(id, messages, lease) {
-      const texts = messagesToJson(messages)
-      checkFence(id, lease)
-      const row = mustGet(id)
-      const record = recordOf(row)
-      row.messages.push(...texts)
-      write({ ...record, messageCount: row.messages.length, updatedAt: later(rows, record) }, row.messages)
-      const last = row.messages.length
-      const references = { firstMessage: last - texts.length + 1, lastMessage: last }
-      if (texts.length > 0)
-        addEvent(rows, { type: 'session.messages', agentId: record.agentId, sessionId: id, references })
+      const add = checkMessages(rows, { sessionId: id, lease, messages })
+      add()
     },
-    messages: async (id) => mustGet(id).messages.map((text) => fromJson<StoredMessage>(text)),
+    messages: async (id) => mustGet(rows, id).messages.map((text) => fromJson<StoredMessage>(text)),
     async update(id, { snapshot, loaded }, lease) {
-      checkFence(id, lease)
-      const row = mustGet(id)
+      const row = mustGet(rows, id)
+      assertOwned(rows, checkSessionLease(id, lease))
       const record = recordOf(row)
       const changed: SessionRecord = {
         ...record,
@@ -62,11 +40,42 @@ export function createMemorySessions(rows: Rows): Sessions {
         ...(loaded && { loaded }),
         updatedAt: later(rows, record),
       }
-      const written = write(changed, row.messages)
+      const written = write(rows, changed, row.messages)
       addEvent(rows, { type: 'session.updated', agentId: record.agentId, sessionId: id })
       return written
     },
   }
+}
+
+/** Checks messages for the history of a session; the returned function adds them. */
+export function checkMessages(
+  rows: Rows,
+  { sessionId, lease, messages }: { sessionId: string; lease: Lease; messages: readonly StoredMessage[] },
+): () => void {
+  const texts = messagesToJson(messages)
+  const row = mustGet(rows, sessionId)
+  assertOwned(rows, checkSessionLease(sessionId, lease))
+  return () => {
+    const record = recordOf(row)
+    if (texts.length === 0) return
+    row.messages.push(...texts)
+    const last = row.messages.length
+    write(rows, { ...record, messageCount: last, updatedAt: later(rows, record) }, row.messages)
+    const references = { firstMessage: last - texts.length + 1, lastMessage: last }
+    addEvent(rows, { type: 'session.messages', agentId: record.agentId, sessionId, references })
+  }
+}
+
+function mustGet(rows: Rows, id: string): SessionRow {
+  const row = rows.sessions.get(id)
+  if (!row) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchSession({ id }))
+  return row
+}
+
+function write(rows: Rows, record: SessionRecord, messages: string[]): SessionRecord {
+  const row = { record: toJson('session', record), messages }
+  rows.sessions.set(record.id, row)
+  return recordOf(row)
 }
 
 function later(rows: Rows, { updatedAt }: { readonly updatedAt: number }): number {

@@ -11,6 +11,7 @@ import {
   toJson,
 } from '../rules.ts'
 import type { TurnRecord, Turns } from '../sessions.ts'
+import { checkMessages } from './sessions.ts'
 import { addEvent, assertOwned, fromJson, newest, type Rows, type TurnRow } from './rows.ts'
 
 export function createMemoryTurns(rows: Rows): Turns {
@@ -39,7 +40,7 @@ export function createMemoryTurns(rows: Rows): Turns {
       rows.turns.set(id, { turn, message: text, queuedFence: lease.fence })
       return turnChanged(rows, mustGet(id))
     },
-    async take(sessionId, lease, id) {
+    async take(sessionId, lease, { id, messages = [] } = {}) {
       assertOwned(rows, checkSessionLease(sessionId, lease))
       const [running] = inSession(sessionId, 'running')
       if (running) throw storeError('CONFLICT', MESSAGES.turnRunning({ sessionId, id: running.turn.id }))
@@ -48,14 +49,18 @@ export function createMemoryTurns(rows: Rows): Turns {
         (row) => id === undefined || row.turn.id === id || isAlive(rows, row),
       )
       if (!next || (id !== undefined && next.turn.id !== id)) return undefined
-      return changeTurn(rows, next.turn.id, { state: 'running', startedAt: rows.now(), fence: lease.fence })
+      const add = checkMessages(rows, { sessionId, lease, messages })
+      const taken = changeTurn(rows, next.turn.id, { state: 'running', startedAt: rows.now(), fence: lease.fence })
+      add()
+      return taken
     },
-    async finish(id, lease, { state, result }) {
+    async finish(id, lease, { state, result, messages = [] }) {
       const text = result === undefined ? {} : { result: toJson('result', result) }
       assertOwned(rows, lease)
       const row = mustGet(id)
       if (row.turn.state !== 'running') return toTurn(rows, row)
       if (row.fence !== lease.fence) throw storeError('CONFLICT', MESSAGES.notYours({ what: 'turn', id, lease }))
+      checkMessages(rows, { sessionId: row.turn.sessionId, lease, messages })()
       return changeTurn(rows, id, { state, endedAt: rows.now(), ...text })
     },
     async cancel(id) {

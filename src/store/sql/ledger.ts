@@ -1,12 +1,13 @@
 import type { LedgerEntry, Outcome } from '../../kernel/index.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkLimit, checkNewCall, closedState, OPEN_STATES, storeError, toJson } from '../rules.ts'
+import { checkLimit, checkNewCall, closedState, OPEN_STATES, sessionOf, storeError, toJson } from '../rules.ts'
 import type { Ledger } from '../store.ts'
 import { openApproval } from './approvals.ts'
 import { ALL_ROWS, defined, inList, json, optionalJson, optionalNumber } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
 import { endApproval, eventWord } from './reclaim.ts'
 import type { Change, Row, Scope, Statements, Values } from './scope.ts'
+import { addMessages } from './sessions.ts'
 
 const INSERT = `insert into ledger_entries (project_id, call_id, agent_id, session_id, turn_id, fence,
     call, decision, skill, state, outcome, opened_at, started_at, closed_at)
@@ -57,7 +58,7 @@ export function createSqlLedger(scope: Scope): Ledger {
   }
   return {
     async record(given) {
-      const { call, decision, lease, skill, approval, outcome } = given
+      const { call, decision, lease, skill, approval, outcome, message } = given
       const state = checkNewCall(scope.projectId, given)
       return scope.change(async (tx) => {
         if (!(await insert(tx, { call, decision, state, skill, outcome }, fencing(lease)))) {
@@ -65,6 +66,7 @@ export function createSqlLedger(scope: Scope): Ledger {
           throw storeError('CONFLICT', MESSAGES.callExists({ callId: call.id }))
         }
         if (state === 'asked' && approval) await openApproval(tx, { call, skill, approval })
+        if (message) await addMessages(tx, { sessionId: sessionOf(call), lease, messages: [message] })
         return mustGet(tx, call.id)
       })
     },
@@ -91,6 +93,8 @@ export function createSqlLedger(scope: Scope): Ledger {
         const now = await mustGet(tx, callId)
         await changed(tx, now)
         await endApproval(tx, callId)
+        if (by.message)
+          await addMessages(tx, { sessionId: sessionOf(now.call), lease: by.lease, messages: [by.message] })
         return now
       })
     },

@@ -4,7 +4,7 @@ import { checkLimit, checkName, checkSessionLease, messagesToJson, storeError, t
 import type { Lease } from '../leases.ts'
 import { ALL_ROWS, defined, json, optionalJson, optionalNumber } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
-import type { Row, Scope, Statements, Values } from './scope.ts'
+import type { Change, Row, Scope, Statements, Values } from './scope.ts'
 
 const INSERT = `insert into sessions (project_id, id, agent_id, title, created_at, updated_at, loaded)
   values (:projectId, :id, :agentId, :title, :now, :now, '[]')
@@ -66,17 +66,9 @@ export function createSqlSessions(scope: Scope): Sessions {
       const texts = messagesToJson(messages)
       const fence = fenceOf(id, lease)
       return scope.change(async (tx) => {
-        const seqs: number[] = []
-        for (const message of texts) {
-          const written = await tx.get(INSERT_MESSAGE, { ...fence, id, message })
-          if (written) seqs.push(Number(written.seq))
-        }
-        if (seqs.length === 0) {
-          await mustGet(tx, id)
-          return assertOwned(tx, lease)
-        }
-        const references = { firstMessage: seqs[0], lastMessage: seqs.at(-1) }
-        await tx.event({ type: 'session.messages', sessionId: id, references })
+        if (await insertMessages(tx, { ...fence, id }, texts)) return
+        await mustGet(tx, id)
+        await assertOwned(tx, lease)
       })
     },
     async messages(id) {
@@ -100,6 +92,28 @@ export function createSqlSessions(scope: Scope): Sessions {
       })
     },
   }
+}
+
+/** Adds messages to the history of a session in the transaction of another change that has checked the lease. */
+export async function addMessages(
+  tx: Change,
+  { sessionId, lease, messages }: { sessionId: string; lease: Lease; messages: readonly StoredMessage[] },
+): Promise<void> {
+  const isWritten = await insertMessages(tx, { ...fenceOf(sessionId, lease), id: sessionId }, messagesToJson(messages))
+  if (!isWritten && messages.length > 0) throw noSuchSession(sessionId)
+}
+
+/** False when nothing was written. */
+async function insertMessages(tx: Change, about: Values & { id: string }, texts: readonly string[]): Promise<boolean> {
+  const seqs: number[] = []
+  for (const message of texts) {
+    const written = await tx.get(INSERT_MESSAGE, { ...about, message })
+    if (written) seqs.push(Number(written.seq))
+  }
+  if (seqs.length === 0) return false
+  const references = { firstMessage: seqs[0], lastMessage: seqs.at(-1) }
+  await tx.event({ type: 'session.messages', sessionId: about.id, references })
+  return true
 }
 
 function noSuchSession(id: string): Error {

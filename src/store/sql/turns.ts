@@ -14,6 +14,7 @@ import type { StoredMessage, TurnRecord, Turns } from '../sessions.ts'
 import { ALL_ROWS, defined, inList, json, optionalJson, optionalNumber } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
+import { addMessages } from './sessions.ts'
 
 /** True while the process that queued it has its lease. */
 const IS_ALIVE = `exists (select 1 from leases where leases.project_id = :projectId
@@ -80,7 +81,7 @@ export function createSqlTurns(scope: Scope): Turns {
         return changed(tx, await mustGet(tx, id))
       })
     },
-    async take(sessionId, lease, id) {
+    async take(sessionId, lease, { id, messages = [] } = {}) {
       checkSessionLease(sessionId, lease)
       return scope.change(async (tx) => {
         await assertOwned(tx, lease)
@@ -91,10 +92,12 @@ export function createSqlTurns(scope: Scope): Turns {
         if (!next || (id !== undefined && next.id !== id)) return undefined
         const taken = String(next.id)
         if ((await tx.run(TAKE, { ...fencing(lease), id: taken })) === 0) await assertOwned(tx, lease)
-        return changed(tx, await mustGet(tx, taken))
+        const turn = await changed(tx, await mustGet(tx, taken))
+        await addMessages(tx, { sessionId, lease, messages })
+        return turn
       })
     },
-    async finish(id, lease, { state, result }) {
+    async finish(id, lease, { state, result, messages = [] }) {
       const text = result === undefined ? null : toJson('result', result)
       return scope.change(async (tx) => {
         const finished = await tx.run(FINISH, { ...fencing(lease), id, state, result: text })
@@ -102,7 +105,9 @@ export function createSqlTurns(scope: Scope): Turns {
         const turn = await mustGet(tx, id)
         if (finished === 0 && turn.state === 'running')
           throw storeError('CONFLICT', MESSAGES.notYours({ what: 'turn', id, lease }))
-        return finished === 0 ? turn : changed(tx, turn)
+        if (finished === 0) return turn
+        await addMessages(tx, { sessionId: turn.sessionId, lease, messages })
+        return changed(tx, turn)
       })
     },
     async cancel(id) {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { TurnRecord } from '../../store/index.ts'
-import { acquire, type Advance, hasCode, type Open, openSession, TTL_MS } from './rig.ts'
+import { acquire, type Advance, ALLOW, call, DENY, hasCode, type Open, openSession, TTL_MS } from './rig.ts'
+import { failed, succeeded } from '../../kernel/index.ts'
 
 const idAndState = (turns: readonly TurnRecord[]) => turns.map(({ id, state }) => `${id} ${state}`)
 
@@ -88,7 +89,7 @@ export function turnTests(open: Open, clock: Advance): void {
     ] as const
     for (const [id, from] of queue)
       await store.turns.enqueue({ sessionId: 's1', id, message: { role: 'user' }, lease: from })
-    assert.equal(await store.turns.take('s1', lease, 'first'), undefined, 'left is not left yet')
+    assert.equal(await store.turns.take('s1', lease, { id: 'first' }), undefined, 'left is not left yet')
     await clock.advance(TTL_MS - 1)
     for (const from of [one, two, lease]) await store.leases.renew(from, TTL_MS)
     await clock.advance(1)
@@ -96,8 +97,8 @@ export function turnTests(open: Open, clock: Advance): void {
       (await store.turns.list()).map(({ isLeft }) => isLeft),
       [true, false, false],
     )
-    assert.equal(await store.turns.take('s1', lease, 'second'), undefined)
-    assert.equal((await store.turns.take('s1', lease, 'first'))?.id, 'first')
+    assert.equal(await store.turns.take('s1', lease, { id: 'second' }), undefined)
+    assert.equal((await store.turns.take('s1', lease, { id: 'first' }))?.id, 'first')
     await store.turns.finish('first', lease, { state: 'done' })
     assert.equal((await store.turns.take('s1', lease))?.id, 'left', 'without an id the oldest is next')
   })
@@ -110,5 +111,39 @@ export function turnTests(open: Open, clock: Advance): void {
     assert.deepEqual(changed.loaded, loaded)
     await store.sessions.update('s1', { snapshot: { skills: [] } }, lease)
     assert.deepEqual((await store.sessions.get('s1'))?.loaded, loaded)
+  })
+
+  it('adds messages to the history in the change that takes a turn, ends it, or ends a call, or not at all', async () => {
+    const store = await open()
+    const lease = await openSession(store)
+    const said = (text: string) => [{ role: 'user', content: text }]
+    const history = async () => (await store.sessions.messages('s1')).map(({ content }) => content)
+    await store.turns.enqueue({ sessionId: 's1', id: 't1', message: { role: 'user' }, lease })
+    assert.equal((await store.turns.take('s1', lease, { messages: said('taken') }))?.id, 't1')
+    const refused = failed('PERMISSION_DENIED', 'no')
+    const [message] = said('refused')
+    await store.ledger.record({
+      call: call(store, 'c0', { sessionId: 's1' }),
+      decision: DENY,
+      lease,
+      outcome: refused,
+      ...(message && { message }),
+    })
+    await store.ledger.record({ call: call(store, 'c1', { sessionId: 's1' }), decision: ALLOW, lease })
+    const [answer] = said('answered')
+    await store.ledger.close('c1', succeeded(''), { lease, ...(answer && { message: answer }) })
+    await store.ledger.close('c1', succeeded(''), { lease, ...(answer && { message: answer }) })
+    await store.turns.finish('t1', lease, { state: 'done', messages: said('finished') })
+    await store.turns.finish('t1', lease, { state: 'done', messages: said('again') })
+    assert.deepEqual(await history(), ['taken', 'refused', 'answered', 'finished'])
+    const homeless = store.ledger.record({
+      call: call(store, 'c2'),
+      decision: DENY,
+      lease,
+      outcome: refused,
+      ...(message && { message }),
+    })
+    await assert.rejects(homeless, hasCode('INVALID_ARGUMENT', /no session/))
+    assert.equal(await store.ledger.get('c2'), undefined)
   })
 }
