@@ -1,4 +1,5 @@
 import { type Clock, DEFAULTS, NexusError } from '../kernel/index.ts'
+import { SETUP } from './messages.ts'
 
 /** How much one turn may take. Times in milliseconds; 0 = no limit. */
 export interface AgentLimits {
@@ -33,9 +34,8 @@ export function toLimits(given: Partial<AgentLimits> = {}): AgentLimits {
     if (value === undefined) continue
     const least = name === 'maxIterations' || name === 'maxConcurrentTools' ? 1 : 0
     if (!Number.isSafeInteger(value) || value < least) {
-      throw new NexusError('INVALID_ARGUMENT', `The limit ${name} is ${value}.`, {
-        fix: `Use a whole number from ${least} up.`,
-      })
+      const { message, fix } = SETUP.badLimit(name, value, least)
+      throw new NexusError('INVALID_ARGUMENT', message, { fix })
     }
     limits[name] = value
   }

@@ -1,6 +1,6 @@
 import { type Clock, errorCode, isJsonObject, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { ModelChoice } from './model/open-model.ts'
-import { keyFix } from './model/resolve-model.ts'
+import { FAILURES, type Words } from './messages.ts'
 
 /** Why the model did not answer, in words for people, and whether asking again may help. */
 export interface ModelFailure {
@@ -21,9 +21,8 @@ interface Circumstances {
 export const MAX_RETRY_PAUSE_MS = 60_000
 const MAX_DETAIL_CHARS = 300
 
-interface Sentence {
-  readonly what: string
-  readonly fix: string
+interface Failure {
+  readonly words: Words
   readonly isRetryable?: boolean
 }
 
@@ -34,10 +33,10 @@ interface Sentence {
 export function toModelFailure(thrown: unknown, circumstances: Circumstances): ModelFailure {
   const error = unwrap(thrown)
   const status = statusOf(error)
-  const { what, fix, isRetryable = false } = sentence(error, status, circumstances)
+  const { words, isRetryable = false } = failureOf(error, status, circumstances)
   const retryAfterMs = status === undefined ? undefined : readRetryAfter(error, circumstances.clock)
   return {
-    error: new NexusError('MODEL_FAILED', what, { fix, cause: thrown }),
+    error: new NexusError('MODEL_FAILED', words.message, { fix: words.fix, cause: thrown }),
     isRetryable: isRetryable && (retryAfterMs ?? 0) <= MAX_RETRY_PAUSE_MS,
     retryAfterMs,
   }
@@ -45,99 +44,41 @@ export function toModelFailure(thrown: unknown, circumstances: Circumstances): M
 
 /** The failure of an answer that took longer than its step may. */
 export function stepTimedOut({ model }: Pick<Circumstances, 'model'>, timeoutMs: number): ModelFailure {
-  return {
-    error: new NexusError(
-      'MODEL_FAILED',
-      `The model ${model.describe} did not finish its answer within ${timeoutMs / 1000} s.`,
-      {
-        fix: 'Try again, use a faster model, or raise the step time limit.',
-      },
-    ),
-    isRetryable: false,
-  }
+  const { message, fix } = FAILURES.stepTimedOut(model.describe, timeoutMs / 1000)
+  return { error: new NexusError('MODEL_FAILED', message, { fix }), isRetryable: false }
 }
 
-function sentence(error: unknown, status: number | undefined, { model, clock, isStarted }: Circumstances): Sentence {
-  if (status !== undefined) return ofStatus(error, status, { model, clock })
+function failureOf(error: unknown, status: number | undefined, { model, clock, isStarted }: Circumstances): Failure {
+  if (status !== undefined) return failureOfStatus(error, status, { model, clock })
+  const { describe } = model
   const code = networkCode(error)
-  if (code === 'ECONNREFUSED') {
-    return {
-      what: `Nothing answers for the model ${model.describe}: the connection was refused.`,
-      fix: 'Start the model server, or correct its address (--base-url, model.baseUrl or OPENAI_BASE_URL).',
-      isRetryable: true,
-    }
-  }
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return {
-      what: `The host of the model ${model.describe} was not found.`,
-      fix: 'Check the network and the address (model.baseUrl, OPENAI_BASE_URL).',
-      isRetryable: code === 'EAI_AGAIN',
-    }
-  }
-  if (isUnreadable(error)) {
-    return {
-      what: `The model ${model.describe} sent an answer that cannot be read.`,
-      fix: "Try again; when it stays so, the address does not speak this provider's interface.",
-      isRetryable: true,
-    }
-  }
-  if (code !== undefined || isBrokenConnection(error)) {
-    return {
-      what: `The model ${model.describe} closed the connection ${isStarted ? 'in the middle of its answer' : 'before it answered'}.`,
-      fix: 'Try again; when it stays so, check the network and the model server.',
-      isRetryable: true,
-    }
-  }
-  return {
-    what: `The model ${model.describe} failed${detail(error, model)}`,
-    fix: 'Try again, or choose another model with --model.',
-    isRetryable: isOverloaded(error),
-  }
+  if (code === 'ECONNREFUSED') return { words: FAILURES.refusedConnection(describe), isRetryable: true }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return { words: FAILURES.hostNotFound(describe), isRetryable: code === 'EAI_AGAIN' }
+  if (isUnreadable(error)) return { words: FAILURES.unreadable(describe), isRetryable: true }
+  if (code !== undefined || isBrokenConnection(error))
+    return { words: FAILURES.closedConnection(describe, isStarted), isRetryable: true }
+  return { words: FAILURES.failed(describe, detail(error, model)), isRetryable: isOverloaded(error) }
 }
 
-function ofStatus(error: unknown, status: number, { model, clock }: Omit<Circumstances, 'isStarted'>): Sentence {
-  const what = (middle: string): string => `The model ${model.describe} ${middle} (${status})`
-  if (status === 401 || status === 403) return refusedKey(status, model)
-  if (status === 404) {
-    return {
-      what: `${what('was not found')}${detail(error, model)}`,
-      fix: "Check the model's name and its address. Most addresses end with /v1, such as --base-url http://127.0.0.1:11434/v1.",
-    }
-  }
+function failureOfStatus(error: unknown, status: number, { model, clock }: Omit<Circumstances, 'isStarted'>): Failure {
+  const { describe } = model
+  if (status === 401 || status === 403) return { words: refusedKey(status, model) }
+  if (status === 404) return { words: FAILURES.notFound(describe, detail(error, model)) }
   if (status === 429) {
     const pause = readRetryAfter(error, clock)
-    const asks = pause === undefined || pause === 0 ? '' : `; it asks to wait ${Math.ceil(pause / 1000)} s`
-    return {
-      what: `${what('refused the request: too many requests')}${asks}.`,
-      fix: "Wait and try again, check the account's rate limit and credit, or choose another model with --model.",
-      isRetryable: true,
-    }
+    const seconds = pause === undefined || pause === 0 ? undefined : Math.ceil(pause / 1000)
+    return { words: FAILURES.tooManyRequests(describe, seconds), isRetryable: true }
   }
-  if (status >= 500 || status === 408 || status === 409) {
-    return {
-      what: `${what('failed on its side')}${detail(error, model)}`,
-      fix: 'Try again later, or choose another model with --model.',
-      isRetryable: true,
-    }
-  }
-  return {
-    what: `${what('refused the request')}${detail(error, model)}`,
-    fix: 'Often the history is longer than the model can take: start a new session, or choose another model with --model.',
-  }
+  if (status >= 500 || status === 408 || status === 409)
+    return { words: FAILURES.serverFailed(describe, status, detail(error, model)), isRetryable: true }
+  return { words: FAILURES.refused(describe, status, detail(error, model)) }
 }
 
 /** Which key was sent decides what helps. */
-function refusedKey(status: 401 | 403, { describe, key }: ModelChoice): Sentence {
-  if (key && key.sent === undefined) {
-    const why = key.withheld === undefined ? '' : ` ${key.withheld} is set, but it belongs to another address.`
-    const fix = keyFix(key.variable, { isOwn: false, isWithheld: key.withheld !== undefined })
-    return { what: `The model ${describe} wants a key, and none was sent (${status}).${why}`, fix }
-  }
-  const from = key?.sent === undefined ? '' : ` from ${key.sent}`
-  return {
-    what: `The model ${describe} ${status === 401 ? `refused the key${from}` : `refused access with the key${from}`} (${status}).`,
-    fix: `Check that ${key?.sent ?? 'the key'} is valid for this address and may use this model.`,
-  }
+function refusedKey(status: 401 | 403, { describe, key }: ModelChoice): Words {
+  if (key && key.sent === undefined) return FAILURES.keyMissing(describe, status, key)
+  return FAILURES.keyRefused(describe, status, key?.sent)
 }
 
 /** What the provider says, as the end of a sentence. Its words are not trusted: one visible line, no key. */

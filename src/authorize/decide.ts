@@ -9,6 +9,7 @@ import {
   toSafeLine,
 } from '../kernel/index.ts'
 import { combineLimits } from './limits.ts'
+import { MESSAGES } from './messages.ts'
 import { ALIASES, toPolicyName } from './names.ts'
 import { capabilityLimits, decideByPolicy, type PolicyRules } from './policy.ts'
 
@@ -73,7 +74,7 @@ interface Combined {
 }
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
-const NO_RULE: Ruling = { layer: 'none', type: 'deny', rule: 'none', reason: 'no policy configured' }
+const NO_RULE: Ruling = { layer: 'none', type: 'deny', rule: 'none', reason: MESSAGES.noPolicy() }
 
 /** The strictest ruling (deny over ask over allow), the first of equals, and the narrowest limits; nothing allows what no rule covers. */
 export function combine(chain: readonly Ruling[]): Combined {
@@ -93,12 +94,7 @@ function toDecision({ strictest, chain, limits }: Combined, input: DecideInput):
 
 function decideByTrust({ skill }: DecideInput): Omit<Ruling, 'layer'> | undefined {
   if (!skill || skill.origin.trusted) return undefined
-  const name = toSafeLine(skill.name)
-  return {
-    type: 'deny',
-    rule: 'trust',
-    reason: `the skill '${name}' comes from a workspace that is not trusted. The user can trust it with: nexus trust`,
-  }
+  return { type: 'deny', rule: 'trust', reason: MESSAGES.untrusted(toSafeLine(skill.name)) }
 }
 
 /** Longer lists do not help a model that made a name up. */
@@ -109,11 +105,8 @@ function decideByExistence({ call, tool, knownTools = [] }: DecideInput): Omit<R
   const known = new Set(knownTools)
   const meant = ALIASES.get(toPolicyName(call.tool))
   const guess = meant !== undefined && known.has(meant) ? meant : nearest(call.tool, known)
-  const listed = knownTools.slice(0, MAX_LISTED).join(', ')
-  const advice = guess
-    ? ` Did you mean '${guess}'?`
-    : listed && ` Tools: ${listed}${knownTools.length > MAX_LISTED ? ', …' : ''}.`
-  return { type: 'deny', rule: 'unknown tool', reason: `Unknown tool: '${short(call.tool, 80)}'.${advice}` }
+  const listed = knownTools.slice(0, MAX_LISTED).join(', ') + (knownTools.length > MAX_LISTED ? ', …' : '')
+  return { type: 'deny', rule: 'unknown tool', reason: MESSAGES.unknownTool(short(call.tool, 80), { guess, listed }) }
 }
 
 function decideByConfirmation({ tool }: DecideInput): Omit<Ruling, 'layer'> | undefined {
@@ -129,7 +122,7 @@ function decideByRules({ tool, policy }: DecideInput): Omit<Ruling, 'layer'> | u
 
 /** A person must see what would run, on one line and without control characters. */
 function toQuestion({ call, tool }: DecideInput): string {
-  return `May '${tool?.name ?? short(call.tool, 80)}' run with ${short(JSON.stringify(call.arguments), 500)}?`
+  return MESSAGES.question(tool?.name ?? short(call.tool, 80), short(JSON.stringify(call.arguments), 500))
 }
 
 function short(text: string, length: number): string {

@@ -2,6 +2,7 @@ import { type Diagnostic, nearest, type Tool } from '../kernel/index.ts'
 import { GROUPS, type Groups, isGroup, membersOf, PREFIX, type Profile, PROFILE_NAMES, toGroupName } from './groups.ts'
 import { ALIASES, entryCovers, entryCoversCapability, hasWildcard, toPolicyName } from './names.ts'
 import type { PolicyRules } from './policy.ts'
+import { FINDINGS } from './messages.ts'
 
 /** A tool as far as checking a policy needs it. */
 export type KnownTool = string | Pick<Tool, 'name' | 'options'>
@@ -92,8 +93,7 @@ function unknownProfile(profile: string): Finding {
     keys: ['profile'],
     code: 'policy-unknown-profile',
     severity: 'error',
-    message: `profile '${profile}' does not exist; minimal is used. Profiles: ${PROFILE_NAMES.join(', ')}`,
-    ...(guess && { fix: `profile: ${guess}` }),
+    ...FINDINGS['policy-unknown-profile'](profile, PROFILE_NAMES, guess),
   }
 }
 
@@ -127,8 +127,7 @@ function cycle(names: readonly string[]): Finding {
     keys: ['groups', names.at(-2) ?? ''],
     code: 'policy-group-cycle',
     severity: 'error',
-    message: `groups contain each other: ${names.join(' > ')}`,
-    fix: `remove '${names.at(-1) ?? ''}' from ${names.at(-2) ?? ''}`,
+    ...FINDINGS['policy-group-cycle'](names),
   }
 }
 
@@ -228,24 +227,20 @@ function namesCapability(name: string, tool: Pick<Tool, 'name' | 'options'>): bo
 }
 
 function unknown(entry: string, { keys, where, known }: Place, guess: string | undefined): Finding {
-  const declared = [...new Set(known.tools.flatMap(({ options }) => options?.capabilities ?? []))]
-  const hint = entry.includes('.') && declared.length > 0 ? ` Capabilities: ${declared.join(', ')}.` : ''
+  const declared = entry.includes('.') ? known.tools.flatMap(({ options }) => options?.capabilities ?? []) : []
   return {
     keys,
     code: 'policy-unknown-name',
     severity: 'warning',
-    message: `${where()}: '${entry}' names no tool, group or capability, so the line has no effect.${hint}`,
-    ...(guess !== undefined && { fix: `did you mean '${guess}'?` }),
+    ...FINDINGS['policy-unknown-name'](entry, { where: where(), capabilities: [...new Set(declared)], guess }),
   }
 }
 
 function notDeniable(entry: string, { keys, where, list }: Place): Finding {
-  const effect = list === 'ask' ? 'it is denied, since nobody can be asked about a part of a call' : 'it has no effect'
   return {
     keys,
     code: 'policy-capability',
     severity: 'warning',
-    message: `${where()}: '${entry}' is a capability of a tool and can only be denied; here ${effect}.`,
-    fix: `move '${entry}' to deny:, or name the tool`,
+    ...FINDINGS['policy-capability'](entry, { where: where(), isAsk: list === 'ask' }),
   }
 }

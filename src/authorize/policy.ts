@@ -1,5 +1,6 @@
 import type { CallLimits, Ruling, Tool } from '../kernel/index.ts'
 import { GROUPS, type Groups, isGroup, leavesOf, type Profile, PROFILES, toGroupName } from './groups.ts'
+import { MESSAGES } from './messages.ts'
 import { ALIASES, entryCovers, entryCoversCapability, hasWildcard, toPolicyName } from './names.ts'
 
 /** The tools part of an agent's configuration. Names and groups; deny wins over ask, ask over allow. Source: seed 001 §4. */
@@ -46,11 +47,11 @@ export function decideByPolicy(policy: PolicyRules, toolName: string): Omit<Ruli
     return {
       type: 'deny',
       rule: `profile ${policy.profile}`,
-      reason: `no matching allow rule: profile ${policy.profile} does not hold '${toolName}'. Add it under allow: in the agent's tools.`,
+      reason: MESSAGES.notAllowed(toolName, policy.profile),
     }
   }
   const rule = `${match.list} ${match.entry}`
-  if (match.list === 'deny') return { type: 'deny', rule, reason: `'${toolName}' is denied by rule: ${match.entry}` }
+  if (match.list === 'deny') return { type: 'deny', rule, reason: MESSAGES.denied(toolName, match.entry) }
   return { type: match.list === 'ask' ? 'ask' : 'allow', rule }
 }
 

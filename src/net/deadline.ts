@@ -20,6 +20,8 @@ export function startDeadline({ origin, limits, signal }: Run, what: TimeLimit):
   const controller = new AbortController()
   const ms = limits[what]
   const timer = setTimeout(() => controller.abort(netError(MESSAGES.slow({ origin, what, ms }))), ms)
+  // A response that was abandoned keeps no process alive once its server closed the connection.
+  if (what === 'totalMs') timer.unref()
   return {
     signal: AbortSignal.any([signal, controller.signal]),
     clear: () => clearTimeout(timer),

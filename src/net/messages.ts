@@ -98,7 +98,10 @@ export const MESSAGES = {
       'Use another URL of the server. Nexus reads gzip, deflate and br.',
     ),
   badRedirect: ({ origin }: Facts<'origin'>) =>
-    network(`${origin} redirects to something that is not a URL.`, 'Request the final URL yourself.'),
+    network(`${origin} redirects to a URL that cannot be used.`, 'Request the final URL yourself.'),
+  /** Why the target of a redirect was not used, with the origin that named it. */
+  redirected: ({ origin, code, message, fix }: Facts<'origin' | 'message' | 'fix'> & { readonly code: ErrorCode }) =>
+    row(code)(`${message} ${origin} redirected to it.`, fix),
   downgrade: ({ origin }: Facts<'origin'>) =>
     refused(
       `Nexus did not follow a redirect of ${origin}: it leads from https to http.`,

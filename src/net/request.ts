@@ -1,5 +1,6 @@
 /** request: one request with its redirects; every hop is checked from the start. */
 import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http'
+import { isNexusError } from '../kernel/index.ts'
 import { ACCEPTED_ENCODINGS, decoderOf, readBody } from './body.ts'
 import { abortError, beforeAbort, type Run, startDeadline, within } from './deadline.ts'
 import { openConnection } from './dial.ts'
@@ -55,14 +56,18 @@ interface Following {
 
 async function follow(first: Hop, { rules, total, limits }: Following): Promise<NetResponse> {
   let hop = first
+  let from: string | undefined
   for (let redirects = 0; ; redirects += 1) {
     const run = { origin: hop.target.origin, limits, signal: total.signal }
-    const response = await send(hop, rules, run)
+    const response = await send(hop, rules, run).catch((error: unknown) => {
+      throw from === undefined ? error : redirected(error, from)
+    })
     const location = REDIRECTS.includes(response.statusCode ?? 0) ? response.headers.location : undefined
     if (location === undefined) return answer({ hop, response }, run, total.clear)
     response.destroy()
     if (redirects >= limits.maxRedirects)
       throw netError(MESSAGES.redirects({ origin: run.origin, most: limits.maxRedirects }))
+    from = run.origin
     hop = nextHop(hop, { status: response.statusCode ?? 0, location }, rules)
   }
 }
@@ -121,8 +126,7 @@ function nextHop({ target, outgoing }: Hop, { status, location }: Redirect, rule
   const { origin } = target
   // Node gives the bytes of a header as Latin-1; servers send UTF-8.
   const text = Buffer.from(location, 'latin1').toString()
-  if (!URL.canParse(text, target.url.href)) throw netError(MESSAGES.badRedirect({ origin }))
-  const next = readTarget(text, rules, target.url)
+  const next = readNext(text, { rules, target })
   if (target.isTls && !next.isTls) throw netError(MESSAGES.downgrade({ origin }))
   const becomesGet = status === 303 ? outgoing.method !== 'HEAD' : status < 303 && outgoing.method === 'POST'
   const kept = becomesGet ? withoutBody(outgoing) : outgoing
@@ -132,6 +136,25 @@ function nextHop({ target, outgoing }: Hop, { status, location }: Redirect, rule
     ([name]) => HARMLESS.includes(name) || name === 'accept-encoding',
   )
   return { target: next, outgoing: { ...kept, headers: Object.fromEntries(harmless) } }
+}
+
+function readNext(text: string, { rules, target }: Pick<Following, 'rules'> & Pick<Hop, 'target'>): Target {
+  try {
+    return readTarget(text, rules, target.url)
+  } catch (error) {
+    throw redirected(error, target.origin)
+  }
+}
+
+/** The error about the target of a redirect, as it concerns who requested something else. */
+function redirected(error: unknown, origin: string): unknown {
+  if (!isNexusError(error)) return error
+  if (error.code === 'INVALID_ARGUMENT') return netError(MESSAGES.badRedirect({ origin }), error)
+  if (error.code !== 'ADDRESS_REFUSED' && error.code !== 'NETWORK_FAILED') return error
+  return netError(
+    MESSAGES.redirected({ origin, code: error.code, message: error.message, fix: error.fix ?? '' }),
+    error,
+  )
 }
 
 function withoutBody({ headers }: Outgoing): Outgoing {

@@ -182,7 +182,7 @@ describe('a model that misbehaves', () => {
     const { error } = await rig.send('go')
     assert.match(
       `${error?.message} ${error?.fix}`,
-      /Nothing answers for the model .*connection was refused.*Start the model server/,
+      /No server answers for the model .*connection was refused.*Start the model server/,
     )
   })
 
@@ -222,10 +222,13 @@ describe('a model that misbehaves', () => {
 
 describe('a model that wants a key and got none (401)', () => {
   const cases: readonly (readonly [environment: ModelEnvironment, words: RegExp])[] = [
-    [{}, /wants a key, and none was sent \(401\)\. Set OPENAI_API_KEY and give the address with --base-url, or write/],
+    [
+      {},
+      /wants a key, and Nexus sent none \(401\)\. Set OPENAI_API_KEY and give the address with --base-url, or write/,
+    ],
     [
       { openaiApiKey: 'sk-test-key' },
-      /none was sent \(401\)\. OPENAI_API_KEY is set, but it belongs to another address\. Give the address with --base-url/,
+      /Nexus sent none \(401\)\. OPENAI_API_KEY is set, but it belongs to another address\. Give the address with --base-url/,
     ],
   ]
   for (const [environment, words] of cases) {

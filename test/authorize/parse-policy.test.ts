@@ -41,8 +41,8 @@ describe('parsePolicy', () => {
     assert.equal(found?.severity, 'warning')
     assert.equal(found?.path, '/w/nexus.yaml')
     assert.match(found?.message ?? '', /^deny\[0\]: 'load_skil'/)
-    assert.equal(found?.fix, `did you mean 'load_skill'?`)
-    assert.equal(parsePolicy({ deny: ['group:wbe'] }).diagnostics[0]?.fix, `did you mean 'group:web'?`)
+    assert.equal(found?.fix, `Did you mean 'load_skill'?`)
+    assert.equal(parsePolicy({ deny: ['group:wbe'] }).diagnostics[0]?.fix, `Did you mean 'group:web'?`)
   })
 
   it('says of a denied group without tools what the line is good for, as toolGroupRule does', () => {
@@ -79,7 +79,7 @@ describe('parsePolicy', () => {
     }
     for (const [written, name] of Object.entries(meant)) {
       const [found, ...more] = parsePolicy({ deny: [written], knownTools }).diagnostics
-      assert.deepEqual([found?.fix, more.length], [`did you mean '${name}'?`, 0], written)
+      assert.deepEqual([found?.fix, more.length], [`Did you mean '${name}'?`, 0], written)
     }
     // A tool of somebody's own may be called so.
     assert.deepEqual(parsePolicy({ deny: ['bread', 'fs'] }).diagnostics, [])
@@ -108,8 +108,8 @@ describe('parsePolicy', () => {
     assert.deepEqual(
       diagnostics.map(({ severity, message }) => `${severity} ${message}`),
       [
-        'error groups contain each other: group:a > group:b > group:a',
-        'error groups contain each other: group:self > group:self',
+        'error Groups contain each other: group:a > group:b > group:a.',
+        'error Groups contain each other: group:self > group:self.',
       ],
     )
   })
@@ -118,7 +118,7 @@ describe('parsePolicy', () => {
     const { rules, diagnostics } = parsePolicy({ profile: 'codding' })
     assert.equal(rules.profile, 'minimal')
     assert.equal(diagnostics[0]?.severity, 'error')
-    assert.equal(diagnostics[0]?.fix, 'profile: coding')
+    assert.equal(diagnostics[0]?.fix, 'Write: profile: coding')
   })
 
   it('warns when a capability is allowed or asked for', () => {

@@ -32,7 +32,7 @@ test('a slip in a deny list is a warning with its place and the likely name, in 
       /warning policy-unknown-name .*nexus\.yaml:4:14\s+deny\[0\]: 'run_comand'/,
       args.join(' '),
     )
-    assert.match(stdout + stderr, /did you mean 'run_command'\?/, args.join(' '))
+    assert.match(stdout + stderr, /Did you mean 'run_command'\?/, args.join(' '))
   }
   const { code, stdout } = await place.run(['config', 'check'])
   assert.equal(code, 0)
@@ -60,7 +60,7 @@ test('groups that contain each other stop what runs, and config check ends with 
   ]) {
     const ran = await place.run(args)
     assert.equal(ran.code, 2, args.join(' '))
-    assert.match(ran.stderr, /CONFIG_INVALID[\s\S]*groups contain each other/)
+    assert.match(ran.stderr, /CONFIG_INVALID[\s\S]*Groups contain each other/)
   }
 })
 

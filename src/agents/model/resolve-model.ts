@@ -1,4 +1,5 @@
 import { NexusError, toSafeLine } from '../../kernel/index.ts'
+import { SETUP, type Words } from '../messages.ts'
 import {
   type Endpoint,
   isOwnAddress,
@@ -42,7 +43,6 @@ export interface ModelRequestOptions {
 
 type Sources = Omit<ModelRequestOptions, 'spec'>
 
-const FORMS = 'openai/<name>, anthropic/<name> or openai-compatible/<name>'
 /** Asked when only a key is there: small models that can call tools. */
 const DEFAULT_NAMES = { openai: 'gpt-5.4-mini', anthropic: 'claude-haiku-4-5' } as const
 
@@ -75,18 +75,14 @@ function parseSpec(spec: string): Endpoint {
     return { provider: toProvider(spec.slice(0, slash)), name: spec.slice(slash + 1) }
   if (/^(gpt-|chatgpt-|o\d)/.test(spec)) return { provider: 'openai', name: spec }
   if (spec.startsWith('claude-')) return { provider: 'anthropic', name: spec }
-  throw new NexusError('MODEL_NOT_CONFIGURED', `The model '${toSafeLine(spec)}' names no provider.`, {
-    fix: `Write it as ${FORMS}.`,
-  })
+  throw notConfigured(SETUP.noProvider(toSafeLine(spec)))
 }
 
 function toProvider(text: string): ProviderName {
   const name = text.trim().toLowerCase()
   const known = PROVIDERS.find((provider) => provider === name)
   if (known) return known
-  throw new NexusError('MODEL_NOT_CONFIGURED', `There is no model provider '${toSafeLine(text)}'.`, {
-    fix: `Write the model as ${FORMS}; servers that speak OpenAI's interface are openai-compatible.`,
-  })
+  throw notConfigured(SETUP.unknownProvider(toSafeLine(text)))
 }
 
 /**
@@ -135,38 +131,25 @@ function fromEnvironment(provider: ProviderName, environment: ModelEnvironment):
 }
 
 function checkComplete({ provider, name, baseUrl, apiKey, key }: Endpoint): void {
-  if (name.trim() === '') {
-    throw new NexusError('MODEL_NOT_CONFIGURED', `The provider ${provider} is named without a model.`, {
-      fix: `Write the model as ${FORMS}.`,
-    })
-  }
+  if (name.trim() === '') throw notConfigured(SETUP.noName(provider))
   if (provider === 'openai-compatible') {
-    if (baseUrl !== undefined) return
-    throw new NexusError('MODEL_NOT_CONFIGURED', `The model openai-compatible/${toSafeLine(name)} has no address.`, {
-      fix: 'Set OPENAI_BASE_URL, or write model.baseUrl in nexus.yaml, such as http://127.0.0.1:11434/v1.',
-    })
+    if (baseUrl === undefined) throw notConfigured(SETUP.noAddress(toSafeLine(name)))
+    return
   }
   if (apiKey) return
-  const where = baseUrl === undefined || isOwnAddress(provider, baseUrl) ? '' : ` for ${shownAddress(baseUrl)}`
-  const why = key?.withheld === undefined ? '' : ` ${key.withheld} is set, but it belongs to another address.`
-  throw new NexusError('MODEL_NOT_CONFIGURED', `The model ${provider}/${toSafeLine(name)} has no key${where}.${why}`, {
-    fix: keyFix(variableOf(provider), { isOwn: where === '', isWithheld: key?.withheld !== undefined }),
-  })
+  const address = baseUrl === undefined || isOwnAddress(provider, baseUrl) ? undefined : shownAddress(baseUrl)
+  const about = { variable: variableOf(provider), withheld: key?.withheld, address }
+  throw notConfigured(SETUP.noKey(`${provider}/${toSafeLine(name)}`, about))
 }
 
-/** How to give a model a key: for the provider's own address, or for another one. */
-export function keyFix(variable: string, about: { readonly isOwn: boolean; readonly isWithheld: boolean }): string {
-  const set = about.isWithheld ? '' : `Set ${variable}`
-  if (about.isOwn) return `Set ${variable}, or write model.apiKey: \${${variable}} in nexus.yaml.`
-  const typed = set === '' ? 'Give the address with --base-url' : `${set} and give the address with --base-url`
-  return `${typed}, or write model.apiKey: \${${variable}} in nexus.yaml beside its baseUrl.`
+function notConfigured({ message, fix }: Words): NexusError {
+  return new NexusError('MODEL_NOT_CONFIGURED', message, { fix })
 }
 
 function checkAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
     return text.replace(/\/+$/, '')
-  throw new NexusError('INVALID_ARGUMENT', `The model's base URL cannot be used: ${shownAddress(text)}.`, {
-    fix: 'Write an http or https address without user and password, such as http://127.0.0.1:11434/v1; the key goes into model.apiKey.',
-  })
+  const { message, fix } = SETUP.badAddress(shownAddress(text))
+  throw new NexusError('INVALID_ARGUMENT', message, { fix })
 }

@@ -112,7 +112,7 @@ test('a shadowed copy is answered with the file that wins, one with the same fil
   writeFileSync(join(extra, 'greet', 'SKILL.md'), skill('greet'))
   const flags = ['--trust', '--skills-dir', extra]
   const shadowed = await why(place, 'extra:extra/greet', flags)
-  assert.ok(JSON.stringify(shadowed).includes(join(place.workspace, 'skills/greet/SKILL.md')))
+  assert.match(JSON.stringify(shadowed), /shadowed by \.\/skills\/greet\/SKILL\.md/)
   assert.match(JSON.stringify(await why(place, 'extra:extra/slow', flags)), /duplicate/)
 })
 

@@ -1,0 +1,40 @@
+/** The words of every decision and of every finding about a policy. Names from outside are already safe to print. */
+export const MESSAGES = {
+  // Source of the first words of the next three: contracts §2.2. Models read them.
+  noPolicy: () => 'no policy configured',
+  notAllowed: (tool: string, profile: string) =>
+    `no matching allow rule: profile ${profile} does not include '${tool}'. Add it under allow: in the agent's tools.`,
+  denied: (tool: string, line: string) => `'${tool}' is denied by rule: ${line}`,
+  untrusted: (skill: string) =>
+    `the skill '${skill}' comes from a workspace that is not trusted. The user can trust it with: nexus trust`,
+  /** `guess`: the nearest tool; `listed`: the first tools, when there is no guess. */
+  unknownTool: (name: string, { guess, listed }: { readonly guess: string | undefined; readonly listed: string }) =>
+    `Unknown tool: '${name}'.${guess === undefined ? listed && ` Tools: ${listed}.` : ` Did you mean '${guess}'?`}`,
+  question: (tool: string, args: string) => `May '${tool}' run with ${args}?`,
+}
+
+/** Findings about the lines of a policy; the place is found by its keys. */
+export const FINDINGS = {
+  'policy-unknown-profile': (profile: string, profiles: readonly string[], guess: string | undefined) => ({
+    message: `The profile '${profile}' does not exist, so minimal applies. Profiles: ${profiles.join(', ')}.`,
+    ...(guess !== undefined && { fix: `Write: profile: ${guess}` }),
+  }),
+  'policy-group-cycle': (names: readonly string[]) => ({
+    message: `Groups contain each other: ${names.join(' > ')}.`,
+    fix: `Remove '${names.at(-1) ?? ''}' from ${names.at(-2) ?? ''}.`,
+  }),
+  'policy-unknown-name': (
+    entry: string,
+    about: { readonly where: string; readonly capabilities: readonly string[]; readonly guess: string | undefined },
+  ) => {
+    const known = about.capabilities.length > 0 ? ` Capabilities: ${about.capabilities.join(', ')}.` : ''
+    return {
+      message: `${about.where}: '${entry}' names no tool, group or capability, so the line has no effect.${known}`,
+      ...(about.guess !== undefined && { fix: `Did you mean '${about.guess}'?` }),
+    }
+  },
+  'policy-capability': (entry: string, { where, isAsk }: { readonly where: string; readonly isAsk: boolean }) => ({
+    message: `${where}: '${entry}' is a capability of a tool and can only be denied. ${isAsk ? 'Nexus denies it, because a person cannot be asked about a part of a call.' : 'The line has no effect.'}`,
+    fix: `Move '${entry}' to deny:, or name the tool.`,
+  }),
+}
