@@ -129,20 +129,20 @@ async function check(
 /** The decision, and the question to a person when it is `ask`. A remembered answer allows; where nobody can be asked, it is a denial. */
 async function decide(
   { agent, call, shown, skill, row }: About,
-  { broker }: ProjectState,
+  { broker, parts: { scope = '' } }: ProjectState,
 ): Promise<{ readonly decision: Decision; readonly approval?: NewApproval & { readonly id: string } }> {
   const decision = agent.decide(shown, skill)
   if (decision.type !== 'ask') return { decision }
   const command = shownCommand(shown)
-  const asked = { agentPath: agent.path, tool: shown.tool, skillDigest: row?.treeDigest }
+  const asked = { agentPath: agent.path, tool: shown.tool, scope, skillDigest: row?.treeDigest }
   // A tool that wants a confirmation asks each time, and a command with a blanked secret may stand for another one.
-  const mayRemember =
+  const canRemember =
     !decision.limits.confirmation && JSON.stringify(call.arguments) === JSON.stringify(shown.arguments)
-  if (mayRemember && (await broker.isRemembered(asked, command))) return { decision: allowed(decision, 'remembered') }
+  if (canRemember && (await broker.isRemembered(asked, command))) return { decision: allowed(decision, 'remembered') }
   if (!broker.canAsk) return { decision: denied(decision, `${decision.question} There is no terminal to ask in.`) }
   const { prefix, ...whole } = command
-  const approval = { id: newId(), agentPath: agent.path, ...whole, ttlMs: APPROVAL_MS }
-  return { decision, approval: mayRemember && prefix !== undefined ? { ...approval, prefix } : approval }
+  const approval = { id: newId(), agentPath: agent.path, ...whole, scope, canRemember, ttlMs: APPROVAL_MS }
+  return { decision, approval: canRemember && prefix !== undefined ? { ...approval, prefix } : approval }
 }
 
 /** The decision after a person was asked, if one was: decided again, so that what changed meanwhile counts. */
