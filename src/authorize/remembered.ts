@@ -38,12 +38,26 @@ export function coversCommand({ match, text }: RememberedAnswer, { command, pref
 /** Words without any character that a shell reads as more than text: such a line is one program with its arguments. */
 const PLAIN = /^[\w./:@%+,=-]+(?: [\w./:@%+,=-]+)*$/
 
-/** The program and its subcommand; undefined for a line that is not plain, or that begins with an assignment. */
+/** Programs that run what their arguments say: any beginning of such a line covers any command. */
+const RUNS_ANYTHING =
+  /^(?:.*\/)?(?:[a-z]*sh|env|sudo|su|doas|timeout|nice|ionice|nohup|setsid|stdbuf|time|watch|xargs|exec|eval|command|builtin|source|\.|find|parallel|busybox|python[\d.]*|pypy[\d.]*|node|deno|bun|tsx|ruby|perl|php|lua|Rscript|java|npx|uvx|pnpx|bunx|make|ssh|docker|podman|kubectl)$/
+/** Runners of named scripts: the name of the script is part of what was agreed to. */
+const RUNS_SCRIPTS = /^(?:npm|pnpm|yarn|uv|poetry|cargo|pipenv|hatch|rake|just|task)$/
+const SUBCOMMAND = /^[a-z][\w:-]*$/
+
+/**
+ * The program with its subcommand, and behind a runner of scripts with the script. Undefined where such a beginning says too little:
+ * for a line that is not plain, without a subcommand, or of a program that runs what its arguments say.
+ */
 function prefixOf(command: string): string | undefined {
   if (!PLAIN.test(command)) return undefined
-  const [program = '', next = ''] = command.split(' ')
-  if (program.includes('=')) return undefined
-  return /^[a-z][\w-]*$/.test(next) ? `${program} ${next}` : program
+  const [program = '', next = '', script = ''] = command.split(' ')
+  if (program.includes('=') || RUNS_ANYTHING.test(program) || !SUBCOMMAND.test(next)) return undefined
+  if (!RUNS_SCRIPTS.test(program)) return `${program} ${next}`
+  if (!/^(?:run|run-script|exec)$/.test(next)) return next === 'dlx' || next === 'x' ? undefined : `${program} ${next}`
+  return next !== 'exec' && SUBCOMMAND.test(script) && program !== 'uv' && program !== 'poetry' && program !== 'cargo'
+    ? `${program} ${next} ${script}`
+    : undefined
 }
 
 function sorted(value: JsonValue): JsonValue {

@@ -3,6 +3,7 @@ import { toSafeLine } from '../../kernel/index.ts'
 import { openConfiguredStore } from '../../local/index.ts'
 import { type ApprovalsBroker, createApprovals } from '../../runtime/index.ts'
 import type { Approval, Store } from '../../store/index.ts'
+import { quoteCommand } from '../show/lines.ts'
 import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
@@ -22,7 +23,8 @@ export async function listApprovals(invocation: Invocation): Promise<number> {
     for (const approval of open) terminal.line(describe(approval, invocation))
     for (const { id, tool, match, text, agentPath } of remembered) {
       const kind = match === 'exact' ? 'exactly' : 'beginning with'
-      terminal.line(`remembered ${id}  ${toSafeLine(agentPath)}: ${toSafeLine(tool)} ${kind} ${toSafeLine(text)}`)
+      terminal.line(`remembered ${id}  ${toSafeLine(agentPath)}: ${toSafeLine(tool)} ${kind}:`)
+      for (const line of quoteCommand(text)) terminal.line(line)
     }
     return 0
   })
@@ -31,7 +33,7 @@ export async function listApprovals(invocation: Invocation): Promise<number> {
 function describe({ id, agentPath, tool, command, prefix, expiresAt }: Approval, { terminal }: Invocation): string {
   const lines = [
     `${terminal.paint('bold', id)}  ${toSafeLine(agentPath)} wants to run ${toSafeLine(tool)}`,
-    `  ${toSafeLine(command)}`,
+    ...quoteCommand(command),
     `  until ${new Date(expiresAt).toISOString().slice(11, 19)}${prefix === undefined ? '' : `; can be remembered for: ${toSafeLine(prefix)} …`}`,
   ]
   return lines.join('\n')
