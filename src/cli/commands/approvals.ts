@@ -45,11 +45,16 @@ export async function answerApproval(invocation: Invocation): Promise<number> {
   const remember = choiceFlag(invocation, 'remember', CHOICES.remember)
   const [wanted] = positionals
   if (wanted === undefined)
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('approvals answer', 'the id of a question', ['0196f3']))
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      MESSAGES.argumentMissing('approvals answer', 'the id of a question', ['0196f3', '--allow']),
+    )
   const isAllowed = flags['allow'] === true
   if (isAllowed === (flags['deny'] === true)) throw errorOf('INVALID_ARGUMENT', MESSAGES.allowOrDeny(wanted))
   return withBroker(invocation, async (approvals, store) => {
-    const { id } = await findQuestion(await store.approvals.list(), wanted)
+    // Only a whole id finds a question that is closed: it says how that ended.
+    const closed = (await store.approvals.list()).filter(({ id: known }) => known === wanted)
+    const { id } = await findQuestion(closed.length > 0 ? closed : await approvals.list(), wanted)
     const by = `${userInfo().username} (nexus approvals)`
     const { isApplied, approval } = await approvals.answer(id, { isAllowed, by, ...(remember && { remember }) })
     const data = { applied: isApplied, state: approval.state, id }
