@@ -75,7 +75,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     sources: settings.sources,
     sandbox,
     workspace: workspace.directory,
-    scope: await realpath(workspace.directory),
+    scope: await realpath(workspace.directory).catch(() => workspace.directory),
     agents: profiles,
     gateRules: settings.gateRules,
     execution: executionSettings(settings),
