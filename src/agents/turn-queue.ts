@@ -18,7 +18,7 @@ export interface TakenTurn {
   giveUp(): Promise<void>
 }
 
-/** The message was ended before its turn came. */
+/** The turn is over, and this caller did not run it: it was cancelled or dropped, or another caller ran it. */
 export interface EndedTurn {
   readonly type: 'ended'
   readonly turn: TurnRecord
@@ -27,11 +27,14 @@ export interface EndedTurn {
 /** What joins the history when the turn is taken: the end of a turn that was cut off, and the message. */
 type Opening = () => Promise<readonly StoredMessage[]>
 
-/** Waits for the turn of a queued message. The signal cancels the message while it waits. `onWait` is called once when it has to. */
+/**
+ * Waits for the turn of a queued message; for one that another caller runs, until it is over. The signal cancels the turn
+ * meanwhile. `onWait` is called once, when it has to wait.
+ */
 export async function takeQueued(
   store: Store,
   queued: TurnRecord,
-  options: { readonly signal: AbortSignal; readonly onWait: () => void; readonly opening: Opening },
+  options: { readonly signal: AbortSignal; readonly onWait: (turn: TurnRecord) => void; readonly opening: Opening },
 ): Promise<TakenTurn | EndedTurn> {
   const { id, sessionId } = queued
   const { signal, onWait, opening } = options
@@ -39,12 +42,16 @@ export async function takeQueued(
   for (;;) {
     if (signal.aborted) await store.turns.cancel(id)
     const turn = await store.turns.get(id)
-    if (!turn || turn.state !== 'queued') return { type: 'ended', turn: turn ?? queued }
-    const taken = await tryTake(store, turn, opening)
-    if (taken) return taken
-    if (!hasWaited) onWait()
+    if (!turn) return { type: 'ended', turn: { ...queued, state: 'dropped' } }
+    if (turn.state === 'queued') {
+      const taken = await tryTake(store, turn, opening)
+      if (taken) return taken
+    } else if (turn.state !== 'running') return { type: 'ended', turn }
+    // Ends the turn when its process died.
+    else await store.reclaim()
+    if (!hasWaited) onWait(turn)
     hasWaited = true
-    await nextChange(store, sessionId, signal)
+    await nextChange(store, sessionId, turn.isCancelRequested ? undefined : signal)
   }
 }
 
@@ -93,19 +100,19 @@ function running(store: Store, turn: TurnRecord, kept: KeptLease): TakenTurn {
 }
 
 /** Resolves when this store object changed something of the session, else after a while: another process may have. */
-function nextChange(store: Store, sessionId: string, signal: AbortSignal): Promise<void> {
+function nextChange(store: Store, sessionId: string, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer)
       stop()
-      signal.removeEventListener('abort', end)
+      signal?.removeEventListener('abort', end)
       resolve()
     }
     const timer = setTimeout(end, POLL_MS)
     const stop = store.events.listen((event) => {
       if (event.sessionId === sessionId && event.type.startsWith('turn.')) setTimeout(end, 0)
     })
-    signal.addEventListener('abort', end, { once: true })
-    if (signal.aborted) end()
+    signal?.addEventListener('abort', end, { once: true })
+    if (signal?.aborted) end()
   })
 }

@@ -92,6 +92,67 @@ describe('two messages to one session', () => {
   })
 })
 
+describe('the same message with the same id', () => {
+  it('gets the stored result of a turn that is done, and no turn-start', async () => {
+    await using rig = await startRig({ script: [DONE], sessionId: 's1' })
+    const first = await rig.agent.send('one', { id: 't1' })
+    const events: AgentEvent[] = []
+    const again = await rig.agent.send('one', { id: 't1', onEvent: (event) => events.push(event) })
+    assert.equal(first.text, 'Done.')
+    assert.deepEqual(again, first)
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['turn-queued', 'turn-end'],
+    )
+  })
+
+  it('gets the error of a turn that failed', async () => {
+    await using rig = await startRig({ script: [{ type: 'status', status: 401 }], sessionId: 's1' })
+    const first = await rig.agent.send('one', { id: 't1' })
+    const again = await rig.agent.send('one', { id: 't1' })
+    assert.equal(first.end, 'failed')
+    assert.deepEqual(
+      [again.end, again.error?.code, again.error?.message],
+      [first.end, first.error?.code, first.error?.message],
+    )
+  })
+
+  it('waits for the turn while another caller runs it', async () => {
+    const { rig, second, open } = await twoTerminals([WAIT, DONE, DONE])
+    await using _closing = rig
+    const [turn] = await rig.store.turns.list({ states: ['running'] })
+    const events: AgentEvent[] = []
+    const again = second.send('one', { id: turn?.id ?? '', onEvent: (event) => events.push(event) })
+    while (!events.some(({ type }) => type === 'notice')) await new Promise(setImmediate)
+    open()
+    const { end, text } = await again
+    assert.deepEqual([end, text], ['done', 'Done.'])
+    assert.ok(events.every(({ type }) => type !== 'turn-start'))
+  })
+
+  it('cancels the turn that another caller runs, when its signal aborts', async () => {
+    const { rig, second, running } = await twoTerminals([WAIT])
+    await using _closing = rig
+    const [turn] = await rig.store.turns.list({ states: ['running'] })
+    const again = await second.send('one', { id: turn?.id ?? '', signal: AbortSignal.abort() })
+    assert.deepEqual([(await running).end, again.end], ['cancelled', 'cancelled'])
+  })
+
+  it('is reported as failed when the process that ran it died', async () => {
+    const { rig, second, running, open } = await twoTerminals([WAIT, DONE])
+    await using _closing = rig
+    const [turn] = await rig.store.turns.list({ states: ['running'] })
+    const lease = await rig.store.leases.get(sessionLease('s1'))
+    assert.ok(lease)
+    await rig.store.leases.release(lease)
+    const again = await second.send('one', { id: turn?.id ?? '' })
+    assert.deepEqual([again.end, again.error?.code], ['failed', 'LEASE_LOST'])
+    assert.match(again.error?.fix ?? '', /sessions show s1/)
+    open()
+    await running
+  })
+})
+
 describe('a message of a process that is gone', () => {
   it('waits until somebody runs it', async () => {
     await using rig = await startRig({ script: [DONE, DONE], sessionId: 's1' })
