@@ -88,10 +88,13 @@ describe('resolveModel', () => {
   })
 
   it('names the known providers when one is unknown', async () => {
-    assert.match((await refusal({ spec: 'gemini/pro', environment: {} })).text, /no model provider 'gemini'.*anthropic/)
+    assert.match(
+      (await refusal({ spec: 'gemini/pro', environment: {} })).text,
+      /does not know the model provider 'gemini'.*anthropic/,
+    )
     assert.match(
       (await refusal({ configured: { provider: 'constructor', name: 'x' }, environment: {} })).text,
-      /no model provider/,
+      /does not know the model provider/,
     )
   })
 
