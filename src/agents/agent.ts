@@ -19,7 +19,8 @@ export interface Agent {
    * One turn. The message is queued durably, and runs when no earlier turn of its session does; its id is in the event
    * `turn-queued`. Resolves when the model answered or the turn ended otherwise; what went wrong on the way is in the result.
    * Rejects before the message is queued with INVALID_ARGUMENT (no content), CONFLICT (the queue is full, the session belongs to
-   * another agent, or the id was used for another message), or STORE_FAILED.
+   * another agent, or the id was used for another message), or STORE_FAILED. Rejects after that only when the store keeps
+   * failing: the error names the message, which is cancelled where the store still allows it.
    */
   send(content: string, options?: SendOptions): Promise<TurnResult>
   /** Runs a message that an ended process left in the queue. Rejects with INVALID_ARGUMENT when this session has none of that id waiting. */

@@ -130,6 +130,21 @@ export const TURNS = {
     message: `The turn ${turnId} was cut off: the process that ran it ended. What it had done is in the history.`,
     ...commandFix('Inspect the session, then send the message again with a new id:', 'sessions', 'show', sessionId),
   }),
+  /** `isCancelled`: the store took the cancellation, so the message no longer waits. */
+  notRun: (about: {
+    readonly turnId: string
+    readonly sessionId: string
+    readonly isCancelled: boolean
+    readonly cause: string
+  }) => {
+    const { turnId, sessionId, isCancelled, cause } = about
+    return isCancelled
+      ? { message: `The message ${turnId} was cancelled before it ran. ${cause}`, fix: 'Send it again with a new id.' }
+      : {
+          message: `The message ${turnId} did not run, and still waits in session ${sessionId}. ${cause}`,
+          ...commandFix('Cancel it, so that later messages run:', 'sessions', 'cancel', turnId),
+        }
+  },
   unknownFailure: () => ({ message: 'The turn failed.' }),
   waits: ({ turnId, sessionId }: { readonly turnId: string; readonly sessionId: string }) =>
     `Session ${sessionId} has another turn, so this message waits. To cancel it: nexus sessions cancel ${turnId}`,

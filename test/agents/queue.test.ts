@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type AgentEvent, createAgent } from '../../src/agents/index.ts'
-import { isNexusError, succeeded } from '../../src/kernel/index.ts'
-import { sessionLease } from '../../src/store/index.ts'
+import { isNexusError, NexusError, succeeded } from '../../src/kernel/index.ts'
+import { createMemoryStore, sessionLease, type Store } from '../../src/store/index.ts'
 import type { Reply } from '../../src/testing/index.ts'
 import { isWhole, localModel, openTestAgent, startRig, type TestTool } from './rig.ts'
 
@@ -150,6 +150,34 @@ describe('the same message with the same id', () => {
     assert.match(again.error?.fix ?? '', /sessions show s1/)
     open()
     await running
+  })
+})
+
+/** A store whose leases of sessions cannot be acquired the first few times. */
+function failingStore(times: number): Store {
+  const store = createMemoryStore({ projectId: 'default' })
+  let left = times
+  const acquire: Store['leases']['acquire'] = async (name, options) => {
+    if (name.startsWith('session:') && left-- > 0) throw new NexusError('STORE_FAILED', 'The state file is in use.')
+    return store.leases.acquire(name, options)
+  }
+  return { ...store, leases: { ...store.leases, acquire } }
+}
+
+describe('a store that fails when a turn is taken', () => {
+  it('is tried again, and the turn runs', async () => {
+    await using rig = await startRig({ script: [DONE], sessionId: 's1', store: failingStore(2) })
+    assert.equal((await rig.agent.send('one', { id: 't1' })).end, 'done')
+  })
+
+  it('has the turn cancelled when it keeps failing; the error names the turn, and the next one runs', async () => {
+    await using rig = await startRig({ script: [DONE], sessionId: 's1', store: failingStore(4) })
+    await assert.rejects(
+      rig.agent.send('one', { id: 't1' }),
+      (error) => isNexusError(error) && error.code === 'STORE_FAILED' && error.message.includes('t1 was cancelled'),
+    )
+    assert.equal((await rig.store.turns.get('t1'))?.state, 'cancelled')
+    assert.equal((await rig.agent.send('two', { id: 't2' })).end, 'done')
   })
 })
 
