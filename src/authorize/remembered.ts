@@ -38,12 +38,26 @@ export function coversCommand({ match, text }: RememberedAnswer, { command, pref
 /** Words without any character that a shell reads as more than text: such a line is one program with its arguments. */
 const PLAIN = /^[\w./:@%+,=-]+(?: [\w./:@%+,=-]+)*$/
 
-/** The program and its subcommand; undefined for a line that is not plain, or that begins with an assignment. */
+/** Programs that run what their arguments say: any beginning of such a line covers any command. */
+const RUNS_ANYTHING =
+  /^(?:.*\/)?(?:[a-z]*sh|env|sudo|su|doas|timeout|nice|ionice|nohup|setsid|stdbuf|time|watch|xargs|exec|eval|command|builtin|source|\.|find|parallel|busybox|python[\d.]*|pypy[\d.]*|node|deno|bun|tsx|ruby|perl|php|lua|Rscript|java|npx|uvx|pnpx|bunx|make|ssh|docker|podman|kubectl)$/
+/** Subcommands that run what the words behind them say, as in `uv run`, `npm exec`, `cargo run`. */
+const RUNS_MORE = /^(?:run|run-script|exec|dlx|x)$/
+/** There the next word is the name of a script of the project, which is part of what was agreed to. */
+const RUNS_SCRIPT = /^(?:npm|pnpm|yarn) run(?:-script)?$/
+const SUBCOMMAND = /^[a-z][\w:-]*$/
+
+/**
+ * The program with its subcommand, or with `run` and the script. Undefined where such a beginning says too little: for a line that is
+ * not plain, without a subcommand, or of a program that runs what its arguments say.
+ */
 function prefixOf(command: string): string | undefined {
   if (!PLAIN.test(command)) return undefined
-  const [program = '', next = ''] = command.split(' ')
-  if (program.includes('=')) return undefined
-  return /^[a-z][\w-]*$/.test(next) ? `${program} ${next}` : program
+  const [program = '', next = '', script = ''] = command.split(' ')
+  if (program.includes('=') || RUNS_ANYTHING.test(program) || !SUBCOMMAND.test(next)) return undefined
+  const start = `${program} ${next}`
+  if (!RUNS_MORE.test(next)) return start
+  return RUNS_SCRIPT.test(start) && SUBCOMMAND.test(script) ? `${start} ${script}` : undefined
 }
 
 function sorted(value: JsonValue): JsonValue {

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { shownCommand } from '../authorize/index.ts'
 import { type Catalog, everyCopy } from '../catalog/index.ts'
 import { consentOf, trustWorkspace } from '../config/index.ts'
 import { type Diagnostic, type NexusError, toSafeLine } from '../kernel/index.ts'
@@ -7,7 +8,7 @@ import type { Local, LocalOptions } from '../local/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
 import { confirm, oneAtATime } from './interactive/confirm.ts'
 import { withProgress } from './interactive/progress.ts'
-import { shorten } from './show/columns.ts'
+import { quoteCommand } from './show/lines.ts'
 import { errorOf, MESSAGES, NOTES } from './messages/index.ts'
 import { itemsText } from './show/consent.ts'
 import { formatDiagnostic, noteScreen, type Terminal } from './terminal.ts'
@@ -187,15 +188,16 @@ function approver(invocation: Invocation): LocalOptions['approve'] {
   if (invocation.flags['yes'] === true) return async () => ({ isAllowed: true, by: '--yes' })
   if (!invocation.terminal.isInteractive) return undefined
   const inTurn = oneAtATime<{ isAllowed: boolean; by: string }>()
-  return ({ tool, arguments: args }, question, signal) => {
-    const what = shorten(toSafeLine(JSON.stringify(args)), 300)
+  return (call, _question, signal) => {
+    // Whole, because the answer is about all of it.
+    const question = [
+      NOTES.mayRun(toSafeLine(call.tool)),
+      ...quoteCommand(shownCommand(call).command),
+      NOTES.allowQuestion(),
+    ]
     return inTurn(async () => ({
       by: 'this terminal',
-      isAllowed: await confirm(
-        `${toSafeLine(question)}\n  ${toSafeLine(tool)} ${what}\n${NOTES.allowQuestion()}`,
-        invocation,
-        signal,
-      ),
+      isAllowed: await confirm(question.join('\n'), invocation, signal),
     }))
   }
 }

@@ -40,6 +40,7 @@ export {
   toSafeJson,
   toSafeLine,
   toSafeText,
+  toVisibleLines,
   unseenIn,
   unseenInCommand,
   withoutUnseen,

@@ -53,6 +53,14 @@ export function toSafeJson(value: JsonValue, indent?: number): string {
   )
 }
 
+/** A command as a person must see it before it runs: its own lines, and every hidden character as \\u…. Nothing is joined or left out. */
+export function toVisibleLines(command: string): readonly string[] {
+  return command.split('\n').map((line) => {
+    const json = toSafeJson(line).slice(1, -1)
+    return json.replaceAll('\\"', '"').replaceAll('\\\\', '\\')
+  })
+}
+
 /** The first character of a command line that a reader does not see, as `U+200B`; undefined when there is none. Tabs and line feeds are seen. */
 export function unseenInCommand(command: string): string | undefined {
   const found = UNSEEN_IN_COMMAND.exec(command)?.[0]

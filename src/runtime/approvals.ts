@@ -82,10 +82,15 @@ export function createApprovals(
     async ask(id, about) {
       const asking = new AbortController()
       const signal = AbortSignal.any([about.signal, asking.signal])
-      const failure = askHere(id, { ...about, signal })
-      const ended = await untilEnded(store, id, about.signal)
-      asking.abort()
-      return toReply(ended, about.question, await failure)
+      // The store may fail here too; the wait below ends then as well, and reports it.
+      const failure = askHere(id, { ...about, signal }).catch(errorMessage)
+      try {
+        const ended = await untilEnded(store, id, about.signal)
+        asking.abort()
+        return toReply(ended, about.question, await failure)
+      } finally {
+        asking.abort()
+      }
     },
   }
 }

@@ -162,8 +162,10 @@ async function decideAfterAsking(
   const reply = await broker.ask(approval.id, { call: shown, question: first.question, signal })
   onAsked?.({ approvalId: approval.id, isOpen: false })
   const decision = agent.decide(shown, skill)
-  if (decision.type !== 'ask') return decision
-  return reply.type === 'allowed' ? allowed(decision, `approved by ${reply.by}`) : denied(decision, reply.reason)
+  if (decision.type === 'deny') return decision
+  // A no stays a no, whatever the rules say by now.
+  if (reply.type !== 'allowed') return denied(decision, reply.reason)
+  return decision.type === 'ask' ? allowed(decision, `approved by ${reply.by}`) : decision
 }
 
 function allowed({ rule, chain, limits }: Decision, how: string): Decision {

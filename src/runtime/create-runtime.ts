@@ -42,7 +42,16 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const store = parts.store ?? createMemoryStore({ projectId, clock })
   const broker = createApprovals(store, parts)
   let kept: Promise<KeptLease> | undefined
+  /** A lease that was lost, or could not be had, is asked for again at the next call: a suspended machine loses it. */
   const processLease = async (): Promise<Lease> => {
+    if (
+      kept &&
+      (await kept.then(
+        ({ lost }) => lost.aborted,
+        () => true,
+      ))
+    )
+      kept = undefined
     kept ??= keepProcessLease(store)
     return (await kept).lease
   }
@@ -84,8 +93,11 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     },
     close: async () => {
       closing.abort()
-      await (await kept)?.release()
-      await parts.sandbox?.close()
+      try {
+        await (await kept?.catch(() => undefined))?.release()
+      } finally {
+        await parts.sandbox?.close()
+      }
     },
   }
 }

@@ -26,7 +26,10 @@ export async function keepLease(leases: Leases, name: string): Promise<KeptLease
       await leases.renew(lease, LEASE_MS)
     } catch (error) {
       // Another failure of the store is for the next write to report: the lease lasts longer than one heartbeat.
-      if (isNexusError(error) && error.code === 'LEASE_LOST') lost.abort(error)
+      if (isNexusError(error) && error.code === 'LEASE_LOST') {
+        clearInterval(timer)
+        lost.abort(error)
+      }
     }
   }
   const timer = setInterval(() => void beat(), HEARTBEAT_MS)

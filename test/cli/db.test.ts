@@ -111,3 +111,13 @@ test('two processes keep one session on Postgres, whose server is restarted in b
   )
   assert.deepEqual(files, [], 'a state file was made')
 })
+
+test('a misspelt kind of store is an error, not the file of SQLite', async (t) => {
+  const place = placeWith(t, '  type: postgress\n')
+  for (const command of ['status', 'migrate']) {
+    const { code, stdout, stderr } = await place.run(['db', command])
+    assert.equal(code, 2, stderr)
+    assert.match(stderr, /CONFIG_INVALID/)
+    assert.doesNotMatch(stdout, /✓/)
+  }
+})

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { type Layer, parsePolicy } from '../../src/authorize/index.ts'
 import { isNexusError, type JsonObject } from '../../src/kernel/index.ts'
 import type { CallResult, Parts, Runtime } from '../../src/runtime/index.ts'
-import { type Approval, createMemoryStore } from '../../src/store/index.ts'
+import { type Approval, createMemoryStore, type Lease } from '../../src/store/index.ts'
 import { createScriptedSandbox } from '../../src/testing/index.ts'
 import { callOf, codeOf, wordsOf, workshop } from './rig.ts'
 
@@ -52,6 +52,39 @@ test('a no is a denial, and nothing runs', async (t) => {
   const { outcome, entry } = await calling
   assert.match(wordsOf(outcome), /A person said no/)
   assert.deepEqual([entry.state, ran(), (await store.approvals.list())[0]?.state], ['denied', [], 'denied'])
+})
+
+test('a no stays a no when a rule would allow the call by then', async (t) => {
+  let type: 'ask' | 'allow' = 'ask'
+  const layer: Layer = { name: 'grants', decide: () => ({ type, rule: 'grants' }) }
+  const agents = [{ id: 'main', policy: parsePolicy({}).rules, layers: [layer] }]
+  const { runtime, ran } = await open(t, { agents })
+  const calling = run(runtime, 'ls')
+  const { id } = await question(runtime)
+  type = 'allow'
+  await runtime.approvals.answer(id, { isAllowed: false, by: 'ada' })
+  const { outcome, entry } = await calling
+  assert.match(wordsOf(outcome), /A person said no/)
+  assert.deepEqual([entry.state, ran()], ['denied', []])
+})
+
+test('a process that lost its lease, as a suspended machine does, takes a new one', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const store = createMemoryStore({ projectId: 'default' })
+  const leases: Lease[] = []
+  const acquire: typeof store.leases.acquire = async (name, request) => {
+    const acquired = await store.leases.acquire(name, request)
+    if (acquired.type === 'acquired') leases.push(acquired.lease)
+    return acquired
+  }
+  const agents = [{ id: 'main', policy: parsePolicy({}).rules }]
+  const { runtime } = await open(t, { agents, store: { ...store, leases: { ...store.leases, acquire } } })
+  assert.equal(codeOf((await run(runtime, 'ls')).outcome), 'success')
+  for (const lease of leases) await store.leases.release(lease)
+  t.mock.timers.tick(10_000)
+  await new Promise(setImmediate)
+  assert.equal(codeOf((await run(runtime, 'ls')).outcome), 'success')
+  assert.equal(leases.length, 2)
 })
 
 test('an agent may not answer a question', async (t) => {

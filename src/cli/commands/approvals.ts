@@ -3,6 +3,7 @@ import { toSafeLine } from '../../kernel/index.ts'
 import { openConfiguredStore } from '../../local/index.ts'
 import { type ApprovalsBroker, createApprovals } from '../../runtime/index.ts'
 import type { Approval, Store } from '../../store/index.ts'
+import { quoteCommand } from '../show/lines.ts'
 import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
@@ -22,7 +23,8 @@ export async function listApprovals(invocation: Invocation): Promise<number> {
     for (const approval of open) terminal.line(describe(approval, invocation))
     for (const { id, tool, match, text, agentPath } of remembered) {
       const kind = match === 'exact' ? 'exactly' : 'beginning with'
-      terminal.line(`remembered ${id}  ${toSafeLine(agentPath)}: ${toSafeLine(tool)} ${kind} ${toSafeLine(text)}`)
+      terminal.line(`remembered ${id}  ${toSafeLine(agentPath)}: ${toSafeLine(tool)} ${kind}:`)
+      for (const line of quoteCommand(text)) terminal.line(line)
     }
     return 0
   })
@@ -31,7 +33,7 @@ export async function listApprovals(invocation: Invocation): Promise<number> {
 function describe({ id, agentPath, tool, command, prefix, expiresAt }: Approval, { terminal }: Invocation): string {
   const lines = [
     `${terminal.paint('bold', id)}  ${toSafeLine(agentPath)} wants to run ${toSafeLine(tool)}`,
-    `  ${toSafeLine(command)}`,
+    ...quoteCommand(command),
     `  until ${new Date(expiresAt).toISOString().slice(11, 19)}${prefix === undefined ? '' : `; can be remembered for: ${toSafeLine(prefix)} …`}`,
   ]
   return lines.join('\n')
@@ -43,11 +45,16 @@ export async function answerApproval(invocation: Invocation): Promise<number> {
   const remember = choiceFlag(invocation, 'remember', CHOICES.remember)
   const [wanted] = positionals
   if (wanted === undefined)
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('approvals answer', 'the id of a question', ['0196f3']))
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      MESSAGES.argumentMissing('approvals answer', 'the id of a question', ['0196f3', '--allow']),
+    )
   const isAllowed = flags['allow'] === true
   if (isAllowed === (flags['deny'] === true)) throw errorOf('INVALID_ARGUMENT', MESSAGES.allowOrDeny(wanted))
   return withBroker(invocation, async (approvals, store) => {
-    const { id } = await findQuestion(await store.approvals.list(), wanted)
+    // Only a whole id finds a question that is closed: it says how that ended.
+    const closed = (await store.approvals.list()).filter(({ id: known }) => known === wanted)
+    const { id } = await findQuestion(closed.length > 0 ? closed : await approvals.list(), wanted)
     const by = `${userInfo().username} (nexus approvals)`
     const { isApplied, approval } = await approvals.answer(id, { isAllowed, by, ...(remember && { remember }) })
     const data = { applied: isApplied, state: approval.state, id }

@@ -1,4 +1,4 @@
-import { loadConfig } from '../../config/index.ts'
+import { assertValid, loadConfig } from '../../config/index.ts'
 import { DEFAULT_PROJECT } from '../../kernel/index.ts'
 import { storeChoice } from '../../local/index.ts'
 import { openStore, type StoreChoice, type StoreStatus, storeStatus } from '../../store/index.ts'
@@ -32,7 +32,9 @@ export async function dbMigrate(invocation: Invocation): Promise<number> {
 }
 
 async function chosen({ cwd, environment }: Invocation): Promise<StoreChoice> {
-  return storeChoice({ loaded: await loadConfig({ cwd, environment }), environment })
+  const loaded = await loadConfig({ cwd, environment })
+  assertValid(loaded)
+  return storeChoice({ loaded, environment })
 }
 
 /** Of memory: nothing is kept, so there is no schema. */

@@ -1,3 +1,5 @@
+import { toVisibleLines } from '../../kernel/index.ts'
+
 /** Longer lines are shown in pieces, so that what is kept back stays small. */
 const MOST_KEPT_CHARS = 4096
 
@@ -28,4 +30,9 @@ export function createLineBuffer(show: (lines: string) => void): LineBuffer {
       kept = ''
     },
   }
+}
+
+/** A command behind a bar, line for line, so that no line of it can be taken for one of ours. */
+export function quoteCommand(command: string): readonly string[] {
+  return toVisibleLines(command).map((line) => `  | ${line}`)
 }

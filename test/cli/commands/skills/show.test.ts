@@ -43,7 +43,7 @@ test('one skill is shown with its address, its digest and what it says', async (
   assert.equal(code, 0, stderr)
   assert.match(stdout, /^apart {2}ready\n\nDoes it\. Use when asked\.\n\naddress +local\/apart\n/)
   assert.match(stdout, /\nlicense +MIT\ncompatibility +Needs « Node »\nallowed tools +Read, Bash\(git:\*\)\n/)
-  assert.match(stdout, /\nsha256 +[0-9a-f]{64}\n$/)
+  assert.match(stdout, /\nsha256 +[0-9a-f]{64}\nrevision +sha256:[0-9a-f]{64}\n$/)
 })
 
 test('each copy has its verdict, with the reasons in the form that why has', async (t) => {

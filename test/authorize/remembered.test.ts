@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { coversCommand, shownCommand } from '../../src/authorize/index.ts'
+
+const shown = (command: string) => shownCommand({ tool: 'run_command', arguments: { command } })
+
+const PREFIXES: Readonly<Record<string, string>> = {
+  'git log --oneline': 'git log',
+  'npm run test': 'npm run test',
+  'npm install left-pad': 'npm install',
+  'cargo build --release': 'cargo build',
+}
+
+for (const [command, prefix] of Object.entries(PREFIXES))
+  test(`${command} can be remembered as ${prefix}`, () => assert.equal(shown(command).prefix, prefix))
+
+const NONE = [
+  'timeout 5 ls',
+  'bash ./check.sh',
+  'sudo -n ls',
+  'env ls',
+  'python3 tests/a.py',
+  'python3.12 -m x',
+  'git -C sub log',
+  'npm run',
+  'npm exec x',
+  'npx prettier',
+  'yarn dlx x',
+  'uv run x',
+  'X=1 git log',
+  'git log; rm -rf x',
+  'git log\nrm -rf x',
+  'git log | sh',
+  '/usr/bin/env git',
+]
+
+for (const command of NONE)
+  test(`no beginning of ${JSON.stringify(command)} is offered`, () => assert.equal(shown(command).prefix, undefined))
+
+test('a remembered script of a runner covers no other script', () => {
+  const answer = { match: 'prefix', text: 'npm run test' } as const
+  assert.equal(coversCommand(answer, shown('npm run test -- --watch')), true)
+  assert.equal(coversCommand(answer, shown('npm run deploy')), false)
+  assert.equal(coversCommand({ match: 'prefix', text: 'timeout' }, shown('timeout 5 rm -rf src')), false)
+})
