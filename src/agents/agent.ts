@@ -1,10 +1,12 @@
-import { type Clock, commandFix, type JsonObject, NexusError, systemClock } from '../kernel/index.ts'
+import { type Clock, commandFix, NexusError, systemClock } from '../kernel/index.ts'
 import type { SessionRecord, Store, StoredMessage, TurnRecord } from '../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
 import { assistantMessage, CLOSING, repairHistory, toTitle, userMessage } from './history.ts'
 import { type AgentLimits, toLimits } from './limits.ts'
 import type { ModelChoice } from './model/open-model.ts'
+import { TURNS } from './messages.ts'
 import { skillsOfTurn } from './skills-of-turn.ts'
+import { NO_USAGE, resultOf, toStored } from './stored-result.ts'
 import { type FinishedTurn, runTurn, toFault } from './turn.ts'
 import type { TurnAgent } from './turn-context.ts'
 import { takeQueued, type TakenTurn } from './turn-queue.ts'
@@ -17,7 +19,8 @@ export interface Agent {
    * One turn. The message is queued durably, and runs when no earlier turn of its session does; its id is in the event
    * `turn-queued`. Resolves when the model answered or the turn ended otherwise; what went wrong on the way is in the result.
    * Rejects before the message is queued with INVALID_ARGUMENT (no content), CONFLICT (the queue is full, the session belongs to
-   * another agent, or the id was used for another message), or STORE_FAILED.
+   * another agent, or the id was used for another message), or STORE_FAILED. Rejects after that only when the store keeps
+   * failing: the error names the message, which is cancelled where the store still allows it.
    */
   send(content: string, options?: SendOptions): Promise<TurnResult>
   /** Runs a message that an ended process left in the queue. Rejects with INVALID_ARGUMENT when this session has none of that id waiting. */
@@ -25,7 +28,7 @@ export interface Agent {
 }
 
 export interface SendOptions {
-  /** Id of the turn, to cancel it by; default a new one. The same message with the same id is queued once. */
+  /** Id of the turn, to cancel it by; default a new one. The same message with the same id runs once: a second `send` waits for its result. */
   readonly id?: string
   /** Ends the turn, also while it waits: the request to the model is closed, a running command is stopped, open calls are answered "cancelled". */
   readonly signal?: AbortSignal
@@ -90,7 +93,10 @@ export function createAgent(options: AgentOptions): Agent {
     const turnId = queued.id
     const emit = guard(onEvent)
     emit({ type: 'turn-queued', turnId, sessionId })
-    const onWait = (): void => emit({ type: 'notice', code: 'turn-waits', text: waitText(queued) })
+    const onWait = ({ state }: TurnRecord): void => {
+      const text = state === 'running' ? TURNS.runsAlready({ turnId }) : TURNS.waits({ turnId, sessionId })
+      emit({ type: 'notice', code: 'turn-waits', text })
+    }
     let opened: OpenedHistory = { messages: [], openCalls: undefined }
     const opening = async (): Promise<readonly StoredMessage[]> => {
       const history = await sessions.messages(sessionId)
@@ -100,8 +106,7 @@ export function createAgent(options: AgentOptions): Agent {
       return added
     }
     const taken = await takeQueued(store, queued, { signal, onWait, opening })
-    emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
-    const result = taken.type === 'ended' ? endedEarly(taken.turn) : await runTaken(taken, { signal, emit, opened })
+    const result = taken.type === 'ended' ? resultOf(taken.turn) : await runTaken(taken, { signal, emit, opened })
     emit({ type: 'turn-end', result })
     return result
   }
@@ -112,6 +117,7 @@ export function createAgent(options: AgentOptions): Agent {
   ): Promise<TurnResult> {
     const { turn, lease, stopped } = taken
     const turnId = turn.id
+    emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
     const signal = AbortSignal.any([caller, stopped])
     const base = { agent, sessionId, turnId, model, sessions, lease, limits, clock, signal, emit }
     let ended: FinishedTurn
@@ -150,15 +156,13 @@ export function createAgent(options: AgentOptions): Agent {
 
   /** The end of a turn is durable before it is told. A process that lost the session cannot write it. */
   async function finish(taken: TakenTurn, { result, messages }: FinishedTurn): Promise<TurnResult> {
-    const { end, text, usage, error } = result
-    const failure: JsonObject = error ? { error: { code: error.code, message: error.message } } : {}
     try {
-      const state = end === 'cancelled' ? 'cancelled' : 'done'
-      await taken.finish({ state, result: agent.redact({ end, text, usage: { ...usage }, ...failure }), messages })
+      const state = result.end === 'cancelled' ? 'cancelled' : 'done'
+      await taken.finish({ state, result: agent.redact(toStored(result)), messages })
       return result
     } catch (cause) {
       await taken.giveUp().catch(() => undefined)
-      return { ...result, end: 'failed', error: error ?? toFault(cause) }
+      return { ...result, end: 'failed', error: result.error ?? toFault(cause) }
     }
   }
 
@@ -190,22 +194,11 @@ function never(): AbortSignal {
   return new AbortController().signal
 }
 
-function waitText({ id, sessionId }: TurnRecord): string {
-  return `Session ${sessionId} has another turn, so this message waits. To cancel it: nexus sessions cancel ${id}`
-}
-
 function sessionOf({ id, sessionId }: TurnAgent): string {
   if (sessionId !== undefined) return sessionId
   throw new NexusError('INVALID_ARGUMENT', `The agent '${id}' was opened without a session, so it has no history.`, {
     fix: 'Open it with one: runtime.openAgent({ sessionId: crypto.randomUUID() })',
   })
-}
-
-const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0 }
-
-/** The message was cancelled or dropped while it waited. */
-function endedEarly({ id: turnId, sessionId }: TurnRecord): TurnResult {
-  return { turnId, sessionId, text: '', usage: NO_USAGE, end: 'cancelled' }
 }
 
 /** The model was not asked: the store or the search for skills failed, or the caller cancelled first. */

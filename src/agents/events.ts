@@ -19,7 +19,7 @@ export interface TurnResult {
   /** The model's last answer; what had come of it when the turn was cancelled or failed. */
   readonly text: string
   readonly end: 'done' | 'cancelled' | 'max-iterations' | 'failed'
-  /** Only with `failed`: MODEL_FAILED, TIMEOUT or STORE_FAILED. */
+  /** Only with `failed`: MODEL_FAILED, TIMEOUT, STORE_FAILED, or LEASE_LOST for a turn that was cut off. */
   readonly error?: NexusError
   readonly usage: TurnUsage
 }
@@ -28,7 +28,7 @@ export interface TurnResult {
 export type NoticeCode =
   /** The turn before this one was cut off; its open calls are answered "outcome unknown". */
   | 'interrupted-turn'
-  /** Another turn of the session runs, so the message waits. */
+  /** Another turn of the session runs, so the message waits; or the turn itself runs already. */
   | 'turn-waits'
   /** The model was not reached and is asked again after a pause. */
   | 'model-retry'
@@ -49,6 +49,7 @@ export type NoticeCode =
 export type AgentEvent =
   /** The message is durable; the turn can be cancelled by its id from now on. */
   | { readonly type: 'turn-queued'; readonly turnId: string; readonly sessionId: string }
+  /** The turn was taken. A turn that ended before, or that another caller runs, has no `turn-start`. */
   | { readonly type: 'turn-start'; readonly turnId: string; readonly sessionId: string; readonly model: string }
   | { readonly type: 'text-delta'; readonly text: string }
   | {

@@ -1,4 +1,5 @@
 /** The words of every error about models and agents. `model` is `provider/name`, already safe to print. */
+import { commandFix } from '../kernel/index.ts'
 
 export interface Words {
   readonly message: string
@@ -121,4 +122,32 @@ export const FAILURES = {
       `The model ${model} refused ${status === 401 ? 'the key' : 'access with the key'}${from === undefined ? '' : ` from ${from}`} (${status}).`,
       `Check that ${from ?? 'the key'} is valid for this address and may use this model.`,
     ),
+}
+
+/** A turn that this caller did not see to its end. */
+export const TURNS = {
+  interrupted: ({ turnId, sessionId }: { readonly turnId: string; readonly sessionId: string }) => ({
+    message: `The turn ${turnId} was cut off: the process that ran it ended. What it had done is in the history.`,
+    ...commandFix('Inspect the session, then send the message again with a new id:', 'sessions', 'show', sessionId),
+  }),
+  /** `isCancelled`: the store took the cancellation, so the message no longer waits. */
+  notRun: (about: {
+    readonly turnId: string
+    readonly sessionId: string
+    readonly isCancelled: boolean
+    readonly cause: string
+  }) => {
+    const { turnId, sessionId, isCancelled, cause } = about
+    return isCancelled
+      ? { message: `The message ${turnId} was cancelled before it ran. ${cause}`, fix: 'Send it again with a new id.' }
+      : {
+          message: `The message ${turnId} did not run, and still waits in session ${sessionId}. ${cause}`,
+          ...commandFix('Cancel it, so that later messages run:', 'sessions', 'cancel', turnId),
+        }
+  },
+  unknownFailure: () => ({ message: 'The turn failed.' }),
+  waits: ({ turnId, sessionId }: { readonly turnId: string; readonly sessionId: string }) =>
+    `Session ${sessionId} has another turn, so this message waits. To cancel it: nexus sessions cancel ${turnId}`,
+  runsAlready: ({ turnId }: { readonly turnId: string }) =>
+    `The turn ${turnId} runs already, so this call waits for its result. To cancel it: nexus sessions cancel ${turnId}`,
 }

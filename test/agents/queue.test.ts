@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type AgentEvent, createAgent } from '../../src/agents/index.ts'
-import { isNexusError, succeeded } from '../../src/kernel/index.ts'
-import { sessionLease } from '../../src/store/index.ts'
+import { isNexusError, NexusError, succeeded } from '../../src/kernel/index.ts'
+import { createMemoryStore, sessionLease, type Store } from '../../src/store/index.ts'
 import type { Reply } from '../../src/testing/index.ts'
 import { isWhole, localModel, openTestAgent, startRig, type TestTool } from './rig.ts'
 
@@ -89,6 +89,95 @@ describe('two messages to one session', () => {
     assert.equal(result.end, 'cancelled')
     assert.ok(isWhole(await rig.history()))
     assert.equal((await rig.store.turns.get(result.turnId))?.state, 'cancelled')
+  })
+})
+
+describe('the same message with the same id', () => {
+  it('gets the stored result of a turn that is done, and no turn-start', async () => {
+    await using rig = await startRig({ script: [DONE], sessionId: 's1' })
+    const first = await rig.agent.send('one', { id: 't1' })
+    const events: AgentEvent[] = []
+    const again = await rig.agent.send('one', { id: 't1', onEvent: (event) => events.push(event) })
+    assert.equal(first.text, 'Done.')
+    assert.deepEqual(again, first)
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['turn-queued', 'turn-end'],
+    )
+  })
+
+  it('gets the error of a turn that failed', async () => {
+    await using rig = await startRig({ script: [{ type: 'status', status: 401 }], sessionId: 's1' })
+    const first = await rig.agent.send('one', { id: 't1' })
+    const again = await rig.agent.send('one', { id: 't1' })
+    assert.equal(first.end, 'failed')
+    assert.deepEqual(
+      [again.end, again.error?.code, again.error?.message],
+      [first.end, first.error?.code, first.error?.message],
+    )
+  })
+
+  it('waits for the turn while another caller runs it', async () => {
+    const { rig, second, open } = await twoTerminals([WAIT, DONE, DONE])
+    await using _closing = rig
+    const [turn] = await rig.store.turns.list({ states: ['running'] })
+    const events: AgentEvent[] = []
+    const again = second.send('one', { id: turn?.id ?? '', onEvent: (event) => events.push(event) })
+    while (!events.some(({ type }) => type === 'notice')) await new Promise(setImmediate)
+    open()
+    const { end, text } = await again
+    assert.deepEqual([end, text], ['done', 'Done.'])
+    assert.ok(events.every(({ type }) => type !== 'turn-start'))
+  })
+
+  it('cancels the turn that another caller runs, when its signal aborts', async () => {
+    const { rig, second, running } = await twoTerminals([WAIT])
+    await using _closing = rig
+    const [turn] = await rig.store.turns.list({ states: ['running'] })
+    const again = await second.send('one', { id: turn?.id ?? '', signal: AbortSignal.abort() })
+    assert.deepEqual([(await running).end, again.end], ['cancelled', 'cancelled'])
+  })
+
+  it('is reported as failed when the process that ran it died', async () => {
+    const { rig, second, running, open } = await twoTerminals([WAIT, DONE])
+    await using _closing = rig
+    const [turn] = await rig.store.turns.list({ states: ['running'] })
+    const lease = await rig.store.leases.get(sessionLease('s1'))
+    assert.ok(lease)
+    await rig.store.leases.release(lease)
+    const again = await second.send('one', { id: turn?.id ?? '' })
+    assert.deepEqual([again.end, again.error?.code], ['failed', 'LEASE_LOST'])
+    assert.match(again.error?.fix ?? '', /sessions show s1/)
+    open()
+    await running
+  })
+})
+
+/** A store whose leases of sessions cannot be acquired the first few times. */
+function failingStore(times: number): Store {
+  const store = createMemoryStore({ projectId: 'default' })
+  let left = times
+  const acquire: Store['leases']['acquire'] = async (name, options) => {
+    if (name.startsWith('session:') && left-- > 0) throw new NexusError('STORE_FAILED', 'The state file is in use.')
+    return store.leases.acquire(name, options)
+  }
+  return { ...store, leases: { ...store.leases, acquire } }
+}
+
+describe('a store that fails when a turn is taken', () => {
+  it('is tried again, and the turn runs', async () => {
+    await using rig = await startRig({ script: [DONE], sessionId: 's1', store: failingStore(2) })
+    assert.equal((await rig.agent.send('one', { id: 't1' })).end, 'done')
+  })
+
+  it('has the turn cancelled when it keeps failing; the error names the turn, and the next one runs', async () => {
+    await using rig = await startRig({ script: [DONE], sessionId: 's1', store: failingStore(4) })
+    await assert.rejects(
+      rig.agent.send('one', { id: 't1' }),
+      (error) => isNexusError(error) && error.code === 'STORE_FAILED' && error.message.includes('t1 was cancelled'),
+    )
+    assert.equal((await rig.store.turns.get('t1'))?.state, 'cancelled')
+    assert.equal((await rig.agent.send('two', { id: 't2' })).end, 'done')
   })
 })
 

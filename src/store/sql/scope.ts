@@ -61,8 +61,9 @@ export function createScope(connection: Connection, projectId: string): Scope {
     damaged: (cause) => connection.damaged(cause),
     projectId,
     async change(work) {
-      const events: StoredEvent[] = []
+      let events: StoredEvent[] = []
       const result = await connection.transaction((raw) => {
+        events = [] // A lost connection runs the work again; what it wrote before was rolled back.
         const tx = scoped(raw, projectId)
         const event = async (each: NewEvent): Promise<StoredEvent> => {
           const written = await insertEvent(tx, projectId, each)
