@@ -147,7 +147,7 @@ async function decide(
 
 /** The decision after a person was asked, if one was: decided again, so that what changed meanwhile counts. */
 async function decideAfterAsking(
-  { agent, shown, skill }: About,
+  about: About,
   { broker }: ProjectState,
   asked: {
     readonly first: Decision
@@ -155,6 +155,7 @@ async function decideAfterAsking(
     readonly options: CallOptions & { readonly signal: AbortSignal }
   },
 ): Promise<Decision> {
+  const { agent, shown, skill } = about
   const { first, approval, options } = asked
   if (!approval || first.type !== 'ask') return first
   const { signal, onAsked } = options
@@ -165,7 +166,17 @@ async function decideAfterAsking(
   if (decision.type === 'deny') return decision
   // A no stays a no, whatever the rules say by now.
   if (reply.type !== 'allowed') return denied(decision, reply.reason)
+  // What cannot be read again is not what the person agreed to either.
+  if (await isOtherSkill(about, signal).catch(() => true))
+    return denied(decision, 'The skill changed while a person was asked.')
   return decision.type === 'ask' ? allowed(decision, `approved by ${reply.by}`) : decision
+}
+
+/** Whether the call names another skill, or another revision, than the one that the question was about. */
+async function isOtherSkill({ agent, call, row }: About, signal: AbortSignal): Promise<boolean> {
+  const skill = await skillOf(agent, call, signal)
+  const now = skill && (await rowOf(agent, skill, signal))
+  return now?.name !== row?.name || now?.treeDigest !== row?.treeDigest
 }
 
 function allowed({ rule, chain, limits }: Decision, how: string): Decision {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
 import { type Layer, parsePolicy } from '../../src/authorize/index.ts'
 import { isNexusError, type JsonObject } from '../../src/kernel/index.ts'
@@ -216,6 +217,24 @@ test('policy that changed while a person was asked counts: it is decided again',
   await runtime.approvals.answer(id, { isAllowed: true, by: 'ada' })
   assert.match(wordsOf((await asking).outcome), /taken away/)
   assert.deepEqual(ran(), [])
+})
+
+test('a skill that changed while a person was asked is not loaded: the answer was about another revision', async (t) => {
+  const shop = workshop(t)
+  const file = shop.write('alpha')
+  const agents = [{ id: 'main', policy: parsePolicy({ ask: ['load_skill'] }).rules }]
+  const runtime = await shop.open({ agents, waitForAnswers: true })
+  const load = () => callOf(runtime, { tool: 'load_skill', arguments: { skill_name: 'alpha' }, sessionId: 's1' })
+  const changed = load()
+  const { id } = await question(runtime)
+  writeFileSync(file, '---\nname: alpha\ndescription: Does alpha.\n---\nOther text.\n')
+  await runtime.approvals.answer(id, { isAllowed: true, by: 'ada' })
+  const { outcome, entry } = await changed
+  assert.match(wordsOf(outcome), /The skill changed while a person was asked/)
+  assert.deepEqual([entry.state, codeOf(outcome)], ['denied', 'PERMISSION_DENIED'])
+  const unchanged = load()
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada' })
+  assert.equal(codeOf((await unchanged).outcome), 'success')
 })
 
 test('a call of an agent is recorded as that agent, with the revision of its skill', async (t) => {
