@@ -1,4 +1,5 @@
 /** One call, top to bottom: check -> redact -> decide -> record (-> ask -> decide again -> record) -> load -> run -> redact -> bound -> record. */
+import { basename } from 'node:path'
 import { shownCommand } from '../authorize/index.ts'
 import type { Catalog } from '../catalog/index.ts'
 import {
@@ -13,9 +14,9 @@ import {
   redactOutput,
   type Skill,
 } from '../kernel/index.ts'
-import { currentRevision } from '../load/index.ts'
+import { currentRevision, type LoadedInSession } from '../load/index.ts'
 import type { Lease, NewApproval, StoredMessage } from '../store/index.ts'
-import { argumentsProblem, boundOutcome, type Registry, runTool, withNotes } from '../tools/index.ts'
+import { argumentsProblem, boundOutcome, namesDirectory, type Registry, runTool, withNotes } from '../tools/index.ts'
 import { APPROVAL_MS } from './approvals.ts'
 import type { ProjectState } from './project-state.ts'
 import type { CallOptions, CallRequest, CallResult } from './types.ts'
@@ -128,21 +129,41 @@ async function check(
 
 /** The decision, and the question to a person when it is `ask`. A remembered answer allows; where nobody can be asked, it is a denial. */
 async function decide(
-  { agent, call, shown, skill, row }: About,
-  { broker, parts: { scope = '' } }: ProjectState,
+  about: About,
+  { broker, stacks, parts: { scope = '' } }: ProjectState,
 ): Promise<{ readonly decision: Decision; readonly approval?: NewApproval & { readonly id: string } }> {
+  const { agent, call, shown, skill, row } = about
   const decision = agent.decide(shown, skill)
   if (decision.type !== 'ask') return { decision }
   const command = shownCommand(shown)
   const asked = { agentPath: agent.path, tool: shown.tool, scope, skillDigest: row?.treeDigest }
   // A tool that wants a confirmation asks each time, and a command with a blanked secret may stand for another one.
   const canRemember =
-    !decision.limits.confirmation && JSON.stringify(call.arguments) === JSON.stringify(shown.arguments)
+    !decision.limits.confirmation &&
+    JSON.stringify(call.arguments) === JSON.stringify(shown.arguments) &&
+    !namesOtherSkill(about, command.command, stacks.loadedIn(call))
   if (canRemember && (await broker.isRemembered(asked, command))) return { decision: allowed(decision, 'remembered') }
   if (!broker.canAsk) return { decision: denied(decision, `${decision.question} There is no terminal to ask in.`) }
   const { prefix, ...whole } = command
   const approval = { id: newId(), agentPath: agent.path, ...whole, scope, canRemember, ttlMs: APPROVAL_MS }
   return { decision, approval: canRemember && prefix !== undefined ? { ...approval, prefix } : approval }
+}
+
+/** Whether the text names files of a skill that the call does not name: no revision of it would be recorded with the answer. */
+function namesOtherSkill(
+  { agent, call, skill, row }: About,
+  text: string,
+  loaded: readonly LoadedInSession[],
+): boolean {
+  if (agent.registry.get(call.tool)?.options?.skillArgument === undefined) return false
+  // Copies of the skill that the call names have its directory name too.
+  const own = skill && basename(skill.directory)
+  const isNamed = (name: string): boolean =>
+    name !== own && [`${name}/`, `/${name}`, `"${name}"`].some((part) => text.includes(part))
+  return (
+    loaded.some(({ address, baseDir }) => address !== row?.name && namesDirectory(text, baseDir)) ||
+    agent.calledCatalog().skills.some(({ directory }) => isNamed(basename(directory)))
+  )
 }
 
 /** The decision after a person was asked, if one was: decided again, so that what changed meanwhile counts. */

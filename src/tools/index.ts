@@ -3,6 +3,7 @@ export { argumentsProblem, withParallel } from './arguments.ts'
 export { runBatch } from './batch.ts'
 export { boundOutcome, OUTCOME_LIMITS } from './bound.ts'
 export { BUILTIN_TOOLS, registerBuiltins } from './builtin/builtins.ts'
+export { namesDirectory } from './builtin/command-owner.ts'
 export { AGENT_STATUS } from './builtin/status.ts'
 
 export {

@@ -237,6 +237,34 @@ test('a skill that changed while a person was asked is not loaded: the answer wa
   assert.equal(codeOf((await unchanged).outcome), 'success')
 })
 
+test('a command that names files of a skill without skill_name is asked about each time', async (t) => {
+  const shop = workshop(t)
+  shop.write('alpha')
+  const agents = [{ id: 'main', policy: parsePolicy({ ask: ['run_command'] }).rules }]
+  const sandbox = createScriptedSandbox({})
+  const runtime = await shop.open({ agents, sandbox, workspace: shop.root, waitForAnswers: true })
+  const agent = runtime.openAgent({ sessionId: 's1' })
+  await agent.call({ tool: 'load_skill', arguments: { skill_name: 'alpha' } })
+  const placed = agent.loadedSkills()[0]?.baseDir ?? assert.fail('alpha is not loaded')
+  for (const [args, canRemember] of [
+    [{ command: `bash ${placed}/go.sh` }, false],
+    [{ command: 'bash ./alpha/go.sh' }, false],
+    [{ command: 'bash go.sh', cwd: 'alpha' }, false],
+    [{ command: `bash ${placed}/go.sh`, skill_name: 'alpha' }, true],
+    [{ command: 'make alpha' }, true],
+  ] as const) {
+    const asking = agent.call({ tool: 'run_command', arguments: args })
+    const approval = await question(runtime)
+    await runtime.approvals.answer(approval.id, { isAllowed: false, by: 'ada' })
+    await asking
+    assert.deepEqual(
+      [approval.canRemember, approval.skillDigest !== undefined],
+      [canRemember, 'skill_name' in args],
+      approval.command,
+    )
+  }
+})
+
 test('a call of an agent is recorded as that agent, with the revision of its skill', async (t) => {
   const shop = workshop(t)
   shop.write('one')
