@@ -1,4 +1,5 @@
 /** The single-machine composition: configuration, folders, SQLite and the local sandbox become one runtime. */
+import { realpath } from 'node:fs/promises'
 import { assertValid, type Config, type LoadedConfig, openSecrets, type Secrets } from '../config/index.ts'
 import { entryValues, readEntries } from './entries.ts'
 import { DEFAULT_PROJECT, type Diagnostic } from '../kernel/index.ts'
@@ -74,6 +75,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     sources: settings.sources,
     sandbox,
     workspace: workspace.directory,
+    scope: await realpath(workspace.directory).catch(() => workspace.directory),
     agents: profiles,
     gateRules: settings.gateRules,
     execution: executionSettings(settings),

@@ -15,7 +15,12 @@ export interface AskingBroker extends ApprovalsBroker {
   readonly canAsk: boolean
   /** True when a remembered answer covers the call. */
   isRemembered(
-    about: { readonly agentPath: string; readonly tool: string; readonly skillDigest: string | undefined },
+    about: {
+      readonly agentPath: string
+      readonly tool: string
+      readonly scope: string
+      readonly skillDigest: string | undefined
+    },
     shown: ShownCommand,
   ): Promise<boolean>
   /** Waits until the question about a recorded call is answered, expires or is cancelled. */

@@ -129,25 +129,25 @@ async function check(
 /** The decision, and the question to a person when it is `ask`. A remembered answer allows; where nobody can be asked, it is a denial. */
 async function decide(
   { agent, call, shown, skill, row }: About,
-  { broker }: ProjectState,
+  { broker, parts: { scope = '' } }: ProjectState,
 ): Promise<{ readonly decision: Decision; readonly approval?: NewApproval & { readonly id: string } }> {
   const decision = agent.decide(shown, skill)
   if (decision.type !== 'ask') return { decision }
   const command = shownCommand(shown)
-  const asked = { agentPath: agent.path, tool: shown.tool, skillDigest: row?.treeDigest }
+  const asked = { agentPath: agent.path, tool: shown.tool, scope, skillDigest: row?.treeDigest }
   // A tool that wants a confirmation asks each time, and a command with a blanked secret may stand for another one.
-  const mayRemember =
+  const canRemember =
     !decision.limits.confirmation && JSON.stringify(call.arguments) === JSON.stringify(shown.arguments)
-  if (mayRemember && (await broker.isRemembered(asked, command))) return { decision: allowed(decision, 'remembered') }
+  if (canRemember && (await broker.isRemembered(asked, command))) return { decision: allowed(decision, 'remembered') }
   if (!broker.canAsk) return { decision: denied(decision, `${decision.question} There is no terminal to ask in.`) }
   const { prefix, ...whole } = command
-  const approval = { id: newId(), agentPath: agent.path, ...whole, ttlMs: APPROVAL_MS }
-  return { decision, approval: mayRemember && prefix !== undefined ? { ...approval, prefix } : approval }
+  const approval = { id: newId(), agentPath: agent.path, ...whole, scope, canRemember, ttlMs: APPROVAL_MS }
+  return { decision, approval: canRemember && prefix !== undefined ? { ...approval, prefix } : approval }
 }
 
 /** The decision after a person was asked, if one was: decided again, so that what changed meanwhile counts. */
 async function decideAfterAsking(
-  { agent, shown, skill }: About,
+  about: About,
   { broker }: ProjectState,
   asked: {
     readonly first: Decision
@@ -155,6 +155,7 @@ async function decideAfterAsking(
     readonly options: CallOptions & { readonly signal: AbortSignal }
   },
 ): Promise<Decision> {
+  const { agent, shown, skill } = about
   const { first, approval, options } = asked
   if (!approval || first.type !== 'ask') return first
   const { signal, onAsked } = options
@@ -165,7 +166,17 @@ async function decideAfterAsking(
   if (decision.type === 'deny') return decision
   // A no stays a no, whatever the rules say by now.
   if (reply.type !== 'allowed') return denied(decision, reply.reason)
+  // What cannot be read again is not what the person agreed to either.
+  if (await isOtherSkill(about, signal).catch(() => true))
+    return denied(decision, 'The skill changed while a person was asked.')
   return decision.type === 'ask' ? allowed(decision, `approved by ${reply.by}`) : decision
+}
+
+/** Whether the call names another skill, or another revision, than the one that the question was about. */
+async function isOtherSkill({ agent, call, row }: About, signal: AbortSignal): Promise<boolean> {
+  const skill = await skillOf(agent, call, signal)
+  const now = skill && (await rowOf(agent, skill, signal))
+  return now?.name !== row?.name || now?.treeDigest !== row?.treeDigest
 }
 
 function allowed({ rule, chain, limits }: Decision, how: string): Decision {

@@ -59,6 +59,8 @@ export interface Parts {
   readonly sandbox?: Sandbox
   /** Absolute path of the directory that commands and file tools work in. */
   readonly workspace?: string
+  /** Where remembered answers apply, such as the real path of the workspace. Default: empty, one scope for all such runtimes of a store. */
+  readonly scope?: string
   /** Where calls, sessions, questions and events are kept; default: in memory, gone with the process. The caller closes it. */
   readonly store?: Store
   /** The first is the default agent; default: one agent `main` that may call every tool. */

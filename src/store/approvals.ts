@@ -11,6 +11,10 @@ export interface NewApproval {
   readonly command: string
   /** The beginning of the command that may be remembered instead of the whole, as it is shown. */
   readonly prefix?: string
+  /** Where an answer applies when it is remembered, such as the real path of a workspace. Default: empty. */
+  readonly scope?: string
+  /** Whether an answer may be remembered. Default false: a person is asked each time. */
+  readonly canRemember?: boolean
   readonly ttlMs: number
 }
 
@@ -23,6 +27,10 @@ export interface Approval {
   readonly tool: string
   readonly command: string
   readonly prefix?: string
+  /** Where an answer applies when it is remembered; empty when the call was made without one. */
+  readonly scope: string
+  /** Whether an answer may be remembered. */
+  readonly canRemember: boolean
   /** Tree digest of the skill the call is about. */
   readonly skillDigest?: string
   readonly createdAt: number
@@ -32,7 +40,7 @@ export interface Approval {
   readonly answeredAt?: number
 }
 
-/** An answer that holds for later calls of the same agent path, tool and skill revision. */
+/** An answer that applies to later calls of the same scope, agent path, tool and skill revision. */
 export interface RememberedApproval {
   readonly id: string
   readonly agentPath: string
@@ -40,9 +48,20 @@ export interface RememberedApproval {
   /** `exact`: the command is `text`. `prefix`: it begins with `text`; whether it matches is decided in `authorize`. */
   readonly match: 'exact' | 'prefix'
   readonly text: string
+  /** Where it applies. Absent for an answer that was remembered before scopes were recorded: it applies to no call. */
+  readonly scope?: string
   readonly skillDigest?: string
   readonly createdAt: number
   readonly answeredBy: string
+}
+
+/** What an answer was remembered for. */
+export interface RememberedFilter {
+  readonly agentPath: string
+  readonly tool: string
+  /** Default: empty. */
+  readonly scope?: string
+  readonly skillDigest?: string
 }
 
 export interface Answer {
@@ -60,19 +79,18 @@ export interface Answered {
 }
 
 export interface Approvals {
-  /** Answers an open approval, once; its call becomes `answered`, and its owner decides again. */
+  /**
+   * Answers an open approval, once; its call becomes `answered`, and its owner decides again.
+   * Throws INVALID_ARGUMENT for `remember` where `canRemember` is false or no prefix was shown; the question stays open.
+   */
   answer(id: string, answer: Answer): Promise<Answered>
   /** Sets the open ones whose time is over to `expired`; returns how many. */
   expire(): Promise<number>
   get(id: string): Promise<Approval | undefined>
   /** Oldest first. */
   list(filter?: { readonly states?: readonly ApprovalState[]; readonly limit?: number }): Promise<readonly Approval[]>
-  /** Oldest first. Only those of the same skill revision apply to a call; a filter names agent path and tool. */
-  remembered(filter?: {
-    readonly agentPath: string
-    readonly tool: string
-    readonly skillDigest?: string
-  }): Promise<readonly RememberedApproval[]>
+  /** Oldest first. Only those of the same scope and skill revision apply to a call; a filter names agent path and tool. */
+  remembered(filter?: RememberedFilter): Promise<readonly RememberedApproval[]>
   /** True when there was one. */
   forget(id: string): Promise<boolean>
 }

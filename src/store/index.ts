@@ -7,6 +7,7 @@ export type {
   ApprovalState,
   NewApproval,
   RememberedApproval,
+  RememberedFilter,
 } from './approvals.ts'
 export type { StoreChoice, StoreStatus } from './database.ts'
 export type { EventReferences, Events, NewEvent, StoredEvent } from './events.ts'

@@ -57,6 +57,10 @@ export const MESSAGES = {
     message: `This project has no approval ${id}.`,
     fix: 'nexus approvals list',
   }),
+  cannotRemember: ({ id }: { id: string }): Message => ({
+    message: `Approval ${id} was not answered: a person must be asked about this call each time, so no answer may be remembered.`,
+    fix: 'Answer it without remembering.',
+  }),
   nothingToRemember: ({ id }: { id: string }): Message => ({
     message: `Approval ${id} was not answered: it shows no prefix that could be remembered.`,
     fix: 'Answer it with remember: "exact", or without remembering.',

@@ -9,7 +9,7 @@ import {
   NexusError,
   type Outcome,
 } from '../kernel/index.ts'
-import type { NewApproval } from './approvals.ts'
+import type { Answer, Approval, NewApproval } from './approvals.ts'
 import type { EventReferences, NewEvent } from './events.ts'
 import type { Lease } from './leases.ts'
 import { type Message, MESSAGES } from './messages.ts'
@@ -27,6 +27,17 @@ export const NOT_RUN: Outcome = failed('INTERRUPTED', 'not run: its process ende
 
 export function storeError(code: ErrorCode, { message, fix }: Message, cause?: unknown): NexusError {
   return new NexusError(code, message, { fix, ...(cause !== undefined && { cause }) })
+}
+
+/** Refuses to remember what an answer to an open question may not be remembered for. */
+export function checkRemember(
+  { id, state, canRemember, prefix }: Approval,
+  { isAllowed, remember }: Pick<Answer, 'isAllowed' | 'remember'>,
+): void {
+  if (!isAllowed || remember === undefined || state !== 'open') return
+  if (!canRemember) throw storeError('INVALID_ARGUMENT', MESSAGES.cannotRemember({ id }))
+  if (remember === 'prefix' && prefix === undefined)
+    throw storeError('INVALID_ARGUMENT', MESSAGES.nothingToRemember({ id }))
 }
 
 /** The name of the lease that the owner of a session has. */

@@ -64,3 +64,23 @@ test('a tool of the caller is registered, and policy decides about it as about a
   assert.equal(decision.type, 'allow')
   assert.equal(outcome.type === 'success' && outcome.text, '5')
 })
+
+test('an answer that is remembered in one workspace covers no call in another one of the same state file', async (t) => {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-scope-')))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const environment = readEnvironment({ HOME: directory, NEXUS_HOME: join(directory, 'home'), PATH: '/usr/bin:/bin' })
+  mkdirSync(join(directory, 'home'))
+  writeFileSync(join(directory, 'home', 'nexus.yaml'), 'agents: [{ id: main, tools: { ask: [run_command] } }]\n')
+  const rules: string[] = []
+  for (const name of ['a', 'b', 'a']) {
+    const cwd = join(directory, name)
+    mkdirSync(cwd, { recursive: true })
+    const approve = () => Promise.resolve({ isAllowed: true, by: `ada in ${name}`, remember: 'exact' as const })
+    const local = await openLocal({ cwd, environment, sandbox: 'none', approve })
+    const call = { tool: 'run_command', arguments: { command: 'true' } }
+    rules.push((await local.runtime.openAgent().call(call)).decision.rule)
+    await local.close()
+  }
+  const asked = ['a', 'b'].map((name) => `ask run_command, approved by ada in ${name}`)
+  assert.deepEqual(rules, [...asked, 'ask run_command, remembered'])
+})

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
 import { type Layer, parsePolicy } from '../../src/authorize/index.ts'
 import { isNexusError, type JsonObject } from '../../src/kernel/index.ts'
@@ -124,6 +125,41 @@ test('a remembered answer covers the same command, and no other agent, deny or c
   assert.ok(await runtime.approvals.forget(remembered?.id ?? ''))
 })
 
+test('a remembered answer covers no call of another scope: each workspace of a store is asked by itself', async (t) => {
+  const store = createMemoryStore({ projectId: 'default' })
+  const [one, two] = [await open(t, { store, scope: '/one' }), await open(t, { store, scope: '/two' })]
+  const calling = run(one.runtime, 'make all')
+  const approval = await question(one.runtime)
+  assert.deepEqual([approval.scope, approval.canRemember], ['/one', true])
+  await one.runtime.approvals.answer(approval.id, { isAllowed: true, by: 'ada', remember: 'exact' })
+  await calling
+  const asking = run(two.runtime, 'make all')
+  await two.runtime.approvals.answer((await question(two.runtime)).id, { isAllowed: false, by: 'ada' })
+  assert.equal((await asking).decision.type, 'deny')
+  assert.equal((await run(one.runtime, 'make all')).decision.rule, 'ask run_command, remembered')
+  assert.deepEqual([one.ran(), two.ran()], [['make all', 'make all'], []])
+})
+
+test('an answer to a call that must be confirmed each time cannot be remembered', async (t) => {
+  const { runtime } = await open(t)
+  const confirmed: Layer = {
+    name: 'ceiling',
+    decide: () => ({ type: 'allow', rule: 'ceiling', limits: { confirmation: true } }),
+  }
+  const asking = runtime
+    .openAgent({ layers: [confirmed] })
+    .call({ tool: 'run_command', arguments: { command: 'make all' } })
+  const { id, canRemember } = await question(runtime)
+  assert.equal(canRemember, false)
+  await assert.rejects(
+    runtime.approvals.answer(id, { isAllowed: true, by: 'ada', remember: 'exact' }),
+    (error) => isNexusError(error) && error.code === 'INVALID_ARGUMENT' && /may be remembered/.test(error.message),
+  )
+  await runtime.approvals.answer(id, { isAllowed: false, by: 'ada' })
+  await asking
+  assert.deepEqual(await runtime.approvals.remembered(), [])
+})
+
 test('a remembered prefix covers plain commands that go on, never a chained one or one with other arguments', async (t) => {
   const { runtime, ran } = await open(t)
   const calling = run(runtime, 'git status')
@@ -181,6 +217,24 @@ test('policy that changed while a person was asked counts: it is decided again',
   await runtime.approvals.answer(id, { isAllowed: true, by: 'ada' })
   assert.match(wordsOf((await asking).outcome), /taken away/)
   assert.deepEqual(ran(), [])
+})
+
+test('a skill that changed while a person was asked is not loaded: the answer was about another revision', async (t) => {
+  const shop = workshop(t)
+  const file = shop.write('alpha')
+  const agents = [{ id: 'main', policy: parsePolicy({ ask: ['load_skill'] }).rules }]
+  const runtime = await shop.open({ agents, waitForAnswers: true })
+  const load = () => callOf(runtime, { tool: 'load_skill', arguments: { skill_name: 'alpha' }, sessionId: 's1' })
+  const changed = load()
+  const { id } = await question(runtime)
+  writeFileSync(file, '---\nname: alpha\ndescription: Does alpha.\n---\nOther text.\n')
+  await runtime.approvals.answer(id, { isAllowed: true, by: 'ada' })
+  const { outcome, entry } = await changed
+  assert.match(wordsOf(outcome), /The skill changed while a person was asked/)
+  assert.deepEqual([entry.state, codeOf(outcome)], ['denied', 'PERMISSION_DENIED'])
+  const unchanged = load()
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada' })
+  assert.equal(codeOf((await unchanged).outcome), 'success')
 })
 
 test('a call of an agent is recorded as that agent, with the revision of its skill', async (t) => {

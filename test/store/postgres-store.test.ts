@@ -51,7 +51,7 @@ describe('a Postgres database', { skip }, () => {
     const { rows } = await server.query('select version from nexus.migrations order by version', 'together')
     assert.deepEqual(
       rows.map((row: { version: number }) => Number(row.version)),
-      [1, 2, 3],
+      [1, 2, 3, 4],
     )
     const store = await open(url)
     assert.equal((await store.sessions.list()).length, 4)

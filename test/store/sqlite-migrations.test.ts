@@ -117,6 +117,23 @@ describe('migrations', () => {
     raw.close()
   })
 
+  it('keep an answer that was remembered without a scope, and apply it to no call', async () => {
+    const path = join(directory, 'third-schema.db')
+    const connection = await openConnection(path)
+    await migrate(connection, SQLITE_SCHEMA, MIGRATIONS.slice(0, 3))
+    await connection.run(`insert into remembered_approvals
+      (project_id, id, agent_path, tool, match, text, created_at, answered_by)
+      values ('default', 'r1', 'main', 'run_command', 'exact', '"make"', 1, 'ada')`)
+    await connection.close()
+    const store = await open(path)
+    assert.deepEqual(
+      (await store.approvals.remembered()).map(({ id, scope }) => [id, scope]),
+      [['r1', undefined]],
+    )
+    assert.deepEqual(await store.approvals.remembered({ agentPath: 'main', tool: 'run_command' }), [])
+    await store.close()
+  })
+
   it('refuse a newer schema and the database of another program, and change neither', async () => {
     const newer = join(directory, 'newer.db')
     await withSession(newer)

@@ -21,22 +21,31 @@ export async function listApprovals(invocation: Invocation): Promise<number> {
     }
     if (open.length === 0) terminal.note(NOTES.noQuestion())
     for (const approval of open) terminal.line(describe(approval, invocation))
-    for (const { id, tool, match, text, agentPath } of remembered) {
+    for (const { id, tool, match, text, agentPath, scope } of remembered) {
       const kind = match === 'exact' ? 'exactly' : 'beginning with'
-      terminal.line(`remembered ${id}  ${toSafeLine(agentPath)}: ${toSafeLine(tool)} ${kind}:`)
+      terminal.line(`remembered ${id}  ${toSafeLine(agentPath)}: ${toSafeLine(tool)}${inScope(scope)} ${kind}:`)
       for (const line of quoteCommand(text)) terminal.line(line)
     }
     return 0
   })
 }
 
-function describe({ id, agentPath, tool, command, prefix, expiresAt }: Approval, { terminal }: Invocation): string {
+function describe(
+  { id, agentPath, tool, command, prefix, scope, expiresAt }: Approval,
+  { terminal }: Invocation,
+): string {
   const lines = [
-    `${terminal.paint('bold', id)}  ${toSafeLine(agentPath)} wants to run ${toSafeLine(tool)}`,
+    `${terminal.paint('bold', id)}  ${toSafeLine(agentPath)} wants to run ${toSafeLine(tool)}${inScope(scope)}`,
     ...quoteCommand(command),
     `  until ${new Date(expiresAt).toISOString().slice(11, 19)}${prefix === undefined ? '' : `; can be remembered for: ${toSafeLine(prefix)} …`}`,
   ]
   return lines.join('\n')
+}
+
+/** Where the answer applies; one of an earlier version applies to no call. */
+function inScope(scope: string | undefined): string {
+  if (scope === undefined) return ' (from an earlier version: applies to no call)'
+  return scope === '' ? '' : ` in ${toSafeLine(scope)}`
 }
 
 /** `nexus approvals answer <id> --allow|--deny`; a unique beginning of the id is enough. */

@@ -1,7 +1,7 @@
 import { type Call, type LedgerEntry, newId } from '../../kernel/index.ts'
-import type { Approval, Approvals, NewApproval, RememberedApproval } from '../approvals.ts'
+import type { Approval, Approvals, NewApproval, RememberedApproval, RememberedFilter } from '../approvals.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkLimit, checkName, storeError } from '../rules.ts'
+import { checkLimit, checkName, checkRemember, storeError } from '../rules.ts'
 import { addEvent, type CallRow, changeCall, newest, type Rows } from './rows.ts'
 
 export function createMemoryApprovals(rows: Rows): Approvals {
@@ -18,11 +18,9 @@ export function createMemoryApprovals(rows: Rows): Approvals {
   return {
     async answer(id, { isAllowed, by, remember }) {
       checkName('answering person', by)
-      const open = mustGet(id)
-      if (isAllowed && remember === 'prefix' && open.prefix === undefined)
-        throw storeError('INVALID_ARGUMENT', MESSAGES.nothingToRemember({ id }))
       expire()
       const approval = mustGet(id)
+      checkRemember(approval, { isAllowed, ...(remember && { remember }) })
       if (approval.state !== 'open') return { isApplied: false, approval: { ...approval } }
       const state = isAllowed ? 'allowed' : 'denied'
       const answered: Approval = { ...approval, state, answeredBy: by, answeredAt: rows.now() }
@@ -43,7 +41,7 @@ export function createMemoryApprovals(rows: Rows): Approvals {
     },
     async remembered(filter) {
       return [...rows.remembered.values()]
-        .filter((each) => filter === undefined || isAlike(each, filter))
+        .filter((each) => filter === undefined || isAlike(each, { scope: '', ...filter }))
         .map((each) => ({ ...each }))
     },
     async forget(id) {
@@ -59,12 +57,13 @@ export function checkNewApproval(
   rows: Rows,
   { call, skill, approval }: { call: Call; skill: LedgerEntry['skill']; approval: NewApproval },
 ): Approval {
-  const { id = newId(), agentPath, command, prefix, ttlMs } = approval
+  const { id = newId(), agentPath, command, prefix, scope = '', canRemember = false, ttlMs } = approval
   const createdAt = rows.now()
   return {
     ...{ id, callId: call.id, agentPath, tool: checkName('tool', call.tool), command },
     ...(call.sessionId !== undefined && { sessionId: call.sessionId }),
     ...(prefix !== undefined && { prefix }),
+    ...{ scope, canRemember },
     ...(skill?.treeDigest !== undefined && { skillDigest: skill.treeDigest }),
     ...{ createdAt, expiresAt: createdAt + ttlMs, state: 'open' },
   }
@@ -96,7 +95,7 @@ function rememberAnswer(
   rows: Rows,
   { approval, match, by }: { approval: Approval; match: RememberedApproval['match']; by: string },
 ): void {
-  const { agentPath, tool, skillDigest } = approval
+  const { agentPath, tool, scope, skillDigest } = approval
   const text = match === 'exact' ? approval.command : (approval.prefix ?? '')
   const isKnown = [...rows.remembered.values()].some(
     (each) => isAlike(each, approval) && each.match === match && each.text === text,
@@ -104,12 +103,14 @@ function rememberAnswer(
   if (isKnown) return
   const id = newId()
   const digest = skillDigest === undefined ? {} : { skillDigest }
-  rows.remembered.set(id, { id, agentPath, tool, match, text, ...digest, createdAt: rows.now(), answeredBy: by })
+  rows.remembered.set(id, {
+    ...{ id, agentPath, tool, match, text, scope, ...digest },
+    ...{ createdAt: rows.now(), answeredBy: by },
+  })
   addEvent(rows, { type: 'approval.remembered', references: { rememberedId: id, approvalId: approval.id } })
 }
 
-type Subject = { readonly agentPath: string; readonly tool: string; readonly skillDigest?: string }
-
-function isAlike(one: Subject, other: Subject): boolean {
-  return one.agentPath === other.agentPath && one.tool === other.tool && one.skillDigest === other.skillDigest
+function isAlike(one: RememberedFilter, other: RememberedFilter): boolean {
+  const isSame = (key: keyof RememberedFilter): boolean => one[key] === other[key]
+  return isSame('agentPath') && isSame('tool') && isSame('scope') && isSame('skillDigest')
 }

@@ -1,15 +1,15 @@
 import { type Call, type LedgerEntry, newId } from '../../kernel/index.ts'
-import type { Approval, Approvals, NewApproval, RememberedApproval } from '../approvals.ts'
+import type { Approval, Approvals, NewApproval, RememberedApproval, RememberedFilter } from '../approvals.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkLimit, checkName, storeError, toJson } from '../rules.ts'
+import { checkLimit, checkName, checkRemember, storeError, toJson } from '../rules.ts'
 import { ALL_ROWS, defined, inList, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
 import { about, eventWord } from './reclaim.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
 
-const INSERT = `insert into approvals (project_id, id, call_id, session_id, agent_path, tool, command, prefix, skill_digest,
-    created_at, expires_at, state)
-  values (:projectId, :id, :callId, :sessionId, :agentPath, :tool, :command, :prefix, :skillDigest,
-    :now, :now + :ttlMs, 'open')`
+const INSERT = `insert into approvals (project_id, id, call_id, session_id, agent_path, tool, command, prefix, scope,
+    can_remember, skill_digest, created_at, expires_at, state)
+  values (:projectId, :id, :callId, :sessionId, :agentPath, :tool, :command, :prefix, :scope,
+    :canRemember, :skillDigest, :now, :now + :ttlMs, 'open')`
 
 const GET = 'select * from approvals where project_id = :projectId and id = :id'
 
@@ -23,10 +23,10 @@ const ANSWER_CALL = `update ledger_entries set state = 'answered'
   where project_id = :projectId and call_id = :callId and state = 'asked' returning agent_id, session_id`
 
 const REMEMBER = `insert into remembered_approvals
-    (project_id, id, agent_path, tool, match, text, skill_digest, created_at, answered_by)
-  select :projectId, :id, :agentPath, :tool, :match, :text, :skillDigest, :now, :by
+    (project_id, id, agent_path, tool, match, text, scope, skill_digest, created_at, answered_by)
+  select :projectId, :id, :agentPath, :tool, :match, :text, :scope, :skillDigest, :now, :by
   where not exists (select 1 from remembered_approvals where project_id = :projectId and agent_path = :agentPath
-    and tool = :tool and match = :match and text = :text and coalesce(skill_digest, '') = coalesce(:skillDigest, ''))`
+    and tool = :tool and match = :match and text = :text and scope = :scope and coalesce(skill_digest, '') = coalesce(:skillDigest, ''))`
 
 const FORGET = 'delete from remembered_approvals where project_id = :projectId and id = :id'
 
@@ -47,8 +47,7 @@ export function createSqlApprovals(scope: Scope): Approvals {
       return scope.change(async (tx) => {
         await expireApprovals(tx)
         const open = await mustGet(tx, id)
-        if (isAllowed && remember === 'prefix' && open.prefix === undefined)
-          throw storeError('INVALID_ARGUMENT', MESSAGES.nothingToRemember({ id }))
+        checkRemember(open, { isAllowed, ...(remember && { remember }) })
         const answered = await tx.run(ANSWER, { id, by, state: isAllowed ? 'allowed' : 'denied' })
         const approval = await mustGet(tx, id)
         if (answered === 0) return { isApplied: false, approval }
@@ -75,9 +74,14 @@ export function createSqlApprovals(scope: Scope): Approvals {
     async remembered(filter) {
       const rows = await scope.all(
         `select * from remembered_approvals where project_id = :projectId
-          ${filter ? `and agent_path = :agentPath and tool = :tool and coalesce(skill_digest, '') = :digest` : ''}
+          ${
+            filter
+              ? `and agent_path = :agentPath and tool = :tool and scope = :scope
+            and coalesce(skill_digest, '') = :digest`
+              : ''
+          }
           order by seq`,
-        filter ? { agentPath: filter.agentPath, tool: filter.tool, digest: filter.skillDigest ?? '' } : {},
+        filter ? toValues(filter) : {},
       )
       return rows.map((row) => toRemembered(scope, row))
     },
@@ -96,10 +100,12 @@ export async function openApproval(
   tx: Change,
   { call, skill, approval }: { call: Call; skill: LedgerEntry['skill']; approval: NewApproval },
 ): Promise<void> {
-  const { id = newId(), agentPath, command, prefix, ttlMs } = approval
+  const { id = newId(), agentPath, command, prefix, scope = '', canRemember = false, ttlMs } = approval
   const skillDigest = skill?.treeDigest ?? null
   await tx.run(INSERT, {
     ...{ id, callId: call.id, sessionId: call.sessionId ?? null, agentPath, skillDigest, ttlMs },
+    scope: toJson('scope', scope),
+    canRemember: canRemember ? 1 : 0,
     tool: checkName('tool', call.tool),
     command: toJson('command', command),
     prefix: prefix === undefined ? null : toJson('prefix', prefix),
@@ -121,11 +127,23 @@ async function rememberAnswer(
   tx: Change,
   { approval, match, by }: { approval: Approval; match: RememberedApproval['match']; by: string },
 ): Promise<void> {
-  const { agentPath, tool, skillDigest = null } = approval
+  const { agentPath, tool, scope, skillDigest = null } = approval
   const id = newId()
   const text = toJson('command', match === 'exact' ? approval.command : approval.prefix)
-  if ((await tx.run(REMEMBER, { id, agentPath, tool, match, text, skillDigest, by })) === 0) return
+  if (
+    (await tx.run(REMEMBER, {
+      ...{ id, agentPath, tool, match, text },
+      scope: toJson('scope', scope),
+      skillDigest,
+      by,
+    })) === 0
+  )
+    return
   await tx.event({ type: 'approval.remembered', references: { rememberedId: id, approvalId: approval.id } })
+}
+
+function toValues({ agentPath, tool, scope = '', skillDigest = '' }: RememberedFilter) {
+  return { agentPath, tool, scope: toJson('scope', scope), digest: skillDigest }
 }
 
 async function approvalChanged(tx: Change, { id, callId, sessionId, state }: Approval): Promise<void> {
@@ -142,6 +160,8 @@ function toApproval(scope: Scope, row: Row): Approval {
     tool: String(row.tool),
     command: json<string>(scope, row.command),
     prefix: optionalJson<string>(scope, row.prefix),
+    scope: json<string>(scope, row.scope),
+    canRemember: Number(row.can_remember) === 1,
     skillDigest: optionalText(row.skill_digest),
     createdAt: Number(row.created_at),
     expiresAt: Number(row.expires_at),
@@ -158,6 +178,7 @@ function toRemembered(scope: Scope, row: Row): RememberedApproval {
     tool: String(row.tool),
     match: String(row.match) as RememberedApproval['match'],
     text: json<string>(scope, row.text),
+    scope: optionalJson<string>(scope, row.scope),
     skillDigest: optionalText(row.skill_digest),
     createdAt: Number(row.created_at),
     answeredBy: String(row.answered_by),

@@ -269,5 +269,15 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
         'alter table ledger_entries drop column opener',
       ],
     },
+    {
+      version: 4,
+      name: 'where a remembered answer applies',
+      statements: [
+        `alter table approvals add column scope text not null default '""'`,
+        `alter table approvals add column can_remember ${integer} not null default 0`,
+        // Null for the answers of before: they match no call.
+        'alter table remembered_approvals add column scope text',
+      ],
+    },
   ]
 }

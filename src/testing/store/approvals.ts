@@ -4,7 +4,10 @@ import { failed, succeeded } from '../../kernel/index.ts'
 import type { Answer, Lease, NewApproval, Store } from '../../store/index.ts'
 import { acquire, type Advance, ALLOW, ASK, call, DENY, hasCode, type Open, TTL_MS } from './rig.ts'
 
-const ASKED: NewApproval = { id: 'a1', agentPath: 'main/worker', command: 'git push \u0000', prefix: 'git', ttlMs: 500 }
+const ASKED: NewApproval = {
+  ...{ id: 'a1', agentPath: 'main/worker', command: 'git push \u0000', prefix: 'git' },
+  ...{ scope: '/work', canRemember: true, ttlMs: 500 },
+}
 const REFUSED = failed('PERMISSION_DENIED', 'A person said no.')
 const YES: Answer = { isAllowed: true, by: 'ann' }
 const NO: Answer = { isAllowed: false, by: 'bob' }
@@ -27,7 +30,7 @@ export function approvalTests(open: Open, clock: Advance): void {
     assert.equal(expiresAt - createdAt, 500)
     assert.deepEqual(rest, {
       ...{ id: 'a1', callId: 'c1', agentPath: 'main/worker', tool: 'echo', command: 'git push \u0000', prefix: 'git' },
-      ...{ skillDigest: 'sha256:00', state: 'open' },
+      ...{ scope: '/work', canRemember: true, skillDigest: 'sha256:00', state: 'open' },
     })
     const lease = await acquire(store, 'process:two')
     const record = store.ledger.record({ call: call(store, 'c2'), decision: ASK, lease })
@@ -117,21 +120,60 @@ export function approvalTests(open: Open, clock: Advance): void {
     await store.approvals.answer('a2', { ...YES, remember: 'prefix' })
     await ask(store, 'c3', { ...later, id: 'a3' })
     await store.approvals.answer('a3', { ...YES, remember: 'prefix' })
-    const about = { agentPath: 'main/worker', tool: 'echo', skillDigest: 'sha256:00' }
+    const about = { agentPath: 'main/worker', tool: 'echo', scope: '/work', skillDigest: 'sha256:00' }
     const found = await store.approvals.remembered(about)
     assert.deepEqual(
-      found.map(({ match, text, answeredBy }) => [match, text, answeredBy]),
+      found.map(({ match, text, scope, answeredBy }) => [match, text, scope, answeredBy]),
       [
-        ['exact', 'git push \u0000', 'ann'],
-        ['prefix', 'git', 'ann'],
+        ['exact', 'git push \u0000', '/work', 'ann'],
+        ['prefix', 'git', '/work', 'ann'],
       ],
     )
-    for (const other of [{ agentPath: 'main' }, { tool: 'run' }, { skillDigest: 'sha256:01' }])
+    for (const other of [
+      { agentPath: 'main' },
+      { tool: 'run' },
+      { scope: '/other' },
+      { scope: '' },
+      { skillDigest: 'sha256:01' },
+    ])
       assert.deepEqual(await store.approvals.remembered({ ...about, ...other }), [])
-    assert.deepEqual(await store.approvals.remembered({ agentPath: 'main/worker', tool: 'echo' }), [])
+    assert.deepEqual(await store.approvals.remembered({ agentPath: 'main/worker', tool: 'echo', scope: '/work' }), [])
     assert.equal(await store.approvals.forget(found[0]?.id ?? ''), true)
     assert.equal(await store.approvals.forget(found[0]?.id ?? ''), false)
     assert.equal((await store.approvals.remembered()).length, 1)
+  })
+
+  it('remembers an answer once for each scope', async () => {
+    const store = await open()
+    const about = { agentPath: 'main/worker', tool: 'echo', skillDigest: 'sha256:00' }
+    for (const [id, scope] of [
+      ['1', '/one'],
+      ['2', '/two'],
+      ['3', '/one'],
+    ] as const) {
+      await ask(store, `c${id}`, { ...ASKED, id: `a${id}`, scope })
+      await store.approvals.answer(`a${id}`, { ...YES, remember: 'exact' })
+    }
+    assert.deepEqual(
+      (await store.approvals.remembered()).map(({ scope }) => scope),
+      ['/one', '/two'],
+    )
+    assert.equal((await store.approvals.remembered({ ...about, scope: '/two' })).length, 1)
+  })
+
+  it('refuses to remember the answer to a question that is asked each time, and leaves it open', async () => {
+    const store = await open()
+    const { canRemember: _canRemember, scope: _scope, ...each } = ASKED
+    await ask(store, 'c1', each)
+    for (const remember of ['exact', 'prefix'] as const)
+      await assert.rejects(
+        store.approvals.answer('a1', { ...YES, remember }),
+        hasCode('INVALID_ARGUMENT', /may be remembered/),
+      )
+    const open1 = await store.approvals.get('a1')
+    assert.deepEqual([open1?.state, open1?.scope, open1?.canRemember], ['open', '', false])
+    assert.equal((await store.approvals.answer('a1', YES)).isApplied, true)
+    assert.deepEqual(await store.approvals.remembered(), [])
   })
 
   it('remembers nothing that was not shown', async () => {
