@@ -34,7 +34,7 @@ export const COMMANDS: readonly Command[] = [
         names: 'sessions',
         help: 'continue an earlier session; the beginning of its id is enough',
       },
-      turn: { type: 'string', value: 'ID', help: 'with --session: run a message that an ended process left' },
+      turn: { type: 'string', value: 'ID', help: 'run a message that an ended process left, in its session' },
       yes: { type: 'boolean', short: 'y', help: 'approve every call that policy asks about' },
       wait: { type: 'boolean', help: 'where nobody can be asked here, wait for `nexus approvals answer`' },
       ...JSON_OPTION,

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { openSqliteStore } from '../../src/store/index.ts'
 import { type ModelScript, startModelServer } from '../../src/testing/index.ts'
 import { ended, Place } from './nexus.ts'
 
@@ -123,6 +124,36 @@ test("a skill's command runs confined, and its exit code is returned", async (t)
   assert.equal(code, 0, stderr)
   assert.match(stdout, /^hello Ada Lovelace from \d+\n$/)
   assert.equal((await place.run(['skills', 'run', 'greet', '--trust', '--', 'exit 7'])).code, 7)
+})
+
+test('run --turn runs a message that was left in the session of the message', async (t) => {
+  const place = new Place(t)
+  const flags = await model(t, [
+    { type: 'text', text: 'First.' },
+    { type: 'text', text: 'Second.' },
+  ])
+  const run = async (...args: string[]): Promise<{ session: string; text: string }> => {
+    const { code, stdout, stderr } = await place.run(['run', ...args, '--trust', '--json', ...flags])
+    assert.equal(code, 0, stderr)
+    return (JSON.parse(stdout) as { data: { session: string; text: string } }).data
+  }
+  const { session: sessionId } = await run('One')
+  const store = await openSqliteStore({ path: join(place.home, 'state/nexus.db'), projectId: 'default' })
+  const acquired = await store.leases.acquire('process:gone', { owner: 'gone', ttlMs: 60_000 })
+  assert.ok(acquired.type === 'acquired')
+  const { lease } = acquired
+  await store.turns.enqueue({ sessionId, message: { role: 'user', content: 'Two' }, lease, id: 'left' })
+  await store.leases.release(lease)
+  await store.close()
+  const { session, text } = await run('--turn', 'left')
+  assert.deepEqual([session, text], [sessionId, 'Second.'])
+})
+
+test('run --turn with an unknown message reports that message', async (t) => {
+  const place = new Place(t)
+  const { code, stderr } = await place.run(['run', '--turn', 'none', '--trust', ...(await model(t, []))])
+  assert.equal(code, 4)
+  assert.match(stderr, /No message none waits or runs\./)
 })
 
 test('Ctrl-C cancels the turn and the command that is running, and ends with 130', async (t) => {

@@ -1,6 +1,6 @@
 import { addAbortSignal } from 'node:stream'
 import { createAgent, type ModelChoice, type TurnResult } from '../../agents/index.ts'
-import { newId } from '../../kernel/index.ts'
+import { newId, toSafeLine } from '../../kernel/index.ts'
 import { budgetDiagnostics, type Local } from '../../local/index.ts'
 import type { Store } from '../../store/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
@@ -66,8 +66,8 @@ async function takeTurn(
   const { invocation, task, onEvent } = turn
   const agentId = agentFlag(invocation) ?? (local.config.agents[0]?.id as string)
   const store = local.store as Store
-  const wanted = stringFlag(invocation, 'session')
-  const sessionId = wanted === undefined ? newId() : (await findSession(store, wanted)).id
+  const left = stringFlag(invocation, 'turn')
+  const sessionId = await chooseSession(store, { wanted: stringFlag(invocation, 'session'), left })
   const instructions = local.config.agents.find((agent) => agent.id === agentId)?.instructions
   const agent = createAgent({
     agent: local.runtime.openAgent({ id: agentId, sessionId }),
@@ -79,9 +79,20 @@ async function takeTurn(
     },
     ...(instructions !== undefined && { instructions }),
   })
-  const left = stringFlag(invocation, 'turn')
   const options = { signal: invocation.signal, onEvent }
   return left === undefined ? agent.send(task, options) : agent.resume(left, options)
+}
+
+/** The session that was named, else that of the message that was left, else a new one. */
+async function chooseSession(
+  store: Store,
+  { wanted, left }: { readonly wanted: string | undefined; readonly left: string | undefined },
+): Promise<string> {
+  if (wanted !== undefined) return (await findSession(store, wanted)).id
+  if (left === undefined) return newId()
+  const turn = await store.turns.get(left)
+  if (turn) return turn.sessionId
+  throw errorOf('FILE_NOT_FOUND', MESSAGES.turnNotFound(toSafeLine(left), 0))
 }
 
 function describeSkills(local: Local, invocation: Invocation): string {
