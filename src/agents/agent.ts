@@ -80,10 +80,9 @@ export function createAgent(options: AgentOptions): Agent {
     }
   }
 
-  async function openSession(content: string): Promise<void> {
-    const found = (await sessions.get(sessionId)) ?? (await createSession(content))
-    if (found.agentId === id) return
-    throw new NexusError('CONFLICT', `Session ${sessionId} belongs to the agent '${found.agentId}', not to '${id}'.`, {
+  function checkOwner({ agentId }: SessionRecord): void {
+    if (agentId === id) return
+    throw new NexusError('CONFLICT', `Session ${sessionId} belongs to the agent '${agentId}', not to '${id}'.`, {
       fix: 'Leave out the session to start a new one.',
     })
   }
@@ -173,7 +172,7 @@ export function createAgent(options: AgentOptions): Agent {
       if (content.trim() === '') {
         throw new NexusError('INVALID_ARGUMENT', 'The message to the agent is empty.', { fix: 'Say what it is to do.' })
       }
-      await openSession(content)
+      checkOwner((await sessions.get(sessionId)) ?? (await createSession(content)))
       const message = agent.redact(userMessage(content))
       const lease = await agent.processLease()
       const { id: turnId } = sendOptions
@@ -181,6 +180,8 @@ export function createAgent(options: AgentOptions): Agent {
       return run(turn, sendOptions)
     },
     async resume(turnId, resumeOptions = {}) {
+      const session = await sessions.get(sessionId)
+      if (session) checkOwner(session)
       const turn = await turns.get(turnId)
       if (turn?.sessionId === sessionId && turn.state === 'queued') return run(turn, resumeOptions)
       throw new NexusError('INVALID_ARGUMENT', `No message ${turnId} waits in session ${sessionId}.`, {

@@ -105,6 +105,7 @@ describe('resume', () => {
     await assert.rejects(rig.send('go'), (error) => isNexusError(error) && error.code === 'CONFLICT')
     assert.deepEqual(await rig.history(), CUT_OFF)
     assert.deepEqual(await rig.store.turns.list(), [])
+    await assert.rejects(rig.agent.resume('m1'), (error) => isNexusError(error) && error.code === 'CONFLICT')
   })
 
   it('finds a readable session after kill -9 in a tool call', async () => {
