@@ -27,10 +27,11 @@ const said = (place: ParentPlace): Promise<string> => outputOf(startParent(place
 /** The runner of a state directory: it is named by its stage. */
 function runnerOf({ stateDir }: ParentPlace): number {
   const stages = `${stateDir}/stages`
-  // Bubblewrap names the stage among its arguments; the runner is started from it.
-  const found = processesWith('cmdline', stages).find((pid) =>
-    readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(stages),
-  )
+  // Bubblewrap names the stage too, and the seccomp helper starts from it: only the runner is Node with this option.
+  const found = processesWith('cmdline', stages).find((pid) => {
+    const [program, option] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+    return program?.startsWith(stages) && option === '--no-warnings'
+  })
   assert.ok(found !== undefined)
   return found
 }
