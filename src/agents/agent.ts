@@ -72,7 +72,8 @@ export function createAgent(options: AgentOptions): Agent {
   /** Another message to the same new session may be first. */
   async function createSession(content: string): Promise<SessionRecord> {
     try {
-      return await sessions.create({ id: sessionId, agentId: id, title: agent.redact(toTitle(content)) })
+      const title = agent.redact(toTitle(content))
+      return await sessions.create({ id: sessionId, agentId: id, title, scope: agent.scope })
     } catch (error) {
       const known = await sessions.get(sessionId)
       if (known) return known

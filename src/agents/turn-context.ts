@@ -11,6 +11,7 @@ export type TurnAgent = Pick<
   | 'id'
   | 'sessionId'
   | 'projectId'
+  | 'scope'
   | 'catalog'
   | 'instructions'
   | 'definitions'

@@ -5,9 +5,9 @@ import { JSON_OPTION } from './options.ts'
 export const SESSION_COMMANDS: readonly Command[] = [
   {
     name: 'sessions list',
-    summary: 'earlier sessions',
-    options: { ...JSON_OPTION },
-    examples: ['nexus sessions list'],
+    summary: 'earlier sessions of this workspace',
+    options: { all: { type: 'boolean', help: 'list the sessions of all workspaces' }, ...JSON_OPTION },
+    examples: ['nexus sessions list', 'nexus sessions list --all'],
     load: async () => (await import('./commands/sessions.ts')).listSessions,
   },
   {

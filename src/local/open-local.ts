@@ -1,5 +1,4 @@
 /** The single-machine composition: configuration, folders, SQLite and the local sandbox become one runtime. */
-import { realpath } from 'node:fs/promises'
 import { assertValid, type Config, type LoadedConfig, openSecrets, type Secrets } from '../config/index.ts'
 import { entryValues, readEntries } from './entries.ts'
 import { DEFAULT_PROJECT, type Diagnostic } from '../kernel/index.ts'
@@ -11,7 +10,7 @@ import { createSandbox, openSandbox, runSecretCommand, type Sandbox } from '../s
 import { readSettings, type SettingsOptions } from './settings.ts'
 import type { Watcher } from '../sources/index.ts'
 import { openStore, type Store } from '../store/index.ts'
-import { storeChoice } from './open-store.ts'
+import { scopeOf, storeChoice } from './open-store.ts'
 
 export interface LocalOptions extends SettingsOptions {
   /** `sqlite` records in the store that the configuration chooses, SQLite unless it says otherwise; `memory` forgets. Default `sqlite`. */
@@ -75,7 +74,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     sources: settings.sources,
     sandbox,
     workspace: workspace.directory,
-    scope: await realpath(workspace.directory).catch(() => workspace.directory),
+    scope: await scopeOf(workspace.directory),
     agents: profiles,
     gateRules: settings.gateRules,
     execution: executionSettings(settings),

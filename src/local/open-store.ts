@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises'
 import {
   assertValid,
   type Environment,
@@ -35,10 +36,16 @@ export async function storeChoice({ loaded, environment, secrets }: Configured):
 export async function openConfiguredStore(where: {
   readonly cwd: string
   readonly environment: Environment
-}): Promise<Store> {
+}): Promise<{ readonly store: Store; readonly scope: string }> {
   const loaded = await loadConfig(where)
   assertValid(loaded)
-  return openStore(await storeChoice({ loaded, environment: where.environment }), DEFAULT_PROJECT)
+  const store = await openStore(await storeChoice({ loaded, environment: where.environment }), DEFAULT_PROJECT)
+  return { store, scope: await scopeOf(loaded.workspace.directory) }
+}
+
+/** Where answers and sessions of a workspace belong: one place, whichever link leads to it. */
+export async function scopeOf(workspace: string): Promise<string> {
+  return realpath(workspace).catch(() => workspace)
 }
 
 function failure({ message, fix }: { readonly message: string; readonly fix: string }): NexusError {

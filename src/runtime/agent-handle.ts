@@ -61,6 +61,10 @@ export class Handle implements AgentHandle, CallingAgent {
     return this.#project.projectId
   }
 
+  get scope(): string {
+    return this.#project.parts.scope ?? ''
+  }
+
   get registry(): Registry {
     this.#registry ??= createAgentTools(this.#project, {
       id: this.id,

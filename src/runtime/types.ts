@@ -59,7 +59,7 @@ export interface Parts {
   readonly sandbox?: Sandbox
   /** Absolute path of the directory that commands and file tools work in. */
   readonly workspace?: string
-  /** Where remembered answers apply, such as the real path of the workspace. Default: empty, one scope for all such runtimes of a store. */
+  /** Where remembered answers apply and sessions belong, such as the real path of the workspace. Default: empty, one scope for all such runtimes of a store. */
   readonly scope?: string
   /** Where calls, sessions, questions and events are kept; default: in memory, gone with the process. The caller closes it. */
   readonly store?: Store
@@ -156,6 +156,8 @@ export interface ReloadOptions extends Omit<WatchOptions, 'onChange' | 'onDiagno
 export interface AgentHandle {
   readonly id: string
   readonly projectId: string
+  /** Where its sessions belong: `scope` of the runtime's parts. */
+  readonly scope: string
   readonly sessionId: string | undefined
   readonly services: Services
   /** Its tools; more can be registered at any time, and count from the next step of a turn. */

@@ -18,6 +18,8 @@ export interface SessionRecord {
   readonly agentId: string
   /** First words of the first task, for lists. */
   readonly title: string
+  /** Where it was started: `scope` of its runtime, on one machine the real path of the workspace. Absent in sessions of earlier versions. */
+  readonly scope?: string
   /** Epoch milliseconds. */
   readonly createdAt: number
   readonly updatedAt: number
@@ -30,10 +32,15 @@ export interface SessionRecord {
 
 /** Histories of agents. A write takes the lease `sessionLease(id)`. */
 export interface Sessions {
-  create(session: { readonly id: string; readonly agentId: string; readonly title: string }): Promise<SessionRecord>
+  create(session: {
+    readonly id: string
+    readonly agentId: string
+    readonly title: string
+    readonly scope?: string
+  }): Promise<SessionRecord>
   get(id: string): Promise<SessionRecord | undefined>
-  /** The one used last comes first. */
-  list(filter?: { readonly limit?: number }): Promise<readonly SessionRecord[]>
+  /** The one used last comes first; with `scope` only those that were started there. */
+  list(filter?: { readonly limit?: number; readonly scope?: string }): Promise<readonly SessionRecord[]>
   /** Adds messages in one transaction. */
   append(id: string, messages: readonly StoredMessage[], lease: Lease): Promise<void>
   messages(id: string): Promise<readonly StoredMessage[]>

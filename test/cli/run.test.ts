@@ -249,3 +249,26 @@ test('a directory of --keep that cannot be made or used is told with what to do'
     assert.match(stderr, /fix: Name an empty or a new directory/)
   }
 })
+
+test('the sessions of another workspace are listed with --all only', async (t) => {
+  const place = new Place(t)
+  const flags = await model(t, [
+    { type: 'text', text: 'One.' },
+    { type: 'text', text: 'Two.' },
+  ])
+  const other = join(place.root, 'other')
+  mkdirSync(join(other, '.nexus'), { recursive: true })
+  const listIn = (cwd: string, ...rest: readonly string[]) => place.run(['sessions', 'list', ...rest], { cwd })
+  assert.equal((await place.run(['run', 'First task', '--trust', ...flags])).code, 0)
+  const none = await listIn(other)
+  assert.equal(none.stdout, '')
+  assert.match(none.stderr, /This workspace has no session\./)
+  assert.match(none.stderr, /To list the sessions of all workspaces: nexus sessions list --all/)
+  assert.equal((await place.run(['run', 'Second task', '--trust', ...flags], { cwd: other })).code, 0)
+  const here = await listIn(place.workspace)
+  assert.match(here.stdout, /idle +2 messages +First task/)
+  assert.doesNotMatch(here.stdout, /Second task/)
+  const all = await listIn(place.workspace, '--all')
+  assert.match(all.stdout, /Second task.*other\n.*First task/)
+  assert.equal(all.stderr, '')
+})

@@ -5,6 +5,8 @@ import { after, before, describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { isNexusError } from '../../src/kernel/index.ts'
 import { openPostgresStore, type Store } from '../../src/store/index.ts'
+import { SQLITE_SCHEMA } from '../../src/store/sqlite/schema.ts'
+import { migrationsOf } from '../../src/store/sql/migrations.ts'
 import { storeContract } from '../../src/testing/store/contract.ts'
 import { PASSWORD, startPostgres, type TestServer, whyNoPostgres } from './postgres-server.ts'
 import { endChildren, ended, start } from './processes.ts'
@@ -51,7 +53,7 @@ describe('a Postgres database', { skip }, () => {
     const { rows } = await server.query('select version from nexus.migrations order by version', 'together')
     assert.deepEqual(
       rows.map((row: { version: number }) => Number(row.version)),
-      [1, 2, 3, 4],
+      migrationsOf(SQLITE_SCHEMA.dialect).map(({ version }) => version),
     )
     const store = await open(url)
     assert.equal((await store.sessions.list()).length, 4)

@@ -134,6 +134,22 @@ describe('migrations', () => {
     await store.close()
   })
 
+  it('keep a session that was started without a scope, and list it with all only', async () => {
+    const path = join(directory, 'fourth-schema.db')
+    const connection = await openConnection(path)
+    await migrate(connection, SQLITE_SCHEMA, MIGRATIONS.slice(0, 4))
+    await connection.run(`insert into sessions (project_id, id, agent_id, title, created_at, updated_at, loaded)
+      values ('default', 'old', 'main', '"Make a report"', 1, 1, '[]')`)
+    await connection.close()
+    const store = await open(path)
+    assert.deepEqual(
+      (await store.sessions.list()).map(({ id, scope }) => [id, scope]),
+      [['old', undefined]],
+    )
+    assert.deepEqual(await store.sessions.list({ scope: '' }), [])
+    await store.close()
+  })
+
   it('refuse a newer schema and the database of another program, and change neither', async () => {
     const newer = join(directory, 'newer.db')
     await withSession(newer)

@@ -106,7 +106,7 @@ async function withBroker(
   invocation: Invocation,
   use: (approvals: ApprovalsBroker, store: Store) => Promise<number>,
 ): Promise<number> {
-  const store = await openConfiguredStore(invocation)
+  const { store } = await openConfiguredStore(invocation)
   try {
     await store.reclaim()
     return await use(createApprovals(store, {}), store)

@@ -22,9 +22,9 @@ const FINDERS: Readonly<Record<Names, (invocation: Invocation) => Promise<readon
     return (await import('./explain.ts')).allCodes()
   },
   async sessions({ cwd, environment }) {
-    const store = await openConfiguredStore({ cwd, environment })
+    const { store, scope } = await openConfiguredStore({ cwd, environment })
     try {
-      return (await store.sessions.list({ limit: 100 })).map(({ id }) => id)
+      return (await store.sessions.list({ limit: 100, scope })).map(({ id }) => id)
     } finally {
       await store.close()
     }

@@ -1,21 +1,30 @@
 import { isJsonObject, type JsonValue, toSafeLine, toSafeText } from '../../kernel/index.ts'
-import { type Lease, sessionLease, type Store, type StoredEvent, type StoredMessage } from '../../store/index.ts'
+import {
+  type Lease,
+  type SessionRecord,
+  sessionLease,
+  type Store,
+  type StoredEvent,
+  type StoredMessage,
+} from '../../store/index.ts'
 import type { Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
-import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
+import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
 import { findSession } from '../sessions/find-session.ts'
 import { openConfiguredStore } from '../../local/index.ts'
 import { formatTrace } from '../show/turn.ts'
 import { formatTable, shorten } from '../show/columns.ts'
+import type { Terminal } from '../terminal.ts'
 
-/** `nexus sessions list` */
+/** `nexus sessions list`: those of the workspace; with `--all` those of every one. */
 export async function listSessions(invocation: Invocation): Promise<number> {
-  const { terminal } = invocation
-  return withStore(invocation, async (store) => {
-    const sessions = await store.sessions.list({ limit: 100 })
+  const { terminal, flags } = invocation
+  return withStore(invocation, async (store, scope) => {
+    const isAll = flags['all'] === true
+    const sessions = await store.sessions.list({ limit: 100, ...(!isAll && { scope }) })
     const running = new Set((await store.turns.list({ states: ['running'] })).map(({ sessionId }) => sessionId))
     const stateOf = (id: string): 'running' | 'idle' => (running.has(id) ? 'running' : 'idle')
-    if (invocation.flags['json'] === true) {
+    if (flags['json'] === true) {
       terminal.json(
         envelope('sessions list', {
           sessions: sessions.map(({ snapshot: _snapshot, ...session }) => ({ ...session, state: stateOf(session.id) })),
@@ -23,23 +32,29 @@ export async function listSessions(invocation: Invocation): Promise<number> {
       )
       return 0
     }
-    if (sessions.length === 0)
-      terminal.note(NOTES.noSession(terminal.commandLine(['run', 'Chart data/sales.csv by region'])))
-    else
+    if (sessions.length > 0)
       terminal.line(
         formatTable(
           sessions.map((session) => [
-            session.id,
-            new Date(session.updatedAt).toISOString().slice(0, 16),
-            stateOf(session.id),
-            `${session.messageCount} messages`,
-            toSafeLine(session.title),
+            ...cellsOf(session, stateOf(session.id)),
+            ...(isAll ? [whereOf(session, terminal)] : []),
           ]),
           terminal,
         ),
       )
+    else terminal.note(NOTES.noSession(terminal.commandLine(['run', 'Chart data/sales.csv by region'])))
+    if (!isAll && (await store.sessions.list({ limit: sessions.length + 1 })).length > sessions.length)
+      terminal.note(NOTES.otherSessions(terminal.commandLine(['sessions', 'list', '--all'])))
     return 0
   })
+}
+
+function cellsOf({ id, updatedAt, messageCount, title }: SessionRecord, state: string): readonly string[] {
+  return [id, new Date(updatedAt).toISOString().slice(0, 16), state, many(messageCount, 'message'), toSafeLine(title)]
+}
+
+function whereOf({ scope }: SessionRecord, terminal: Terminal): string {
+  return scope === undefined ? '(workspace not recorded)' : toSafeLine(terminal.shortPath(scope))
 }
 
 /** `nexus sessions show <id>`; a unique beginning of the id is enough. */
@@ -119,11 +134,14 @@ function describeEvent({ id, at, type, references }: StoredEvent): string {
   return toSafeLine(`${id}  ${new Date(at).toISOString()}  ${type}  ${about.join(' ')}`)
 }
 
-async function withStore(invocation: Invocation, use: (store: Store) => Promise<number>): Promise<number> {
-  const store = await openConfiguredStore(invocation)
+async function withStore(
+  invocation: Invocation,
+  use: (store: Store, scope: string) => Promise<number>,
+): Promise<number> {
+  const { store, scope } = await openConfiguredStore(invocation)
   try {
     await store.reclaim()
-    return await use(store)
+    return await use(store, scope)
   } finally {
     await store.close()
   }

@@ -33,7 +33,7 @@ export const TURN_MESSAGES = {
   }),
   turnNotFound: (id: string, number: number) => ({
     message: number === 0 ? `No message ${id} waits or runs.` : `${number} messages begin with ${id}.`,
-    ...commandFix('See the sessions:', 'sessions', 'list'),
+    ...commandFix('See the sessions:', 'sessions', 'list', '--all'),
   }),
   recordingUnavailable: () => ({ message: 'The recorded model could not be started.' }),
   turnFailed: () => ({ message: 'The turn failed.' }),

@@ -54,7 +54,7 @@ export const WORKSPACE_MESSAGES = {
   }),
   sessionMissing: (id: string) => ({
     message: `There is no session '${toSafeLine(id)}'.`,
-    ...commandFix('See all sessions:', 'sessions', 'list'),
+    ...commandFix('See all sessions:', 'sessions', 'list', '--all'),
   }),
   sessionAmbiguous: (id: string, matching: readonly string[]) => ({
     message: `${matching.length} sessions begin with '${toSafeLine(id)}'.`,

@@ -14,13 +14,14 @@ import { addEvent, assertOwned, fromJson, recordOf, type Rows, type SessionRow }
 
 export function createMemorySessions(rows: Rows): Sessions {
   return {
-    async create({ id, agentId, title }) {
+    async create({ id, agentId, title, scope }) {
       checkName('session id', id)
       checkName('agent id', agentId)
       if (rows.sessions.has(id)) throw storeError('CONFLICT', MESSAGES.sessionExists({ id }))
       const now = rows.now()
       const times = { createdAt: now, updatedAt: now }
-      const made = write(rows, { id, agentId, title, ...times, messageCount: 0, loaded: [] }, [])
+      const where = scope === undefined ? {} : { scope }
+      const made = write(rows, { id, agentId, title, ...where, ...times, messageCount: 0, loaded: [] }, [])
       addEvent(rows, { type: 'session.created', agentId, sessionId: id })
       return made
     },
@@ -28,9 +29,10 @@ export function createMemorySessions(rows: Rows): Sessions {
       const row = rows.sessions.get(id)
       return row && recordOf(row)
     },
-    async list({ limit } = {}) {
+    async list({ limit, scope } = {}) {
       const most = checkLimit(limit)
-      const newestFirst = [...rows.sessions.values()].map(recordOf).reverse()
+      const all = [...rows.sessions.values()].map(recordOf).reverse()
+      const newestFirst = scope === undefined ? all : all.filter((record) => record.scope === scope)
       return newestFirst.sort((a, b) => b.updatedAt - a.updatedAt).slice(0, most)
     },
     async append(id, messages, lease) {

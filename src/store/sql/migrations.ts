@@ -279,5 +279,14 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
         'alter table remembered_approvals add column scope text',
       ],
     },
+    {
+      version: 5,
+      name: 'where a session was started',
+      statements: [
+        // Null for the sessions of before: they are listed with those of all scopes only.
+        'alter table sessions add column scope text',
+        'create index sessions_by_scope on sessions (project_id, scope)',
+      ],
+    },
   ]
 }

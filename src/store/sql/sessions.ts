@@ -14,12 +14,12 @@ import { ALL_ROWS, defined, json, optionalJson, optionalNumber } from './columns
 import { assertOwned, fencing, OWNED } from './leases.ts'
 import type { Change, Row, Scope, Statements, Values } from './scope.ts'
 
-const INSERT = `insert into sessions (project_id, id, agent_id, title, created_at, updated_at, loaded)
-  values (:projectId, :id, :agentId, :title, :now, :now, '[]')
+const INSERT = `insert into sessions (project_id, id, agent_id, title, scope, created_at, updated_at, loaded)
+  values (:projectId, :id, :agentId, :title, :scope, :now, :now, '[]')
   on conflict (project_id, id) do nothing`
 
 /** What an append changes is its own rows only: the number of messages and the time of the last are read from them. */
-const COLUMNS = `id, agent_id, title, created_at, updated_at, snapshot, loaded, seq,
+const COLUMNS = `id, agent_id, title, scope, created_at, updated_at, snapshot, loaded, seq,
   (select count(*) from session_messages
     where session_messages.project_id = :projectId and session_messages.session_id = sessions.id) as message_count,
   (select at from session_messages
@@ -28,7 +28,8 @@ const COLUMNS = `id, agent_id, title, created_at, updated_at, snapshot, loaded, 
 
 const GET = `select ${COLUMNS} from sessions where project_id = :projectId and id = :id`
 
-const LIST = `select * from (select ${COLUMNS} from sessions where project_id = :projectId) as listed
+const list = (where: string): string => `select * from (
+    select ${COLUMNS} from sessions where project_id = :projectId ${where}) as listed
   order by case when last_message_at > updated_at then last_message_at else updated_at end desc, seq desc limit :limit`
 
 const INSERT_MESSAGE = `insert into session_messages (project_id, session_id, message, at)
@@ -56,18 +57,22 @@ export function createSqlSessions(scope: Scope): Sessions {
     return record
   }
   return {
-    async create({ id, agentId, title }) {
+    async create({ id, agentId, title, scope: started }) {
       const values = { id: checkName('session id', id), agentId: checkName('agent id', agentId) }
       return scope.change(async (tx) => {
-        if ((await tx.run(INSERT, { ...values, title: toJson('title', title) })) === 0)
+        const texts = { title: toJson('title', title), scope: started === undefined ? null : toJson('scope', started) }
+        if ((await tx.run(INSERT, { ...values, ...texts })) === 0)
           throw storeError('CONFLICT', MESSAGES.sessionExists({ id }))
         await tx.event({ type: 'session.created', agentId, sessionId: id })
         return mustGet(tx, id)
       })
     },
     get: (id) => get(scope, id),
-    async list({ limit } = {}) {
-      const rows = await scope.all(LIST, { limit: checkLimit(limit) ?? ALL_ROWS })
+    async list({ limit, scope: started } = {}) {
+      const values = { limit: checkLimit(limit) ?? ALL_ROWS }
+      const rows = await (started === undefined
+        ? scope.all(list(''), values)
+        : scope.all(list('and scope = :scope'), { ...values, scope: toJson('scope', started) }))
       return rows.map((row) => toRecord(scope, row))
     },
     async append(id, messages, lease) {
@@ -137,6 +142,7 @@ function toRecord(scope: Scope, row: Row): SessionRecord {
     id: String(row.id),
     agentId: String(row.agent_id),
     title: json<string>(scope, row.title),
+    scope: optionalJson<string>(scope, row.scope),
     createdAt: Number(row.created_at),
     updatedAt: Math.max(Number(row.updated_at), optionalNumber(row.last_message_at) ?? 0),
     messageCount: Number(row.message_count),

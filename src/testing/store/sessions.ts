@@ -55,6 +55,19 @@ export function sessionTests(open: Open, clock: Advance): void {
     assert.deepEqual(await ids(1), ['a'])
   })
 
+  it('lists those that were started in one scope', async () => {
+    const { sessions } = await open()
+    const scope = '/work/a "b"\u0000'
+    const here = await sessions.create({ id: 'here', agentId: 'main', title: '', scope })
+    await sessions.create({ id: 'there', agentId: 'main', title: '', scope: '/work' })
+    await sessions.create({ id: 'before', agentId: 'main', title: '' })
+    assert.deepEqual(await sessions.list({ scope }), [here])
+    assert.equal(here.scope, scope)
+    assert.equal((await sessions.get('before'))?.scope, undefined)
+    assert.equal((await sessions.list()).length, 3)
+    assert.deepEqual(await sessions.list({ scope: '/' }), [])
+  })
+
   it('changes snapshot and loaded skills, each only when given', async () => {
     const store = await open()
     const { sessions } = store

@@ -92,7 +92,7 @@ function withInstalls(diagnosis: Diagnosis, { runtime, loaded }: Local, invocati
 async function pinned(invocation: Invocation): Promise<ReturnType<typeof fromSnapshot>> {
   const id = stringFlag(invocation, 'session')
   if (id === undefined) return undefined
-  const store = await openConfiguredStore(invocation)
+  const { store } = await openConfiguredStore(invocation)
   try {
     const session = await findSession(store, id)
     return session.snapshot && fromSnapshot(session.snapshot)
