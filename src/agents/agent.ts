@@ -1,10 +1,10 @@
-import { type Clock, commandFix, NexusError, systemClock } from '../kernel/index.ts'
+import { type Clock, NexusError, systemClock } from '../kernel/index.ts'
 import type { SessionRecord, Store, StoredMessage, TurnRecord } from '../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
 import { assistantMessage, CLOSING, repairHistory, toTitle, userMessage } from './history.ts'
 import { type AgentLimits, toLimits } from './limits.ts'
 import type { ModelChoice } from './model/open-model.ts'
-import { TURNS } from './messages.ts'
+import { AGENTS, NOTICES, TURNS } from './messages.ts'
 import { skillsOfTurn } from './skills-of-turn.ts'
 import { NO_USAGE, resultOf, toStored } from './stored-result.ts'
 import { type FinishedTurn, runTurn, toFault } from './turn.ts'
@@ -83,9 +83,8 @@ export function createAgent(options: AgentOptions): Agent {
 
   function checkOwner({ agentId }: SessionRecord): void {
     if (agentId === id) return
-    throw new NexusError('CONFLICT', `Session ${sessionId} belongs to the agent '${agentId}', not to '${id}'.`, {
-      fix: 'Leave out the session to start a new one.',
-    })
+    const { message, fix } = AGENTS.otherAgent({ sessionId, owner: agentId, id })
+    throw new NexusError('CONFLICT', message, { fix })
   }
 
   /** Waits for the turn, then runs it to its end. */
@@ -122,7 +121,7 @@ export function createAgent(options: AgentOptions): Agent {
     const base = { agent, sessionId, turnId, model, sessions, lease, limits, clock, signal, emit }
     let ended: FinishedTurn
     try {
-      if (opened.openCalls) emit({ type: 'notice', code: 'interrupted-turn', text: describeRepair(opened.openCalls) })
+      if (opened.openCalls) emit({ type: 'notice', code: 'interrupted-turn', text: NOTICES.repaired(opened.openCalls) })
       const told = [instructions, await begin(taken, { signal, emit })].filter((text) => text !== '').join('\n\n')
       ended = await runTurn({ ...base, messages: opened.messages, instructions: told })
     } catch (error) {
@@ -170,9 +169,7 @@ export function createAgent(options: AgentOptions): Agent {
     id,
     sessionId,
     async send(content, sendOptions = {}) {
-      if (content.trim() === '') {
-        throw new NexusError('INVALID_ARGUMENT', 'The message to the agent is empty.', { fix: 'Say what it is to do.' })
-      }
+      if (content.trim() === '') throw invalid(AGENTS.emptyMessage())
       checkOwner((await sessions.get(sessionId)) ?? (await createSession(content)))
       const message = agent.redact(userMessage(content))
       const lease = await agent.processLease()
@@ -185,9 +182,7 @@ export function createAgent(options: AgentOptions): Agent {
       if (session) checkOwner(session)
       const turn = await turns.get(turnId)
       if (turn?.sessionId === sessionId && turn.state === 'queued') return run(turn, resumeOptions)
-      throw new NexusError('INVALID_ARGUMENT', `No message ${turnId} waits in session ${sessionId}.`, {
-        ...commandFix('List what waits:', 'sessions', 'show', sessionId),
-      })
+      throw invalid(AGENTS.notWaiting({ turnId, sessionId }))
     },
   }
 }
@@ -198,9 +193,11 @@ function never(): AbortSignal {
 
 function sessionOf({ id, sessionId }: TurnAgent): string {
   if (sessionId !== undefined) return sessionId
-  throw new NexusError('INVALID_ARGUMENT', `The agent '${id}' was opened without a session, so it has no history.`, {
-    fix: 'Open it with one: runtime.openAgent({ sessionId: crypto.randomUUID() })',
-  })
+  throw invalid(AGENTS.noSession(id))
+}
+
+function invalid({ message, ...fix }: { readonly message: string; readonly fix?: string }): NexusError {
+  return new NexusError('INVALID_ARGUMENT', message, fix)
 }
 
 /** The model was not asked: the store or the search for skills failed, or the caller cancelled first. */
@@ -211,18 +208,13 @@ function notBegun(about: { turnId: string; sessionId: string; error: unknown; is
   return { result: { ...result, end: 'failed', error: toFault(error) }, messages: [assistantMessage(CLOSING.failed)] }
 }
 
-function describeRepair(openCalls: readonly string[]): string {
-  if (openCalls.length === 0) return 'The turn before this one was cut off.'
-  return `The turn before this one was cut off in ${openCalls.join(', ')}: outcome unknown. It is not run again by itself.`
-}
-
 /** A listener is for display: when it throws, the turn goes on, so that no call stays without its answer. */
 function guard(listener: AgentListener | undefined): AgentListener {
   return (event: AgentEvent) => {
     try {
       listener?.(event)
     } catch (error) {
-      process.emitWarning(`A listener of agent events threw: ${String(error)}`, 'NexusWarning')
+      process.emitWarning(AGENTS.listenerThrew(error), 'NexusWarning')
     }
   }
 }

@@ -124,6 +124,38 @@ export const FAILURES = {
     ),
 }
 
+/** An agent or a message that cannot be used as given. */
+export const AGENTS = {
+  otherAgent: (about: { readonly sessionId: string; readonly owner: string; readonly id: string }) =>
+    words(
+      `Session ${about.sessionId} belongs to the agent '${about.owner}', not to '${about.id}'.`,
+      'Leave out the session to start a new one.',
+    ),
+  noSession: (id: string) =>
+    words(
+      `The agent '${id}' was opened without a session, so it has no history.`,
+      'Open it with one: runtime.openAgent({ sessionId: crypto.randomUUID() })',
+    ),
+  emptyMessage: () => words('The message to the agent is empty.', 'Write what the agent should do.'),
+  notWaiting: ({ turnId, sessionId }: { readonly turnId: string; readonly sessionId: string }) => ({
+    message: `No message ${turnId} waits in session ${sessionId}.`,
+    ...commandFix('List what waits:', 'sessions', 'show', sessionId),
+  }),
+  listenerThrew: (error: unknown) => `A listener of agent events threw: ${String(error)}`,
+}
+
+/** What a person is told during a turn. */
+export const NOTICES = {
+  /** `openCalls`: the tools of calls without an answer. */
+  repaired: (openCalls: readonly string[]) =>
+    openCalls.length === 0
+      ? 'The turn before this one was cut off.'
+      : `The turn before this one was cut off in ${openCalls.join(', ')}: outcome unknown. Nexus does not run it again by itself.`,
+  cutAtLength: () => 'The answer was cut: the model reached its output limit.',
+  cutByFilter: () => "The answer was cut by the provider's content filter.",
+  emptyAnswer: () => 'The model gave an empty answer.',
+}
+
 /** A turn that this caller did not see to its end. */
 export const TURNS = {
   interrupted: ({ turnId, sessionId }: { readonly turnId: string; readonly sessionId: string }) => ({
@@ -145,6 +177,9 @@ export const TURNS = {
           ...commandFix('Cancel it, so that later messages run:', 'sessions', 'cancel', turnId),
         }
   },
+  timedOut: (seconds: number) =>
+    words(`The turn did not end within ${seconds} s.`, 'Give it a smaller task, or raise the turn time limit.'),
+  fault: () => ({ message: 'The turn ended because of a fault in Nexus.' }),
   unknownFailure: () => ({ message: 'The turn failed.' }),
   waits: ({ turnId, sessionId }: { readonly turnId: string; readonly sessionId: string }) =>
     noticeWith(

@@ -3,6 +3,7 @@ import type { Sessions, StoredMessage } from '../store/index.ts'
 import type { AgentListener, StepUsage, TurnResult, TurnUsage } from './events.ts'
 import { assistantMessage, CLOSING, repairHistory, toolMessage } from './history.ts'
 import { startTimer, type Timer } from './limits.ts'
+import { NOTICES, TURNS } from './messages.ts'
 import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
 import type { OfferedTool } from '../runtime/index.ts'
 import { withParallel } from '../tools/index.ts'
@@ -120,9 +121,8 @@ function lastMessages(ending: Ending, { agent }: TurnParts): StoredMessage[] {
 }
 
 function timedOut({ text, isKept = false }: Ending, timeoutMs: number): Ending {
-  const error = new NexusError('TIMEOUT', `The turn did not end within ${timeoutMs / 1000} s.`, {
-    fix: 'Give it a smaller task, or raise the turn time limit.',
-  })
+  const { message, fix } = TURNS.timedOut(timeoutMs / 1000)
+  const error = new NexusError('TIMEOUT', message, { fix })
   return { end: 'failed', text, error, closing: CLOSING['timed-out'], isKept }
 }
 
@@ -137,16 +137,14 @@ async function toEnding(cause: unknown, { sessions, sessionId }: TurnParts): Pro
 
 /** What ended a turn, as an error for the caller. */
 export function toFault(cause: unknown): NexusError {
-  return isNexusError(cause)
-    ? cause
-    : new NexusError('INTERNAL', 'The turn ended because of a fault in Nexus.', { cause })
+  return isNexusError(cause) ? cause : new NexusError('INTERNAL', TURNS.fault().message, { cause })
 }
 
 function warnIncomplete(answer: Extract<StepAnswer, { type: 'answer' }>, emit: AgentListener): void {
   const notice = (text: string): void => emit({ type: 'notice', code: 'incomplete-answer', text })
-  if (answer.finishReason === 'length') notice('The answer was cut: the model reached its output limit.')
-  else if (answer.finishReason === 'content-filter') notice("The answer was cut by the provider's content filter.")
-  else if (answer.text === '' && answer.calls.length === 0) notice('The model gave an empty answer.')
+  if (answer.finishReason === 'length') notice(NOTICES.cutAtLength())
+  else if (answer.finishReason === 'content-filter') notice(NOTICES.cutByFilter())
+  else if (answer.text === '' && answer.calls.length === 0) notice(NOTICES.emptyAnswer())
 }
 
 function createUsage(): { add(step: StepUsage): number; total(): TurnUsage } {

@@ -1,7 +1,8 @@
 /** approvals: the one broker of a project. A person is asked about a recorded call, here or from another process. */
 import { coversCommand, type ShownCommand } from '../authorize/index.ts'
-import { type Call, commandFix, errorMessage, NexusError } from '../kernel/index.ts'
+import { type Call, errorMessage, NexusError } from '../kernel/index.ts'
 import type { Answer, Answered, Approval, Store } from '../store/index.ts'
+import { ASKED, ERRORS } from './messages.ts'
 import type { ApprovalAnswer, ApprovalsBroker, Parts } from './types.ts'
 
 /** How long a question stays open. */
@@ -45,9 +46,8 @@ export function createApprovals(
   async function answer(id: string, given: Answer): Promise<Answered> {
     const approval = await approvals.get(id)
     if (approval && !mayAnswer(given.by, approval)) {
-      throw new NexusError('CALL_DENIED', `'${given.by}' may not answer the question ${id}.`, {
-        ...commandFix('Let a person answer it:', 'approvals', 'answer', id),
-      })
+      const { message, ...fix } = ERRORS.mayNotAnswer({ by: given.by, id })
+      throw new NexusError('CALL_DENIED', message, fix)
     }
     return approvals.answer(id, given)
   }
@@ -66,7 +66,7 @@ export function createApprovals(
       // `approve` is the caller's code: when it fails, nothing may run.
       if (signal.aborted) return undefined
       await approvals.answer(id, { isAllowed: false, by: 'callback' })
-      return `There was no answer (nobody could be asked: ${errorMessage(error)}).`
+      return ASKED.callbackFailed(question, errorMessage(error))
     }
   }
 
@@ -88,7 +88,9 @@ export function createApprovals(
       const asking = new AbortController()
       const signal = AbortSignal.any([about.signal, asking.signal])
       // The store may fail here too; the wait below ends then as well, and reports it.
-      const failure = askHere(id, { ...about, signal }).catch(errorMessage)
+      const failure = askHere(id, { ...about, signal }).catch((error: unknown) =>
+        ASKED.callbackFailed(about.question, errorMessage(error)),
+      )
       try {
         const ended = await untilEnded(store, id, about.signal)
         asking.abort()
@@ -142,12 +144,12 @@ function toReply(approval: Approval | undefined, question: string, failure: stri
     case 'allowed':
       return { type: 'allowed', by: approval.answeredBy ?? 'a person' }
     case 'denied':
-      return { type: 'denied', reason: failure === undefined ? 'A person said no.' : `${question} ${failure}` }
+      return { type: 'denied', reason: failure ?? ASKED.saidNo() }
     case 'expired':
-      return { type: 'denied', reason: `${question} Nobody answered in time.` }
+      return { type: 'denied', reason: ASKED.late(question) }
     case 'open':
     case 'not run':
     case undefined:
-      return { type: 'denied', reason: `${question} There was no answer (cancelled while a person was asked).` }
+      return { type: 'denied', reason: ASKED.cancelled(question) }
   }
 }

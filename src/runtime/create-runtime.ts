@@ -11,12 +11,14 @@ import {
   NexusError,
   systemClock,
   type TargetFacts,
+  toSafeLine,
 } from '../kernel/index.ts'
 import { createFreshness, createSkillStacks } from '../load/index.ts'
 import { createMemoryStore, type Lease, type Store } from '../store/index.ts'
 import { createApprovals } from './approvals.ts'
 import { catalogOf, Handle } from './agent-handle.ts'
 import { findSkills } from './build-catalogs.ts'
+import { ERRORS, WARNINGS } from './messages.ts'
 import { keepLease, type KeptLease } from './ownership.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
 import type { ProjectState } from './project-state.ts'
@@ -79,7 +81,10 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     get diagnostics() {
       return found.result.diagnostics
     },
-    openAgent: (spec = {}) => new Handle(project, profileOf(spec, profiles), spec),
+    openAgent: (spec = {}) => {
+      checkNames(spec)
+      return new Handle(project, profileOf(spec, profiles), spec)
+    },
     redact: project.redact,
     refresh,
     watch: ({ signal, ...watching } = {}) => {
@@ -108,14 +113,14 @@ function recordReload(store: Store, event: ReloadEvent): void {
   for (const { agentId, version } of event.agents)
     store.events
       .append({ type: 'skills.changed', agentId, references: { version } })
-      .catch((error: unknown) => process.emitWarning(`An event was not stored: ${String(error)}`, 'NexusWarning'))
+      .catch((error: unknown) => process.emitWarning(WARNINGS.eventNotStored(error), 'NexusWarning'))
 }
 
 /** The name is new for each runtime, so that nobody else can have the lease. */
 async function keepProcessLease(store: Store): Promise<KeptLease> {
   const kept = await keepLease(store.leases, `process:${newId()}`)
   if (kept) return boundEvents(store, kept)
-  throw new NexusError('INTERNAL', 'The lease of this process was taken by another one.')
+  throw new NexusError('INTERNAL', ERRORS.leaseTaken().message)
 }
 
 /** Removes old events now and every hour: the log is for following and for looking back, the rows are kept. */
@@ -137,9 +142,7 @@ async function boundEvents(store: Store, kept: KeptLease): Promise<KeptLease> {
 async function targetFacts({ facts, sandbox }: Parts): Promise<TargetFacts> {
   const known = facts ?? (await sandbox?.facts())
   if (known) return known
-  throw new NexusError('INVALID_ARGUMENT', 'A runtime needs a target to gate against.', {
-    fix: 'Pass `sandbox`, or `facts` that say what is true where commands would run.',
-  })
+  throw invalid(ERRORS.noTarget())
 }
 
 /** Who an agent is: as the runtime was given it, or as the caller describes a new one. */
@@ -147,7 +150,19 @@ function profileOf({ id, policy, skills, layers }: AgentSpec, profiles: readonly
   const known = id === undefined ? profiles[0] : profiles.find((profile) => profile.id === id)
   if (policy && id !== undefined) return { id, policy, ...(skills && { skills }), ...(layers && { layers }) }
   if (known) return layers || skills ? { ...known, ...(skills && { skills }), ...(layers && { layers }) } : known
-  throw new NexusError('INVALID_ARGUMENT', `There is no agent '${id}'.`, {
-    fix: `Known agents: ${profiles.map((profile) => profile.id).join(', ')}. Add it under agents: in nexus.yaml.`,
-  })
+  throw invalid(ERRORS.unknownAgent({ id, known: profiles.map((profile) => profile.id) }))
+}
+
+/** One segment of the path of an agent: its id. */
+const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/** Answers are remembered by the path, so it says one thing only: ids with / between them. */
+function checkNames({ id, policy, path }: AgentSpec): void {
+  if (policy && id !== undefined && !AGENT_ID.test(id)) throw invalid(ERRORS.badAgentId(toSafeLine(id)))
+  if (path !== undefined && !path.split('/').every((part) => AGENT_ID.test(part)))
+    throw invalid(ERRORS.badAgentPath(toSafeLine(path)))
+}
+
+function invalid({ message, fix }: { readonly message: string; readonly fix: string }): NexusError {
+  return new NexusError('INVALID_ARGUMENT', message, { fix })
 }

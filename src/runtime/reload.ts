@@ -3,6 +3,7 @@ import { type Catalog, diffCatalogs, type SnapshotDiff } from '../catalog/index.
 import { isNexusError, NexusError } from '../kernel/index.ts'
 import type { AgentReload, ReloadEvent, ReloadOptions } from './types.ts'
 import { type SkillSource, type Watcher, watchSources, yieldToEventLoop } from '../sources/index.ts'
+import { ERRORS } from './messages.ts'
 
 /**
  * One run at a time and at most one waiting: everybody gets a run that began after they asked, and a crowd costs two.
@@ -35,7 +36,7 @@ function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
 }
 
 function cancelled(signal: AbortSignal): NexusError {
-  return new NexusError('CANCELLED', 'the caller cancelled', { cause: signal.reason })
+  return new NexusError('CANCELLED', ERRORS.cancelled().message, { cause: signal.reason })
 }
 
 export interface ReloadParts {
@@ -103,7 +104,5 @@ function isEmpty({ added, removed, changed }: SnapshotDiff): boolean {
 }
 
 function toFault(error: unknown): NexusError {
-  return isNexusError(error)
-    ? error
-    : new NexusError('INTERNAL', 'The skills could not be found again; those known before stay.', { cause: error })
+  return isNexusError(error) ? error : new NexusError('INTERNAL', ERRORS.refreshFailed().message, { cause: error })
 }

@@ -39,7 +39,7 @@ export interface AgentSpec {
   readonly id?: string | undefined
   /** Absent: the agent's calls belong to no session, and what it loads is forgotten after the call. */
   readonly sessionId?: string | undefined
-  /** The agent and its ancestors, for approvals that are remembered, such as `main/worker-1`; default its id. */
+  /** Ids of its ancestors and its own with `/` between them, such as `main/worker-1`: answers are remembered by it. Default: its id. */
   readonly path?: string
   /** Makes another agent than those that the runtime was given. */
   readonly policy?: PolicyRules
@@ -216,7 +216,7 @@ export interface Runtime {
   readonly projectId: string
   readonly diagnostics: readonly Diagnostic[]
   readonly facts: TargetFacts
-  /** Opens an agent. Throws INVALID_ARGUMENT for an id that the runtime does not know, without `policy`. */
+  /** Opens an agent. Throws INVALID_ARGUMENT for an id that the runtime does not know, without `policy`, and for a path or a new id of another form. */
   openAgent(spec?: AgentSpec): AgentHandle
   /** Questions to people about calls of all agents. */
   readonly approvals: ApprovalsBroker

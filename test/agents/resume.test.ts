@@ -67,7 +67,7 @@ describe('resume', () => {
       [
         [
           'interrupted-turn',
-          'The turn before this one was cut off in pay: outcome unknown. It is not run again by itself.',
+          'The turn before this one was cut off in pay: outcome unknown. Nexus does not run it again by itself.',
         ],
       ],
     )

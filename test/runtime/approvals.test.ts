@@ -250,6 +250,10 @@ test('a command that names files of a skill without skill_name is asked about ea
     [{ command: `bash ${placed}/go.sh` }, false],
     [{ command: 'bash ./alpha/go.sh' }, false],
     [{ command: 'bash go.sh', cwd: 'alpha' }, false],
+    [{ command: 'cd alpha && bash go.sh' }, false],
+    [{ command: "pushd -- 'alpha'; bash go.sh" }, false],
+    [{ command: 'make --directory=alpha' }, false],
+    [{ command: 'cd alphabet && bash go.sh' }, true],
     [{ command: `bash ${placed}/go.sh`, skill_name: 'alpha' }, true],
     [{ command: 'make alpha' }, true],
   ] as const) {

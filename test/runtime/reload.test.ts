@@ -72,6 +72,12 @@ for (const usePolling of [false, true]) {
       assert.deepEqual(diffOf(await next()), { added: [], removed: ['alpha'], changed: [] })
       versions.push(runtime.openAgent().catalog().version)
       assert.equal(new Set(versions).size, 4)
+      // Another process that follows the store learns it too.
+      const stored = async () => (await runtime.store.events.after(0)).filter(({ type }) => type === 'skills.changed')
+      assert.deepEqual(
+        (await stored()).map(({ agentId, references }) => [agentId, references]),
+        versions.slice(1).map((version) => ['main', { version }]),
+      )
     },
   )
 }

@@ -53,6 +53,12 @@ function ownNamespace(name: string): Pick<Row, 'command' | 'says'> {
 const OPTIONS: readonly Row[] = [
   // The session is that of the first process inside; one from outside is 0 here.
   { option: ['--new-session'], command: "awk '/^NSsid/ {print $2}' /proc/self/status", says: /^1\n$/ },
+  {
+    option: ['--add-seccomp-fd', '4'],
+    // keyctl, the same call as in shared-kernel.test.ts.
+    command: `perl -e 'syscall(${process.arch === 'x64' ? 250 : 219}, 0, 0); print $! + 0'`,
+    says: /^38$/,
+  },
   { option: ['--unshare-net'], ...ownNamespace('net') },
   { option: ['--unshare-pid'], ...ownNamespace('pid') },
   { option: ['--unshare-user'], ...ownNamespace('user') },

@@ -5,6 +5,8 @@ import type { Duplex, Readable } from 'node:stream'
 import type { EndMessage, FromRunner, RunMessage } from './protocol.ts'
 import type { OutputPipes } from './pipes.ts'
 import { childrenOf, findCommand, signalProcess } from './process-tree.ts'
+import { FILTER_DESCRIPTOR } from './profile.ts'
+import { syscallFilter } from './syscall-filter.ts'
 
 /** After the first process is gone nothing may hold the pipes; this is only for a kernel that is slow to close them. */
 const CLOSE_WAIT_MS = 1000
@@ -50,6 +52,9 @@ export function startCommand(bwrap: string, args: readonly string[], { run, send
   order.end(
     [run.startIn, run.command, ...Object.entries(run.env).map(([name, value]) => `${name}=${value}`), ''].join('\0'),
   )
+  const filter = child.stdio[FILTER_DESCRIPTOR] as Duplex
+  ignoreBrokenPipe(filter)
+  filter.end(syscallFilter())
   if (child.stdin) {
     ignoreBrokenPipe(child.stdin)
     child.stdin.end(run.stdin)
@@ -102,7 +107,8 @@ function startBwrap(
 ): ChildProcess {
   try {
     return spawn(bwrap, args, {
-      stdio: [run.stdin === undefined ? 'ignore' : 'pipe', ...pipes.ends, 'pipe'],
+      // 3 is the order, 4 the filter: FILTER_DESCRIPTOR.
+      stdio: [run.stdin === undefined ? 'ignore' : 'pipe', ...pipes.ends, 'pipe', 'pipe'],
       // Bubblewrap and its shell get this; the command's own environment goes through descriptor 3.
       env: { PATH: '/usr/bin:/bin' },
     })

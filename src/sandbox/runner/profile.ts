@@ -7,6 +7,9 @@ import type { CommandLimits, Policy, RunMessage } from './protocol.ts'
 /** Where every command finds its private temp. It lies on the disk, not in memory, and is removed after the command. */
 export const TEMP_PATH = '/tmp'
 
+/** Where bubblewrap reads the filter of system calls from. */
+export const FILTER_DESCRIPTOR = 4
+
 /** Makes the arguments for bubblewrap; wraps once per workspace and policy and reuses the result. */
 export class Profiles {
   readonly #policy: Policy
@@ -50,7 +53,7 @@ function isTempMount(option: Option): boolean {
   return option[0] === '--tmpfs' && option[1] === TEMP_PATH
 }
 
-/** Adds what the library leaves open: /proc/sys, ipc, uts and cgroup namespaces, writable memory file systems. */
+/** Adds what the library leaves open: keyrings, /proc/sys, ipc, uts and cgroup namespaces, writable memory file systems. */
 function harden(call: BwrapCall, workspace: RunMessage['workspace'], limits: CommandLimits): BwrapCall {
   const moved = workspace.source !== workspace.path
   const kept = moved
@@ -64,6 +67,7 @@ function harden(call: BwrapCall, workspace: RunMessage['workspace'], limits: Com
     ...call,
     options: [
       ...kept,
+      ['--add-seccomp-fd', String(FILTER_DESCRIPTOR)],
       ['--unshare-ipc'],
       ['--unshare-uts'],
       ['--hostname', 'sandbox'],

@@ -1,0 +1,94 @@
+/** The decision about a call, and the question to a person: decide -> record -> ask -> decide again -> record. */
+import { basename } from 'node:path'
+import { shownCommand } from '../authorize/index.ts'
+import { type Decision, newId } from '../kernel/index.ts'
+import type { LoadedInSession } from '../load/index.ts'
+import type { NewApproval } from '../store/index.ts'
+import { namesDirectory } from '../tools/index.ts'
+import { APPROVAL_MS } from './approvals.ts'
+import { type About, isOtherSkill } from './called.ts'
+import { ASKED } from './messages.ts'
+import type { ProjectState } from './project-state.ts'
+import type { CallOptions } from './types.ts'
+
+/** The decision, and the question to a person when it is `ask`. A remembered answer allows; where nobody can be asked, it is a denial. */
+export async function decideCall(
+  about: About,
+  { broker, stacks, parts: { scope = '' } }: ProjectState,
+): Promise<{ readonly decision: Decision; readonly approval?: NewApproval & { readonly id: string } }> {
+  const { agent, call, shown, skill, row } = about
+  const decision = agent.decide(shown, skill)
+  if (decision.type !== 'ask') return { decision }
+  const command = shownCommand(shown)
+  const asked = { agentPath: agent.path, tool: shown.tool, scope, skillDigest: row?.treeDigest }
+  // A tool that wants a confirmation asks each time, and a command with a blanked secret may stand for another one.
+  const canRemember =
+    !decision.limits.confirmation &&
+    JSON.stringify(call.arguments) === JSON.stringify(shown.arguments) &&
+    !namesOtherSkill(about, command.command, stacks.loadedIn(call))
+  if (canRemember && (await broker.isRemembered(asked, command)))
+    return { decision: allowed(decision, ASKED.remembered(decision.rule)) }
+  if (!broker.canAsk) return { decision: denied(decision, ASKED.noTerminal(decision.question)) }
+  const { prefix, ...whole } = command
+  const approval = { id: newId(), agentPath: agent.path, ...whole, scope, canRemember, ttlMs: APPROVAL_MS }
+  return { decision, approval: canRemember && prefix !== undefined ? { ...approval, prefix } : approval }
+}
+
+/** Whether the text names files of a skill that the call does not name: no revision of it would be recorded with the answer. */
+function namesOtherSkill(
+  { agent, call, skill, row }: About,
+  text: string,
+  loaded: readonly LoadedInSession[],
+): boolean {
+  if (agent.registry.get(call.tool)?.options?.skillArgument === undefined) return false
+  // Copies of the skill that the call names have its directory name too.
+  const own = skill && basename(skill.directory)
+  const isNamed = (name: string): boolean => name !== own && namesFilesIn(text, name)
+  return (
+    loaded.some(({ address, baseDir }) => address !== row?.name && namesDirectory(text, baseDir)) ||
+    agent.calledCatalog().skills.some(({ directory }) => isNamed(basename(directory)))
+  )
+}
+
+/** Words that a command changes its directory with: behind one, a bare name can be a directory too. */
+const CHANGES_DIRECTORY = /(?<![\w-])(?:cd|pushd|chdir|-C|--(?:cwd|chdir|directory|prefix))(?![\w-])/
+
+/** Whether the text names a directory of that name, or a file in it, as a part of a path or as where to go. */
+function namesFilesIn(text: string, name: string): boolean {
+  if ([`${name}/`, `/${name}`, `"${name}"`].some((part) => text.includes(part))) return true
+  return CHANGES_DIRECTORY.test(text) && text.split(/[^\p{L}\p{N}._-]+/u).includes(name)
+}
+
+/** The decision after a person was asked, if one was: decided again, so that what changed meanwhile counts. */
+export async function decideAfterAsking(
+  about: About,
+  { broker }: ProjectState,
+  asked: {
+    readonly first: Decision
+    readonly approval: { readonly id: string } | undefined
+    readonly options: CallOptions & { readonly signal: AbortSignal }
+  },
+): Promise<Decision> {
+  const { agent, shown, skill } = about
+  const { first, approval, options } = asked
+  if (!approval || first.type !== 'ask') return first
+  const { signal, onAsked } = options
+  onAsked?.({ approvalId: approval.id, isOpen: true })
+  const reply = await broker.ask(approval.id, { call: shown, question: first.question, signal })
+  onAsked?.({ approvalId: approval.id, isOpen: false })
+  const decision = agent.decide(shown, skill)
+  if (decision.type === 'deny') return decision
+  // A no stays a no, whatever the rules say by now.
+  if (reply.type !== 'allowed') return denied(decision, reply.reason)
+  // What cannot be read again is not what the person agreed to either.
+  if (await isOtherSkill(about, signal).catch(() => true)) return denied(decision, ASKED.skillChanged())
+  return decision.type === 'ask' ? allowed(decision, ASKED.approvedBy(decision.rule, reply.by)) : decision
+}
+
+function allowed({ chain, limits }: Decision, rule: string): Decision {
+  return { type: 'allow', rule, chain, limits }
+}
+
+function denied({ rule, chain, limits }: Decision, reason: string): Decision {
+  return { type: 'deny', rule, chain, limits, reason }
+}

@@ -1,0 +1,90 @@
+/** The first step of a call: what is called, by whom, about which skill, and the same without secrets. */
+import type { Catalog } from '../catalog/index.ts'
+import { type Call, type Decision, type Diagnostic, type LedgerEntry, newId, type Skill } from '../kernel/index.ts'
+import { currentRevision } from '../load/index.ts'
+import type { Lease } from '../store/index.ts'
+import { argumentsProblem, type Registry } from '../tools/index.ts'
+import type { ProjectState } from './project-state.ts'
+import type { CallRequest } from './types.ts'
+
+/** The agent that calls, as far as a call needs it. */
+export interface CallingAgent {
+  readonly id: string
+  /** The agent and its ancestors, such as `main/worker-1`. */
+  readonly path: string
+  readonly sessionId: string | undefined
+  readonly registry: Registry
+  readonly diagnostics: readonly Diagnostic[]
+  /** The catalog that calls look into. */
+  calledCatalog(): Catalog
+  /** Sees to it that the catalog has the skill of that name as it is now. */
+  ensureFresh(skillName: string, signal: AbortSignal): Promise<void>
+  decide(call: CallRequest, skill: Skill | undefined): Decision
+  /** The right to write about its calls: that of its session in a turn, else that of the process. */
+  lease(): Promise<Lease>
+}
+
+/** One call, and what it is about. */
+export interface About {
+  readonly agent: CallingAgent
+  readonly call: Call
+  /** The same without secrets. */
+  readonly shown: Call
+  readonly skill: Skill | undefined
+  readonly row: LedgerEntry['skill']
+  /** Why its arguments cannot be read. */
+  readonly problem: string | undefined
+}
+
+/** The call, its form without secrets, and the skill that it names as that is now. */
+export async function check(
+  agent: CallingAgent,
+  project: ProjectState,
+  { request: given, signal }: { readonly request: CallRequest; readonly signal: AbortSignal },
+): Promise<About> {
+  const problem = argumentsProblem(given.arguments)
+  const request = problem === undefined ? given : { ...given, arguments: {} }
+  const skill = await skillOf(agent, request, signal)
+  const call = toCall(request, agent, project)
+  const shown = { ...call, ...project.redact({ tool: call.tool, arguments: call.arguments }) }
+  return { agent, call, shown, skill, row: skill && (await rowOf(agent, skill, signal)), problem }
+}
+
+/** Whether the call names another skill, or another revision, than the one that the question was about. */
+export async function isOtherSkill({ agent, call, row }: About, signal: AbortSignal): Promise<boolean> {
+  const skill = await skillOf(agent, call, signal)
+  const now = skill && (await rowOf(agent, skill, signal))
+  return now?.name !== row?.name || now?.treeDigest !== row?.treeDigest
+}
+
+/** The call as the ledger keeps it; who calls is the agent, whatever the request says. */
+function toCall(request: CallRequest, agent: CallingAgent, { projectId, clock }: ProjectState): Call {
+  const { turnId, callId = newId(clock.now()), origin = 'library', tool, arguments: args } = request
+  const { id: agentId, sessionId } = agent
+  return {
+    ...{ id: callId, projectId, agentId },
+    ...(sessionId !== undefined && { sessionId }),
+    ...(turnId !== undefined && { turnId }),
+    ...{ origin, tool, arguments: args },
+  }
+}
+
+/** The skill that a call names, as it is now, when its tool says which argument does. */
+async function skillOf(agent: CallingAgent, call: CallRequest, signal: AbortSignal): Promise<Skill | undefined> {
+  const argument = agent.registry.get(call.tool)?.options?.skillArgument
+  if (argument === undefined || !Object.hasOwn(call.arguments, argument)) return undefined
+  const name = call.arguments[argument]
+  if (typeof name !== 'string' || name.trim() === '') return undefined
+  await agent.ensureFresh(name.trim(), signal)
+  return agent.calledCatalog().find(name.trim())
+}
+
+/** The skill as the ledger names it: its address and its revision at this moment. */
+async function rowOf(
+  agent: CallingAgent,
+  skill: Skill,
+  signal: AbortSignal,
+): Promise<NonNullable<LedgerEntry['skill']>> {
+  const treeDigest = await currentRevision(skill, signal)
+  return { name: agent.calledCatalog().addressOf(skill), ...(treeDigest !== undefined && { treeDigest }) }
+}

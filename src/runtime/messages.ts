@@ -1,0 +1,67 @@
+/** The words of every refusal of a call and of every error of a runtime. Names from outside are already safe to print. */
+import { commandFix } from '../kernel/index.ts'
+
+/** Why a call does not run; the model reads it. */
+export const REFUSALS = {
+  noTool: (tool: string) => ({ message: `There is no tool '${tool}'.` }),
+  cancelledBefore: (tool: string) => ({ message: `The call of '${tool}' was cancelled before it began.` }),
+  /** `rule`: the line of the policy that decided, such as `deny run_command`. */
+  denied: ({ tool, rule, reason }: { readonly tool: string; readonly rule: string; readonly reason: string }) => {
+    const fix = fixOfRule(rule)
+    return { message: `The call of '${tool}' was refused (${rule}): ${reason}`, ...(fix !== undefined && { fix }) }
+  },
+}
+
+/** What only the user can do about a rule of the policy. */
+function fixOfRule(rule: string): string | undefined {
+  const list = rule.split(' ', 1)[0]
+  const entry = rule.slice(rule.indexOf(' ') + 1)
+  if (list === 'deny') return `Only the user can allow it: remove ${entry} from tools.deny of the agent in nexus.yaml.`
+  if (list === 'ask')
+    return `Only the user can allow it: run Nexus in a terminal to answer, or remove ${entry} from tools.ask of the agent in nexus.yaml.`
+  return undefined
+}
+
+/** Why a call that a person is asked about is denied, and how an answer is named in a rule. */
+export const ASKED = {
+  noTerminal: (question: string) => `${question} There is no terminal to ask in.`,
+  skillChanged: () => 'The skill changed while a person was asked.',
+  saidNo: () => 'A person said no.',
+  late: (question: string) => `${question} Nobody answered in time.`,
+  cancelled: (question: string) => `${question} There was no answer (cancelled while a person was asked).`,
+  callbackFailed: (question: string, why: string) => `${question} There was no answer (nobody could be asked: ${why}).`,
+  remembered: (rule: string) => `${rule}, remembered`,
+  approvedBy: (rule: string, by: string) => `${rule}, approved by ${by}`,
+}
+
+/** What a caller of the runtime gets as an error. */
+export const ERRORS = {
+  mayNotAnswer: ({ by, id }: { readonly by: string; readonly id: string }) => ({
+    message: `'${by}' may not answer the question ${id}.`,
+    ...commandFix('Let a person answer it:', 'approvals', 'answer', id),
+  }),
+  leaseTaken: () => ({ message: 'The lease of this process was taken by another one.' }),
+  noTarget: () => ({
+    message: 'A runtime needs a target to gate against.',
+    fix: 'Pass `sandbox`, or `facts` that say what is true where commands would run.',
+  }),
+  unknownAgent: ({ id, known }: { readonly id: string | undefined; readonly known: readonly string[] }) => ({
+    message: `There is no agent '${id}'.`,
+    fix: `Known agents: ${known.join(', ')}. Add it under agents: in nexus.yaml.`,
+  }),
+  badAgentId: (id: string) => ({
+    message: `'${id}' cannot be the id of an agent.`,
+    fix: 'Use 1 to 64 letters, digits, dots, underscores and hyphens, such as worker-1.',
+  }),
+  badAgentPath: (path: string) => ({
+    message: `'${path}' cannot be the path of an agent.`,
+    fix: 'Write the ids of its ancestors and its own id with / between them, such as main/worker-1.',
+  }),
+  cancelled: () => ({ message: 'The caller cancelled.' }),
+  refreshFailed: () => ({ message: 'The skills could not be found again. Those known before stay.' }),
+}
+
+/** What the process warns about; the call goes on. */
+export const WARNINGS = {
+  eventNotStored: (error: unknown) => `An event was not stored: ${String(error)}`,
+}
