@@ -94,8 +94,8 @@ export function createAgent(options: AgentOptions): Agent {
     const emit = guard(onEvent)
     emit({ type: 'turn-queued', turnId, sessionId })
     const onWait = ({ state }: TurnRecord): void => {
-      const text = state === 'running' ? TURNS.runsAlready({ turnId }) : TURNS.waits({ turnId, sessionId })
-      emit({ type: 'notice', code: 'turn-waits', text })
+      const words = state === 'running' ? TURNS.runsAlready({ turnId }) : TURNS.waits({ turnId, sessionId })
+      emit({ type: 'notice', code: 'turn-waits', ...words })
     }
     let opened: OpenedHistory = { messages: [], openCalls: undefined, fate: 'unknown' }
     const opening = async (): Promise<readonly StoredMessage[]> => {
