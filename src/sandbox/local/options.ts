@@ -1,4 +1,5 @@
 /** options: what an operator may set for the local sandbox, and its defaults. */
+import { SYSTEM_PATH } from '../../host/index.ts'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import type { MirrorLimits } from '../mirror/scan.ts'
@@ -41,9 +42,6 @@ export interface LocalSettings {
 }
 
 const GIB = 1024 ** 3
-
-/** Not the caller's PATH: a directory that a user can write to must not decide what confines commands. */
-export const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 const DEFAULT_LIMITS: CommandLimits = {
   processes: 512,

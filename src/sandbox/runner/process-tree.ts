@@ -22,14 +22,6 @@ export function processesWith(file: 'cmdline' | 'environ', text: string): number
   return processes().filter((pid) => pid !== process.pid && read(`/proc/${pid}/${file}`).includes(text))
 }
 
-/** True while a process of that group runs. One that has ended and waits to be collected by its parent does not count. */
-export function isGroupRunning(group: number): boolean {
-  return processes().some((pid) => {
-    const [state, , itsGroup] = statOf(pid)
-    return Number(itsGroup) === group && state !== 'Z'
-  })
-}
-
 function processes(): number[] {
   try {
     return readdirSync('/proc').map(Number).filter(Number.isInteger)
