@@ -1,4 +1,4 @@
-import type { Decision, JsonObject, NexusError, Outcome } from '../kernel/index.ts'
+import type { Decision, JsonObject, NexusError, Outcome, ProposedCommand } from '../kernel/index.ts'
 
 /** Tokens of one model answer. A provider that does not say counts as 0. */
 export interface StepUsage {
@@ -78,7 +78,7 @@ export type AgentEvent =
       readonly durationMs: number
     }
   | { readonly type: 'step-end'; readonly step: number; readonly usage: StepUsage }
-  | { readonly type: 'notice'; readonly code: NoticeCode; readonly text: string }
+  | { readonly type: 'notice'; readonly code: NoticeCode; readonly text: string; readonly proposal?: ProposedCommand }
   | { readonly type: 'turn-end'; readonly result: TurnResult }
 
 /** Told every event at once; must not throw. */

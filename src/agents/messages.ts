@@ -1,5 +1,5 @@
 /** The words of every error about models and agents. `model` is `provider/name`, already safe to print. */
-import { commandFix } from '../kernel/index.ts'
+import { commandFix, type ProposedCommand } from '../kernel/index.ts'
 
 export interface Words {
   readonly message: string
@@ -147,10 +147,13 @@ export const AGENTS = {
 /** What a person is told during a turn. */
 export const NOTICES = {
   /** `openCalls`: the tools of calls without an answer. */
-  repaired: (openCalls: readonly string[]) =>
-    openCalls.length === 0
-      ? 'The turn before this one was cut off.'
-      : `The turn before this one was cut off in ${openCalls.join(', ')}: outcome unknown. Nexus does not run it again by itself.`,
+  repaired: ({ openCalls, fate }: { readonly openCalls: readonly string[]; readonly fate: 'unknown' | 'not run' }) => {
+    if (openCalls.length === 0) return 'The turn before this one was cut off.'
+    const before = 'The turn before this one was cut off'
+    return fate === 'not run'
+      ? `${before} before ${openCalls.join(', ')} ran. Nexus does not run it by itself.`
+      : `${before} in ${openCalls.join(', ')}: outcome unknown. Nexus does not run it again by itself.`
+  },
   cutAtLength: () => 'The answer was cut: the model reached its output limit.',
   cutByFilter: () => "The answer was cut by the provider's content filter.",
   emptyAnswer: () => 'The model gave an empty answer.',
@@ -182,7 +185,26 @@ export const TURNS = {
   fault: () => ({ message: 'The turn ended because of a fault in Nexus.' }),
   unknownFailure: () => ({ message: 'The turn failed.' }),
   waits: ({ turnId, sessionId }: { readonly turnId: string; readonly sessionId: string }) =>
-    `Session ${sessionId} has another turn, so this message waits. To cancel it: nexus sessions cancel ${turnId}`,
+    noticeWith(
+      `Session ${sessionId} has another turn, so this message waits. To cancel it:`,
+      'sessions',
+      'cancel',
+      turnId,
+    ),
   runsAlready: ({ turnId }: { readonly turnId: string }) =>
-    `The turn ${turnId} runs already, so this call waits for its result. To cancel it: nexus sessions cancel ${turnId}`,
+    noticeWith(
+      `The turn ${turnId} runs already, so this call waits for its result. To cancel it:`,
+      'sessions',
+      'cancel',
+      turnId,
+    ),
+}
+
+/** A sentence that ends with a command of Nexus, for an event. */
+function noticeWith(
+  lead: string,
+  ...args: readonly string[]
+): { readonly text: string; readonly proposal: ProposedCommand } {
+  const { fix, proposal } = commandFix(lead, ...args)
+  return { text: fix, proposal }
 }

@@ -1,11 +1,11 @@
 import { type Catalog, describeDiff, diffSnapshots, fromSnapshot, mentions } from '../catalog/index.ts'
 import type { JsonObject } from '../kernel/index.ts'
-import type { NoticeCode } from './events.ts'
+import type { AgentEvent } from './events.ts'
 
 /** What a turn is to know about skills besides the index. */
 export interface SkillsOfTurn {
   /** For the person: what changed since the session's last turn, and `$names` that lead nowhere. */
-  readonly notices: readonly { readonly code: NoticeCode; readonly text: string }[]
+  readonly notices: readonly Omit<Extract<AgentEvent, { readonly type: 'notice' }>, 'type'>[]
   /** For the model: the skills that the message names as `$skill-name`, and those that changed since it loaded them; empty when there is none. Source: seed 003, "Skill Discovery Trigger". */
   readonly instructions: string
 }
@@ -34,7 +34,7 @@ export function skillsOfTurn(
     notices: [
       ...changes(before, now).map((text) => ({ code: 'skills-changed' as const, text })),
       ...outdated.map((name) => ({ code: 'skills-changed' as const, text: changedSinceLoaded(name) })),
-      ...problems.map(({ text }) => ({ code: 'skill-mention' as const, text })),
+      ...problems.map(({ name: _, ...problem }) => ({ code: 'skill-mention' as const, ...problem })),
     ],
     instructions: [
       ...(names === '' ? [] : [`The user named these skills${canLoad ? '; load them first' : ''}: ${names}.`]),

@@ -65,14 +65,14 @@ function* aboutInvalid(invalid: readonly InvalidSkill[], winners: ReadonlyMap<st
   for (const { name, file, origin } of invalid) {
     const used = winners.get(toKey(name))?.skill
     if (!used || !origin.trusted || compareOrigins(origin, used.origin) >= 0) continue
-    const facts = { name: shownName(used), source: origin.source, file, used: used.file }
+    const facts = { name: shownName(used), source: origin.source, file, used: used.origin.source }
     const words = MESSAGES['lower-copy-used'].invalid(facts)
     yield { code: 'lower-copy-used', severity: 'warning', ...words, path: file, subject: facts.name }
   }
 }
 
 function aboutHeld({ copy: { skill, reasons }, used }: PassedOver): Diagnostic {
-  const facts = { name: shownName(used), source: skill.origin.source, file: skill.file, used: used.file }
+  const facts = { name: shownName(used), source: skill.origin.source, file: skill.file, used: used.origin.source }
   const texts = reasons.map(({ text }) => text)
   const words = MESSAGES['lower-copy-used'].held(facts, texts)
   return { code: 'lower-copy-used', severity: 'info', ...words, path: skill.file, subject: facts.name }

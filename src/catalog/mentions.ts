@@ -1,4 +1,4 @@
-import { nameKey, type Skill, skillAddress } from '../kernel/index.ts'
+import { nameKey, type ProposedCommand, type Skill, skillAddress } from '../kernel/index.ts'
 import type { Catalog } from './catalog.ts'
 import { MESSAGES } from './messages.ts'
 import { shownName, shownText } from './shown-text.ts'
@@ -14,7 +14,17 @@ export interface Mentions {
 export interface MentionProblem {
   /** As it was written, without the `$`. */
   readonly name: string
+  /** Why it leads nowhere, with the fix. */
   readonly text: string
+  /** The command that the text ends with. */
+  readonly proposal?: ProposedCommand
+}
+
+/** Why a skill that exists cannot be named. */
+interface Words {
+  readonly message: string
+  readonly fix?: string
+  readonly proposal?: ProposedCommand
 }
 
 /** Source: contracts §2.4. */
@@ -33,7 +43,7 @@ export function mentions(text: string, catalog: Catalog): Mentions {
   const skills = new Map<string, Skill>()
   const problems = new Map<string, MentionProblem>()
   const beyond = new Set<string>()
-  let hidden: ReadonlyMap<string, string> | undefined
+  let hidden: ReadonlyMap<string, Words> | undefined
   // A `$` that no backslash, letter or other `$` stands before; `${…}` and `$(…)` are the shell's.
   const mention = /(?<![\\\p{L}\p{N}_$])\$([\p{L}\p{N}][\p{L}\p{M}\p{N}_.:/-]{0,199})/gu
   for (const [, written = ''] of text.matchAll(mention)) {
@@ -45,8 +55,8 @@ export function mentions(text: string, catalog: Catalog): Mentions {
       else beyond.add(catalog.callName(skill))
     } else if (problems.size < MAX_PROBLEMS && !RARELY_MEANT.test(written)) {
       hidden ??= hiddenSkills(catalog)
-      const name = readings(written).find((reading) => hidden?.has(nameKey(reading)))
-      if (name !== undefined) problems.set(name, { name, text: `$${name}: ${hidden.get(nameKey(name))}` })
+      const problem = problemOf(written, hidden)
+      if (problem) problems.set(problem.name, problem)
     }
   }
   return { skills: [...skills.values()], problems: [...problems.values(), ...tooMany([...beyond])] }
@@ -72,11 +82,11 @@ function firstOf(names: readonly string[], find: Catalog['find']): Skill | undef
 }
 
 /** Why a skill that exists cannot be named, by its name and its address. */
-function hiddenSkills({ skills, held, invalid }: Catalog): ReadonlyMap<string, string> {
-  const why = new Map<string, string>()
-  const add = (thing: Pick<Skill, 'name' | 'origin'>, text: string): void => {
+function hiddenSkills({ skills, held, invalid }: Catalog): ReadonlyMap<string, Words> {
+  const why = new Map<string, Words>()
+  const add = (thing: Pick<Skill, 'name' | 'origin'>, words: Words): void => {
     for (const key of [nameKey(shownText(thing.name)), nameKey(skillAddress(thing))])
-      if (!why.has(key)) why.set(key, text)
+      if (!why.has(key)) why.set(key, words)
   }
   for (const skill of skills) if (!skill.invocation.user) add(skill, MESSAGES.mention.modelOnly())
   for (const { skill, reasons } of held) {
@@ -94,10 +104,24 @@ function hiddenSkills({ skills, held, invalid }: Catalog): ReadonlyMap<string, s
   return why
 }
 
+function problemOf(written: string, hidden: ReadonlyMap<string, Words>): MentionProblem | undefined {
+  for (const name of readings(written)) {
+    const words = hidden.get(nameKey(name))
+    if (words) return { name, ...textOf(name, words) }
+  }
+  return undefined
+}
+
+function textOf(name: string, { message, fix, proposal }: Words): Omit<MentionProblem, 'name'> {
+  const text = `$${name}: ${message}`
+  if (!proposal) return { text }
+  return { text: `${text} ${fix}`, proposal: { ...proposal, lead: `${text} ${proposal.lead}` } }
+}
+
 function tooMany(names: readonly string[]): readonly MentionProblem[] {
   const [name] = names
   if (name === undefined) return []
   const listed = names.slice(0, MAX_MENTIONS).map((each) => `$${each}`)
   const more = names.length > listed.length ? ` and ${names.length - listed.length} more` : ''
-  return [{ name, text: MESSAGES.mention.tooMany(MAX_MENTIONS, `${listed.join(', ')}${more}`) }]
+  return [{ name, text: MESSAGES.mention.tooMany(MAX_MENTIONS, `${listed.join(', ')}${more}`).message }]
 }

@@ -7,7 +7,7 @@ interface LowerCopy {
   /** Source of the better copy, and its SKILL.md. */
   readonly source: string
   readonly file: string
-  /** SKILL.md of the copy that is used. */
+  /** Source of the copy that is used. */
   readonly used: string
 }
 
@@ -21,11 +21,11 @@ interface Words {
 export const MESSAGES = {
   'lower-copy-used': {
     invalid: ({ name, source, file, used }: LowerCopy): Words => ({
-      message: `Nexus uses ${toSafeLine(used)} for '${name}', because the copy of source '${source}' is invalid.`,
+      message: `Nexus uses the copy of '${name}' from source '${used}', because that of source '${source}' is invalid.`,
       ...commandFix('Run:', 'skills', 'validate', toSafeLine(file)),
     }),
     held: ({ name, source, file, used }: LowerCopy, reasons: readonly string[]): Words => ({
-      message: `Nexus uses ${toSafeLine(used)} for '${name}', because the copy of source '${source}' is held: ${toSafeLine(reasons.join('; '))}.`,
+      message: `Nexus uses the copy of '${name}' from source '${used}', because that of source '${source}' is held: ${toSafeLine(reasons.join('; '))}.`,
       ...commandFix('To use the other copy, fix what it lacks. Run:', 'skills', 'why', toSafeLine(file)),
     }),
   },
@@ -47,11 +47,18 @@ export const MESSAGES = {
     return { message: `The prompt shows some skills shortened: ${shown}. ${why}`, fix }
   },
   mention: {
-    modelOnly: () => 'only the model can start this skill (user-invocable: false).',
-    held: (reasons: readonly string[], name: string) =>
-      `this skill is held: ${reasons.join('; ')}. Run: nexus skills why ${name}`,
-    invalid: (name: string) => `this skill cannot be read. Run: nexus skills why ${name}`,
-    tooMany: (most: number, names: string) => `A message can name ${most} skills at most; left out: ${names}.`,
+    modelOnly: () => ({ message: 'only the model can start this skill (user-invocable: false).' }),
+    held: (reasons: readonly string[], name: string): Words => ({
+      message: `this skill is held: ${reasons.join('; ')}.`,
+      ...commandFix('Run:', 'skills', 'why', name),
+    }),
+    invalid: (name: string): Words => ({
+      message: 'this skill cannot be read.',
+      ...commandFix('Run:', 'skills', 'why', name),
+    }),
+    tooMany: (most: number, names: string) => ({
+      message: `A message can name ${most} skills at most; left out: ${names}.`,
+    }),
   },
   'bad-budget': (budgetChars: number): Words => ({
     message: `The prompt budget must be a whole number of characters, not ${budgetChars}.`,

@@ -23,18 +23,22 @@ export interface ExplainedConfig {
   originOf(keys: readonly (string | number)[]): Origin | undefined
   /** The keys, as they are shown, that lead to the part at a dotted path; the path has them as written or as shown. Undefined when there is none. */
   keysAt(path: string): readonly string[] | undefined
+  /** Whether the schema knows a setting at these keys, written or not. */
+  isSetting(keys: readonly string[]): boolean
 }
 
 /** What holds, and which file and line said so; runs nothing. */
 export async function explainConfig(loaded: LoadedConfig): Promise<ExplainedConfig> {
   const { explain } = await import('./layers/explain.ts')
   const { maskDocument } = await import('./secrets/mask.ts')
+  const { isSetting } = await import('./schema/walk.ts')
   const { document, originOf } = explain(loaded)
   const masked = maskDocument(document, loaded.secrets)
   return {
     document: masked,
     originOf: (keys) => originOf(writtenKeys(keys, masked, document)),
     keysAt: (path) => shownKeysAt(path, masked, document),
+    isSetting,
   }
 }
 

@@ -90,8 +90,8 @@ export interface Host {
   readonly homeIsWorkspace: boolean
   /** The person's own nexus.yaml. */
   readonly settingsFile: string
-  /** Whether nexus.yaml has that section. */
-  readonly hasSection: (name: string) => boolean
+  /** Whether nexus.yaml may have a setting with that dotted path. */
+  readonly knowsSetting: (path: string) => boolean
   /** Where a setting was written; undefined where it was not. */
   readonly placeOf: (
     keys: readonly (string | number)[],

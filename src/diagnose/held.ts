@@ -32,10 +32,11 @@ function fromCause({ code, text, fix }: HeldReason, cause: Diagnostic): Finding 
 
 /** One reason with the place of its cause and the nearest thing to do. */
 export function aboutReason(skill: Skill, reason: HeldReason, { host, agentId }: Facts): Finding {
-  const { code, text, fix, missing } = reason
+  const { code, text, missing, proposal } = reason
+  const fix = proposal ? { fix: proposal.lead, command: proposal.args } : { fix: reason.fix }
   const advice = host && adviceFor(skill, reason, host)
   const message = messageFor(reason, agentId)
-  return finding(code, 'error', { path: skill.file, message, reason: text, missing, fix, ...advice })
+  return finding(code, 'error', { path: skill.file, message, reason: text, missing, ...fix, ...advice })
 }
 
 /** 001's text is for programs; where it is no sentence that people understand, they get another one. */
@@ -135,10 +136,9 @@ function variableFix(name: string, setting: readonly string[], host: Host): stri
 const FREE = /^(?:tools\.[^.]+\.|skills\.entries\.[^.]+\.config\.)/
 
 function configFix(path: string, host: Host): Pick<Advice, 'fix' | 'command'> {
-  const [section = ''] = path.split('.')
   const file = fileOf(host)
   if (FREE.test(path)) return { fix: ADVICE.freeSetting(path, file) }
-  return host.hasSection(section) ? ADVICE.setting(path, file) : { fix: ADVICE.noSection(path, section, file) }
+  return host.knowsSetting(path) ? ADVICE.setting(path, file) : { fix: ADVICE.noSetting(path, file) }
 }
 
 function fileOf({ settingsFile, homeIsWorkspace }: Host): string {

@@ -206,8 +206,8 @@ export const ADVICE = {
     fix: `Set ${path} in ${file}, then run:`,
     command: ['config', 'check'],
   }),
-  noSection: (path: string, section: string, file: string) =>
-    `nexus.yaml has no section ${section}, so this setting cannot exist. Require tools.${path} in the skill instead, and set it in ${file}: ${asYaml(`tools.${path}`)}`,
+  noSetting: (path: string, file: string) =>
+    `nexus.yaml has no setting ${path}, so the skill stays held. Require tools.${path} in the skill instead, and set it in ${file}: ${asYaml(`tools.${path}`)}`,
   settingsFile: (file: string, homeIsWorkspace: boolean) =>
     // A file in the workspace would be refused.
     homeIsWorkspace ? `the nexus.yaml of your own Nexus directory (set ${OWN_HOME})` : file,

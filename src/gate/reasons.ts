@@ -1,4 +1,13 @@
-import { type HeldReason, nearest, type Skill, toOsName, toSafeLine } from '../kernel/index.ts'
+import {
+  commandFix,
+  type HeldReason,
+  nearest,
+  type ProposedCommand,
+  type Skill,
+  SKILL_FILE,
+  toOsName,
+  toSafeLine,
+} from '../kernel/index.ts'
 import type { Lack } from './needs.ts'
 import {
   entryKey,
@@ -15,6 +24,7 @@ import {
 interface Words {
   readonly text: string
   readonly fix: string
+  readonly proposal?: ProposedCommand
   readonly missing?: readonly string[]
   readonly setting?: Setting | undefined
   readonly broken?: true
@@ -22,9 +32,10 @@ interface Words {
 
 /** One lack as a reason: its text, its fix and its data. Names come from skills, so the words are made safe to print. */
 export function reasonFor(lack: Lack, skill: Skill, context: GateContext): HeldReason {
-  const { text, fix, missing = [], setting, broken } = wordsFor(lack, skill, context)
+  const { text, fix, proposal, missing = [], setting, broken } = wordsFor(lack, skill, context)
   return {
     ...{ code: lack.code, missing, text: toSafeLine(text), fix: toSafeLine(fix) },
+    ...(proposal && { proposal }),
     ...(setting && { setting }),
     ...(broken && { broken }),
   }
@@ -34,9 +45,9 @@ function wordsFor({ code, name }: Lack, skill: Skill, context: GateContext): Wor
   const { os, requires } = skill.metadata
   switch (code) {
     case 'missing-description':
-      return { text: 'missing description', fix: `Add a description: line to ${skill.file}.` }
+      return { text: 'missing description', fix: `Add a description: line to its ${SKILL_FILE}.` }
     case 'untrusted':
-      return { text: 'its source is not trusted', fix: 'Inspect the skill, then run: nexus trust' }
+      return { text: 'its source is not trusted', ...commandFix('Inspect the skill, then run:', 'trust') }
     case 'disabled': {
       const setting = switchOf(skill, context)
       return { text: 'disabled in config', fix: enabling(setting ?? [], context), setting }
@@ -81,7 +92,7 @@ function configWords(skill: Skill, path: string, context: GateContext): Pick<Wor
   const problem = own?.problem ?? context.rules.brokenSetting?.(path)
   if (problem !== undefined) return { setting, broken: true, fix: problem }
   if (!setting.includes('')) return { setting, fix: `Set ${path} in nexus.yaml.` }
-  return { fix: `Fix ${skill.file}: '${path}' is not a valid setting, because a part of it is empty.` }
+  return { fix: `Fix its ${SKILL_FILE}: '${path}' is not a valid setting, because a part of it is empty.` }
 }
 
 /** `[a b]`, as Go prints a list with %v. Source: seed 001 §3.1. */
@@ -101,15 +112,16 @@ function osFix(names: readonly string[], target: string): string {
   return `Fix os: in its frontmatter: '${unknown}' is an unknown system. Known systems: ${SYSTEMS.join(', ')}.${hint}`
 }
 
-function requirementFix({ file, metadata }: Skill, name: string): string {
+function requirementFix({ metadata }: Skill, name: string): string {
   const { line, example } = metadata.unreadable?.find(({ key }) => key === name) ?? {}
-  return `Fix ${name} in ${file}:${line}. For example, write: ${example}`
+  const place = line === undefined ? '' : `line ${line} of `
+  return `Fix ${name} in ${place}its ${SKILL_FILE}. For example, write: ${example}`
 }
 
 function binFix(skill: Skill, names: readonly string[], context: GateContext): string {
   const wrong = names.find((name) => !isBinName(name))
   if (wrong !== undefined)
-    return `Fix ${skill.file}: '${wrong}' must be the name of a program, without path or options.`
+    return `Fix its ${SKILL_FILE}: '${wrong}' must be the name of a program, without path or options.`
   const where = `Install ${names.join(' or ')} where commands run: ${context.facts.target}`
   const labels = skill.metadata.install
     .filter((spec) => spec.bins.some((name) => names.includes(name)))
@@ -119,7 +131,7 @@ function binFix(skill: Skill, names: readonly string[], context: GateContext): s
 }
 
 function envWords(skill: Skill, name: string, context: GateContext): Pick<Words, 'fix' | 'setting' | 'broken'> {
-  if (!isEnvName(name)) return { fix: `Fix ${skill.file}: '${name}' is not a valid name of a variable.` }
+  if (!isEnvName(name)) return { fix: `Fix its ${SKILL_FILE}: '${name}' is not a valid name of a variable.` }
   if (!skill.origin.trusted) return { fix: `Inspect the skill, trust its workspace, then set ${name} for it.` }
   const refused = context.rules.refusedVariable?.(name)
   if (refused !== undefined) return { fix: `Nexus never gives ${name} to commands: it ${refused}.` }

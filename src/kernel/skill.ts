@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path'
 
+import type { ProposedCommand } from './commands.ts'
 import type { Diagnostic } from './failures.ts'
 import type { JsonObject } from './json.ts'
 import { nameKey } from './safe-text.ts'
@@ -217,6 +218,8 @@ export interface HeldReason {
   readonly broken?: true
   readonly text: string
   readonly fix: string
+  /** The command that `fix` ends with. */
+  readonly proposal?: ProposedCommand
 }
 
 /** A skill that is kept back, with every reason, never only the first. */

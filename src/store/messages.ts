@@ -1,4 +1,5 @@
 /** Every message of the room, made from facts: what happened to the caller's thing, why, and what to do. */
+import { commandFix, type ProposedCommand } from '../kernel/index.ts'
 import type { Approval } from './approvals.ts'
 import type { Description, Target } from './database.ts'
 import type { Lease } from './leases.ts'
@@ -6,6 +7,7 @@ import type { Lease } from './leases.ts'
 export interface Message {
   readonly message: string
   readonly fix: string
+  readonly proposal?: ProposedCommand
 }
 
 export const MESSAGES = {
@@ -55,7 +57,7 @@ export const MESSAGES = {
   }),
   noSuchApproval: ({ id }: { id: string }): Message => ({
     message: `This project has no approval ${id}.`,
-    fix: 'nexus approvals list',
+    ...commandFix('List the questions:', 'approvals', 'list'),
   }),
   cannotRemember: ({ id }: { id: string }): Message => ({
     message: `Approval ${id} was not answered: a person must be asked about this call each time, so no answer may be remembered.`,

@@ -25,8 +25,8 @@ export const INTERRUPTED: Outcome = failed('INTERRUPTED', 'interrupted: outcome 
 /** The outcome of a call whose process died while a person was asked. */
 export const NOT_RUN: Outcome = failed('INTERRUPTED', 'not run: its process ended while a person was asked')
 
-export function storeError(code: ErrorCode, { message, fix }: Message, cause?: unknown): NexusError {
-  return new NexusError(code, message, { fix, ...(cause !== undefined && { cause }) })
+export function storeError(code: ErrorCode, { message, fix, proposal }: Message, cause?: unknown): NexusError {
+  return new NexusError(code, message, { fix, ...(proposal && { proposal }), ...(cause !== undefined && { cause }) })
 }
 
 /** Refuses to remember what an answer to an open question may not be remembered for. */

@@ -96,11 +96,28 @@ fixes('a setting that is not set', {
 })
 fixes('a setting that nexus.yaml cannot have', {
   break: needs('metadata: {requires: {config: [channels.pdf]}}'),
-  ...{ code: 'config', line: 4, says: /no section channels.*Require tools\.channels\.pdf in the skill instead/ },
+  ...{
+    code: 'config',
+    line: 4,
+    says: /no setting channels\.pdf, so the skill stays held\. Require tools\.channels\.pdf in the skill instead/,
+  },
   fix: (desk, finding) => {
     edit(desk.at(FILE), (lines) => lines.with(3, 'metadata: {requires: {config: [tools.channels.pdf]}}'))
     copyExample(desk, finding)
   },
+})
+fixes('a setting below a list of settings', {
+  break: needs('metadata: {requires: {config: [agents.pdf]}}'),
+  ...{ code: 'config', line: 4, says: /no setting agents\.pdf, so the skill stays held/ },
+  fix: (desk, finding) => {
+    edit(desk.at(FILE), (lines) => lines.with(3, 'metadata: {requires: {config: [tools.agents.pdf]}}'))
+    copyExample(desk, finding)
+  },
+})
+fixes('a setting of a section that is not written', {
+  break: needs('metadata: {requires: {config: [execution.tls]}}'),
+  ...{ code: 'config', line: 4, says: /no setting execution\.tls, so the skill stays held/ },
+  fix: rewrite(4),
 })
 fixes('a system that does not exist', {
   break: needs('metadata:', '  os: [linus]'),

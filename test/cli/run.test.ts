@@ -272,3 +272,17 @@ test('the sessions of another workspace are listed with --all only', async (t) =
   assert.match(all.stdout, /Second task.*other\n.*First task/)
   assert.equal(all.stderr, '')
 })
+
+test('a skill that a message names in vain is reported with a command for this program', async (t) => {
+  const place = new Place(t)
+  const flags = await model(t, [{ type: 'text', text: 'No.' }])
+  const path = join(place.workspace, 'skills/needy')
+  mkdirSync(path)
+  const needs = 'metadata: {requires: {bins: [no-such-program]}}'
+  writeFileSync(join(path, 'SKILL.md'), `---\nname: needy\ndescription: Needs it.\n${needs}\n---\n`)
+  const { stderr } = await place.run(['run', 'Use $needy', '--trust', ...flags], { env: { PATH: '/usr/bin:/bin' } })
+  assert.match(
+    stderr,
+    /\$needy: this skill is held: missing binary: no-such-program\. Run: \S*node \S+ skills why needy/,
+  )
+})

@@ -24,7 +24,7 @@ test('what is known of the machine gives a reason its line and the nearer thing 
     workspace: '/ws',
     homeIsWorkspace: false,
     settingsFile: '/home/.nexus/nexus.yaml',
-    hasSection: () => true,
+    knowsSetting: () => true,
     placeOf: (keys) => ({ path: '/ws/nexus.yaml', line: keys.length }),
     agentIndex: 0,
     isSet: (name) => name === 'KEY',

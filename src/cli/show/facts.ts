@@ -88,7 +88,7 @@ interface Around extends Pick<Seen, 'loaded' | 'facts'> {
 /** Reads the frontmatter of the given skills, and looks for the programs that they need and commands do not see. */
 async function hostOf(skills: readonly Skill[], { loaded, facts, invocation, agentId }: Around): Promise<Host> {
   const { environment, signal } = invocation
-  const { document, originOf } = await explainConfig(loaded)
+  const { document, originOf, isSetting } = await explainConfig(loaded)
   const { agents = [] } = document as { readonly agents?: readonly { readonly id?: string }[] }
   const heads = new Map<Skill, readonly string[]>()
   for (const skill of skills) heads.set(skill, await headOf(skill, signal))
@@ -98,7 +98,7 @@ async function hostOf(skills: readonly Skill[], { loaded, facts, invocation, age
     workspace: loaded.workspace.directory,
     homeIsWorkspace: loaded.homeIsWorkspace,
     settingsFile: pathsFor(invocation).shown(join(loaded.nexusHome, 'nexus.yaml')),
-    hasSection: (name) => name === 'tools' || name === 'skills' || Object.hasOwn(loaded.config.values, name),
+    knowsSetting: (path) => isSetting(path.split('.')),
     placeOf: (keys) => {
       const { path, line } = originOf(keys) ?? {}
       return path === undefined ? undefined : { path, ...(line !== undefined && { line }) }

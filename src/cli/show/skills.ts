@@ -8,7 +8,7 @@ import {
   toSafeLine,
 } from '../../kernel/index.ts'
 import { type Invocation, whereArgs } from '../command.ts'
-import { findingData } from '../envelope.ts'
+import { commandData, findingData } from '../envelope.ts'
 import { NOTES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 import { formatTable, shorten } from './columns.ts'
@@ -96,7 +96,7 @@ export function listData(catalog: Catalog, all: boolean): JsonValue {
   const others = {
     held: held.map(({ skill, reasons }) => ({
       ...skillData(skill, catalog.addressOf(skill)),
-      reasons: reasons.map((reason) => ({ ...reason })),
+      reasons: reasons.map(({ proposal, ...reason }) => ({ ...reason, ...commandData(proposal) })),
     })),
     shadowed: shadowed.map(({ skill, by, why }) => ({
       ...skillData(skill, catalog.addressOf(skill)),

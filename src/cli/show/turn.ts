@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../agents/index.ts'
 import type { Decision, JsonObject, LedgerEntry, Outcome } from '../../kernel/index.ts'
 import { toSafeLine, toSafeText } from '../../kernel/index.ts'
 import { createProgress } from '../interactive/progress.ts'
-import type { Terminal } from '../terminal.ts'
+import { fixText, type Terminal } from '../terminal.ts'
 import { formatTable, shorten, widthOf } from './columns.ts'
 import { createLineBuffer, type LineBuffer } from './lines.ts'
 import { notesOf } from './notes.ts'
@@ -62,8 +62,8 @@ export function createTurnDisplay(
           for (const text of shownNotes(event.outcome)) note(`    ${terminal.paint('yellow', `note: ${text}`)}`)
           return
         case 'notice':
-          note(`  ${terminal.paint('yellow', toSafeLine(event.text))}`)
-          progress.begin('waiting for the model')
+          note(`  ${terminal.paint('yellow', toSafeLine(fixText({ fix: event.text, ...event }, terminal) ?? ''))}`)
+          progress.begin(event.code === 'turn-waits' ? 'waiting for the session' : 'waiting for the model')
           return
         case 'turn-start':
           progress.begin('waiting for the model')
@@ -73,7 +73,7 @@ export function createTurnDisplay(
             note(
               terminal.paint(
                 'dim',
-                `  a person is asked; answer here, or with: nexus approvals answer ${event.approvalId} --allow`,
+                `  a person is asked; answer here, or with: ${terminal.commandLine(['approvals', 'answer', event.approvalId, '--allow'])}`,
               ),
             )
           return

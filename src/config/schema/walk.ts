@@ -78,13 +78,24 @@ export function schemasAlong(document: unknown, path: Path): readonly Schema[] {
   return found
 }
 
-/** Whether a secret stands at `path`, as text or as a reference. */
+/** Whether a secret is at `path`, as text or as a reference. */
 export function isSecret(path: Path): boolean {
-  let forms = [ROOT]
+  return schemasAt(path).some((form) => holdsOf(form) === 'secret')
+}
+
+/** Whether some nexus.yaml may have a setting at these keys. An item of a list has no key. */
+export function isSetting(keys: readonly string[]): boolean {
+  return schemasAt(keys, ({ type }) => type !== 'array').length > 0
+}
+
+/** The schemas of every form that a document may have at `path`. */
+function schemasAt(path: Path, isEntered: (form: Schema) => boolean = () => true): Schema[] {
+  let found = [ROOT]
   for (const key of path) {
-    forms = forms.flatMap((form) => formsOf(form)).flatMap((form) => memberOf(form, key) ?? [])
+    const forms = found.flatMap((each) => formsOf(each)).filter(isEntered)
+    found = forms.flatMap((form) => memberOf(form, key) ?? [])
   }
-  return forms.some((form) => holdsOf(form) === 'secret')
+  return found
 }
 
 /** Whether an address stands at `path` of a document. */

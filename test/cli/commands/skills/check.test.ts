@@ -94,7 +94,7 @@ test('show says of a setting that cannot exist what why says', async (t) => {
   for (const command of ['show', 'why', 'check'])
     assert.match(
       (await place.run(['skills', command, 'gated', '--trust'])).stdout,
-      /nexus\.yaml has no section channels, so this setting cannot exist\. Require tools\.channels\.slack in the skill/,
+      /nexus\.yaml has no setting channels\.slack, so the skill stays held\. Require tools\.channels\.slack in the skill/,
       command,
     )
 })
