@@ -46,7 +46,6 @@ export function ancestors(directory: string): string[] {
  * Source: decisions, "configuration inside the workspace".
  */
 export function holdsNexusHome(found: Found, environment: Pick<Environment, 'home' | 'nexusHome' | 'get'>): boolean {
-  if (!holdsWork(found)) return false
   const own = systemHome()
   const ownHome = own === undefined ? undefined : realPath(own)
   if (environment.get('NEXUS_HOME') !== undefined) {
@@ -54,7 +53,7 @@ export function holdsNexusHome(found: Found, environment: Pick<Environment, 'hom
     return !holdsUser && isInside(found.directory, realPath(environment.nexusHome))
   }
   const home = realPath(environment.home)
-  return isInside(found.directory, home) && ownHome !== home
+  return holdsWork(found) && isInside(found.directory, home) && ownHome !== home
 }
 
 /** A link to a directory counts; a directory called nexus.yaml does not. */
