@@ -1,7 +1,7 @@
 import { type Clock, NexusError, systemClock } from '../kernel/index.ts'
-import type { SessionRecord, Store, StoredMessage, TurnRecord } from '../store/index.ts'
+import type { Ledger, SessionRecord, Store, StoredMessage, TurnRecord } from '../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
-import { assistantMessage, CLOSING, repairHistory, toTitle, userMessage } from './history.ts'
+import { assistantMessage, CLOSING, type FateOfCalls, repairHistory, toTitle, userMessage } from './history.ts'
 import { type AgentLimits, toLimits } from './limits.ts'
 import type { ModelChoice } from './model/open-model.ts'
 import { AGENTS, NOTICES, TURNS } from './messages.ts'
@@ -58,6 +58,7 @@ interface OpenedHistory {
   readonly messages: readonly StoredMessage[]
   /** Tools whose call was open, when the turn before was cut off. */
   readonly openCalls: readonly string[] | undefined
+  readonly fate: FateOfCalls
 }
 
 /** Makes an agent. Nothing happens before the first `send`. Throws INVALID_ARGUMENT for a limit that cannot be used, and for an agent without a session. */
@@ -96,12 +97,14 @@ export function createAgent(options: AgentOptions): Agent {
       const words = state === 'running' ? TURNS.runsAlready({ turnId }) : TURNS.waits({ turnId, sessionId })
       emit({ type: 'notice', code: 'turn-waits', ...words })
     }
-    let opened: OpenedHistory = { messages: [], openCalls: undefined }
+    let opened: OpenedHistory = { messages: [], openCalls: undefined, fate: 'unknown' }
     const opening = async (): Promise<readonly StoredMessage[]> => {
       const history = await sessions.messages(sessionId)
-      const { messages, openCalls } = repairHistory(history)
+      const { openCalls } = repairHistory(history)
+      const fate = openCalls.length > 0 ? await fateOfCalls(store.ledger, sessionId) : 'unknown'
+      const { messages } = repairHistory(history, fate)
       const added = [...messages, queued.message]
-      opened = { messages: [...history, ...added], openCalls: messages.length > 0 ? openCalls : undefined }
+      opened = { messages: [...history, ...added], openCalls: messages.length > 0 ? openCalls : undefined, fate }
       return added
     }
     const taken = await takeQueued(store, queued, { signal, onWait, opening })
@@ -121,7 +124,8 @@ export function createAgent(options: AgentOptions): Agent {
     const base = { agent, sessionId, turnId, model, sessions, lease, limits, clock, signal, emit }
     let ended: FinishedTurn
     try {
-      if (opened.openCalls) emit({ type: 'notice', code: 'interrupted-turn', text: NOTICES.repaired(opened.openCalls) })
+      const { openCalls, fate } = opened
+      if (openCalls) emit({ type: 'notice', code: 'interrupted-turn', text: NOTICES.repaired({ openCalls, fate }) })
       const told = [instructions, await begin(taken, { signal, emit })].filter((text) => text !== '').join('\n\n')
       ended = await runTurn({ ...base, messages: opened.messages, instructions: told })
     } catch (error) {
@@ -206,6 +210,20 @@ function notBegun(about: { turnId: string; sessionId: string; error: unknown; is
   const result = { turnId, sessionId, text: '', usage: NO_USAGE }
   if (isCancelled) return { result: { ...result, end: 'cancelled' }, messages: [assistantMessage(CLOSING.cancelled)] }
   return { result: { ...result, end: 'failed', error: toFault(error) }, messages: [assistantMessage(CLOSING.failed)] }
+}
+
+/**
+ * What the ledger knows of calls without an answer: a call is recorded before it runs, and its end is written together with
+ * its answer. So when no call of the latest recorded turn began without an end, none of the open calls ran.
+ */
+async function fateOfCalls(ledger: Ledger, sessionId: string): Promise<FateOfCalls> {
+  const [newest] = await ledger.list({ sessionId, limit: 1 })
+  const turnId = newest?.call.turnId
+  if (turnId === undefined) return 'unknown'
+  const states = (await ledger.list({ sessionId, turnId })).map(({ state }) => state)
+  const hasBegun = states.some((state) => state === 'started' || state === 'interrupted')
+  const isLeft = states.some((state) => state === 'asked' || state === 'answered' || state === 'not run')
+  return isLeft && !hasBegun ? 'not run' : 'unknown'
 }
 
 /** A listener is for display: when it throws, the turn goes on, so that no call stays without its answer. */

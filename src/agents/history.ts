@@ -12,8 +12,15 @@ export const CLOSING = {
   empty: '[No answer]',
 } as const
 
-const INTERRUPTED_CALL =
-  'interrupted: outcome unknown. It may or may not have run, and it is not run again by itself: check before repeating it.'
+/** The answer to a call that was open when its turn was cut off. */
+const OPEN_CALL = {
+  unknown:
+    'interrupted: outcome unknown. It may or may not have run, and it is not run again by itself: check before repeating it.',
+  'not run': 'not run: the turn was cut off before the call began.',
+} as const
+
+/** What is known of the calls that were open. */
+export type FateOfCalls = keyof typeof OPEN_CALL
 const TITLE_CHARS = 60
 
 export function userMessage(content: string): StoredMessage {
@@ -46,10 +53,10 @@ export interface Repair {
 }
 
 /**
- * Looks at the end of a history. A call without an answer is answered "interrupted: outcome unknown", and a turn without
+ * Looks at the end of a history. A call without an answer is answered with what is known of it, and a turn without
  * an end gets one; nothing is run again. A whole history needs no message.
  */
-export function repairHistory(messages: readonly StoredMessage[]): Repair {
+export function repairHistory(messages: readonly StoredMessage[], fate: FateOfCalls = 'unknown'): Repair {
   const last = messages.at(-1)
   if (last === undefined) return { messages: [], openCalls: [] }
   const at = messages.findLastIndex((message) => message.role === 'assistant')
@@ -62,7 +69,7 @@ export function repairHistory(messages: readonly StoredMessage[]): Repair {
   const answers = open.map((call) =>
     answerMessage(
       { toolCallId: String(call.toolCallId), wireName: String(call.toolName) },
-      { type: 'error-text', value: INTERRUPTED_CALL },
+      { type: 'error-text', value: OPEN_CALL[fate] },
     ),
   )
   return {

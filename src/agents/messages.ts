@@ -147,10 +147,13 @@ export const AGENTS = {
 /** What a person is told during a turn. */
 export const NOTICES = {
   /** `openCalls`: the tools of calls without an answer. */
-  repaired: (openCalls: readonly string[]) =>
-    openCalls.length === 0
-      ? 'The turn before this one was cut off.'
-      : `The turn before this one was cut off in ${openCalls.join(', ')}: outcome unknown. Nexus does not run it again by itself.`,
+  repaired: ({ openCalls, fate }: { readonly openCalls: readonly string[]; readonly fate: 'unknown' | 'not run' }) => {
+    if (openCalls.length === 0) return 'The turn before this one was cut off.'
+    const before = 'The turn before this one was cut off'
+    return fate === 'not run'
+      ? `${before} before ${openCalls.join(', ')} ran. Nexus does not run it by itself.`
+      : `${before} in ${openCalls.join(', ')}: outcome unknown. Nexus does not run it again by itself.`
+  },
   cutAtLength: () => 'The answer was cut: the model reached its output limit.',
   cutByFilter: () => "The answer was cut by the provider's content filter.",
   emptyAnswer: () => 'The model gave an empty answer.',

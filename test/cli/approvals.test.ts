@@ -67,14 +67,18 @@ test('two terminals share a session: the second message waits and is cancelled b
 })
 
 test('kill -9 while a person is asked: the next start says that the call did not run, and the session goes on', async (t) => {
-  const { document, start, question } = await setUp(t, [ASK, DONE])
+  const { place, document, start, question } = await setUp(t, [ASK, DONE])
   const child = start('one')
   const { sessionId } = await question()
   child.kill('SIGKILL')
   await once(child, 'exit')
   const next = await ended(start('--session', sessionId, 'two'))
   assert.equal(next.code, 0, next.stderr)
-  assert.match(next.stderr, /The turn before this one was cut off in run_command/)
+  assert.match(next.stderr, /The turn before this one was cut off before run_command ran\. Nexus does not run it/)
+  assert.match(
+    (await place.run(['sessions', 'show', sessionId])).stdout,
+    /not run: the turn was cut off before the call/,
+  )
   const { ledger, events } = await document('sessions', 'show', sessionId)
   assert.deepEqual(
     ledger.map(({ state }) => state),

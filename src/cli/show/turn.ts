@@ -63,7 +63,7 @@ export function createTurnDisplay(
           return
         case 'notice':
           note(`  ${terminal.paint('yellow', toSafeLine(fixText({ fix: event.text, ...event }, terminal) ?? ''))}`)
-          progress.begin('waiting for the model')
+          progress.begin(event.code === 'turn-waits' ? 'waiting for the session' : 'waiting for the model')
           return
         case 'turn-start':
           progress.begin('waiting for the model')

@@ -99,3 +99,17 @@ test('a denial is shown once, in the turn and in the trace', () => {
   assert.equal(trace.split('not for you').length, 2)
   assert.match(trace, /denied \(deny exec\): not for you {2}✗ not run/)
 })
+
+test('a message that waits for its session does not claim to wait for the model', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const written: string[] = []
+  const watched = { isWatched: true, noteColumns: 80, paintNote: (_style: string, text: string) => text }
+  const terminal = { ...TERMINAL, ...watched, writeNote: (text: string) => written.push(text) } as unknown as Terminal
+  const { onEvent } = createTurnDisplay(terminal, { say: () => undefined, note: () => undefined })
+  onEvent({ type: 'notice', code: 'turn-waits', text: 'Session s1 has another turn.' })
+  t.mock.timers.tick(1_000)
+  assert.match(written.join(''), /waiting for the session/)
+  onEvent({ type: 'turn-start', turnId: 't', sessionId: 's1', model: 'm' })
+  t.mock.timers.tick(1_000)
+  assert.match(written.at(-1) ?? '', /waiting for the model/)
+})
