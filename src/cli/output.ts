@@ -8,7 +8,7 @@ export interface WriteFailure {
 /** One of the two outputs of the process. */
 export interface Output {
   /** Writes all of it, in order. After a failure it writes nothing more and never throws. */
-  write(text: string): void
+  write(data: string | Uint8Array): void
   /** Why the output takes no more. */
   readonly failure: WriteFailure | undefined
   /** Aborts then, with the `WriteFailure` as reason. */
@@ -39,11 +39,11 @@ export function createOutput(fd: 1 | 2): Output {
   const stream = (): NodeJS.WriteStream =>
     (opened ??= (fd === 1 ? process.stdout : process.stderr).on('error', (error: Error) => fail(error)))
   return {
-    write(text) {
+    write(data) {
       if (failure) return
-      if (opened || isTerminal) stream().write(text)
+      if (opened || isTerminal) stream().write(data)
       else {
-        const { rest, error } = writeNow(fd, text)
+        const { rest, error } = writeNow(fd, data)
         if (error?.code === 'EAGAIN') stream().write(rest)
         else if (error) fail(error)
       }
@@ -78,8 +78,11 @@ export function isTerminalAt(fd: number): boolean {
   }
 }
 
-function writeNow(fd: number, text: string): { readonly rest: Uint8Array; readonly error?: NodeJS.ErrnoException } {
-  let rest: Uint8Array = Buffer.from(text)
+function writeNow(
+  fd: number,
+  data: string | Uint8Array,
+): { readonly rest: Uint8Array; readonly error?: NodeJS.ErrnoException } {
+  let rest: Uint8Array = typeof data === 'string' ? Buffer.from(data) : data
   try {
     while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest))
     return { rest }

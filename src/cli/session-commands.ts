@@ -15,8 +15,11 @@ export const SESSION_COMMANDS: readonly Command[] = [
     summary: 'what was said and done in a session',
     usage: '<id>',
     names: 'sessions',
-    options: { ...JSON_OPTION },
-    examples: ['nexus sessions show 0196f3'],
+    options: {
+      output: { type: 'string', value: 'ID', help: 'print the whole of an output that was cut for the model' },
+      ...JSON_OPTION,
+    },
+    examples: ['nexus sessions show 0196f3', 'nexus sessions show --output 0196f3 > all.txt'],
     load: async () => (await import('./commands/sessions.ts')).showSession,
   },
   {

@@ -9,7 +9,7 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 /** The command line's two streams: data on stdout, messages on stderr; no colour into pipes. */
 export interface Terminal {
   /** Data, as it is. */
-  write(text: string): void
+  write(data: string | Uint8Array): void
   /** A line of data. */
   line(text?: string): void
   /** A line for people on stderr. */
@@ -28,6 +28,8 @@ export interface Terminal {
   paint(style: Style, text: string): string
   paintNote(style: Style, text: string): string
   readonly isInteractive: boolean
+  /** True when a person sees what goes to stdout. */
+  readonly isShown: boolean
   /** True when a person sees what goes to stderr. */
   readonly isWatched: boolean
   /** True for a terminal that takes no control sequences. */
@@ -79,6 +81,7 @@ export function createTerminal(environment: Environment): Terminal {
     paint: painter(stdout, () => process.stdout),
     paintNote: painter(stderr, () => process.stderr),
     isInteractive: stderr.isTerminal && isTerminalAt(0),
+    isShown: stdout.isTerminal,
     isWatched: stderr.isTerminal,
     isDumb: TERM === 'dumb',
     get outputFailure() {

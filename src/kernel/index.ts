@@ -22,6 +22,8 @@ export { makeDirectory } from './paths/make-directory.ts'
 export { nearest } from './nearest.ts'
 export { type Failed, failed, type FailureCode, type Outcome, succeeded } from './outcome.ts'
 export {
+  type ByteRedactor,
+  createByteRedactor,
   createRedactor,
   createStreamRedactor,
   type OnOutput,

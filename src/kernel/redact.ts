@@ -37,14 +37,14 @@ interface Forms {
 }
 
 /** The forms of all secrets, made again when a list has grown; `undefined` when there are none. */
-function createForms(lists: SecretLists): () => Forms | undefined {
+function createForms(lists: SecretLists, toForm = (text: string): string => text): () => Forms | undefined {
   let known = 0
   let forms: Forms | undefined
   return () => {
     let count = 0
     for (const list of lists) count += list.length
     if (count !== known) {
-      const texts = formsOf(lists.flat())
+      const texts = formsOf(lists.flat()).map(toForm)
       forms = texts.length === 0 ? undefined : compile(texts)
       known = count
     }
@@ -168,6 +168,22 @@ export interface StreamRedactor {
 /** As `createRedactor`, for one stream: it shows the same, wherever the text is cut into pieces. */
 export function createStreamRedactor(...lists: SecretLists): StreamRedactor {
   return streamOf(createForms(lists))
+}
+
+/** Blanks secrets in bytes that come in pieces; what is no secret stays as it is, also what is no UTF-8. */
+export interface ByteRedactor {
+  push(bytes: Uint8Array): Uint8Array
+  end(isCut?: boolean): Uint8Array
+}
+
+/** As `createStreamRedactor`, for bytes. */
+export function createByteRedactor(...lists: SecretLists): ByteRedactor {
+  // A character for each byte: then the same search finds the UTF-8 of every form.
+  const stream = streamOf(createForms(lists, (text) => Buffer.from(text).toString('latin1')))
+  return {
+    push: (bytes) => Buffer.from(stream.push(Buffer.from(bytes).toString('latin1')), 'latin1'),
+    end: (isCut) => Buffer.from(stream.end(isCut), 'latin1'),
+  }
 }
 
 function streamOf(getForms: () => Forms | undefined): StreamRedactor {

@@ -1,7 +1,7 @@
 /** The single-machine composition: configuration, folders, SQLite and the local sandbox become one runtime. */
 import { assertValid, type Config, type LoadedConfig, openSecrets, type Secrets } from '../config/index.ts'
 import { entryValues, readEntries } from './entries.ts'
-import { DEFAULT_PROJECT, type Diagnostic } from '../kernel/index.ts'
+import type { Diagnostic } from '../kernel/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
 import { executionSettings } from './execution.ts'
 import { readPolicies } from './policies.ts'
@@ -9,8 +9,8 @@ import { createRuntime } from '../runtime/index.ts'
 import { createSandbox, openSandbox, runSecretCommand, type Sandbox } from '../sandbox/index.ts'
 import { readSettings, type SettingsOptions } from './settings.ts'
 import type { Watcher } from '../sources/index.ts'
-import { openStore, type Store } from '../store/index.ts'
-import { scopeOf, storeChoice } from './open-store.ts'
+import type { Store } from '../store/index.ts'
+import { openState, scopeOf } from './open-store.ts'
 
 export interface LocalOptions extends SettingsOptions {
   /** `sqlite` records in the store that the configuration chooses, SQLite unless it says otherwise; `memory` forgets. Default `sqlite`. */
@@ -66,10 +66,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   }))
   const isLooking = options.record === 'memory'
   const sandbox = isLooking ? openSandbox(settings.sandbox) : await createSandbox(settings.sandbox)
-  const store =
-    options.record === 'memory'
-      ? undefined
-      : await openStore(await storeChoice({ loaded, environment, secrets }), DEFAULT_PROJECT)
+  const { store, blobs } = isLooking ? {} : await openState({ loaded, environment, secrets })
   const parts: Parts = {
     sources: settings.sources,
     sandbox,
@@ -85,6 +82,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     refreshOnCall: config.skills.refreshOnCall,
     prompt: config.skills.prompt,
     ...(store && { store }),
+    ...(blobs && { blobs }),
     ...ofCaller(options),
   }
   const runtime = await createRuntime(parts, options.signal ? { signal: options.signal } : {})

@@ -7,9 +7,17 @@ import {
   openSecrets,
   type Secrets,
 } from '../config/index.ts'
-import { DEFAULT_PROJECT, NexusError } from '../kernel/index.ts'
+import { join } from 'node:path'
+import { DEFAULT_PROJECT, NexusError, sha256 } from '../kernel/index.ts'
 import { runSecretCommand } from '../sandbox/index.ts'
-import { openStore, POSTGRES_MESSAGES, type Store, type StoreChoice } from '../store/index.ts'
+import {
+  type Blobs,
+  openBlobFiles,
+  openStore,
+  POSTGRES_MESSAGES,
+  type Store,
+  type StoreChoice,
+} from '../store/index.ts'
 import { stateFile } from './settings.ts'
 
 interface Configured {
@@ -29,6 +37,36 @@ export async function storeChoice({ loaded, environment, secrets }: Configured):
   return { type, url, pool }
 }
 
+/** The store that the configuration chooses, and the bytes that its rows refer to. Throws STORE_FAILED. */
+export async function openState(
+  configured: Configured,
+): Promise<{ readonly store: Store; readonly blobs: Blobs | undefined }> {
+  const choice = await storeChoice(configured)
+  const store = await openStore(choice, DEFAULT_PROJECT)
+  return { store, blobs: await openBlobs(choice, store, configured.environment) }
+}
+
+/**
+ * Where the bytes of saved output are: beside the state file, or for a server in the state directory, so that each database
+ * removes only what its own rows named. Undefined where nothing is kept.
+ */
+async function openBlobs(
+  choice: StoreChoice,
+  { blobs }: Store,
+  { stateDirectory }: Environment,
+): Promise<Blobs | undefined> {
+  if (choice.type === 'memory') return undefined
+  const directory =
+    choice.type === 'sqlite' ? `${choice.path}-blobs` : join(stateDirectory, 'blobs', placeKey(choice.url))
+  return openBlobFiles({ directory, references: blobs })
+}
+
+/** Host, port and database of an address, as one name; its password has no part in it. */
+function placeKey(url: string): string {
+  const { host, pathname } = new URL(url)
+  return sha256(host + pathname).slice(0, 16)
+}
+
 /**
  * Opens the store that the configuration around `cwd` chooses, for commands that need nothing else of it.
  * Throws CONFIG_INVALID when the configuration has errors: another store than the chosen one would show other sessions.
@@ -36,11 +74,11 @@ export async function storeChoice({ loaded, environment, secrets }: Configured):
 export async function openConfiguredStore(where: {
   readonly cwd: string
   readonly environment: Environment
-}): Promise<{ readonly store: Store; readonly scope: string }> {
+}): Promise<{ readonly store: Store; readonly blobs: Blobs | undefined; readonly scope: string }> {
   const loaded = await loadConfig(where)
   assertValid(loaded)
-  const store = await openStore(await storeChoice({ loaded, environment: where.environment }), DEFAULT_PROJECT)
-  return { store, scope: await scopeOf(loaded.workspace.directory) }
+  const state = await openState({ loaded, environment: where.environment })
+  return { ...state, scope: await scopeOf(loaded.workspace.directory) }
 }
 
 /** Where answers and sessions of a workspace belong: one place, whichever link leads to it. */

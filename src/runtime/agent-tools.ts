@@ -8,6 +8,7 @@ import {
   createServices,
   EXECUTION,
   LOADER,
+  OUTPUT_KEEPER,
   provideCommands,
   registerBuiltins,
   type Registry,
@@ -28,7 +29,7 @@ export interface AgentView {
 
 /** Registers the services, the built-in tools, then those of `registerTools`. */
 export function createAgentTools(project: ProjectState, agent: AgentView): Registry {
-  const { parts, stacks, facts, secrets } = project
+  const { parts, stacks, facts, secrets, kept } = project
   const { sandbox, workspace, execution, skillEntries } = parts
   const { catalog } = agent
   const services = createServices()
@@ -39,6 +40,7 @@ export function createAgentTools(project: ProjectState, agent: AgentView): Regis
     const entries = skillEntries && { entries: skillEntries }
     provideCommands(services, { sandbox, catalog, stacks, facts, secrets, limits, ...entries })
   }
+  if (kept) services.register(OUTPUT_KEEPER, kept)
   if (workspace !== undefined) services.register(WORKSPACE, workspace)
   if (execution) services.register(EXECUTION, execution)
   const registry = createRegistry(services)

@@ -1,9 +1,10 @@
 /** One call, top to bottom: check -> redact -> decide -> record (-> ask -> decide again -> record) -> load -> run -> redact -> bound -> record. */
-import { type Call, type Decision, failed, type JsonObject, type Outcome, redactOutput } from '../kernel/index.ts'
+import { type Decision, failed, type Outcome, redactOutput } from '../kernel/index.ts'
 import type { StoredMessage } from '../store/index.ts'
-import { boundOutcome, runTool, withNotes } from '../tools/index.ts'
+import { runTool } from '../tools/index.ts'
 import { decideAfterAsking, decideCall } from './asking.ts'
 import { type About, type CallingAgent, check } from './called.ts'
+import { toRecord } from './kept-output.ts'
 import { REFUSALS } from './messages.ts'
 import type { ProjectState } from './project-state.ts'
 import type { CallOptions, CallRequest, CallResult } from './types.ts'
@@ -14,7 +15,6 @@ export async function runCall(
   project: ProjectState,
   given: { readonly request: CallRequest; readonly options: CallOptions },
 ): Promise<CallResult> {
-  const { redact } = project
   const { ledger } = project.store
   const options = { ...given.options, signal: given.options.signal ?? new AbortController().signal }
   const { signal } = options
@@ -24,14 +24,14 @@ export async function runCall(
   const { call, shown } = about
 
   // decide
-  const { decision: first, approval } = await decideCall(about, project)
+  const { decision: first, approval, isRemembered } = await decideCall(about, project)
 
   // record, before anybody is asked and before anything runs; a refused call ends here in one write
   const lease = await agent.lease()
   const row = { call: shown, decision: first, lease, ...(about.row && { skill: about.row }) }
   const refusal = refusalOf(first, about, signal) ?? unreadable(about.problem)
   if (refusal) {
-    const outcome = toOutcome(redact, refusal)
+    const outcome = await toRecord(project, call, { outcome: refusal })
     const entry = await ledger.record({ ...row, outcome, ...(await answer(options, outcome, first)) })
     options.onDecision?.(first)
     return { entry, decision: first, outcome }
@@ -43,7 +43,7 @@ export async function runCall(
   options.onDecision?.(decision)
   const refused = refusalOf(decision, about, signal)
   if (refused) {
-    const outcome = toOutcome(redact, refused)
+    const outcome = await toRecord(project, call, { outcome: refused })
     const entry = await ledger.close(call.id, outcome, {
       lease,
       decision,
@@ -54,10 +54,10 @@ export async function runCall(
   if (approval) await ledger.start(call.id, decision, lease)
 
   // load and run: loading a skill is what the skill tools do
-  const ran = await run(agent, project, { call, decision, options })
+  const ran = await run(about, project, { decision, options, isAgreed: approval !== undefined || isRemembered })
 
   // redact, bound, record
-  const outcome = toOutcome(redact, ran.outcome, ran.notes)
+  const outcome = await toRecord(project, call, ran)
   const entry = await ledger.close(call.id, outcome, { lease, ...(await answer(options, outcome, decision)) })
   return { entry, decision, outcome }
 }
@@ -81,11 +81,16 @@ function unreadable(problem: string | undefined): Outcome | undefined {
 
 /** Runs the tool within the limits of the decision. */
 async function run(
-  { registry }: CallingAgent,
+  { agent: { registry }, call, row }: About,
   { parts, secrets }: ProjectState,
-  given: { readonly call: Call; readonly decision: Decision; readonly options: CallOptions & { signal: AbortSignal } },
+  given: {
+    readonly decision: Decision
+    readonly options: CallOptions & { readonly signal: AbortSignal }
+    /** True when a person agreed, now or earlier: to this revision of the skill only. */
+    readonly isAgreed: boolean
+  },
 ): Promise<{ readonly outcome: Outcome; readonly notes: readonly string[] }> {
-  const { call, decision, options } = given
+  const { decision, options, isAgreed } = given
   const tool = registry.get(call.tool)
   if (!tool) return { outcome: failed('NOT_FOUND', REFUSALS.noTool(call.tool).message), notes: [] }
   const { id: callId, projectId, agentId, sessionId, turnId, origin } = call
@@ -94,6 +99,7 @@ async function run(
     ...{ callId, projectId, agentId, sessionId, turnId, origin },
     services: registry.services,
     limits: decision.limits,
+    agreedRevision: isAgreed ? row?.treeDigest : undefined,
     signal: options.signal,
     onOutput: output?.onOutput,
     maxLiveBytes: options.maxLiveBytes,
@@ -102,12 +108,6 @@ async function run(
   if (ran.schemaProblem !== undefined) registry.rejectSchema(tool.name, ran.schemaProblem)
   output?.end(ran.outcome.type !== 'success')
   return { outcome: ran.outcome, notes: ran.notes }
-}
-
-/** An outcome as it may be recorded and shown: without secrets, then cut to its limits. */
-function toOutcome(redact: ProjectState['redact'], outcome: Outcome, notes: readonly string[] = []): Outcome {
-  const clean = redact({ outcome, notes } as unknown as JsonObject) as unknown as { outcome: Outcome; notes: string[] }
-  return withNotes(boundOutcome(clean.outcome), clean.notes)
 }
 
 /** What joins the history with the end of the call. */

@@ -18,6 +18,7 @@ import { createMemoryStore, type Lease, type Store } from '../store/index.ts'
 import { createApprovals } from './approvals.ts'
 import { catalogOf, Handle } from './agent-handle.ts'
 import { findSkills } from './build-catalogs.ts'
+import { createKeptOutput, type KeptOutput } from './kept-output.ts'
 import { ERRORS, WARNINGS } from './messages.ts'
 import { keepLease, type KeptLease } from './ownership.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
@@ -43,19 +44,20 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const closing = new AbortController()
   const store = parts.store ?? createMemoryStore({ projectId, clock })
   const broker = createApprovals(store, parts)
-  let kept: Promise<KeptLease> | undefined
+  const kept = parts.blobs && createKeptOutput(parts.blobs, store, secrets)
+  let own: Promise<KeptLease> | undefined
   /** A lease that was lost, or could not be had, is asked for again at the next call: a suspended machine loses it. */
   const processLease = async (): Promise<Lease> => {
     if (
-      kept &&
-      (await kept.then(
+      own &&
+      (await own.then(
         ({ lost }) => lost.aborted,
         () => true,
       ))
     )
-      kept = undefined
-    kept ??= keepProcessLease(store)
-    return (await kept).lease
+      own = undefined
+    own ??= keepProcessLease(store, kept)
+    return (await own).lease
   }
 
   // discover; gate and catalog follow when an agent needs them
@@ -67,7 +69,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
 
   const project: ProjectState = {
     ...{ parts, projectId, clock, facts, secrets, refresh },
-    ...{ store, broker, processLease },
+    ...{ store, broker, processLease, kept },
     stacks: createSkillStacks(),
     redact: createRedactor(...secrets),
     redactStream: () => createStreamRedactor(...secrets),
@@ -99,7 +101,8 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     close: async () => {
       closing.abort()
       try {
-        await (await kept?.catch(() => undefined))?.release()
+        await (await own?.catch(() => undefined))?.release()
+        await kept?.idle()
       } finally {
         await parts.sandbox?.close()
       }
@@ -117,15 +120,18 @@ function recordReload(store: Store, event: ReloadEvent): void {
 }
 
 /** The name is new for each runtime, so that nobody else can have the lease. */
-async function keepProcessLease(store: Store): Promise<KeptLease> {
+async function keepProcessLease(store: Store, output: KeptOutput | undefined): Promise<KeptLease> {
   const kept = await keepLease(store.leases, `process:${newId()}`)
-  if (kept) return boundEvents(store, kept)
+  if (kept) return boundRecords(store, kept, output)
   throw new NexusError('INTERNAL', ERRORS.leaseTaken().message)
 }
 
-/** Removes old events now and every hour: the log is for following and for looking back, the rows are kept. */
-async function boundEvents(store: Store, kept: KeptLease): Promise<KeptLease> {
-  const trim = (): Promise<unknown> => store.events.trim({ maxAgeMs: EVENTS_MAX_AGE_MS, maxRows: EVENTS_MAX_ROWS })
+/** Removes old events and outputs now and every hour: both are for following and for looking back, the rows are kept. */
+async function boundRecords(store: Store, kept: KeptLease, output: KeptOutput | undefined): Promise<KeptLease> {
+  const trim = (): Promise<unknown> => {
+    output?.tidy()
+    return store.events.trim({ maxAgeMs: EVENTS_MAX_AGE_MS, maxRows: EVENTS_MAX_ROWS })
+  }
   await trim()
   // A failure is for the next write to report; the next hour tries again.
   const timer = setInterval(() => void trim().catch(() => undefined), TRIM_EVERY_MS)

@@ -4,6 +4,7 @@ import type { Freshness, SkillStacks } from '../load/index.ts'
 import type { Lease, Store } from '../store/index.ts'
 import type { AskingBroker } from './approvals.ts'
 import type { FoundSkills } from './build-catalogs.ts'
+import type { KeptOutput } from './kept-output.ts'
 import type { Parts } from './types.ts'
 
 export interface ProjectState {
@@ -19,6 +20,8 @@ export interface ProjectState {
   /** Values to redact: those of the configuration, and those that commands of skills were given. */
   readonly secrets: readonly [readonly string[], string[]]
   readonly redact: <T extends JsonValue>(value: T) => T
+  /** Absent where nothing is kept. */
+  readonly kept: KeptOutput | undefined
   readonly redactStream: () => StreamRedactor
   /** What was found last; replaced whole by a refresh. */
   readonly found: () => FoundSkills

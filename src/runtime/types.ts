@@ -20,7 +20,16 @@ import type {
 import type { LoadedInSession } from '../load/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import type { SkillSource, Watcher, WatchOptions } from '../sources/index.ts'
-import type { Answer, Answered, Approval, Lease, RememberedApproval, Store, StoredMessage } from '../store/index.ts'
+import type {
+  Answer,
+  Answered,
+  Approval,
+  Blobs,
+  Lease,
+  RememberedApproval,
+  Store,
+  StoredMessage,
+} from '../store/index.ts'
 import type { DefinitionForms, ExecutionSettings, Registry, SkillCommandParts } from '../tools/index.ts'
 
 /** What one agent may see and do. */
@@ -63,6 +72,8 @@ export interface Parts {
   readonly scope?: string
   /** Where calls, sessions, questions and events are kept; default: in memory, gone with the process. The caller closes it. */
   readonly store?: Store
+  /** Where the whole of a cut output is kept for 7 days, with its rows in `store`; default: nowhere. */
+  readonly blobs?: Blobs
   /** The first is the default agent; default: one agent `main` that may call every tool. */
   readonly agents?: readonly AgentProfile[]
   /** Rules that configuration adds to gating, without the agent's allow-list. */

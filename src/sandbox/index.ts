@@ -15,7 +15,7 @@ export type { MirrorLimits } from './mirror/scan.ts'
 
 export { checkRequest } from './request.ts'
 
-export type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
+export type { CommandRequest, CommandResult, OnBytes, PlacedSkill, Sandbox } from './sandbox.ts'
 export type { SecretCommandRequest, SecretCommandResult } from './secret-command.ts'
 
 /** Shown and recorded whenever `none` is in use. */

@@ -5,14 +5,17 @@ type OutputPart = 'stdout' | 'stderr'
 
 /** The output of one command: kept for its result up to a limit, and passed on as it comes up to another. */
 export class CommandOutput {
+  readonly #onBytes: CheckedRequest['onBytes']
   readonly #streams: { readonly [part in OutputPart]: OutputText }
 
   constructor(limits: OutputLimits) {
+    this.#onBytes = limits.onBytes
     this.#streams = { stdout: new OutputText('stdout', limits), stderr: new OutputText('stderr', limits) }
   }
 
   /** Takes a chunk; what is beyond the limits is counted and dropped. */
   add(part: OutputPart, chunk: Uint8Array): void {
+    this.#onBytes?.(part, chunk)
     this.#streams[part].add(chunk)
   }
 
@@ -32,7 +35,7 @@ export class CommandOutput {
   }
 }
 
-type OutputLimits = Pick<CheckedRequest, 'maxOutputBytes' | 'maxLiveBytes' | 'onOutput'>
+type OutputLimits = Pick<CheckedRequest, 'maxOutputBytes' | 'maxLiveBytes' | 'onOutput' | 'onBytes'>
 
 /** Collects one stream. Characters that are split between chunks stay whole; invalid bytes become U+FFFD. */
 class OutputText {

@@ -28,11 +28,12 @@ export interface CheckedRequest {
   readonly maxLiveBytes: number
   readonly stdin: string | undefined
   readonly onOutput: CommandRequest['onOutput']
+  readonly onBytes: CommandRequest['onBytes']
 }
 
 /** Throws INVALID_ARGUMENT, FILE_NOT_FOUND or PATH_OUTSIDE for a request that cannot be carried out. */
 export function checkRequest(request: CommandRequest): CheckedRequest {
-  const { command, env = {}, maxLiveBytes = 0, stdin, onOutput } = request
+  const { command, env = {}, maxLiveBytes = 0, stdin, onOutput, onBytes } = request
   const { timeoutMs = DEFAULTS.commandTimeoutMs, maxOutputBytes = DEFAULTS.maxOutputBytes } = request
   checkCommand(command)
   checkEnvironment(env)
@@ -53,6 +54,7 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
     maxOutputBytes,
     stdin,
     onOutput,
+    onBytes,
     maxLiveBytes: Math.max(maxLiveBytes, maxOutputBytes),
   }
 }

@@ -22,7 +22,12 @@ export interface CommandRequest {
   readonly stdin?: string
   /** Live output as it comes, up to `maxLiveBytes`; must not throw. While it blocks, the command's writing waits. */
   readonly onOutput?: OnOutput | undefined
+  /** All bytes of the output as they come, for whoever keeps them; must not throw. While it blocks, the command's writing waits. */
+  readonly onBytes?: OnBytes | undefined
 }
+
+/** The bytes belong to the receiver until it returns. */
+export type OnBytes = (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void
 
 /** How a command ended. An exit code other than 0 is a result, not an error. */
 export interface CommandResult {

@@ -51,6 +51,14 @@ export const MESSAGES = {
     message: `The ${what} ${id} was not changed: it belongs to another lease than ${lease.name}.`,
     fix: `Pass the lease that the ${what} was begun with.`,
   }),
+  badDigest: (): Message => ({
+    message: 'The digest of a blob must be a SHA-256 of 64 lower-case hexadecimal digits.',
+    fix: 'Save the bytes with the writer of `create`, which knows their digest.',
+  }),
+  blobExists: ({ id }: { id: string }): Message => ({
+    message: `This project already has a saved blob ${id}.`,
+    fix: 'Give every reference an id of its own.',
+  }),
   approvalMissing: ({ callId }: { callId: string }): Message => ({
     message: `Call ${callId} was not recorded: its decision is "ask" and it has no approval.`,
     fix: 'Pass `approval` with the agent path and the command as it is shown.',
@@ -213,3 +221,19 @@ export const POSTGRES = {
     fix: `createdb -h ${target.host} -p ${target.port} -E UTF8 -T template0 nexus, then name it in store.url.`,
   }),
 } as const
+
+/** About the bytes of saved output. */
+export const BLOBS = {
+  gone: ({ id, path }: { id: string; path: string }): Message => ({
+    message: `The saved output ${id} cannot be read: its file ${path} does not exist.`,
+    fix: 'Read it on the machine that ran the command. If it was that one, run the command again.',
+  }),
+  damaged: ({ id, path }: { id: string; path: string }): Message => ({
+    message: `The saved output ${id} is damaged: the bytes of ${path} are not those that were saved.`,
+    fix: 'Do not use what was printed. Run the command again.',
+  }),
+  notSaved: ({ path, why }: { path: string; why: string }): Message => ({
+    message: `The output was not saved in ${path}: ${why}.`,
+    fix: 'Check the free space and the rights of that directory, then run the command again.',
+  }),
+}

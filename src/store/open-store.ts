@@ -1,3 +1,4 @@
+import type { BlobFilesOptions, Blobs } from './blobs.ts'
 import type { StoreChoice, StoreStatus } from './database.ts'
 import { createMemoryStore } from './memory/memory-store.ts'
 import type { PostgresStoreOptions, SqliteStoreOptions, Store } from './store.ts'
@@ -21,6 +22,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { createPostgresStore } = await import('./postgres/postgres-store.ts')
   return createPostgresStore(options)
+}
+
+/** Opens the directory that keeps the bytes of a project's blobs; nothing is made before the first write. */
+export async function openBlobFiles(options: BlobFilesOptions): Promise<Blobs> {
+  return (await import('./blob-files/blob-files.ts')).createBlobFiles(options)
 }
 
 /** Opens the chosen store. */

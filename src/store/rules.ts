@@ -10,6 +10,7 @@ import {
   type Outcome,
 } from '../kernel/index.ts'
 import type { Answer, Approval, NewApproval } from './approvals.ts'
+import type { NewBlobReference } from './blobs.ts'
 import type { EventReferences, NewEvent } from './events.ts'
 import type { Lease } from './leases.ts'
 import { type Message, MESSAGES } from './messages.ts'
@@ -128,6 +129,18 @@ function checkApproval({ id, agentPath, ttlMs }: NewApproval): void {
 export function checkNumber(what: string, value: number, least = 0): number {
   if (Number.isSafeInteger(value) && value >= least) return value
   throw storeError('INVALID_ARGUMENT', MESSAGES.badNumber({ what, least, value }))
+}
+
+export function checkBlobReference(reference: NewBlobReference): NewBlobReference {
+  const { id, digest, bytes, name, callId, sessionId, ttlMs } = reference
+  checkName('id', id)
+  checkName('name', name)
+  checkNumber('bytes', bytes)
+  if (callId !== undefined) checkName('call id', callId)
+  if (sessionId !== undefined) checkName('session id', sessionId)
+  if (ttlMs !== undefined) checkNumber('ttlMs', ttlMs, 1)
+  if (/^[0-9a-f]{64}$/.test(digest)) return reference
+  throw storeError('INVALID_ARGUMENT', MESSAGES.badDigest())
 }
 
 /** How many rows a list may have; undefined means all. */

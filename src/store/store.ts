@@ -1,5 +1,6 @@
 import type { Call, CallState, Clock, Decision, LedgerEntry, Outcome } from '../kernel/index.ts'
 import type { Approvals, NewApproval } from './approvals.ts'
+import type { BlobReferences } from './blobs.ts'
 import type { Events } from './events.ts'
 import type { Lease, Leases } from './leases.ts'
 import type { Sessions, StoredMessage, Turns } from './sessions.ts'
@@ -13,6 +14,7 @@ export interface Store {
   readonly ledger: Ledger
   readonly approvals: Approvals
   readonly events: Events
+  readonly blobs: BlobReferences
   /**
    * Ends the leases whose time is over and closes what their owners left: started calls become `interrupted`
    * ("interrupted: outcome unknown"), calls that waited for an answer and their approvals `not run`, running turns

@@ -73,14 +73,12 @@ class Scripted implements ScriptedSandbox {
 
   async run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
     if (this.#closing.signal.aborted) throw new NexusError('SANDBOX_FAILED', 'the sandbox is closed')
-    const { timeoutMs, maxOutputBytes, maxLiveBytes, onOutput } = checkRequest(request)
+    const checked = checkRequest(request)
+    const { timeoutMs, maxOutputBytes } = checked
     if (signal?.aborted) return complete({ end: 'cancelled', exitCode: -1 }, maxOutputBytes)
     this.requests.push(request)
     const { hang = false, ...scripted } = (await this.#options.script?.(request)) ?? {}
-    for (const stream of ['stdout', 'stderr'] as const) {
-      const text = scripted[stream]
-      if (text) onOutput?.({ stream, text: cut(text, maxLiveBytes).text })
-    }
+    passOn(scripted, checked)
     if (!hang) return complete(scripted, maxOutputBytes)
     return complete({ ...scripted, end: await this.#untilStopped(timeoutMs, signal), exitCode: -1 }, maxOutputBytes)
   }
@@ -100,6 +98,15 @@ class Scripted implements ScriptedSandbox {
       if (!ending.aborted) throw error
       return 'cancelled'
     }
+  }
+}
+
+function passOn(scripted: ScriptedResult, { maxLiveBytes, onOutput, onBytes }: ReturnType<typeof checkRequest>): void {
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const text = scripted[stream]
+    if (!text) continue
+    onBytes?.(stream, Buffer.from(text))
+    onOutput?.({ stream, text: cut(text, maxLiveBytes).text })
   }
 }
 

@@ -1,6 +1,7 @@
 import { errorMessage, type JsonObject, type JsonValue, type Outcome } from '../kernel/index.ts'
 import { toModelText } from './edge/model-text.ts'
 import { CALLS, failedBy } from './messages.ts'
+import { describeSaved, type OutputSaver, pathOf, type SavedOutput, savedRows } from './saved-output.ts'
 
 /** How much of one outcome reaches the model. Source: contracts §4.1. */
 export interface OutcomeLimits {
@@ -25,12 +26,27 @@ export interface Head {
  * stays one), says so, and keeps the beginning under `data.preview` beside the small fields. Never cuts in silence.
  */
 export function boundOutcome(outcome: Outcome, limits: OutcomeLimits = OUTCOME_LIMITS): Outcome {
+  const { clean, head } = measure(outcome, limits)
+  return head ? cut(clean, { head, limits }) : clean
+}
+
+/** The same; a model's text that is cut is kept whole, and the outcome refers to it. */
+export async function boundAndKeep(outcome: Outcome, open: () => OutputSaver | undefined): Promise<Outcome> {
+  const { clean, head, full } = measure(outcome, OUTCOME_LIMITS)
+  if (!head) return clean
+  const saver = open()
+  saver?.write(Buffer.from(full))
+  return cut(clean, { head, limits: OUTCOME_LIMITS, saved: await saver?.save() })
+}
+
+/** The plain outcome, the model's text, and its beginning when it must be cut. */
+function measure(outcome: Outcome, limits: OutcomeLimits): { clean: Outcome; full: string; head?: Head } {
   const clean = plainOutcome(outcome)
   const full = toModelText(clean)
   const head = headOf(full, limits)
   const dataBytes = Buffer.byteLength(JSON.stringify(clean.data ?? {}))
-  // Text and data often hold the same words, and JSON adds escapes: twice the limit is no reason to cut.
-  return head.isCut || dataBytes > 2 * limits.maxBytes ? cut(clean, head, limits) : clean
+  // Text and data often have the same words, and JSON adds escapes: twice the limit is no reason to cut.
+  return head.isCut || dataBytes > 2 * limits.maxBytes ? { clean, full, head } : { clean, full }
 }
 
 /** The first lines and bytes of a text; `lines` counts a last line without a line break too. */
@@ -55,8 +71,8 @@ export function headOf(text: string, { maxLines, maxBytes }: OutcomeLimits): Hea
   }
 }
 
-/** The `truncation` block of the envelope. The full output is not kept on disk, which the null says. Source: contracts §4.1. */
-export function toTruncation(head: Head, limits: OutcomeLimits): JsonObject {
+/** The `truncation` block of the envelope; null where the whole output is not kept. Source: contracts §4.1. */
+export function toTruncation(head: Head, limits: OutcomeLimits, saved?: SavedOutput): JsonObject {
   return {
     direction: 'head',
     max_lines: limits.maxLines,
@@ -65,7 +81,7 @@ export function toTruncation(head: Head, limits: OutcomeLimits): JsonObject {
     original_bytes: head.originalBytes,
     kept_lines: head.lines,
     kept_bytes: head.bytes,
-    full_output_path: null,
+    full_output_path: pathOf(saved),
   }
 }
 
@@ -74,18 +90,25 @@ const SMALL_BYTES = 1024
 const MAX_SMALL_BYTES = 8192
 const MAX_MESSAGE: OutcomeLimits = { maxLines: 100, maxBytes: 4096 }
 
-function cut(outcome: Outcome, head: Head, limits: OutcomeLimits): Outcome {
+interface Cut {
+  readonly head: Head
+  readonly limits: OutcomeLimits
+  readonly saved?: SavedOutput | undefined
+}
+
+function cut(outcome: Outcome, { head, limits, saved }: Cut): Outcome {
   const data = {
     ...smallFields(outcome.data ?? {}),
     truncated: true,
-    truncation: toTruncation(head, limits),
+    truncation: toTruncation(head, limits, saved),
+    ...(saved?.type === 'saved' && { saved_output: savedRows([saved]) }),
     preview: head.text,
   }
   if (outcome.type === 'failed') {
     const message = headOf(outcome.message, MAX_MESSAGE)
     return { ...outcome, data, message: message.isCut ? `${message.text}… (cut)` : message.text }
   }
-  const text = `Output cut: the first ${head.lines} of ${head.originalLines} lines (${head.bytes} of ${head.originalBytes} bytes) follow. To see the rest, ask for less at once: a narrower request, or a part of the file or output.`
+  const text = `Output cut: the first ${head.lines} of ${head.originalLines} lines (${head.bytes} of ${head.originalBytes} bytes) follow. To see the rest, ask for less at once: a narrower request, or a part of the file or output.${saved ? `\n${describeSaved(saved)}` : ''}`
   return { ...outcome, type: 'partial', text, data }
 }
 

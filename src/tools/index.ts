@@ -1,7 +1,7 @@
 /** tools: callable tools. Define them, register them per agent, run them in one place, answer in every document's form. */
 export { argumentsProblem, withParallel } from './arguments.ts'
 export { runBatch } from './batch.ts'
-export { boundOutcome, OUTCOME_LIMITS } from './bound.ts'
+export { boundAndKeep, boundOutcome, OUTCOME_LIMITS } from './bound.ts'
 export { BUILTIN_TOOLS, registerBuiltins } from './builtin/builtins.ts'
 export { namesDirectory } from './builtin/command-owner.ts'
 export { AGENT_STATUS } from './builtin/status.ts'
@@ -34,3 +34,4 @@ export {
   WORKSPACE,
 } from './services.ts'
 export { createWireNames, toWireName } from './wire-names.ts'
+export { OUTPUT_KEEPER, type OutputKeeper, type SavedOutput } from './saved-output.ts'

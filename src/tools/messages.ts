@@ -141,6 +141,13 @@ export const COMMANDS = {
   cut: () => 'The output is cut: send it to a file and read parts of it (head, tail, grep).',
 } as const
 
+/** What became of the whole of an output that is longer than what the model sees. */
+export const OUTPUTS = {
+  saved: (saved: { name: string; id: string; bytes: number; isCut: boolean; days: number }) =>
+    `The ${saved.isCut ? 'first' : 'whole'} ${saved.bytes} bytes of ${saved.name} are kept for ${saved.days} days. The user prints them with: nexus sessions show --output ${saved.id}`,
+  lost: ({ name, why }: { name: string; why: string }) => `The rest of ${name} was not kept: ${toSafeLine(why)}`,
+} as const
+
 /** Why a file or a search of skills gives nothing. */
 export const READS = {
   noLine: (path: string, line: number) =>

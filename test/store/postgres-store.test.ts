@@ -78,7 +78,7 @@ describe('a Postgres database', { skip }, () => {
         from information_schema.columns where table_schema = 'nexus' and table_name <> 'migrations'`,
       'shared',
     )
-    assert.deepEqual(columns.rows, [{ scoped: '9', tables: '9' }])
+    assert.deepEqual(columns.rows, [{ scoped: '10', tables: '10' }])
     assert.equal((await server.query('select theirs from public.sessions', 'shared')).rows.length, 1)
   })
 

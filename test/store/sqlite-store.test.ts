@@ -19,6 +19,7 @@ after(() => rm(directory, { recursive: true }))
 
 const TABLES = [
   'approvals',
+  'blob_references',
   'events',
   'leases',
   'ledger_entries',

@@ -7,11 +7,12 @@ import {
   type StoredEvent,
   type StoredMessage,
 } from '../../store/index.ts'
-import type { Invocation } from '../command.ts'
+import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
 import { findSession } from '../sessions/find-session.ts'
 import { openConfiguredStore } from '../../local/index.ts'
+import { showOutput } from './saved-output.ts'
 import { formatTrace } from '../show/turn.ts'
 import { formatTable, shorten } from '../show/columns.ts'
 import type { Terminal } from '../terminal.ts'
@@ -60,6 +61,8 @@ function whereOf({ scope }: SessionRecord, terminal: Terminal): string {
 /** `nexus sessions show <id>`; a unique beginning of the id is enough. */
 export async function showSession(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
+  const output = stringFlag(invocation, 'output')
+  if (output !== undefined) return showOutput(invocation, output)
   const wanted = invocation.positionals[0]
   if (wanted === undefined)
     throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('sessions show', 'the id of a session', ['0196f3']))

@@ -91,6 +91,7 @@ export const NOTES = {
   turnRuns: (id: string, owner: string, until: string) =>
     `${id}  running in ${owner}. If that process was killed, Nexus ends the turn at ${until}.`,
   leftHint: (run: string, cancel: string) => `Run it: ${run}   or drop it: ${cancel}`,
+  outputCut: (bytes: number) => `The command wrote more: only the first ${bytes} bytes were kept.`,
   noSession: (line: string) => `This workspace has no session. Start one: ${line}`,
   otherSessions: (line: string) => `To list the sessions of all workspaces: ${line}`,
   noArtifact: () => 'The demo wrote no file. The ledger above shows what happened.',

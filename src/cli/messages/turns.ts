@@ -35,6 +35,14 @@ export const TURN_MESSAGES = {
     message: number === 0 ? `No message ${id} waits or runs.` : `${number} messages begin with ${id}.`,
     ...commandFix('See the sessions:', 'sessions', 'list', '--all'),
   }),
+  outputMissing: (id: string) => ({
+    message: `No saved output has the id ${id}, or it was removed: outputs are kept for 7 days.`,
+    ...commandFix('The outcome of a call names its output. See the sessions:', 'sessions', 'list', '--all'),
+  }),
+  outputIsNoJson: () => ({
+    message: 'A saved output is printed as it is, so --output and --json cannot be used together.',
+    fix: 'Leave out --json.',
+  }),
   recordingUnavailable: () => ({ message: 'The recorded model could not be started.' }),
   turnFailed: () => ({ message: 'The turn failed.' }),
   turnCancelled: () => ({ message: 'Cancelled. The session was kept.' }),

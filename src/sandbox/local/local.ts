@@ -44,6 +44,12 @@ export function checkLocalWorkspace(workspace: string, options: LocalOptions): v
   checkWorkspace(workspace, withDefaults(options).stateDir)
 }
 
+/** How much of each stream the runner passes on. */
+function sentBytes({ onBytes, onOutput, maxLiveBytes, maxOutputBytes }: CheckedRequest): number {
+  if (onBytes) return Number.MAX_SAFE_INTEGER
+  return onOutput ? maxLiveBytes : maxOutputBytes
+}
+
 class LocalSandbox implements Sandbox {
   readonly kind = 'local'
   readonly diagnostics: readonly Diagnostic[]
@@ -127,7 +133,7 @@ class LocalSandbox implements Sandbox {
           stdin: checked.stdin,
           timeoutMs: checked.timeoutMs,
           graceMs: GRACE_MS,
-          maxOutputBytes: checked.onOutput ? checked.maxLiveBytes : checked.maxOutputBytes,
+          maxOutputBytes: sentBytes(checked),
         },
         { signal, onBytes: (stream, bytes) => output.add(stream, bytes) },
       )

@@ -3,6 +3,7 @@ import type { Events } from '../events.ts'
 import { checkEvent, checkLimit, checkName, checkNumber } from '../rules.ts'
 import type { Store } from '../store.ts'
 import { createMemoryApprovals } from './approvals.ts'
+import { createMemoryBlobReferences } from './blobs.ts'
 import { createMemoryLedger } from './ledger.ts'
 import { closeAbandoned, createMemoryLeases } from './leases.ts'
 import { addEvent, createRows, type Rows } from './rows.ts'
@@ -22,6 +23,7 @@ export function createMemoryStore(options: { readonly projectId: string; readonl
     ledger: createMemoryLedger(rows),
     approvals: createMemoryApprovals(rows),
     events: createMemoryEvents(rows),
+    blobs: createMemoryBlobReferences(rows),
     reclaim: async () => closeAbandoned(rows),
     close: async () => {},
   }

@@ -1,5 +1,6 @@
 import type { Call, CallState, LedgerEntry } from '../../kernel/index.ts'
 import type { Approval, RememberedApproval } from '../approvals.ts'
+import type { BlobReference } from '../blobs.ts'
 import type { NewEvent, StoredEvent } from '../events.ts'
 import type { Lease } from '../leases.ts'
 import { MESSAGES } from '../messages.ts'
@@ -39,6 +40,7 @@ export interface Rows {
   readonly approvals: Map<string, Approval>
   readonly remembered: Map<string, RememberedApproval>
   readonly leases: Map<string, Lease>
+  readonly blobs: Map<string, BlobReference>
   readonly events: StoredEvent[]
   readonly listeners: Set<(event: StoredEvent) => void>
   readonly last: { fence: number; event: number }
@@ -55,6 +57,7 @@ export function createRows(projectId: string, now: () => number): Rows {
     approvals: new Map(),
     remembered: new Map(),
     leases: new Map(),
+    blobs: new Map(),
     events: [],
     listeners: new Set(),
     last: { fence: 0, event: 0 },

@@ -1,21 +1,4 @@
-/** One step of the schema. Steps are only ever added; one that was released is never edited. */
-export interface Migration {
-  readonly version: number
-  readonly name: string
-  readonly statements: readonly string[]
-}
-
-/** The words in which the databases differ. */
-export interface Dialect {
-  readonly isSqlite: boolean
-  /** The type of a key that only grows and is never used twice, also after its row was removed. */
-  readonly counter: string
-  /** The type of a key that grows. */
-  readonly identity: string
-  readonly integer: string
-  /** The end of a table that refuses values of another type. */
-  readonly strict: string
-}
+import type { Dialect, Migration } from './dialect.ts'
 
 /** The steps of the schema, for both databases. */
 export function migrationsOf({ counter, identity, integer, strict, isSqlite }: Dialect): readonly Migration[] {
@@ -286,6 +269,28 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
         // Null for the sessions of before: they are listed with those of all scopes only.
         'alter table sessions add column scope text',
         'create index sessions_by_scope on sessions (project_id, scope)',
+      ],
+    },
+    {
+      version: 6,
+      name: 'what saved output is kept for',
+      statements: [
+        `create table blob_references (
+        seq ${counter},
+        project_id text not null,
+        id text not null,
+        digest text not null,
+        bytes ${integer} not null,
+        name text not null,
+        is_cut ${integer} not null,
+        call_id text,
+        session_id text,
+        created_at ${integer} not null,
+        expires_at ${integer},
+        unique (project_id, id)
+      )${strict}`,
+        'create index blob_references_by_digest on blob_references (project_id, digest)',
+        'create index blob_references_by_order on blob_references (project_id, seq)',
       ],
     },
   ]

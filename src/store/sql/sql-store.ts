@@ -1,5 +1,6 @@
 import type { Store } from '../store.ts'
 import { createSqlApprovals } from './approvals.ts'
+import { createSqlBlobReferences } from './blobs.ts'
 import { createSqlEvents } from './events.ts'
 import { createSqlLeases } from './leases.ts'
 import { createSqlLedger } from './ledger.ts'
@@ -19,6 +20,7 @@ export function createSqlStore(connection: Connection, projectId: string): Store
     ledger: createSqlLedger(scope),
     approvals: createSqlApprovals(scope),
     events: createSqlEvents(scope),
+    blobs: createSqlBlobReferences(scope),
     reclaim: () => scope.change(closeAbandoned),
     close: () => connection.close(),
   }

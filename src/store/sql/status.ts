@@ -2,7 +2,16 @@ import type { StoreStatus } from '../database.ts'
 import { type Schema, schemaState } from './migrate.ts'
 import type { Connection } from './scope.ts'
 
-const TABLES = ['sessions', 'session_messages', 'turns', 'ledger_entries', 'approvals', 'events', 'leases']
+const TABLES = [
+  'sessions',
+  'session_messages',
+  'turns',
+  'ledger_entries',
+  'approvals',
+  'events',
+  'leases',
+  'blob_references',
+]
 
 /** What both databases answer alike. */
 export async function readStatus(

@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/index.ts'
 import type { Store } from '../../store/index.ts'
 import { createFakeClock } from '../fake-clock.ts'
 import { approvalTests } from './approvals.ts'
+import { blobTests } from './blobs.ts'
 import { eventTests } from './events.ts'
 import { leaseTests } from './leases.ts'
 import { ledgerTests } from './ledger.ts'
@@ -32,6 +33,7 @@ export function storeContract(name: string, make: MakeStore): void {
     turnTests(open, clock)
     approvalTests(open, clock)
     eventTests(open, clock)
+    blobTests(open, clock)
     isolationTests(open, clock)
   })
 }

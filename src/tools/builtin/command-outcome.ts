@@ -4,6 +4,7 @@ import type { CommandResult } from '../../sandbox/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { type CommandFinding, fixOf, noteOf } from '../findings/index.ts'
 import { COMMANDS, failedBy, type Message } from '../messages.ts'
+import { describeSaved, type SavedOutput, savedRows } from '../saved-output.ts'
 import type { OwnedCommand } from './skill-commands.ts'
 
 interface Around {
@@ -11,19 +12,20 @@ interface Around {
   readonly limits: OutcomeLimits
   readonly owned: OwnedCommand
   readonly findings: readonly CommandFinding[]
+  /** The streams that are cut, kept whole. */
+  readonly saved: readonly SavedOutput[]
 }
 
 /** What the model, the person and the ledger get of a command. */
-export function toRan(result: CommandResult, { timeoutMs, limits, owned, findings }: Around): Outcome {
+export function toRan(result: CommandResult, { timeoutMs, limits, owned, findings, saved }: Around): Outcome {
   const stdout = headOf(result.stdout, limits)
   const stderr = headOf(result.stderr, limits)
-  const isOutCut = stdout.isCut || result.stdoutTruncated
-  const isErrorCut = stderr.isCut || result.stderrTruncated
+  const isCut = cutStreams(result, limits)
   const output: JsonObject = {
-    stdout: isOutCut ? stdout.text + CUT : stdout.text,
-    stderr: isErrorCut ? stderr.text + CUT : stderr.text,
+    stdout: isCut.stdout ? stdout.text + CUT : stdout.text,
+    stderr: isCut.stderr ? stderr.text + CUT : stderr.text,
   }
-  const cut = isOutCut || isErrorCut ? { truncated: true, truncation: truncationOf(result, limits) } : {}
+  const cut = isCut.stdout || isCut.stderr ? cutData(result, limits, saved) : undefined
   const notes = [...result.notes.map(toSafeLine), ...findings.map(noteOf)]
   const data: JsonObject = {
     exit_code: result.exitCode,
@@ -41,14 +43,14 @@ export function toRan(result: CommandResult, { timeoutMs, limits, owned, finding
     const fix = findings.filter(({ code }) => code === 'no-network').map(fixOf)[0]
     return failedBy(...ending(result, timeoutMs), { data, stats, ...(fix !== undefined && { fix }) })
   }
-  const more = cut.truncated ? [COMMANDS.cut()] : []
+  const more = cut ? [COMMANDS.cut(), ...saved.map(describeSaved)] : []
   const text = [
     `Exit code: ${result.exitCode}${result.exitCode === 0 ? '' : ' (the command reports a failure)'}`,
     ...blocks(output),
     ...more,
     ...notes.map((note) => `Note: ${note}`),
   ].join('\n')
-  return cut.truncated ? { type: 'partial', text, data, stats } : succeeded(text, data, { stats })
+  return cut ? { type: 'partial', text, data, stats } : succeeded(text, data, { stats })
 }
 
 function noteData(notes: readonly string[], findings: readonly CommandFinding[]): JsonObject {
@@ -71,12 +73,27 @@ function ownerData({ address, env }: OwnedCommand): JsonObject {
 /** Source: contracts §3.2. */
 const CUT = '\n... (output truncated)'
 
-function truncationOf(result: CommandResult, limits: OutcomeLimits): JsonObject {
-  const worst = result.stdoutBytes >= result.stderrBytes ? result.stdout : result.stderr
+/** Which streams are longer than what the model sees. */
+export function cutStreams(result: CommandResult, limits: OutcomeLimits): { stdout: boolean; stderr: boolean } {
   return {
-    ...toTruncation(headOf(worst, limits), limits),
+    stdout: result.stdoutTruncated || headOf(result.stdout, limits).isCut,
+    stderr: result.stderrTruncated || headOf(result.stderr, limits).isCut,
+  }
+}
+
+/** The envelope has one place for a cut: it is about the longer stream. `saved_output` has each. */
+function cutData(result: CommandResult, limits: OutcomeLimits, saved: readonly SavedOutput[]): JsonObject {
+  const longer = result.stdoutBytes >= result.stderrBytes ? 'stdout' : 'stderr'
+  const truncation = {
+    ...toTruncation(
+      headOf(result[longer], limits),
+      limits,
+      saved.find(({ name }) => name === longer),
+    ),
     original_bytes: Math.max(result.stdoutBytes, result.stderrBytes),
   }
+  const rows = savedRows(saved)
+  return { truncated: true, truncation, ...(rows.length > 0 && { saved_output: rows }) }
 }
 
 function blocks({ stdout, stderr }: JsonObject): string[] {

@@ -8,7 +8,7 @@ import {
   type ToolContext,
   toSafeLine,
 } from '../../kernel/index.ts'
-import type { CommandRequest, CommandResult } from '../../sandbox/index.ts'
+import type { CommandRequest, CommandResult, OnBytes } from '../../sandbox/index.ts'
 import type { OutcomeLimits } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { type CommandFinding, findingsOf } from '../findings/index.ts'
@@ -21,7 +21,8 @@ import {
   TARGET,
   WORKSPACE,
 } from '../services.ts'
-import { toRan } from './command-outcome.ts'
+import { OUTPUT_KEEPER, openStreams, type SavedOutput } from '../saved-output.ts'
+import { cutStreams, toRan } from './command-outcome.ts'
 import { commandDirectory } from './command-paths.ts'
 import { commandProblem } from './command-words.ts'
 import { NO_SKILLS, type OwnedCommand, SKILL_COMMANDS, type SkillCommands } from './skill-commands.ts'
@@ -70,14 +71,16 @@ export function createRunCommandTool(services: Services): Tool {
         ...network(context),
       }
       const { signal, onOutput, maxLiveBytes = 0 } = context
-      const result = await services.require(SANDBOX).run({ ...asked, onOutput, maxLiveBytes }, signal)
-      const shown = clean(result, services.get(REDACT_TEXT))
+      const run = (onBytes?: OnBytes): Promise<CommandResult> =>
+        services.require(SANDBOX).run({ ...asked, onOutput, maxLiveBytes, onBytes }, signal)
+      const limits = shownLimits(settings)
+      const { shown, saved } = await runKept(services, { context, limits, run })
       const found = explain(services, { command, workspace, cwd, result: shown, isConfined, owned })
       // More time does not help a command that waits for the network.
       const isSlow = shown.end === 'timeout' && !found.some(({ code }) => code === 'no-network')
       const limit = isSlow ? [timeLimit(timeoutMs, maxMs, settings)] : []
       const findings = [...owned.findings, ...limit, ...found]
-      return toRan(shown, { timeoutMs, limits: shownLimits(settings), owned, findings })
+      return toRan(shown, { timeoutMs, limits, owned, findings, saved })
     },
   })
 }
@@ -149,6 +152,28 @@ function shownLimits({ maxOutputBytes = DEFAULT_SHOWN_BYTES }: ExecutionSettings
 
 function network({ limits }: ToolContext): Pick<CommandRequest, 'networkDomains'> {
   return limits?.networkDomains === undefined ? {} : { networkDomains: limits.networkDomains }
+}
+
+/** Runs the command, and keeps the whole of a stream that is cut for the model. */
+async function runKept(
+  services: Services,
+  {
+    context,
+    limits,
+    run,
+  }: { context: ToolContext; limits: OutcomeLimits; run: (onBytes?: OnBytes) => Promise<CommandResult> },
+): Promise<{ readonly shown: CommandResult; readonly saved: readonly SavedOutput[] }> {
+  const keeper = services.get(OUTPUT_KEEPER)
+  const redactText = services.get(REDACT_TEXT)
+  if (!keeper) return { shown: clean(await run(), redactText), saved: [] }
+  const streams = openStreams(keeper, context)
+  try {
+    const shown = clean(await run(streams.write), redactText)
+    return { shown, saved: await streams.finish(cutStreams(shown, limits)) }
+  } catch (error) {
+    await streams.finish({ stdout: false, stderr: false })
+    throw error
+  }
 }
 
 /** Before anything is cut again: half a secret would not be known as one. */
