@@ -17,6 +17,7 @@ import {
 /** The rooms and what each may use, from the bottom up. A room is entered by its door, `index.ts`. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
+  files: [],
   net: ['kernel'],
   host: ['kernel'],
   format: ['kernel'],
@@ -26,8 +27,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   diagnose: ['kernel', 'catalog'],
   authorize: ['kernel'],
   store: ['kernel'],
-  sources: ['kernel', 'format'],
-  sandbox: ['kernel', 'host', 'format', 'sources'],
+  sources: ['kernel', 'files', 'format'],
+  sandbox: ['kernel', 'files', 'host', 'format', 'sources'],
   load: ['kernel', 'format', 'sources', 'catalog', 'diagnose'],
   tools: ['kernel', 'load', 'sandbox', 'catalog'],
   runtime: ['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],

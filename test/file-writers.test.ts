@@ -13,6 +13,7 @@ const FILE_WRITERS: Readonly<Record<string, string>> = {
   'src/cli/output.ts': 'writes to stdout and stderr',
   'src/cli/validation/rewrite-file.ts': 'writes the SKILL.md that --fix changes',
   'src/config/trust.ts': 'keeps which workspaces the user trusts',
+  'src/files/': 'contained work below an opened directory',
   'src/sandbox/': 'prepares, guards and cleans the places that commands work in',
   'src/store/blob-files/': 'keeps the bytes of blobs',
   'src/store/sqlite/connection.ts': 'makes the state file and its directory',

@@ -126,7 +126,11 @@ export const COMMANDS: readonly Command[] = [
     summary: 'make a new skill from the template',
     usage: '<name>',
     options: {
-      path: { type: 'string', value: 'DIR', help: 'folder of skills for the new one (default ./skills)' },
+      path: {
+        type: 'string',
+        value: 'DIR',
+        help: 'folder of skills for the new one (default skills/ of the workspace)',
+      },
       description: { type: 'string', value: 'TEXT', help: 'what the skill does and when to use it' },
       ...JSON_OPTION,
     },

@@ -2,6 +2,7 @@ import { type Catalog, shownName, shownText } from '../catalog/index.ts'
 import { type Skill, SKILL_FILE, stampText } from '../kernel/index.ts'
 import type { LeftOut } from '../sources/index.ts'
 import { expand } from './expand.ts'
+import { errorOf, MESSAGES } from './messages.ts'
 import { findSkill } from './not-found.ts'
 import { cancellable, type PlaceFiles, readWhole } from './read-whole.ts'
 import { readSkillFile, type SkillFile } from './skill-file.ts'
@@ -26,6 +27,8 @@ export interface LoadOptions {
   readonly turn?: SkillTurn
   /** Name or address of the skill whose instructions ask for this one; it must have been loaded in this turn. */
   readonly calledBy?: string | undefined
+  /** The only revision that may be loaded, as a tree digest; absent: the present one. */
+  readonly revision?: string | undefined
 }
 
 /** One file beside the SKILL.md. */
@@ -65,7 +68,7 @@ export interface Loader {
   /** What the skills that can be loaded are called by, in the order of the catalog. */
   names(): readonly string[]
   /**
-   * Reads a skill by name or `source/name`. Throws SKILL_NOT_FOUND, SKILL_INVALID, CONFLICT when it keeps changing meanwhile,
+   * Reads a skill by name or `source/name`. Throws SKILL_NOT_FOUND, SKILL_INVALID, CONFLICT when it keeps changing meanwhile or is not of `revision`,
    * LIMIT_EXCEEDED, PATH_OUTSIDE, CANCELLED, INVALID_ARGUMENT for a bad `calledBy` or a circle, and what placing it throws.
    */
   load(nameOrAddress: string, options?: LoadOptions): Promise<LoadedSkill>
@@ -87,6 +90,8 @@ export function createLoader(parts: LoaderParts): Loader {
     const { turn = { agentId: '' }, calledBy } = options
     const entry = stacks.enter(turn, stacked(skill, catalog()), callerIn(catalog(), calledBy))
     const { document, manifest, placed, stamp } = await readWhole(skill, place, options.signal)
+    if (options.revision !== undefined && options.revision !== manifest.treeDigest)
+      throw errorOf('CONFLICT', MESSAGES.otherRevision(shownName(skill)), { path: skill.directory })
     const baseDir = placed?.baseDir ?? skill.directory
     placedAt.set(skill.directory, baseDir)
     entry.loaded(baseDir, manifest.treeDigest)

@@ -44,6 +44,11 @@ export const MESSAGES = {
       `Skill '${name}' changes during reading (${toSafeLine(directory)}).`,
       'Try again when the program that writes to that directory is done.',
     ),
+  otherRevision: (name: string) =>
+    words(
+      `Skill '${name}' changed after a person agreed to load it, so it was not loaded.`,
+      'Load it again: the person is asked about the skill as it is now.',
+    ),
   outsideTurn: (caller: string, name: string) =>
     words(`Outside a turn '${caller}' cannot ask for '${name}'.`, 'Leave called_by out.'),
   callerNotLoaded: (caller: string, loaded: readonly string[]) =>

@@ -15,10 +15,14 @@ import type { CallOptions } from './types.ts'
 export async function decideCall(
   about: About,
   { broker, stacks, parts: { scope = '' } }: ProjectState,
-): Promise<{ readonly decision: Decision; readonly approval?: NewApproval & { readonly id: string } }> {
+): Promise<{
+  readonly decision: Decision
+  readonly approval?: NewApproval & { readonly id: string }
+  readonly isRemembered: boolean
+}> {
   const { agent, call, shown, skill, row } = about
   const decision = agent.decide(shown, skill)
-  if (decision.type !== 'ask') return { decision }
+  if (decision.type !== 'ask') return { decision, isRemembered: false }
   const command = shownCommand(shown)
   const asked = { agentPath: agent.path, tool: shown.tool, scope, skillDigest: row?.treeDigest }
   // A tool that wants a confirmation asks each time, and a command with a blanked secret may stand for another one.
@@ -27,11 +31,12 @@ export async function decideCall(
     JSON.stringify(call.arguments) === JSON.stringify(shown.arguments) &&
     !namesOtherSkill(about, command.command, stacks.loadedIn(call))
   if (canRemember && (await broker.isRemembered(asked, command)))
-    return { decision: allowed(decision, ASKED.remembered(decision.rule)) }
-  if (!broker.canAsk) return { decision: denied(decision, ASKED.noTerminal(decision.question)) }
+    return { decision: allowed(decision, ASKED.remembered(decision.rule)), isRemembered: true }
+  if (!broker.canAsk) return { decision: denied(decision, ASKED.noTerminal(decision.question)), isRemembered: false }
   const { prefix, ...whole } = command
   const approval = { id: newId(), agentPath: agent.path, ...whole, scope, canRemember, ttlMs: APPROVAL_MS }
-  return { decision, approval: canRemember && prefix !== undefined ? { ...approval, prefix } : approval }
+  const offered = canRemember && prefix !== undefined ? { ...approval, prefix } : approval
+  return { decision, approval: offered, isRemembered: false }
 }
 
 /** Whether the text names files of a skill that the call does not name: no revision of it would be recorded with the answer. */

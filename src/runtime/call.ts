@@ -1,5 +1,5 @@
 /** One call, top to bottom: check -> redact -> decide -> record (-> ask -> decide again -> record) -> load -> run -> redact -> bound -> record. */
-import { type Call, type Decision, failed, type Outcome, redactOutput } from '../kernel/index.ts'
+import { type Decision, failed, type Outcome, redactOutput } from '../kernel/index.ts'
 import type { StoredMessage } from '../store/index.ts'
 import { runTool } from '../tools/index.ts'
 import { decideAfterAsking, decideCall } from './asking.ts'
@@ -24,7 +24,7 @@ export async function runCall(
   const { call, shown } = about
 
   // decide
-  const { decision: first, approval } = await decideCall(about, project)
+  const { decision: first, approval, isRemembered } = await decideCall(about, project)
 
   // record, before anybody is asked and before anything runs; a refused call ends here in one write
   const lease = await agent.lease()
@@ -54,7 +54,7 @@ export async function runCall(
   if (approval) await ledger.start(call.id, decision, lease)
 
   // load and run: loading a skill is what the skill tools do
-  const ran = await run(agent, project, { call, decision, options })
+  const ran = await run(about, project, { decision, options, isAgreed: approval !== undefined || isRemembered })
 
   // redact, bound, record
   const outcome = await toRecord(project, call, ran)
@@ -81,11 +81,16 @@ function unreadable(problem: string | undefined): Outcome | undefined {
 
 /** Runs the tool within the limits of the decision. */
 async function run(
-  { registry }: CallingAgent,
+  { agent: { registry }, call, row }: About,
   { parts, secrets }: ProjectState,
-  given: { readonly call: Call; readonly decision: Decision; readonly options: CallOptions & { signal: AbortSignal } },
+  given: {
+    readonly decision: Decision
+    readonly options: CallOptions & { readonly signal: AbortSignal }
+    /** True when a person agreed, now or earlier: to this revision of the skill only. */
+    readonly isAgreed: boolean
+  },
 ): Promise<{ readonly outcome: Outcome; readonly notes: readonly string[] }> {
-  const { call, decision, options } = given
+  const { decision, options, isAgreed } = given
   const tool = registry.get(call.tool)
   if (!tool) return { outcome: failed('NOT_FOUND', REFUSALS.noTool(call.tool).message), notes: [] }
   const { id: callId, projectId, agentId, sessionId, turnId, origin } = call
@@ -94,6 +99,7 @@ async function run(
     ...{ callId, projectId, agentId, sessionId, turnId, origin },
     services: registry.services,
     limits: decision.limits,
+    agreedRevision: isAgreed ? row?.treeDigest : undefined,
     signal: options.signal,
     onOutput: output?.onOutput,
     maxLiveBytes: options.maxLiveBytes,

@@ -201,3 +201,15 @@ test('list says how to trust a workspace whose skills are untrusted, and names t
   await place.run(['trust', '--yes'])
   assert.doesNotMatch((await place.run(['skills', 'list'])).stderr, /untrusted/)
 })
+
+test('a skill that is made below the workspace goes where list finds it', async (t) => {
+  const place = new Place(t)
+  const below = join(place.workspace, 'docs/deep')
+  mkdirSync(below, { recursive: true })
+  mkdirSync(join(place.workspace, '.git'))
+  const made = await place.run(['skills', 'init', 'made-below', '--description', 'Made below.'], { cwd: below })
+  assert.equal(made.code, 0, made.stderr)
+  assert.ok(existsSync(join(place.workspace, 'skills/made-below/SKILL.md')))
+  const { stderr } = await place.run(['skills', 'list'], { cwd: below })
+  assert.match(stderr, /^\d untrusted: .*made-below/m)
+})

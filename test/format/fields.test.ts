@@ -189,3 +189,16 @@ test('a repaired value comes with the sign that broke it', () => {
   assert.equal(reason('[WIP] it'), 'Text follows a ] that ends the value in YAML.')
   assert.equal(reason('@somebody does it'), 'A value without quotes begins with @, which is syntax in YAML.')
 })
+
+test('a comma that is missing behind a bracket is named', () => {
+  for (const [metadata, sign] of [
+    ['{"nexus": {"requires": {"bins": ["sh"]} "os": ["linux"]}}', '}'],
+    ['{a: [sh] b: c}', ']'],
+  ]) {
+    const [found] = parse(WITH(`metadata: ${metadata}`)).diagnostics
+    assert.deepEqual(
+      [found?.message, found?.fix],
+      [`A comma is missing after the ${sign}.`, `Write a comma after the ${sign}.`],
+    )
+  }
+})

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
 import { type Layer, parsePolicy } from '../../src/authorize/index.ts'
 import { isNexusError, type JsonObject } from '../../src/kernel/index.ts'
@@ -217,56 +216,6 @@ test('policy that changed while a person was asked counts: it is decided again',
   await runtime.approvals.answer(id, { isAllowed: true, by: 'ada' })
   assert.match(wordsOf((await asking).outcome), /taken away/)
   assert.deepEqual(ran(), [])
-})
-
-test('a skill that changed while a person was asked is not loaded: the answer was about another revision', async (t) => {
-  const shop = workshop(t)
-  const file = shop.write('alpha')
-  const agents = [{ id: 'main', policy: parsePolicy({ ask: ['load_skill'] }).rules }]
-  const runtime = await shop.open({ agents, waitForAnswers: true })
-  const load = () => callOf(runtime, { tool: 'load_skill', arguments: { skill_name: 'alpha' }, sessionId: 's1' })
-  const changed = load()
-  const { id } = await question(runtime)
-  writeFileSync(file, '---\nname: alpha\ndescription: Does alpha.\n---\nOther text.\n')
-  await runtime.approvals.answer(id, { isAllowed: true, by: 'ada' })
-  const { outcome, entry } = await changed
-  assert.match(wordsOf(outcome), /The skill changed while a person was asked/)
-  assert.deepEqual([entry.state, codeOf(outcome)], ['denied', 'PERMISSION_DENIED'])
-  const unchanged = load()
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada' })
-  assert.equal(codeOf((await unchanged).outcome), 'success')
-})
-
-test('a command that names files of a skill without skill_name is asked about each time', async (t) => {
-  const shop = workshop(t)
-  shop.write('alpha')
-  const agents = [{ id: 'main', policy: parsePolicy({ ask: ['run_command'] }).rules }]
-  const sandbox = createScriptedSandbox({})
-  const runtime = await shop.open({ agents, sandbox, workspace: shop.root, waitForAnswers: true })
-  const agent = runtime.openAgent({ sessionId: 's1' })
-  await agent.call({ tool: 'load_skill', arguments: { skill_name: 'alpha' } })
-  const placed = agent.loadedSkills()[0]?.baseDir ?? assert.fail('alpha is not loaded')
-  for (const [args, canRemember] of [
-    [{ command: `bash ${placed}/go.sh` }, false],
-    [{ command: 'bash ./alpha/go.sh' }, false],
-    [{ command: 'bash go.sh', cwd: 'alpha' }, false],
-    [{ command: 'cd alpha && bash go.sh' }, false],
-    [{ command: "pushd -- 'alpha'; bash go.sh" }, false],
-    [{ command: 'make --directory=alpha' }, false],
-    [{ command: 'cd alphabet && bash go.sh' }, true],
-    [{ command: `bash ${placed}/go.sh`, skill_name: 'alpha' }, true],
-    [{ command: 'make alpha' }, true],
-  ] as const) {
-    const asking = agent.call({ tool: 'run_command', arguments: args })
-    const approval = await question(runtime)
-    await runtime.approvals.answer(approval.id, { isAllowed: false, by: 'ada' })
-    await asking
-    assert.deepEqual(
-      [approval.canRemember, approval.skillDigest !== undefined],
-      [canRemember, 'skill_name' in args],
-      approval.command,
-    )
-  }
 })
 
 test('a call of an agent is recorded as that agent, with the revision of its skill', async (t) => {

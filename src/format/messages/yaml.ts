@@ -4,8 +4,8 @@ import { shown, type Words, write } from './words.ts'
 export type SyntaxFault =
   | { readonly kind: 'quote'; readonly quote: string }
   | { readonly kind: 'bracket'; readonly opener: string; readonly closer: string; readonly isOpen: boolean }
-  /** The sign with which the value begins, or after which YAML ends it. */
-  | { readonly kind: 'begins' | 'follows'; readonly sign: string }
+  /** The sign with which the value begins, after which YAML ends it, or after which a comma is missing. */
+  | { readonly kind: 'begins' | 'follows' | 'comma'; readonly sign: string }
   | { readonly kind: 'separators' | 'indent' | 'tab' | 'escape' | 'colon' | 'list-on-line' | 'header' | 'value' }
   /** A line that is not `key: value`; with the line to type when it is near to one. */
   | { readonly kind: 'line'; readonly right?: string; readonly isText?: boolean }
@@ -33,6 +33,8 @@ function syntaxWords(fault: SyntaxFault): readonly [message: string, fix: string
         'A comma, a colon or a quote is missing or too many between brackets.',
         'Check the text before this place, or write one key a line without brackets.',
       ]
+    case 'comma':
+      return [`A comma is missing after the ${fault.sign}.`, `Write a comma after the ${fault.sign}.`]
     case 'line':
       if (fault.right !== undefined) return ['The line is not "key: value".', write(fault.right)]
       return fault.isText === true

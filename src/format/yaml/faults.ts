@@ -45,7 +45,16 @@ function faultOf(
 /** Text goes on where the value has ended: behind a quote or a bracket. */
 function textBehind(before: string): SyntaxFault {
   const sign = before.trimEnd().at(-1) ?? ''
-  return /["'\]}]/.test(sign) ? { kind: 'follows', sign } : { kind: 'value' }
+  if (!/["'\]}]/.test(sign)) return { kind: 'value' }
+  return { kind: isBetweenBrackets(before) ? 'comma' : 'follows', sign }
+}
+
+/** Whether the value of the last key at the margin has an open bracket there. */
+function isBetweenBrackets(before: string): boolean {
+  const start = Math.max(0, ...[...before.matchAll(/^[\w.-]+[ \t]*:/gm)].map(({ index, 0: key }) => index + key.length))
+  const quoted = /"(?:\\.|[^"\\])*"|'[^']*'/g
+  const signs = before.slice(start).replace(quoted, '')
+  return (signs.match(/[[{]/g) ?? []).length > (signs.match(/[\]}]/g) ?? []).length
 }
 
 /** A bracket that is not closed is reported where it opens, not where the text ends. */

@@ -20,6 +20,10 @@ export interface LocalOptions {
   readonly mirror?: Partial<MirrorLimits>
   /** Default a mirror. `direct`: the workspace itself, for a normal user whose workspace is too large to mirror; root always has a mirror. */
   readonly workspaceMode?: 'auto' | 'mirror' | 'direct'
+  /** Absolute paths that commands do not change where they are in a workspace, with all below them. */
+  readonly protectedPaths?: readonly string[]
+  /** Protected names that the user opened for commands, such as `skills`. */
+  readonly writableNames?: readonly string[]
   /** Directories in which bubblewrap, socat and ripgrep are searched for; default the system's. */
   readonly programDirectories?: readonly string[]
   /** `LANG` and `TZ` of commands; default `C.UTF-8` and `UTC`. */
@@ -36,6 +40,8 @@ export interface LocalSettings {
   readonly limits: CommandLimits
   readonly mirror: MirrorLimits
   readonly mirrored: boolean
+  readonly protectedPaths: readonly string[]
+  readonly writableNames: readonly string[]
   readonly programDirectories: readonly string[]
   readonly language: string
   readonly timeZone: string
@@ -59,6 +65,8 @@ export function withDefaults(options: LocalOptions): LocalSettings {
     programDirectories: SYSTEM_PATH,
     language: 'C.UTF-8',
     timeZone: 'UTC',
+    protectedPaths: [],
+    writableNames: [],
     ...given(options),
     projectId: options.projectId,
     isRoot,

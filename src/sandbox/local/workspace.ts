@@ -1,10 +1,12 @@
 /** workspace: prepares a workspace for one command and takes the result back, directly or through a mirror. */
 import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
 import { errorMessage, makeDirectory, toSafeLine } from '../../kernel/index.ts'
 import type { Guarded } from '../guard/clean.ts'
+import { followPlaces } from '../guard/followed.ts'
 import { listProtected } from '../guard/look.ts'
+import { type ProtectedPlaces, Protection } from '../guard/protected.ts'
 import { NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
 import { MAX_DEPTH, Tree } from '../guard/tree.ts'
 import { contains } from '../request.ts'
@@ -25,6 +27,17 @@ const SYSTEM_PLACES = [
   '/usr/bin', '/usr/sbin', '/usr/lib', '/usr/lib64', '/usr/libexec', '/usr/share', '/usr/include', '/usr/local/bin', '/usr/local/sbin',
   '/usr/local/lib', '/etc', '/bin', '/sbin', '/lib', '/lib64', '/boot', '/dev', '/proc', '/sys', '/run',
 ] // oxfmt-ignore
+
+const NONE: ProtectedPlaces = { paths: [], writable: [] }
+
+/** The places of one workspace: of the paths that the host uses, those inside it. */
+export function placesIn(
+  workspace: string,
+  { protectedPaths, writableNames }: Pick<LocalSettings, 'protectedPaths' | 'writableNames'>,
+): ProtectedPlaces {
+  const inside = protectedPaths.filter((path) => path !== workspace && contains(workspace, path))
+  return { paths: inside.map((path) => relative(workspace, path)), writable: writableNames }
+}
 
 /** A workspace that a command can work in now. */
 export interface Entered {
@@ -68,18 +81,28 @@ function homesOfUser(): string[] {
 /** Uses the workspace itself: what is protected and exists is read-only; what appears under a protected name the runner removes. */
 export async function enterDirectly(
   workspace: string,
-  { maxEntries = MAX_LOOKED_AT, signal }: { maxEntries?: number; signal?: AbortSignal | undefined } = {},
+  {
+    places = NONE,
+    maxEntries = MAX_LOOKED_AT,
+    signal,
+  }: { places?: ProtectedPlaces; maxEntries?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<Entered> {
   const tree = new Tree(workspace)
   try {
-    const { found, closed, isComplete } = await listProtected(tree, { maxEntries, signal })
+    const protection = new Protection(places)
+    const { found, closed, repositories, isComplete } = await listProtected(tree, { protection, maxEntries, signal })
     if (!isComplete) {
       throw sandboxError(REQUESTS.tooLargeToProtect(maxEntries, MAX_DEPTH))
     }
+    const followed = followPlaces(workspace, found)
+    const all = { ...places, paths: [...places.paths, ...followed] }
     return {
       mount: { source: workspace, path: workspace },
-      readOnly: found.map((path) => join(workspace, path)),
-      guard: { workspace, mode: statSync(workspace).mode & 0o777, found, closed },
+      readOnly: [...found, ...followed].map((path) => join(workspace, path)),
+      guard: {
+        ...{ workspace, mode: statSync(workspace).mode & 0o777 },
+        ...{ found: [...found, ...followed], closed, repositories, places: all },
+      },
       leave: () => Promise.resolve([]),
     }
   } finally {
@@ -141,7 +164,13 @@ export class Mirrors {
     makeDirectory(this.#liveDirectory, { mkdirSync, statSync })
     const directory = identityDirectory(mkdtempSync(join(this.#liveDirectory, 'mirror-')), identity)
     const owner = this.#settings.isRoot ? identity : undefined
-    return new Mirror({ workspace, directory, owner, limits: this.#settings.mirror })
+    return new Mirror({
+      workspace,
+      directory,
+      owner,
+      limits: this.#settings.mirror,
+      places: placesIn(workspace, this.#settings),
+    })
   }
 }
 

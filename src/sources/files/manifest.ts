@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { type OpenedFile, openRoot } from '../../files/index.ts'
 import { treeDigest } from '../../format/index.ts'
 import {
   compareUtf8,
@@ -9,9 +10,8 @@ import {
   type Skill,
   SKILL_FILE,
 } from '../../kernel/index.ts'
-import { openRoot } from './beneath.ts'
-import { type ContainedFile, pathParts, readContained, type ReadContainedOptions } from './contained.ts'
-import type { OpenedFile } from './open.ts'
+import { type ContainedFile, partsOfFile, readContained, type ReadContainedOptions } from './contained.ts'
+import { withSkillFailures } from './failures.ts'
 import { type LeftOut, type ReadManifestOptions, type Walked, walkFiles } from './walk-files.ts'
 
 /** Where a skill lies. */
@@ -62,7 +62,8 @@ export async function readOfSkill(
   relativePath: string,
   options: ReadContainedOptions,
 ): Promise<ContainedFile> {
-  if (linkedTo === undefined || pathParts(relativePath).join('/') !== SKILL_FILE) {
+  const asked = await withSkillFailures(() => partsOfFile(relativePath).join('/'))
+  if (linkedTo === undefined || asked !== SKILL_FILE) {
     return readContained(directory, relativePath, options)
   }
   stillLeadsThere(directory, linkedTo)
@@ -72,7 +73,7 @@ export async function readOfSkill(
 
 function openLinked(directory: string, linkedTo: string): OpenedFile {
   stillLeadsThere(directory, linkedTo)
-  const beside = openRoot(dirname(linkedTo))
+  const beside = openRoot(dirname(linkedTo), { isReal: true })
   try {
     return beside.file(basename(linkedTo))
   } finally {

@@ -1,5 +1,15 @@
 import { closeSync, type Stats } from 'node:fs'
 import {
+  bytesOf,
+  type Directory,
+  type Holding,
+  kindOf,
+  listNames,
+  type OpenedFile,
+  openRoot,
+  readInto,
+} from '../../files/index.ts'
+import {
   compareUtf8,
   createSha256,
   isNexusError,
@@ -8,8 +18,7 @@ import {
   SKILL_FILE,
 } from '../../kernel/index.ts'
 import { createPace, type Pace } from '../pace.ts'
-import { type Holding, type OpenDirectory, openRoot } from './beneath.ts'
-import { kindOf, type OpenedFile, readInto } from './open.ts'
+import { asSkillFailure } from './failures.ts'
 
 /** Limits of a skill's files. Source: reference/security §2.3, contracts §2.5. */
 export const MANIFEST_LIMITS = {
@@ -85,9 +94,10 @@ export async function walkFiles(directory: string, options: WalkOptions): Promis
   const { files, leftOut } = walk
   try {
     await walk.pace()
-    await addDirectory(walk, openRoot(directory, options.holding), { prefix: '', depth: 0 })
+    await addDirectory(walk, openRoot(directory, { isReal: true, holding: options.holding }), { prefix: '', depth: 0 })
     return { files, leftOut }
-  } catch (error) {
+  } catch (cause) {
+    const error = asSkillFailure(cause)
     if (!isNexusError(error) || error.code === 'CANCELLED') throw error
     return { files, leftOut, problem: error }
   }
@@ -95,11 +105,12 @@ export async function walkFiles(directory: string, options: WalkOptions): Promis
 
 async function addDirectory(
   walk: Walk,
-  directory: OpenDirectory,
+  directory: Directory,
   { prefix, depth }: { prefix: string; depth: number },
 ): Promise<void> {
   try {
-    for (const name of directory.names().sort(compareUtf8)) {
+    const { entries } = await listNames(directory, { pace: walk.pace })
+    for (const name of entries.map((entry) => entry.name).sort(compareUtf8)) {
       if (LEFT_OUT.has(name)) continue
       const path = `${prefix}${name}`
       checkPath(walk, path, name)
@@ -166,6 +177,7 @@ async function addContents(walk: Walk, path: string, { fd, stats }: OpenedFile):
 }
 
 function checkPath(walk: Walk, path: string, name: string): void {
+  if (!name.isWellFormed()) throw notUtf8(`${walk.root}/${path}`, name)
   if (/[\p{Cc}\\]/u.test(name)) {
     throw new NexusError(
       'SKILL_INVALID',
@@ -179,6 +191,16 @@ function checkPath(walk: Walk, path: string, name: string): void {
       fix: 'give it and the directories around it shorter names',
     })
   }
+}
+
+function notUtf8(path: string, name: string): NexusError {
+  const directory = path.slice(0, -name.length - 1)
+  const shown = Buffer.from(bytesOf(name)).toString('latin1')
+  return new NexusError(
+    'SKILL_INVALID',
+    `${JSON.stringify(directory)} holds a file whose name is not UTF-8: ${JSON.stringify(shown)}`,
+    { path: directory, fix: 'rename the file' },
+  )
 }
 
 function countOne(walk: Walk): void {

@@ -9,12 +9,13 @@ export const CALLED_BY = {
 
 /** What a loader needs to know of who asks, and in which turn. */
 export function callingOptions(args: JsonObject, context: ToolContext): LoadOptions {
-  const { agentId, sessionId, turnId, signal } = context
+  const { agentId, sessionId, turnId, signal, agreedRevision } = context
   const calledBy = typeof args.called_by === 'string' ? args.called_by : ''
   return {
     signal,
     turn: { agentId, sessionId, turnId },
     calledBy: calledBy.trim() === '' ? undefined : calledBy,
+    revision: agreedRevision,
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { loadConfig } from '../../../config/index.ts'
 import { makeDirectory, type NexusError, SKILL_FILE, toSafeLine } from '../../../kernel/index.ts'
 import { packageRoot } from '../../../local/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
@@ -16,7 +17,10 @@ const RESERVED = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$/
 export async function initSkill(invocation: Invocation): Promise<number> {
   const { terminal, cwd } = invocation
   const name = checkName(invocation.positionals[0])
-  const directory = resolve(cwd, stringFlag(invocation, 'path') ?? 'skills', name)
+  const path = stringFlag(invocation, 'path')
+  // Where `nexus skills list` finds it, also from a directory below the workspace.
+  const parent = path === undefined ? join((await loadConfig(invocation)).workspace.directory, 'skills') : path
+  const directory = resolve(cwd, parent, name)
   const file = join(directory, SKILL_FILE)
   const described = stringFlag(invocation, 'description')
   create(directory, file, fill(name, described))
@@ -26,8 +30,8 @@ export async function initSkill(invocation: Invocation): Promise<number> {
   }
   terminal.line(NOTES.made(terminal.shortPath(file)))
   const inside = relative(cwd, directory)
-  const path = inside === '' ? '.' : inside.startsWith('..') ? directory : inside
-  terminal.note(NOTES.fillIn(described !== undefined, terminal.commandLine(['skills', 'validate', path])))
+  const typed = inside === '' ? '.' : inside.startsWith('..') ? directory : inside
+  terminal.note(NOTES.fillIn(described !== undefined, terminal.commandLine(['skills', 'validate', typed])))
   return 0
 }
 

@@ -1,5 +1,4 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
-import type { FileStamp } from '../../kernel/index.ts'
 
 // Not defined on every system; 0 changes nothing there, and the checks after opening still hold.
 const {
@@ -27,18 +26,23 @@ const WITHOUT_WAITING = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY
  * Opens for reading without ever waiting (FIFO, terminal) and without following a link at the end of the path. What it is must be looked
  * at before anything is read: reading from a device or a FIFO may have effects.
  */
-export function openUnseen(path: string): number {
+export function openUnseen(path: string | Buffer): number {
   return openSync(path, WITHOUT_WAITING)
 }
 
 /** The same, with what it is. */
-export function openWithoutWaiting(path: string): OpenedFile {
+export function openWithoutWaiting(path: string | Buffer): OpenedFile {
   return opened(openUnseen(path))
 }
 
 /** Opens a directory; a link at the end of the path is not followed (on macOS: nowhere in it). */
-export function openDirectoryOnly(path: string): OpenedFile {
+export function openDirectoryOnly(path: string | Buffer): OpenedFile {
   return opened(openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOFOLLOW | O_NOFOLLOW_ANY))
+}
+
+/** The same, following links: for a root, which its user named. */
+export function openRootDirectory(path: string | Buffer): OpenedFile {
+  return opened(openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK))
 }
 
 function opened(fd: number): OpenedFile {
@@ -58,10 +62,6 @@ export function kindOf(stats: Stats): string {
   if (stats.isFIFO()) return 'a FIFO'
   if (stats.isSocket()) return 'a socket'
   return 'a device'
-}
-
-export function stampOf(stats: Stats): FileStamp {
-  return { mtimeMs: stats.mtimeMs, size: stats.size, inode: stats.ino }
 }
 
 /**

@@ -1,0 +1,17 @@
+/**
+ * files: work on files below one opened directory: read, write, list, walk, copy, remove, in bytes and without following a link.
+ * It imports nothing but Node, as it is staged with the runner of the sandbox.
+ */
+export { codeOf, FileError, isAbsence, isClosed } from './errors.ts'
+export { Directory, type Holding, type Owner } from './directory.ts'
+export { type Kind, kindOfEntry, listNames, type ListOptions, type Named } from './list.ts'
+export { below, bytesOf, nameOf, pathParts } from './names.ts'
+export { kindOf, openUnseen, type OpenedFile, readInto } from './open.ts'
+export { isOwnerGone, ownerToken, processStat } from './owner.ts'
+export { createPace, type Pace, paceOf, yieldToEventLoop } from './pace.ts'
+export { readAll } from './read.ts'
+export { removeBelow, type Removed, type RemoveOptions } from './remove.ts'
+export { openRoot, type RootOptions } from './root.ts'
+export { type Entry, entryIn, type FileRead, Tree } from './tree.ts'
+export { type Met, type StoppedBy, walk, type WalkLimits, type WalkOptions } from './walk.ts'
+export { appendFile, copyFile, type CopyOptions, partName, partState, writeFile, type WriteOptions } from './write.ts'

@@ -1,0 +1,30 @@
+/** Longest stretch of synchronous work, so that a server's event loop stays alive. */
+const SLICE_MS = 4
+
+/** Lets other work run in between: call it after every item, and await what it returns when it returns something. */
+export type Pace = () => Promise<void> | undefined
+
+/** A pace. `check` is called each time, and ends the work by throwing. */
+export function createPace(check?: () => void): Pace {
+  let since = performance.now()
+  return () => {
+    check?.()
+    if (performance.now() - since < SLICE_MS) return undefined
+    return yieldToEventLoop().then(() => {
+      check?.()
+      since = performance.now()
+    })
+  }
+}
+
+/** Lets timers, I/O and other waiting callbacks run once. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise<void>((resolve) => {
+    setImmediate(resolve)
+  })
+}
+
+/** A pace that ends with the signal, whose reason it throws. */
+export function paceOf(signal: AbortSignal | undefined): Pace {
+  return createPace(signal && (() => signal.throwIfAborted()))
+}

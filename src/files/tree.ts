@@ -1,0 +1,194 @@
+import { closeSync } from 'node:fs'
+import { Chain } from './chain.ts'
+import type { Directory, Owner } from './directory.ts'
+import { codeOf, isAbsence } from './errors.ts'
+import { type Kind, kindOfEntry, listNames, type ListOptions, type Named } from './list.ts'
+import type { Pace } from './pace.ts'
+import { readAll } from './read.ts'
+import { removeBelow, type Removed, type RemoveOptions } from './remove.ts'
+import { openRoot, type RootOptions } from './root.ts'
+import { type StoppedBy, walk, type WalkOptions } from './walk.ts'
+import { appendFile, copyFile, type CopyOptions, writeFile, type WriteOptions } from './write.ts'
+
+/** What lies at a path. */
+export interface Entry {
+  readonly kind: Kind
+  /** Changes whenever content, mode or place changes; of a directory only with its mode. */
+  readonly stamp: string
+  readonly size: number
+  /** Permission bits without setuid, setgid and sticky. */
+  readonly mode: number
+  /** Text of a link. */
+  readonly target?: string
+}
+
+/** A file's bytes, and what it was when it was opened. */
+export interface FileRead {
+  readonly bytes: Uint8Array
+  readonly size: number
+  readonly mode: number
+}
+
+/**
+ * One directory and all below it, by paths: relative, with forward slashes, as `pathParts` and `walk` give them; `''` is the directory itself.
+ * Bytes of names that are not UTF-8 are U+DC80 to U+DCFF in them. No step follows a link, so nothing outside is read or changed.
+ * It remembers where it was last, so steps that are near each other cost little. Await a step before the next. Close it after use.
+ */
+export class Tree {
+  readonly #root: Directory
+  readonly #chain: Chain
+
+  /** The root is opened as by `openRoot`. Throws FileError, as every method. */
+  constructor(path: string, options?: RootOptions) {
+    this.#root = openRoot(path, options)
+    this.#chain = new Chain(this.#root)
+  }
+
+  close(): void {
+    this.#chain.close()
+    this.#root.close()
+  }
+
+  /** Entries of a directory, unsorted. */
+  async list(path: string, options?: ListOptions): Promise<{ entries: Named[]; isComplete: boolean }> {
+    return listNames(this.#at(path), options)
+  }
+
+  /** Visits everything below the root. Other steps may be taken meanwhile. */
+  walk(options: WalkOptions): Promise<StoppedBy> {
+    return walk(this.#root, options)
+  }
+
+  /** What lies at `path`; undefined when nothing does, or when the way to it is not made of directories. */
+  entry(path: string): Entry | undefined {
+    try {
+      const { directory, name } = this.#around(path)
+      return entryIn(directory, name)
+    } catch (error) {
+      if (isAbsence(error)) return undefined
+      throw error
+    }
+  }
+
+  /** Uid and gid of a directory. */
+  ownerOf(path: string): Owner {
+    const { uid, gid } = this.#at(path).stats()
+    return { uid, gid }
+  }
+
+  /** A regular file. Throws ENOENT, ELOOP, EISDIR, ENXIO for a FIFO, socket or device, EFBIG for more than `maxBytes`. */
+  async read(path: string, options: { readonly maxBytes: number; readonly pace?: Pace }): Promise<FileRead> {
+    const { directory, name } = this.#around(path)
+    const file = directory.file(name)
+    try {
+      const { size, mode } = file.stats
+      return { bytes: await readAll(file, path, options), size, mode: mode & 0o777 }
+    } finally {
+      closeSync(file.fd)
+    }
+  }
+
+  /** See `writeFile`. With `makesParents`, directories on the way that are missing are made, with mode 777 without the umask. */
+  async write(
+    path: string,
+    options: WriteOptions & { readonly bytes: Uint8Array; readonly makesParents?: boolean },
+  ): Promise<void> {
+    const { directory, name } = this.#around(path, options.makesParents)
+    await writeFile(directory, name, options)
+  }
+
+  /** See `appendFile`. */
+  async append(path: string, options: { readonly bytes: Uint8Array; readonly pace?: Pace }): Promise<void> {
+    const { directory, name } = this.#around(path)
+    await appendFile(directory, name, options)
+  }
+
+  /** Copies a file of another tree; see `copyFile`. `to` is its path here, by default the same. */
+  async copyFrom(source: Tree, path: string, options: CopyOptions & { readonly to?: string }): Promise<void> {
+    const { directory, name } = source.#around(path)
+    const from = directory.file(name)
+    try {
+      const target = this.#around(options.to ?? path)
+      await copyFile(target.directory, target.name, { ...options, from })
+    } finally {
+      closeSync(from.fd)
+    }
+  }
+
+  makeDirectory(path: string, options: { readonly mode: number; readonly owner?: Owner | undefined }): void {
+    const { directory, name } = this.#around(path)
+    directory.makeDirectory(name, options)
+  }
+
+  makeLink(path: string, target: string): void {
+    const { directory, name } = this.#around(path)
+    directory.makeLink(name, target)
+  }
+
+  /** Removes a file, a link or an empty directory. */
+  remove(path: string, kind: Kind): void {
+    const { directory, name } = this.#around(path)
+    if (kind === 'directory') directory.removeDirectory(name)
+    else directory.unlink(name)
+  }
+
+  /** Removes whatever lies at `path`, with all below it; see `removeBelow`. */
+  async removeAll(path: string, options?: RemoveOptions): Promise<Removed> {
+    try {
+      const { directory, name } = this.#around(path)
+      return await removeBelow(directory, name, options)
+    } catch (error) {
+      if (isAbsence(error)) return { entries: 0, failures: [], stoppedBy: undefined, isGone: true }
+      throw error
+    }
+  }
+
+  /** Gives a directory of ours the mode that lets us in. */
+  openUp(path: string): void {
+    const { directory, name } = this.#around(path)
+    directory.setMode(name, 0o700)
+  }
+
+  /** Gives what lies at `path` another name in its directory, in one step. What has that name is replaced. */
+  rename(path: string, to: string): void {
+    const { directory, name } = this.#around(path)
+    directory.rename(name, to)
+  }
+
+  #at(path: string): Directory {
+    return this.#chain.goTo(path === '.' ? '' : path)
+  }
+
+  /** The directory that `path` lies in. The chain ends there, so what is below is opened anew next time. */
+  #around(path: string, makesParents = false): { directory: Directory; name: string } {
+    const slash = path.lastIndexOf('/')
+    const above = slash < 0 ? '' : path.slice(0, slash)
+    const name = path.slice(slash + 1)
+    if (!makesParents) return { directory: this.#at(above), name }
+    for (const [index, part] of above.split('/').entries()) {
+      if (part !== '') makeOne(this.#at(above.split('/').slice(0, index).join('/')), part)
+    }
+    return { directory: this.#at(above), name }
+  }
+}
+
+function makeOne(directory: Directory, name: string): void {
+  try {
+    if (!directory.look(name)) directory.makeDirectory(name, {})
+  } catch (error) {
+    // Somebody else made it at the same time; when it is no directory, entering it says so.
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+}
+
+/** What a name in a directory is; undefined when it is not there. */
+export function entryIn(directory: Directory, name: string): Entry | undefined {
+  const found = directory.lookExactly(name)
+  if (!found) return undefined
+  const kind = kindOfEntry(found)
+  const mode = Number(found.mode & 0o777n)
+  if (kind === 'directory') return { kind, stamp: `d${mode}`, size: 0, mode }
+  const stamp = `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}:${found.mode}`
+  const entry = { kind, stamp, size: Number(found.size), mode }
+  return kind === 'link' ? { ...entry, target: directory.linkText(name) } : entry
+}

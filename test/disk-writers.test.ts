@@ -1,0 +1,61 @@
+/** Who may change files: the rule of test/architecture.test.ts for node:fs, in a file of its own because of the list. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readSource, roomOf, SOURCE_FILES, withoutComments } from './source-tree.ts'
+
+/** What changes the disk, of node:fs and node:fs/promises. `open` is not in it: who writes what was opened is. */
+const CHANGES =
+  /^(?:appendFile|l?f?ch(?:mod|own)|copyFile|cp|createWriteStream|f?datasync|fsync|f?truncate|[fl]?utimes|link|mkdir|mkdtemp|rename|rm|rmdir|symlink|unlink|write|writeFile|writev)(?:Sync)?$/
+
+/** Who may change files besides files/, with the reason: mostly files of our own, at paths that nobody hostile chooses. */
+const WRITERS: Readonly<Record<string, string>> = {
+  'src/cli/commands/demo.ts': 'makes the directory of the demo',
+  'src/cli/commands/skills/init.ts': 'makes the skill that the user asked for',
+  'src/cli/compile-cache.ts': 'runs before other code is loaded; makes the directory of the cache',
+  'src/cli/output.ts': 'writes to standard output',
+  'src/cli/validation/rewrite-file.ts': 'changes the SKILL.md that the user named',
+  'src/config/trust.ts': "makes the user's own directory",
+  'src/sandbox/guard/clean.ts': 'opens the workspace itself, above which nothing is held',
+  'src/sandbox/guard/journal.ts': 'writes below the directory of the runner',
+  'src/sandbox/guard/tree.ts': 'works by descriptor',
+  'src/sandbox/local/place.ts': 'makes copies of skills where commands cannot write',
+  'src/sandbox/local/stage.ts': 'copies the runner and Node where commands cannot write',
+  'src/sandbox/local/state.ts': 'makes the directories of the sandbox',
+  'src/sandbox/local/workspace.ts': 'makes the directory of a mirror',
+  'src/sandbox/none.ts': 'makes a temporary directory',
+  'src/sandbox/runner/pipes.ts': 'makes a directory of pipes',
+  'src/sandbox/runner/runner.ts': 'removes its own journal',
+  'src/sandbox/runner/temp.ts': 'makes a temporary directory',
+  'src/store/blob-files/blob-files.ts': 'removes blobs, whose names are digests',
+  'src/store/blob-files/file-writer.ts': 'writes blobs in a thread of its own',
+  'src/store/blob-files/places.ts': 'makes the directory of blobs',
+  'src/store/sqlite/connection.ts': 'makes the directory of the database',
+  'src/testing/sandbox-contract.ts': 'makes what the suite needs',
+}
+
+test('only files/ changes files, besides the files that are listed with their reason', () => {
+  const writers = SOURCE_FILES.filter((file) => roomOf(file) !== 'files' && changesFiles(readSource(file)))
+  assert.deepEqual(writers, Object.keys(WRITERS).sort())
+  for (const text of [
+    "import { readFileSync, writeFileSync } from 'node:fs'",
+    "import { rm as remove } from 'node:fs/promises'",
+    "import fs from 'node:fs'",
+    "import * as fs from 'fs'",
+    "await import('node:fs')",
+    "process.getBuiltinModule('node:fs')",
+  ])
+    assert.ok(changesFiles(text), text)
+  for (const text of ["import { type Stats, openSync } from 'node:fs'", "import type fs from 'node:fs'"])
+    assert.ok(!changesFiles(text), text)
+})
+
+/** Also true for who takes the whole module, as nothing then shows what is used. */
+function changesFiles(source: string): boolean {
+  const text = withoutComments(source)
+  const named = [...text.matchAll(/\bimport\s*\{([^}]*)\}\s*from\s*['"](?:node:)?fs(?:\/promises)?['"]/g)]
+    .flatMap(([, names = '']) => names.split(','))
+    .map((name) => name.trim().replace(/ as .*/, ''))
+  const whole =
+    /\bimport (?!type\b)(?:\w+|\* as \w+) from ['"](?:node:)?fs(?:\/promises)?['"]|\((?:\s*)['"](?:node:)?fs(?:\/promises)?['"]\)/
+  return named.some((name) => CHANGES.test(name)) || whole.test(text)
+}
