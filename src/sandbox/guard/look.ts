@@ -1,11 +1,13 @@
 /** look: finds protected places in a workspace, in slices, so that a large one does not hold up the event loop. */
 import { posix } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
+import { isAbsence, isClosed, paceOf, type Met, type Tree } from '../../files/index.ts'
 import { protectedPlace, TOP_PLACES } from './protected.ts'
-import { codeOf, isAbsence, MAX_DEPTH, type Tree } from './tree.ts'
 
-/** Entries between two turns of the event loop: about 2 ms of work. */
-export const SLICE = 256
+/**
+ * Longest path that is searched and mirrored, in characters. No program opens a longer one (PATH_MAX), so nothing acts on what is there by
+ * itself. When a command moves it further up, the search after that command finds it.
+ */
+export const MAX_PATH = 4_096
 
 /** What a look for protected places found. */
 export interface ProtectedFound {
@@ -22,71 +24,38 @@ export interface InspectOptions {
   /** Entries that are looked at below the fixed places. */
   readonly maxEntries: number
   readonly signal?: AbortSignal | undefined
-  /** Told of each place as soon as it is found. */
-  readonly onFound?: (path: string) => void
+  /** Told of each place as soon as it is found; the search waits for it. */
+  readonly onFound?: (path: string) => Promise<void>
 }
 
-/**
- * Looks for protected places: first for those of the top by name, which nothing can hide, then at every entry,
- * the upper ones first.
- */
-export function listProtected(tree: Tree, options: InspectOptions): Promise<ProtectedFound> {
-  return new Search(tree, options).all()
+/** Looks for protected places: first for those of the top by name, which nothing can hide, then at every entry. */
+export async function listProtected(tree: Tree, options: InspectOptions): Promise<ProtectedFound> {
+  const { maxEntries, signal, onFound } = options
+  const found = new Set<string>()
+  const closed = new Set<string>()
+  const add = async (path: string): Promise<false> => {
+    if (!found.has(path)) await onFound?.(path)
+    found.add(path)
+    return false
+  }
+  for (const path of topPlaces(tree)) await add(path)
+  const stoppedBy = await tree.walk({
+    maxEntries,
+    pace: paceOf(signal),
+    visit: (met) => (isProtected(met) ? add(met.path) : met.path.length <= MAX_PATH),
+    onClosed: (path, error) => {
+      if (path === '' || !isClosed(error)) throw error
+      closed.add(closedPart(tree, path))
+    },
+  })
+  return { found: [...found], closed: [...closed], isComplete: stoppedBy === undefined }
 }
 
-class Search {
-  readonly #tree: Tree
-  readonly #options: InspectOptions
-  readonly #found = new Set<string>()
-  readonly #closed = new Set<string>()
-  readonly #waiting = ['']
-  #seen = 0
-  #isComplete = true
-
-  constructor(tree: Tree, options: InspectOptions) {
-    this.#tree = tree
-    this.#options = options
-  }
-
-  async all(): Promise<ProtectedFound> {
-    for (const path of topPlaces(this.#tree)) this.#add(path)
-    for (let at = 0; at < this.#waiting.length && this.#seen <= this.#options.maxEntries; at++) {
-      await this.#lookInto(this.#waiting[at] as string)
-      // The list would hold every directory of the workspace.
-      this.#waiting[at] = ''
-    }
-    return { found: [...this.#found], closed: [...this.#closed], isComplete: this.#isComplete }
-  }
-
-  async #lookInto(directory: string): Promise<void> {
-    const names = namesOf(this.#tree, directory, () => this.#closed.add(directory))
-    const here = new Set(names.map((name) => posix.join(directory, name)))
-    for (const path of here) {
-      if (++this.#seen > this.#options.maxEntries) {
-        this.#isComplete = false
-        return
-      }
-      if (this.#seen % SLICE === 0) {
-        await setImmediate()
-        this.#options.signal?.throwIfAborted()
-      }
-      this.#lookAt(path, { directory, here })
-    }
-  }
-
-  #lookAt(path: string, { directory, here }: { directory: string; here: ReadonlySet<string> }): void {
-    const kind = kindOf(this.#tree, path, () => this.#closed.add(directory))
-    if (kind === undefined || this.#found.has(path)) return
-    if (protectedPlace(path, kind, (other) => here.has(other)) !== undefined) this.#add(path)
-    else if (kind === 'directory' && path.split('/').length <= MAX_DEPTH) this.#waiting.push(path)
-    else if (kind === 'directory') this.#isComplete = false
-  }
-
-  #add(path: string): void {
-    if (this.#found.has(path)) return
-    this.#found.add(path)
-    this.#options.onFound?.(path)
-  }
+function isProtected({ path, kind, siblings }: Met): boolean {
+  const directory = posix.dirname(path)
+  const isThere = (other: string): boolean =>
+    posix.dirname(other) === directory && siblings.some(({ name }) => name === posix.basename(other))
+  return protectedPlace(path, kind, isThere) !== undefined
 }
 
 function topPlaces(tree: Tree): string[] {
@@ -97,24 +66,24 @@ function topPlaces(tree: Tree): string[] {
 }
 
 /** Undefined also for what lies in a directory that lets nobody in. */
-function kindOf(tree: Tree, path: string, onClosed?: () => unknown): string | undefined {
+function kindOf(tree: Tree, path: string): string | undefined {
   try {
     return tree.entry(path)?.kind
   } catch (error) {
-    if (codeOf(error) !== 'EACCES') throw error
-    onClosed?.()
+    if (!isClosed(error)) throw error
     return undefined
   }
 }
 
-/** A directory that vanished since it was listed has nothing to offer; for one that we may not read `onClosed` decides. */
-export function namesOf(tree: Tree, directory: string, onClosed?: () => unknown): string[] {
+/** A directory that can be listed and not entered closes those in it: it is the one to open. */
+function closedPart(tree: Tree, path: string): string {
+  const above = posix.dirname(path)
+  if (above === '.') return path
   try {
-    return tree.names(directory)
+    tree.entry(path)
+    return path
   } catch (error) {
-    const isClosed = onClosed !== undefined && codeOf(error) === 'EACCES'
-    if (directory === '' || !(isAbsence(error) || isClosed)) throw error
-    if (isClosed) onClosed()
-    return []
+    if (!isClosed(error) && !isAbsence(error)) throw error
+    return closedPart(tree, above)
   }
 }
