@@ -19,6 +19,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   files: [],
   net: ['kernel'],
+  host: ['kernel'],
   format: ['kernel'],
   config: ['kernel', 'format'],
   gate: ['kernel'],
@@ -27,13 +28,25 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   authorize: ['kernel'],
   store: ['kernel'],
   sources: ['kernel', 'files', 'format'],
-  sandbox: ['kernel', 'files', 'format', 'sources'],
+  sandbox: ['kernel', 'files', 'host', 'format', 'sources'],
   load: ['kernel', 'format', 'sources', 'catalog', 'diagnose'],
   tools: ['kernel', 'load', 'sandbox', 'catalog'],
   runtime: ['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
   agents: ['kernel', 'runtime', 'tools', 'store', 'catalog'],
   testing: ['kernel', 'sandbox', 'store'],
-  local: ['kernel', 'config', 'gate', 'catalog', 'authorize', 'sandbox', 'sources', 'store', 'tools', 'runtime'],
+  local: [
+    'kernel',
+    'config',
+    'host',
+    'gate',
+    'catalog',
+    'authorize',
+    'sandbox',
+    'sources',
+    'store',
+    'tools',
+    'runtime',
+  ],
   cli: [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
     ...['diagnose', 'runtime', 'local', 'agents', 'testing'],
@@ -126,14 +139,17 @@ test('pure rooms read no clock, no timer and no chance; the clock that others ar
   for (const text of ['new Date(ms)', 'clock.now()', '// Date.now()']) assert.deepEqual(clocksIn(text), [], text)
 })
 
-test('only sandbox/ starts processes', () => {
-  const broken = SOURCE_FILES.flatMap(importsOf)
+test('only host/ and sandbox/ start processes', () => {
+  const starters = SOURCE_FILES.flatMap(importsOf)
     .filter(({ specifier }) => /^(?:node:)?child_process$/.test(specifier))
-    .filter(({ from }) => roomOf(from) !== 'sandbox')
-  assert.deepEqual(
-    broken.map(({ from }) => from),
-    [],
-  )
+    .map(({ from }) => from)
+  assert.deepEqual(starters.toSorted(), [
+    'src/host/run-program.ts',
+    'src/sandbox/local/connection.ts',
+    'src/sandbox/none.ts',
+    'src/sandbox/runner/command.ts',
+    'src/sandbox/runner/pipes.ts',
+  ])
 })
 
 /** What opens connections, or waits for them, and who may import it besides net/, with the reason. */

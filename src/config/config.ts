@@ -79,7 +79,13 @@ export interface ExecutionConfig {
   readonly timeoutMs: number
   readonly maxOutputBytes: number
   readonly uidBase?: number
-  readonly workspace: { readonly mode: 'mirror' | 'direct'; readonly maxFiles?: number; readonly maxBytes?: number }
+  readonly workspace: {
+    readonly mode: 'mirror' | 'direct'
+    readonly maxFiles?: number
+    readonly maxBytes?: number
+    /** Protected names that commands may change. */
+    readonly writable: readonly string[]
+  }
   readonly limits: {
     readonly processes?: number
     readonly openFiles?: number

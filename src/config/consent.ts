@@ -1,5 +1,5 @@
 /** consent: what a person must see before they trust the configuration of a workspace. */
-import { relative } from 'node:path'
+import { dirname, isAbsolute, relative, resolve } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue, toSafeJson, toSafeLine, toSafeText } from '../kernel/index.ts'
 import type { LoadedConfig } from './config.ts'
 import { HIDDEN, type Path } from './document/path.ts'
@@ -64,6 +64,32 @@ export async function consentOf({ workspace, textOf }: Pick<LoadedConfig, 'works
     shown,
     text: withoutPasswords(toSafeText(texts.join('\n'))).trimEnd(),
   }
+}
+
+/**
+ * Absolute paths of the files that the settings make Nexus run or read with the user's rights: programs, modules, secrets, and sources of
+ * skills. Whoever changes one of them decides what runs. A word that names no path is left out by the caller, who knows what exists.
+ */
+export function pathsUsedByHost({ layers, workspace }: Pick<LoadedConfig, 'layers' | 'workspace'>): string[] {
+  const found: string[] = []
+  for (const { path, document } of layers) {
+    const directories = [isAbsolute(path) ? dirname(path) : workspace.directory, workspace.directory]
+    visit(document, [], (value, at) => {
+      const kind = kindOf(value, at, {
+        isSecret: isJsonObject(value) && value['source'] !== undefined,
+        isAddress: false,
+      })
+      if (kind === undefined) return false
+      visit(value, at, (word) => {
+        if (typeof word !== 'string') return false
+        const file = word.slice(word.indexOf('=') + 1)
+        found.push(...directories.map((directory) => resolve(directory, file)))
+        return true
+      })
+      return true
+    })
+  }
+  return [...new Set(found)]
 }
 
 interface Form {

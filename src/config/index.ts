@@ -1,7 +1,8 @@
 /** config: nexus.yaml and environment to one frozen, checked Config with diagnostics; the only reader of process.env. */
 export type { AgentConfig, Config, LoadedConfig, Origin, SkillEntry } from './config.ts'
-export { type Consent, type ConsentItem, type ConsentKind, consentOf } from './consent.ts'
+export { type Consent, type ConsentItem, type ConsentKind, consentOf, pathsUsedByHost } from './consent.ts'
 export { type Environment, readEnvironment } from './environment.ts'
+export { realPath } from './home.ts'
 export { assertValid, loadConfig, type LoadConfigOptions } from './load-config.ts'
 export type { ConfigDocument } from './schema/schema.ts'
 export {

@@ -132,8 +132,9 @@ function withOwnHome(found: Diagnostic): Diagnostic {
 }
 
 /** A workspace that holds the list of trusted ones could put itself into it. */
-function noTrust({ nexusHome }: Environment, workspace: string): TrustList {
-  const words = TRUST.homeInWorkspace({ workspace: toSafeLine(workspace) })
+function noTrust({ nexusHome, get }: Environment, workspace: string): TrustList {
+  const variable = get('NEXUS_HOME') === undefined ? 'HOME' : 'NEXUS_HOME'
+  const words = TRUST.homeInWorkspace({ workspace: toSafeLine(workspace), variable })
   return { workspaces: [], diagnostics: [{ severity: 'warning', path: nexusHome, ...words }] }
 }
 

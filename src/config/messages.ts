@@ -235,10 +235,10 @@ export const TRUST = {
       'The nexus.yaml of this workspace is gone since you trusted it. None of its settings applies any more.',
       commandFix('Restore the file, or run:', 'trust'),
     ),
-  homeInWorkspace: ({ workspace }: Facts<'workspace'>) =>
+  homeInWorkspace: ({ workspace, variable }: Facts<'workspace' | 'variable'>) =>
     row(
       'environment-home-in-workspace',
-      `Nexus treats your Nexus directory as a part of the workspace ${workspace}: HOME leads into it.`,
+      `Nexus treats your Nexus directory as a part of the workspace ${workspace}: ${variable} leads into it.`,
       OWN_HOME,
     ),
   /** Trust helps only after there is a home of the user's own. */

@@ -132,7 +132,7 @@ function toExecution({
     timeoutMs: timeoutMs ?? DEFAULTS.commandTimeoutMs,
     maxOutputBytes: maxOutputBytes ?? DEFAULTS.maxOutputBytes,
     ...(uidBase !== undefined && { uidBase }),
-    workspace: { mode: 'mirror', ...workspace } as ExecutionConfig['workspace'],
+    workspace: { mode: 'mirror', writable: [], ...workspace } as ExecutionConfig['workspace'],
     limits: { ...limits } as ExecutionConfig['limits'],
   }
 }

@@ -41,15 +41,19 @@ export function ancestors(directory: string): string[] {
 }
 
 /**
- * Whether `~/.nexus` is part of the workspace itself, so that nothing in it is the user's word: HOME alone leads there, not NEXUS_HOME,
- * and the system knows another home for this user. A process is easily started like that, such as in a container with HOME=/app.
+ * Whether the Nexus home is part of the workspace, where commands write and files come from others, so that nothing in it is the
+ * user's word. A home that the system knows is the user's own; a process is easily started with another, such as HOME=/app.
+ * Source: decisions, "configuration inside the workspace".
  */
-export function holdsNexusHome(found: Found, environment: Pick<Environment, 'home' | 'get'>): boolean {
-  if (environment.get('NEXUS_HOME') !== undefined || !holdsWork(found)) return false
-  const home = realPath(environment.home)
-  if (!isInside(found.directory, home)) return false
+export function holdsNexusHome(found: Found, environment: Pick<Environment, 'home' | 'nexusHome' | 'get'>): boolean {
   const own = systemHome()
-  return own === undefined || realPath(own) !== home
+  const ownHome = own === undefined ? undefined : realPath(own)
+  if (environment.get('NEXUS_HOME') !== undefined) {
+    const holdsUser = ownHome !== undefined && isInside(found.directory, ownHome)
+    return !holdsUser && isInside(found.directory, realPath(environment.nexusHome))
+  }
+  const home = realPath(environment.home)
+  return holdsWork(found) && isInside(found.directory, home) && ownHome !== home
 }
 
 /** A link to a directory counts; a directory called nexus.yaml does not. */

@@ -1,6 +1,5 @@
 /** What the configuration of this machine says, in the terms of the pipeline: where to look, what to gate by, where to run. */
-import { existsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import {
   assertValid,
   type Config,
@@ -12,6 +11,8 @@ import {
   readEnvironment,
 } from '../config/index.ts'
 import { entryRules } from './entries.ts'
+import { packageRoot } from './package-root.ts'
+import { protectedPaths } from './protected-paths.ts'
 import type { GateRules } from '../gate/index.ts'
 import { DEFAULT_PROJECT } from '../kernel/index.ts'
 import type { SandboxOptions } from '../sandbox/index.ts'
@@ -66,7 +67,7 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
     loaded,
     sources: sourcesOf(loaded, environment, options.skillsDirs ?? []),
     gateRules: gateRulesOf(loaded),
-    sandbox: sandboxOptions(loaded),
+    sandbox: sandboxOptions(loaded, options.skillsDirs),
   }
 }
 
@@ -96,9 +97,10 @@ function gateRulesOf({ config, broken }: LoadedConfig): Settings['gateRules'] {
 }
 
 /** How the configuration wants commands run. */
-export function sandboxOptions({ config, nexusHome, stateDirectory }: LoadedConfig): SandboxOptions {
+export function sandboxOptions(loaded: LoadedConfig, skillsDirs: readonly string[] = []): SandboxOptions {
+  const { config, nexusHome, stateDirectory } = loaded
   const { sandbox: kind, uidBase, limits, workspace } = config.execution
-  const { mode, maxFiles, maxBytes } = workspace
+  const { mode, maxFiles, maxBytes, writable } = workspace
   if (kind === 'none') return { kind, projectId: DEFAULT_PROJECT }
   return {
     kind,
@@ -106,6 +108,8 @@ export function sandboxOptions({ config, nexusHome, stateDirectory }: LoadedConf
     nexusHome,
     limits,
     workspaceMode: mode,
+    protectedPaths: protectedPaths(loaded, skillsDirs),
+    writableNames: writable,
     mirror: { ...(maxFiles !== undefined && { maxFiles }), ...(maxBytes !== undefined && { maxBytes }) },
     // Root keeps to the sandbox's own default: what another user must read cannot lie in root's home.
     ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),
@@ -136,12 +140,4 @@ function sourcesOf(loaded: LoadedConfig, environment: Environment, skillsDirs: r
 /** The SQLite file of this machine's state. */
 export function stateFile(environment: Environment): string {
   return join(environment.stateDirectory, 'nexus.db')
-}
-
-/** The directory that holds this package's package.json, whether run from source, from `dist` or from a bundle. */
-export function packageRoot(): string {
-  let directory = import.meta.dirname
-  while (!existsSync(join(directory, 'package.json')) && dirname(directory) !== directory)
-    directory = dirname(directory)
-  return directory
 }

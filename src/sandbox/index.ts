@@ -7,7 +7,6 @@ import { REQUESTS, sandboxError } from './messages.ts'
 import { type LocalOptions, withDefaults } from './local/options.ts'
 import type { NoneOptions } from './none.ts'
 import type { Sandbox } from './sandbox.ts'
-import type { SecretCommandRequest, SecretCommandResult } from './secret-command.ts'
 
 export { checkEnvironment, refusedVariable } from './environment.ts'
 export type { LocalOptions } from './local/options.ts'
@@ -16,7 +15,6 @@ export type { MirrorLimits } from './mirror/scan.ts'
 export { checkRequest } from './request.ts'
 
 export type { CommandRequest, CommandResult, OnBytes, PlacedSkill, Sandbox } from './sandbox.ts'
-export type { SecretCommandRequest, SecretCommandResult } from './secret-command.ts'
 
 /** Shown and recorded whenever `none` is in use. */
 export const NONE_WARNING =
@@ -66,12 +64,4 @@ export async function checkSandbox(options: SandboxOptions): Promise<readonly Di
 export async function checkWorkspace(workspace: string, options: SandboxOptions): Promise<void> {
   if (options.kind === 'none') return
   ;(await import('./local/local.ts')).checkLocalWorkspace(workspace, options)
-}
-
-/**
- * Runs a program that the operator named as the source of a secret: with their rights, without a shell, 5 s, 64 KiB.
- * Never rejects but for an aborted signal.
- */
-export async function runSecretCommand(request: SecretCommandRequest): Promise<SecretCommandResult> {
-  return (await import('./secret-command.ts')).run(request)
 }

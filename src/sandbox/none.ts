@@ -5,7 +5,7 @@ import { accessSync, constants, mkdirSync, mkdtempSync, statSync } from 'node:fs
 import { constants as osConstants, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type Skill, type TargetFacts, toOsName } from '../kernel/index.ts'
-import { SYSTEM_PATH } from './local/options.ts'
+import { SYSTEM_PATH } from '../host/index.ts'
 import { FAILURES, sandboxError } from './messages.ts'
 import { CommandOutput } from './output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from './request.ts'

@@ -113,12 +113,12 @@ describe('a workspace with a .nexus of its own', () => {
     assert.ok(findings(trusted).some((finding) => finding.endsWith('config-user-only')))
   })
 
-  it('is the home directory of somebody who says so with NEXUS_HOME', async () => {
+  it('is not trusted by NEXUS_HOME in it, where others write', async () => {
     await using place = await makePlace()
     await withOwnHome(place)
     const loaded = await place.load({ variables: { NEXUS_HOME: join(place.workspace, '.nexus') } })
-    assert.deepEqual(findings(loaded), [])
-    assert.deepEqual([loaded.workspace.trusted, loaded.config.execution.sandbox], [true, 'none'])
+    assert.equal(loaded.homeIsWorkspace, true)
+    assert.deepEqual([loaded.workspace.trusted, loaded.config.execution.sandbox], [false, 'local'])
   })
 
   it('says nothing of a home without marks of a workspace', async () => {

@@ -21,7 +21,7 @@ describe('loadConfig', () => {
       sandbox: 'local',
       timeoutMs: 30_000,
       maxOutputBytes: 204_800,
-      workspace: { mode: 'mirror' },
+      workspace: { mode: 'mirror', writable: [] },
       limits: {},
     })
     assert.deepEqual(config.skills.prompt, { budgetChars: 12_000, style: 'markdown' })

@@ -37,7 +37,7 @@ async function errorsOf(content: unknown): Promise<Diagnostic[]> {
 
 /** What no schema can say: names that must be there, or once; settings that must agree; the first word of a command. */
 const BEYOND =
-  /config-(?:unknown-name|circle|duplicate-agent)|another name of execution\.sandbox|secrets\.providers|needs (?:path|command)|the provider "|relative path/
+  /config-(?:unknown-name|cycle|duplicate-agent)|another name of execution\.sandbox|secrets\.providers|needs (?:path|command)|the provider "|relative path/
 
 const TEXTS = ['x', 'a b', '', '24h', '1h30m', 'https://h', 'openai/m', 'A_B', 'group:x', '/p', './p', 'no', 'default']
 const NAMES = ['x', 'A', 'group:x', 'group: x', 'constructor', '', 'yolo', 'Deny', ' ask ', 'as\u212a', 'gh', 'a b']

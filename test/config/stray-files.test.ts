@@ -46,10 +46,13 @@ describe('a configuration that is not read', () => {
       assert.match(fix ?? '', /^Move its settings to .*workspace\/nexus\.yaml\. Then remove it\.$/)
   })
 
-  it('is none where NEXUS_HOME makes that directory the user’s', async () => {
+  it('is none where NEXUS_HOME leads to that directory', async () => {
     await using place = await makePlace()
     await place.write('workspace/.nexus/nexus.yaml', 'limits: {maxIterations: 2}')
     const loaded = await place.load({ variables: { NEXUS_HOME: join(place.workspace, '.nexus') } })
-    assert.deepEqual([loaded.diagnostics, loaded.config.limits.maxIterations], [[], 2])
+    assert.deepEqual(
+      [loaded.diagnostics.map(({ code }) => code), loaded.config.limits.maxIterations],
+      [['environment-home-in-workspace'], 2],
+    )
   })
 })

@@ -233,7 +233,10 @@ describe("a workspace's nexus.yaml", () => {
       'execution: {sandbox: none, workspace: {mode: direct, maxFiles: 5}}',
     )
     const { config } = await other.load({ configPath })
-    assert.deepEqual([config.execution.sandbox, config.execution.workspace], ['none', { mode: 'direct', maxFiles: 5 }])
+    assert.deepEqual(
+      [config.execution.sandbox, config.execution.workspace],
+      ['none', { mode: 'direct', maxFiles: 5, writable: [] }],
+    )
     assert.equal((await other.load({ overrides: { execution: { sandbox: 'none' } } })).config.execution.sandbox, 'none')
   })
 })

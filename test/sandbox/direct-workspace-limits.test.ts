@@ -38,7 +38,10 @@ test('a look that could not see everything removes what stands at the top, and s
   for (const name of ['nexus.yaml', '.mcp.json', '.git/config', 'kept.vscode'])
     writeFileSync(join(workspace, name), 'x')
   writeFileSync(join(workspace, '.envrc'), 'own')
-  const before = { workspace, mode: 0o755, found: ['.envrc'], closed: [] }
+  const before = {
+    ...{ workspace, mode: 0o755, found: ['.envrc'], closed: [] },
+    ...{ repositories: [], places: { paths: [], writable: [] } },
+  }
   const notes = await removeAppeared(before, { maxEntries: 10 })
   assert.deepEqual(readdirSync(join(workspace, '.git')), [])
   assert.deepEqual(

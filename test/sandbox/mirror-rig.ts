@@ -21,7 +21,17 @@ export function openMirror(context: Pick<TestContext, 'after'>, limits: Partial<
   mkdirSync(inside)
   context.after(() => execFileSync('rm', ['-rf', parent]))
   const all = { maxFiles: 1000, maxBytes: 1_000_000, ...limits }
-  return { host, inside, mirror: new Mirror({ workspace: host, directory: inside, owner: undefined, limits: all }) }
+  return {
+    host,
+    inside,
+    mirror: new Mirror({
+      workspace: host,
+      directory: inside,
+      owner: undefined,
+      places: { paths: [], writable: [] },
+      limits: all,
+    }),
+  }
 }
 
 /** A tree as data: path → content, `-> target` for links, `/` for directories. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseBwrapLine, splitWords } from '../../src/sandbox/runner/bwrap-line.ts'
-import { protectedPlace } from '../../src/sandbox/guard/protected.ts'
+import { type Exists, Protection } from '../../src/sandbox/guard/protected.ts'
 
 const HELPER = `'SRT_ALLOW_NESTED_USERNS=0 /stage/apply-seccomp /usr/bin/bash -c '"'"'exit'"'"`
 const LINE = `/usr/bin/bwrap --new-session --die-with-parent --unshare-net --ro-bind / / --bind /w /w --tmpfs /tmp --ro-bind '/my dir' '/my dir' --dev /dev --unshare-pid --unshare-user --cap-drop ALL --proc /proc --unsetenv SRT_ALLOW_NESTED_USERNS -- /usr/bin/bash -c ${HELPER}''`
@@ -55,6 +55,11 @@ test('anything that a shell would act on is no word', () => {
 const everything = (): boolean => true
 const nothing = (): boolean => false
 
+/** The place of a path in a workspace of which everything was there before. */
+function protectedPlace(path: string, kind: string, exists: Exists): string | undefined {
+  return new Protection({ paths: [], writable: [] }).placeOf(path, kind, { exists, wasRepository: everything })
+}
+
 test('protected places are found at any depth and in any spelling', () => {
   const cases: readonly [string, string | undefined, string?][] = [
     ['.git/hooks/pre-commit', '.git/hooks'],
@@ -77,6 +82,20 @@ test('protected places are found at any depth and in any spelling', () => {
     ['hooks/x', undefined],
     ['.gitignore', undefined],
     ['my.claude', undefined],
+    ['skills/x/SKILL.md', 'skills'],
+    ['Skills', 'Skills'],
+    ['docs/skills/x', undefined],
+    ['.agents/skills/x', '.agents'],
+    ['a.code-workspace', 'a.code-workspace'],
+    ['.hg/hgrc', '.hg/hgrc'],
+    ['.hg/store/data', undefined],
+    ['.jj/repo/config.toml', '.jj/repo/config.toml'],
+    ['config.toml', undefined],
+    ['sub/.npmrc', 'sub/.npmrc'],
+    ['package.json', undefined],
+    ['Makefile', undefined],
+    ['.env', undefined],
+    ['AGENTS.md', undefined],
   ]
   for (const [path, place, kind = 'file'] of cases) assert.equal(protectedPlace(path, kind, nothing), place, path)
 })

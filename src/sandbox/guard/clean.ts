@@ -4,6 +4,7 @@ import { chmodSync, lstatSync } from 'node:fs'
 import { posix } from 'node:path'
 import { isClosed, Tree } from '../../files/index.ts'
 import { listProtected } from './look.ts'
+import { isGitMark, type ProtectedPlaces, Protection } from './protected.ts'
 
 /** Entries that are looked at afterwards: more than a command can make in the time it has, and still an end. */
 const MAX_LOOKED_AT = 2_000_000
@@ -22,6 +23,9 @@ export interface Guarded {
   /** Protected places that were there, and directories that could not be looked into. */
   readonly found: readonly string[]
   readonly closed: readonly string[]
+  /** Directories that were repositories without being called `.git`. */
+  readonly repositories: readonly string[]
+  readonly places: ProtectedPlaces
 }
 
 /** How to clean. */
@@ -41,10 +45,13 @@ export async function removeAppeared(before: Guarded, options: CleanOptions = {}
     const opened = new Set(before.closed)
     for (let round = 1; round <= MAX_ROUNDS; round++) {
       const { closed, isComplete } = await listProtected(tree, {
+        protection: new Protection(before.places),
+        repositories: before.repositories,
         maxEntries: options.maxEntries ?? MAX_LOOKED_AT,
         onFound: async (path) => {
           // What was in a closed directory before is perhaps the user's own.
-          const mayBeOld = before.closed.some((directory) => path.startsWith(`${directory}/`))
+          // A file that completes a repository may have been there under the same name.
+          const mayBeOld = before.closed.some((directory) => path.startsWith(`${directory}/`)) || isGitMark(path)
           if (!known.has(path)) notes.push(await takeAway(tree, path, mayBeOld ? { keepsAside: true } : options))
           known.add(path)
         },

@@ -89,9 +89,12 @@ function readJournal(path: string): Guarded | undefined {
     const { uid, mode } = lstatSync(path)
     if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return undefined
     const value = JSON.parse(readFileSync(path, 'utf8')) as Partial<Guarded>
-    const { workspace, mode: before, found, closed } = value
-    const isWhole = typeof workspace === 'string' && typeof before === 'number' && isTexts(found) && isTexts(closed)
-    return isWhole ? { workspace, mode: before, found, closed } : undefined
+    const { workspace, mode: before, found, closed, repositories, places } = value
+    const isWhole =
+      typeof workspace === 'string' &&
+      typeof before === 'number' &&
+      [found, closed, repositories, places?.paths, places?.writable].every(isTexts)
+    return isWhole ? (value as Guarded) : undefined
   } catch {
     // Another process does the same work and was faster, or the disk was full when it was written: nothing was started then.
     return undefined

@@ -1,7 +1,7 @@
 /** look: finds protected places in a workspace, in slices, so that a large one does not hold up the event loop. */
 import { posix } from 'node:path'
-import { isAbsence, isClosed, paceOf, type Met, type Tree } from '../../files/index.ts'
-import { protectedPlace, TOP_PLACES } from './protected.ts'
+import { below, type FileError, isClosed, type Met, type Named, paceOf, type Tree } from '../../files/index.ts'
+import { type Exists, isGitMark, isRepository, type Protection } from './protected.ts'
 
 /**
  * Longest path that is searched and mirrored, in characters. No program opens a longer one (PATH_MAX), so nothing acts on what is there by
@@ -15,12 +15,17 @@ export interface ProtectedFound {
   readonly found: string[]
   /** Directories that could not be looked into. */
   readonly closed: string[]
+  /** Directories that git would use as a repository although they are not called `.git`. */
+  readonly repositories: string[]
   /** False when there was more to look at than allowed. */
   readonly isComplete: boolean
 }
 
 /** How to look. */
 export interface InspectOptions {
+  readonly protection: Protection
+  /** Directories that were repositories before; what makes others one is found. Absent in the first look. */
+  readonly repositories?: readonly string[]
   /** Entries that are looked at below the fixed places. */
   readonly maxEntries: number
   readonly signal?: AbortSignal | undefined
@@ -29,40 +34,110 @@ export interface InspectOptions {
 }
 
 /** Looks for protected places: first for those of the top by name, which nothing can hide, then at every entry. */
-export async function listProtected(tree: Tree, options: InspectOptions): Promise<ProtectedFound> {
-  const { maxEntries, signal, onFound } = options
-  const found = new Set<string>()
-  const closed = new Set<string>()
-  const add = async (path: string): Promise<false> => {
-    if (!found.has(path)) await onFound?.(path)
-    found.add(path)
+export function listProtected(tree: Tree, options: InspectOptions): Promise<ProtectedFound> {
+  return new Search(tree, options).all()
+}
+
+class Search {
+  readonly #tree: Tree
+  readonly #options: InspectOptions
+  readonly #found = new Set<string>()
+  readonly #closed = new Set<string>()
+  readonly #repositories: string[] = []
+  /** The directory that is looked at, and the names in it that were not taken away. */
+  #siblings: readonly Named[] | undefined
+  #directory = ''
+  #here = new Set<string>()
+
+  constructor(tree: Tree, options: InspectOptions) {
+    this.#tree = tree
+    this.#options = options
+  }
+
+  async all(): Promise<ProtectedFound> {
+    const { maxEntries, signal } = this.#options
+    for (const path of this.#topPlaces()) await this.#add(path)
+    const stoppedBy = await this.#tree.walk({
+      maxEntries,
+      pace: paceOf(signal),
+      // What completes a repository comes first: without it the rest is plain again.
+      order: (a, b) => Number(isGitMark(b.name)) - Number(isGitMark(a.name)),
+      visit: (met) => this.#visit(met),
+      onClosed: (path, error) => this.#noteClosed(path, error),
+    })
+    return {
+      found: [...this.#found],
+      closed: [...this.#closed],
+      repositories: this.#repositories,
+      isComplete: stoppedBy === undefined,
+    }
+  }
+
+  /** False, at once or later, for what is not to be looked into. */
+  #visit({ path, name, kind, siblings }: Met): boolean | Promise<false> {
+    if (siblings !== this.#siblings) this.#begin(path.slice(0, Math.max(0, path.length - name.length - 1)), siblings)
+    if (this.#found.has(path)) return false
+    if (!this.#isProtected(path, kind, this.#isHere)) return path.length <= MAX_PATH
+    // Taken away, it no longer makes the directory a repository.
+    if (this.#options.repositories) this.#here.delete(name)
+    return this.#add(path)
+  }
+
+  #begin(directory: string, siblings: readonly Named[]): void {
+    this.#siblings = siblings
+    this.#directory = directory
+    this.#here = new Set(siblings.map(({ name }) => name))
+    if (!this.#here.has('HEAD')) return
+    const parts = directory === '' ? [] : directory.split('/')
+    if (isRepository(parts, this.#isHere)) this.#repositories.push(directory)
+  }
+
+  readonly #isHere: Exists = (path) => {
+    const name = posix.basename(path)
+    return this.#here.has(name) && path === below(this.#directory, name)
+  }
+
+  #isProtected(path: string, kind: string, exists: Exists): boolean {
+    const { protection, repositories } = this.#options
+    const wasRepository = (directory: string): boolean => repositories?.includes(directory) ?? true
+    return protection.placeOf(path, kind, { exists, wasRepository }) !== undefined
+  }
+
+  #topPlaces(): string[] {
+    const exists: Exists = (path) => kindOf(this.#tree, path) !== undefined
+    return this.#options.protection.topPlaces.filter((path) => {
+      const kind = kindOf(this.#tree, path)
+      return (
+        kind !== undefined &&
+        this.#isProtected(path, kind, exists) &&
+        !this.#isProtected(posix.dirname(path), 'directory', exists)
+      )
+    })
+  }
+
+  async #add(path: string): Promise<false> {
+    if (this.#found.has(path)) return false
+    this.#found.add(path)
+    await this.#options.onFound?.(path)
     return false
   }
-  for (const path of topPlaces(tree)) await add(path)
-  const stoppedBy = await tree.walk({
-    maxEntries,
-    pace: paceOf(signal),
-    visit: (met) => (isProtected(met) ? add(met.path) : met.path.length <= MAX_PATH),
-    onClosed: (path, error) => {
-      if (path === '' || !isClosed(error)) throw error
-      closed.add(closedPart(tree, path))
-    },
-  })
-  return { found: [...found], closed: [...closed], isComplete: stoppedBy === undefined }
-}
 
-function isProtected({ path, kind, siblings }: Met): boolean {
-  const directory = posix.dirname(path)
-  const isThere = (other: string): boolean =>
-    posix.dirname(other) === directory && siblings.some(({ name }) => name === posix.basename(other))
-  return protectedPlace(path, kind, isThere) !== undefined
-}
+  #noteClosed(path: string, error: FileError): void {
+    if (path === '' || !isClosed(error)) throw error
+    this.#closed.add(this.#closedPart(path))
+  }
 
-function topPlaces(tree: Tree): string[] {
-  return TOP_PLACES.filter((path) => {
-    const kind = kindOf(tree, path)
-    return kind !== undefined && protectedPlace(path, kind, (other) => kindOf(tree, other) !== undefined) === path
-  })
+  /** A directory that can be listed and not entered closes those in it: it is the one to open. */
+  #closedPart(path: string): string {
+    try {
+      this.#tree.entry(path)
+      return path
+    } catch (error) {
+      if (!isClosed(error)) throw error
+      const above = posix.dirname(path)
+      return above === '.' ? path : this.#closedPart(above)
+    }
+  }
 }
 
 /** Undefined also for what lies in a directory that lets nobody in. */
@@ -72,18 +147,5 @@ function kindOf(tree: Tree, path: string): string | undefined {
   } catch (error) {
     if (!isClosed(error)) throw error
     return undefined
-  }
-}
-
-/** A directory that can be listed and not entered closes those in it: it is the one to open. */
-function closedPart(tree: Tree, path: string): string {
-  const above = posix.dirname(path)
-  if (above === '.') return path
-  try {
-    tree.entry(path)
-    return path
-  } catch (error) {
-    if (!isClosed(error) && !isAbsence(error)) throw error
-    return closedPart(tree, above)
   }
 }

@@ -1,15 +1,5 @@
-/** protected: places in a workspace that other programs on the host act upon by themselves. Commands never change them. Pure. */
-
-/** Names that are protected wherever they are, with all below them; lower case. */
-const NAMES: ReadonlySet<string> = new Set([
-  // our own configuration
-  'nexus.yaml', 'nexus.yml', '.nexus',
-  // agents and editors that run hooks, tasks or servers from a folder they open
-  '.claude', '.mcp.json', '.vscode', '.idea', '.cursor', '.gemini', '.codex', '.devcontainer',
-  // shells, git and tools that read these when a directory is entered or is somebody's home
-  '.gitconfig', '.gitmodules', '.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile',
-  '.zshrc', '.zshenv', '.zprofile', '.zlogin', '.zlogout', '.envrc', '.ripgreprc', '.ssh', '.gnupg',
-]) // oxfmt-ignore
+/** protected: the places in a workspace that commands may not change, because the host acts upon them by itself. Pure. */
+import { BELOW, ENDINGS, NAMES } from './protected-names.ts'
 
 /** What decides inside a git directory which programs git starts, or where it takes that from. */
 const GIT_STEERING: ReadonlySet<string> = new Set(['hooks', 'config', 'config.worktree', 'commondir', 'gitdir'])
@@ -17,43 +7,100 @@ const GIT_STEERING: ReadonlySet<string> = new Set(['hooks', 'config', 'config.wo
 /** Parts of a git directory that hold only data, under any name. */
 const GIT_DATA: ReadonlySet<string> = new Set(['objects', 'refs', 'logs'])
 
-/** Every protected place at the top of a workspace and of its repository: looked for by name, however much else is there. */
-export const TOP_PLACES: readonly string[] = [
-  ...NAMES,
-  '.git',
-  ...GIT_STEERING,
-  ...[...GIT_STEERING].map((name) => `.git/${name}`),
-]
+/** What makes a directory a repository for git, in the order in which it looks. */
+const GIT_MARKS: readonly string[] = ['head', 'objects', 'refs']
+
+/** Where the skills of the workspace are. A command that could write there would add skills, with the secrets of a name. */
+const SKILL_ROOT = 'skills'
 
 /** How the protection asks for the rest of the workspace: is there an entry at this path? */
 export type Exists = (path: string) => boolean
 
-/**
- * The protected place that `path` is or lies in, as a path; undefined when commands may change it.
- * A repository without a `.git` (a bare one, which git also obeys) is known by its HEAD, objects and refs.
- */
-export function protectedPlace(path: string, kind: string, exists: Exists): string | undefined {
-  const parts = path.split('/')
-  const lower = parts.map((part) => part.toLowerCase())
-  for (const [index, name] of lower.entries()) {
-    const isProtected =
-      NAMES.has(name) ||
-      // As a file or a link `.git` says where the repository is: any directory with a configuration of its own.
-      (name === '.git' && index === parts.length - 1 && kind !== 'directory') ||
-      (GIT_STEERING.has(name) && steersGit({ parts, lower, index, exists }))
-    if (isProtected) return parts.slice(0, index + 1).join('/')
+/** What is protected in one workspace besides the names. It is written into journals, so it is plain data. */
+export interface ProtectedPlaces {
+  /** Paths in the workspace that are protected with all below them, such as Nexus itself where it is installed there. */
+  readonly paths: readonly string[]
+  /** Names that the user opened for commands. */
+  readonly writable: readonly string[]
+}
+
+/** What the rest of the workspace holds. */
+export interface Surroundings {
+  readonly exists: Exists
+  /** Whether a directory was a repository before the command. */
+  readonly wasRepository: (directory: string) => boolean
+}
+
+/** Answers for one workspace. */
+export class Protection {
+  /** Every protected place at the top of a workspace and of its repository: looked for by name, however much else is there. */
+  readonly topPlaces: readonly string[]
+  readonly #paths: ReadonlySet<string>
+  /** Parts of the longest of the paths. */
+  readonly #deepest: number
+  readonly #writable: ReadonlySet<string>
+
+  constructor({ paths, writable }: ProtectedPlaces) {
+    this.#paths = new Set(paths)
+    this.#deepest = Math.max(0, ...paths.map((path) => path.split('/').length))
+    this.#writable = new Set(writable.map((name) => name.toLowerCase()))
+    const steering = [...GIT_STEERING]
+    this.topPlaces = [...paths, ...NAMES, SKILL_ROOT, '.git', ...steering, ...steering.map((name) => `.git/${name}`)]
   }
-  return undefined
+
+  /** The outermost protected place that `path` is or is in, as a path; undefined when commands may change it. */
+  placeOf(path: string, kind: string, around: Surroundings): string | undefined {
+    const parts = path.split('/')
+    const lower = parts.map((part) => part.toLowerCase())
+    for (const index of lower.keys()) {
+      // Made only where it is needed: a path may have thousands of parts.
+      const place = (): string => parts.slice(0, index + 1).join('/')
+      if (index < this.#deepest && this.#paths.has(place())) return place()
+      const isLast = index === parts.length - 1
+      if (this.#isNamed(lower, index) || steersGit({ parts, lower, index, around, kind: isLast ? kind : 'directory' }))
+        return place()
+    }
+    return undefined
+  }
+
+  #isNamed(lower: readonly string[], index: number): boolean {
+    const name = lower[index] ?? ''
+    if (this.#writable.has(name)) return false
+    if (NAMES.has(name) || ENDINGS.some((ending) => name.endsWith(ending))) return true
+    if (index === 0) return name === SKILL_ROOT
+    return BELOW.some(([directory, file]) => name === file && lower.slice(0, index).includes(directory))
+  }
 }
 
-function steersGit(at: { parts: string[]; lower: string[]; index: number; exists: Exists }): boolean {
-  const { parts, lower, index, exists } = at
+interface At {
+  readonly parts: readonly string[]
+  readonly lower: readonly string[]
+  readonly index: number
+  readonly kind: string
+  readonly around: Surroundings
+}
+
+function steersGit({ parts, lower, index, kind, around }: At): boolean {
+  const name = lower[index] ?? ''
+  // As a file or a link `.git` says where the repository is: any directory with a configuration of its own.
+  if (name === '.git') return kind !== 'directory'
+  if (!GIT_STEERING.has(name) && !GIT_MARKS.includes(name)) return false
   const git = lower.lastIndexOf('.git', index - 1)
-  if (index === 0 || git < 0) return isRepository(parts.slice(0, index), exists)
-  return !GIT_DATA.has(lower[git + 1] ?? '')
+  const isBare = index === 0 || git < 0
+  if (!isBare) return GIT_STEERING.has(name) && !GIT_DATA.has(lower[git + 1] ?? '')
+  const directory = parts.slice(0, index)
+  if (!isRepository(directory, around.exists)) return false
+  // What completes a repository is refused: the configuration in it may have been a plain file before.
+  return GIT_STEERING.has(name) || !around.wasRepository(directory.join('/'))
 }
 
-function isRepository(directory: readonly string[], exists: Exists): boolean {
+/** True for a directory that git would use as a repository: a bare one, or one of a worktree. */
+export function isRepository(directory: readonly string[], exists: Exists): boolean {
   const at = (name: string): string => [...directory, name].join('/')
-  return exists(at('HEAD')) && exists(at('objects')) && exists(at('refs'))
+  return exists(at('HEAD')) && ((exists(at('objects')) && exists(at('refs'))) || exists(at('commondir')))
+}
+
+/** Whether a path has the name of what makes a directory a repository. */
+export function isGitMark(path: string): boolean {
+  return GIT_MARKS.includes(path.slice(path.lastIndexOf('/') + 1).toLowerCase())
 }

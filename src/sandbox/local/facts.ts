@@ -3,7 +3,8 @@ import { realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TargetFacts } from '../../kernel/index.ts'
 import { contains } from '../request.ts'
-import { SYSTEM_PATH, type LocalSettings } from './options.ts'
+import { SYSTEM_PATH } from '../../host/index.ts'
+import type { LocalSettings } from './options.ts'
 
 /** What every command may read. Absent ones are left out. */
 export const READABLE = ['/usr', '/etc', '/lib', '/lib64', '/bin', '/sbin']

@@ -14,7 +14,7 @@ import { describeRecovered, recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
 import { createLive, openState, type ProjectState, revisionsOf } from './state.ts'
 import { findPrograms } from './unavailable.ts'
-import { checkWorkspace, type Entered, enterDirectly, Mirrors, shorten } from './workspace.ts'
+import { checkWorkspace, type Entered, enterDirectly, Mirrors, placesIn, shorten } from './workspace.ts'
 
 /** A runner and what belongs to it. */
 interface Running {
@@ -158,7 +158,9 @@ class LocalSandbox implements Sandbox {
   }
 
   #enter(running: Running, workspace: string, signal: AbortSignal): Promise<Entered> {
-    return this.#settings.mirrored ? running.mirrors.enter(workspace, signal) : enterDirectly(workspace, { signal })
+    return this.#settings.mirrored
+      ? running.mirrors.enter(workspace, signal)
+      : enterDirectly(workspace, { places: placesIn(workspace, this.#settings), signal })
   }
 
   /** The runner, started at first need and again when it has ended by itself. */

@@ -1,4 +1,5 @@
 /** options: what an operator may set for the local sandbox, and its defaults. */
+import { SYSTEM_PATH } from '../../host/index.ts'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import type { MirrorLimits } from '../mirror/scan.ts'
@@ -19,6 +20,10 @@ export interface LocalOptions {
   readonly mirror?: Partial<MirrorLimits>
   /** Default a mirror. `direct`: the workspace itself, for a normal user whose workspace is too large to mirror; root always has a mirror. */
   readonly workspaceMode?: 'auto' | 'mirror' | 'direct'
+  /** Absolute paths that commands do not change where they are in a workspace, with all below them. */
+  readonly protectedPaths?: readonly string[]
+  /** Protected names that the user opened for commands, such as `skills`. */
+  readonly writableNames?: readonly string[]
   /** Directories in which bubblewrap, socat and ripgrep are searched for; default the system's. */
   readonly programDirectories?: readonly string[]
   /** `LANG` and `TZ` of commands; default `C.UTF-8` and `UTC`. */
@@ -35,15 +40,14 @@ export interface LocalSettings {
   readonly limits: CommandLimits
   readonly mirror: MirrorLimits
   readonly mirrored: boolean
+  readonly protectedPaths: readonly string[]
+  readonly writableNames: readonly string[]
   readonly programDirectories: readonly string[]
   readonly language: string
   readonly timeZone: string
 }
 
 const GIB = 1024 ** 3
-
-/** Not the caller's PATH: a directory that a user can write to must not decide what confines commands. */
-export const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 const DEFAULT_LIMITS: CommandLimits = {
   processes: 512,
@@ -61,6 +65,8 @@ export function withDefaults(options: LocalOptions): LocalSettings {
     programDirectories: SYSTEM_PATH,
     language: 'C.UTF-8',
     timeZone: 'UTC',
+    protectedPaths: [],
+    writableNames: [],
     ...given(options),
     projectId: options.projectId,
     isRoot,

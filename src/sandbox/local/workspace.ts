@@ -1,11 +1,13 @@
 /** workspace: prepares a workspace for one command and takes the result back, directly or through a mirror. */
 import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
 import { Tree } from '../../files/index.ts'
 import { errorMessage, makeDirectory, toSafeLine } from '../../kernel/index.ts'
 import type { Guarded } from '../guard/clean.ts'
+import { followPlaces } from '../guard/followed.ts'
 import { listProtected } from '../guard/look.ts'
+import { type ProtectedPlaces, Protection } from '../guard/protected.ts'
 import { NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
 import { contains } from '../request.ts'
 import type { Mount } from '../runner/protocol.ts'
@@ -25,6 +27,17 @@ const SYSTEM_PLACES = [
   '/usr/bin', '/usr/sbin', '/usr/lib', '/usr/lib64', '/usr/libexec', '/usr/share', '/usr/include', '/usr/local/bin', '/usr/local/sbin',
   '/usr/local/lib', '/etc', '/bin', '/sbin', '/lib', '/lib64', '/boot', '/dev', '/proc', '/sys', '/run',
 ] // oxfmt-ignore
+
+const NONE: ProtectedPlaces = { paths: [], writable: [] }
+
+/** The places of one workspace: of the paths that the host uses, those inside it. */
+export function placesIn(
+  workspace: string,
+  { protectedPaths, writableNames }: Pick<LocalSettings, 'protectedPaths' | 'writableNames'>,
+): ProtectedPlaces {
+  const inside = protectedPaths.filter((path) => path !== workspace && contains(workspace, path))
+  return { paths: inside.map((path) => relative(workspace, path)), writable: writableNames }
+}
 
 /** A workspace that a command can work in now. */
 export interface Entered {
@@ -68,11 +81,16 @@ function homesOfUser(): string[] {
 /** Uses the workspace itself: what is protected and exists is read-only; what appears under a protected name the runner removes. */
 export async function enterDirectly(
   workspace: string,
-  { maxEntries = MAX_LOOKED_AT, signal }: { maxEntries?: number; signal?: AbortSignal | undefined } = {},
+  {
+    places = NONE,
+    maxEntries = MAX_LOOKED_AT,
+    signal,
+  }: { places?: ProtectedPlaces; maxEntries?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<Entered> {
   const tree = new Tree(workspace)
   try {
-    const { found, closed, isComplete } = await listProtected(tree, { maxEntries, signal })
+    const protection = new Protection(places)
+    const { found, closed, repositories, isComplete } = await listProtected(tree, { protection, maxEntries, signal })
     if (!isComplete) {
       throw sandboxError(REQUESTS.tooLargeToProtect(maxEntries))
     }
@@ -82,10 +100,15 @@ export async function enterDirectly(
       const why = `contains a protected place below a name that is not UTF-8, ${JSON.stringify(unnamed.toWellFormed())}`
       throw sandboxError(REQUESTS.workspace({ path: workspace, why }))
     }
+    const followed = followPlaces(workspace, found)
+    const all = { ...places, paths: [...places.paths, ...followed] }
     return {
       mount: { source: workspace, path: workspace },
-      readOnly: found.map((path) => join(workspace, path)),
-      guard: { workspace, mode: statSync(workspace).mode & 0o777, found, closed },
+      readOnly: [...found, ...followed].map((path) => join(workspace, path)),
+      guard: {
+        ...{ workspace, mode: statSync(workspace).mode & 0o777 },
+        ...{ found: [...found, ...followed], closed, repositories, places: all },
+      },
       leave: () => Promise.resolve([]),
     }
   } finally {
@@ -147,7 +170,13 @@ export class Mirrors {
     makeDirectory(this.#liveDirectory, { mkdirSync, statSync })
     const directory = identityDirectory(mkdtempSync(join(this.#liveDirectory, 'mirror-')), identity)
     const owner = this.#settings.isRoot ? identity : undefined
-    return new Mirror({ workspace, directory, owner, limits: this.#settings.mirror })
+    return new Mirror({
+      workspace,
+      directory,
+      owner,
+      limits: this.#settings.mirror,
+      places: placesIn(workspace, this.#settings),
+    })
   }
 }
 

@@ -1,6 +1,8 @@
 /** mirror: a copy of a workspace that belongs to the dropped uid; commands work in it, our own code carries the changes over. */
 import { codeOf, type Entry, isAbsence, isClosed, type Owner, type Pace, paceOf, Tree } from '../../files/index.ts'
 import { toSafeLine } from '../../kernel/index.ts'
+import { followPlaces } from '../guard/followed.ts'
+import { type ProtectedPlaces, Protection } from '../guard/protected.ts'
 import { type Pair, Push } from './push.ts'
 import { listTree, type MirrorLimits, removeWhole } from './scan.ts'
 
@@ -13,6 +15,7 @@ export interface MirrorOptions {
   /** Whom the copies belong to; undefined when that is ourselves. */
   readonly owner: Owner | undefined
   readonly limits: MirrorLimits
+  readonly places: ProtectedPlaces
 }
 
 /** One copy of one workspace, for one command at a time. */
@@ -20,10 +23,12 @@ export class Mirror {
   readonly directory: string
   readonly #options: MirrorOptions
   #pairs = new Map<string, Pair>()
+  #protection: Protection
 
   constructor(options: MirrorOptions) {
     this.directory = options.directory
     this.#options = options
+    this.#protection = new Protection(options.places)
   }
 
   /** Makes the copy equal to the workspace. Throws LIMIT_EXCEEDED when that is too large. */
@@ -35,6 +40,7 @@ export class Mirror {
       // What we may not read, commands do not get.
       const { entries, leftovers } = await listTree(host, { limits: this.#options.limits, pace })
       for (const path of leftovers) await host.removeAll(path)
+      this.#protection = this.#protect(entries)
       await this.#dropStale(mirror, entries)
       const pairs = new Map<string, Pair>()
       // The listing names parents first, and the map keeps that order.
@@ -58,12 +64,30 @@ export class Mirror {
     const mirror = new Tree(this.directory)
     try {
       const after = await listTree(mirror, { limits: { maxFiles: Infinity, maxBytes: Infinity }, opens: true })
-      const notes = await new Push({ ...this.#options, host, mirror, after, pairs: this.#pairs }).carry()
+      const protection = this.#protection
+      const notes = await new Push({ ...this.#options, protection, host, mirror, after, pairs: this.#pairs }).carry()
       return notes.map((note) => toSafeLine(note))
     } finally {
       host.close()
       mirror.close()
     }
+  }
+
+  /** Only links and configurations of git lead to other places. */
+  #protect(entries: ReadonlyMap<string, Entry>): Protection {
+    const { places, workspace } = this.#options
+    const protection = new Protection(places)
+    const around = { exists: (path: string) => entries.has(path), wasRepository: () => true }
+    const leading = [...entries].filter(
+      ([path, { kind }]) =>
+        (kind === 'link' || /(?:^|\/)config(?:\.worktree)?$/.test(path)) &&
+        protection.placeOf(path, kind, around) !== undefined,
+    )
+    const followed = followPlaces(
+      workspace,
+      leading.map(([path]) => path),
+    )
+    return new Protection({ ...places, paths: [...places.paths, ...followed] })
   }
 
   /** Removes from the copy what the workspace no longer holds, or holds as something else. */

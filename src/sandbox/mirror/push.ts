@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import { createPace, type Entry, type Owner, type Tree } from '../../files/index.ts'
 import { errorCode, errorMessage } from '../../kernel/index.ts'
 import { NOT_KEPT } from '../messages.ts'
-import { protectedPlace } from '../guard/protected.ts'
+import { isRepository, type Protection } from '../guard/protected.ts'
 import { type Listing, type MirrorLimits, removeWhole } from './scan.ts'
 
 /** Two entries that were equal when they were last carried over. */
@@ -18,6 +18,7 @@ export interface PushOptions {
   readonly host: Tree
   readonly mirror: Tree
   readonly after: Listing
+  readonly protection: Protection
   /** Kept true: holds what is equal on both sides when the push is over. */
   readonly pairs: Map<string, Pair>
 }
@@ -27,9 +28,16 @@ export class Push {
   readonly #options: PushOptions
   readonly #notes: string[] = []
   readonly #pace = createPace()
+  /** Directories that were repositories before the command. */
+  readonly #repositories: ReadonlySet<string>
 
   constructor(options: PushOptions) {
     this.#options = options
+    const { pairs } = options
+    const heads = [...pairs.keys()].filter((path) => posix.basename(path) === 'HEAD').map((path) => posix.dirname(path))
+    const parts = (directory: string): string[] => (directory === '.' ? [] : directory.split('/'))
+    const repositories = heads.filter((directory) => isRepository(parts(directory), (path) => pairs.has(path)))
+    this.#repositories = new Set(repositories.map((directory) => (directory === '.' ? '' : directory)))
   }
 
   async carry(): Promise<string[]> {
@@ -140,8 +148,11 @@ export class Push {
   }
 
   #protection(path: string, kind: string): string | undefined {
-    const { after, pairs } = this.#options
-    return protectedPlace(path, kind, (other) => after.entries.has(other) || pairs.has(other))
+    const { after, pairs, protection } = this.#options
+    return protection.placeOf(path, kind, {
+      exists: (other) => after.entries.has(other) || pairs.has(other),
+      wasRepository: (directory) => this.#repositories.has(directory),
+    })
   }
 
   async #guard(path: string, step: () => Promise<void>): Promise<void> {

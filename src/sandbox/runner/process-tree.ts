@@ -1,6 +1,5 @@
 /** process-tree: finds the command itself below bubblewrap and the seccomp helper. Linux, from /proc only. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { processStat } from '../../files/index.ts'
 
 /** Ids of the direct children; empty when the process is gone. */
 export function childrenOf(pid: number): number[] {
@@ -21,14 +20,6 @@ export function findCommand(bwrapPid: number): number | undefined {
 /** Ids of the processes besides this one whose file of that name in /proc holds `text`; those of other users only where /proc shows them. */
 export function processesWith(file: 'cmdline' | 'environ', text: string): number[] {
   return processes().filter((pid) => pid !== process.pid && read(`/proc/${pid}/${file}`).includes(text))
-}
-
-/** True while a process of that group runs. One that has ended and waits to be collected by its parent does not count. */
-export function isGroupRunning(group: number): boolean {
-  return processes().some((pid) => {
-    const [state, , itsGroup] = processStat(pid)
-    return Number(itsGroup) === group && state !== 'Z'
-  })
 }
 
 function processes(): number[] {

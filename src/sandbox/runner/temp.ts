@@ -1,7 +1,7 @@
 /** temp: private temporary directories of commands, and their removal whatever a command did to their modes. */
 import { type Dirent, mkdirSync, mkdtempSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { openRoot, removeBelow } from '../../files/index.ts'
+import { type Directory, isAbsence, openRoot, removeBelow } from '../../files/index.ts'
 
 /** A new temp with an empty home in it. */
 export function createTemp(liveDirectory: string): string {
@@ -42,7 +42,13 @@ function entriesOf(directory: string): readonly Dirent[] {
 
 /** Removes a tree that may contain directories without any permission, however deep. Throws the first of what could not be removed. */
 export async function removeTree(path: string): Promise<void> {
-  const above = openRoot(dirname(path))
+  let above: Directory
+  try {
+    above = openRoot(dirname(path))
+  } catch (error) {
+    if (isAbsence(error)) return
+    throw error
+  }
   try {
     const { isGone, failures } = await removeBelow(above, basename(path))
     if (!isGone) throw failures[0] ?? new Error(`${path} is still there`)

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { runSecretCommand } from '../../src/sandbox/index.ts'
+import { runSecretCommand } from '../../src/host/index.ts'
 
 const place = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-secret-')))
 after(() => rmSync(place, { recursive: true, force: true }))

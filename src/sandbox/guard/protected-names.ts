@@ -1,0 +1,68 @@
+/** protected-names: names that programs of the host act upon by themselves, each group with the reason. Commands never change them. */
+
+interface Group {
+  /** What happens on the host because of such a file. */
+  readonly why: string
+  /** Lower case; each applies wherever it is, with all below it. */
+  readonly names: readonly string[]
+}
+
+const GROUPS: readonly Group[] = [
+  {
+    why: 'Nexus reads its configuration, agents and policies from them.',
+    names: ['nexus.yaml', 'nexus.yml', '.nexus'],
+  },
+  {
+    why: 'Agent clients start hooks, servers and commands from them, and load skills and instructions.',
+    names: [
+      '.claude', '.claude.json', '.mcp.json', '.agents', '.cursor', '.gemini', '.codex', '.openclaw', '.windsurf', '.devin',
+      '.opencode', 'opencode.json', 'opencode.jsonc', '.continue', '.kiro', '.roo', '.cline', '.kilocode', '.qwen', '.goose', '.trae',
+      '.augment', '.factory', '.crush', '.crush.json', 'crush.json', '.amazonq', '.junie', '.aider.conf.yml', '.copilot',
+    ],
+  },
+  {
+    why: 'Editors run tasks, interpreters and plugins from a folder that is opened.',
+    names: [
+      '.vscode', '.idea', '.zed', '.fleet', '.devcontainer', '.devcontainer.json', '.vim', '.vimrc', '.gvimrc', '.exrc', '.nvimrc',
+      '.nvim.lua', '.dir-locals.el', '.dir-locals-2.el', '.helix', '.lvimrc', '.projectile', '.vs',
+    ],
+  },
+  {
+    why: 'Shells and version managers run them when a directory is entered or is a home.',
+    names: [
+      '.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc', '.zshenv', '.zprofile', '.zlogin',
+      '.zlogout', '.envrc', '.direnv', '.autoenv', '.autoenv.zsh', '.mise.toml', '.mise.local.toml', 'mise.toml', 'mise.local.toml',
+      '.mise', '.rtx.toml', '.tool-versions', '.asdfrc', '.tmux.conf', '.screenrc', '.inputrc', '.curlrc', '.wgetrc', '.ripgreprc',
+      '.ssh', '.gnupg',
+    ],
+  },
+  {
+    why: 'Package managers and compilers load code or programs that they name, whichever command is started.',
+    names: [
+      '.npmrc', '.yarnrc', '.yarnrc.yml', '.yarn', '.pnp.cjs', '.pnp.loader.mjs', '.pnpmfile.cjs', '.pnpmfile.mjs', 'pnpmfile.js',
+      'bunfig.toml', '.cargo', '.bundle', '.gemrc', '.pypirc', 'pip.conf', '.pip', '.condarc', '.mvn', '.gdbinit', '.lldbinit',
+      '.pdbrc', '.pythonrc', 'sitecustomize.py', 'usercustomize.py',
+    ],
+  },
+  {
+    why: 'Version control starts the programs that they name.',
+    names: [
+      '.gitconfig', '.gitmodules', '.husky', '.githooks', '.git-hooks', '.pre-commit-config.yaml', '.pre-commit-config.yml', 'lefthook.yml',
+      'lefthook.yaml', '.lefthook.yml', '.lefthook.yaml', '.lefthook', '.overcommit.yml', '.lintstagedrc', '.hgrc', '.lfsconfig',
+    ],
+  },
+] // oxfmt-ignore
+
+/** Names that are protected wherever they are. */
+export const NAMES: ReadonlySet<string> = new Set(GROUPS.flatMap(({ names }) => names))
+
+/** The ends of names that are protected wherever they are. */
+export const ENDINGS: readonly string[] = ['.code-workspace', '.sublime-project']
+
+/** A file below a directory of version control, by the names of both. */
+export const BELOW: readonly (readonly [directory: string, name: string])[] = [
+  ['.hg', 'hgrc'],
+  ['.hg', 'hgrc-not-shared'],
+  ['.jj', 'config.toml'],
+  ['repo', 'config.toml'],
+]
