@@ -109,12 +109,16 @@ function toAgents(agents: NonNullable<ConfigDocument['agents']>): AgentConfig[] 
 }
 
 function toStore({ store = {} }: ConfigDocument): StoreConfig {
-  const { type, path, url, pool = {} } = store
+  const { type, path, url, pool = {}, events = {} } = store
   return {
     type: type ?? 'sqlite',
     ...(path !== undefined && { path }),
     hasUrl: url !== undefined && url !== '',
     pool: Object.fromEntries(Object.entries(pool).filter(([, value]) => value !== undefined)),
+    events: {
+      maxAgeMs: events.maxAgeMs ?? DEFAULTS.eventsMaxAgeMs,
+      maxRows: events.maxRows ?? DEFAULTS.eventsMaxRows,
+    },
   }
 }
 
