@@ -1,5 +1,5 @@
 /** authorize: may this call run? Policy and trust in, one decision and its explanation out; pure. */
-export { decide, type DecideInput, type Layer } from './decide.ts'
+export { decide, type DecideInput, type Layer, untrustedWorkspace } from './decide.ts'
 export { explain, explanationLines } from './explain.ts'
 export { GROUPS, type Profile, PROFILE_NAMES, PROFILES } from './groups.ts'
 export { ALIASES } from './names.ts'

@@ -7,6 +7,8 @@ export const MESSAGES = {
   denied: (tool: string, line: string) => `'${tool}' is denied by rule: ${line}`,
   untrusted: (skill: string) =>
     `the skill '${skill}' comes from a workspace that is not trusted. The user can trust it with: nexus trust`,
+  untrustedWorkspace: () =>
+    'the workspace is not trusted, so no command runs in it. The user can trust it with: nexus trust (in a program: trusted: true)',
   /** `guess`: the nearest tool; `listed`: the first tools, when there is no guess. */
   unknownTool: (name: string, { guess, listed }: { readonly guess: string | undefined; readonly listed: string }) =>
     `Unknown tool: '${name}'.${guess === undefined ? listed && ` Tools: ${listed}.` : ` Did you mean '${guess}'?`}`,

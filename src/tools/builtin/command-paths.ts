@@ -14,22 +14,27 @@ export interface CommandPlace extends Pick<CommandRequest, 'workspace' | 'paths'
 /** The sandbox enforces the limits; one that confines nothing cannot, so nothing runs there. */
 export function commandPlace(
   { workspace, cwd, isConfined }: { readonly workspace: string; readonly cwd: string; readonly isConfined: boolean },
-  { readPaths, writePaths, blockedPaths, networkDomains }: CallLimits = {},
+  limits: CallLimits = {},
 ): CommandPlace | Failed {
   const start = relative(workspace, resolve(workspace, cwd))
   if (start === '..' || start.startsWith(`..${sep}`) || isAbsolute(start))
     return failedBy('ACCESS_DENIED', COMMANDS.cwdOutside(cwd))
+  const narrowed = narrowing(limits)
+  if (!isConfined && Object.keys(narrowed).length > 0) return failedBy('PERMISSION_DENIED', COMMANDS.unconfined())
+  return { type: 'place', workspace, cwd: start || '.', ...narrowed }
+}
+
+/** The limits that a sandbox enforces. */
+function narrowing({
+  readPaths,
+  writePaths,
+  blockedPaths,
+  networkDomains,
+}: CallLimits): Pick<CommandPlace, 'paths' | 'networkDomains'> {
   const paths = {
     ...(readPaths && { readPaths }),
     ...(writePaths && { writePaths }),
     ...(blockedPaths && { blockedPaths }),
   }
-  const hasPaths = Object.keys(paths).length > 0
-  if (!isConfined && (hasPaths || networkDomains !== undefined))
-    return failedBy('PERMISSION_DENIED', COMMANDS.unconfined())
-  return {
-    ...{ type: 'place', workspace, cwd: start || '.' },
-    ...(hasPaths && { paths }),
-    ...(networkDomains && { networkDomains }),
-  }
+  return { ...(Object.keys(paths).length > 0 && { paths }), ...(networkDomains && { networkDomains }) }
 }
