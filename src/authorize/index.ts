@@ -1,9 +1,18 @@
 /** authorize: may this call run? Policy and trust in, one decision and its explanation out; pure. */
-export { decide, type DecideInput, type Layer } from './decide.ts'
+export { decide, type DecideInput, type Layer, type SkillInUse } from './decide.ts'
 export { explain, explanationLines } from './explain.ts'
+export { type Ceiling, ceilingLayers, exceeds, type Excess, grantsLayer } from './grants.ts'
 export { GROUPS, type Profile, PROFILE_NAMES, PROFILES } from './groups.ts'
 export { ALIASES } from './names.ts'
 export { coversCommand, shownCommand, type ShownCommand } from './remembered.ts'
+export {
+  applyDelta,
+  DEFAULT_PRESET,
+  type PermissionDelta,
+  type Permissions,
+  type PresetInput,
+  presetPermissions,
+} from './permissions.ts'
 export { parsePolicy, type PolicyInput, type PolicyPlace } from './parse-policy.ts'
 export {
   allowsGroup,
