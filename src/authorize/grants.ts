@@ -48,6 +48,14 @@ export function grantsLayer(permissions: Permissions, { destructiveTools = [] }:
   }
 }
 
+/** The layer of an agent whose preset does not exist: it may call nothing. */
+export function noGrants(agent: string, preset: string): Layer {
+  return {
+    name: 'grants',
+    decide: () => ({ type: 'deny', rule: `preset ${preset}`, reason: MESSAGES.unknownPreset(agent, preset) }),
+  }
+}
+
 /** What an agent and its descendants may ever do: denials, paths, limits, `ask:` rules and confirmations, without the preset's own question. */
 export interface Ceiling {
   /** Whose it is, for the chain: the agent's path. */

@@ -13,6 +13,8 @@ export const MESSAGES = {
     `'${tool}' needs the network, and the permissions of this agent (preset ${preset}) have none. The user can choose another preset.`,
   noPaths: (tool: string, preset: string) =>
     `'${tool}' has no directory to work in: the permissions of this agent (preset ${preset}) allow no path.`,
+  unknownPreset: (agent: string, preset: string) =>
+    `the preset '${preset}' of the agent '${agent}' does not exist, so the agent may call nothing.`,
   restricted: (tool: string, skill: string) =>
     `'${tool}' is not among the allowed-tools of the skill '${skill}', which restricts this turn to them.`,
   /** `guess`: the nearest tool; `listed`: the first tools, when there is no guess. */

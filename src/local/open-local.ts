@@ -60,9 +60,10 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   const secrets = openSecrets(loaded, { run: runSecretCommand, environment })
   const { policies, diagnostics: inPolicies } = await readPolicies(loaded)
   if (options.tolerateConfigErrors !== true) assertValid({ ...loaded, diagnostics: inPolicies })
-  const profiles: AgentProfile[] = policies.map(({ agent, rules }) => ({
+  const profiles: AgentProfile[] = policies.map(({ agent, rules, layers }) => ({
     id: agent.id,
     policy: rules,
+    ...(layers && { layers }),
     ...(agent.skills && { skills: agent.skills }),
   }))
   const isLooking = options.record === 'memory'
