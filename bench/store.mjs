@@ -1,11 +1,14 @@
 // What durable state costs: the append of one message to a session (fenced by its lease, with the event of the change) against
 // a bare insert of the same text with the same durability: by node:sqlite into a file of its own (WAL, synchronous=FULL), and
-// by pg into a table of its own of the same server, where Postgres is installed.
-import { mkdtempSync, rmSync } from 'node:fs'
+// by pg into a table of its own of the same server, where Postgres is installed. And saving 200 MB of output as a blob against
+// `cp` of a file of that size and `sha256sum` of it.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openPostgresStore, openSqliteStore } from '../dist/public/local.js'
+import { createMemoryStore, openBlobFiles } from '../src/store/index.ts'
 import { startPostgres, whyNoPostgres } from '../test/store/postgres-server.ts'
 import { pairsOf, printTable, ratios, show, spread } from './measure.mjs'
 
@@ -14,6 +17,7 @@ const MESSAGE = { role: 'assistant', content: [{ type: 'text', text: 'x'.repeat(
 
 export async function store({ runs }) {
   await onSqlite(runs)
+  await saving(runs)
   const why = whyNoPostgres({})
   if (why === undefined) await onPostgres(runs)
   else console.log(`Postgres was left out: ${why}`)
@@ -69,6 +73,50 @@ async function onSqlite(runs) {
     bare.close()
     await store.close()
     print('SQLite', found, 1.5)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+const SAVED_BYTES = 200_000_000
+const CHUNK = Buffer.alloc(65_536, 'output of a command\n')
+
+async function saving(runs) {
+  const work = mkdtempSync(join(tmpdir(), 'nexus-bench-blobs-'))
+  try {
+    const [source, copy] = [join(work, 'source'), join(work, 'copy')]
+    writeFileSync(source, Buffer.alloc(SAVED_BYTES, CHUNK))
+    const { blobs: references } = createMemoryStore({ projectId: 'bench' })
+    const blobs = await openBlobFiles({ directory: join(work, 'blobs'), references })
+    let grown = 0
+    const found = await pairsOf(
+      runs,
+      async () => {
+        rmSync(copy, { force: true })
+        const startedAt = performance.now()
+        spawnSync('cp', [source, copy])
+        spawnSync('sha256sum', [copy])
+        return { ms: performance.now() - startedAt }
+      },
+      async () => {
+        const before = process.memoryUsage.rss()
+        const startedAt = performance.now()
+        const writer = blobs.create({ maxBytes: SAVED_BYTES })
+        for (let left = SAVED_BYTES; left > 0; left -= CHUNK.length) writer.write(CHUNK.subarray(0, left))
+        const { id } = await writer.save({ name: 'stdout' })
+        const ms = performance.now() - startedAt
+        grown = Math.max(grown, process.memoryUsage.rss() - before)
+        await references.remove(id)
+        await blobs.collect()
+        return { ms }
+      },
+    )
+    printTable(
+      'Saving 200 MB of output',
+      ['cp and sha256sum, ms', 'save, ms', 'ratio'],
+      [[spread(found.map(({ a }) => a.ms)), spread(found.map(({ b }) => b.ms)), spread(ratios(found, 'ms'))]],
+    )
+    console.log(`goal: ratio ≤ ${show(1.3)}; memory grew by at most ${show(grown / 1_048_576)} MiB`)
   } finally {
     rmSync(work, { recursive: true, force: true })
   }

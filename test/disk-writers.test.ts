@@ -17,7 +17,6 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/config/trust.ts': "makes the user's own directory",
   'src/sandbox/guard/clean.ts': 'opens the workspace itself, above which nothing is held',
   'src/sandbox/guard/journal.ts': 'writes below the directory of the runner',
-  'src/sandbox/guard/tree.ts': 'works by descriptor',
   'src/sandbox/local/place.ts': 'makes copies of skills where commands cannot write',
   'src/sandbox/local/stage.ts': 'copies the runner and Node where commands cannot write',
   'src/sandbox/local/state.ts': 'makes the directories of the sandbox',

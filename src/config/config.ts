@@ -142,6 +142,8 @@ export interface StoreConfig {
     readonly statementTimeoutMs?: number
     readonly idleTimeoutMs?: number
   }
+  /** Which events are kept. */
+  readonly events: { readonly maxAgeMs: number; readonly maxRows: number }
 }
 
 /** Everything Nexus was told, with all defaults filled in; frozen all the way down. */

@@ -120,12 +120,16 @@ function toPermissions(given: NonNullable<ConfigDocument['permissions']>): Permi
 }
 
 function toStore({ store = {} }: ConfigDocument): StoreConfig {
-  const { type, path, url, pool = {} } = store
+  const { type, path, url, pool = {}, events = {} } = store
   return {
     type: type ?? 'sqlite',
     ...(path !== undefined && { path }),
     hasUrl: url !== undefined && url !== '',
     pool: Object.fromEntries(Object.entries(pool).filter(([, value]) => value !== undefined)),
+    events: {
+      maxAgeMs: events.maxAgeMs ?? DEFAULTS.eventsMaxAgeMs,
+      maxRows: events.maxRows ?? DEFAULTS.eventsMaxRows,
+    },
   }
 }
 

@@ -12,7 +12,7 @@ export function isOwnerGone(token: string): boolean {
 }
 
 /** The fields of /proc/<pid>/stat from the state on, after the name of the program; empty when there is no such process. */
-export function processStat(pid: number): string[] {
+function processStat(pid: number): string[] {
   let stat: string
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'utf8').trim()

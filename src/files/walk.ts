@@ -26,7 +26,7 @@ export interface WalkLimits {
 
 /** How to walk. */
 export interface WalkOptions extends WalkLimits {
-  /** Asked for each entry; a directory is not entered when it returns false. */
+  /** Asked for each entry, and awaited; a directory is not entered when the answer is false. */
   readonly visit: (met: Met) => unknown
   /** Told of a directory that cannot be listed, which is left out. Default: the walk rejects. One that vanished is left out silently. */
   readonly onClosed?: (path: string, error: FileError) => void
@@ -129,7 +129,8 @@ class Walker {
     this.#levels.push({ path, ahead })
     for (const { name, kind } of siblings) {
       this.#seen++
-      const isEntered = visit({ path: below(path, name), name, kind, directory, siblings }) !== false
+      const answer = visit({ path: below(path, name), name, kind, directory, siblings })
+      const isEntered = (answer instanceof Promise ? await answer : answer) !== false
       if (isEntered && kind === 'directory') ahead.push(name)
       const pause = this.#pace()
       if (pause) await pause

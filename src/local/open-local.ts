@@ -83,6 +83,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     surface: config.skills.surface,
     refreshOnCall: config.skills.refreshOnCall,
     prompt: config.skills.prompt,
+    events: config.store.events,
     ...(store && { store }),
     ...(blobs && { blobs }),
     ...ofCaller(options),

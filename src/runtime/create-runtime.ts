@@ -7,6 +7,7 @@ import {
   createRedactor,
   createStreamRedactor,
   DEFAULT_PROJECT,
+  DEFAULTS,
   newId,
   NexusError,
   systemClock,
@@ -25,9 +26,6 @@ import { coalesce, reloadOnChange } from './reload.ts'
 import type { ProjectState } from './project-state.ts'
 import type { AgentProfile, AgentSpec, Parts, ReloadEvent, Runtime } from './types.ts'
 
-/** How long and how many events are kept. */
-const EVENTS_MAX_AGE_MS = 30 * 24 * 3_600_000
-const EVENTS_MAX_ROWS = 100_000
 const TRIM_EVERY_MS = 3_600_000
 
 const FULL_POLICY: PolicyRules = { profile: 'full', allow: [], ask: [], deny: [], groups: new Map() }
@@ -45,6 +43,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const store = parts.store ?? createMemoryStore({ projectId, clock })
   const broker = createApprovals(store, parts)
   const kept = parts.blobs && createKeptOutput(parts.blobs, store, secrets)
+  const bounds = { maxAgeMs: DEFAULTS.eventsMaxAgeMs, maxRows: DEFAULTS.eventsMaxRows, ...parts.events }
   let own: Promise<KeptLease> | undefined
   /** A lease that was lost, or could not be had, is asked for again at the next call: a suspended machine loses it. */
   const processLease = async (): Promise<Lease> => {
@@ -56,7 +55,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
       ))
     )
       own = undefined
-    own ??= keepProcessLease(store, kept)
+    own ??= keepProcessLease(store, { bounds, output: kept })
     return (await own).lease
   }
 
@@ -119,18 +118,24 @@ function recordReload(store: Store, event: ReloadEvent): void {
       .catch((error: unknown) => process.emitWarning(WARNINGS.eventNotStored(error), 'NexusWarning'))
 }
 
+/** What a process keeps besides rows. */
+interface Recorded {
+  readonly bounds: Required<NonNullable<Parts['events']>>
+  readonly output: KeptOutput | undefined
+}
+
 /** The name is new for each runtime, so that nobody else can have the lease. */
-async function keepProcessLease(store: Store, output: KeptOutput | undefined): Promise<KeptLease> {
+async function keepProcessLease(store: Store, recorded: Recorded): Promise<KeptLease> {
   const kept = await keepLease(store.leases, `process:${newId()}`)
-  if (kept) return boundRecords(store, kept, output)
+  if (kept) return boundRecords(store, kept, recorded)
   throw new NexusError('INTERNAL', ERRORS.leaseTaken().message)
 }
 
 /** Removes old events and outputs now and every hour: both are for following and for looking back, the rows are kept. */
-async function boundRecords(store: Store, kept: KeptLease, output: KeptOutput | undefined): Promise<KeptLease> {
+async function boundRecords(store: Store, kept: KeptLease, { bounds, output }: Recorded): Promise<KeptLease> {
   const trim = (): Promise<unknown> => {
     output?.tidy()
-    return store.events.trim({ maxAgeMs: EVENTS_MAX_AGE_MS, maxRows: EVENTS_MAX_ROWS })
+    return store.events.trim(bounds)
   }
   await trim()
   // A failure is for the next write to report; the next hour tries again.

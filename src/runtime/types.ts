@@ -72,6 +72,8 @@ export interface Parts {
   readonly scope?: string
   /** Where calls, sessions, questions and events are kept; default: in memory, gone with the process. The caller closes it. */
   readonly store?: Store
+  /** Which events are kept; default 30 days and 100,000. Older ones go when the process first writes, and every hour. */
+  readonly events?: { readonly maxAgeMs?: number; readonly maxRows?: number }
   /** Where the whole of a cut output is kept for 7 days, with its rows in `store`; default: nowhere. */
   readonly blobs?: Blobs
   /** The first is the default agent; default: one agent `main` that may call every tool. */

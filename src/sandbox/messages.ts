@@ -85,10 +85,10 @@ export const REQUESTS = {
       `Nexus did not run the command. The workspace contains ${what}, too much to copy for the sandbox.`,
       `Use a smaller directory as workspace, or raise ${setting} in ~/.nexus/nexus.yaml. As a normal user you may set execution.workspace.mode: direct.`,
     ),
-  tooLargeToProtect: (files: number, depth: number) =>
+  tooLargeToProtect: (files: number) =>
     row(
       'LIMIT_EXCEEDED',
-      `Nexus did not run the command. The workspace contains more than ${files} files, or is deeper than ${depth} directories, so its protected places cannot all be found.`,
+      `Nexus did not run the command. The workspace contains more than ${files} files, so its protected places cannot all be found.`,
       'Use a smaller directory as workspace.',
     ),
 } as const
@@ -101,6 +101,8 @@ export const NOT_KEPT = {
     `Nexus did not remove ${path}: commands may not change ${protectedPath}. Remove it outside the sandbox.`,
   special: (path: string) =>
     `Nexus did not keep ${path}: it is a device, a pipe or a socket. Write to a regular file instead.`,
+  tooDeep: (path: string) =>
+    `Nexus did not keep ${path.slice(0, 100)}…: its path is longer than programs can open. Use shorter names, or fewer directories in each other.`,
   leavingLink: (path: string) =>
     `Nexus did not keep ${path}: the link leads out of the workspace. Use a relative link to a file of the workspace.`,
   changedMeanwhile: (path: string) =>

@@ -87,7 +87,7 @@ class NoSandbox implements Sandbox {
       const leftInHome = listHome(temp)
       return { ...result, ...(leftInHome.length > 0 && { leftInHome }) }
     } finally {
-      removeTree(temp)
+      await removeTree(temp)
     }
   }
 }

@@ -79,7 +79,7 @@ agents:
         workspace: config.execution.workspace,
       },
       limits: config.limits,
-      store: { type: config.store.type, synchronous: 'full' },
+      store: { type: config.store.type, synchronous: 'full', events: config.store.events },
     })
   })
 })

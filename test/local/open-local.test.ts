@@ -10,13 +10,19 @@ import { type LocalOptions, openLocal } from '../../src/local/open-local.ts'
 import type { ReloadEvent } from '../../src/public/index.ts'
 
 /** A workspace whose nexus.yaml of the user says what to do about changes. */
-async function open(t: TestContext, { watch, ...options }: LocalOptions & { watch: boolean }) {
+async function open(
+  t: TestContext,
+  { watch, settings = '', ...options }: LocalOptions & { watch: boolean; settings?: string },
+) {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-reload-')))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const [cwd, nexusHome] = [join(directory, 'work'), join(directory, 'home')]
   mkdirSync(cwd)
   mkdirSync(nexusHome)
-  writeFileSync(join(nexusHome, 'nexus.yaml'), `skills:\n  load: { watch: ${watch}, watchDebounceMs: 20 }\n`)
+  writeFileSync(
+    join(nexusHome, 'nexus.yaml'),
+    `skills:\n  load: { watch: ${watch}, watchDebounceMs: 20 }\n${settings}\n`,
+  )
   const environment = readEnvironment({ HOME: directory, NEXUS_HOME: nexusHome, PATH: '' })
   const local = await openLocal({ cwd, environment, sandbox: 'none', record: 'memory', ...options })
   t.after(() => local.close())
@@ -83,4 +89,21 @@ test('an answer that is remembered in one workspace covers no call in another on
   }
   const asked = ['a', 'b'].map((name) => `ask run_command, approved by ada in ${name}`)
   assert.deepEqual(rules, [...asked, 'ask run_command, remembered'])
+})
+
+test('store.events bounds which events are kept: trimmed when a process begins to write, the sessions stay', async (t) => {
+  const { local } = await open(t, { watch: false, record: 'sqlite', settings: 'store: { events: { maxRows: 2 } }' })
+  const { store } = local
+  assert.ok(store)
+  for (const id of ['one', 'two', 'three']) await store.sessions.create({ id, agentId: 'main', title: '' })
+  const [, two] = await store.events.after(0)
+  await local.runtime.openAgent().processLease()
+  assert.deepEqual(
+    (await store.events.after(0)).map(({ id, sessionId }) => [id, sessionId]),
+    [
+      [two?.id, 'two'],
+      [(two?.id ?? 0) + 1, 'three'],
+    ],
+  )
+  assert.equal((await store.sessions.list()).length, 3)
 })

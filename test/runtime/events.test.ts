@@ -27,3 +27,16 @@ test('events older than 30 days are removed when a process begins to write, the 
   assert.equal((await store.sessions.list()).length, 2)
   await runtime.close()
 })
+
+test('the caller may bound events by age and number, each alone', async () => {
+  const store = createMemoryStore({ projectId: 'default', clock: systemClock })
+  for (const id of ['one', 'two', 'three']) await store.sessions.create({ id, agentId: 'main', title: '' })
+  const facts = { target: 'a test', os: 'linux', hasBin: () => false, hasEnv: () => false } as const
+  const runtime = await createRuntime({ sources: [], facts, store, events: { maxRows: 1 } })
+  await runtime.openAgent().processLease()
+  assert.deepEqual(
+    (await store.events.after(0)).map(({ sessionId }) => sessionId),
+    ['three'],
+  )
+  await runtime.close()
+})

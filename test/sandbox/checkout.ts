@@ -19,6 +19,8 @@ const ROOT = join(import.meta.dirname, '../..')
 const PARTS = [
   'package.json',
   'src/kernel',
+  'src/files',
+  'src/host',
   'src/format',
   'src/sources',
   'src/sandbox',

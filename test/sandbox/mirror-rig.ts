@@ -1,5 +1,6 @@
 /** A host directory and its mirror, without a sandbox: what a command would do is done to `inside` by hand. */
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { Mirror } from '../../src/sandbox/mirror/mirror.ts'
@@ -18,7 +19,7 @@ export function openMirror(context: Pick<TestContext, 'after'>, limits: Partial<
   const [host, inside] = [join(parent, 'host'), join(parent, 'inside')]
   mkdirSync(host)
   mkdirSync(inside)
-  context.after(() => rmSync(parent, { recursive: true, force: true }))
+  context.after(() => execFileSync('rm', ['-rf', parent]))
   const all = { maxFiles: 1000, maxBytes: 1_000_000, ...limits }
   return {
     host,

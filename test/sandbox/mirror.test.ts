@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { staysInside } from '../../src/sandbox/mirror/push.ts'
-import { partName } from '../../src/sandbox/guard/tree.ts'
+import { partName } from '../../src/files/index.ts'
 import { openDirectory } from './local-rig.ts'
 import { openMirror, picture } from './mirror-rig.ts'
 

@@ -115,5 +115,7 @@ test('built files work as the sources do', { skip }, async (context) => {
   const output = await outputOf(startParent(place, 'echo fine', { script: join(checkout, 'test/sandbox/parent.js') }))
   assert.match(output, /fine\n\nend exit 0/)
   const stages = join(place.stateDir, 'stages')
-  assert.ok(readdirSync(join(stages, readdirSync(stages)[0] ?? '', 'runner')).every((name) => name.endsWith('.js')))
+  assert.ok(
+    readdirSync(join(stages, readdirSync(stages)[0] ?? '', 'sandbox/runner')).every((name) => name.endsWith('.js')),
+  )
 })

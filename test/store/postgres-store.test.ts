@@ -97,7 +97,13 @@ describe('a Postgres database', { skip }, () => {
     const wrong = server.url().replace('nexus:', 'stranger:')
     await fails(open(wrong), new RegExp(`nexus on ${at} refused the login: password`), /user and password in store.url/)
     await fails(open(server.url('missing')), /"missing" does not exist/, /^createdb -h 127\.0\.0\.1 -p \d+ missing$/)
-    await fails(open(`${server.url()}?sslmode=require`), /over TLS: .*SSL/, /sslmode/)
+    const warnings: Error[] = []
+    const onWarning = (warning: Error): void => void warnings.push(warning)
+    process.on('warning', onWarning)
+    for (const mode of ['prefer', 'require', 'verify-ca'])
+      await fails(open(`${server.url()}?sslmode=${mode}`), /over TLS: .*SSL/, /sslmode/)
+    process.off('warning', onWarning)
+    assert.deepEqual(warnings, [])
     for (const typo of ['nexus:p@ss/w:rd-7f3a@h/x', 'nexus:1/p@ss/w:rd-7f3a@h/x', 'nexus:1?p@ss/w:rd-7f3a@h/x', '[/x'])
       await fails(open(`postgres://${typo}`), /not an address/, /percent form/)
     await fails(open('mysql://h/x'), /not an address/, /postgres:/)
@@ -129,6 +135,16 @@ describe('a Postgres database', { skip }, () => {
     const foreign = await server.create('foreign_one')
     await server.query('create schema nexus; create table nexus.theirs (x int)', 'foreign_one')
     await fails(open(foreign), /schema "nexus" of another program/, /another database/)
+  })
+
+  it('is read on when another process changes its tables meanwhile', async () => {
+    const url = await server.create('changed')
+    const store = await open(url)
+    await store.events.append({ type: 'x.y' })
+    assert.equal((await store.events.after(0)).length, 1)
+    await server.query('alter table nexus.events add column more text', 'changed')
+    assert.equal((await store.events.after(0)).length, 1)
+    await store.close()
   })
 
   it('names a store that was closed', async () => {

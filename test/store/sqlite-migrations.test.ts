@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { openSqliteStore } from '../../src/store/index.ts'
 import { openConnection } from '../../src/store/sqlite/connection.ts'
 import { migrate } from '../../src/store/sql/migrate.ts'
 import { migrationsOf } from '../../src/store/sql/migrations.ts'
+import { sqliteStatus } from '../../src/store/sqlite/status.ts'
 import { SQLITE_SCHEMA } from '../../src/store/sqlite/schema.ts'
 import { failsFor, withSession } from './state-file.ts'
 
@@ -161,7 +163,11 @@ describe('migrations', () => {
     const other = new DatabaseSync(foreign)
     other.exec('create table migrations (version integer); insert into migrations values (1)')
     other.close()
+    const before = readFileSync(foreign)
     await assert.rejects(open(foreign), failsFor(foreign, /another program/))
+    await assert.rejects(sqliteStatus(foreign), failsFor(foreign, /another program/))
+    // Not even the journal mode in its header.
+    assert.ok(before.equals(readFileSync(foreign)))
     const again = new DatabaseSync(foreign)
     assert.deepEqual(
       again

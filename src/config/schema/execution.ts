@@ -110,6 +110,11 @@ const pool = v.strictObject({
   idleTimeoutMs: v.optional(timeOrNone),
 })
 
+const events = v.strictObject({
+  maxAgeMs: setting(count, 'Older ones are removed; in milliseconds.', DEFAULTS.eventsMaxAgeMs),
+  maxRows: setting(count, 'Only so many of the newest are kept.', DEFAULTS.eventsMaxRows),
+})
+
 const blobs = v.strictObject({
   type: setting(v.picklist(['files', 's3', 'gcs', 'nats']), 'Where artifacts and packages lie.', 'files'),
   path: setting(path, 'With files: the directory.'),
@@ -127,6 +132,7 @@ export const store = v.pipe(
     path: setting(path, 'With sqlite: the file; default in the state directory.'),
     url: setting(secret, 'With postgres: its address, which holds the password.'),
     synchronous: setting(v.picklist(['full', 'normal']), 'With sqlite: full survives loss of power.', 'full'),
+    events: setting(events, 'Which events are kept, for following and looking back.'),
     pool: setting(pool, 'With postgres: connections and their time limits.'),
     blobs: setting(blobs, 'Packages and artifacts.'),
   }),

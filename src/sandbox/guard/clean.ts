@@ -1,14 +1,18 @@
 /** clean: takes away what a command made under protected names. Runs in the runner, so that it happens whoever was killed. */
+import { randomBytes } from 'node:crypto'
 import { chmodSync, lstatSync } from 'node:fs'
 import { posix } from 'node:path'
+import { isClosed, Tree } from '../../files/index.ts'
 import { listProtected } from './look.ts'
 import { isGitMark, type ProtectedPlaces, Protection } from './protected.ts'
-import { codeOf, Tree } from './tree.ts'
 
 /** Entries that are looked at afterwards: more than a command can make in the time it has, and still an end. */
 const MAX_LOOKED_AT = 2_000_000
 /** Looks, when directories that were closed had to be opened; each level that was closed takes one. */
 const MAX_ROUNDS = 64
+
+/** What is removed by then is gone; the rest has lost its name, which is what counts. */
+const MAX_REMOVAL_MS = 60_000
 
 /** What was true of a workspace before the command, and is put right after it. */
 export interface Guarded {
@@ -44,11 +48,11 @@ export async function removeAppeared(before: Guarded, options: CleanOptions = {}
         protection: new Protection(before.places),
         repositories: before.repositories,
         maxEntries: options.maxEntries ?? MAX_LOOKED_AT,
-        onFound: (path) => {
+        onFound: async (path) => {
           // What was in a closed directory before is perhaps the user's own.
           // A file that completes a repository may have been there under the same name.
           const mayBeOld = before.closed.some((directory) => path.startsWith(`${directory}/`)) || isGitMark(path)
-          if (!known.has(path)) notes.push(takeAway(tree, path, mayBeOld ? { keepsAside: true } : options))
+          if (!known.has(path)) notes.push(await takeAway(tree, path, mayBeOld ? { keepsAside: true } : options))
           known.add(path)
         },
       })
@@ -79,7 +83,7 @@ function openWorkspace({ workspace, mode }: Guarded, notes: string[]): void {
 }
 
 /** Renames it first, so that what cannot be removed is harmless under its new name. */
-function takeAway(tree: Tree, path: string, { keepsAside = false }: CleanOptions): string {
+async function takeAway(tree: Tree, path: string, { keepsAside = false }: CleanOptions): Promise<string> {
   let aside: string
   try {
     aside = moveAside(tree, path)
@@ -88,25 +92,24 @@ function takeAway(tree: Tree, path: string, { keepsAside = false }: CleanOptions
   }
   if (keepsAside)
     return `${path}: moved to ${aside}. Commands may not create it, and it appeared under a command that was cut off. If it is yours, type: mv ${aside} ${path}`
-  try {
-    tree.removeAll(aside)
-    return `${path}: removed. Commands may not create it. Create it outside the sandbox.`
-  } catch {
-    return `${path}: moved to ${aside}, because removing it failed. Commands may not create it. Remove it outside the sandbox.`
-  }
+  const { isGone } = await tree.removeAll(aside, { maxMs: MAX_REMOVAL_MS })
+  if (isGone) return `${path}: removed. Commands may not create it. Create it outside the sandbox.`
+  return `${path}: moved to ${aside}, because removing it failed. Commands may not create it. Remove it outside the sandbox.`
 }
 
 function moveAside(tree: Tree, path: string): string {
+  const aside = `${path}.nexus-removed-${randomBytes(4).toString('hex')}`
   try {
-    return tree.moveAside(path)
+    tree.rename(path, posix.basename(aside))
   } catch (error) {
-    if (codeOf(error) !== 'EACCES') throw error
+    if (!isClosed(error)) throw error
     const directory = posix.dirname(path)
     if (directory === '.') throw error
     // The command took its own right to write to the directory.
     tree.openUp(directory)
-    return tree.moveAside(path)
+    tree.rename(path, posix.basename(aside))
   }
+  return aside
 }
 
 function openUp(tree: Tree, path: string): string {

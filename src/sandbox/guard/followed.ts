@@ -1,7 +1,7 @@
 /** followed: where protected places lead. The host acts upon the target of a link and upon what git's configuration names, under any name. */
 import { lstatSync, readFileSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
-import { codeOf } from './tree.ts'
+import { codeOf } from '../../files/index.ts'
 
 /** Most bytes of a git configuration that is read. */
 const MAX_BYTES = 256 * 1024

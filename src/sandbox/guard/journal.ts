@@ -12,8 +12,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../../files/index.ts'
 import { type CleanOptions, type Guarded, removeAppeared } from './clean.ts'
-import { codeOf } from './tree.ts'
 
 const NAME = /^journal-[0-9a-f]{16}\.json$/
 

@@ -1,11 +1,13 @@
 /** look: finds protected places in a workspace, in slices, so that a large one does not hold up the event loop. */
 import { posix } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
-import { type Exists, isRepository, marksFirst, type Protection } from './protected.ts'
-import { codeOf, isAbsence, MAX_DEPTH, type Tree } from './tree.ts'
+import { below, type FileError, isClosed, type Met, type Named, paceOf, type Tree } from '../../files/index.ts'
+import { type Exists, isGitMark, isRepository, type Protection } from './protected.ts'
 
-/** Entries between two turns of the event loop: about 2 ms of work. */
-export const SLICE = 256
+/**
+ * Longest path that is searched and mirrored, in characters. No program opens a longer one (PATH_MAX), so nothing acts on what is there by
+ * itself. When a command moves it further up, the search after that command finds it.
+ */
+export const MAX_PATH = 4_096
 
 /** What a look for protected places found. */
 export interface ProtectedFound {
@@ -27,14 +29,11 @@ export interface InspectOptions {
   /** Entries that are looked at below the fixed places. */
   readonly maxEntries: number
   readonly signal?: AbortSignal | undefined
-  /** Told of each place as soon as it is found. */
-  readonly onFound?: (path: string) => void
+  /** Told of each place as soon as it is found; the search waits for it. */
+  readonly onFound?: (path: string) => Promise<void>
 }
 
-/**
- * Looks for protected places: first for those of the top by name, which nothing can hide, then at every entry,
- * the upper ones first.
- */
+/** Looks for protected places: first for those of the top by name, which nothing can hide, then at every entry. */
 export function listProtected(tree: Tree, options: InspectOptions): Promise<ProtectedFound> {
   return new Search(tree, options).all()
 }
@@ -45,9 +44,10 @@ class Search {
   readonly #found = new Set<string>()
   readonly #closed = new Set<string>()
   readonly #repositories: string[] = []
-  readonly #waiting = ['']
-  #seen = 0
-  #isComplete = true
+  /** The directory that is looked at, and the names in it that were not taken away. */
+  #siblings: readonly Named[] | undefined
+  #directory = ''
+  #here = new Set<string>()
 
   constructor(tree: Tree, options: InspectOptions) {
     this.#tree = tree
@@ -55,47 +55,46 @@ class Search {
   }
 
   async all(): Promise<ProtectedFound> {
-    for (const path of this.#topPlaces()) this.#add(path)
-    for (let at = 0; at < this.#waiting.length && this.#seen <= this.#options.maxEntries; at++) {
-      await this.#lookInto(this.#waiting[at] as string)
-      // The list would hold every directory of the workspace.
-      this.#waiting[at] = ''
-    }
+    const { maxEntries, signal } = this.#options
+    for (const path of this.#topPlaces()) await this.#add(path)
+    const stoppedBy = await this.#tree.walk({
+      maxEntries,
+      pace: paceOf(signal),
+      // What completes a repository comes first: without it the rest is plain again.
+      order: (a, b) => Number(isGitMark(b.name)) - Number(isGitMark(a.name)),
+      visit: (met) => this.#visit(met),
+      onClosed: (path, error) => this.#noteClosed(path, error),
+    })
     return {
       found: [...this.#found],
       closed: [...this.#closed],
       repositories: this.#repositories,
-      isComplete: this.#isComplete,
+      isComplete: stoppedBy === undefined,
     }
   }
 
-  async #lookInto(directory: string): Promise<void> {
-    const names = namesOf(this.#tree, directory, () => this.#closed.add(directory))
-    const here = new Set(marksFirst(names).map((name) => posix.join(directory, name)))
+  /** False, at once or later, for what is not to be looked into. */
+  #visit({ path, name, kind, siblings }: Met): boolean | Promise<false> {
+    if (siblings !== this.#siblings) this.#begin(path.slice(0, Math.max(0, path.length - name.length - 1)), siblings)
+    if (this.#found.has(path)) return false
+    if (!this.#isProtected(path, kind, this.#isHere)) return path.length <= MAX_PATH
+    // Taken away, it no longer makes the directory a repository.
+    if (this.#options.repositories) this.#here.delete(name)
+    return this.#add(path)
+  }
+
+  #begin(directory: string, siblings: readonly Named[]): void {
+    this.#siblings = siblings
+    this.#directory = directory
+    this.#here = new Set(siblings.map(({ name }) => name))
+    if (!this.#here.has('HEAD')) return
     const parts = directory === '' ? [] : directory.split('/')
-    if (isRepository(parts, (path) => here.has(path))) this.#repositories.push(directory)
-    for (const path of here) {
-      if (++this.#seen > this.#options.maxEntries) {
-        this.#isComplete = false
-        return
-      }
-      if (this.#seen % SLICE === 0) {
-        await setImmediate()
-        this.#options.signal?.throwIfAborted()
-      }
-      this.#lookAt(path, { directory, here })
-    }
+    if (isRepository(parts, this.#isHere)) this.#repositories.push(directory)
   }
 
-  #lookAt(path: string, { directory, here }: { directory: string; here: Set<string> }): void {
-    const kind = kindOf(this.#tree, path, () => this.#closed.add(directory))
-    if (kind === undefined || this.#found.has(path)) return
-    if (this.#isProtected(path, kind, (other) => here.has(other))) {
-      this.#add(path)
-      // Taken away, it no longer makes the directory a repository.
-      if (this.#options.repositories) here.delete(path)
-    } else if (kind === 'directory' && path.split('/').length <= MAX_DEPTH) this.#waiting.push(path)
-    else if (kind === 'directory') this.#isComplete = false
+  readonly #isHere: Exists = (path) => {
+    const name = posix.basename(path)
+    return this.#here.has(name) && path === below(this.#directory, name)
   }
 
   #isProtected(path: string, kind: string, exists: Exists): boolean {
@@ -116,32 +115,37 @@ class Search {
     })
   }
 
-  #add(path: string): void {
-    if (this.#found.has(path)) return
+  async #add(path: string): Promise<false> {
+    if (this.#found.has(path)) return false
     this.#found.add(path)
-    this.#options.onFound?.(path)
+    await this.#options.onFound?.(path)
+    return false
+  }
+
+  #noteClosed(path: string, error: FileError): void {
+    if (path === '' || !isClosed(error)) throw error
+    this.#closed.add(this.#closedPart(path))
+  }
+
+  /** A directory that can be listed and not entered closes those in it: it is the one to open. */
+  #closedPart(path: string): string {
+    try {
+      this.#tree.entry(path)
+      return path
+    } catch (error) {
+      if (!isClosed(error)) throw error
+      const above = posix.dirname(path)
+      return above === '.' ? path : this.#closedPart(above)
+    }
   }
 }
 
 /** Undefined also for what lies in a directory that lets nobody in. */
-function kindOf(tree: Tree, path: string, onClosed?: () => unknown): string | undefined {
+function kindOf(tree: Tree, path: string): string | undefined {
   try {
     return tree.entry(path)?.kind
   } catch (error) {
-    if (codeOf(error) !== 'EACCES') throw error
-    onClosed?.()
+    if (!isClosed(error)) throw error
     return undefined
-  }
-}
-
-/** A directory that vanished since it was listed has nothing to offer; for one that we may not read `onClosed` decides. */
-export function namesOf(tree: Tree, directory: string, onClosed?: () => unknown): string[] {
-  try {
-    return tree.names(directory)
-  } catch (error) {
-    const isClosed = onClosed !== undefined && codeOf(error) === 'EACCES'
-    if (directory === '' || !(isAbsence(error) || isClosed)) throw error
-    if (isClosed) onClosed()
-    return []
   }
 }

@@ -36,10 +36,13 @@ export class Protection {
   /** Every protected place at the top of a workspace and of its repository: looked for by name, however much else is there. */
   readonly topPlaces: readonly string[]
   readonly #paths: ReadonlySet<string>
+  /** Parts of the longest of the paths. */
+  readonly #deepest: number
   readonly #writable: ReadonlySet<string>
 
   constructor({ paths, writable }: ProtectedPlaces) {
     this.#paths = new Set(paths)
+    this.#deepest = Math.max(0, ...paths.map((path) => path.split('/').length))
     this.#writable = new Set(writable.map((name) => name.toLowerCase()))
     const steering = [...GIT_STEERING]
     this.topPlaces = [...paths, ...NAMES, SKILL_ROOT, '.git', ...steering, ...steering.map((name) => `.git/${name}`)]
@@ -50,11 +53,12 @@ export class Protection {
     const parts = path.split('/')
     const lower = parts.map((part) => part.toLowerCase())
     for (const index of lower.keys()) {
-      const place = parts.slice(0, index + 1).join('/')
-      if (this.#paths.has(place)) return place
+      // Made only where it is needed: a path may have thousands of parts.
+      const place = (): string => parts.slice(0, index + 1).join('/')
+      if (index < this.#deepest && this.#paths.has(place())) return place()
       const isLast = index === parts.length - 1
       if (this.#isNamed(lower, index) || steersGit({ parts, lower, index, around, kind: isLast ? kind : 'directory' }))
-        return place
+        return place()
     }
     return undefined
   }
@@ -80,10 +84,10 @@ function steersGit({ parts, lower, index, kind, around }: At): boolean {
   const name = lower[index] ?? ''
   // As a file or a link `.git` says where the repository is: any directory with a configuration of its own.
   if (name === '.git') return kind !== 'directory'
+  if (!GIT_STEERING.has(name) && !GIT_MARKS.includes(name)) return false
   const git = lower.lastIndexOf('.git', index - 1)
   const isBare = index === 0 || git < 0
   if (!isBare) return GIT_STEERING.has(name) && !GIT_DATA.has(lower[git + 1] ?? '')
-  if (!GIT_STEERING.has(name) && !GIT_MARKS.includes(name)) return false
   const directory = parts.slice(0, index)
   if (!isRepository(directory, around.exists)) return false
   // What completes a repository is refused: the configuration in it may have been a plain file before.
@@ -99,9 +103,4 @@ export function isRepository(directory: readonly string[], exists: Exists): bool
 /** Whether a path has the name of what makes a directory a repository. */
 export function isGitMark(path: string): boolean {
   return GIT_MARKS.includes(path.slice(path.lastIndexOf('/') + 1).toLowerCase())
-}
-
-/** Names in an order in which what completes a repository comes first: without it the rest is plain again. */
-export function marksFirst(names: readonly string[]): string[] {
-  return [...names.filter(isGitMark), ...names.filter((name) => !isGitMark(name))]
 }

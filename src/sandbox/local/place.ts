@@ -31,7 +31,7 @@ export async function placeSkill(
     openDirectories(part)
     renameSync(part, baseDir)
   } catch (error) {
-    removeTree(part)
+    await removeTree(part)
     // Another process placed the same content at the same time.
     if (!existsSync(baseDir)) throw error
   }

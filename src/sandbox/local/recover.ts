@@ -1,5 +1,6 @@
 /** recover: does what a runner that was killed, alone or together with its parent, could not do any more. */
 import { setTimeout } from 'node:timers/promises'
+import { FileError } from '../../files/index.ts'
 import { type Diagnostic, errorCode, toSafeText } from '../../kernel/index.ts'
 import { hasJournals, type Recovered, replayJournals } from '../guard/journal.ts'
 import { processesWith } from '../runner/process-tree.ts'
@@ -14,7 +15,7 @@ const POLL_MS = 20
 /** For the directory of a runner of ours that has ended: puts workspaces right when it did not, and removes the directory. */
 export async function recoverLost(liveDirectory: string): Promise<Recovered[]> {
   const recovered = await replay(liveDirectory, false)
-  if (!hasJournals(liveDirectory)) removeTree(liveDirectory)
+  if (!hasJournals(liveDirectory)) await removeTree(liveDirectory)
   return recovered
 }
 
@@ -27,10 +28,10 @@ export async function recoverDead(settings: Pick<LocalSettings, 'stateDir' | 'pr
   for (const directory of listDead(settings)) {
     try {
       recovered.push(...(await replay(directory, true)))
-      if (!hasJournals(directory)) removeTree(directory)
+      if (!hasJournals(directory)) await removeTree(directory)
     } catch (error) {
-      // Another process does the same at the same time, or it belongs to another user.
-      if (!['ENOENT', 'ENOTEMPTY', 'EACCES', 'EPERM'].includes(errorCode(error) ?? '')) throw error
+      // Another process does the same at the same time, it belongs to another user, or the system refuses: that stops no start.
+      if (!(error instanceof FileError) && !['ENOENT', 'EACCES', 'EPERM'].includes(errorCode(error) ?? '')) throw error
     }
   }
   return recovered

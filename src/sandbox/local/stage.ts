@@ -50,17 +50,17 @@ export function ensureStage(stages: string): Stage {
   }
   ownDirectory(directory, 0o755)
   const bin = join(directory, 'bin')
-  return { directory, bin, node: join(bin, 'node'), runner: join(directory, 'runner', source.main) }
+  return { directory, bin, node: join(bin, 'node'), runner: join(directory, 'sandbox', 'runner', source.main) }
 }
 
-/** The folders of this room that the runner is made of, beside each other in the stage too. */
-const FOLDERS = ['runner', 'guard'] as const
+/** What the runner is made of, from the folder of the rooms; it imports nothing else of ours. The stage has the same folders. */
+const FOLDERS = ['sandbox/runner', 'sandbox/guard', 'files'] as const
 
 interface Source {
   readonly key: string
   readonly library: string
   /** Holds the folders. */
-  readonly room: string
+  readonly rooms: string
   readonly main: string
 }
 
@@ -74,8 +74,9 @@ function locate(): Source {
   const manifest = libraryManifest()
   const hash = createHash('sha256').update(`${process.version} ${process.arch} ${statSync(process.execPath).size}\n`)
   hash.update(readFileSync(manifest))
-  for (const file of runnerFiles(room)) hash.update(`${file}\n`).update(readFileSync(join(room, file)))
-  return { key: hash.digest('hex').slice(0, 24), library: dirname(manifest), room, main }
+  const rooms = dirname(room)
+  for (const file of runnerFiles(rooms)) hash.update(`${file}\n`).update(readFileSync(join(rooms, file)))
+  return { key: hash.digest('hex').slice(0, 24), library: dirname(manifest), rooms, main }
 }
 
 function libraryManifest(): string {
@@ -86,10 +87,10 @@ function libraryManifest(): string {
   }
 }
 
-/** `runner/main.ts` and so on. */
-function runnerFiles(room: string): string[] {
+/** `sandbox/runner/main.ts` and so on. */
+function runnerFiles(rooms: string): string[] {
   return FOLDERS.flatMap((folder) =>
-    readdirSync(join(room, folder))
+    readdirSync(join(rooms, folder))
       .filter((name) => /\.(?:ts|js)$/.test(name) && !name.endsWith('.d.ts'))
       .sort()
       .map((name) => join(folder, name)),
@@ -105,7 +106,7 @@ function build(part: string, source: Source): void {
   for (const directory of ['bin', ...FOLDERS].map((name) => join(part, name)).concat(join(library, helper)))
     makeDirectory(directory, { mkdirSync, statSync })
   stageNode(join(part, 'bin', 'node'))
-  for (const file of runnerFiles(source.room)) copyFileSync(join(source.room, file), join(part, file))
+  for (const file of runnerFiles(source.rooms)) copyFileSync(join(source.rooms, file), join(part, file))
   writeFileSync(join(part, 'package.json'), '{"type":"module"}\n')
   // What the runner imports of the library needs nothing but node itself: its dependencies stay where they are.
   copyFileSync(join(source.library, 'package.json'), join(library, 'package.json'))

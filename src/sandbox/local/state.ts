@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isOwnerGone, ownerToken } from '../runner/process-tree.ts'
+import { isOwnerGone, ownerToken } from '../../files/index.ts'
 import { errorCode, makeDirectory } from '../../kernel/index.ts'
 import type { LocalSettings } from './options.ts'
 import { sandboxError, UNAVAILABLE } from '../messages.ts'

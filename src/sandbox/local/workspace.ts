@@ -2,13 +2,13 @@
 import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join, relative } from 'node:path'
+import { Tree } from '../../files/index.ts'
 import { errorMessage, makeDirectory, toSafeLine } from '../../kernel/index.ts'
 import type { Guarded } from '../guard/clean.ts'
 import { followPlaces } from '../guard/followed.ts'
 import { listProtected } from '../guard/look.ts'
 import { type ProtectedPlaces, Protection } from '../guard/protected.ts'
 import { NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
-import { MAX_DEPTH, Tree } from '../guard/tree.ts'
 import { contains } from '../request.ts'
 import type { Mount } from '../runner/protocol.ts'
 import { removeTree } from '../runner/temp.ts'
@@ -92,7 +92,13 @@ export async function enterDirectly(
     const protection = new Protection(places)
     const { found, closed, repositories, isComplete } = await listProtected(tree, { protection, maxEntries, signal })
     if (!isComplete) {
-      throw sandboxError(REQUESTS.tooLargeToProtect(maxEntries, MAX_DEPTH))
+      throw sandboxError(REQUESTS.tooLargeToProtect(maxEntries))
+    }
+    // Programs get their arguments as text, so nobody could make it read-only.
+    const unnamed = found.find((path) => !path.isWellFormed())
+    if (unnamed !== undefined) {
+      const why = `contains a protected place below a name that is not UTF-8, ${JSON.stringify(unnamed.toWellFormed())}`
+      throw sandboxError(REQUESTS.workspace({ path: workspace, why }))
     }
     const followed = followPlaces(workspace, found)
     const all = { ...places, paths: [...places.paths, ...followed] }
@@ -130,7 +136,7 @@ export class Mirrors {
     try {
       await pool.alone(() => mirror.pull(signal))
     } catch (error) {
-      removeTree(mirror.directory)
+      await giveUp(mirror)
       pool.giveUp()
       throw error
     }
@@ -143,7 +149,7 @@ export class Mirrors {
           pool.giveBack(mirror)
           return notes
         } catch (error) {
-          removeTree(mirror.directory)
+          await giveUp(mirror)
           pool.giveUp()
           return [NOT_KEPT.all(toSafeLine(errorMessage(error)))]
         }
@@ -172,6 +178,11 @@ export class Mirrors {
       places: placesIn(workspace, this.#settings),
     })
   }
+}
+
+/** What cannot be removed now is removed with the directory of the sandbox, or by the next start. */
+async function giveUp(mirror: Mirror): Promise<void> {
+  await removeTree(mirror.directory).catch(() => undefined)
 }
 
 /** The mirrors of one workspace. Copying in and out is done by one at a time, so that no half-carried change is copied. */

@@ -1,10 +1,10 @@
 /** mirror: a copy of a workspace that belongs to the dropped uid; commands work in it, our own code carries the changes over. */
-import { errorCode, toSafeLine } from '../../kernel/index.ts'
+import { codeOf, type Entry, isAbsence, isClosed, type Owner, type Pace, paceOf, Tree } from '../../files/index.ts'
+import { toSafeLine } from '../../kernel/index.ts'
 import { followPlaces } from '../guard/followed.ts'
 import { type ProtectedPlaces, Protection } from '../guard/protected.ts'
 import { type Pair, Push } from './push.ts'
-import { listTree, type MirrorLimits } from './scan.ts'
-import { type Entry, isAbsence, type Owner, Tree } from '../guard/tree.ts'
+import { listTree, type MirrorLimits, removeWhole } from './scan.ts'
 
 /** What a mirror is made for. */
 export interface MirrorOptions {
@@ -36,22 +36,20 @@ export class Mirror {
     const host = new Tree(this.#options.workspace)
     const mirror = new Tree(this.directory)
     try {
-      const { entries, leftovers } = await listTree(host, {
-        limits: this.#options.limits,
-        signal,
-        // What we may not read, commands do not get.
-        onClosed: () => undefined,
-      })
-      for (const path of leftovers) host.removeAll(path)
+      const pace = paceOf(signal)
+      // What we may not read, commands do not get.
+      const { entries, leftovers } = await listTree(host, { limits: this.#options.limits, pace })
+      for (const path of leftovers) await host.removeAll(path)
       this.#protection = this.#protect(entries)
-      this.#dropStale(mirror, entries)
+      await this.#dropStale(mirror, entries)
       const pairs = new Map<string, Pair>()
       // The listing names parents first, and the map keeps that order.
       for (const [path, entry] of entries) {
         const known = this.#pairs.get(path)
-        const pair = known?.host.stamp === entry.stamp ? known : this.#bring(path, entry, { host, mirror })
+        const pair = known?.host.stamp === entry.stamp ? known : await this.#bring(path, entry, { host, mirror, pace })
         if (pair) pairs.set(path, pair)
-        signal?.throwIfAborted()
+        const pause = pace()
+        if (pause) await pause
       }
       this.#pairs = pairs
     } finally {
@@ -65,9 +63,9 @@ export class Mirror {
     const host = new Tree(this.#options.workspace)
     const mirror = new Tree(this.directory)
     try {
-      const after = await listTree(mirror, { limits: { maxFiles: Infinity, maxBytes: Infinity } })
+      const after = await listTree(mirror, { limits: { maxFiles: Infinity, maxBytes: Infinity }, opens: true })
       const protection = this.#protection
-      const notes = new Push({ ...this.#options, protection, host, mirror, after, pairs: this.#pairs }).carry()
+      const notes = await new Push({ ...this.#options, protection, host, mirror, after, pairs: this.#pairs }).carry()
       return notes.map((note) => toSafeLine(note))
     } finally {
       host.close()
@@ -93,27 +91,27 @@ export class Mirror {
   }
 
   /** Removes from the copy what the workspace no longer holds, or holds as something else. */
-  #dropStale(mirror: Tree, entries: ReadonlyMap<string, Entry>): void {
+  async #dropStale(mirror: Tree, entries: ReadonlyMap<string, Entry>): Promise<void> {
     for (const [path, { host }] of [...this.#pairs].reverse()) {
       const entry = entries.get(path)
       const canStay = entry?.kind === host.kind && (entry.kind !== 'link' || entry.stamp === host.stamp)
       if (canStay) continue
-      mirror.removeAll(path)
+      await removeWhole(mirror, path)
       this.#pairs.delete(path)
     }
   }
 
-  #bring(path: string, entry: Entry, trees: { host: Tree; mirror: Tree }): Pair | undefined {
-    const { host, mirror } = trees
+  async #bring(path: string, entry: Entry, how: { host: Tree; mirror: Tree; pace: Pace }): Promise<Pair | undefined> {
+    const { host, mirror, pace } = how
     const { owner } = this.#options
     try {
       if (entry.kind === 'directory') {
         if (!mirror.entry(path)) mirror.makeDirectory(path, { mode: entry.mode | 0o700, owner })
       } else if (entry.kind === 'link') mirror.makeLink(path, entry.target ?? '')
-      else mirror.copyFrom(host, path, { mode: entry.mode | 0o400, owner })
+      else await mirror.copyFrom(host, path, { mode: entry.mode | 0o400, owner, pace })
     } catch (error) {
-      // It vanished between the listing and the copy, or we may not read it: the command does not get it.
-      if (isAbsence(error) || errorCode(error) === 'EACCES') return undefined
+      // It vanished or became something else between the listing and the copy, or we may not read it: the command does not get it.
+      if (isAbsence(error) || isClosed(error) || ['EISDIR', 'ENXIO', 'EAGAIN'].includes(codeOf(error))) return undefined
       throw error
     }
     const copy = mirror.entry(path)

@@ -1,10 +1,10 @@
 /** push: carries what a command changed in a mirror back to the workspace, and refuses what may not leave the sandbox. */
 import { posix } from 'node:path'
+import { createPace, type Entry, type Owner, type Tree } from '../../files/index.ts'
 import { errorCode, errorMessage } from '../../kernel/index.ts'
 import { NOT_KEPT } from '../messages.ts'
 import { isRepository, type Protection } from '../guard/protected.ts'
-import type { Listing, MirrorLimits } from './scan.ts'
-import type { Entry, Owner, Tree } from '../guard/tree.ts'
+import { type Listing, type MirrorLimits, removeWhole } from './scan.ts'
 
 /** Two entries that were equal when they were last carried over. */
 export interface Pair {
@@ -27,6 +27,7 @@ export interface PushOptions {
 export class Push {
   readonly #options: PushOptions
   readonly #notes: string[] = []
+  readonly #pace = createPace()
   /** Directories that were repositories before the command. */
   readonly #repositories: ReadonlySet<string>
 
@@ -39,28 +40,27 @@ export class Push {
     this.#repositories = new Set(repositories.map((directory) => (directory === '.' ? '' : directory)))
   }
 
-  carry(): string[] {
+  async carry(): Promise<string[]> {
     const { after, pairs, limits, mirror } = this.#options
-    for (const path of after.others) {
-      this.#refuse(path, NOT_KEPT.special(path))
-    }
+    for (const path of after.others) await this.#refuse(path, NOT_KEPT.special(path))
+    for (const path of after.deep) await this.#refuse(path, NOT_KEPT.tooDeep(path))
     const changed = [...after.entries].filter(([path, entry]) => !isSame(pairs.get(path)?.mirror, entry))
     const bytes = changed.reduce((sum, [, entry]) => sum + entry.size, 0)
     if (changed.length > limits.maxFiles || bytes > limits.maxBytes) {
-      for (const [path] of changed) this.#forget(path)
+      for (const [path] of changed) await this.#forget(path)
       return [NOT_KEPT.tooMuch({ files: changed.length, bytes }, limits)]
     }
     for (const [path, pair] of [...pairs].reverse()) {
       const now = after.entries.get(path)
-      if (now === undefined || now.kind !== pair.mirror.kind) this.#takeRemoval(path, pair)
+      if (now === undefined || now.kind !== pair.mirror.kind) await this.#takeRemoval(path, pair)
     }
     for (const [path, entry] of changed) {
-      if (mirror.entry(path)) this.#guard(path, () => this.#takeChange(path, entry))
+      if (mirror.entry(path)) await this.#guard(path, () => this.#takeChange(path, entry))
     }
     return this.#notes
   }
 
-  #takeRemoval(path: string, pair: Pair): void {
+  async #takeRemoval(path: string, pair: Pair): Promise<void> {
     const { host, pairs } = this.#options
     pairs.delete(path)
     const protectedPath = this.#protection(path, pair.host.kind)
@@ -68,19 +68,19 @@ export class Push {
       this.#notes.push(NOT_KEPT.protectedRemoval(path, protectedPath))
       return
     }
-    this.#guard(path, () => {
+    await this.#guard(path, async () => {
       const now = host.entry(path)
       if (!now) return
       if (now.stamp !== pair.host.stamp) {
         this.#notes.push(NOT_KEPT.removedMeanwhile(path))
         return
       }
-      if (now.kind === 'directory' && host.names(path).length > 0) return
+      if (now.kind === 'directory' && (await host.list(path, { max: 0 })).isComplete === false) return
       host.remove(path, now.kind)
     })
   }
 
-  #takeChange(path: string, entry: Entry): void {
+  async #takeChange(path: string, entry: Entry): Promise<void> {
     const { host, pairs } = this.#options
     const note = this.#refusal(path, entry)
     if (note !== undefined) return this.#refuse(path, note)
@@ -92,18 +92,19 @@ export class Push {
     if (now && now.stamp !== before?.host.stamp) return this.#keepBeside(path, entry)
     if (isDirectory) host.makeDirectory(path, { mode: entry.mode, owner: this.#hostOwner(path) })
     else if (entry.kind === 'link') replaceLink(host, path, entry)
-    else this.#writeFile(path, { entry, now, before })
+    else await this.#writeFile(path, { entry, now, before })
     this.#pair(path, entry)
   }
 
-  #writeFile(
+  async #writeFile(
     path: string,
     { entry, now, before }: { entry: Entry; now: Entry | undefined; before: Pair | undefined },
-  ): void {
+  ): Promise<void> {
     const { host, mirror } = this.#options
     // The host's own mode stays unless the command changed it.
     const mode = now && before?.mirror.mode === entry.mode ? now.mode : entry.mode
-    host.copyFrom(mirror, path, { mode, owner: this.#hostOwner(path), mustBeNew: now === undefined })
+    const owner = this.#hostOwner(path)
+    await host.copyFrom(mirror, path, { mode, owner, mustBeNew: now === undefined, pace: this.#pace })
   }
 
   #refusal(path: string, entry: Entry): string | undefined {
@@ -121,13 +122,14 @@ export class Push {
   }
 
   /** Both sides changed it: the host's stays, the command's is written beside it. */
-  #keepBeside(path: string, entry: Entry): void {
+  async #keepBeside(path: string, entry: Entry): Promise<void> {
     const { host, mirror } = this.#options
     if (entry.kind !== 'file') return this.#refuse(path, NOT_KEPT.changedMeanwhile(path))
     let beside = `${path}.nexus-conflict`
     for (let number = 2; host.entry(beside); number++) beside = `${path}.nexus-conflict-${number}`
-    host.copyFrom(mirror, path, { to: beside, mode: entry.mode, owner: this.#hostOwner(path), mustBeNew: true })
-    this.#refuse(path, NOT_KEPT.conflict(path, beside))
+    const owner = this.#hostOwner(path)
+    await host.copyFrom(mirror, path, { to: beside, mode: entry.mode, owner, mustBeNew: true, pace: this.#pace })
+    await this.#refuse(path, NOT_KEPT.conflict(path, beside))
   }
 
   #makeParents(directory: string): void {
@@ -153,23 +155,29 @@ export class Push {
     })
   }
 
-  #guard(path: string, step: () => void): void {
+  async #guard(path: string, step: () => Promise<void>): Promise<void> {
     try {
-      step()
+      await step()
+      const pause = this.#pace()
+      if (pause) await pause
     } catch (error) {
-      this.#refuse(path, NOT_KEPT.failed(path, errorCode(error) ?? errorMessage(error)))
+      await this.#refuse(path, NOT_KEPT.failed(path, errorCode(error) ?? errorMessage(error)))
     }
   }
 
-  #refuse(path: string, note: string): void {
+  async #refuse(path: string, note: string): Promise<void> {
     this.#notes.push(note)
-    this.#forget(path)
+    await this.#forget(path)
   }
 
-  #forget(path: string): void {
+  async #forget(path: string): Promise<void> {
     const { mirror, pairs } = this.#options
-    mirror.removeAll(path)
-    for (const known of pairs.keys()) if (known === path || known.startsWith(`${path}/`)) pairs.delete(known)
+    await removeWhole(mirror, path)
+    const known = pairs.get(path)
+    pairs.delete(path)
+    // Only a directory has others below it.
+    if (known?.mirror.kind !== 'directory') return
+    for (const below of pairs.keys()) if (below.startsWith(`${path}/`)) pairs.delete(below)
   }
 }
 

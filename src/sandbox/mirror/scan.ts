@@ -1,10 +1,10 @@
 /** scan: lists a tree in slices, so that a large workspace does not hold up the event loop. */
-import { posix } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
+import { createPace, type Entry, entryIn, type Met, type Pace, partState, type Tree } from '../../files/index.ts'
 import type { NexusError } from '../../kernel/index.ts'
+import { MAX_PATH } from '../guard/look.ts'
 import { REQUESTS, sandboxError } from '../messages.ts'
-import { namesOf, SLICE } from '../guard/look.ts'
-import { type Entry, partState, type Tree } from '../guard/tree.ts'
+
+const OWNER_ALL = 0o700
 
 /** Bounds of a workspace that is mirrored. */
 export interface MirrorLimits {
@@ -18,6 +18,8 @@ export interface Listing {
   readonly entries: ReadonlyMap<string, Entry>
   /** Devices, pipes and sockets, which are not mirrored. */
   readonly others: readonly string[]
+  /** Entries with a path that no program can open, which are not mirrored. */
+  readonly deep: readonly string[]
   /** Half-written files of processes of ours that were killed. */
   readonly leftovers: readonly string[]
 }
@@ -25,32 +27,30 @@ export interface Listing {
 /** How to list. */
 export interface ListOptions {
   readonly limits: MirrorLimits
-  readonly signal?: AbortSignal | undefined
-  /** Told of directories that may not be read, which count as empty; without it they are an error. */
-  readonly onClosed?: () => void
+  readonly pace?: Pace
+  /** Opens directories that let nobody in; without it they count as empty. */
+  readonly opens?: boolean
 }
 
-/** Lists everything. Throws LIMIT_EXCEEDED when there is more than the limits allow, and the signal's reason. */
+/** Lists everything. Throws LIMIT_EXCEEDED when there is more than the limits allow, and what the pace throws. */
 export async function listTree(tree: Tree, options: ListOptions): Promise<Listing> {
-  const { limits, signal, onClosed } = options
-  const listing: OpenListing = { entries: new Map(), others: [], leftovers: [] }
-  const waiting = ['']
+  const { limits, pace = createPace(), opens = false } = options
+  const listing: OpenListing = { entries: new Map(), others: [], deep: [], leftovers: [] }
   let bytes = 0
-  for (let seen = 0, directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    for (const name of namesOf(tree, directory, onClosed)) {
-      if (++seen % SLICE === 0) {
-        await setImmediate()
-        signal?.throwIfAborted()
-      }
-      const path = posix.join(directory, name)
-      const entry = take(tree, path, listing)
-      if (entry?.kind === 'directory') waiting.push(path)
+  await tree.walk({
+    pace,
+    visit: (met) => {
+      const entry = take(met, listing, opens)
       bytes += entry?.size ?? 0
-    }
-    if (listing.entries.size > limits.maxFiles)
-      throw tooLarge(`more than ${limits.maxFiles} files`, 'execution.workspace.maxFiles')
-    if (bytes > limits.maxBytes) throw tooLarge(`more than ${limits.maxBytes} bytes`, 'execution.workspace.maxBytes')
-  }
+      if (listing.entries.size > limits.maxFiles)
+        throw tooLarge(`more than ${limits.maxFiles} files`, 'execution.workspace.maxFiles')
+      if (bytes > limits.maxBytes) throw tooLarge(`more than ${limits.maxBytes} bytes`, 'execution.workspace.maxBytes')
+      return entry !== undefined
+    },
+    onClosed: (path, error) => {
+      if (opens || path === '') throw error
+    },
+  })
   return listing
 }
 
@@ -58,20 +58,38 @@ export async function listTree(tree: Tree, options: ListOptions): Promise<Listin
 interface OpenListing {
   readonly entries: Map<string, Entry>
   readonly others: string[]
+  readonly deep: string[]
   readonly leftovers: string[]
 }
 
 /** Puts one path where it belongs; returns the entry when it is one to mirror. */
-function take(tree: Tree, path: string, listing: OpenListing): Entry | undefined {
-  const part = partState(posix.basename(path))
+function take({ path, name, directory }: Met, listing: OpenListing, opens: boolean): Entry | undefined {
+  const part = partState(name)
   if (part === 'left') listing.leftovers.push(path)
-  const entry = part === 'no' ? tree.entry(path) : undefined
-  if (entry?.kind === 'other') {
-    listing.others.push(path)
-    return undefined
-  }
-  if (entry) listing.entries.set(path, entry)
+  const entry = part === 'no' ? entryIn(directory, name) : undefined
+  if (entry === undefined) return undefined
+  if (path.length > MAX_PATH) listing.deep.push(path)
+  else if (entry.kind === 'other') listing.others.push(path)
+  else return keep(path, opens ? opened({ name, directory }, entry) : entry, listing)
+  return undefined
+}
+
+function keep(path: string, entry: Entry, { entries }: OpenListing): Entry {
+  entries.set(path, entry)
   return entry
+}
+
+/** What a command closed is taken back open: nobody could carry over what is in it. */
+function opened({ name, directory }: Pick<Met, 'name' | 'directory'>, entry: Entry): Entry {
+  if (entry.kind !== 'directory' || (entry.mode & OWNER_ALL) === OWNER_ALL) return entry
+  directory.setMode(name, entry.mode | OWNER_ALL)
+  return entryIn(directory, name) ?? entry
+}
+
+/** Throws the first failure: a mirror that keeps what it should not have is given up. */
+export async function removeWhole(tree: Tree, path: string): Promise<void> {
+  const { failures } = await tree.removeAll(path)
+  if (failures[0]) throw failures[0]
 }
 
 function tooLarge(what: string, option: string): NexusError {

@@ -1,5 +1,5 @@
 /** process-tree: finds the command itself below bubblewrap and the seccomp helper. Linux, from /proc only. */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** Ids of the direct children; empty when the process is gone. */
 export function childrenOf(pid: number): number[] {
@@ -29,32 +29,6 @@ function processes(): number[] {
     // There is no /proc on this system.
     return []
   }
-}
-
-/** Names this process for good, as part of a file name: pid namespace, pid and start time. */
-export function ownerToken(): string {
-  return `${pidNamespace()}-${process.pid}-${startTimeOf(process.pid)}`
-}
-
-/** True when the process of a token is gone. One of another pid namespace, such as another container, counts as living. */
-export function isOwnerGone(token: string): boolean {
-  const [namespace, pid, start] = token.split('-').map(Number)
-  return namespace === pidNamespace() && startTimeOf(pid ?? -1) !== start
-}
-
-function pidNamespace(): number {
-  return statSync('/proc/self/ns/pid', { throwIfNoEntry: false })?.ino ?? 0
-}
-
-/** Start of a process in clock ticks since boot; -1 when there is none. */
-function startTimeOf(pid: number): number {
-  return Number(statOf(pid)[19] ?? -1)
-}
-
-/** The fields of /proc/<pid>/stat from the state on, after the name of the program; empty when there is no such process. */
-function statOf(pid: number): string[] {
-  const stat = read(`/proc/${pid}/stat`)
-  return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
 /** Sends a signal; false when the process is already gone. */

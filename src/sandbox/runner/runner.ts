@@ -30,7 +30,7 @@ export class Runner {
     await Promise.allSettled(this.#under)
     const live = this.#policy?.policy.liveDirectory
     // What could not be put right is left for the next start to try.
-    if (live !== undefined && !hasJournals(live)) removeTree(live)
+    if (live !== undefined && !hasJournals(live)) await removeTree(live)
     process.exit(0)
   }
 
@@ -45,7 +45,7 @@ export class Runner {
     } catch (error) {
       send({ type: 'unavailable', reason: messageOf(error) })
     } finally {
-      removeTree(workspace)
+      await removeTree(workspace)
     }
   }
 
@@ -93,7 +93,7 @@ export class Runner {
     } finally {
       this.#running.delete(run.id)
       this.#cancelled.delete(run.id)
-      removeTree(temp)
+      await removeTree(temp)
     }
   }
 

@@ -1,6 +1,7 @@
 /** temp: private temporary directories of commands, and their removal whatever a command did to their modes. */
-import { chmodSync, type Dirent, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { type Dirent, mkdirSync, mkdtempSync, readdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { type Directory, isAbsence, openRoot, removeBelow } from '../../files/index.ts'
 
 /** A new temp with an empty home in it. */
 export function createTemp(liveDirectory: string): string {
@@ -39,19 +40,19 @@ function entriesOf(directory: string): readonly Dirent[] {
   }
 }
 
-/** Removes a tree that may hold directories without any permission. Links are removed, never followed. */
-export function removeTree(path: string): void {
+/** Removes a tree that may contain directories without any permission, however deep. Throws the first of what could not be removed. */
+export async function removeTree(path: string): Promise<void> {
+  let above: Directory
   try {
-    rmSync(path, { recursive: true, force: true })
-  } catch {
-    // A directory that its owner made unreadable: give the modes back, then try once more.
-    openUp(path)
-    rmSync(path, { recursive: true, force: true })
+    above = openRoot(dirname(path))
+  } catch (error) {
+    if (isAbsence(error)) return
+    throw error
   }
-}
-
-function openUp(path: string): void {
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return
-  chmodSync(path, 0o700)
-  for (const name of readdirSync(path)) openUp(join(path, name))
+  try {
+    const { isGone, failures } = await removeBelow(above, basename(path))
+    if (!isGone) throw failures[0] ?? new Error(`${path} is still there`)
+  } finally {
+    above.close()
+  }
 }

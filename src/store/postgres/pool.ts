@@ -1,5 +1,5 @@
 import type { ClientBase, Pool, PoolClient, PoolConfig, QueryResult } from 'pg'
-import { NexusError } from '../../kernel/index.ts'
+import { NexusError, sha256 } from '../../kernel/index.ts'
 import type { Target } from '../database.ts'
 import { MESSAGES, POSTGRES } from '../messages.ts'
 import { storeError } from '../rules.ts'
@@ -44,7 +44,7 @@ export interface Connections {
 export async function openPool(url: string, limits: PoolLimits): Promise<Connections> {
   const pg = await loadPg()
   const config = {
-    connectionString: url,
+    connectionString: withClearMode(url),
     max: limits.maxConnections,
     connectionTimeoutMillis: limits.connectTimeoutMs,
     idleTimeoutMillis: limits.idleTimeoutMs,
@@ -67,7 +67,7 @@ export async function openPool(url: string, limits: PoolLimits): Promise<Connect
     async use(work) {
       const client = await connect(pool, target)
       const query: Query = (text, values) =>
-        client.query(text, values && [...values]).catch((error: unknown) => {
+        client.query(values ? { name: nameOf(text), text, values: [...values] } : text).catch((error: unknown) => {
           throw toFailure(target, error)
         })
       try {
@@ -83,6 +83,11 @@ export async function openPool(url: string, limits: PoolLimits): Promise<Connect
   }
 }
 
+/** A statement with a name is planned once a connection, which takes longer than to run it. */
+function nameOf(text: string): string {
+  return sha256(text).slice(0, 32)
+}
+
 async function connect(pool: Pool, target: Target): Promise<PoolClient> {
   if (pool.ended || pool.ending) throw storeError('STORE_FAILED', MESSAGES.storeClosed({ path: target.database }))
   try {
@@ -90,6 +95,12 @@ async function connect(pool: Pool, target: Target): Promise<PoolClient> {
   } catch (error) {
     throw toFailure(target, error)
   }
+}
+
+/** `pg` checks the certificate for these modes as for verify-full, and warns on stderr that a later version may not. */
+function withClearMode(url: string): string {
+  if (/[?&]uselibpqcompat=true\b/.test(url)) return url
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=[&#]|$)/, '$1verify-full')
 }
 
 /** An @ after the host: the password has a / or ? that cuts it, and the rest would be shown as host and database. */

@@ -11,6 +11,7 @@ export class ConnectionLost extends Error {
 const PASSING = new Set([
   ...['57P01', '57P02', '57P03'], // the server stops, crashed, or starts
   ...['40001', '40P01'], // serialization, deadlock
+  '0A000', // another process changed a table that a planned statement reads
   ...['25P03', '53300'], // idle for too long in a transaction, too many connections
 ])
 

@@ -6,6 +6,7 @@ import { type Clock, errorCode, makeDirectory, systemClock } from '../../kernel/
 import { MESSAGES } from '../messages.ts'
 import { storeError } from '../rules.ts'
 import type { Connection, Statements, Values } from '../sql/scope.ts'
+import { SQLITE_SCHEMA } from './schema.ts'
 import { damagedFile, isBusy, toStoreError } from './store-error.ts'
 
 /** How long a writer waits for another process: writes take milliseconds, so this long means something is stuck. */
@@ -87,6 +88,8 @@ export async function openConnection(file: string, clock: Clock = systemClock): 
 async function useWriteAheadLog(connection: Connection): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
+      // Reads only: the file of another program is refused before anything is written to it.
+      await SQLITE_SCHEMA.version(connection)
       await connection.get('pragma journal_mode = wal')
       break
     } catch (error) {
