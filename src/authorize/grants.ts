@@ -1,10 +1,9 @@
 /** grants: permissions as layers of a decision: those of the agent itself, and the ceilings of it and its ancestors. Pure. */
 import type { CallLimits, Ruling } from '../kernel/index.ts'
 import type { DecideInput, Layer } from './decide.ts'
-import { leavesOf } from './groups.ts'
 import { combineLimits } from './limits.ts'
 import { MESSAGES } from './messages.ts'
-import { LEVELS, type PermissionDelta, type Permissions, toolPermission } from './permissions.ts'
+import { type Permissions, toolPermission } from './permissions.ts'
 import { decideByPolicy, type PolicyRules } from './policy.ts'
 import { toolCovered } from './tool-entries.ts'
 
@@ -104,54 +103,4 @@ function limitsOf(permissions: Permissions, own: ReturnType<typeof toolPermissio
     ...(blockedPaths.length > 0 ? [{ blockedPaths }] : []),
     ...(network ? [] : [{ networkDomains: [], deniedCapabilities: ['network'] }]),
   ])
-}
-
-/** Why a child may not have what was asked for it. */
-export type Excess =
-  | { readonly what: 'preset'; readonly preset: string }
-  | { readonly what: 'delta'; readonly part: 'paths' | 'tool' | 'timeout' | 'confirmation'; readonly entry: string }
-
-/** What of a child's request is beyond its parent: a higher preset, or an explicit delta. What a preset brings along is only clipped. */
-export function exceeds(
-  parent: Permissions,
-  child: { readonly base: Permissions; readonly delta?: PermissionDelta },
-  groups: PolicyRules['groups'],
-): Excess | undefined {
-  const { base, delta = {} } = child
-  if (LEVELS.indexOf(base.level) > LEVELS.indexOf(parent.level)) return { what: 'preset', preset: base.preset }
-  const path = pathBeyond(parent.allowedPaths, delta.allowedPaths)
-  if (path !== undefined) return { what: 'delta', part: 'paths', entry: path }
-  const overrides = Object.entries(delta.toolOverrides ?? {})
-  const enabled = [
-    ...(delta.enableTools ?? []),
-    ...overrides.flatMap(([entry, { enabled: on }]) => (on ? [entry] : [])),
-  ]
-  const off = enabled.find((entry) => isAnyDisabled(parent, entry, groups))
-  if (off !== undefined) return { what: 'delta', part: 'tool', entry: off }
-  for (const [entry, asked] of overrides) {
-    const had = toolPermission(parent, entry, groups)
-    const tooFar = pathBeyond(had.allowedPaths ?? parent.allowedPaths, asked.allowedPaths)
-    if (tooFar !== undefined) return { what: 'delta', part: 'paths', entry: tooFar }
-    const most = had.timeoutMs ?? parent.defaultToolTimeoutMs ?? 0
-    const isLonger = asked.timeoutMs !== undefined && most > 0 && (asked.timeoutMs === 0 || asked.timeoutMs > most)
-    if (isLonger) return { what: 'delta', part: 'timeout', entry }
-    if (asked.requiresConfirmation === false && had.requiresConfirmation)
-      return { what: 'delta', part: 'confirmation', entry }
-  }
-  return undefined
-}
-
-/** Whether something that the entry covers is disabled: the entry may be a group or a pattern, and so may what disables. */
-function isAnyDisabled(parent: Permissions, entry: string, groups: PolicyRules['groups']): boolean {
-  const leaves = (of: string): string[] => [...leavesOf(of, groups)].map((leaf) => leaf.entry)
-  const disabled = parent.tools.filter(({ permission }) => permission.enabled === false)
-  const named = disabled.flatMap((line) => leaves(line.entry)).filter((name) => toolCovered(entry, name, groups))
-  return [...leaves(entry), ...named].some((name) => toolPermission(parent, name, groups).enabled === false)
-}
-
-/** The first path that a list adds to what the parent has; null stands for every path. */
-function pathBeyond(has: readonly string[] | null, asked: readonly string[] | null | undefined): string | undefined {
-  if (asked === undefined || has === null) return undefined
-  if (asked === null) return '/'
-  return asked.find((path) => combineLimits([{ readPaths: has }, { readPaths: [path] }]).readPaths?.[0] !== path)
 }

@@ -1,7 +1,8 @@
 /** authorize: may this call run? Policy and trust in, one decision and its explanation out; pure. */
+export { exceeds, type Excess } from './child-request.ts'
 export { decide, type DecideInput, type Layer, type SkillInUse } from './decide.ts'
 export { explain, explanationLines } from './explain.ts'
-export { type Ceiling, ceilingLayers, exceeds, type Excess, grantsLayer, noGrants } from './grants.ts'
+export { type Ceiling, ceilingLayers, grantsLayer, noGrants } from './grants.ts'
 export { GROUPS, type Profile, PROFILE_NAMES, PROFILES } from './groups.ts'
 export { ALIASES } from './names.ts'
 export { coversCommand, shownCommand, type ShownCommand } from './remembered.ts'

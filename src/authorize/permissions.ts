@@ -109,14 +109,18 @@ export function presetPermissions(name: string, context: PresetContext, steps = 
   if (steps >= MAX_EXTENDS) return { problem: 'cycle', name }
   const base = presetPermissions(input.extends ?? DEFAULT_PRESET, context, steps + 1)
   if ('problem' in base) return base
+  return extendPreset(base, name, input)
+}
+
+function extendPreset(base: Permissions, preset: string, input: PresetInput): Permissions {
+  const { allowedPaths = base.allowedPaths, network = base.network, blockedPaths = [], disableTools = [] } = input
+  const defaultToolTimeoutMs = input.defaultToolTimeoutMs ?? base.defaultToolTimeoutMs
   return {
     ...base,
-    preset: name,
-    ...(input.allowedPaths !== undefined && { allowedPaths: input.allowedPaths }),
-    blockedPaths: [...base.blockedPaths, ...(input.blockedPaths ?? [])],
-    ...(input.network !== undefined && { network: input.network }),
-    tools: [...base.tools, ...off(...(input.disableTools ?? [])), ...linesOf(input.tools)],
-    ...(input.defaultToolTimeoutMs !== undefined && { defaultToolTimeoutMs: input.defaultToolTimeoutMs }),
+    ...{ preset, allowedPaths, network },
+    blockedPaths: [...base.blockedPaths, ...blockedPaths],
+    tools: [...base.tools, ...off(...disableTools), ...linesOf(input.tools)],
+    ...(defaultToolTimeoutMs !== undefined && { defaultToolTimeoutMs }),
   }
 }
 

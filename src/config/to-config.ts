@@ -25,8 +25,8 @@ export function toConfig(document: ConfigDocument, unset: readonly Unset[]): Con
   return freezeDeep<Config>({
     ...(model && { model }),
     skills: toSkills(document, unset),
-    agents: toAgents(document.agents ?? [], document.permissions?.defaultPreset),
-    permissions: toPermissions(document.permissions ?? {}),
+    agents: toAgents(document),
+    permissions: toPermissions(document),
     tools: { groups: new LockedMap(Object.entries(groups)), settings: toolSettings as JsonObject },
     execution: toExecution(document.execution ?? {}),
     store: toStore(document),
@@ -100,7 +100,7 @@ function toEntry({ enabled, apiKey, env, config }: EntryDocument, broken: readon
   }
 }
 
-function toAgents(agents: NonNullable<ConfigDocument['agents']>, defaultPreset: string | undefined): AgentConfig[] {
+function toAgents({ agents = [], permissions: { defaultPreset } = {} }: ConfigDocument): AgentConfig[] {
   const all = agents.length > 0 ? agents : [{ id: CONFIG_DEFAULTS.agentId }]
   return expandAgents(all).map(({ id, preset = defaultPreset, permissions, skills, instructions, tools = {} }) => ({
     id,
@@ -112,11 +112,10 @@ function toAgents(agents: NonNullable<ConfigDocument['agents']>, defaultPreset: 
   }))
 }
 
-function toPermissions(given: NonNullable<ConfigDocument['permissions']>): PermissionsConfig {
-  return {
-    presets: (given.presets ?? {}) as PermissionsConfig['presets'],
-    destructiveTools: given.destructiveTools ?? [],
-  }
+function toPermissions({
+  permissions: { presets = {}, destructiveTools = [] } = {},
+}: ConfigDocument): PermissionsConfig {
+  return { presets: presets as PermissionsConfig['presets'], destructiveTools }
 }
 
 function toStore({ store = {} }: ConfigDocument): StoreConfig {

@@ -1,48 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import {
   applyDelta,
   type Ceiling,
   ceilingLayers,
   decide,
   exceeds,
-  explain,
   grantsLayer,
   type PermissionDelta,
   type Permissions,
   presetPermissions,
   type PresetInput,
 } from '../../src/authorize/index.ts'
-import type { Decision, ToolOptions } from '../../src/kernel/index.ts'
+import type { Decision } from '../../src/kernel/index.ts'
+import { ceilingOf, decideFor, preset, WORKSPACE } from './permission-rig.ts'
 import { rulesOf, toolNamed } from './sample.ts'
-
-const SEED = Number(process.env['NEXUS_TEST_SEED'] ?? Date.now() % 2 ** 31)
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1)
-const WORKSPACE = '/w'
-const SHIPPED = ['yolo', 'trusted', 'sandboxed', 'worker'] as const
-
-function preset(name: string, presets: Record<string, PresetInput> = {}): Permissions {
-  const found = presetPermissions(name, { presets, workspace: WORKSPACE })
-  assert.ok(!('problem' in found), JSON.stringify(found))
-  return found
-}
-
-/** The decision about one tool for an agent with these permissions and ceilings. */
-function decideFor(
-  permissions: Permissions,
-  name: string,
-  { ceilings = [], options = {} }: { ceilings?: readonly Ceiling[]; options?: ToolOptions } = {},
-): Decision {
-  return decide({
-    call: { tool: name, arguments: {}, agentId: 'main', origin: 'model' },
-    tool: toolNamed(name, options),
-    policy: rulesOf(),
-    layers: [grantsLayer(permissions), ...ceilingLayers(ceilings)],
-  })
-}
-
-const ceilingOf = (permissions: Permissions, of = 'parent'): Ceiling => ({ of, permissions, policy: rulesOf() })
 
 describe('presets', () => {
   it('yolo asks nothing and has every path; only shutdown must be named', () => {
@@ -204,139 +176,5 @@ describe('a child that asks for more than its parent has', () => {
       part: 'timeout',
       entry: 'sleep',
     })
-  })
-})
-
-const TOOLS = ['read_file', 'write_file', 'run_command', 'web_fetch', 'nexus_create', 'nexus_send', 'sleep', 'mcp:a.b']
-const PATHS = ['/', '/w', '/w/a', '/w/a/b', '/x']
-const entry = fc.constantFrom(...TOOLS, 'group:fs', 'group:web', 'group:nexus', '*', '*_file', 'mcp:a')
-const paths = fc.option(fc.array(fc.constantFrom(...PATHS), { maxLength: 2 }), { nil: null })
-const toolPermission = fc.record(
-  {
-    enabled: fc.boolean(),
-    allowedPaths: paths,
-    timeoutMs: fc.nat(3),
-    requiresConfirmation: fc.boolean(),
-  },
-  { requiredKeys: [] },
-)
-const delta: fc.Arbitrary<PermissionDelta> = fc.record(
-  {
-    disableTools: fc.array(entry, { maxLength: 2 }),
-    enableTools: fc.array(entry, { maxLength: 2 }),
-    allowedPaths: paths,
-    addBlockedPaths: fc.array(fc.constantFrom(...PATHS), { maxLength: 1 }),
-    toolOverrides: fc.dictionary(entry, toolPermission, { maxKeys: 2 }),
-  },
-  { requiredKeys: [] },
-)
-/** A spawn of a child under the agent before it, a delta to it, or a save and restore. */
-const step = fc.oneof(
-  fc.record({ type: fc.constant('spawn' as const), preset: fc.constantFrom(...SHIPPED), delta }),
-  fc.record({ type: fc.constant('delta' as const), delta }),
-  fc.constant({ type: 'restore' as const }),
-)
-const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
-const below = (path: string, directory: string): boolean =>
-  path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`)
-
-/** Whether limits let a call write at a path; the same for reading. */
-function lets({ readPaths, writePaths, blockedPaths = [] }: Decision['limits'], path: string): [boolean, boolean] {
-  const isFree = !blockedPaths.some((blocked) => below(path, blocked))
-  return [readPaths, writePaths].map(
-    (list) => isFree && (list === undefined || list.some((directory) => below(path, directory))),
-  ) as [boolean, boolean]
-}
-
-interface Member {
-  permissions: Permissions
-  readonly ceilings: readonly Ceiling[]
-}
-
-describe('laws of permissions', () => {
-  it('a child never gets what its parent lacks, after any spawns, deltas, saves and restores', (context) => {
-    context.diagnostic(`seed ${SEED} (NEXUS_TEST_SEED)`)
-    fc.assert(
-      fc.property(fc.constantFrom(...SHIPPED), delta, fc.array(step, { maxLength: 8 }), (first, start, steps) => {
-        const root = applyDelta(preset(first), start)
-        const line: Member[] = [{ permissions: root, ceilings: [] }]
-        for (const each of steps) {
-          const last = line.at(-1) as Member
-          if (each.type === 'spawn') {
-            const ceilings = [...last.ceilings, ceilingOf(last.permissions, `${line.length}`)]
-            line.push({ permissions: applyDelta(preset(each.preset), each.delta), ceilings })
-          } else if (each.type === 'delta') {
-            // A change of an agent is one within its own ceiling, too.
-            const own = ceilingOf(last.permissions, 'own')
-            line[line.length - 1] = {
-              permissions: applyDelta(last.permissions, each.delta),
-              ceilings: [...last.ceilings, own],
-            }
-          } else
-            line[line.length - 1] = structuredClone(JSON.parse(JSON.stringify({ ...last, ceilings: [] }))) as Member
-          if (each.type === 'restore')
-            line[line.length - 1] = { permissions: (line.at(-1) as Member).permissions, ceilings: last.ceilings }
-        }
-        for (const [index, child] of line.slice(1).entries()) {
-          const parent = line[index] as Member
-          for (const name of TOOLS) {
-            const [has, gets] = [parent, child].map((member) => decideFor(member.permissions, name, member))
-            if (!has || !gets) continue
-            // The parent's own question is not handed on; everything stricter is.
-            const isOwnQuestion =
-              has.type === 'ask' && has.chain.every((ruling) => ruling.type !== 'ask' || ruling.isPresetOwn)
-            assert.ok(
-              STRICTNESS[gets.type] >= (isOwnQuestion ? 0 : STRICTNESS[has.type]),
-              `${name}: ${has.rule} ${gets.rule}`,
-            )
-            if (gets.type === 'deny') continue
-            for (const path of PATHS)
-              for (const at of [0, 1] as const)
-                assert.ok(!lets(gets.limits, path)[at] || lets(has.limits, path)[at], `${name} ${path}`)
-            assert.ok((gets.limits.timeoutMs ?? Infinity) <= (has.limits.timeoutMs ?? Infinity))
-          }
-        }
-      }),
-      { seed: SEED, numRuns: 400 * ROUNDS },
-    )
-  })
-
-  it('one more disabled tool is never less strict, and the explanation is the decision', () => {
-    fc.assert(
-      fc.property(fc.constantFrom(...SHIPPED), delta, entry, fc.constantFrom(...TOOLS), (first, start, off, name) => {
-        const before = applyDelta(preset(first), start)
-        const after = applyDelta(before, { disableTools: [off] })
-        assert.ok(STRICTNESS[decideFor(after, name).type] >= STRICTNESS[decideFor(before, name).type])
-        const input = {
-          call: { tool: name, arguments: {}, agentId: 'main', origin: 'model' as const },
-          tool: toolNamed(name),
-          policy: rulesOf(),
-          layers: [grantsLayer(after)],
-        }
-        assert.deepEqual(explain(input).decision, decide(input))
-      }),
-      { seed: SEED, numRuns: 400 * ROUNDS },
-    )
-  })
-
-  it('a request that is not refused gives no tool and no path that the parent lacks', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...SHIPPED),
-        delta,
-        fc.constantFrom(...SHIPPED),
-        delta,
-        (first, start, base, asked) => {
-          const parent = applyDelta(preset(first), start)
-          const excess = exceeds(parent, { base: preset(base), delta: asked }, new Map())
-          if (excess) return
-          for (const name of (asked.enableTools ?? []).filter((one) => TOOLS.includes(one)))
-            assert.doesNotMatch(JSON.stringify(decideFor(parent, name).chain), /is disabled/)
-          for (const path of asked.allowedPaths ?? [])
-            assert.ok(parent.allowedPaths === null || parent.allowedPaths.some((directory) => below(path, directory)))
-        },
-      ),
-      { seed: SEED, numRuns: 400 * ROUNDS },
-    )
   })
 })
