@@ -8,6 +8,7 @@ import {
   type Tool,
   toSafeLine,
 } from '../kernel/index.ts'
+import { GROUPS } from './groups.ts'
 import { combineLimits } from './limits.ts'
 import { MESSAGES } from './messages.ts'
 import { ALIASES, toPolicyName } from './names.ts'
@@ -87,6 +88,7 @@ interface Combined {
 }
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
+const STARTS_COMMANDS = new Set(GROUPS.get('group:runtime')?.map(toPolicyName))
 const NO_RULE: Ruling = { layer: 'none', type: 'deny', rule: 'none', reason: MESSAGES.noPolicy() }
 
 /** The strictest ruling (deny over ask over allow), the first of equals, and the narrowest limits; nothing allows what no rule covers. */
@@ -135,6 +137,17 @@ function decideBySkills({ tool, policy, skillsInUse = [] }: DecideInput): Omit<R
 function decideByTrust({ skill }: DecideInput): Omit<Ruling, 'layer'> | undefined {
   if (!skill || skill.origin.trusted) return undefined
   return { type: 'deny', rule: 'trust', reason: MESSAGES.untrusted(toSafeLine(skill.name)) }
+}
+
+/** For an agent in a workspace: as long as it waits for trust, no tool starts a command there, whatever else is allowed. */
+export function untrustedWorkspace(waits: () => boolean): Layer {
+  return {
+    name: 'trust',
+    decide: ({ tool }) =>
+      tool && STARTS_COMMANDS.has(toPolicyName(tool.name)) && waits()
+        ? { type: 'deny', rule: 'trust', reason: MESSAGES.untrustedWorkspace() }
+        : undefined,
+  }
 }
 
 /** Longer lists do not help a model that made a name up. */

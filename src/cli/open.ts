@@ -28,7 +28,7 @@ export async function openFor(invocation: Invocation, options: OpenOptions = {})
   const { terminal } = invocation
   const local = await openOnce(invocation, options)
   if (options.needsTrust && invocation.flags['trust'] === true) await showConsent(local, invocation)
-  if (!options.needsTrust || !lacksTrust(local)) {
+  if (!options.needsTrust || !local.waitsForTrust) {
     printDiagnostics(findings(seenBy(local)), terminal)
     return local
   }
@@ -37,7 +37,7 @@ export async function openFor(invocation: Invocation, options: OpenOptions = {})
   await trustOrStop(local, invocation)
   // Not `trusted: true`: a file that was edited while the question was open is not the one that was shown.
   const trusted = await openOnce(invocation, options)
-  if (lacksTrust(trusted)) {
+  if (trusted.waitsForTrust) {
     await trusted.close()
     throw notTrusted(trusted, NOTES.changedMeanwhile())
   }
@@ -139,15 +139,6 @@ export function warnUnconfined(local: Pick<Local, 'sandbox'>, { terminal }: Invo
 /** The agent that `--agent` names; the runtime throws INVALID_ARGUMENT when there is none of that name. */
 export function agentFlag(invocation: Invocation): string | undefined {
   return stringFlag(invocation, 'agent')
-}
-
-/** Skills of the workspace, or edited settings of it, wait for trust. */
-function lacksTrust({ workspace, runtime }: Local): boolean {
-  if (workspace.trusted) return workspace.lost.length > 0
-  return runtime
-    .openAgent()
-    .catalog()
-    .held.some((held) => held.reasons.some((reason) => reason.code === 'untrusted'))
 }
 
 /** The caller gave consent with --trust; they still see to what. */

@@ -2,6 +2,8 @@
 import { assertValid, type Config, type LoadedConfig, openSecrets, type Secrets } from '../config/index.ts'
 import { entryValues, readEntries } from './entries.ts'
 import type { Diagnostic } from '../kernel/index.ts'
+import { untrustedWorkspace } from '../authorize/index.ts'
+import { everyCopy } from '../catalog/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
 import { executionSettings } from './execution.ts'
 import { readPolicies } from './policies.ts'
@@ -44,13 +46,16 @@ export interface Local {
   /** Present when changes of skills are followed. */
   readonly watcher?: Watcher
   readonly workspace: LoadedConfig['workspace']
+  /** Skills of the workspace, or edited settings of it, wait for trust: as long as they do, no command runs in it. */
+  readonly waitsForTrust: boolean
   /** Of the configuration and of the policy; those of skills are in the catalog. */
   readonly diagnostics: readonly Diagnostic[]
   close(): Promise<void>
 }
 
 /**
- * Reads the configuration and opens a runtime for a workspace on this machine. Nothing is started before the first command.
+ * Reads the configuration and opens a runtime for a workspace on this machine. Nothing is started before the first command,
+ * and no command runs while skills or edited settings of the workspace wait for trust.
  * Throws CONFIG_INVALID when the configuration has errors or a nexus.yaml named by the caller cannot be read, STORE_FAILED when the store cannot be opened.
  */
 export async function openLocal(options: LocalOptions = {}): Promise<Local> {
@@ -60,10 +65,12 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   const secrets = openSecrets(loaded, { run: runSecretCommand, environment })
   const { policies, diagnostics: inPolicies } = await readPolicies(loaded)
   if (options.tolerateConfigErrors !== true) assertValid({ ...loaded, diagnostics: inPolicies })
-  const profiles: AgentProfile[] = policies.map(({ agent, rules, layers }) => ({
+  let opened: Runtime | undefined
+  const trust = untrustedWorkspace(() => opened === undefined || waitsForTrust(workspace, opened))
+  const profiles: AgentProfile[] = policies.map(({ agent, rules, layers = [] }) => ({
     id: agent.id,
     policy: rules,
-    ...(layers && { layers }),
+    layers: [trust, ...layers],
     ...(agent.skills && { skills: agent.skills }),
   }))
   const isLooking = options.record === 'memory'
@@ -89,6 +96,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     ...ofCaller(options),
   }
   const runtime = await createRuntime(parts, options.signal ? { signal: options.signal } : {})
+  opened = runtime
   const watcher = await follow(runtime, config, options)
   return {
     runtime,
@@ -98,6 +106,9 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     sandbox,
     sources: parts.sources,
     workspace,
+    get waitsForTrust() {
+      return waitsForTrust(workspace, runtime)
+    },
     ...(store && { store }),
     ...(watcher && { watcher }),
     diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...inPolicies, ...(await readEntries(loaded))],
@@ -106,6 +117,12 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
       await store?.close()
     },
   }
+}
+
+function waitsForTrust(workspace: Local['workspace'], runtime: Runtime): boolean {
+  if (workspace.trusted) return workspace.lost.length > 0
+  const catalog = runtime.openAgent().catalog()
+  return [...everyCopy(catalog), ...catalog.invalid].some(({ origin }) => !origin.trusted)
 }
 
 /** The parts that the caller gives: who is asked, and more tools. */

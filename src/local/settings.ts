@@ -28,7 +28,7 @@ export interface SettingsOptions {
   readonly configPath?: string
   /** More directories with skills, added to the lowest tier. They count as trusted: the caller named them. */
   readonly skillsDirs?: readonly string[]
-  /** Trust the workspace for this run. */
+  /** Trust the workspace for this run. Without trust, no command runs beside skills of the workspace. */
   readonly trusted?: boolean
   /**
    * Go on although the configuration has errors, which are then in `diagnostics`. Only for programs that look and run

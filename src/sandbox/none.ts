@@ -84,7 +84,7 @@ class NoSandbox implements Sandbox {
         ...checked.env,
       }
       const result = await execute(checked, { env, mark, signal })
-      const leftInHome = listHome(temp)
+      const leftInHome = await listHome(temp)
       return { ...result, ...(leftInHome.length > 0 && { leftInHome }) }
     } finally {
       await removeTree(temp)

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSy
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Tree } from '../../src/files/index.ts'
-import { createTemp, removeTree } from '../../src/sandbox/runner/temp.ts'
+import { createTemp, listHome, removeTree } from '../../src/sandbox/runner/temp.ts'
 import { freshDirectory, noDescriptors } from '../files/rig.ts'
 
 test(
@@ -26,5 +26,24 @@ test(
     assert.deepEqual([existsSync(temp), readdirSync(outside)], [false, ['kept']])
     await removeTree(temp)
     await removeTree(join(temp, 'not', 'there'))
+  },
+)
+
+test(
+  'what a command left in its home is listed, bounded, and not through a link',
+  { skip: noDescriptors },
+  async (t) => {
+    const live = freshDirectory(t)
+    const temp = createTemp(live)
+    mkdirSync(join(temp, 'home/sub'))
+    for (const name of ['report.md', 'sub/data', '.cache']) writeFileSync(join(temp, 'home', name), '')
+    symlinkSync('/etc', join(temp, 'home/link'))
+    assert.deepEqual((await listHome(temp)).sort(), ['link', 'report.md', 'sub/data'])
+    for (let index = 0; index < 600; index++) writeFileSync(join(temp, 'home/sub', String(index)), '')
+    assert.equal((await listHome(temp)).length, 20)
+    await removeTree(join(temp, 'home'))
+    assert.deepEqual(await listHome(temp), [])
+    symlinkSync('/etc', join(temp, 'home'))
+    assert.deepEqual(await listHome(temp), [], 'a home that became a link is not listed')
   },
 )

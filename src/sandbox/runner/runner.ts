@@ -88,7 +88,7 @@ export class Runner {
       this.#running.set(run.id, command)
       if (this.#cancelled.has(run.id)) command.cancel()
       const end = await command.done
-      const leftInHome = listHome(temp)
+      const leftInHome = await listHome(temp)
       return { ...end, ...(leftInHome.length > 0 && { leftInHome }) }
     } finally {
       this.#running.delete(run.id)

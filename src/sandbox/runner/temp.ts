@@ -1,7 +1,16 @@
 /** temp: private temporary directories of commands, and their removal whatever a command did to their modes. */
-import { type Dirent, mkdirSync, mkdtempSync, readdirSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { type Directory, isAbsence, openRoot, removeBelow } from '../../files/index.ts'
+import {
+  below,
+  type Directory,
+  FileError,
+  isAbsence,
+  type Named,
+  openRoot,
+  removeBelow,
+  Tree,
+} from '../../files/index.ts'
 
 /** A new temp with an empty home in it. */
 export function createTemp(liveDirectory: string): string {
@@ -14,29 +23,38 @@ const MAX_LISTED = 20
 const MAX_LOOKED_AT = 500
 
 /** Files that a command left in the home of its temp, relative to the home. Hidden ones are caches and settings of programs. */
-export function listHome(temp: string): string[] {
-  const home = join(temp, 'home')
+export async function listHome(temp: string): Promise<string[]> {
+  const tree = new Tree(temp)
+  try {
+    return await filesIn(tree)
+  } finally {
+    tree.close()
+  }
+}
+
+async function filesIn(tree: Tree): Promise<string[]> {
   const files: string[] = []
-  const waiting = ['']
+  const waiting = ['home']
   let lookedAt = 0
   for (let directory = waiting.shift(); directory !== undefined; directory = waiting.shift()) {
-    for (const entry of entriesOf(join(home, directory))) {
+    for (const { name, kind } of await entriesOf(tree, directory)) {
       if (files.length >= MAX_LISTED || ++lookedAt > MAX_LOOKED_AT) return files
-      if (entry.name.startsWith('.')) continue
-      const path = join(directory, entry.name)
-      if (entry.isDirectory()) waiting.push(path)
-      else files.push(path)
+      if (name.startsWith('.')) continue
+      const path = below(directory, name)
+      if (kind === 'directory') waiting.push(path)
+      else files.push(path.slice('home/'.length))
     }
   }
   return files
 }
 
-function entriesOf(directory: string): readonly Dirent[] {
+async function entriesOf(tree: Tree, directory: string): Promise<readonly Named[]> {
   try {
-    return readdirSync(directory, { withFileTypes: true })
-  } catch {
+    return (await tree.list(directory, { max: MAX_LOOKED_AT })).entries
+  } catch (error) {
     // The command removed or closed it: there is nothing to report.
-    return []
+    if (error instanceof FileError) return []
+    throw error
   }
 }
 
