@@ -34,8 +34,10 @@ export {
 export {
   codePointOf,
   escapeXml,
+  firstHidden,
   firstUnseen,
   hasHidden,
+  hiddenIn,
   nameKey,
   quotedWord,
   shellWord,
