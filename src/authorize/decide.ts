@@ -13,6 +13,7 @@ import { combineLimits } from './limits.ts'
 import { MESSAGES } from './messages.ts'
 import { ALIASES, toPolicyName } from './names.ts'
 import { capabilityLimits, decideByPolicy, type PolicyRules } from './policy.ts'
+import { toolCovered } from './tool-entries.ts'
 
 /** Everything a decision may depend on. */
 export interface DecideInput {
@@ -24,8 +25,19 @@ export interface DecideInput {
   readonly policy: PolicyRules
   /** More layers of this agent: its grants, its own ceiling and those of its ancestors, a skill in use. */
   readonly layers?: readonly Layer[]
+  /** Skills that speak in this turn: they were loaded in it, and the model makes the call. */
+  readonly skillsInUse?: readonly SkillInUse[]
   /** Names of the tools that exist, for "did you mean". */
   readonly knownTools?: readonly string[]
+}
+
+/** What a loaded skill says about tools. */
+export interface SkillInUse {
+  readonly name: string
+  readonly isTrusted: boolean
+  /** Names, groups and patterns; entries with arguments, such as `Bash(git:*)`, are left out. */
+  readonly allowedTools: readonly string[]
+  readonly restricts: boolean
 }
 
 /** Decides one call. Pure: the same input gives the same answer. */
@@ -45,6 +57,7 @@ const LAYERS: readonly Layer[] = [
   { name: 'tool', decide: decideByExistence },
   { name: 'confirmation', decide: decideByConfirmation },
   { name: 'policy', decide: decideByRules },
+  { name: 'skill', decide: decideBySkills },
 ]
 
 /** The layers of one decision: those that every agent has, then the agent's own. */
@@ -89,9 +102,36 @@ function toDecision({ strictest, chain, limits }: Combined, input: DecideInput):
   const { type, rule, reason = 'no reason given' } = strictest
   const confirming = chain.find((ruling) => ruling.limits?.confirmation)
   if (type === 'deny') return { type, rule, chain, limits, reason }
+  const preapproval = type === 'ask' && !confirming ? preapprovalOf(chain, input) : undefined
+  if (preapproval) return { type: 'allow', rule: preapproval.rule, chain: [...chain, preapproval], limits }
   if (type === 'ask') return { type, rule, chain, limits, question: toQuestion(input) }
   if (confirming) return { type: 'ask', rule: confirming.rule, chain, limits, question: toQuestion(input) }
   return { type, rule, chain, limits }
+}
+
+/** A trusted skill in use answers the question of a preset, and no other. Source: decisions, "pre-approval by a skill". */
+function preapprovalOf(chain: readonly Ruling[], { tool, policy, skillsInUse = [] }: DecideInput): Ruling | undefined {
+  const isPresetOwn = chain.every((ruling) => ruling.type !== 'ask' || ruling.isPresetOwn)
+  if (!tool || !isPresetOwn) return undefined
+  const skill = skillsInUse.find(
+    ({ isTrusted, allowedTools }) =>
+      isTrusted && allowedTools.some((entry) => toolCovered(entry, tool.name, policy.groups)),
+  )
+  return skill && { layer: 'skill', type: 'allow', rule: `allowed-tools of ${toSafeLine(skill.name)}` }
+}
+
+/** What a skill that restricts leaves usable besides its own list: how to load another, or read this one. */
+const SKILL_TOOLS = 'group:skills'
+
+/** The strictest of the skills that restrict, from any source. Source: decisions, "metadata.restrict". */
+function decideBySkills({ tool, policy, skillsInUse = [] }: DecideInput): Omit<Ruling, 'layer'> | undefined {
+  const restricting = skillsInUse.filter(({ restricts }) => restricts)
+  if (!tool || restricting.length === 0) return undefined
+  const covers = (entry: string): boolean => toolCovered(entry, tool.name, policy.groups)
+  const refusing = restricting.find(({ allowedTools }) => ![...allowedTools, SKILL_TOOLS].some(covers))
+  if (!refusing) return { type: 'allow', rule: 'metadata.restrict' }
+  const name = toSafeLine(refusing.name)
+  return { type: 'deny', rule: `metadata.restrict of ${name}`, reason: MESSAGES.restricted(tool.name, name) }
 }
 
 function decideByTrust({ skill }: DecideInput): Omit<Ruling, 'layer'> | undefined {

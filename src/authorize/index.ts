@@ -1,9 +1,19 @@
 /** authorize: may this call run? Policy and trust in, one decision and its explanation out; pure. */
-export { decide, type DecideInput, type Layer, untrustedWorkspace } from './decide.ts'
-export { explain, explanationLines } from './explain.ts'
+export { exceeds, type Excess } from './child-request.ts'
+export { decide, type DecideInput, type Layer, type SkillInUse, untrustedWorkspace } from './decide.ts'
+export { explain, type Explanation, explanationLines } from './explain.ts'
+export { type Ceiling, ceilingLayers, grantsLayer, noGrants } from './grants.ts'
 export { GROUPS, type Profile, PROFILE_NAMES, PROFILES } from './groups.ts'
 export { ALIASES } from './names.ts'
 export { coversCommand, shownCommand, type ShownCommand } from './remembered.ts'
+export {
+  applyDelta,
+  DEFAULT_PRESET,
+  type PermissionDelta,
+  type Permissions,
+  type PresetInput,
+  presetPermissions,
+} from './permissions.ts'
 export { parsePolicy, type PolicyInput, type PolicyPlace } from './parse-policy.ts'
 export {
   allowsGroup,

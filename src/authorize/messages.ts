@@ -7,6 +7,16 @@ export const MESSAGES = {
   denied: (tool: string, line: string) => `'${tool}' is denied by rule: ${line}`,
   untrusted: (skill: string) =>
     `the skill '${skill}' comes from a workspace that is not trusted. The user can trust it with: nexus trust`,
+  disabled: (tool: string, preset: string) =>
+    `'${tool}' is disabled by the permissions of this agent (preset ${preset}). The user can enable it under permissions.enableTools of the agent.`,
+  noNetwork: (tool: string, preset: string) =>
+    `'${tool}' needs the network, and the permissions of this agent (preset ${preset}) have none. The user can choose another preset.`,
+  noPaths: (tool: string, preset: string) =>
+    `'${tool}' has no directory to work in: the permissions of this agent (preset ${preset}) allow no path.`,
+  unknownPreset: (agent: string, preset: string) =>
+    `the preset '${preset}' of the agent '${agent}' does not exist, so the agent may call nothing.`,
+  restricted: (tool: string, skill: string) =>
+    `'${tool}' is not among the allowed-tools of the skill '${skill}', which restricts this turn to them.`,
   untrustedWorkspace: () =>
     'the workspace is not trusted, so no command runs in it. The user can trust it with: nexus trust (in a program: trusted: true)',
   /** `guess`: the nearest tool; `listed`: the first tools, when there is no guess. */

@@ -61,8 +61,10 @@ export interface SkillsConfig {
 
 export interface AgentConfig {
   readonly id: string
-  /** Preset of permissions; this version does not apply it and says so. */
+  /** Preset of permissions; absent where neither the agent nor `permissions.defaultPreset` names one. */
   readonly preset?: string
+  /** What is different from the preset. */
+  readonly permissions?: PermissionDelta
   /** Absent: all skills; a list: only these; empty: none. */
   readonly skills?: readonly string[]
   readonly instructions?: string
@@ -72,6 +74,38 @@ export interface AgentConfig {
     readonly ask: readonly string[]
     readonly deny: readonly string[]
   }
+}
+
+/** What differs for one tool. `allowedPaths`: absolute; null inherits. */
+export interface ToolPermission {
+  readonly enabled?: boolean
+  readonly allowedPaths?: readonly string[] | null
+  readonly timeoutMs?: number
+  readonly requiresConfirmation?: boolean
+}
+
+export interface PermissionDelta {
+  readonly disableTools?: readonly string[]
+  readonly enableTools?: readonly string[]
+  readonly allowedPaths?: readonly string[] | null
+  readonly addBlockedPaths?: readonly string[]
+  readonly toolOverrides?: Readonly<Record<string, ToolPermission>>
+}
+
+export interface PresetConfig {
+  readonly extends?: string
+  readonly allowedPaths?: readonly string[] | null
+  readonly blockedPaths?: readonly string[]
+  readonly network?: boolean
+  readonly disableTools?: readonly string[]
+  readonly tools?: Readonly<Record<string, ToolPermission>>
+  readonly defaultToolTimeoutMs?: number
+}
+
+export interface PermissionsConfig {
+  readonly presets: Readonly<Record<string, PresetConfig>>
+  /** Tools that a trusted agent confirms besides the usual ones. */
+  readonly destructiveTools: readonly string[]
 }
 
 export interface ExecutionConfig {
@@ -117,6 +151,7 @@ export interface Config {
   readonly model?: ModelConfig
   readonly skills: SkillsConfig
   readonly agents: readonly AgentConfig[]
+  readonly permissions: PermissionsConfig
   readonly tools: { readonly groups: ReadonlyMap<string, readonly string[]>; readonly settings: JsonObject }
   readonly execution: ExecutionConfig
   readonly store: StoreConfig

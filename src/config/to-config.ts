@@ -1,6 +1,8 @@
 import { DEFAULTS, type JsonObject } from '../kernel/index.ts'
 import type {
   AgentConfig,
+  PermissionDelta,
+  PermissionsConfig,
   BrokenReference,
   Config,
   ExecutionConfig,
@@ -23,7 +25,8 @@ export function toConfig(document: ConfigDocument, unset: readonly Unset[]): Con
   return freezeDeep<Config>({
     ...(model && { model }),
     skills: toSkills(document, unset),
-    agents: toAgents(document.agents ?? []),
+    agents: toAgents(document),
+    permissions: toPermissions(document),
     tools: { groups: new LockedMap(Object.entries(groups)), settings: toolSettings as JsonObject },
     execution: toExecution(document.execution ?? {}),
     store: toStore(document),
@@ -97,15 +100,22 @@ function toEntry({ enabled, apiKey, env, config }: EntryDocument, broken: readon
   }
 }
 
-function toAgents(agents: NonNullable<ConfigDocument['agents']>): AgentConfig[] {
+function toAgents({ agents = [], permissions: { defaultPreset } = {} }: ConfigDocument): AgentConfig[] {
   const all = agents.length > 0 ? agents : [{ id: CONFIG_DEFAULTS.agentId }]
-  return expandAgents(all).map(({ id, preset, skills, instructions, tools = {} }) => ({
+  return expandAgents(all).map(({ id, preset = defaultPreset, permissions, skills, instructions, tools = {} }) => ({
     id,
     ...(preset !== undefined && { preset }),
+    ...(permissions && { permissions: permissions as PermissionDelta }),
     ...(skills && { skills }),
     ...(instructions !== undefined && { instructions }),
     tools: { profile: tools.profile ?? 'full', allow: tools.allow ?? [], ask: tools.ask ?? [], deny: tools.deny ?? [] },
   }))
+}
+
+function toPermissions({
+  permissions: { presets = {}, destructiveTools = [] } = {},
+}: ConfigDocument): PermissionsConfig {
+  return { presets: presets as PermissionsConfig['presets'], destructiveTools }
 }
 
 function toStore({ store = {} }: ConfigDocument): StoreConfig {

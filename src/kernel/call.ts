@@ -45,6 +45,8 @@ export interface Ruling {
   /** Why, for the model; always given with `deny`. */
   readonly reason?: string
   readonly limits?: CallLimits
+  /** The question of a preset itself, which `allowed-tools` of a trusted skill in use answers. */
+  readonly isPresetOwn?: true
 }
 
 interface Decided {

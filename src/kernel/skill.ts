@@ -49,6 +49,8 @@ export interface SkillMetadata {
   readonly primaryEnv?: string
   readonly install: readonly InstallSpec[]
   readonly always: boolean
+  /** While the skill is in use, only its `allowed-tools` and the skill tools may be called. */
+  readonly restrict?: true
   readonly skillKey?: string
 }
 

@@ -22,6 +22,8 @@ export interface SkillStacks {
   enter(turn: SkillTurn, skill: StackedSkill, calledBy?: StackedSkill): SkillEntry
   /** What the agent loaded in the session of that turn, at each place where it was, the latest last; without session only in the turn itself. */
   loadedIn(turn: SkillTurn): readonly LoadedInSession[]
+  /** Addresses of the skills that were loaded in that very turn; none without a turn. */
+  loadedInTurn(turn: SkillTurn): readonly string[]
   /** Takes what `loadedIn` gave in an earlier process; ignored for a session that is known here. */
   recall(turn: SkillTurn, loaded: readonly LoadedInSession[]): void
 }
@@ -108,6 +110,10 @@ export function createSkillStacks(): SkillStacks {
         }
       }
       return [...found.values()]
+    },
+    loadedInTurn(turn) {
+      const nodes = turn.turnId === undefined ? undefined : turns.get(keyOf(turn) ?? '')
+      return [...(nodes?.values() ?? [])].filter(({ isLoaded }) => isLoaded).map(({ address }) => address)
     },
     recall(turn, loaded) {
       const key = keyOf({ ...turn, turnId: undefined })

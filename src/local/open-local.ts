@@ -67,10 +67,10 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   if (options.tolerateConfigErrors !== true) assertValid({ ...loaded, diagnostics: inPolicies })
   let opened: Runtime | undefined
   const trust = untrustedWorkspace(() => opened === undefined || waitsForTrust(workspace, opened))
-  const profiles: AgentProfile[] = policies.map(({ agent, rules }) => ({
+  const profiles: AgentProfile[] = policies.map(({ agent, rules, layers = [] }) => ({
     id: agent.id,
     policy: rules,
-    layers: [trust],
+    layers: [trust, ...layers],
     ...(agent.skills && { skills: agent.skills }),
   }))
   const isLooking = options.record === 'memory'

@@ -1,5 +1,16 @@
 /** What the configuration lets each agent do. */
-import { parsePolicy, type PolicyPlace, type PolicyRules, toolGroupRule } from '../authorize/index.ts'
+import {
+  applyDelta,
+  DEFAULT_PRESET,
+  grantsLayer,
+  type Layer,
+  noGrants,
+  parsePolicy,
+  type PolicyPlace,
+  type PolicyRules,
+  presetPermissions,
+  toolGroupRule,
+} from '../authorize/index.ts'
 import { type AgentConfig, explainConfig, type LoadedConfig, type Origin } from '../config/index.ts'
 import type { Diagnostic } from '../kernel/index.ts'
 import { BUILTIN_TOOLS } from '../tools/index.ts'
@@ -15,7 +26,8 @@ export async function readPolicies(
         placeOf(originOf?.(keys[0] === 'groups' ? ['tools', ...keys] : ['agents', index, 'tools', ...keys]))
       const parsed = parsePolicy({ ...agent.tools, groups: tools.groups, knownTools: BUILTIN_TOOLS, locate })
       const allowsToolGroup = toolGroupRule(parsed.rules)
-      return { agent, ...parsed, ...(allowsToolGroup && { allowsToolGroup }) }
+      const layers = permissionLayers(agent, loaded)
+      return { agent, ...parsed, ...(layers && { layers }), ...(allowsToolGroup && { allowsToolGroup }) }
     })
   const policies = parse()
   if (policies.every(({ diagnostics }) => diagnostics.length === 0)) return { policies, diagnostics: [] }
@@ -24,6 +36,19 @@ export async function readPolicies(
   const found = parse(originOf).flatMap(({ diagnostics }) => diagnostics)
   // What all agents share is told once.
   return { policies, diagnostics: [...new Map(found.map((each) => [JSON.stringify(each), each])).values()] }
+}
+
+/** The layers of an agent that has permissions; absent where no preset and no permissions are configured for it. */
+function permissionLayers(
+  { id, preset, permissions }: AgentConfig,
+  { config, workspace }: LoadedConfig,
+): Layer[] | undefined {
+  if (preset === undefined && permissions === undefined) return undefined
+  const { presets, destructiveTools } = config.permissions
+  const base = presetPermissions(preset ?? DEFAULT_PRESET, { presets, workspace: workspace.directory })
+  // An unknown preset is an error of the configuration. Where that is tolerated, nothing is granted.
+  if ('problem' in base) return [noGrants(id, base.name)]
+  return [grantsLayer(applyDelta(base, permissions ?? {}), { destructiveTools })]
 }
 
 /** In a list of several files, or of which something was left out, an item has another number than in its file. */
@@ -37,6 +62,7 @@ function placeOf(origin: Origin | undefined): PolicyPlace | undefined {
 export interface AgentPolicy {
   readonly agent: AgentConfig
   readonly rules: PolicyRules
+  readonly layers?: readonly Layer[]
   /** Which groups of tools its skills may need; absent when all. */
   readonly allowsToolGroup?: (group: string) => boolean
   readonly diagnostics: readonly Diagnostic[]

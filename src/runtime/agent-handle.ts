@@ -1,5 +1,13 @@
 /** One agent in one session: who calls, what it sees, what it may do, and its tools. */
-import { decide, type DecideInput, namesTool, toolGroupRule } from '../authorize/index.ts'
+import {
+  decide,
+  type DecideInput,
+  explain,
+  type Explanation,
+  type SkillInUse,
+  namesTool,
+  toolGroupRule,
+} from '../authorize/index.ts'
 import { type Catalog, type PromptIndex, toSnapshot } from '../catalog/index.ts'
 import type {
   CallLimits,
@@ -160,6 +168,10 @@ export class Handle implements AgentHandle, CallingAgent {
     return decide(this.#inputOf(call, skill))
   }
 
+  explain(request: CallRequest): Explanation {
+    return explain(this.#inputOf(request, undefined))
+  }
+
   /** Whether that tool may be called at all, and within which limits. */
   verdict(tool: string): { readonly type: Decision['type']; readonly limits: CallLimits } {
     return this.decide({ tool, arguments: {}, origin: 'model' }, undefined)
@@ -172,9 +184,11 @@ export class Handle implements AgentHandle, CallingAgent {
     if (isRefreshed && this.#turn) this.#turn.called = found()
   }
 
-  #inputOf({ tool, arguments: args, origin = 'library' }: CallRequest, skill: Skill | undefined): DecideInput {
+  #inputOf(request: CallRequest, skill: Skill | undefined): DecideInput {
+    const { tool, arguments: args, origin = 'library' } = request
     const { registry } = this
     const { policy, layers } = this.#profile
+    const skillsInUse = origin === 'model' ? this.#skillsInUse(request.turnId) : []
     return {
       call: { tool, arguments: args, agentId: this.id, origin },
       tool: registry.get(tool),
@@ -182,7 +196,17 @@ export class Handle implements AgentHandle, CallingAgent {
       knownTools: registry.names,
       ...(layers && { layers }),
       ...(skill && { skill }),
+      ...(skillsInUse.length > 0 && { skillsInUse }),
     }
+  }
+
+  /** A skill speaks from its load to the end of the turn, for the calls of the model. Source: decisions, "Permissions". */
+  #skillsInUse(turnId: string | undefined): SkillInUse[] {
+    const addresses = this.#project.stacks.loadedInTurn({ ...this.#session(), turnId })
+    return addresses.flatMap((address) => {
+      const skill = this.calledCatalog().find(address)
+      return skill ? [toSkillInUse(skill)] : []
+    })
   }
 
   #session(): { readonly agentId: string; readonly sessionId: string | undefined } {
@@ -203,6 +227,16 @@ export class Handle implements AgentHandle, CallingAgent {
     const context = createModelContext({ catalog, registry, mayCall, isNamed }, this.#project.parts)
     this.#context = { over: catalog, context }
     return context
+  }
+}
+
+/** An entry with arguments, such as `Bash(git:*)`, approves nothing: commands are not parsed. */
+function toSkillInUse({ name, origin, allowedTools, metadata }: Skill): SkillInUse {
+  return {
+    name,
+    isTrusted: origin.trusted,
+    allowedTools: allowedTools.filter((entry) => !entry.includes('(')),
+    restricts: metadata.restrict === true,
   }
 }
 

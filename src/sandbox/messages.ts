@@ -47,6 +47,30 @@ export const REQUESTS = {
       `cwd ${quoted(cwd)} leads out of the workspace through a link.`,
       'Give a directory of the workspace itself.',
     ),
+  nothingOpen: (allowed: readonly string[], blocked: readonly string[]) =>
+    row(
+      'PATH_OUTSIDE',
+      `The command did not run. The limits on paths allow it to read nothing of the workspace. Allowed: ${allowed.join(', ') || 'all'}. Blocked: ${blocked.join(', ') || 'none'}.`,
+      'Allow a directory of the workspace for reading.',
+    ),
+  closedStart: (cwd: string, read: readonly string[]) =>
+    row(
+      'PATH_OUTSIDE',
+      `The command did not run. The limits on paths do not allow it to read ${quoted(cwd)}.`,
+      `Leave cwd out, or start in one of: ${read.join(', ')}`,
+    ),
+  pathsUnconfined: () =>
+    row(
+      'SANDBOX_UNAVAILABLE',
+      'The command did not run. It has limits on paths or network, and without a sandbox Nexus cannot enforce them.',
+      'Set execution.sandbox: local.',
+    ),
+  pathsDirect: () =>
+    row(
+      'SANDBOX_UNAVAILABLE',
+      'The command did not run. It may use only some paths of the workspace, and Nexus can enforce that only in a copy.',
+      'Remove execution.workspace.mode: direct from ~/.nexus/nexus.yaml.',
+    ),
   setting: (name: string, value: unknown) =>
     invalid(`The option ${name} of the sandbox is ${String(value)}.`, 'Give a whole number above 0.'),
   noProject: () => invalid('The option projectId of the sandbox is empty.', 'Give a name.'),
@@ -109,6 +133,8 @@ export const NOT_KEPT = {
     `Nexus did not change ${path}: another program changed it meanwhile. Run the command again.`,
   removedMeanwhile: (path: string) =>
     `Nexus did not remove ${path}: another program changed it meanwhile. Run the command again.`,
+  missing: (path: string) =>
+    `The command could write nothing to ${path}: it does not exist. Create it outside the sandbox.`,
   conflict: (path: string, beside: string) =>
     `Nexus did not change ${path}: another program changed it meanwhile. The version of the command is ${beside}. Compare them: diff ${path} ${beside}`,
   failed: (path: string, why: string) =>

@@ -6,7 +6,7 @@ import { constants as osConstants, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type Skill, type TargetFacts, toOsName } from '../kernel/index.ts'
 import { SYSTEM_PATH } from '../host/index.ts'
-import { FAILURES, sandboxError } from './messages.ts'
+import { FAILURES, REQUESTS, sandboxError } from './messages.ts'
 import { CommandOutput } from './output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from './request.ts'
 import { descendantsOf, processesWith, signalProcess } from './runner/process-tree.ts'
@@ -58,6 +58,7 @@ class NoSandbox implements Sandbox {
   async run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
     if (this.#closing.signal.aborted) throw sandboxError(FAILURES.closed())
     const checked = checkRequest(request)
+    if (checked.paths || request.networkDomains) throw sandboxError(REQUESTS.pathsUnconfined())
     if (signal?.aborted) return neverStarted()
     const promise = this.#run(checked, signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal)
     this.#under.add(promise)

@@ -4,6 +4,7 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { DEFAULTS } from '../kernel/index.ts'
 import { checkEnvironment } from './environment.ts'
 import { REQUESTS, sandboxError } from './messages.ts'
+import { isSeen, openPaths, type OpenPaths } from './open-paths.ts'
 import type { CommandRequest, CommandResult } from './sandbox.ts'
 
 const MAX_STDIN_BYTES = 16 * 1024 * 1024
@@ -21,6 +22,8 @@ export interface CheckedRequest {
   readonly workspace: string
   /** Relative to the workspace; empty for the workspace itself. */
   readonly cwd: string
+  /** What the command may read and write of the workspace; undefined = all. */
+  readonly paths: OpenPaths | undefined
   readonly env: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly maxOutputBytes: number
@@ -45,10 +48,13 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
   }
   const workspace = realDirectory('workspace', request.workspace)
   const cwd = checkStart(workspace, request.cwd ?? '.')
+  const paths = request.paths && openPaths({ given: request.workspace, real: workspace }, request.paths)
+  if (cwd !== '' && paths && !isSeen(cwd, paths)) throw sandboxError(REQUESTS.closedStart(cwd, paths.read))
   return {
     command,
     workspace,
     cwd,
+    paths,
     env,
     timeoutMs,
     maxOutputBytes,

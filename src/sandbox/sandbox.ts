@@ -1,4 +1,5 @@
 import type { Diagnostic, OnOutput, Skill, TargetFacts } from '../kernel/index.ts'
+import type { PathLimits } from './open-paths.ts'
 
 /** What a command is given. Nothing of the host's environment is added to `env`. */
 export interface CommandRequest {
@@ -12,6 +13,8 @@ export interface CommandRequest {
   readonly env?: Readonly<Record<string, string>> | undefined
   /** Host names that the command may reach, as `CallLimits` has them; absent = all that this sandbox opens. `local` opens none. */
   readonly networkDomains?: readonly string[]
+  /** What of `workspace` the command may read and write, as `CallLimits` has it; absent = all. A sandbox that cannot narrow it runs nothing. */
+  readonly paths?: PathLimits | undefined
   /** Default 30,000. At the end: SIGTERM to the command, 2 s, then everything in its namespace is killed. */
   readonly timeoutMs?: number
   /** Most bytes kept of stdout and of stderr, each; default 204,800. The rest is counted and dropped. */

@@ -108,15 +108,6 @@ export const COMMANDS = {
       `cwd ${quoted(cwd)} is outside the workspace.`,
       'Give a directory relative to the workspace, or leave cwd out.',
     ),
-  cwdRefused: (cwd: string, directory: string) =>
-    words(`run_command may not work in ${quoted(cwd)}.`, `Set cwd to ${toSafeLine(directory)} or a directory in it.`),
-  noDirectory: (allowed: readonly string[], blocked: readonly string[]) =>
-    words(
-      `run_command did not run: the paths allowed to this agent do not include one directory of the workspace that a command can work in. Allowed: ${allowed.map(toSafeLine).join(', ') || 'none'}.${
-        blocked.length === 0 ? '' : ` Blocked: ${blocked.map(toSafeLine).join(', ')}.`
-      }`,
-      'Use another tool, or ask the user to allow one directory of the workspace for reading and writing.',
-    ),
   unconfined: () =>
     words(
       'run_command did not run: this agent has limits on paths or network, and without a sandbox Nexus cannot enforce them.',

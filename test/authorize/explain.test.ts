@@ -24,7 +24,7 @@ describe('explain', () => {
     const { steps } = explain(inputOf({}, { skill: skillFrom(false) }))
     assert.deepEqual(
       steps.map(({ layer, says }) => `${layer} ${says}`),
-      ['trust deny', 'tool silent', 'confirmation silent', 'policy allow'],
+      ['trust deny', 'tool silent', 'confirmation silent', 'policy allow', 'skill silent'],
     )
   })
 

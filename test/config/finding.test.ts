@@ -36,7 +36,6 @@ skills:
       '12: skills.builtin[1]',
       '2: agents[0].id',
       '3: agents[1].preset',
-      '3: agents[1].preset',
       '3: agents[1].tools.deny[0]',
       '4: agents[2].budget',
       '4: agents[2].budget.maxTurns',

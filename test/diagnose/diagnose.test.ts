@@ -165,7 +165,7 @@ test('a held copy above the one that is used is a note, with the reason for the 
   )
   assert.match(
     findings[2]?.message ?? '',
-    /^Nexus uses \/local\/pdf\/SKILL\.md for 'pdf', because the copy of source 'workspace' is held: bin\.$/,
+    /^Nexus uses the copy of 'pdf' from source 'local', because that of source 'workspace' is held: bin\.$/,
   )
 })
 

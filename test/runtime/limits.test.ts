@@ -49,33 +49,20 @@ test('a limit on the names of secrets gives those and no others', async (t) => {
   assert.deepEqual(rig.lastEnv(), { ALPHA_KEY: 'alpha-1234' })
 })
 
-test('paths narrow the directory that a command works in', async (t) => {
-  const { root: whole } = workshop(t)
+test('paths reach the sandbox with the whole workspace, which it narrows', async (t) => {
   const { outcome, request, root } = await command(t, {})
   assert.equal(codeOf(outcome), 'success')
-  assert.equal(request?.workspace, root)
-  assert.notEqual(whole, root)
-  const inside = (path: string) => ({ readPaths: [path], writePaths: [path] })
-  const shop = workshop(t)
-  mkdirSync(join(shop.root, 'data'))
-  const sandbox = createScriptedSandbox({})
-  const data = join(shop.root, 'data')
-  const layers: Layer[] = [{ name: 'ceiling', decide: () => ({ type: 'allow', rule: 'paths', limits: inside(data) }) }]
-  const agents = [{ id: 'main', policy: parsePolicy({}).rules, layers }]
-  const runtime = await shop.open({ sandbox, workspace: shop.root, agents })
-  await callOf(runtime, { tool: 'run_command', arguments: { command: 'ls', cwd: 'data' } })
-  assert.deepEqual([sandbox.requests[0]?.workspace, sandbox.requests[0]?.cwd], [data, '.'])
+  assert.deepEqual([request?.workspace, request?.paths], [root, undefined])
+  const paths = { readPaths: ['/'], writePaths: ['/elsewhere'], blockedPaths: ['/elsewhere/not'] }
+  const narrowed = await command(t, { ...paths, timeoutMs: 1000 }, { cwd: 'data' })
+  assert.deepEqual([narrowed.request?.cwd, narrowed.request?.paths], ['data', paths])
 })
 
-test('limits that leave a command no directory refuse it, and nothing runs', async (t) => {
-  for (const limits of [
-    { writePaths: [] },
-    { readPaths: ['/elsewhere'] },
-    { writePaths: ['/elsewhere'], readPaths: ['/elsewhere'] },
-    { blockedPaths: ['/'] },
-  ]) {
+test('limits that leave a command nothing to read refuse it, and nothing runs', async (t) => {
+  for (const limits of [{ readPaths: [] }, { readPaths: ['/elsewhere'] }, { blockedPaths: ['/'] }]) {
     const { outcome, request } = await command(t, limits)
     assert.equal(codeOf(outcome), 'ACCESS_DENIED', JSON.stringify(limits))
+    assert.match(wordsOf(outcome), /The limits on paths allow it to read nothing of the workspace/)
     assert.equal(request, undefined)
   }
 })

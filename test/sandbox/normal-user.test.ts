@@ -9,7 +9,7 @@ import { IS_ROOT, openDirectory } from './local-rig.ts'
 import { whySkipped } from './required.ts'
 
 /** What must hold for a normal user, who may choose to have commands in the workspace itself. */
-const FILES = ['direct-workspace', 'direct-workspace-limits', 'recover']
+const FILES = ['direct-workspace', 'direct-workspace-limits', 'recover', 'open-paths']
 
 const skip = (whySkipped() ?? false) || (!IS_ROOT && 'we are a normal user already')
 

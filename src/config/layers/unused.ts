@@ -19,19 +19,14 @@ interface Unused {
   readonly instead?: string
 }
 
-const LIMITED = 'only skills, tools.profile, allow, ask and deny limit an agent'
-
 /** Nothing of this is silent. A row goes when its feature comes. */
 export const UNUSED: readonly Unused[] = [
   { path: 'skills.builtin', what: 'choose built-in tools by skills.builtin', severity: 'warning' },
   { path: 'skills.custom', what: 'load tools from modules', severity: 'warning' },
   { path: 'skills.sources.*.type', value: 'git', what: 'fetch skills from git', severity: 'warning' },
   { path: 'skills.sources.*.type', value: 'registry', what: 'fetch skills from a registry', severity: 'warning' },
-  { path: 'agents.*.preset', what: 'apply presets', severity: 'warning', instead: LIMITED },
-  { path: 'agents.*.permissions', what: 'apply permissions', severity: 'warning', instead: LIMITED },
   { path: 'agents.*.budget', what: 'limit agents by budgets', severity: 'warning' },
   { path: 'agents.*.context', what: 'shorten histories by agents[].context', severity: 'info' },
-  { path: 'permissions', what: 'apply permissions', severity: 'warning', instead: LIMITED },
   {
     path: 'execution.sandbox',
     value: 'e2b',

@@ -15,7 +15,7 @@ import { type Notes, reportMisplaced, reportTwice } from './misplaced-keys.ts'
 import { readRequirements, textsIn } from './requirements.ts'
 
 const NONE: readonly never[] = Object.freeze([])
-const FIELDS: readonly string[] = [...TOP_LEVEL, 'always', 'skillKey']
+const FIELDS: readonly string[] = [...TOP_LEVEL, 'always', 'restrict', 'skillKey']
 const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
 
 const NOTHING: SkillMetadata = Object.freeze({
@@ -61,7 +61,11 @@ export function normalizeMetadata(containers: readonly JsonObject[], notes: Note
     ...(unreadable.length === 0 ? {} : { unreadable }),
     ...(primaryEnv === undefined ? {} : { primaryEnv }),
     install: installSpecs(either('install'), notes),
-    always: isAlways(first(inMetadata, 'always'), notes),
+    always: flag('always', first(inMetadata, 'always'), notes) ?? false,
+    // What cannot be read restricts: the author wanted less than everything.
+    ...((flag('restrict', first(inMetadata, 'restrict'), notes) ?? first(inMetadata, 'restrict') !== undefined)
+      ? { restrict: true as const }
+      : {}),
     ...(skillKey === undefined ? {} : { skillKey }),
   }
 }
@@ -82,14 +86,11 @@ function checked(key: keyof typeof TEXTS, value: JsonValue | undefined, notes: N
   return undefined
 }
 
-function isAlways(value: JsonValue | undefined, notes: Notes): boolean {
-  const flag = asBoolean(value)
-  if (value !== undefined && flag === undefined)
-    notes.report.add('metadata-field', notes.place(['always']), 'always', {
-      wanted: 'true or false',
-      example: 'always: true',
-    })
-  return flag ?? false
+function flag(key: 'always' | 'restrict', value: JsonValue | undefined, notes: Notes): boolean | undefined {
+  const read = asBoolean(value)
+  if (value !== undefined && read === undefined)
+    notes.report.add('metadata-field', notes.place([key]), key, { wanted: 'true or false', example: `${key}: true` })
+  return read
 }
 
 const SYSTEMS: Expected = { wanted: 'a list of linux, darwin and windows', example: 'os: [linux, darwin]' }

@@ -3,7 +3,7 @@ import { nearest } from '../../kernel/index.ts'
 /** Top-level keys that corpora use for the same purpose. `always` and `skillKey` count only inside metadata. */
 export const TOP_LEVEL = ['emoji', 'homepage', 'os', 'requires', 'anyBins', 'primaryEnv', 'install'] as const
 
-const FIELDS: readonly string[] = [...TOP_LEVEL, 'always', 'skillKey']
+const FIELDS: readonly string[] = [...TOP_LEVEL, 'always', 'restrict', 'skillKey']
 
 const PLAIN_FIELDS: ReadonlySet<string> = new Set(FIELDS.map((field) => field.toLowerCase()))
 

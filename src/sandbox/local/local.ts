@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Diagnostic, isNexusError, type Skill, type TargetFacts, toSafeLine } from '../../kernel/index.ts'
-import { FAILURES, sandboxError } from '../messages.ts'
+import { FAILURES, REQUESTS, sandboxError } from '../messages.ts'
 import { CommandOutput } from '../output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../request.ts'
 import type { EndMessage } from '../runner/protocol.ts'
@@ -93,7 +93,7 @@ class LocalSandbox implements Sandbox {
       const running = await this.#start()
       let entered: Entered
       try {
-        entered = await this.#enter(running, checked.workspace, ending)
+        entered = await this.#enter(running, checked, ending)
       } catch (error) {
         if (ending.aborted && !isNexusError(error)) return neverStarted()
         throw error
@@ -122,6 +122,7 @@ class LocalSandbox implements Sandbox {
       end = await running.connection.run(
         {
           workspace: entered.mount,
+          view: entered.view,
           readOnly: entered.readOnly,
           guard: entered.guard,
           startIn: join(checked.workspace, checked.cwd),
@@ -157,9 +158,10 @@ class LocalSandbox implements Sandbox {
     for (const { notes } of recovered.splice(0)) this.#notes.push(...shorten(notes))
   }
 
-  #enter(running: Running, workspace: string, signal: AbortSignal): Promise<Entered> {
+  #enter(running: Running, { workspace, paths }: CheckedRequest, signal: AbortSignal): Promise<Entered> {
+    if (paths && !this.#settings.mirrored) throw sandboxError(REQUESTS.pathsDirect())
     return this.#settings.mirrored
-      ? running.mirrors.enter(workspace, signal)
+      ? running.mirrors.enter(workspace, { paths, signal })
       : enterDirectly(workspace, { places: placesIn(workspace, this.#settings), signal })
   }
 

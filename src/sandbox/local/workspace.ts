@@ -10,11 +10,13 @@ import { listProtected } from '../guard/look.ts'
 import { type ProtectedPlaces, Protection } from '../guard/protected.ts'
 import { NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
 import { contains } from '../request.ts'
-import type { Mount } from '../runner/protocol.ts'
+import type { OpenPaths } from '../open-paths.ts'
+import type { Mount, Seen } from '../runner/protocol.ts'
 import { removeTree } from '../runner/temp.ts'
 import { Mirror } from '../mirror/mirror.ts'
 import type { LocalSettings } from './options.ts'
 import { identityDirectory, type ProjectState } from './state.ts'
+import { viewOf } from './view.ts'
 
 /** Commands of one workspace that may run at the same time; each has a mirror of its own. */
 const MAX_MIRRORS = 4
@@ -42,6 +44,8 @@ export function placesIn(
 /** A workspace that a command can work in now. */
 export interface Entered {
   readonly mount: Mount
+  /** What the command sees of it; absent = all. */
+  readonly view?: readonly Seen[]
   /** Absolute paths that stay read-only. */
   readonly readOnly: readonly string[]
   /** What the runner puts right after the command; absent where the command cannot reach the workspace itself. */
@@ -130,11 +134,16 @@ export class Mirrors {
   }
 
   /** Brings the workspace into a free mirror. */
-  async enter(workspace: string, signal?: AbortSignal): Promise<Entered> {
+  async enter(
+    workspace: string,
+    { paths, signal }: { paths?: OpenPaths | undefined; signal?: AbortSignal } = {},
+  ): Promise<Entered> {
     const pool = this.#poolOf(workspace)
     const mirror = await pool.take(() => this.#create(workspace))
+    let opened: ReturnType<typeof viewOf> | undefined
     try {
-      await pool.alone(() => mirror.pull(signal))
+      await pool.alone(() => mirror.pull(signal, paths?.closed))
+      opened = paths && viewOf(mirror.directory, paths)
     } catch (error) {
       await giveUp(mirror)
       pool.giveUp()
@@ -142,12 +151,13 @@ export class Mirrors {
     }
     return {
       mount: { source: mirror.directory, path: workspace },
+      ...(opened && { view: opened.view }),
       readOnly: [],
       leave: async () => {
         try {
           const notes = await pool.alone(() => mirror.push())
           pool.giveBack(mirror)
-          return notes
+          return [...notes, ...(opened?.missing ?? []).map(NOT_KEPT.missing)]
         } catch (error) {
           await giveUp(mirror)
           pool.giveUp()

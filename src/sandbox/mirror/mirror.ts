@@ -31,8 +31,8 @@ export class Mirror {
     this.#protection = new Protection(options.places)
   }
 
-  /** Makes the copy equal to the workspace. Throws LIMIT_EXCEEDED when that is too large. */
-  async pull(signal?: AbortSignal): Promise<void> {
+  /** Makes the copy equal to the workspace. What is `closed` is not taken back from this command. Throws LIMIT_EXCEEDED when the workspace is too large. */
+  async pull(signal?: AbortSignal, closed: readonly string[] = []): Promise<void> {
     const host = new Tree(this.#options.workspace)
     const mirror = new Tree(this.directory)
     try {
@@ -40,7 +40,7 @@ export class Mirror {
       // What we may not read, commands do not get.
       const { entries, leftovers } = await listTree(host, { limits: this.#options.limits, pace })
       for (const path of leftovers) await host.removeAll(path)
-      this.#protection = this.#protect(entries)
+      this.#protection = this.#protect(entries, closed)
       await this.#dropStale(mirror, entries)
       const pairs = new Map<string, Pair>()
       // The listing names parents first, and the map keeps that order.
@@ -74,7 +74,7 @@ export class Mirror {
   }
 
   /** Only links and configurations of git lead to other places. */
-  #protect(entries: ReadonlyMap<string, Entry>): Protection {
+  #protect(entries: ReadonlyMap<string, Entry>, closed: readonly string[]): Protection {
     const { places, workspace } = this.#options
     const protection = new Protection(places)
     const around = { exists: (path: string) => entries.has(path), wasRepository: () => true }
@@ -87,7 +87,7 @@ export class Mirror {
       workspace,
       leading.map(([path]) => path),
     )
-    return new Protection({ ...places, paths: [...places.paths, ...followed] })
+    return new Protection({ ...places, paths: [...places.paths, ...followed, ...closed] })
   }
 
   /** Removes from the copy what the workspace no longer holds, or holds as something else. */

@@ -1,8 +1,9 @@
 /** profile: the bubblewrap call for one command: the library's profile, checked, then made stricter. */
 import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { wrapCommandWithSandboxLinux } from '@anthropic-ai/sandbox-runtime/dist/sandbox/linux-sandbox-utils.js'
 import { type BwrapCall, type Option, parseBwrapLine } from './bwrap-line.ts'
-import type { CommandLimits, Policy, RunMessage } from './protocol.ts'
+import type { CommandLimits, Mount, Policy, RunMessage, Seen } from './protocol.ts'
 
 /** Where every command finds its private temp. It lies on the disk, not in memory, and is removed after the command. */
 export const TEMP_PATH = '/tmp'
@@ -20,15 +21,15 @@ export class Profiles {
   }
 
   /** The arguments of one command: the cached profile with its private temp put in. */
-  async argumentsFor(run: Pick<RunMessage, 'workspace' | 'readOnly'>, temp: string): Promise<string[]> {
+  async argumentsFor(run: Pick<RunMessage, 'workspace' | 'view' | 'readOnly'>, temp: string): Promise<string[]> {
     const call = await this.#wrapped(run)
     const options = call.options.map((option) => (isTempMount(option) ? ['--bind', temp, TEMP_PATH] : option))
     return [...options.flat(), '--', ...call.command]
   }
 
-  async #wrapped(run: Pick<RunMessage, 'workspace' | 'readOnly'>): Promise<BwrapCall> {
+  async #wrapped(run: Pick<RunMessage, 'workspace' | 'view' | 'readOnly'>): Promise<BwrapCall> {
     // The library hides what lies in `/` entry by entry: a new entry needs a new profile.
-    const key = JSON.stringify([run.workspace, run.readOnly, readdirSync('/')])
+    const key = JSON.stringify([run.workspace, run.view, run.readOnly, readdirSync('/')])
     const known = this.#cache.get(key)
     if (known) return known
     const { bwrap, ripgrep, readable, limits } = this.#policy
@@ -42,7 +43,7 @@ export class Profiles {
       bwrapPath: bwrap,
       ripgrepConfig: { command: ripgrep },
     })
-    const call = harden(parseBwrapLine(line), run.workspace, limits)
+    const call = harden(parseBwrapLine(line), run, limits)
     if (this.#cache.size >= 64) this.#cache.clear()
     this.#cache.set(key, call)
     return call
@@ -54,8 +55,14 @@ function isTempMount(option: Option): boolean {
 }
 
 /** Adds what the library leaves open: keyrings, /proc/sys, ipc, uts and cgroup namespaces, writable memory file systems. */
-function harden(call: BwrapCall, workspace: RunMessage['workspace'], limits: CommandLimits): BwrapCall {
+function harden(
+  call: BwrapCall,
+  { workspace, view }: Pick<RunMessage, 'workspace' | 'view'>,
+  limits: CommandLimits,
+): BwrapCall {
   const moved = workspace.source !== workspace.path
+  // In the user's own directory another command could exchange a place before it is mounted.
+  if (view && !moved) throw new Error('only a mirror can be mounted in parts')
   const kept = moved
     ? call.options.filter(([name, source]) => name !== '--bind' || source !== workspace.source)
     : call.options
@@ -75,11 +82,23 @@ function harden(call: BwrapCall, workspace: RunMessage['workspace'], limits: Com
       ['--ro-bind', '/proc/sys', '/proc/sys'],
       ['--size', String(limits.sharedMemoryBytes)],
       ['--tmpfs', '/dev/shm'],
-      ...(moved ? [['--bind', workspace.source, workspace.path] as Option] : []),
+      ...(moved ? mountsOf(workspace, view) : []),
       // A hidden directory is an empty file system in memory; read-only, it cannot be filled.
       ...[...new Set(emptied), '/dev'].map((path): Option => ['--remount-ro', path]),
     ],
   }
+}
+
+/** A workspace as a command sees it: whole, or in parts. Later mounts cover earlier ones; what is empty becomes read-only when all are made. */
+function mountsOf(workspace: Mount, view: readonly Seen[] = [{ path: '', as: 'write' }]): Option[] {
+  const mounts = view.map(({ path, as }): Option => {
+    const [source, target] = [join(workspace.source, path), join(workspace.path, path)]
+    if (as === 'empty') return ['--tmpfs', target]
+    if (as === 'closed') return ['--ro-bind', '/dev/null', target]
+    return [as === 'write' ? '--bind' : '--ro-bind', source, target]
+  })
+  const empty = view.filter(({ as }) => as === 'empty')
+  return [...mounts, ...empty.map(({ path }): Option => ['--remount-ro', join(workspace.path, path)])]
 }
 
 /**

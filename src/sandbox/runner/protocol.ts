@@ -32,10 +32,19 @@ export interface Mount {
   readonly path: string
 }
 
+/** One place of a workspace as a command sees it, relative to it; `''` is the workspace itself. */
+export interface Seen {
+  readonly path: string
+  /** `empty`: a directory with nothing in it. `closed`: a file that nobody can open. */
+  readonly as: 'read' | 'write' | 'empty' | 'closed'
+}
+
 export interface RunMessage {
   readonly type: 'run'
   readonly id: number
   readonly workspace: Mount
+  /** What is seen of the workspace, in the order in which it is mounted; undefined = all of it, writable. Only of a mirror. */
+  readonly view: readonly Seen[] | undefined
   /** Existing paths inside the workspace that the command may read but not write. */
   readonly readOnly: readonly string[]
   /** Given when the command works in the user's own directory: what the runner puts right after it, also when we are gone. */

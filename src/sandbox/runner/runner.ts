@@ -115,6 +115,7 @@ function trial(workspace: string): RunMessage {
     type: 'run',
     id: 0,
     workspace: { source: workspace, path: workspace },
+    view: undefined,
     readOnly: [],
     guard: undefined,
     stdin: undefined,

@@ -1,64 +1,40 @@
-/** command-paths: the directory that a command may work in under the limits of its call. */
+/** command-paths: where a command starts, and what the limits of its call leave it of the workspace. */
 import { isAbsolute, relative, resolve, sep } from 'node:path'
-import { type CallLimits, type Failed } from '../../kernel/index.ts'
+import type { CallLimits, Failed } from '../../kernel/index.ts'
+import type { CommandRequest } from '../../sandbox/index.ts'
 import { COMMANDS, failedBy } from '../messages.ts'
 
-/** Where a command works: what it can read and write, and where in it the command starts. */
-export interface CommandDirectory {
-  readonly type: 'directory'
-  /** Absolute. */
-  readonly workspace: string
+/** What of a command's request says where it works. */
+export interface CommandPlace extends Pick<CommandRequest, 'workspace' | 'paths' | 'networkDomains'> {
+  readonly type: 'place'
   /** Relative to `workspace`. */
   readonly cwd: string
 }
 
-/**
- * The workspace narrowed by the limits. A sandbox opens one directory for reading and writing, so limits that leave no
- * such directory refuse the command: nothing runs with more than was allowed.
- */
-export function commandDirectory(
-  asked: { readonly workspace: string; readonly cwd: string; readonly isConfined: boolean },
+/** The sandbox enforces the limits; one that confines nothing cannot, so nothing runs there. */
+export function commandPlace(
+  { workspace, cwd, isConfined }: { readonly workspace: string; readonly cwd: string; readonly isConfined: boolean },
   limits: CallLimits = {},
-): CommandDirectory | Failed {
-  const { workspace, cwd, isConfined } = asked
-  const start = resolve(workspace, cwd)
-  if (!contains(workspace, start)) return failedBy('ACCESS_DENIED', COMMANDS.cwdOutside(cwd))
-  const directory = allowedDirectory(workspace, limits)
-  if (directory === undefined) return noDirectory(limits)
-  if (!isConfined && isNarrowed(limits)) return failedBy('PERMISSION_DENIED', COMMANDS.unconfined())
-  if (cwd === '.' && !contains(directory, start)) return { type: 'directory', workspace: directory, cwd: '.' }
-  if (contains(directory, start))
-    return { type: 'directory', workspace: directory, cwd: relative(directory, start) || '.' }
-  return failedBy('ACCESS_DENIED', COMMANDS.cwdRefused(cwd, directory))
+): CommandPlace | Failed {
+  const start = relative(workspace, resolve(workspace, cwd))
+  if (start === '..' || start.startsWith(`..${sep}`) || isAbsolute(start))
+    return failedBy('ACCESS_DENIED', COMMANDS.cwdOutside(cwd))
+  const narrowed = narrowing(limits)
+  if (!isConfined && Object.keys(narrowed).length > 0) return failedBy('PERMISSION_DENIED', COMMANDS.unconfined())
+  return { type: 'place', workspace, cwd: start || '.', ...narrowed }
 }
 
-/** The one directory that may be read and written whole; undefined when the limits leave none. */
-function allowedDirectory(
-  workspace: string,
-  { readPaths, writePaths, blockedPaths = [] }: CallLimits,
-): string | undefined {
-  const [read, ...otherReads] = within(workspace, readPaths)
-  const [write, ...otherWrites] = within(workspace, writePaths)
-  if (read === undefined || read !== write || otherReads.length > 0 || otherWrites.length > 0) return undefined
-  return blockedPaths.some((path) => contains(read, path) || contains(path, read)) ? undefined : read
-}
-
-function within(workspace: string, paths: readonly string[] = [workspace]): readonly string[] {
-  return paths.some((path) => contains(path, workspace))
-    ? [workspace]
-    : paths.filter((path) => contains(workspace, path))
-}
-
-function isNarrowed({ readPaths, writePaths, blockedPaths = [], networkDomains }: CallLimits): boolean {
-  return readPaths !== undefined || writePaths !== undefined || blockedPaths.length > 0 || networkDomains !== undefined
-}
-
-function noDirectory({ readPaths = [], writePaths = [], blockedPaths = [] }: CallLimits): Failed {
-  return failedBy('ACCESS_DENIED', COMMANDS.noDirectory([...new Set([...readPaths, ...writePaths])], blockedPaths))
-}
-
-/** True when `path` is `directory` or below it; both absolute. */
-function contains(directory: string, path: string): boolean {
-  const inside = relative(directory, path)
-  return inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)
+/** The limits that a sandbox enforces. */
+function narrowing({
+  readPaths,
+  writePaths,
+  blockedPaths,
+  networkDomains,
+}: CallLimits): Pick<CommandPlace, 'paths' | 'networkDomains'> {
+  const paths = {
+    ...(readPaths && { readPaths }),
+    ...(writePaths && { writePaths }),
+    ...(blockedPaths && { blockedPaths }),
+  }
+  return { ...(Object.keys(paths).length > 0 && { paths }), ...(networkDomains && { networkDomains }) }
 }

@@ -9,7 +9,7 @@ import {
   toSafeLine,
   toSafeText,
 } from '../../kernel/index.ts'
-import type { CommandRequest, CommandResult, OnBytes } from '../../sandbox/index.ts'
+import type { CommandResult, OnBytes } from '../../sandbox/index.ts'
 import type { OutcomeLimits } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { type CommandFinding, findingsOf } from '../findings/index.ts'
@@ -24,7 +24,7 @@ import {
 } from '../services.ts'
 import { OUTPUT_KEEPER, openStreams, type SavedOutput } from '../saved-output.ts'
 import { cutStreams, toRan } from './command-outcome.ts'
-import { commandDirectory } from './command-paths.ts'
+import { commandPlace } from './command-paths.ts'
 import { commandProblem } from './command-words.ts'
 import { NO_SKILLS, type OwnedCommand, SKILL_COMMANDS, type SkillCommands } from './skill-commands.ts'
 import { COMMANDS, failedBy } from '../messages.ts'
@@ -55,9 +55,9 @@ export function createRunCommandTool(services: Services): Tool {
       if (problem) return problem
       const whole = services.get(WORKSPACE)
       if (whole === undefined) return failedBy('EXECUTION_ERROR', COMMANDS.noWorkspace())
-      const directory = commandDirectory({ workspace: whole, cwd: String(args.cwd ?? '.'), isConfined }, context.limits)
-      if (directory.type === 'failed') return directory
-      const { workspace, cwd } = directory
+      const place = commandPlace({ workspace: whole, cwd: String(args.cwd ?? '.'), isConfined }, context.limits)
+      if (place.type === 'failed') return place
+      const { type: _, workspace, cwd, ...limited } = place
       const owned = await ownerOf(skillCommands, args, context)
       if (owned.type === 'failed') return owned
       const timeoutMs = args.timeout_sec === undefined ? defaultMs : Math.ceil(Number(args.timeout_sec) * 1000)
@@ -69,7 +69,7 @@ export function createRunCommandTool(services: Services): Tool {
         timeoutMs,
         env,
         maxOutputBytes: settings.maxOutputBytes,
-        ...network(context),
+        ...limited,
       }
       const { signal, onOutput, maxLiveBytes = 0 } = context
       const run = (onBytes?: OnBytes): Promise<CommandResult> =>
@@ -149,10 +149,6 @@ const MAX_SHOWN_LINES = 950
 
 function shownLimits({ maxOutputBytes = DEFAULT_SHOWN_BYTES }: ExecutionSettings): OutcomeLimits {
   return { maxLines: MAX_SHOWN_LINES, maxBytes: Math.min(maxOutputBytes, MAX_SHOWN_BYTES) }
-}
-
-function network({ limits }: ToolContext): Pick<CommandRequest, 'networkDomains'> {
-  return limits?.networkDomains === undefined ? {} : { networkDomains: limits.networkDomains }
 }
 
 /** Runs the command, and keeps the whole of a stream that is cut for the model. */

@@ -1,0 +1,106 @@
+/** grants: permissions as layers of a decision: those of the agent itself, and the ceilings of it and its ancestors. Pure. */
+import type { CallLimits, Ruling } from '../kernel/index.ts'
+import type { DecideInput, Layer } from './decide.ts'
+import { combineLimits } from './limits.ts'
+import { MESSAGES } from './messages.ts'
+import { type Permissions, toolPermission } from './permissions.ts'
+import { decideByPolicy, type PolicyRules } from './policy.ts'
+import { toolCovered } from './tool-entries.ts'
+
+/** What a trusted agent confirms. Source: contracts §1.7; decisions, "presets". */
+const DESTRUCTIVE: readonly string[] = [
+  ...['delete', 'remove', 'overwrite', 'write', 'execute', 'shutdown', 'write_file', 'edit_file', 'run_command'],
+  ...['nexus_destroy', 'nexus_shutdown'],
+  ...['skills.activate', 'skills.run_cmd', 'skills.run_cmd_async', 'skills.run_service', 'skills.start_job'],
+]
+
+/** Tools that are nothing without a network. */
+const NETWORK: readonly string[] = ['group:web', 'http_request', 'connect']
+
+/** Tools that start a command: without any path there is none to start it in. */
+const COMMANDS: readonly string[] = ['run_command', 'skills.run_cmd', 'skills.run_cmd_async', 'skills.run_service']
+
+/** What belongs to an agent besides its permissions. */
+export interface GrantOptions {
+  /** Names, groups and patterns that a trusted agent confirms besides the usual ones. */
+  readonly destructiveTools?: readonly string[]
+}
+
+type Said = Omit<Ruling, 'layer'>
+
+/** The layer of what an agent is granted. Its preset asks about destructive tools, and a trusted skill may answer that beforehand. */
+export function grantsLayer(permissions: Permissions, { destructiveTools = [] }: GrantOptions = {}): Layer {
+  const destructive = [...DESTRUCTIVE, ...destructiveTools]
+  return {
+    name: 'grants',
+    decide: (input) => {
+      const said = decideByPermissions(permissions, input)
+      if (said === undefined || said.type === 'deny' || said.limits?.confirmation) return said
+      const { tool, policy } = input
+      const asks =
+        permissions.level === 'trusted' &&
+        tool !== undefined &&
+        toolPermission(permissions, tool.name, policy.groups).requiresConfirmation !== false &&
+        destructive.some((entry) => toolCovered(entry, tool.name, policy.groups))
+      return asks ? { ...said, type: 'ask', isPresetOwn: true } : said
+    },
+  }
+}
+
+/** The layer of an agent whose preset does not exist: it may call nothing. */
+export function noGrants(agent: string, preset: string): Layer {
+  return {
+    name: 'grants',
+    decide: () => ({ type: 'deny', rule: `preset ${preset}`, reason: MESSAGES.unknownPreset(agent, preset) }),
+  }
+}
+
+/** What an agent and its descendants may ever do: denials, paths, limits, `ask:` rules and confirmations, without the preset's own question. */
+export interface Ceiling {
+  /** Whose it is, for the chain: the agent's path. */
+  readonly of: string
+  readonly permissions: Permissions
+  readonly policy: PolicyRules
+}
+
+/** The layers of ceilings, the own one first, then those of the ancestors. */
+export function ceilingLayers(ceilings: readonly Ceiling[]): readonly Layer[] {
+  return ceilings.flatMap(({ of, permissions, policy }) => [
+    { name: `ceiling of ${of}`, decide: (input) => decideByPermissions(permissions, { ...input, policy }) },
+    {
+      name: `policy of ${of}`,
+      decide: ({ tool }) => tool && decideByPolicy(policy, tool.name),
+    },
+  ])
+}
+
+function decideByPermissions(permissions: Permissions, { tool, policy }: DecideInput): Said | undefined {
+  if (!tool) return undefined
+  const { preset } = permissions
+  const rule = `preset ${preset}`
+  const own = toolPermission(permissions, tool.name, policy.groups)
+  if (own.enabled === false) return { type: 'deny', rule, reason: MESSAGES.disabled(tool.name, preset) }
+  const covers = (entry: string): boolean => toolCovered(entry, tool.name, policy.groups)
+  if (!permissions.network && NETWORK.some(covers))
+    return { type: 'deny', rule, reason: MESSAGES.noNetwork(tool.name, preset) }
+  const limits = limitsOf(permissions, own)
+  if (COMMANDS.some(covers) && limits.readPaths?.length === 0)
+    return { type: 'deny', rule, reason: MESSAGES.noPaths(tool.name, preset) }
+  if (own.requiresConfirmation)
+    return { type: 'ask', rule: `confirm ${tool.name}`, limits: { ...limits, confirmation: true } }
+  return { type: 'allow', rule, ...(Object.keys(limits).length > 0 && { limits }) }
+}
+
+/** The paths of the tool and of its agent apply together; a limit of the tool's own replaces the default one. */
+function limitsOf(permissions: Permissions, own: ReturnType<typeof toolPermission>): CallLimits {
+  const { allowedPaths, blockedPaths, isReadOnly, network, defaultToolTimeoutMs } = permissions
+  const timeoutMs = own.timeoutMs ?? defaultToolTimeoutMs
+  const paths = [allowedPaths, own.allowedPaths ?? null].filter((list) => list !== null)
+  return combineLimits([
+    { ...(timeoutMs !== undefined && timeoutMs > 0 && { timeoutMs }) },
+    ...paths.map((list) => ({ readPaths: list, writePaths: list })),
+    ...(isReadOnly ? [{ writePaths: [] }] : []),
+    ...(blockedPaths.length > 0 ? [{ blockedPaths }] : []),
+    ...(network ? [] : [{ networkDomains: [], deniedCapabilities: ['network'] }]),
+  ])
+}

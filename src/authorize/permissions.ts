@@ -1,0 +1,146 @@
+/** permissions: what an agent may do, by preset and what differs from it. Plain data that survives save and restore unchanged. Pure. */
+import { toolCovered } from './tool-entries.ts'
+import type { Groups } from './groups.ts'
+
+/** From narrow to wide. Source: contracts §1.7. */
+export const LEVELS = ['sandboxed', 'trusted', 'yolo'] as const
+export type Level = (typeof LEVELS)[number]
+
+/** What differs for one tool, or for all that an entry covers. Absent fields are inherited. */
+export interface ToolPermission {
+  readonly enabled?: boolean
+  /** Absolute directories; null inherits, [] none. */
+  readonly allowedPaths?: readonly string[] | null
+  /** 0 means no limit. */
+  readonly timeoutMs?: number
+  /** true asks under every preset; false silences the preset's own question. */
+  readonly requiresConfirmation?: boolean
+}
+
+/** One line about tools; a later one replaces fields of an earlier one that covers the same tool. */
+export interface ToolLine {
+  /** A name, a group, a server (`mcp:github`) or a pattern. */
+  readonly entry: string
+  readonly permission: ToolPermission
+}
+
+/** Effective permissions of an agent, or the part of its ceiling that is not policy. */
+export interface Permissions {
+  /** Name of the preset that they began with. */
+  readonly preset: string
+  readonly level: Level
+  /** Absolute directories; null: no limit, []: none. */
+  readonly allowedPaths: readonly string[] | null
+  /** Weigh more than `allowedPaths`, and belong to the ceiling. */
+  readonly blockedPaths: readonly string[]
+  /** Whether nothing may be written, wherever it is. */
+  readonly isReadOnly: boolean
+  readonly network: boolean
+  readonly tools: readonly ToolLine[]
+  /** Of tools without a limit of their own; 0 means none. */
+  readonly defaultToolTimeoutMs?: number
+}
+
+/** A preset of the configuration. Source: contracts §1.7; decisions, "presets". */
+export interface PresetInput {
+  readonly extends?: string
+  readonly allowedPaths?: readonly string[] | null
+  readonly blockedPaths?: readonly string[]
+  readonly network?: boolean
+  readonly disableTools?: readonly string[]
+  readonly tools?: Readonly<Record<string, ToolPermission>>
+  readonly defaultToolTimeoutMs?: number
+}
+
+/** What an agent has different from its preset: disabled, then enabled, then single tools. */
+export interface PermissionDelta {
+  readonly disableTools?: readonly string[]
+  readonly enableTools?: readonly string[]
+  readonly allowedPaths?: readonly string[] | null
+  readonly addBlockedPaths?: readonly string[]
+  readonly toolOverrides?: Readonly<Record<string, ToolPermission>>
+}
+
+/** Where presets are looked for, and what "the workspace" is. */
+export interface PresetContext {
+  readonly presets: Readonly<Record<string, PresetInput>>
+  /** Absolute. */
+  readonly workspace: string
+}
+
+/** Preset of agents that name none. Source: decisions, "no preset given". */
+export const DEFAULT_PRESET = 'trusted'
+
+const MAX_EXTENDS = 16
+
+const off = (...entries: readonly string[]): ToolLine[] =>
+  entries.map((entry) => ({ entry, permission: { enabled: false } }))
+
+/** The presets that are always there. `nexus_shutdown` is on only where configuration names it. Source: contracts §1.7; decisions. */
+function shippedPreset(name: string, workspace: string): Permissions | undefined {
+  const common = { preset: name, blockedPaths: [], isReadOnly: false, network: true, defaultToolTimeoutMs: 30_000 }
+  switch (name) {
+    case 'yolo':
+      return { ...common, level: 'yolo', allowedPaths: null, tools: off('nexus_shutdown') }
+    case 'trusted':
+      return { ...common, level: 'trusted', allowedPaths: [workspace], tools: off('nexus_shutdown') }
+    case 'sandboxed': {
+      const tools = off('nexus_send', 'nexus_create', 'nexus_destroy', 'nexus_shutdown')
+      return { ...common, level: 'sandboxed', allowedPaths: [workspace], network: false, tools }
+    }
+    case 'worker': {
+      const tools = off('write_file', 'edit_file', 'nexus_create', 'nexus_destroy', 'nexus_shutdown')
+      return { ...common, level: 'sandboxed', allowedPaths: [workspace], network: false, isReadOnly: true, tools }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** Why a preset has no permissions. */
+export type PresetProblem = { readonly problem: 'unknown' | 'cycle'; readonly name: string }
+
+/** The permissions of a preset by name. Never falls back to another preset: an unknown one is a problem. */
+export function presetPermissions(name: string, context: PresetContext, steps = 0): Permissions | PresetProblem {
+  const shipped = shippedPreset(name, context.workspace)
+  if (shipped) return shipped
+  const input = Object.hasOwn(context.presets, name) ? context.presets[name] : undefined
+  if (!input) return { problem: 'unknown', name }
+  if (steps >= MAX_EXTENDS) return { problem: 'cycle', name }
+  const base = presetPermissions(input.extends ?? DEFAULT_PRESET, context, steps + 1)
+  if ('problem' in base) return base
+  return extendPreset(base, name, input)
+}
+
+function extendPreset(base: Permissions, preset: string, input: PresetInput): Permissions {
+  const { allowedPaths = base.allowedPaths, network = base.network, blockedPaths = [], disableTools = [] } = input
+  const defaultToolTimeoutMs = input.defaultToolTimeoutMs ?? base.defaultToolTimeoutMs
+  return {
+    ...base,
+    ...{ preset, allowedPaths, network },
+    blockedPaths: [...base.blockedPaths, ...blockedPaths],
+    tools: [...base.tools, ...off(...disableTools), ...linesOf(input.tools)],
+    ...(defaultToolTimeoutMs !== undefined && { defaultToolTimeoutMs }),
+  }
+}
+
+/** Applies a delta in the order disable, enable, single tools. */
+export function applyDelta(base: Permissions, delta: PermissionDelta): Permissions {
+  const on = (delta.enableTools ?? []).map((entry): ToolLine => ({ entry, permission: { enabled: true } }))
+  return {
+    ...base,
+    ...(delta.allowedPaths !== undefined && { allowedPaths: delta.allowedPaths }),
+    blockedPaths: [...base.blockedPaths, ...(delta.addBlockedPaths ?? [])],
+    tools: [...base.tools, ...off(...(delta.disableTools ?? [])), ...on, ...linesOf(delta.toolOverrides)],
+  }
+}
+
+/** What the lines say of one tool together: each field from the last line that has it. */
+export function toolPermission({ tools }: Pick<Permissions, 'tools'>, tool: string, groups: Groups): ToolPermission {
+  const lines = tools.filter(({ entry }) => toolCovered(entry, tool, groups))
+  return Object.assign({}, ...lines.map(({ permission }) => permission)) as ToolPermission
+}
+
+function linesOf(tools: Readonly<Record<string, ToolPermission>> = {}): ToolLine[] {
+  return Object.entries(tools).map(([entry, permission]) => ({ entry, permission }))
+}

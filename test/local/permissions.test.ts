@@ -1,0 +1,100 @@
+/** Permissions of the configuration, through the library as a program uses it. */
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { readEnvironment } from '../../src/config/index.ts'
+import { openLocal } from '../../src/local/open-local.ts'
+
+/** A runtime with these agents, and a trusted skill that allows Bash beforehand. */
+async function open(context: TestContext, settings: string, frontmatter = 'allowed-tools: Bash') {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-permissions-')))
+  context.after(() => rmSync(directory, { recursive: true, force: true }))
+  const [cwd, nexusHome] = [join(directory, 'work'), join(directory, 'home')]
+  mkdirSync(cwd)
+  mkdirSync(join(nexusHome, 'skills/tidy'), { recursive: true })
+  writeFileSync(join(nexusHome, 'nexus.yaml'), settings)
+  writeFileSync(
+    join(nexusHome, 'skills/tidy/SKILL.md'),
+    `---\nname: tidy\ndescription: Tidies the workspace.\n${frontmatter}\n---\nRun: echo tidy\n`,
+  )
+  const asked: string[] = []
+  const environment = readEnvironment({ HOME: directory, NEXUS_HOME: nexusHome, PATH: process.env['PATH'] ?? '' })
+  const local = await openLocal({
+    ...{ cwd, environment, sandbox: 'none', record: 'memory' },
+    approve: ({ tool }) => {
+      asked.push(tool)
+      return Promise.resolve(false)
+    },
+  })
+  context.after(() => local.close())
+  const agent = local.runtime.openAgent({ sessionId: 's' })
+  const call = async (tool: string, args: Record<string, string>) => {
+    const { decision, outcome } = await agent.call({ tool, arguments: args, origin: 'model', turnId: 't' })
+    if (tool === 'load_skill') assert.equal(outcome.type, 'success', JSON.stringify(outcome))
+    return decision
+  }
+  return { local, agent, asked, call }
+}
+
+const RUN = { command: 'echo hello' }
+
+describe('an agent with a preset', () => {
+  it('trusted is asked about a command, and not while a trusted skill that allows it is in use', async (context) => {
+    const { call, asked } = await open(context, 'agents: [{ id: main, preset: trusted }]\n')
+    assert.equal((await call('run_command', RUN)).type, 'deny')
+    assert.deepEqual(asked, ['run_command'])
+    assert.equal((await call('load_skill', { skill_name: 'tidy' })).type, 'allow')
+    const allowed = await call('run_command', RUN)
+    assert.deepEqual([allowed.type, allowed.rule], ['allow', 'allowed-tools of tidy'])
+    assert.deepEqual(asked, ['run_command'])
+  })
+
+  it('is asked in another turn again, and by an ask rule whatever a skill allows', async (context) => {
+    const { agent, call, asked } = await open(
+      context,
+      'agents: [{ id: main, preset: trusted, tools: { ask: [run_command] } }]\n',
+    )
+    await call('load_skill', { skill_name: 'tidy' })
+    await call('run_command', RUN)
+    assert.deepEqual(asked, ['run_command'])
+    await agent.call({ tool: 'run_command', arguments: RUN, origin: 'model', turnId: 'later' })
+    assert.deepEqual(asked, ['run_command', 'run_command'])
+  })
+
+  it('is offered no tool that is off for it, and told why when it calls one', async (context) => {
+    const { agent, call } = await open(
+      context,
+      'agents: [{ id: main, preset: quiet }]\npermissions: { presets: { quiet: { extends: sandboxed, disableTools: [exec] } } }\n',
+    )
+    assert.equal(
+      agent.definitions().some(({ name }) => name === 'run_command'),
+      false,
+    )
+    const decision = await call('run_command', RUN)
+    assert.match(
+      decision.type === 'deny' ? decision.reason : '',
+      /disabled by the permissions of this agent \(preset quiet\)/,
+    )
+  })
+
+  it('without one is as before', async (context) => {
+    const { call } = await open(context, '')
+    assert.equal((await call('run_command', RUN)).type, 'allow')
+  })
+})
+
+describe('a skill with metadata.restrict', () => {
+  it('leaves its own tools and those of skills, to the end of the turn', async (context) => {
+    const { agent, call } = await open(context, '', 'allowed-tools: read_skill_file\nmetadata: { restrict: true }')
+    assert.equal((await call('run_command', RUN)).type, 'allow')
+    await call('load_skill', { skill_name: 'tidy' })
+    const denied = await call('run_command', RUN)
+    assert.deepEqual([denied.type, denied.rule], ['deny', 'metadata.restrict of tidy'])
+    const { decision } = await agent.call({ tool: 'run_command', arguments: RUN, origin: 'model', turnId: 'later' })
+    assert.equal(decision.type, 'allow')
+    const person = await agent.call({ tool: 'run_command', arguments: RUN, origin: 'cli', turnId: 't' })
+    assert.equal(person.decision.type, 'allow')
+  })
+})
