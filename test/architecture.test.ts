@@ -21,7 +21,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   net: ['kernel'],
   host: ['kernel'],
   format: ['kernel'],
-  config: ['kernel', 'format'],
+  config: ['kernel', 'files', 'format'],
   gate: ['kernel'],
   catalog: ['kernel'],
   diagnose: ['kernel', 'catalog'],

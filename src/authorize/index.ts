@@ -1,7 +1,7 @@
 /** authorize: may this call run? Policy and trust in, one decision and its explanation out; pure. */
 export { exceeds, type Excess } from './child-request.ts'
 export { decide, type DecideInput, type Layer, type SkillInUse, untrustedWorkspace } from './decide.ts'
-export { explain, explanationLines } from './explain.ts'
+export { explain, type Explanation, explanationLines } from './explain.ts'
 export { type Ceiling, ceilingLayers, grantsLayer, noGrants } from './grants.ts'
 export { GROUPS, type Profile, PROFILE_NAMES, PROFILES } from './groups.ts'
 export { ALIASES } from './names.ts'

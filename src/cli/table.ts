@@ -1,6 +1,7 @@
 import { CHOICES, type Command, type OptionSpec } from './command.ts'
 import { JSON_OPTION, MODEL, SANDBOX, WHERE } from './options.ts'
 import { SESSION_COMMANDS } from './session-commands.ts'
+import { SETTINGS_COMMANDS } from './settings-commands.ts'
 
 /** Every command, in the order of `nexus --help`. */
 export const COMMANDS: readonly Command[] = [
@@ -201,42 +202,7 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/prompt.ts')).showPrompt,
   },
   ...SESSION_COMMANDS,
-  {
-    name: 'config check',
-    summary: 'check nexus.yaml: every error with its line and fix',
-    options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
-    examples: ['nexus config check', 'nexus config check --config ./nexus.yaml'],
-    load: async () => (await import('./commands/config.ts')).checkConfig,
-  },
-  {
-    name: 'config show',
-    summary: 'the settings that apply, each with its file and line',
-    usage: '[section]',
-    options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
-    examples: ['nexus config show', 'nexus config show skills.prompt', "nexus config show --json | jq '.data.values'"],
-    load: async () => (await import('./commands/config.ts')).showConfig,
-  },
-  {
-    name: 'config schema',
-    summary: 'the JSON Schema of nexus.yaml, for editors and CI',
-    options: { ...JSON_OPTION },
-    examples: ['nexus config schema > nexus.schema.json'],
-    load: async () => (await import('./commands/config.ts')).showSchema,
-  },
-  {
-    name: 'trust',
-    summary: 'let the skills and the nexus.yaml of a workspace take effect',
-    usage: '[directory]',
-    options: {
-      list: { type: 'boolean', help: 'show the trusted workspaces' },
-      remove: { type: 'boolean', help: 'end the trust' },
-      yes: { type: 'boolean', help: 'trust without a question: also commands that run as you, outside the sandbox' },
-      config: WHERE['config'] as OptionSpec,
-      ...JSON_OPTION,
-    },
-    examples: ['nexus trust', 'nexus trust --list', 'nexus trust --yes', 'nexus trust --remove ./project'],
-    load: async () => (await import('./commands/trust.ts')).trust,
-  },
+  ...SETTINGS_COMMANDS,
   {
     name: 'doctor',
     summary: 'check this machine and directory: Node, state, configuration, sandbox, skills, model',

@@ -154,7 +154,13 @@ function filesToRead(
       isTrusted: trusted || !homeIsWorkspace,
       isWorkspace: homeIsWorkspace,
     },
-    { path: join(workspace, 'nexus.yaml'), isRequired: false, isTrusted: trusted, isWorkspace: true },
+    {
+      path: join(workspace, 'nexus.yaml'),
+      isRequired: false,
+      isTrusted: trusted,
+      isWorkspace: true,
+      within: workspace,
+    },
   ]
   if (named === undefined) return files
   const path = resolve(cwd, expandHome(named, environment.home))

@@ -40,6 +40,12 @@ export const FILES = {
     row('config-unreadable', 'The file does not exist.', 'Name a file that exists with --config or NEXUS_CONFIG.'),
   unreadable: ({ why }: Facts<'why'>) =>
     row('config-unreadable', `Nexus cannot read this file: ${why}.`, 'Make it a regular file that you may read.'),
+  linkOut: () =>
+    row(
+      'config-unreadable',
+      'Nexus does not read this file: it is a link to a file outside the workspace.',
+      'Copy the file into the workspace, or name it with --config.',
+    ),
   tooLarge: (maxBytes: number) =>
     row(
       'config-too-large',

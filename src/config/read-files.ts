@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { codeOf, readSmall } from '../files/index.ts'
 import { type Diagnostic, NexusError, shellWord } from '../kernel/index.ts'
 import { realPath } from './home.ts'
 import { FILES, type Message } from './messages.ts'
+import { isInside } from './workspace.ts'
 
 /** A file that may hold settings. */
 export interface FileToRead {
@@ -12,6 +13,8 @@ export interface FileToRead {
   readonly isTrusted: boolean
   /** A file of the workspace: some settings never apply from there. */
   readonly isWorkspace: boolean
+  /** The directory that it must be in, without links. */
+  readonly within?: string
 }
 
 export interface ReadFile extends FileToRead {
@@ -39,7 +42,7 @@ export function readFiles(candidates: readonly FileToRead[]): FilesRead {
   const paths: string[] = []
   const diagnostics: Diagnostic[] = []
   for (const file of once(candidates)) {
-    const read = readText(file.path)
+    const read = readText(file.path, file.within)
     if (read === 'absent' && !file.isRequired) absent.push(file)
     else if (read === 'absent' || 'code' in read) {
       const fault = read === 'absent' ? FILES.notFound() : read
@@ -56,9 +59,9 @@ export function readFiles(candidates: readonly FileToRead[]): FilesRead {
   return { files, paths, absent, diagnostics }
 }
 
-/** The text of one file under the same limits; undefined when it cannot be read as a configuration. */
-export function readTextOf(path: string): string | undefined {
-  const read = readText(path)
+/** The text of one file of that directory under the same limits; undefined when it cannot be read as its configuration. */
+export function readTextOf(path: string, within: string): string | undefined {
+  const read = readText(path, within)
   return read !== 'absent' && 'text' in read ? read.text : undefined
 }
 
@@ -74,30 +77,18 @@ function once(candidates: readonly FileToRead[]): FileToRead[] {
 
 type Read = 'absent' | Message | { readonly text: string; readonly bytes: Uint8Array; readonly isOpen: boolean }
 
-/** Reads at most one byte more than the limit, and never waits on a pipe. */
-function readText(path: string): Read {
-  let handle: number | undefined
+/** Reads a file within its limit, by what it is when it is read. */
+function readText(path: string, within?: string): Read {
   try {
-    handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    const stat = fstatSync(handle)
-    if (!stat.isFile()) return FILES.unreadable({ why: 'it is not a regular file' })
-    const bytes = readBytes(handle, Math.min(stat.size, MAX_BYTES) + 1)
-    if (bytes.length > MAX_BYTES) return FILES.tooLarge(MAX_BYTES)
+    const { bytes, stats, realPath: real } = readSmall(path, { maxBytes: MAX_BYTES })
+    if (within !== undefined && !isInside(within, real ?? realPath(path))) return FILES.linkOut()
     if (!isUtf8(bytes)) return FILES.notUtf8()
     const text = new TextDecoder().decode(bytes)
-    return { text, bytes, isOpen: process.platform !== 'win32' && (stat.mode & 0o002) !== 0 }
+    return { text, bytes, isOpen: process.platform !== 'win32' && (stats.mode & 0o002) !== 0 }
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
+    const code = codeOf(error) || 'unknown'
+    if (code === 'EFBIG') return FILES.tooLarge(MAX_BYTES)
+    if (code === 'ENXIO') return FILES.unreadable({ why: 'it is not a regular file' })
     return code === 'ENOENT' || code === 'ENOTDIR' ? 'absent' : FILES.unreadable({ why: code })
-  } finally {
-    if (handle !== undefined) closeSync(handle)
   }
-}
-
-function readBytes(handle: number, most: number): Uint8Array {
-  const buffer = new Uint8Array(most)
-  let length = 0
-  for (let read = -1; read !== 0 && length < most; length += read)
-    read = readSync(handle, buffer, length, most - length, null)
-  return buffer.subarray(0, length)
 }

@@ -1,5 +1,6 @@
-import { mkdirSync, promises, readFileSync, statSync } from 'node:fs'
+import { mkdirSync, promises, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { codeOf, readSmall } from '../files/index.ts'
 import { type Diagnostic, isJsonObject, makeDirectory, shellWord } from '../kernel/index.ts'
 import { realPath } from './home.ts'
 import { ERRORS, configError } from './errors.ts'
@@ -44,14 +45,15 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
     diagnostics: [{ severity: 'warning', path, ...words }],
   })
   try {
-    const { size, mode, uid } = statSync(path)
-    if (isForeign({ mode, uid })) return nothing(TRUST.insecure({ path: shellWord(path) }))
-    const workspaces = size > MAX_BYTES ? undefined : parseList(readFileSync(path, 'utf8'))
+    const { bytes, stats } = readSmall(path, { maxBytes: MAX_BYTES })
+    if (isForeign(stats)) return nothing(TRUST.insecure({ path: shellWord(path) }))
+    const workspaces = parseList(new TextDecoder().decode(bytes))
     return workspaces ? { workspaces, diagnostics: [] } : nothing(TRUST.damaged())
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = codeOf(error)
     if (code === 'ENOENT') return { workspaces: [], diagnostics: [] }
-    return nothing(TRUST.unreadable({ path: shellWord(path), code: code ?? 'unknown' }))
+    if (code === 'ENXIO' || code === 'EFBIG') return nothing(TRUST.damaged())
+    return nothing(TRUST.unreadable({ path: shellWord(path), code: code || 'unknown' }))
   }
 }
 
@@ -80,7 +82,7 @@ interface Shown {
 
 function textsIn(directory: string): ShownFiles {
   const path = join(directory, 'nexus.yaml')
-  const text = readTextOf(path)
+  const text = readTextOf(path, directory)
   return new Map(text === undefined ? [] : [[path, text]])
 }
 

@@ -35,6 +35,11 @@ export function openWithoutWaiting(path: string | Buffer): OpenedFile {
   return opened(openUnseen(path))
 }
 
+/** The same, following links: for a file that its user named. */
+export function openAnyWithoutWaiting(path: string | Buffer): OpenedFile {
+  return opened(openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY))
+}
+
 /** Opens a directory; a link at the end of the path is not followed (on macOS: nowhere in it). */
 export function openDirectoryOnly(path: string | Buffer): OpenedFile {
   return opened(openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOFOLLOW | O_NOFOLLOW_ANY))

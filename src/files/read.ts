@@ -1,6 +1,7 @@
+import { closeSync, readlinkSync, type Stats } from 'node:fs'
 import { FileError } from './errors.ts'
 import { MESSAGES } from './messages.ts'
-import { type OpenedFile, readInto } from './open.ts'
+import { kindOf, openAnyWithoutWaiting, type OpenedFile, readInto } from './open.ts'
 import { createPace, type Pace } from './pace.ts'
 
 const CHUNK_BYTES = 1_048_576
@@ -26,5 +27,38 @@ export async function readAll(
     if (count < chunk.length) return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)
     const pause = pace()
     if (pause) await pause
+  }
+}
+
+/** A small file as it was at one moment, with what it is and where it is without links (undefined where the system does not say). */
+export interface SmallFile {
+  readonly bytes: Uint8Array
+  readonly stats: Stats
+  readonly realPath: string | undefined
+}
+
+/**
+ * Reads a file of ours by its path, following links; what it is, how large and whose are facts of the file that is read. Never waits on a
+ * FIFO or terminal. Throws FileError: ENXIO for what is no regular file, EFBIG for more than `maxBytes`, else the code of the system.
+ */
+export function readSmall(path: string, { maxBytes }: { readonly maxBytes: number }): SmallFile {
+  const { fd, stats } = openAnyWithoutWaiting(path)
+  try {
+    if (!stats.isFile()) throw new FileError('ENXIO', path, { detail: kindOf(stats) })
+    const buffer = new Uint8Array(Math.min(stats.size, maxBytes) + 1)
+    const length = readInto(fd, buffer)
+    if (length > maxBytes) throw new FileError('EFBIG', path, { detail: MESSAGES.tooLarge(stats.size, maxBytes) })
+    return { bytes: buffer.subarray(0, length), stats, realPath: pathOf(fd) }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function pathOf(fd: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`)
+  } catch {
+    // No /proc here: the caller asks by path.
+    return undefined
   }
 }

@@ -42,8 +42,10 @@ export {
 export {
   codePointOf,
   escapeXml,
+  firstHidden,
   firstUnseen,
   hasHidden,
+  hiddenIn,
   nameKey,
   quotedWord,
   shellWord,

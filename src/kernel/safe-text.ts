@@ -1,12 +1,12 @@
 import type { JsonValue } from './json.ts'
 
-/** Characters that hide, turn or join text: bidi controls, zero-width characters, variation selectors, tags and the like. */
-const INVISIBLE = String.raw`\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}`
+/** Characters that hide, turn or join text: bidi controls, and all that Unicode lets a program leave out when it shows a text. */
+const INVISIBLE = String.raw`\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}`
 /** With the C0 and C1 controls that are no line break or tab. */
 const HIDDEN = new RegExp(String.raw`[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f${INVISIBLE}]`, 'gu')
 /** Unusual spaces, hidden characters and controls: what a reader does not see, or takes for a common space. */
 const UNSEEN = new RegExp(
-  String.raw`[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000${INVISIBLE}]`,
+  String.raw`[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000${INVISIBLE}]`,
   'gu',
 )
 /** What JSON itself does not escape: DEL, C1 controls and the two separators. */
@@ -92,6 +92,30 @@ export function hasHidden(text: string): boolean {
   return text.search(HIDDEN) >= 0
 }
 
+/** Names of those characters, each once, such as `U+202E, U+200B`, but not where they shape an emoji or a word of its script; empty when there is none. */
+export function hiddenIn(text: string): string {
+  if (!hasHidden(text)) return ''
+  const found = [...new Set(withoutShaping(text).match(HIDDEN) ?? [])].map(codePointOf)
+  const more = found.length - MAX_NAMED
+  return found.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
+/** Index of the first hidden character; -1 when there is none. */
+export function firstHidden(text: string): number {
+  return text.search(HIDDEN)
+}
+
+const MAX_NAMED = 8
+
+/** Joiners and selectors inside emoji, Indic, Arabic and Han text are hidden by themselves, but visible by their effect. */
+function withoutShaping(text: string): string {
+  // Inside of the function: a pattern over all of Unicode is prepared where it is, and few need it.
+  return text.replace(
+    /(?<=\p{Extended_Pictographic}|[#*0-9])\ufe0f|(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d|(?<=(?!\p{Script=Latin})[\p{L}\p{M}])[\u200c\u200d]|(?<=\p{Script=Han})[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu,
+    '',
+  )
+}
+
 const XML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 
 /** Text that cannot open or close a tag or an attribute. */
@@ -106,7 +130,7 @@ const PLAIN_NAME = /^[\w.-]+$/
  * Two names with one key cannot be told apart in a prompt, so they count as one name.
  */
 export function nameKey(name: string): string {
-  return PLAIN_NAME.test(name) ? name : toSafeLine(name).normalize('NFKC')
+  return PLAIN_NAME.test(name) ? name : toSafeLine(name.replaceAll('\u2800', ' ')).normalize('NFKC')
 }
 
 /** A word as a POSIX shell reads it back: as it is when that is safe, else in single quotes. */

@@ -1,5 +1,13 @@
 /** One agent in one session: who calls, what it sees, what it may do, and its tools. */
-import { decide, type DecideInput, type SkillInUse, namesTool, toolGroupRule } from '../authorize/index.ts'
+import {
+  decide,
+  type DecideInput,
+  explain,
+  type Explanation,
+  type SkillInUse,
+  namesTool,
+  toolGroupRule,
+} from '../authorize/index.ts'
 import { type Catalog, type PromptIndex, toSnapshot } from '../catalog/index.ts'
 import type {
   CallLimits,
@@ -158,6 +166,10 @@ export class Handle implements AgentHandle, CallingAgent {
   /** The decision about a call of this agent. */
   decide(call: CallRequest, skill: Skill | undefined): Decision {
     return decide(this.#inputOf(call, skill))
+  }
+
+  explain(request: CallRequest): Explanation {
+    return explain(this.#inputOf(request, undefined))
   }
 
   /** Whether that tool may be called at all, and within which limits. */

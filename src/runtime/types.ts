@@ -1,5 +1,5 @@
 /** What a runtime is made of, and what it offers. */
-import type { Layer, PolicyRules } from '../authorize/index.ts'
+import type { Explanation, Layer, PolicyRules } from '../authorize/index.ts'
 import type { Catalog, IndexStyle, PromptIndex, SnapshotDiff } from '../catalog/index.ts'
 import type { GateRules } from '../gate/index.ts'
 import type {
@@ -205,6 +205,8 @@ export interface AgentHandle {
   redact<T extends JsonValue>(value: T): T
   /** The same for one text that comes in pieces: a secret that is cut between two of them does not get through. */
   redactStream(): StreamRedactor
+  /** Why a call would be decided as it is, by every layer; nothing runs or is recorded. A skill that its arguments name is not looked up. */
+  explain(request: CallRequest): Explanation
   /** Decides, records, runs and records one call. Refusals and failures are outcomes; it throws only when the ledger fails. */
   call(request: CallRequest, options?: CallOptions): Promise<CallResult>
 }

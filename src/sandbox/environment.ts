@@ -30,6 +30,10 @@ const NAMES: ReadonlySet<string> = new Set([
   'GOPRIVATE', 'GONOSUMDB', 'GOSUMDB', 'GONOPROXY', 'GOINSECURE', 'GOTOOLCHAIN', 'GODEBUG', 'R_PROFILE', 'R_ENVIRON', 'R_LIBS', 'JULIA_LOAD_PATH',
   'VIRTUAL_ENV', 'IPYTHONDIR', 'MPLCONFIGDIR', 'ERL_FLAGS', 'ERL_AFLAGS', 'ELIXIR_ERL_OPTIONS', 'TS_NODE_PROJECT', 'TSX_TSCONFIG_PATH',
   'ELECTRON_RUN_AS_NODE', 'COREPACK_NPM_REGISTRY', 'HOMEBREW_PREFIX', 'VIMINIT', 'EXINIT', 'EMACSLOADPATH',
+  // which database its clients use, and as whom
+  'PGHOST', 'PGHOSTADDR', 'PGPORT', 'PGUSER', 'PGDATABASE', 'PGPASSWORD', 'PGPASSFILE', 'PGSERVICE', 'PGSERVICEFILE', 'PGSYSCONFDIR', 'PGOPTIONS',
+  'PGSSLMODE', 'PGSSLCERT', 'PGSSLKEY', 'PGSSLROOTCERT', 'PSQLRC', 'PSQL_EDITOR', 'MYSQL_PWD', 'MYSQL_HOST', 'MYSQL_TCP_PORT', 'MYSQL_UNIX_PORT',
+  'MYSQL_HOME', 'MYSQL_TEST_LOGIN_FILE', 'REDISCLI_AUTH', 'SQLCMDPASSWORD', 'SQLCMDSERVER', 'TNS_ADMIN', 'CLICKHOUSE_PASSWORD',
   // the configuration of clusters and of services such as ours
   'KUBECONFIG', 'HELM_HOME', 'DATABASE_URL', 'REDIS_URL', 'NATS_URL', 'TERRAFORM_CONFIG', 'TF_CLI_CONFIG_FILE',
 ]) // oxfmt-ignore
@@ -40,6 +44,7 @@ const HARMLESS: ReadonlySet<string> = new Set(['NODE_ENV'])
 /** Why a command may not be given that variable; undefined when it may. The case of the letters does not matter. */
 export function refusedVariable(name: string): string | undefined {
   if (!VARIABLE_NAME.test(name) || name.length > 200) return 'is not a name of letters, digits and _'
+  if (name === '__proto__') return 'is a name that JavaScript reserves for objects'
   const upper = name.toUpperCase()
   if (HARMLESS.has(upper)) return undefined
   if (NAMES.has(upper) || PREFIXES.some((prefix) => upper.startsWith(prefix)) || /_PROXY$/.test(upper)) {

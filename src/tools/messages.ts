@@ -1,5 +1,5 @@
 /** messages: every sentence of tools, one row a fault, from facts: what happened, why, and one next step. */
-import { type Failed, failed, type FailureCode, NexusError, toSafeLine } from '../kernel/index.ts'
+import { type Failed, failed, type FailureCode, hiddenIn, NexusError, toSafeLine } from '../kernel/index.ts'
 
 /** One fault in words. */
 export interface Message {
@@ -144,6 +144,15 @@ export const READS = {
   noLine: (path: string, line: number) =>
     words(`The file ${toSafeLine(path)} has no line ${line}.`, 'Give a smaller offset.'),
 } as const
+
+/** A line about characters of a text that only the model reads; empty when there is none. */
+export function hiddenNote(text: string): string[] {
+  const hidden = hiddenIn(text)
+  if (hidden === '') return []
+  return [
+    `\n[Note: this text contains characters that a person does not see: ${hidden}. Nobody who inspected it read them.]`,
+  ]
+}
 
 /** Faults of a tool, for its author. */
 export const TOOLS = {

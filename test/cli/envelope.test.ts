@@ -71,6 +71,8 @@ const CALLS: readonly (readonly [readonly string[], number])[] = [
   [['config', 'check'], 0],
   [['config', 'show'], 0],
   [['config', 'schema'], 0],
+  [['policy', 'explain', 'main', 'run_command'], 0],
+  [['policy', 'test', 'absent.yaml'], 2],
   [['trust', '--list'], 0],
   [['explain', 'yaml-duplicate-key'], 0],
   [['explain'], 0],

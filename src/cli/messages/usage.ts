@@ -17,6 +17,19 @@ export const USAGE_MESSAGES = {
     message: `nexus ${command} needs ${what}.`,
     ...commandFix('For example:', ...command.split(' '), ...example),
   }),
+  noAgent: (id: string, known: readonly string[], guess: string | undefined) => ({
+    message: `No agent is called '${toSafeLine(id)}'.`,
+    fix:
+      guess === undefined ? `Name one of: ${known.map(toSafeLine).join(', ')}.` : `Did you mean ${toSafeLine(guess)}?`,
+  }),
+  badArguments: (why: string) => ({
+    message: `--args is not a JSON object: ${toSafeLine(why)}`,
+    fix: `Write an object, such as: --args '{"command":"ls"}'`,
+  }),
+  badExpectations: (path: string, why: string) => ({
+    message: `${toSafeLine(path)} is not a table of expectations: ${toSafeLine(why)}`,
+    fix: 'Write a list under tests:, such as: tests: [{ agent: main, tool: run_command, expect: ask }]',
+  }),
   tooManyArguments: (command: string, word: string, takesConfig: boolean) => ({
     message: `nexus ${command} does not take the argument '${toSafeLine(word)}'.`,
     ...(takesConfig

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { codeOf, readSmall } from '../../files/index.ts'
 import { DEFAULTS, isJsonObject, type JsonValue } from '../../kernel/index.ts'
 
 export type SecretFile =
@@ -9,15 +9,19 @@ export type SecretFile =
 /** Reads a secret from a small regular file: all of it but the last line break, or the text at a JSON pointer. */
 export function readSecretFile(path: string, pointer?: string): SecretFile {
   try {
-    const { size, mode } = statSync(path)
-    if (size > DEFAULTS.maxSecretBytes || (mode & 0o170000) !== 0o100000) return refused('is not a small regular file')
-    const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+    const { bytes, stats } = readSmall(path, { maxBytes: DEFAULTS.maxSecretBytes })
+    const { mode } = stats
+    const text = Buffer.from(bytes)
+      .toString('utf8')
+      .replace(/\r?\n$/, '')
     const secret = pointer === undefined ? text : textAt(text, pointer)
     if (secret === undefined) return refused('is not JSON with a text at that place')
     if (secret === '') return refused('is empty')
     return { type: 'read', secret, isOpen: process.platform !== 'win32' && (mode & 0o077) !== 0 }
   } catch (error) {
-    return refused(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)
+    const code = codeOf(error)
+    if (code === 'ENXIO' || code === 'EFBIG') return refused('is not a small regular file')
+    return refused(`cannot be read (${code || 'unknown'})`)
   }
 }
 

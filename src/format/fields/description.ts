@@ -1,4 +1,4 @@
-import { hasHidden, isJsonObject, type JsonValue } from '../../kernel/index.ts'
+import { hiddenIn, isJsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { Frontmatter, Written } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
@@ -74,14 +74,5 @@ function warnLength(text: string, { front, report }: Notes): void {
 
 /** Warns about characters that people do not see. */
 function warnHidden(text: string, { front, report }: Notes): void {
-  if (hasHidden(text) && hasHidden(withoutEmojiParts(text))) report.add('hidden-characters', front.place('description'))
-}
-
-/** Joiners and selectors inside emoji are hidden by themselves, but visible by their effect. */
-function withoutEmojiParts(text: string): string {
-  // Inside of the function: a pattern over all of Unicode is prepared where it is, and few need it.
-  return text.replace(
-    /(?<=\p{Extended_Pictographic}|[#*0-9])\ufe0f|(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d/gu,
-    '',
-  )
+  if (hiddenIn(text) !== '') report.add('hidden-characters', front.place('description'))
 }

@@ -79,6 +79,10 @@ export const STRICT_MESSAGES = {
     'No instructions follow the frontmatter.',
     'Write below the closing --- what to do, step by step.',
   ],
+  'body-hidden': (characters: string): Words => [
+    `The instructions contain characters that a person does not see: ${characters}. A model reads them.`,
+    'Remove the characters, or write what they stand for.',
+  ],
   'body-long': (lines: number, limit: number): Words => [
     `The instructions have ${lines} lines. The specification recommends at most ${limit}.`,
     MOVE_TEXT,

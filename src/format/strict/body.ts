@@ -1,3 +1,4 @@
+import { firstHidden, hiddenIn } from '../../kernel/index.ts'
 import { type Profile, STRICT_LIMITS } from './codes.ts'
 import type { Subject } from './findings.ts'
 import { brokenLinks } from './links.ts'
@@ -18,6 +19,8 @@ export function checkBody(subject: BodySubject): void {
     return
   }
   checkLength(subject)
+  const hidden = hiddenIn(text)
+  if (hidden !== '') subject.add('body-hidden', { body: Math.max(0, firstHidden(text)) }, hidden)
   if (text.includes('{')) checkPlaceholders(subject, text)
   if (subject.files === undefined || !text.includes('](')) return
   for (const { offset, target, isOutside } of brokenLinks(text, subject.files))

@@ -69,6 +69,7 @@ export const STRICT_CODES = {
     openclaw: 'warning',
   },
   'body-empty': everywhere('info'),
+  'body-hidden': everywhere('warning'),
   'body-long': everywhere('info'),
   'body-tokens': everywhere('info'),
   'link-target': {

@@ -1,10 +1,13 @@
 /** followed: where protected places lead. The host acts upon the target of a link and upon what git's configuration names, under any name. */
-import { lstatSync, readFileSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { posix } from 'node:path'
-import { codeOf } from '../../files/index.ts'
+import { codeOf, readSmall } from '../../files/index.ts'
 
 /** Most bytes of a git configuration that is read. */
 const MAX_BYTES = 256 * 1024
+
+/** What git would not read either, or is no configuration. */
+const UNREADABLE = ['ENOENT', 'EACCES', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EFBIG']
 
 /** Keys whose values git runs, or reads as configuration. */
 const RUNS =
@@ -46,10 +49,9 @@ function namedByGit(workspace: string, path: string): (string | undefined)[] {
 
 function textOf(path: string): string {
   try {
-    const found = lstatSync(path)
-    return found.isFile() && found.size <= MAX_BYTES ? readFileSync(path, 'utf8') : ''
+    return new TextDecoder().decode(readSmall(path, { maxBytes: MAX_BYTES }).bytes)
   } catch (error) {
-    if (['ENOENT', 'EACCES', 'ENOTDIR'].includes(codeOf(error))) return ''
+    if (UNREADABLE.includes(codeOf(error))) return ''
     throw error
   }
 }

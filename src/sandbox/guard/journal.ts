@@ -1,20 +1,11 @@
 /** journal: says on the disk, before a command starts, what has to be put right after it, for whoever comes when all have died. */
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from '../../files/index.ts'
+import { codeOf, readSmall } from '../../files/index.ts'
 import { type CleanOptions, type Guarded, removeAppeared } from './clean.ts'
 
+const MAX_JOURNAL_BYTES = 64 * 1024 * 1024
 const NAME = /^journal-[0-9a-f]{16}\.json$/
 
 /** Writes an entry, which is on the disk when this returns; returns its path. */
@@ -86,9 +77,10 @@ function listJournals(directory: string): string[] {
 /** Undefined for what we did not write: another user's file must not tell us what to remove. */
 function readJournal(path: string): Guarded | undefined {
   try {
-    const { uid, mode } = lstatSync(path)
+    const { bytes, stats } = readSmall(path, { maxBytes: MAX_JOURNAL_BYTES })
+    const { uid, mode } = stats
     if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return undefined
-    const value = JSON.parse(readFileSync(path, 'utf8')) as Partial<Guarded>
+    const value = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Guarded>
     const { workspace, mode: before, found, closed, repositories, places } = value
     const isWhole =
       typeof workspace === 'string' &&

@@ -7,13 +7,12 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isOwnerGone, ownerToken } from '../../files/index.ts'
+import { isOwnerGone, ownerToken, readSmall } from '../../files/index.ts'
 import { errorCode, makeDirectory } from '../../kernel/index.ts'
 import type { LocalSettings } from './options.ts'
 import { sandboxError, UNAVAILABLE } from '../messages.ts'
@@ -151,7 +150,7 @@ function createWhole(path: string, text: string): boolean {
 
 function readIndex(file: string): number | undefined {
   try {
-    const index = Number(readFileSync(file, 'utf8'))
+    const index = Number(new TextDecoder().decode(readSmall(file, { maxBytes: 64 }).bytes))
     if (Number.isSafeInteger(index) && index >= 0 && index < MAX_PROJECTS) return index
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined

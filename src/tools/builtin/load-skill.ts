@@ -1,8 +1,17 @@
-import { type JsonObject, type Outcome, type Services, succeeded, type Tool, toSafeLine } from '../../kernel/index.ts'
+import {
+  type JsonObject,
+  type Outcome,
+  type Services,
+  succeeded,
+  type Tool,
+  toSafeJson,
+  toSafeLine,
+} from '../../kernel/index.ts'
 import type { LoadedFile, LoadedSkill } from '../../load/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { LOADER } from '../services.ts'
+import { hiddenNote } from '../messages.ts'
 import { CALLED_BY, callingOptions, stackData } from './called-by.ts'
 import { commandsHint } from './skill-commands.ts'
 
@@ -55,12 +64,13 @@ function toLoaded(loaded: LoadedSkill, hint: string): Outcome {
     ...(files.length > 0
       ? [`\nUse read_skill_file with skill_name "${callName}" and one of these paths as file_path to read a file.`]
       : []),
+    ...hiddenNote(content),
     ...(hint === '' ? [] : [hint]),
   ].join('\n')
   const data: JsonObject = {
     name: skill.name,
     base_dir: baseDir,
-    files: shown.map(({ path }) => toSafeLine(path)),
+    files: shown.map(({ path }) => path),
     ...stackData(stack),
   }
   const more = {
@@ -79,7 +89,7 @@ function toLoaded(loaded: LoadedSkill, hint: string): Outcome {
 const MAX_LEFT_OUT = 10
 
 function leftOutList(leftOut: LoadedSkill['leftOut']): string {
-  const shown = leftOut.slice(0, MAX_LEFT_OUT).map(({ path, kind }) => `${toSafeLine(path)} (${kind})`)
+  const shown = leftOut.slice(0, MAX_LEFT_OUT).map(({ path, kind }) => `${shownPath(path)} (${kind})`)
   return `${shown.join(', ')}${leftOut.length > shown.length ? ` and ${leftOut.length - shown.length} more` : ''}`
 }
 
@@ -95,8 +105,17 @@ function filesIn(files: readonly LoadedFile[], folder: string | undefined): read
   return files.filter(({ path }) => !SECTIONS.some(([, known]) => known !== undefined && path.startsWith(`${known}/`)))
 }
 
+/** As it is when that cannot be misread, else as JSON: what a file is called is no part of the list. */
+function shownPath(path: string): string {
+  return /^[\p{L}\p{M}\p{N}._+@/-]+(?: [\p{L}\p{M}\p{N}._+@/-]+)*$/u.test(path) && path.length <= MAX_PATH_CHARS
+    ? path
+    : toSafeJson(path.length > MAX_PATH_CHARS ? `${path.slice(0, MAX_PATH_CHARS).toWellFormed()}…` : path)
+}
+
+const MAX_PATH_CHARS = 300
+
 function section(title: string, files: readonly LoadedFile[]): string {
   return files.length > 0
-    ? `\n## ${title}\n${files.map(({ path, size }) => `- ${toSafeLine(path)} (${size} bytes)`).join('\n')}`
+    ? `\n## ${title}\n${files.map(({ path, size }) => `- ${shownPath(path)} (${size} bytes)`).join('\n')}`
     : ''
 }

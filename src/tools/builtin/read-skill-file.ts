@@ -11,7 +11,7 @@ import type { SkillFile } from '../../load/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { LOADER } from '../services.ts'
-import { failedBy, READS } from '../messages.ts'
+import { failedBy, hiddenNote, READS } from '../messages.ts'
 
 /** `read_skill_file{skill_name*, file_path*, offset?, limit?}`: a file of a skill. Source: seed 002; contracts §3.2; `offset` and `limit` are ours. */
 export function createReadSkillFileTool(services: Services): Tool {
@@ -56,13 +56,14 @@ function toRead(
   const limits: OutcomeLimits = { maxLines: Math.min(asked.limit, MAX_LINES), maxBytes: MAX_BYTES }
   const head = headOf(rest, limits)
   const data: JsonObject = { content: head.text }
-  if (!head.isCut) return succeeded(head.text, data, more)
+  const hidden = hiddenNote(head.text).join('')
+  if (!head.isCut) return succeeded(head.text + hidden, data, more)
   const last = asked.offset + head.lines - 1
   const isWhole = head.text.endsWith('\n') || rest.startsWith('\n', head.text.length)
   const next = isWhole
     ? `Read on with offset ${last + 1}.`
     : `Line ${last} is too long to be shown whole; use a command to see its rest.`
-  const text = `${head.text.trimEnd()}\n\n[Cut: only lines ${asked.offset} to ${last} of ${asked.offset + head.originalLines - 1}. ${next}]`
+  const text = `${head.text.trimEnd()}\n\n[Cut: only lines ${asked.offset} to ${last} of ${asked.offset + head.originalLines - 1}. ${next}]${hidden}`
   return { type: 'partial', text, data: { ...data, truncated: true, truncation: toTruncation(head, limits) }, ...more }
 }
 

@@ -7,6 +7,7 @@ import {
   type Tool,
   type ToolContext,
   toSafeLine,
+  toSafeText,
 } from '../../kernel/index.ts'
 import type { CommandResult, OnBytes } from '../../sandbox/index.ts'
 import type { OutcomeLimits } from '../bound.ts'
@@ -175,7 +176,19 @@ async function runKept(
 /** Before anything is cut again: half a secret would not be known as one. */
 function clean(result: CommandResult, redactText: RedactText = (text) => text): CommandResult {
   const { stdout, stderr, stdoutTruncated, stderrTruncated } = result
-  return { ...result, stdout: redactText(stdout, stdoutTruncated), stderr: redactText(stderr, stderrTruncated) }
+  return {
+    ...result,
+    stdout: blank(stdout, stdoutTruncated, redactText),
+    stderr: blank(stderr, stderrTruncated, redactText),
+  }
+}
+
+/** Without secrets, also without those that only show when control characters are left out, as in what the model reads. */
+function blank(text: string, isCut: boolean, redactText: RedactText): string {
+  const safe = toSafeText(text)
+  const shown = redactText(safe, isCut)
+  const clean = redactText(text, isCut)
+  return shown === safe || toSafeText(clean) === shown ? clean : shown
 }
 
 /** What can be read from the result, and variables that may explain a failure. */

@@ -1,6 +1,7 @@
 import { type Services, succeeded, type Tool, toSafeLine } from '../../kernel/index.ts'
 import { defineTool } from '../define.ts'
 import { LOADER } from '../services.ts'
+import { hiddenNote } from '../messages.ts'
 import { CALLED_BY, callingOptions, stackData } from './called-by.ts'
 import { commandsHint } from './skill-commands.ts'
 
@@ -32,7 +33,8 @@ export function createSkillTool(services: Services): Tool {
       const { skill, baseDir, content: body, stack } = loaded
       const content = `Base directory for this skill: ${baseDir}\n\n${body.trim()}`
       const hint = commandsHint(services, loaded)
-      const text = `Loaded skill '${toSafeLine(skill.name)}'.\n\n${content}${hint === '' ? '' : `\n${hint}`}`
+      const hidden = hiddenNote(body).join('')
+      const text = `Loaded skill '${toSafeLine(skill.name)}'.\n\n${content}${hidden}${hint === '' ? '' : `\n${hint}`}`
       return succeeded(
         text,
         { name: skill.name, base_dir: baseDir, content, ...stackData(stack) },

@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type JsonValue,
   type Outcome,
+  toSafeJson,
   toSafeText,
 } from '../../kernel/index.ts'
 import { NEXT_STEPS } from '../messages.ts'
@@ -52,13 +53,13 @@ function withData(text: string, data: JsonObject): string {
   const rest: Record<string, JsonValue> = {}
   const entries = Object.entries(data).filter(([key]) => !IN_TEXT_ALREADY.has(key))
   for (const [key, value] of entries.filter(([, item]) => isBlock(item))) {
-    if (!contains(blocks.join('\n'), key, value)) blocks.push(`${key}:\n${String(value)}`)
+    if (!contains(blocks.join('\n'), key, value)) blocks.push(`${key}:\n${toSafeText(String(value))}`)
   }
   const shown = blocks.join('\n')
   for (const [key, value] of entries.filter(([, item]) => !isBlock(item))) {
     if (!contains(shown, key, value)) rest[key] = value
   }
-  if (Object.keys(rest).length > 0) blocks.push(`Data: ${JSON.stringify(rest)}`)
+  if (Object.keys(rest).length > 0) blocks.push(`Data: ${toSafeJson(rest)}`)
   return blocks.join('\n\n')
 }
 

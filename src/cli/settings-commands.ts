@@ -1,0 +1,67 @@
+import type { Command, OptionSpec } from './command.ts'
+import { JSON_OPTION, WHERE } from './options.ts'
+
+/** The commands about settings, policy and trust, in the order of `nexus --help`. */
+export const SETTINGS_COMMANDS: readonly Command[] = [
+  {
+    name: 'config check',
+    summary: 'check nexus.yaml: every error with its line and fix',
+    options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
+    examples: ['nexus config check', 'nexus config check --config ./nexus.yaml'],
+    load: async () => (await import('./commands/config.ts')).checkConfig,
+  },
+  {
+    name: 'config show',
+    summary: 'the settings that apply, each with its file and line',
+    usage: '[section]',
+    options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
+    examples: ['nexus config show', 'nexus config show skills.prompt', "nexus config show --json | jq '.data.values'"],
+    load: async () => (await import('./commands/config.ts')).showConfig,
+  },
+  {
+    name: 'config schema',
+    summary: 'the JSON Schema of nexus.yaml, for editors and CI',
+    options: { ...JSON_OPTION },
+    examples: ['nexus config schema > nexus.schema.json'],
+    load: async () => (await import('./commands/config.ts')).showSchema,
+  },
+  {
+    name: 'policy explain',
+    summary: 'why a call of an agent would be allowed, asked about or denied: every rule, with its line',
+    usage: '<agent> <tool>',
+    names: 'agents',
+    options: {
+      config: WHERE['config'] as OptionSpec,
+      trust: WHERE['trust'] as OptionSpec,
+      args: { type: 'string', value: 'JSON', help: 'the arguments of the call, as JSON' },
+      ...JSON_OPTION,
+    },
+    examples: [
+      'nexus policy explain main run_command',
+      `nexus policy explain main run_command --args '{"command":"ls"}'`,
+    ],
+    load: async () => (await import('./commands/policy.ts')).explainPolicy,
+  },
+  {
+    name: 'policy test',
+    summary: 'check decisions against a table of expectations, such as in CI',
+    usage: '<file>',
+    options: { config: WHERE['config'] as OptionSpec, trust: WHERE['trust'] as OptionSpec, ...JSON_OPTION },
+    examples: ['nexus policy test policy-tests.yaml'],
+    load: async () => (await import('./commands/policy.ts')).testPolicy,
+  },
+  {
+    name: 'trust',
+    summary: 'let the skills and the nexus.yaml of a workspace take effect',
+    usage: '[directory]',
+    options: {
+      list: { type: 'boolean', help: 'show the trusted workspaces' },
+      remove: { type: 'boolean', help: 'end the trust' },
+      yes: { type: 'boolean', help: 'trust without a question: also commands that run as you, outside the sandbox' },
+      config: WHERE['config'] as OptionSpec,
+      ...JSON_OPTION,
+    },
+    examples: ['nexus trust', 'nexus trust --list', 'nexus trust --yes', 'nexus trust --remove ./project'],
+    load: async () => (await import('./commands/trust.ts')).trust,
+  },
+]

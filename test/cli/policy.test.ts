@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { Place } from './nexus.ts'
+
+const SETTINGS = `agents:
+  - id: main
+    preset: trusted
+    tools:
+      deny: [group:web]
+      ask: [read_skill_file]
+  - id: reader
+    preset: quiet
+permissions:
+  presets:
+    quiet: { extends: sandboxed, disableTools: [exec] }
+`
+
+function placeWith(t: TestContext): Place {
+  const place = new Place(t)
+  mkdirSync(place.home, { recursive: true })
+  writeFileSync(join(place.home, 'nexus.yaml'), SETTINGS)
+  return place
+}
+
+test('policy explain shows each rule with its file and line, the limits, and the decision', async (t) => {
+  const place = placeWith(t)
+  const asked = await place.run(['policy', 'explain', 'main', 'run_command', '--trust'])
+  assert.equal(asked.code, 0, asked.stderr)
+  assert.match(asked.stdout, /^grants: ask by preset trusted$/m)
+  assert.match(asked.stdout, /preset: trusted {2}.*nexus\.yaml:3/)
+  assert.match(asked.stdout, /^limit: readPaths /m)
+  const ruled = await place.run(['policy', 'explain', 'main', 'read_skill_file'])
+  assert.match(ruled.stdout, /ask: read_skill_file {2}.*nexus\.yaml:6\n/)
+  assert.match(ruled.stdout, /\nask by ask read_skill_file\n$/)
+  const off = await place.run(['policy', 'explain', 'reader', 'run_command', '--trust', '--json'])
+  const { data } = JSON.parse(off.stdout) as { data: { decision: string; lines: { rule: string }[] } }
+  assert.equal(data.decision, 'deny')
+  assert.equal(data.lines.at(-1)?.rule, 'preset: quiet')
+})
+
+test('policy explain names the agents there are, and what arguments look like', async (t) => {
+  const place = placeWith(t)
+  const unknown = await place.run(['policy', 'explain', 'readr', 'run_command'])
+  assert.deepEqual([unknown.code, /Did you mean reader\?/.test(unknown.stderr)], [2, true], unknown.stderr)
+  const wrong = await place.run(['policy', 'explain', 'main', 'run_command', '--args', 'ls'])
+  assert.deepEqual([wrong.code, /--args is not a JSON object/.test(wrong.stderr)], [2, true], wrong.stderr)
+})
+
+test('policy test ends with 1 when a decision is not the expected one, and names it', async (t) => {
+  const place = placeWith(t)
+  const file = join(place.workspace, 'policy-tests.yaml')
+  writeFileSync(
+    file,
+    'tests:\n  - { tool: load_skill, expect: allow }\n  - { agent: reader, tool: run_command, expect: deny }\n',
+  )
+  const fine = await place.run(['policy', 'test', 'policy-tests.yaml', '--trust'])
+  assert.equal(fine.code, 0, fine.stdout + fine.stderr)
+  writeFileSync(file, 'tests: [{ agent: reader, tool: run_command, expect: allow }]\n')
+  const failed = await place.run(['policy', 'test', 'policy-tests.yaml', '--trust'])
+  assert.equal(failed.code, 1)
+  assert.match(failed.stdout, /✗ reader run_command: deny, not allow \(preset quiet\)/)
+})
+
+test('policy test says what is wrong with a table that cannot be read', async (t) => {
+  const place = placeWith(t)
+  for (const [text, says] of [
+    ['tests: []', /has no list tests:/],
+    ['- x', /must be a map/],
+    ['tests: [{ tool: x, expect: maybe }]', /item 1 needs tool, expect/],
+    ['tests: [', /line 1/],
+  ] as const) {
+    writeFileSync(join(place.workspace, 'bad.yaml'), text)
+    const ran = await place.run(['policy', 'test', 'bad.yaml'])
+    assert.equal(ran.code, 2)
+    assert.match(ran.stderr, says)
+  }
+})
