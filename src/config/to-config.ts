@@ -1,4 +1,4 @@
-import { DEFAULTS, type JsonObject } from '../kernel/index.ts'
+import { DEFAULTS, freezeDeep, type JsonObject } from '../kernel/index.ts'
 import type {
   AgentConfig,
   PermissionDelta,
@@ -178,10 +178,4 @@ class LockedMap<Key, Value> extends Map<Key, Value> {
   override clear(): never {
     throw new TypeError('The configuration cannot be changed.')
   }
-}
-
-function freezeDeep<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  for (const member of value instanceof Map ? value.values() : Object.values(value)) freezeDeep(member)
-  return Object.freeze(value)
 }

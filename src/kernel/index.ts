@@ -17,7 +17,15 @@ export {
   NexusError,
   type Severity,
 } from './failures.ts'
-export { isJsonObject, ownValue, withoutPrototype, type JsonObject, type JsonSchema, type JsonValue } from './json.ts'
+export {
+  freezeDeep,
+  isJsonObject,
+  ownValue,
+  withoutPrototype,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+} from './json.ts'
 export { makeDirectory } from './paths/make-directory.ts'
 export { nearest } from './nearest.ts'
 export { type Failed, failed, type FailureCode, type Outcome, succeeded } from './outcome.ts'

@@ -24,3 +24,10 @@ export type JsonSchema = JsonObject
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** Freezes plain data all the way down, values of maps too. */
+export function freezeDeep<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const member of value instanceof Map ? value.values() : Object.values(value)) freezeDeep(member)
+  return Object.freeze(value)
+}

@@ -26,27 +26,27 @@ export interface Head {
  * stays one), says so, and keeps the beginning under `data.preview` beside the small fields. Never cuts in silence.
  */
 export function boundOutcome(outcome: Outcome, limits: OutcomeLimits = OUTCOME_LIMITS): Outcome {
-  const { clean, head } = measure(outcome, limits)
+  const clean = plainOutcome(outcome)
+  const { head } = measure(clean, limits)
   return head ? cut(clean, { head, limits }) : clean
 }
 
-/** The same; a model's text that is cut is kept whole, and the outcome refers to it. */
+/** The same for an outcome that is plain already; a model's text that is cut is kept whole, and the outcome refers to it. */
 export async function boundAndKeep(outcome: Outcome, open: () => OutputSaver | undefined): Promise<Outcome> {
-  const { clean, head, full } = measure(outcome, OUTCOME_LIMITS)
-  if (!head) return clean
+  const { head, full } = measure(outcome, OUTCOME_LIMITS)
+  if (!head) return outcome
   const saver = open()
   saver?.write(Buffer.from(full))
-  return cut(clean, { head, limits: OUTCOME_LIMITS, saved: await saver?.save() })
+  return cut(outcome, { head, limits: OUTCOME_LIMITS, saved: await saver?.save() })
 }
 
-/** The plain outcome, the model's text, and its beginning when it must be cut. */
-function measure(outcome: Outcome, limits: OutcomeLimits): { clean: Outcome; full: string; head?: Head } {
-  const clean = plainOutcome(outcome)
-  const full = toModelText(clean)
+/** The model's text, and its beginning when it must be cut. */
+function measure(outcome: Outcome, limits: OutcomeLimits): { full: string; head?: Head } {
+  const full = toModelText(outcome)
   const head = headOf(full, limits)
-  const dataBytes = Buffer.byteLength(JSON.stringify(clean.data ?? {}))
+  const dataBytes = Buffer.byteLength(JSON.stringify(outcome.data ?? {}))
   // Text and data often have the same words, and JSON adds escapes: twice the limit is no reason to cut.
-  return head.isCut || dataBytes > 2 * limits.maxBytes ? { clean, full, head } : { clean, full }
+  return head.isCut || dataBytes > 2 * limits.maxBytes ? { full, head } : { full }
 }
 
 /** The first lines and bytes of a text; `lines` counts a last line without a line break too. */

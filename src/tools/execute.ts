@@ -89,9 +89,12 @@ async function runWatched(run: (signal: AbortSignal) => Promise<Outcome>, watche
   if (context.signal.aborted) return failedBy('CANCELLED', CALLS.cancelledBefore(tool.name))
   const stop = new AbortController()
   const settled = new AbortController()
+  const aborted = Promise.withResolvers<'aborted'>()
+  const onAbort = (): void => aborted.resolve('aborted')
   try {
     // Listening begins before the tool does: it may be what leads to the abort.
-    const limits: Promise<'aborted' | 'elapsed'>[] = [aborted(context.signal, settled.signal)]
+    context.signal.addEventListener('abort', onAbort)
+    const limits: Promise<'aborted' | 'elapsed'>[] = [aborted.promise]
     if (timeoutMs > 0) limits.push(after(clock, timeoutMs, settled.signal))
     const work = run(stop.signal)
     const ended = await Promise.race([work, ...limits])
@@ -101,6 +104,7 @@ async function runWatched(run: (signal: AbortSignal) => Promise<Outcome>, watche
     const late = await Promise.race([work, after(clock, graceMs, settled.signal)])
     return typeof late === 'object' ? toEnded(stopped, late) : failedBy(stopped.code, CALLS.notStopped(stopped.message))
   } finally {
+    context.signal.removeEventListener('abort', onAbort)
     settled.abort(ENDED)
   }
 }
@@ -143,12 +147,6 @@ function after(clock: Clock, ms: number, settled: AbortSignal): Promise<'elapsed
         // The call has ended, so nothing waits for this any more.
       },
     )
-  })
-}
-
-function aborted(signal: AbortSignal, settled: AbortSignal): Promise<'aborted'> {
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve('aborted'), { once: true, signal: settled })
   })
 }
 

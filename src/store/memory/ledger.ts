@@ -1,19 +1,10 @@
 import type { LedgerEntry } from '../../kernel/index.ts'
 import { MESSAGES } from '../messages.ts'
-import {
-  checkLimit,
-  checkNewCall,
-  closedState,
-  decisionEvent,
-  OPEN_STATES,
-  sessionOf,
-  storeError,
-  toJson,
-} from '../rules.ts'
+import { checkLimit, checkNewCall, closedState, decisionEvent, OPEN_STATES, sessionOf, storeError } from '../rules.ts'
 import type { Ledger } from '../store.ts'
 import { checkNewApproval, endApproval, openApproval } from './approvals.ts'
 import { checkMessages } from './sessions.ts'
-import { addEvent, assertOwned, callChanged, type CallRow, changeCall, entryOf, newest, type Rows } from './rows.ts'
+import { addEvent, assertOwned, callChanged, type CallRow, changeCall, frozen, newest, type Rows } from './rows.ts'
 
 export function createMemoryLedger(rows: Rows): Ledger {
   const mustGet = (callId: string): CallRow => {
@@ -21,17 +12,17 @@ export function createMemoryLedger(rows: Rows): Ledger {
     if (!row) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchCall({ callId }))
     return row
   }
-  const insert = (entry: LedgerEntry, fence: number, approvalId?: string): LedgerEntry => {
-    const text = toJson('call', entry)
+  const insert = (given: LedgerEntry, fence: number, approvalId?: string): LedgerEntry => {
+    const entry = frozen('call', given)
     if (rows.calls.has(entry.call.id)) throw storeError('CONFLICT', MESSAGES.callExists({ callId: entry.call.id }))
     rows.calls.set(entry.call.id, {
-      ...{ entry: text, state: entry.state, fence },
+      ...{ entry, state: entry.state, fence },
       ...(approvalId !== undefined && { approvalId }),
     })
     if (OPEN_STATES.includes(entry.state)) rows.openCalls.add(entry.call.id)
     addEvent(rows, decisionEvent(entry.call, entry.decision))
     callChanged(rows, entry.call, entry.state)
-    return entryOf(mustGet(entry.call.id))
+    return entry
   }
   return {
     async record(given) {
@@ -59,7 +50,7 @@ export function createMemoryLedger(rows: Rows): Ledger {
     async close(callId, outcome, by) {
       const row = mustGet(callId)
       assertOwned(rows, by.lease)
-      const entry = entryOf(row)
+      const { entry } = row
       if (!OPEN_STATES.includes(row.state)) return entry
       if (row.fence !== by.lease.fence)
         throw storeError('CONFLICT', MESSAGES.notYours({ what: 'call', id: callId, lease: by.lease }))
@@ -78,14 +69,13 @@ export function createMemoryLedger(rows: Rows): Ledger {
       return closed
     },
     async get(callId) {
-      const row = rows.calls.get(callId)
-      return row && entryOf(row)
+      return rows.calls.get(callId)?.entry
     },
     async list({ sessionId, turnId, states, limit } = {}) {
       const most = checkLimit(limit)
       const matching = [...rows.calls.values()]
         .filter(({ state }) => states === undefined || states.includes(state))
-        .map(entryOf)
+        .map(({ entry }) => entry)
         .filter(({ call }) => sessionId === undefined || call.sessionId === sessionId)
         .filter(({ call }) => turnId === undefined || call.turnId === turnId)
       return newest(matching, most)

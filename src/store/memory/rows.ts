@@ -1,4 +1,4 @@
-import type { Call, CallState, LedgerEntry } from '../../kernel/index.ts'
+import { type Call, type CallState, freezeDeep, type LedgerEntry } from '../../kernel/index.ts'
 import type { Approval, RememberedApproval } from '../approvals.ts'
 import type { BlobReference } from '../blobs.ts'
 import type { NewEvent, StoredEvent } from '../events.ts'
@@ -7,9 +7,9 @@ import { MESSAGES } from '../messages.ts'
 import { callEvent, decisionEvent, OPEN_STATES, storeError, toJson } from '../rules.ts'
 import type { SessionRecord, TurnRecord } from '../sessions.ts'
 
-/** The entry is JSON text, so that callers can neither see nor cause later changes; the rest is what is searched by. */
+/** The entry is a copy and frozen, so that callers can neither see nor cause later changes; the rest is what is searched by. */
 export interface CallRow {
-  readonly entry: string
+  readonly entry: LedgerEntry
   readonly state: CallState
   readonly fence: number
   readonly approvalId?: string
@@ -108,22 +108,22 @@ export function recordOf(row: SessionRow): SessionRecord {
   return fromJson<SessionRecord>(row.record)
 }
 
-export function entryOf(row: CallRow): LedgerEntry {
-  return fromJson<LedgerEntry>(row.entry)
+/** A frozen copy of what may be written as JSON. */
+export function frozen<T>(what: string, value: T): T {
+  return freezeDeep(fromJson<T>(toJson(what, value)))
 }
 
 /** Changes an open call and writes its event. */
 export function changeCall(rows: Rows, callId: string, change: Partial<LedgerEntry>): LedgerEntry {
   const row = rows.calls.get(callId)
   if (!row) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchCall({ callId }))
-  const entry = toJson('call', { ...entryOf(row), ...change })
-  const changed = { ...row, entry, state: change.state ?? row.state }
+  const entry = Object.freeze({ ...row.entry, ...frozen('call', change) })
+  const changed = { ...row, entry, state: entry.state }
   rows.calls.set(callId, changed)
   if (!OPEN_STATES.includes(changed.state)) rows.openCalls.delete(callId)
-  const result = entryOf(changed)
-  if (change.decision) addEvent(rows, decisionEvent(result.call, change.decision))
-  callChanged(rows, result.call, changed.state)
-  return result
+  if (change.decision) addEvent(rows, decisionEvent(entry.call, change.decision))
+  callChanged(rows, entry.call, entry.state)
+  return entry
 }
 
 export function callChanged(rows: Rows, call: Call, state: CallState): void {
