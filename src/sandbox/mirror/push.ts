@@ -48,6 +48,8 @@ export class Push {
     const bytes = changed.reduce((sum, [, entry]) => sum + entry.size, 0)
     if (changed.length > limits.maxFiles || bytes > limits.maxBytes) {
       for (const [path] of changed) await this.#forget(path)
+      // Else the next command's changes would contain the removals of this one.
+      for (const path of [...pairs.keys()]) if (!after.entries.has(path)) pairs.delete(path)
       return [NOT_KEPT.tooMuch({ files: changed.length, bytes }, limits)]
     }
     for (const [path, pair] of [...pairs].reverse()) {
