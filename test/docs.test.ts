@@ -184,3 +184,15 @@ test('docs/words.md explains every word of the kernel and translates all five de
   )
   for (const design of ['000', '001', '002', '003', '004']) assert.match(text, new RegExp(`^\\| ${design} \\|`, 'm'))
 })
+
+test('every test that docs/security.md names exists, and each guarantee names one', () => {
+  const text = readSource('docs/security.md')
+  const [, guarantees = ''] = /## Guarantees\n([\s\S]*?)\n## /.exec(text) ?? []
+  const rows = guarantees.split('\n').filter((line) => /^\| [A-Z`]/.test(line))
+  assert.ok(rows.length > 15)
+  for (const row of rows) {
+    const tests = [...row.matchAll(/\]\(\.\.\/(test\/[^)]+\.test\.ts)\)/g)].map(([, path]) => path ?? '')
+    assert.notEqual(tests.length, 0, row)
+    for (const path of tests) assert.ok(existsSync(join(ROOT, path)), path)
+  }
+})

@@ -23,6 +23,12 @@ export const NONE_WARNING =
 /** Which sandbox, for which project, with which settings. */
 export type SandboxOptions = LocalOptions | NoneOptions
 
+/** Where commands work: in a copy of the workspace, in the workspace itself, or there with all rights of the user. */
+export function workspaceModeOf(options: SandboxOptions): 'mirror' | 'direct' | 'unconfined' {
+  if (options.kind === 'none') return 'unconfined'
+  return withDefaults(options).mirrored ? 'mirror' : 'direct'
+}
+
 /** Makes a sandbox. Throws INVALID_ARGUMENT for options that cannot be used; whether commands can be confined shows at the first one. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (options.kind === 'local') return (await import('./local/local.ts')).createLocal(options)

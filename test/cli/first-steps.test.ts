@@ -108,7 +108,7 @@ test('doctor says that commands are refused in the home directory, and where to 
     stdout,
     /✗ directory .*\n.*workspace-refused.*\n.*home directory.*\n\s+fix: Work in the directory of one project/,
   )
-  assert.match((await place.run(['doctor'])).stdout, /✓ directory +\.: commands may run here/)
+  assert.match((await place.run(['doctor'])).stdout, /✓ directory +\.: commands may run here, in a copy/)
 })
 
 test('migrate writes into the folder of another program only with consent', async (t) => {

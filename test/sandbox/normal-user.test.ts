@@ -9,7 +9,10 @@ import { IS_ROOT, openDirectory } from './local-rig.ts'
 import { whySkipped } from './required.ts'
 
 /** What must hold for a normal user, who may choose to have commands in the workspace itself. */
-const FILES = ['direct-workspace', 'direct-workspace-limits', 'recover', 'open-paths']
+const FILES = [
+  ...['direct-workspace', 'direct-workspace-limits', 'recover', 'open-paths'].map((name) => `sandbox/${name}`),
+  ...['hostile/places', 'hostile/library', 'hostile/details'],
+]
 
 const skip = (whySkipped() ?? false) || (!IS_ROOT && 'we are a normal user already')
 
@@ -20,17 +23,13 @@ test(
     const root = openDirectory()
     context.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }))
     const node = copyCheckout(join(root, 'checkout'))
-    const child = spawn(
-      node,
-      ['--test', '--test-reporter=tap', ...FILES.map((name) => `test/sandbox/${name}.test.ts`)],
-      {
-        cwd: join(root, 'checkout'),
-        uid: 65_534,
-        gid: 65_534,
-        // Without this the inner run would report to the outer runner in its own language.
-        env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent', TESTS_REQUIRE_SANDBOX: '1' },
-      },
-    )
+    const child = spawn(node, ['--test', '--test-reporter=tap', ...FILES.map((name) => `test/${name}.test.ts`)], {
+      cwd: join(root, 'checkout'),
+      uid: 65_534,
+      gid: 65_534,
+      // Without this the inner run would report to the outer runner in its own language.
+      env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent', TESTS_REQUIRE_SANDBOX: '1' },
+    })
     let said = ''
     child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
     child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))

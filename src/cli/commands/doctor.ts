@@ -2,7 +2,7 @@ import { resolveModel } from '../../agents/index.ts'
 import { loadConfig, type LoadedConfig } from '../../config/index.ts'
 import { DEFAULT_PROJECT, type Diagnostic, hasErrors, isNexusError, type Severity } from '../../kernel/index.ts'
 import { budgetDiagnostics, sandboxOptions, stateFile, storeChoice } from '../../local/index.ts'
-import { checkSandbox, checkWorkspace, createSandbox } from '../../sandbox/index.ts'
+import { checkSandbox, checkWorkspace, createSandbox, workspaceModeOf } from '../../sandbox/index.ts'
 import { openStore, storeStatus } from '../../store/index.ts'
 import { diagnoseInvalid } from '../../diagnose/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
@@ -109,8 +109,10 @@ async function checkDirectory(loaded: LoadedConfig, { terminal }: Invocation): P
   const { directory } = loaded.workspace
   const found = terminal.shortPath(directory)
   try {
-    await checkWorkspace(directory, sandboxOptions(loaded))
-    return { subject: 'directory', found: `${found}: commands may run here`, diagnostics: [] }
+    const options = sandboxOptions(loaded)
+    await checkWorkspace(directory, options)
+    const mode = NOTES.workspaceMode[workspaceModeOf(options)]
+    return { subject: 'directory', found: `${found}: commands may run here, ${mode}`, diagnostics: [] }
   } catch (error) {
     const { message } = toDiagnostic(error, { path: directory, severity: 'error' })
     const diagnostic = { ...MESSAGES.noCommandsHere(message), path: directory }

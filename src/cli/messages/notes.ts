@@ -55,6 +55,12 @@ export const NOTES = {
   changedMeanwhile: () => 'The configuration changed while the question was open.',
   trustQuestion: () => 'Trust this workspace from now on?',
   trustForOnce: (directory: string) => `--trust applies the settings of ${directory}.`,
+  /** Completes "commands may run here, …". */
+  workspaceMode: {
+    mirror: 'in a copy of it',
+    direct: 'directly in it',
+    unconfined: 'with your own rights',
+  },
   trustRemoved: (directory: string) => `Untrusted from now on: ${directory}`,
   trustWasNot: (directory: string) => `${directory} was not trusted.`,
   trustRefused: (directory: string) => `Still untrusted: ${directory}`,
