@@ -47,9 +47,7 @@ export class Push {
     const changed = [...after.entries].filter(([path, entry]) => !isSame(pairs.get(path)?.mirror, entry))
     const bytes = changed.reduce((sum, [, entry]) => sum + entry.size, 0)
     if (changed.length > limits.maxFiles || bytes > limits.maxBytes) {
-      for (const [path] of changed) await this.#forget(path)
-      // Else the next command's changes would contain the removals of this one.
-      for (const path of [...pairs.keys()]) if (!after.entries.has(path)) pairs.delete(path)
+      await this.#forgetAll(changed)
       return [NOT_KEPT.tooMuch({ files: changed.length, bytes }, limits)]
     }
     for (const [path, pair] of [...pairs].reverse()) {
@@ -165,6 +163,13 @@ export class Push {
     } catch (error) {
       await this.#refuse(path, NOT_KEPT.failed(path, errorCode(error) ?? errorMessage(error)))
     }
+  }
+
+  /** Removals too: the changes of the next command would contain them. */
+  async #forgetAll(changed: readonly (readonly [path: string, entry: Entry])[]): Promise<void> {
+    const { after, pairs } = this.#options
+    for (const [path] of changed) await this.#forget(path)
+    for (const path of [...pairs.keys()]) if (!after.entries.has(path)) pairs.delete(path)
   }
 
   async #refuse(path: string, note: string): Promise<void> {
