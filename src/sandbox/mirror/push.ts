@@ -45,10 +45,14 @@ export class Push {
     for (const path of after.others) await this.#refuse(path, NOT_KEPT.special(path))
     for (const path of after.deep) await this.#refuse(path, NOT_KEPT.tooDeep(path))
     const changed = [...after.entries].filter(([path, entry]) => !isSame(pairs.get(path)?.mirror, entry))
-    const bytes = changed.reduce((sum, [, entry]) => sum + entry.size, 0)
-    if (changed.length > limits.maxFiles || bytes > limits.maxBytes) {
+    // Of all that would be there, not of what changed: else one command could leave too much for every later one.
+    const files = after.entries.size
+    const bytes = [...after.entries.values()].reduce((sum, entry) => sum + entry.size, 0)
+    if (changed.length > 0 && (files > limits.maxFiles || bytes > limits.maxBytes)) {
       for (const [path] of changed) await this.#forget(path)
-      return [NOT_KEPT.tooMuch({ files: changed.length, bytes }, limits)]
+      // What the command removed is brought again: the next way back must not take it for a removal.
+      for (const path of pairs.keys()) if (!after.entries.has(path)) pairs.delete(path)
+      return [NOT_KEPT.tooMuch({ files, bytes }, limits)]
     }
     for (const [path, pair] of [...pairs].reverse()) {
       const now = after.entries.get(path)
