@@ -139,12 +139,11 @@ test('a refused or undeclared name is not given and said, the rest is; what the 
   const outcome = await run({ skill_name: 'tool' }, { origin: 'library' })
   const expected = Object.fromEntries([
     ['TOOL_HOST', 'v-TOOL_HOST'],
-    ['__proto__', 'v-__proto__'],
     ['TOOL_KEY', KEY],
   ])
   assert.deepEqual(Object.entries(lastEnv()), Object.entries(expected))
   const notes = JSON.stringify(dataOf(outcome)['notes'])
-  for (const name of ['NODE_OPTIONS', 'LD_PRELOAD', 'STRAY']) assert.ok(notes.includes(name), name)
+  for (const name of ['NODE_OPTIONS', 'LD_PRELOAD', 'STRAY', '__proto__']) assert.ok(notes.includes(name), name)
   assert.doesNotMatch(notes, /v-/)
 })
 

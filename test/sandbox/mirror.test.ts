@@ -203,37 +203,6 @@ test('changes beyond the limits are not taken back, all or nothing', async (cont
   assert.deepEqual(picture(host), {})
 })
 
-test('changes that would make the workspace too large for the next command are not taken back', async (context) => {
-  const { host, inside, mirror } = openMirror(context, { maxBytes: 100, maxFiles: 3 })
-  writeFileSync(join(host, 'own'), 'x'.repeat(40))
-  await mirror.pull()
-  writeFileSync(join(inside, 'big'), 'x'.repeat(100))
-  assert.match((await mirror.push()).join(), /kept no change.*2 files with 140 bytes/)
-  await mirror.pull()
-  for (const name of ['1', '2', '3']) writeFileSync(join(inside, name), '')
-  assert.match((await mirror.push()).join(), /kept no change.*4 files with 40 bytes/)
-  await mirror.pull()
-  assert.deepEqual(picture(inside), picture(host))
-  writeFileSync(join(inside, 'small'), 'x'.repeat(60))
-  assert.deepEqual(await mirror.push(), [])
-  await mirror.pull()
-})
-
-test('a removal of a command whose changes are too much is not taken over later either', async (context) => {
-  const { host, inside, mirror } = openMirror(context, { maxBytes: 100 })
-  writeFileSync(join(host, 'own'), 'mine')
-  mkdirSync(join(host, 'kind'))
-  await mirror.pull()
-  rmSync(join(inside, 'own'))
-  rmSync(join(inside, 'kind'), { recursive: true })
-  writeFileSync(join(inside, 'kind'), 'x'.repeat(200))
-  assert.match((await mirror.push()).join(), /kept no change/)
-  await mirror.pull()
-  assert.deepEqual(picture(inside), picture(host))
-  assert.deepEqual(await mirror.push(), [])
-  assert.equal(readFileSync(join(host, 'own'), 'utf8'), 'mine')
-})
-
 test('hard links inside the mirror come over as files of their own', async (context) => {
   const { host, inside, mirror } = openMirror(context)
   writeFileSync(join(host, 'a'), 'x')

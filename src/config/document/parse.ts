@@ -1,11 +1,11 @@
-import { readYamlFast } from '../../format/index.ts'
 import type { Parsed } from './parse-yaml.ts'
 
 /** A key that the library reports, and an escape that may write it or half a character. */
 const REFUSED = /__proto__|\\u/
 
-/** Reads the YAML of a nexus.yaml. Never throws. The library for YAML is loaded only for what the fast reader declines. */
+/** Reads the YAML of a nexus.yaml. Never throws. Readers are loaded when used; the library for YAML only for what the fast one declines. */
 export async function parseSettings(text: string, path: string): Promise<Parsed> {
+  const { readYamlFast } = await import('../../format/index.ts')
   const value = REFUSED.test(text) ? undefined : readYamlFast(text)
   return value ? { value, diagnostics: [] } : (await import('./parse-yaml.ts')).parseYaml(text, path)
 }

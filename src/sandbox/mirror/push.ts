@@ -41,19 +41,12 @@ export class Push {
   }
 
   async carry(): Promise<string[]> {
-    const { after, pairs, limits, mirror } = this.#options
+    const { after, pairs, mirror } = this.#options
     for (const path of after.others) await this.#refuse(path, NOT_KEPT.special(path))
     for (const path of after.deep) await this.#refuse(path, NOT_KEPT.tooDeep(path))
     const changed = [...after.entries].filter(([path, entry]) => !isSame(pairs.get(path)?.mirror, entry))
-    // Of all that would be there, not of what changed: else one command could leave too much for every later one.
-    const files = after.entries.size
-    const bytes = [...after.entries.values()].reduce((sum, entry) => sum + entry.size, 0)
-    if (changed.length > 0 && (files > limits.maxFiles || bytes > limits.maxBytes)) {
-      for (const [path] of changed) await this.#forget(path)
-      // What the command removed is brought again: the next way back must not take it for a removal.
-      for (const path of pairs.keys()) if (!after.entries.has(path)) pairs.delete(path)
-      return [NOT_KEPT.tooMuch({ files, bytes }, limits)]
-    }
+    const tooMuch = await this.#dropTooMuch(changed.map(([path]) => path))
+    if (tooMuch !== undefined) return [tooMuch]
     for (const [path, pair] of [...pairs].reverse()) {
       const now = after.entries.get(path)
       if (now === undefined || now.kind !== pair.mirror.kind) await this.#takeRemoval(path, pair)
@@ -62,6 +55,18 @@ export class Push {
       if (mirror.entry(path)) await this.#guard(path, () => this.#takeChange(path, entry))
     }
     return this.#notes
+  }
+
+  /** Keeps nothing when more would be there than can be copied for the next command: else one command could leave too much for every later one. */
+  async #dropTooMuch(changed: readonly string[]): Promise<string | undefined> {
+    const { after, pairs, limits } = this.#options
+    const files = after.entries.size
+    const bytes = [...after.entries.values()].reduce((sum, entry) => sum + entry.size, 0)
+    if (changed.length === 0 || (files <= limits.maxFiles && bytes <= limits.maxBytes)) return undefined
+    for (const path of changed) await this.#forget(path)
+    // What the command removed is brought again: the next way back must not take it for a removal.
+    for (const path of pairs.keys()) if (!after.entries.has(path)) pairs.delete(path)
+    return NOT_KEPT.tooMuch({ files, bytes }, limits)
   }
 
   async #takeRemoval(path: string, pair: Pair): Promise<void> {
