@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, lstatSync } from 'node:fs'
 import { posix } from 'node:path'
 import { isClosed, Tree } from '../../files/index.ts'
-import { listProtected, MAX_PATH } from './look.ts'
+import { listProtected, MAX_PATH } from './find-protected.ts'
 import { isGitMark, type ProtectedPlaces, Protection } from './protected.ts'
 
 /** Entries that are looked at afterwards: more than a command can make in the time it has, and still an end. */

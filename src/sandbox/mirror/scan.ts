@@ -1,7 +1,7 @@
 /** scan: lists a tree in slices, so that a large workspace does not hold up the event loop. */
 import { createPace, type Entry, entryIn, type Met, type Pace, partState, type Tree } from '../../files/index.ts'
 import type { NexusError } from '../../kernel/index.ts'
-import { MAX_PATH } from '../guard/look.ts'
+import { MAX_PATH } from '../guard/find-protected.ts'
 import { REQUESTS, sandboxError } from '../messages.ts'
 
 const OWNER_ALL = 0o700

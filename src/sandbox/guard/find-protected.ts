@@ -1,4 +1,4 @@
-/** look: finds protected places in a workspace, in slices, so that a large one does not hold up the event loop. */
+/** Finds protected places in a workspace, in slices, so that a large one does not hold up the event loop. */
 import { posix } from 'node:path'
 import { below, type FileError, isClosed, type Met, type Named, paceOf, type Tree } from '../../files/index.ts'
 import { type Exists, isGitMark, isRepository, type Protection } from './protected.ts'
@@ -9,33 +9,33 @@ import { type Exists, isGitMark, isRepository, type Protection } from './protect
  */
 export const MAX_PATH = 4_096
 
-/** What a look for protected places found. */
+/** What a search for protected places found. */
 export interface ProtectedFound {
   /** Outermost protected places. */
   readonly found: string[]
-  /** Directories that could not be looked into. */
+  /** Directories that could not be read. */
   readonly closed: string[]
   /** Entries with a longer path than is searched. */
   readonly deep: string[]
   /** Directories that git would use as a repository although they are not called `.git`. */
   readonly repositories: string[]
-  /** False when there was more to look at than allowed. */
+  /** False when there was more to inspect than allowed. */
   readonly isComplete: boolean
 }
 
-/** How to look. */
+/** How to search. */
 export interface InspectOptions {
   readonly protection: Protection
-  /** Directories that were repositories before; what makes others one is found. Absent in the first look. */
+  /** Directories that were repositories before; what makes others one is found. Absent in the first search. */
   readonly repositories?: readonly string[]
-  /** Entries that are looked at below the fixed places. */
+  /** Entries that are inspected below the fixed places. */
   readonly maxEntries: number
   readonly signal?: AbortSignal | undefined
-  /** Told of each place as soon as it is found; the search waits for it. */
+  /** Called with each place as soon as it is found; the search waits for it. */
   readonly onFound?: (path: string) => Promise<void>
 }
 
-/** Looks for protected places: first for those of the top by name, which nothing can hide, then at every entry. */
+/** Searches for protected places: first for those of the top by name, which nothing can hide, then at every entry. */
 export function listProtected(tree: Tree, options: InspectOptions): Promise<ProtectedFound> {
   return new Search(tree, options).all()
 }
