@@ -14,7 +14,7 @@ import type { StoredMessage } from '../store/index.ts'
 import type { StepUsage } from './events.ts'
 import { startTimer } from './limits.ts'
 import { MAX_RETRY_PAUSE_MS, type ModelFailure, stepTimedOut, toModelFailure } from './model-failure.ts'
-import { createSpoken, type Spoken, withoutCutSecret } from './spoken.ts'
+import { createAnswerText, type AnswerText, withoutCutSecret } from './answer-text.ts'
 import type { TurnContext } from './turn-context.ts'
 
 /** A call as the model asked for it, before anybody looked at it. */
@@ -79,11 +79,11 @@ async function askOnce(request: StepRequest): Promise<StepAnswer> {
   const { agent, model, limits, clock, signal } = request
   if (signal.aborted) return { type: 'aborted', text: '' }
   const timer = startTimer(clock, limits.stepTimeoutMs)
-  const heard: Heard = { spoken: createSpoken(request), calls: [], end: undefined }
+  const heard: Heard = { answer: createAnswerText(request), calls: [], end: undefined }
   const broken = (error: unknown): StepAnswer => {
-    const { spoken } = heard
-    spoken.end(true)
-    const { text, hasBegun } = spoken
+    const { answer } = heard
+    answer.end(true)
+    const { text, hasBegun } = answer
     if (signal.aborted) return { type: 'aborted', text }
     if (timer.signal.aborted) return { type: 'failed', failure: stepTimedOut({ model }, limits.stepTimeoutMs), text }
     return { type: 'failed', failure: toModelFailure(error, { model, clock, isStarted: hasBegun }), text }
@@ -91,15 +91,15 @@ async function askOnce(request: StepRequest): Promise<StepAnswer> {
   try {
     const { result, warnings } = await startStream(request, AbortSignal.any([signal, timer.signal]))
     await listen(result.stream, heard)
-    const { end, spoken, calls } = heard
+    const { end, answer, calls } = heard
     if (signal.aborted || timer.signal.aborted || !end || isCut(end)) return broken(new TypeError('terminated'))
     const isCutShort = end.finishReason === 'length' || end.finishReason === 'content-filter'
-    spoken.end(isCutShort)
+    answer.end(isCutShort)
     for (const warning of warnings) request.emit({ type: 'notice', code: 'model-warning', text: warning })
     const message = (await result.responseMessages).find(({ role }) => role === 'assistant')
     const stored = toStored(message)
     const unique = withUniqueIds({ message: stored && isCutShort ? withoutCutSecret(stored, agent) : stored, calls })
-    return { type: 'answer', text: spoken.text, ...unique, usage: toUsage(end.usage), finishReason: end.finishReason }
+    return { type: 'answer', text: answer.text, ...unique, usage: toUsage(end.usage), finishReason: end.finishReason }
   } catch (error) {
     return broken(error)
   } finally {
@@ -111,7 +111,7 @@ type StepEnd = Extract<TextStreamPart<ToolSet>, { type: 'finish-step' }>
 
 /** What has come of an answer so far. */
 interface Heard {
-  readonly spoken: Spoken
+  readonly answer: AnswerText
   readonly calls: RequestedCall[]
   end: StepEnd | undefined
 }
@@ -119,7 +119,7 @@ interface Heard {
 async function listen(stream: AsyncIterable<TextStreamPart<ToolSet>>, heard: Heard): Promise<void> {
   for await (const part of stream) {
     if (part.type === 'error') throw part.error
-    if (part.type === 'text-delta') heard.spoken.add(part.text)
+    if (part.type === 'text-delta') heard.answer.add(part.text)
     if (part.type === 'tool-call') heard.calls.push(toRequestedCall(part))
     if (part.type === 'finish-step') heard.end = part
   }

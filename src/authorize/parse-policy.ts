@@ -164,7 +164,7 @@ function checkEntries(rules: PolicyRules, known: Known, locate: PolicyInput['loc
   return findings
 }
 
-interface Place {
+interface EntryContext {
   readonly keys: readonly (string | number)[]
   readonly where: () => string
   readonly list: 'allow' | 'ask' | 'deny' | 'group'
@@ -172,7 +172,7 @@ interface Place {
   readonly groups: Groups
 }
 
-function checkEntry(entry: string, place: Place): Finding[] {
+function checkEntry(entry: string, place: EntryContext): Finding[] {
   const name = toPolicyName(entry)
   if (isGroup(name)) return checkGroup(entry, name, place)
   const { known } = place
@@ -184,7 +184,7 @@ function checkEntry(entry: string, place: Place): Finding[] {
 }
 
 /** A group without tools is good for one thing: skills that ask for it are held from who denies it. See `toolGroupRule`. */
-function checkGroup(entry: string, name: string, place: Place): Finding[] {
+function checkGroup(entry: string, name: string, place: EntryContext): Finding[] {
   const members = membersOf(name, place.groups)
   if (members !== undefined && (members.length > 0 || place.list !== 'deny')) return []
   const others = [...place.groups.keys()].filter((group) => group !== name).map((group) => group.slice(PREFIX.length))
@@ -195,7 +195,7 @@ function checkGroup(entry: string, name: string, place: Place): Finding[] {
 }
 
 /** While other tools may exist, only what looks like a shipped name is a slip. */
-function guessFor(name: string, { known, groups }: Place): string | undefined {
+function guessFor(name: string, { known, groups }: EntryContext): string | undefined {
   if (!known.complete) return nearest(name, known.names)
   return groups.has(PREFIX + name) ? PREFIX + name : nearest(name, meantBy(name, known))
 }
@@ -226,7 +226,7 @@ function namesCapability(name: string, tool: Pick<Tool, 'name' | 'options'>): bo
   )
 }
 
-function unknown(entry: string, { keys, where, known }: Place, guess: string | undefined): Finding {
+function unknown(entry: string, { keys, where, known }: EntryContext, guess: string | undefined): Finding {
   const declared = entry.includes('.') ? known.tools.flatMap(({ options }) => options?.capabilities ?? []) : []
   return {
     keys,
@@ -236,7 +236,7 @@ function unknown(entry: string, { keys, where, known }: Place, guess: string | u
   }
 }
 
-function notDeniable(entry: string, { keys, where, list }: Place): Finding {
+function notDeniable(entry: string, { keys, where, list }: EntryContext): Finding {
   return {
     keys,
     code: 'policy-capability',

@@ -222,7 +222,7 @@ export const TRUST = {
   untrusted: ({ setting }: Facts<'setting'>, isUserOnly: boolean) =>
     row(
       'config-untrusted',
-      `${setting} is not applied. Until you run nexus trust, ${STRICTER}`,
+      `${setting} is not applied. Until you trust this workspace, ${STRICTER}`,
       isUserOnly ? OWN_FILE : commandFix('Read the file. Then run:', 'trust'),
     ),
   userOnly: ({ setting }: Facts<'setting'>) => {
@@ -259,7 +259,7 @@ export const TRUST = {
     row(
       'trust-damaged',
       'Nexus trusts no workspace. The list of trusted ones is damaged.',
-      'Run nexus trust again in each workspace. Nexus keeps the damaged file beside the new one.',
+      commandFix('Nexus keeps the damaged file beside the new one. In each workspace, run:', 'trust'),
     ),
   unreadable: ({ path, code }: Facts<'path' | 'code'>) =>
     row(

@@ -98,7 +98,7 @@ function notFound(name: string, { catalog, roots = [], paths = WHOLE_PATHS }: Fa
   if (isBlocked) return answer(`${alike}${blocked()}`)
   if (!NEW_NAME.test(name)) return answer(`${alike}${list()}`, LIST)
   const file = roots[0] && `${roots[0].path}/${name}/${SKILL_FILE}`
-  return answer(`${alike}${create(file)}`, ['skills', 'init', name])
+  return answer(`${alike}${create(file && paths.shown(file))}`, ['skills', 'init', name])
 }
 
 const LIST = ['skills', 'list', '--all']

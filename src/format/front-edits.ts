@@ -1,5 +1,5 @@
 import type { Edit } from '../kernel/index.ts'
-import type { Place } from './front.ts'
+import type { Position } from './front.ts'
 
 /** The text between the markers; `firstLine` is the line of the file on which it begins. */
 export interface FrontText {
@@ -10,7 +10,7 @@ export interface FrontText {
 /** Another name for the key at a place; undefined when it is not written there as it is read. */
 export function renameKey(
   { text, firstLine }: FrontText,
-  { line, column }: Place,
+  { line, column }: Position,
   names: [string, string],
 ): Edit | undefined {
   const [from, to] = names

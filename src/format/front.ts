@@ -17,13 +17,13 @@ export interface Written {
 export type KeyPath = readonly (string | number)[]
 
 /** Line and column, from 1. */
-export interface Place {
+export interface Position {
   readonly line: number
   readonly column: number
 }
 
 /** A place with the key that it is about, such as `metadata.nexus.os`. */
-export interface KeyPlace extends Place {
+export interface KeyPlace extends Position {
   readonly subject: string
 }
 

@@ -1,6 +1,6 @@
 import { isMap, isScalar, type Pair, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
 import type { Edit, JsonObject, JsonValue } from '../kernel/index.ts'
-import type { Frontmatter, KeyPath, KeyPlace, Place, Written } from './front.ts'
+import type { Frontmatter, KeyPath, KeyPlace, Position, Written } from './front.ts'
 import { fillInKey, type FrontText, renameKey } from './front-edits.ts'
 import type { Report } from './report.ts'
 import { placeOf } from './text.ts'
@@ -66,7 +66,7 @@ class FastFrontmatter implements Frontmatter {
     return { text, isNull: value === null, isText: typeof value === 'string' }
   }
 
-  private fullPlace(key: string, below: KeyPath): Place {
+  private fullPlace(key: string, below: KeyPath): Position {
     const { text, firstLine } = this.front
     const { root } = readYaml(text)
     const source = { text, firstLine, at: placesFrom(text, firstLine) }
@@ -91,7 +91,7 @@ function below({ start, end, text }: Edit, lines: number): Edit {
   return { start: { ...start, line: start.line + lines }, end: { ...end, line: end.line + lines }, text }
 }
 
-function placesFrom(text: string, firstLine: number): (offset: number) => Place {
+function placesFrom(text: string, firstLine: number): (offset: number) => Position {
   return (offset) => {
     const { line, column } = placeOf(text, offset)
     return { line: line + firstLine - 1, column }
@@ -133,7 +133,7 @@ function readLineByLine(start: Lenient, given: string): Lenient {
 
 interface Source {
   readonly text: string
-  readonly at: (offset: number) => Place
+  readonly at: (offset: number) => Position
   readonly firstLine: number
 }
 

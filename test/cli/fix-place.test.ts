@@ -244,7 +244,7 @@ asked('$pfd', /Did you mean 'pdf'/)
 asked('local/pdf', /Source 'local' has no skill named 'pdf'.*nexus skills why workspace\/pdf$/)
 asked('claude/pdf', /There is no source 'claude'.*workspace\/pdf$/)
 asked('../../etc/passwd', /nexus skills list --all$/)
-asked('new-skill', /Put it at .*workspace\/skills\/new-skill\/SKILL\.md, or create it: nexus skills init new-skill$/)
+asked('new-skill', /Put it at \.\/skills\/new-skill\/SKILL\.md, or create it: nexus skills init new-skill$/)
 
 test('a skill is known by name, mention, address, directory and path, also a relative one', async (t) => {
   const desk = new Desk(t)

@@ -56,6 +56,7 @@ describe('the list of trusted workspaces', () => {
       await chmod(file, 0o600)
       const loaded = await place.load()
       assert.deepEqual(findings(loaded), ['trust-damaged'])
+      assert.deepEqual(loaded.diagnostics[0]?.proposal?.args, ['trust'])
       assert.equal(loaded.workspace.trusted, false)
       await trustWorkspace({ nexusHome, directory })
       assert.equal(await isTrusted(nexusHome, directory), true)

@@ -44,12 +44,12 @@ export function frameLines(text: string, secrets: readonly string[]): SourceLine
 }
 
 /** A part of the file: the schema that applies to it, and its path. */
-interface Place {
+interface SchemaNode {
   readonly schema: Schema | undefined
   readonly at: Path
 }
 
-function markNode(node: unknown, { schema, at }: Place, marks: Uint8Array): void {
+function markNode(node: unknown, { schema, at }: SchemaNode, marks: Uint8Array): void {
   const known = holdsOf(schema) === 'secret' ? undefined : schema
   if (isScalar(node)) markRange(node, shownValue(node.value as string, known) === node.value, marks)
   else if (isSeq(node)) {
@@ -59,7 +59,7 @@ function markNode(node: unknown, { schema, at }: Place, marks: Uint8Array): void
   } else if (isMap(node)) markMembers(node, { schema: known, at }, marks)
 }
 
-function markMembers({ items }: YAMLMap, { schema, at }: Place, marks: Uint8Array): void {
+function markMembers({ items }: YAMLMap, { schema, at }: SchemaNode, marks: Uint8Array): void {
   const plain = Object.fromEntries(items.map((pair) => [keyText(pair), (pair.value as Scalar | null)?.value]))
   const form = schema && schemaFor(schema, plain)
   for (const pair of items) {

@@ -26,7 +26,7 @@ export interface Resolved extends Part {
   readonly unset: readonly Unset[]
 }
 
-interface Place {
+interface ReferenceContext {
   /** The file. */
   readonly path: string
   /** What relative paths start from. */
@@ -45,7 +45,7 @@ const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g
  * Replaces `${NAME}` and references to secrets, and makes paths absolute. What needs a variable that is not set is left
  * out with a warning, at most the entry or source around it. `$${` stands for `${`. Reads files that hold secrets.
  */
-export function resolveReferences(checked: ConfigDocument, place: Place): Resolved {
+export function resolveReferences(checked: ConfigDocument, place: ReferenceContext): Resolved {
   const found: Found = { findings: [], secrets: new Set(), unset: [], remove: [] }
   const root = copyValue(checked as JsonObject) as JsonObject
   const written = (partAt(root, ['secrets', 'providers']) ?? {}) as JsonValue
@@ -63,7 +63,7 @@ interface Found {
   readonly remove: Path[]
 }
 
-interface Visit extends Place {
+interface Visit extends ReferenceContext {
   readonly root: JsonObject
   readonly found: Found
 }

@@ -1,6 +1,6 @@
 import { isMap, isSeq, type ParsedNode } from 'yaml'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import type { KeyPath, Place } from '../front.ts'
+import type { KeyPath, Position } from '../front.ts'
 import { type FastForm, type KeyPlaces, readYamlFast } from './fast.ts'
 import { keyText } from './values.ts'
 
@@ -26,15 +26,15 @@ export function offsetOf(root: ParsedNode | null | undefined, path: KeyPath): nu
 }
 
 /** Finds places in a text that the fast reader reads; undefined where it passes through brackets, of which it keeps no places. */
-export function fastPlaces(text: string, form: FastForm): (path: KeyPath) => Place | undefined {
+export function fastPlaces(text: string, form: FastForm): (path: KeyPath) => Position | undefined {
   const places: KeyPlaces = new Map()
   const root = readYamlFast(text, form, places)
   return (path) => (root === undefined ? undefined : placeIn(root, places, path))
 }
 
-function placeIn(root: JsonObject, places: KeyPlaces, path: KeyPath): Place | undefined {
+function placeIn(root: JsonObject, places: KeyPlaces, path: KeyPath): Position | undefined {
   let node: JsonValue = root
-  let place: Place | undefined
+  let place: Position | undefined
   for (const step of path) {
     if (typeof node !== 'object' || node === null) return place
     const value: JsonValue | undefined = (node as Readonly<Record<string | number, JsonValue>>)[step]

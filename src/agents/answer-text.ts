@@ -2,42 +2,42 @@ import { isJsonObject } from '../kernel/index.ts'
 import type { StoredMessage } from '../store/index.ts'
 import type { TurnContext } from './turn-context.ts'
 
-/** The words of one answer as they come, told to the listener without secrets. */
-export interface Spoken {
-  /** What was told. */
+/** The words of one answer as they come, sent to the listener without secrets. */
+export interface AnswerText {
+  /** What was sent. */
   readonly text: string
-  /** Whether anything came, be it held back. */
+  /** Whether anything came, even if it is not sent yet. */
   readonly hasBegun: boolean
   add(text: string): void
-  /** Tells what was held back as the possible beginning of a secret, blanked when the answer was cut there. */
+  /** Sends what was kept back as the possible beginning of a secret, redacted when the answer was cut there. */
   end(isCut: boolean): void
 }
 
-export function createSpoken({ agent, emit }: Pick<TurnContext, 'agent' | 'emit'>): Spoken {
+export function createAnswerText({ agent, emit }: Pick<TurnContext, 'agent' | 'emit'>): AnswerText {
   const stream = agent.redactStream()
-  let told = ''
+  let sent = ''
   let hasBegun = false
-  const tell = (text: string): void => {
+  const send = (text: string): void => {
     if (text === '') return
-    told += text
+    sent += text
     emit({ type: 'text-delta', text })
   }
   return {
     get text() {
-      return told
+      return sent
     },
     get hasBegun() {
       return hasBegun
     },
     add(text) {
       hasBegun ||= text !== ''
-      tell(stream.push(text))
+      send(stream.push(text))
     },
-    end: (isCut) => tell(stream.end(isCut)),
+    end: (isCut) => send(stream.end(isCut)),
   }
 }
 
-/** A message that ends where the answer was cut, without the beginning of a secret there. What is whole is blanked when it is stored. */
+/** A message that ends where the answer was cut, without the beginning of a secret there. Whole secrets are redacted when it is stored. */
 export function withoutCutSecret(message: StoredMessage, agent: TurnContext['agent']): StoredMessage {
   if (!Array.isArray(message.content)) return message
   const last = message.content.at(-1)
