@@ -8,7 +8,7 @@ export { type Kind, kindOfEntry, listNames, type ListOptions, type Named } from 
 export { below, bytesOf, nameOf, pathParts } from './names.ts'
 export { kindOf, openUnseen, type OpenedFile, readInto } from './open.ts'
 export { isOwnerGone, ownerToken } from './owner.ts'
-export { createPace, type Pace, paceOf, yieldToEventLoop } from './pace.ts'
+export { createPace, forEachPaced, type Pace, paceOf, yieldToEventLoop } from './pace.ts'
 export { readAll, readSmall, type SmallFile } from './read.ts'
 export { removeBelow, type Removed, type RemoveOptions } from './remove.ts'
 export { openRoot, type RootOptions } from './root.ts'

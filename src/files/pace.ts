@@ -24,6 +24,20 @@ export function yieldToEventLoop(): Promise<void> {
   })
 }
 
+/** Takes a step for each item, in slices. */
+export async function forEachPaced<T>(
+  items: Iterable<T>,
+  pace: Pace,
+  step: (item: T) => Promise<void> | void,
+): Promise<void> {
+  for (const item of items) {
+    const done = step(item)
+    if (done) await done
+    const pause = pace()
+    if (pause) await pause
+  }
+}
+
 /** A pace that ends with the signal, whose reason it throws. */
 export function paceOf(signal: AbortSignal | undefined): Pace {
   return createPace(signal && (() => signal.throwIfAborted()))

@@ -203,17 +203,6 @@ test('changes beyond the limits are not taken back, all or nothing', async (cont
   assert.deepEqual(picture(host), {})
 })
 
-test('what a command removed beyond the limits is there for the next one, and stays in the workspace', async (context) => {
-  const { host, inside, mirror } = openMirror(context, { maxBytes: 100 })
-  writeFileSync(join(host, 'own'), 'mine')
-  await mirror.pull()
-  rmSync(join(inside, 'own'))
-  writeFileSync(join(inside, 'big'), 'x'.repeat(200))
-  assert.match((await mirror.push()).join(), /kept no change/)
-  await mirror.pull()
-  assert.deepEqual([picture(inside), await mirror.push(), picture(host)], [{ own: 'mine' }, [], { own: 'mine' }])
-})
-
 test('hard links inside the mirror come over as files of their own', async (context) => {
   const { host, inside, mirror } = openMirror(context)
   writeFileSync(join(host, 'a'), 'x')

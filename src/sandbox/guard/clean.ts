@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, lstatSync } from 'node:fs'
 import { posix } from 'node:path'
 import { isClosed, Tree } from '../../files/index.ts'
-import { listProtected } from './find-protected.ts'
+import { listProtected, MAX_PATH } from './find-protected.ts'
 import { isGitMark, type ProtectedPlaces, Protection } from './protected.ts'
 
 /** Entries that are looked at afterwards: more than a command can make in the time it has, and still an end. */
@@ -13,6 +13,7 @@ const MAX_ROUNDS = 64
 
 /** What is removed by then is gone; the rest has lost its name, which is what counts. */
 const MAX_REMOVAL_MS = 60_000
+const MAX_NAME_BYTES = 255
 
 /** What was true of a workspace before the command, and is put right after it. */
 export interface Guarded {
@@ -85,20 +86,24 @@ function openWorkspace({ workspace, mode }: Guarded, notes: string[]): void {
 /** Renames it first, so that what cannot be removed is harmless under its new name. */
 async function takeAway(tree: Tree, path: string, { keepsAside = false }: CleanOptions): Promise<string> {
   let aside: string
+  const shown = path.length > MAX_PATH ? `${path.slice(0, 100)}…, a path longer than programs can open` : path
   try {
     aside = moveAside(tree, path)
   } catch (error) {
     return notPutRight(path, error)
   }
   if (keepsAside)
-    return `${path}: moved to ${aside}. Commands may not create it, and it appeared under a command that was cut off. If it is yours, type: mv ${aside} ${path}`
+    return `${shown}: moved to ${aside}. Commands may not create it, and it appeared under a command that was cut off. If it is yours, type: mv ${aside} ${path}`
   const { isGone } = await tree.removeAll(aside, { maxMs: MAX_REMOVAL_MS })
-  if (isGone) return `${path}: removed. Commands may not create it. Create it outside the sandbox.`
-  return `${path}: moved to ${aside}, because removing it failed. Commands may not create it. Remove it outside the sandbox.`
+  if (isGone) return `${shown}: removed. Commands may not create it. Create it outside the sandbox.`
+  return `${shown}: moved to ${aside}, because removing it failed. Commands may not create it. Remove it outside the sandbox.`
 }
 
 function moveAside(tree: Tree, path: string): string {
-  const aside = `${path}.nexus-removed-${randomBytes(4).toString('hex')}`
+  const end = `.nexus-removed-${randomBytes(4).toString('hex')}`
+  // A command chose the name: with the end it may be longer than a name may be.
+  const isLong = Buffer.byteLength(posix.basename(path)) + end.length > MAX_NAME_BYTES
+  const aside = isLong ? posix.join(posix.dirname(path), end) : `${path}${end}`
   try {
     tree.rename(path, posix.basename(aside))
   } catch (error) {

@@ -4,8 +4,8 @@ import { below, type FileError, isClosed, type Met, type Named, paceOf, type Tre
 import { type Exists, isGitMark, isRepository, type Protection } from './protected.ts'
 
 /**
- * Longest path that is searched and mirrored, in characters. No program opens a longer one (PATH_MAX), so nothing acts on what is there by
- * itself. When a command moves it further up, the search after that command finds it.
+ * Longest path that is searched and mirrored, in characters. No program opens a longer one (PATH_MAX), but who changes directory step by
+ * step comes there. So what a command makes there is taken away whole.
  */
 export const MAX_PATH = 4_096
 
@@ -15,6 +15,8 @@ export interface ProtectedFound {
   readonly found: string[]
   /** Directories that could not be read. */
   readonly closed: string[]
+  /** Entries with a longer path than is searched. */
+  readonly deep: string[]
   /** Directories that git would use as a repository although they are not called `.git`. */
   readonly repositories: string[]
   /** False when there was more to inspect than allowed. */
@@ -43,6 +45,7 @@ class Search {
   readonly #options: InspectOptions
   readonly #found = new Set<string>()
   readonly #closed = new Set<string>()
+  readonly #deep: string[] = []
   readonly #repositories: string[] = []
   /** The directory that is looked at, and the names in it that were not taken away. */
   #siblings: readonly Named[] | undefined
@@ -68,6 +71,7 @@ class Search {
     return {
       found: [...this.#found],
       closed: [...this.#closed],
+      deep: this.#deep,
       repositories: this.#repositories,
       isComplete: stoppedBy === undefined,
     }
@@ -77,7 +81,8 @@ class Search {
   #visit({ path, name, kind, siblings }: Met): boolean | Promise<false> {
     if (siblings !== this.#siblings) this.#begin(path.slice(0, Math.max(0, path.length - name.length - 1)), siblings)
     if (this.#found.has(path)) return false
-    if (!this.#isProtected(path, kind, this.#isHere)) return path.length <= MAX_PATH
+    if (path.length > MAX_PATH) return this.#addDeep(path)
+    if (!this.#isProtected(path, kind, this.#isHere)) return true
     // Taken away, it no longer makes the directory a repository.
     if (this.#options.repositories) this.#here.delete(name)
     return this.#add(path)
@@ -118,6 +123,12 @@ class Search {
   async #add(path: string): Promise<false> {
     if (this.#found.has(path)) return false
     this.#found.add(path)
+    await this.#options.onFound?.(path)
+    return false
+  }
+
+  async #addDeep(path: string): Promise<false> {
+    this.#deep.push(path)
     await this.#options.onFound?.(path)
     return false
   }

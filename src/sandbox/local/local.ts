@@ -10,11 +10,14 @@ import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from '../san
 import { Connection } from './connection.ts'
 import { insideEnvironment, localFacts, READABLE } from './facts.ts'
 import { type LocalOptions, type LocalSettings, withDefaults } from './options.ts'
-import { describeRecovered, recoverDead } from './recover.ts'
+import { recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
 import { createLive, openState, type ProjectState, revisionsOf } from './state.ts'
 import { findPrograms } from './unavailable.ts'
 import { checkWorkspace, type Entered, enterDirectly, Mirrors, placesIn, shorten } from './workspace.ts'
+
+/** Time to take changes back that also a command has which used all of its own. */
+const LEAST_BACK_MS = 5_000
 
 /** A runner and what belongs to it. */
 interface Running {
@@ -26,7 +29,7 @@ interface Running {
 /** Makes a local sandbox. Nothing is started, copied or made before the first command or skill; what dead ones left is put right. */
 export async function createLocal(options: LocalOptions): Promise<Sandbox> {
   const settings = withDefaults(options)
-  return new LocalSandbox(settings, describeRecovered(await recoverDead(settings)))
+  return new LocalSandbox(settings, await recoverDead(settings))
 }
 
 /** Starts a runner, lets it prove itself with a trial command, and ends it. Throws SANDBOX_UNAVAILABLE. */
@@ -65,7 +68,7 @@ class LocalSandbox implements Sandbox {
     this.#settings = settings
     this.diagnostics = diagnostics
     // Who opens the sandbox only with its first command sees them with its result.
-    this.#notes.push(...diagnostics.map(({ path, message }) => toSafeLine(`${path}: ${message}`)))
+    this.#note(diagnostics)
   }
 
   /** Starts the runner ahead of the first command. */
@@ -116,6 +119,7 @@ class LocalSandbox implements Sandbox {
   ): Promise<CommandResult> {
     const { checked, entered, signal } = options
     const output = new CommandOutput(checked)
+    const begun = performance.now()
     let end: EndMessage
     let notes: string[] = []
     try {
@@ -139,7 +143,7 @@ class LocalSandbox implements Sandbox {
         { signal, onBytes: (stream, bytes) => output.add(stream, bytes) },
       )
     } finally {
-      notes = await entered.leave()
+      notes = await entered.leave(Math.max(LEAST_BACK_MS, checked.timeoutMs - (performance.now() - begun)))
       if (!running.connection.isOpen) await this.#recover(running)
     }
     return {
@@ -182,7 +186,7 @@ class LocalSandbox implements Sandbox {
     const programs = findPrograms(settings)
     const state = this.#openState()
     const stage = ensureStage(state.stages)
-    for (const { notes } of await recoverDead(settings)) this.#notes.push(...shorten(notes))
+    this.#note(await recoverDead(settings))
     const liveDirectory = createLive(state)
     const connection = await Connection.open(stage, state, {
       ...programs,
@@ -191,6 +195,10 @@ class LocalSandbox implements Sandbox {
       limits: settings.limits,
     })
     return { stage, connection, mirrors: new Mirrors({ settings, state, liveDirectory }) }
+  }
+
+  #note(diagnostics: readonly Diagnostic[]): void {
+    this.#notes.push(...diagnostics.map(({ path, message }) => toSafeLine(`${path}: ${message}`)))
   }
 
   #openState(): ProjectState {

@@ -12,7 +12,7 @@ import { NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
 import { contains } from '../request.ts'
 import type { OpenPaths } from '../open-paths.ts'
 import type { Mount, Seen } from '../runner/protocol.ts'
-import { removeTree } from '../runner/temp.ts'
+import { tryRemoveTree } from '../runner/temp.ts'
 import { Mirror } from '../mirror/mirror.ts'
 import type { LocalSettings } from './options.ts'
 import { identityDirectory, type ProjectState } from './state.ts'
@@ -50,8 +50,8 @@ export interface Entered {
   readonly readOnly: readonly string[]
   /** What the runner puts right after the command; absent where the command cannot reach the workspace itself. */
   readonly guard?: Guarded
-  /** Takes the changes back; returns what the caller should know. Call it exactly once. */
-  leave(): Promise<string[]>
+  /** Takes the changes back, in at most `maxMs`; returns what the caller should know. Call it exactly once. */
+  leave(maxMs: number): Promise<string[]>
 }
 
 /** Throws INVALID_ARGUMENT for a directory that cannot be a workspace. */
@@ -94,7 +94,11 @@ export async function enterDirectly(
   const tree = new Tree(workspace)
   try {
     const protection = new Protection(places)
-    const { found, closed, repositories, isComplete } = await listProtected(tree, { protection, maxEntries, signal })
+    const { found, closed, deep, repositories, isComplete } = await listProtected(tree, {
+      protection,
+      maxEntries,
+      signal,
+    })
     if (!isComplete) {
       throw sandboxError(REQUESTS.tooLargeToProtect(maxEntries))
     }
@@ -111,7 +115,7 @@ export async function enterDirectly(
       readOnly: [...found, ...followed].map((path) => join(workspace, path)),
       guard: {
         ...{ workspace, mode: statSync(workspace).mode & 0o777 },
-        ...{ found: [...found, ...followed], closed, repositories, places: all },
+        ...{ found: [...found, ...followed, ...deep], closed, repositories, places: all },
       },
       leave: () => Promise.resolve([]),
     }
@@ -145,7 +149,7 @@ export class Mirrors {
       await pool.alone(() => mirror.pull(signal, paths?.closed))
       opened = paths && viewOf(mirror.directory, paths)
     } catch (error) {
-      await giveUp(mirror)
+      giveUp(mirror)
       pool.giveUp()
       throw error
     }
@@ -153,13 +157,17 @@ export class Mirrors {
       mount: { source: mirror.directory, path: workspace },
       ...(opened && { view: opened.view }),
       readOnly: [],
-      leave: async () => {
+      leave: async (maxMs) => {
         try {
-          const notes = await pool.alone(() => mirror.push())
-          pool.giveBack(mirror)
+          const notes = await pool.alone(() => mirror.push(AbortSignal.timeout(Math.ceil(maxMs))))
+          if (mirror.isUsable) pool.giveBack(mirror)
+          else {
+            giveUp(mirror)
+            pool.giveUp()
+          }
           return [...notes, ...(opened?.missing ?? []).map(NOT_KEPT.missing)]
         } catch (error) {
-          await giveUp(mirror)
+          giveUp(mirror)
           pool.giveUp()
           return [NOT_KEPT.all(toSafeLine(errorMessage(error)))]
         }
@@ -190,9 +198,9 @@ export class Mirrors {
   }
 }
 
-/** What cannot be removed now is removed with the directory of the sandbox, or by the next start. */
-async function giveUp(mirror: Mirror): Promise<void> {
-  await removeTree(mirror.directory).catch(() => undefined)
+/** Nobody waits for it. What cannot be removed now is removed with the directory of the sandbox, or by the next start. */
+function giveUp(mirror: Mirror): void {
+  tryRemoveTree(mirror.directory).catch(() => undefined)
 }
 
 /** The mirrors of one workspace. Copying in and out is done by one at a time, so that no half-carried change is copied. */

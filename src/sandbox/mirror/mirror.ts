@@ -1,5 +1,15 @@
 /** mirror: a copy of a workspace that belongs to the dropped uid; commands work in it, our own code carries the changes over. */
-import { codeOf, type Entry, isAbsence, isClosed, type Owner, type Pace, paceOf, Tree } from '../../files/index.ts'
+import {
+  codeOf,
+  type Entry,
+  forEachPaced,
+  isAbsence,
+  isClosed,
+  type Owner,
+  type Pace,
+  paceOf,
+  Tree,
+} from '../../files/index.ts'
 import { toSafeLine } from '../../kernel/index.ts'
 import { followPlaces } from '../guard/followed.ts'
 import { type ProtectedPlaces, Protection } from '../guard/protected.ts'
@@ -24,11 +34,17 @@ export class Mirror {
   readonly #options: MirrorOptions
   #pairs = new Map<string, Pair>()
   #protection: Protection
+  #isUsable = true
 
   constructor(options: MirrorOptions) {
     this.directory = options.directory
     this.#options = options
     this.#protection = new Protection(options.places)
+  }
+
+  /** False when the last way back did not come to its end: the copy then has changes that are not the workspace's. */
+  get isUsable(): boolean {
+    return this.#isUsable
   }
 
   /** Makes the copy equal to the workspace. What is `closed` is not taken back from this command. Throws LIMIT_EXCEEDED when the workspace is too large. */
@@ -41,16 +57,14 @@ export class Mirror {
       const { entries, leftovers } = await listTree(host, { limits: this.#options.limits, pace })
       for (const path of leftovers) await host.removeAll(path)
       this.#protection = this.#protect(entries, closed)
-      await this.#dropStale(mirror, entries)
+      await this.#dropStale({ mirror, pace }, entries)
       const pairs = new Map<string, Pair>()
       // The listing names parents first, and the map keeps that order.
-      for (const [path, entry] of entries) {
+      await forEachPaced(entries, pace, async ([path, entry]) => {
         const known = this.#pairs.get(path)
         const pair = known?.host.stamp === entry.stamp ? known : await this.#bring(path, entry, { host, mirror, pace })
         if (pair) pairs.set(path, pair)
-        const pause = pace()
-        if (pause) await pause
-      }
+      })
       this.#pairs = pairs
     } finally {
       host.close()
@@ -58,15 +72,16 @@ export class Mirror {
     }
   }
 
-  /** Carries what the command changed over to the workspace. Returns one note for each thing that was not taken back. */
-  async push(): Promise<string[]> {
+  /** Carries what the command changed over to the workspace, until the signal ends it. Returns one note for each thing that was not taken back. */
+  async push(signal?: AbortSignal): Promise<string[]> {
     const host = new Tree(this.#options.workspace)
     const mirror = new Tree(this.directory)
     try {
-      const after = await listTree(mirror, { limits: { maxFiles: Infinity, maxBytes: Infinity }, opens: true })
-      const protection = this.#protection
-      const notes = await new Push({ ...this.#options, protection, host, mirror, after, pairs: this.#pairs }).carry()
-      return notes.map((note) => toSafeLine(note))
+      const parts = { protection: this.#protection, host, mirror, pairs: this.#pairs }
+      const push = new Push({ ...this.#options, ...parts, signal })
+      await push.carry()
+      this.#isUsable = push.isWhole
+      return push.notes.map((note) => toSafeLine(note))
     } finally {
       host.close()
       mirror.close()
@@ -91,14 +106,14 @@ export class Mirror {
   }
 
   /** Removes from the copy what the workspace no longer holds, or holds as something else. */
-  async #dropStale(mirror: Tree, entries: ReadonlyMap<string, Entry>): Promise<void> {
-    for (const [path, { host }] of [...this.#pairs].reverse()) {
+  async #dropStale({ mirror, pace }: { mirror: Tree; pace: Pace }, entries: ReadonlyMap<string, Entry>): Promise<void> {
+    await forEachPaced([...this.#pairs].reverse(), pace, async ([path, { host }]) => {
       const entry = entries.get(path)
       const canStay = entry?.kind === host.kind && (entry.kind !== 'link' || entry.stamp === host.stamp)
-      if (canStay) continue
+      if (canStay) return
       await removeWhole(mirror, path)
       this.#pairs.delete(path)
-    }
+    })
   }
 
   async #bring(path: string, entry: Entry, how: { host: Tree; mirror: Tree; pace: Pace }): Promise<Pair | undefined> {

@@ -1,10 +1,10 @@
 /** push: carries what a command changed in a mirror back to the workspace, and refuses what may not leave the sandbox. */
 import { posix } from 'node:path'
-import { createPace, type Entry, type Owner, type Tree } from '../../files/index.ts'
+import { type Entry, forEachPaced, type Owner, type Pace, paceOf, type Tree } from '../../files/index.ts'
 import { errorCode, errorMessage } from '../../kernel/index.ts'
 import { NOT_KEPT } from '../messages.ts'
 import { isRepository, type Protection } from '../guard/protected.ts'
-import { type Listing, type MirrorLimits, removeWhole } from './scan.ts'
+import { listTree, type Listing, type MirrorLimits, removeWhole } from './scan.ts'
 
 /** Two entries that were equal when they were last carried over. */
 export interface Pair {
@@ -17,47 +17,78 @@ export interface PushOptions {
   readonly limits: MirrorLimits
   readonly host: Tree
   readonly mirror: Tree
-  readonly after: Listing
   readonly protection: Protection
   /** Kept true: holds what is equal on both sides when the push is over. */
   readonly pairs: Map<string, Pair>
+  /** Ends the work. What is not taken back by then is one note. */
+  readonly signal: AbortSignal | undefined
 }
 
 /** One way back. Whatever is not taken back is also removed from the mirror, so that the next pull brings the workspace's own. */
 export class Push {
   readonly #options: PushOptions
-  readonly #notes: string[] = []
-  readonly #pace = createPace()
+  readonly notes: string[] = []
+  readonly #pace: Pace
+  #after: Listing['entries'] = new Map()
+  #taken = 0
+  #isWhole = true
   /** Directories that were repositories before the command. */
   readonly #repositories: ReadonlySet<string>
 
   constructor(options: PushOptions) {
     this.#options = options
-    const { pairs } = options
+    const { pairs, signal } = options
+    this.#pace = paceOf(signal)
     const heads = [...pairs.keys()].filter((path) => posix.basename(path) === 'HEAD').map((path) => posix.dirname(path))
     const parts = (directory: string): string[] => (directory === '.' ? [] : directory.split('/'))
     const repositories = heads.filter((directory) => isRepository(parts(directory), (path) => pairs.has(path)))
     this.#repositories = new Set(repositories.map((directory) => (directory === '.' ? '' : directory)))
   }
 
-  async carry(): Promise<string[]> {
-    const { after, pairs, limits, mirror } = this.#options
+  /** False when it did not come to its end. */
+  get isWhole(): boolean {
+    return this.#isWhole
+  }
+
+  async carry(): Promise<void> {
+    try {
+      await this.#carryAll()
+    } catch (error) {
+      if (!this.#options.signal?.aborted) throw error
+      this.#giveUp(NOT_KEPT.timeUp(this.#taken))
+    }
+  }
+
+  async #carryAll(): Promise<void> {
+    const { pairs, limits, mirror } = this.#options
+    // With more than this, more has changed than is taken back.
+    const maxEntries = pairs.size + limits.maxFiles
+    const after = await listTree(mirror, { maxEntries, opens: true, pace: this.#pace })
+    this.#after = after.entries
+    const changed: [string, Entry][] = []
+    let bytes = 0
+    await forEachPaced(after.entries, this.#pace, ([path, entry]) => {
+      bytes += entry.size
+      if (!isSame(pairs.get(path)?.mirror, entry)) changed.push([path, entry])
+    })
+    // Of all that would be there, not of what changed: else one command could leave too much for every later one.
+    const files = after.entries.size
+    const isTooMuch = changed.length > 0 && (files > limits.maxFiles || bytes > limits.maxBytes)
+    if (isTooMuch || !after.isComplete) return this.#giveUp(NOT_KEPT.tooMuch({ files, bytes }, limits))
     for (const path of after.others) await this.#refuse(path, NOT_KEPT.special(path))
     for (const path of after.deep) await this.#refuse(path, NOT_KEPT.tooDeep(path))
-    const changed = [...after.entries].filter(([path, entry]) => !isSame(pairs.get(path)?.mirror, entry))
-    const bytes = changed.reduce((sum, [, entry]) => sum + entry.size, 0)
-    if (changed.length > limits.maxFiles || bytes > limits.maxBytes) {
-      await this.#forgetAll(changed)
-      return [NOT_KEPT.tooMuch({ files: changed.length, bytes }, limits)]
-    }
-    for (const [path, pair] of [...pairs].reverse()) {
-      const now = after.entries.get(path)
+    await forEachPaced([...pairs].reverse(), this.#pace, async ([path, pair]) => {
+      const now = this.#after.get(path)
       if (now === undefined || now.kind !== pair.mirror.kind) await this.#takeRemoval(path, pair)
-    }
-    for (const [path, entry] of changed) {
+    })
+    await forEachPaced(changed, this.#pace, async ([path, entry]) => {
       if (mirror.entry(path)) await this.#guard(path, () => this.#takeChange(path, entry))
-    }
-    return this.#notes
+    })
+  }
+
+  #giveUp(note: string): void {
+    this.notes.push(note)
+    this.#isWhole = false
   }
 
   async #takeRemoval(path: string, pair: Pair): Promise<void> {
@@ -65,14 +96,14 @@ export class Push {
     pairs.delete(path)
     const protectedPath = this.#protection(path, pair.host.kind)
     if (protectedPath !== undefined) {
-      this.#notes.push(NOT_KEPT.protectedRemoval(path, protectedPath))
+      this.notes.push(NOT_KEPT.protectedRemoval(path, protectedPath))
       return
     }
     await this.#guard(path, async () => {
       const now = host.entry(path)
       if (!now) return
       if (now.stamp !== pair.host.stamp) {
-        this.#notes.push(NOT_KEPT.removedMeanwhile(path))
+        this.notes.push(NOT_KEPT.removedMeanwhile(path))
         return
       }
       if (now.kind === 'directory' && (await host.list(path, { max: 0 })).isComplete === false) return
@@ -133,11 +164,11 @@ export class Push {
   }
 
   #makeParents(directory: string): void {
-    const { host, after } = this.#options
+    const { host } = this.#options
     if (directory === '.' || host.entry(directory)?.kind === 'directory') return
     this.#makeParents(posix.dirname(directory))
     host.makeDirectory(directory, {
-      mode: after.entries.get(directory)?.mode ?? 0o755,
+      mode: this.#after.get(directory)?.mode ?? 0o755,
       owner: this.#hostOwner(directory),
     })
   }
@@ -148,9 +179,9 @@ export class Push {
   }
 
   #protection(path: string, kind: string): string | undefined {
-    const { after, pairs, protection } = this.#options
+    const { pairs, protection } = this.#options
     return protection.placeOf(path, kind, {
-      exists: (other) => after.entries.has(other) || pairs.has(other),
+      exists: (other) => this.#after.has(other) || pairs.has(other),
       wasRepository: (directory) => this.#repositories.has(directory),
     })
   }
@@ -158,22 +189,15 @@ export class Push {
   async #guard(path: string, step: () => Promise<void>): Promise<void> {
     try {
       await step()
-      const pause = this.#pace()
-      if (pause) await pause
+      this.#taken++
     } catch (error) {
+      if (this.#options.signal?.aborted) throw error
       await this.#refuse(path, NOT_KEPT.failed(path, errorCode(error) ?? errorMessage(error)))
     }
   }
 
-  /** Removals too: the changes of the next command would contain them. */
-  async #forgetAll(changed: readonly (readonly [path: string, entry: Entry])[]): Promise<void> {
-    const { after, pairs } = this.#options
-    for (const [path] of changed) await this.#forget(path)
-    for (const path of [...pairs.keys()]) if (!after.entries.has(path)) pairs.delete(path)
-  }
-
   async #refuse(path: string, note: string): Promise<void> {
-    this.#notes.push(note)
+    this.notes.push(note)
     await this.#forget(path)
   }
 

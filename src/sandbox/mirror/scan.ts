@@ -5,6 +5,7 @@ import { MAX_PATH } from '../guard/find-protected.ts'
 import { REQUESTS, sandboxError } from '../messages.ts'
 
 const OWNER_ALL = 0o700
+const NO_LIMITS: MirrorLimits = { maxFiles: Infinity, maxBytes: Infinity }
 
 /** Bounds of a workspace that is mirrored. */
 export interface MirrorLimits {
@@ -22,11 +23,15 @@ export interface Listing {
   readonly deep: readonly string[]
   /** Half-written files of processes of ours that were killed. */
   readonly leftovers: readonly string[]
+  /** False when there is more than `maxEntries`. */
+  readonly isComplete: boolean
 }
 
 /** How to list. */
 export interface ListOptions {
-  readonly limits: MirrorLimits
+  /** With more, it throws. */
+  readonly limits?: MirrorLimits
+  readonly maxEntries?: number
   readonly pace?: Pace
   /** Opens directories that let nobody in; without it they count as empty. */
   readonly opens?: boolean
@@ -34,11 +39,12 @@ export interface ListOptions {
 
 /** Lists everything. Throws LIMIT_EXCEEDED when there is more than the limits allow, and what the pace throws. */
 export async function listTree(tree: Tree, options: ListOptions): Promise<Listing> {
-  const { limits, pace = createPace(), opens = false } = options
+  const { limits = NO_LIMITS, maxEntries = Infinity, pace = createPace(), opens = false } = options
   const listing: OpenListing = { entries: new Map(), others: [], deep: [], leftovers: [] }
   let bytes = 0
-  await tree.walk({
+  const stoppedBy = await tree.walk({
     pace,
+    maxEntries,
     visit: (met) => {
       const entry = take(met, listing, opens)
       bytes += entry?.size ?? 0
@@ -51,7 +57,7 @@ export async function listTree(tree: Tree, options: ListOptions): Promise<Listin
       if (opens || path === '') throw error
     },
   })
-  return listing
+  return { ...listing, isComplete: stoppedBy === undefined }
 }
 
 /** A listing that is being made. */

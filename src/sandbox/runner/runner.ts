@@ -6,7 +6,10 @@ import { type Running, startCommand } from './command.ts'
 import { PipePool } from './pipes.ts'
 import { Profiles } from './profile.ts'
 import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from './protocol.ts'
-import { createTemp, listHome, removeTree } from './temp.ts'
+import { createTemp, listHome, tryRemoveTree } from './temp.ts'
+
+/** How long the end of a command waits for the removal of its temp; the rest goes with the runner's directory. */
+const REMOVAL_MS = 2_000
 
 /** The one of its process. */
 export class Runner {
@@ -30,7 +33,7 @@ export class Runner {
     await Promise.allSettled(this.#under)
     const live = this.#policy?.policy.liveDirectory
     // What could not be put right is left for the next start to try.
-    if (live !== undefined && !hasJournals(live)) await removeTree(live)
+    if (live !== undefined && !hasJournals(live)) await tryRemoveTree(live)
     process.exit(0)
   }
 
@@ -45,7 +48,7 @@ export class Runner {
     } catch (error) {
       send({ type: 'unavailable', reason: messageOf(error) })
     } finally {
-      await removeTree(workspace)
+      await tryRemoveTree(workspace)
     }
   }
 
@@ -93,7 +96,7 @@ export class Runner {
     } finally {
       this.#running.delete(run.id)
       this.#cancelled.delete(run.id)
-      await removeTree(temp)
+      await tryRemoveTree(temp, { maxMs: REMOVAL_MS })
     }
   }
 

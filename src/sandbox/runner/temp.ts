@@ -9,6 +9,8 @@ import {
   type Named,
   openRoot,
   removeBelow,
+  type Removed,
+  type RemoveOptions,
   Tree,
 } from '../../files/index.ts'
 
@@ -60,16 +62,21 @@ async function entriesOf(tree: Tree, directory: string): Promise<readonly Named[
 
 /** Removes a tree that may contain directories without any permission, however deep. Throws the first of what could not be removed. */
 export async function removeTree(path: string): Promise<void> {
+  const { isGone, failures } = await tryRemoveTree(path)
+  if (!isGone) throw failures[0] ?? new Error(`${path} is still there`)
+}
+
+/** The same, within limits; says what is left. */
+export async function tryRemoveTree(path: string, options?: RemoveOptions): Promise<Removed> {
   let above: Directory
   try {
     above = openRoot(dirname(path))
   } catch (error) {
-    if (isAbsence(error)) return
+    if (isAbsence(error)) return { entries: 0, failures: [], stoppedBy: undefined, isGone: true }
     throw error
   }
   try {
-    const { isGone, failures } = await removeBelow(above, basename(path))
-    if (!isGone) throw failures[0] ?? new Error(`${path} is still there`)
+    return await removeBelow(above, basename(path), options)
   } finally {
     above.close()
   }

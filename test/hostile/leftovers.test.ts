@@ -1,0 +1,108 @@
+/** What commands leave behind must not stop a start, take its time, or disappear without a word. */
+import assert from 'node:assert/strict'
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ownerToken, Tree } from '../../src/files/index.ts'
+import { recoverDead } from '../../src/sandbox/local/recover.ts'
+import { removeAppeared } from '../../src/sandbox/guard/clean.ts'
+import { asNobody, freshDirectory, noDescriptors } from '../files/rig.ts'
+import { openMirror } from '../sandbox/mirror-rig.ts'
+
+const skip = noDescriptors
+const isRoot = process.getuid?.() === 0
+
+test(
+  'leftovers that cannot be removed are set aside and reported once',
+  { skip: skip || (!isRoot && 'only root can make what its user cannot remove') },
+  async (context) => {
+    const stateDir = freshDirectory(context)
+    const live = join(stateDir, 'projects/default/live')
+    const dead = join(live, `${ownerToken().replace(/\d+$/, '1')}-00000000`)
+    mkdirSync(join(dead, 'mirror-x/foreign'), { recursive: true })
+    writeFileSync(join(dead, 'mirror-x/own'), '')
+    writeFileSync(join(dead, 'mirror-x/foreign/file'), '')
+    for (const path of [stateDir, live, dead, join(dead, 'mirror-x')]) chownSync(path, 65_534, 65_534)
+    await asNobody(async () => {
+      const [finding, ...others] = await recoverDead({ stateDir, projectId: 'default' })
+      assert.deepEqual([finding?.code, others], ['sandbox-leftover', []])
+      assert.match(finding?.path ?? '', /\/live\/set-aside-[0-9a-f]{8}$/)
+      assert.deepEqual(await recoverDead({ stateDir, projectId: 'default' }), [])
+    })
+    const [aside] = readdirSync(live)
+    assert.deepEqual(readdirSync(join(live, aside ?? '', 'mirror-x')), ['foreign'])
+  },
+)
+
+test(
+  'changes that time does not allow to take back are a note, and the copy is not used again',
+  { skip },
+  async (context) => {
+    const { host, inside, mirror } = openMirror(context)
+    writeFileSync(join(host, 'file'), 'before')
+    await mirror.pull()
+    writeFileSync(join(inside, 'file'), 'after')
+    const [note, ...others] = await mirror.push(AbortSignal.abort())
+    assert.match(
+      note ?? '',
+      /^Nexus did not keep all changes of the command: it kept 0, and then the time of the call was up/,
+    )
+    assert.deepEqual([others, mirror.isUsable, readFileSync(join(host, 'file'), 'utf8')], [[], false, 'before'])
+  },
+)
+
+test('the event loop goes on while many files are dropped from the copy or refused', { skip }, async (context) => {
+  const { host, inside, mirror } = openMirror(context, { maxFiles: 20_000 })
+  const fill = (directory: string): void => {
+    mkdirSync(directory, { recursive: true })
+    for (let index = 0; index < 3_000; index++) writeFileSync(join(directory, String(index)), '')
+  }
+  fill(join(host, 'many'))
+  await mirror.pull()
+  let turns = 0
+  const timer = setInterval(() => turns++, 1)
+  context.after(() => clearInterval(timer))
+  const tree = new Tree(host)
+  await tree.removeAll('many')
+  tree.close()
+  turns = 0
+  await mirror.pull()
+  assert.equal(existsSync(join(inside, 'many')), false)
+  assert.ok(turns > 1, `${turns} turns while files were dropped`)
+  fill(join(inside, '.vscode'))
+  turns = 0
+  assert.equal((await mirror.push()).length, 1)
+  assert.ok(turns > 1, `${turns} turns while files were refused`)
+})
+
+test('what a command makes below paths that no program opens is taken away whole', { skip }, async (context) => {
+  const workspace = freshDirectory(context)
+  const tree = new Tree(workspace)
+  const name = 'd'.repeat(200)
+  const nest = async (top: string): Promise<void> => {
+    let path = top
+    for (let level = 0; level < 25; level++, path += `/${name}`) tree.makeDirectory(path, { mode: 0o755 })
+    await tree.write(`${path}/.envrc`, { bytes: Buffer.from('touch pwned'), makesParents: true })
+  }
+  await nest('made')
+  const notes = await removeAppeared({
+    ...{ workspace, mode: 0o755, found: [], closed: [], repositories: [] },
+    places: { paths: [], writable: [] },
+  })
+  assert.equal(notes.length, 1)
+  assert.match(notes[0] ?? '', /longer than programs can open: removed/)
+  const met: string[] = []
+  await tree.walk({ visit: ({ name: each }) => void met.push(each) })
+  tree.close()
+  assert.ok(!met.includes('.envrc') && met.includes('made'))
+})
+
+test('a protected name that is as long as a name may be is taken away too', { skip }, async (context) => {
+  const workspace = freshDirectory(context)
+  writeFileSync(join(workspace, `${'x'.repeat(240)}.code-workspace`), '{}')
+  const notes = await removeAppeared({
+    ...{ workspace, mode: 0o755, found: [], closed: [], repositories: [] },
+    places: { paths: [], writable: [] },
+  })
+  assert.deepEqual([notes.length, readdirSync(workspace)], [1, []])
+})
