@@ -14,7 +14,7 @@ import { itemsText } from './show/consent.ts'
 import { formatDiagnostic, noteScreen, type Terminal } from './terminal.ts'
 
 /** How a command opens the runtime. */
-export interface OpenOptions extends Pick<LocalOptions, 'record' | 'trusted' | 'cwd' | 'prompt'> {
+export interface OpenOptions extends Pick<LocalOptions, 'record' | 'readsUses' | 'trusted' | 'cwd' | 'prompt'> {
   /** The command runs skills: it asks, or stops, when the workspace holds untrusted ones. */
   readonly needsTrust?: boolean
 }
@@ -94,6 +94,7 @@ function toLocalOptions(invocation: Invocation, options: OpenOptions): LocalOpti
     ...(configPath !== undefined && { configPath }),
     ...((invocation.flags['trust'] === true || options.trusted === true) && { trusted: true }),
     ...(options.record !== undefined && { record: options.record }),
+    ...(options.readsUses !== undefined && { readsUses: options.readsUses }),
     ...(options.prompt && { prompt: options.prompt }),
     ...(options.record === 'memory' && options.needsTrust !== true && { tolerateConfigErrors: true }),
   }

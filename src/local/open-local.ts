@@ -13,11 +13,13 @@ import { createSandbox, openSandbox, type Sandbox } from '../sandbox/index.ts'
 import { readSettings, type SettingsOptions } from './settings.ts'
 import type { Watcher } from '../sources/index.ts'
 import type { Store } from '../store/index.ts'
-import { openState, scopeOf } from './open-store.ts'
+import { openState, scopeOf, readUses } from './open-store.ts'
 
 export interface LocalOptions extends SettingsOptions {
   /** `sqlite` records in the store that the configuration chooses, SQLite unless it says otherwise; `memory` forgets. Default `sqlite`. */
   readonly record?: 'sqlite' | 'memory'
+  /** With `memory`: rank skills by their use in the configured store, as a runtime that records does. Default false. */
+  readonly readsUses?: boolean
   /** Asks a person about a call that policy wants confirmed. */
   readonly approve?: NonNullable<Parts['approve']>
   /** Waits for an answer of another process where there is no `approve`: `nexus approvals answer`. Default false. */
@@ -76,11 +78,13 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   const isLooking = options.record === 'memory'
   const sandbox = isLooking ? openSandbox(settings.sandbox) : await createSandbox(settings.sandbox)
   const { store, blobs } = isLooking ? {} : await openState({ loaded, environment, secrets })
+  const scope = await scopeOf(workspace.directory)
   const parts: Parts = {
     sources: settings.sources,
     sandbox,
     workspace: workspace.directory,
-    scope: await scopeOf(workspace.directory),
+    scope,
+    ...(await usesFor(options, { loaded, environment, secrets }, scope)),
     agents: profiles,
     gateRules: settings.gateRules,
     execution: executionSettings(settings),
@@ -123,6 +127,16 @@ function waitsForTrust(workspace: Local['workspace'], runtime: Runtime): boolean
   if (workspace.trusted) return workspace.lost.length > 0
   const catalog = runtime.openAgent().catalog()
   return [...everyCopy(catalog), ...catalog.invalid].some(({ origin }) => !origin.trusted)
+}
+
+/** How skills are ranked where nothing is recorded; a store that is open is counted by the runtime. */
+async function usesFor(
+  { record, readsUses }: LocalOptions,
+  configured: Parameters<typeof readUses>[0],
+  scope: string,
+): Promise<Pick<Parts, 'uses'>> {
+  const uses = record === 'memory' && readsUses ? await readUses(configured, scope) : undefined
+  return uses ? { uses } : {}
 }
 
 /** The parts that the caller gives: who is asked, and more tools. */

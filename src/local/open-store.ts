@@ -17,7 +17,9 @@ import {
   POSTGRES_MESSAGES,
   type Store,
   type StoreChoice,
+  storeStatus,
 } from '../store/index.ts'
+import { countUses } from '../runtime/index.ts'
 import { stateFile } from './settings.ts'
 
 interface Configured {
@@ -84,6 +86,25 @@ export async function openConfiguredStore(where: {
 /** Where answers and sessions of a workspace belong: one place, whichever link leads to it. */
 export async function scopeOf(workspace: string): Promise<string> {
   return realpath(workspace).catch(() => workspace)
+}
+
+/**
+ * How often the skills were loaded lately in a workspace, read without changing the store. Undefined where there is no store yet, or
+ * it cannot be used as it is.
+ */
+export async function readUses(
+  configured: Configured,
+  scope: string,
+): Promise<ReadonlyMap<string, number> | undefined> {
+  const choice = await storeChoice(configured)
+  const status = await storeStatus(choice).catch(() => undefined)
+  if (!status || status.version === 0 || status.pending.length > 0) return undefined
+  const store = await openStore(choice, DEFAULT_PROJECT)
+  try {
+    return await countUses(store, scope)
+  } finally {
+    await store.close()
+  }
 }
 
 function failure({ message, fix }: { readonly message: string; readonly fix: string }): NexusError {

@@ -224,7 +224,8 @@ export class Handle implements AgentHandle, CallingAgent {
     const mayCall = (tool: string): boolean => this.verdict(tool).type !== 'deny'
     const { registry } = this
     const isNamed = (tool: string): boolean => namesTool(this.#profile.policy, tool)
-    const context = createModelContext({ catalog, registry, mayCall, isNamed }, this.#project.parts)
+    const { parts, uses } = this.#project
+    const context = createModelContext({ catalog, registry, mayCall, isNamed, uses }, parts)
     this.#context = { over: catalog, context }
     return context
   }

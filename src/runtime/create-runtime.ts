@@ -21,6 +21,7 @@ import { catalogOf, Handle } from './agent-handle.ts'
 import { findSkills } from './build-catalogs.ts'
 import { createKeptOutput, type KeptOutput } from './kept-output.ts'
 import { ERRORS, WARNINGS } from './messages.ts'
+import { countUses } from './uses.ts'
 import { keepLease, type KeptLease } from './ownership.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
 import type { ProjectState } from './project-state.ts'
@@ -73,6 +74,8 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     redact: createRedactor(...secrets),
     redactStream: () => createStreamRedactor(...secrets),
     found: () => found,
+    // Counted once: the index stays the same while prompts are cached.
+    uses: parts.uses ?? (await countUses(store, parts.scope)),
     freshness: createFreshness({ refresh, everyCall: parts.refreshOnCall ?? true }),
   }
   const profiles: readonly AgentProfile[] = parts.agents?.length ? parts.agents : [{ id: 'main', policy: FULL_POLICY }]

@@ -1,4 +1,5 @@
 /** runtime: the pipeline, discover -> gate -> catalog -> load -> authorize -> execute -> record, over parts that are given to it. */
+export { countUses } from './uses.ts'
 export { createApprovals } from './approvals.ts'
 export { type CatalogRules, findSkills } from './build-catalogs.ts'
 export { createPromptIndex } from './prompt-index.ts'

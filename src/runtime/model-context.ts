@@ -20,11 +20,13 @@ export interface ModelContextParts {
   readonly mayCall: (tool: string) => boolean
   /** True for a tool that a line of the policy names by itself, not by a pattern. */
   readonly isNamed: (tool: string) => boolean
+  /** In how many recent sessions each skill was loaded, by address. */
+  readonly uses: ReadonlyMap<string, number>
 }
 
 /** Everything is made when it is asked for, the index once. */
 export function createModelContext(
-  { catalog, registry, mayCall, isNamed }: ModelContextParts,
+  { catalog, registry, mayCall, isNamed, uses }: ModelContextParts,
   parts: Parts,
 ): ModelContext {
   const { surface = DEFAULT_SURFACE, prompt, sandbox } = parts
@@ -32,8 +34,7 @@ export function createModelContext(
 
   function ofAgent(): AgentIndex {
     made ??= createPromptIndex({
-      catalog,
-      surface,
+      ...{ catalog, surface, uses },
       ...(prompt && { prompt }),
       tools: registry.names.filter(mayCall),
       isConfined: sandbox !== undefined && sandbox.kind !== 'none',

@@ -25,6 +25,8 @@ export interface ProjectState {
   readonly redactStream: () => StreamRedactor
   /** What was found last; replaced whole by a refresh. */
   readonly found: () => FoundSkills
+  /** In how many recent sessions each skill was loaded, by address. */
+  readonly uses: ReadonlyMap<string, number>
   readonly refresh: (signal?: AbortSignal) => Promise<void>
   readonly freshness: Freshness
 }

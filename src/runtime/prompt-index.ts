@@ -8,6 +8,8 @@ export interface PromptIndexParts extends Pick<Parts, 'surface' | 'prompt'> {
   readonly tools: readonly string[]
   /** A confined command cannot see the host's path of a skill, so the model is given its address instead. */
   readonly isConfined: boolean
+  /** In how many recent sessions each skill was loaded, by address; absent = none was. */
+  readonly uses?: ReadonlyMap<string, number>
 }
 
 /** Tools that the model sees only when the surface names them, or, for `find_skills`, when the index is cut. */
@@ -22,12 +24,13 @@ export interface AgentIndex {
 }
 
 export function createPromptIndex(parts: PromptIndexParts): AgentIndex {
-  const { catalog, tools: usable, surface = DEFAULT_SURFACE, prompt, isConfined } = parts
+  const { catalog, tools: usable, surface = DEFAULT_SURFACE, prompt, isConfined, uses } = parts
   const isOffered = (tool: string): boolean => surface.includes(tool) && usable.includes(tool)
   const loadTool: AgentIndex['loadTool'] = (['Skill', 'load_skill'] as const).find(isOffered) ?? false
   const readTool = loadTool === false ? readToolOf(parts, isOffered) : undefined
   const tools: AgentIndex['tools'] = { loadTool, ...(readTool !== undefined && { readTool }) }
   const index = renderIndex(catalog, {
+    ...(uses && { usesOf: (skill) => uses.get(catalog.addressOf(skill)) ?? 0 }),
     ...prompt,
     ...(loadTool === 'Skill' && { style: 'list' }),
     ...tools,

@@ -72,6 +72,8 @@ export interface Parts {
   readonly scope?: string
   /** Where calls, sessions, questions and events are kept; default: in memory, gone with the process. The caller closes it. */
   readonly store?: Store
+  /** In how many recent sessions each skill was loaded, by address; default: counted in `store` when the runtime is created. */
+  readonly uses?: ReadonlyMap<string, number>
   /** Which events are kept; default 30 days and 100,000. Older ones go when the process first writes, and every hour. */
   readonly events?: { readonly maxAgeMs?: number; readonly maxRows?: number }
   /** Where the whole of a cut output is kept for 7 days, with its rows in `store`; default: nowhere. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { parsePolicy } from '../../src/public/index.ts'
+import { createMemoryStore, parsePolicy } from '../../src/public/index.ts'
 import { succeeded } from '../../src/kernel/index.ts'
+import { sessionLease } from '../../src/store/index.ts'
 import { defineTool, toModelText } from '../../src/tools/index.ts'
 import { callOf, codeOf, dataOf, wordsOf, workshop } from './rig.ts'
 
@@ -25,6 +26,27 @@ test('find_skills is offered when the index leaves skills out, and its last line
       .some(({ name }) => name === 'find_skills'),
   )
   assert.doesNotMatch(large.openAgent().index().text, /find_skills/)
+})
+
+test('a skill that sessions of the workspace loaded keeps its description longest', async (t) => {
+  const shop = workshop(t)
+  for (const name of ['aaa', 'bbb', 'ccc', 'zzz']) shop.write(name, { description: `Does ${name} ${'x'.repeat(300)}` })
+  const store = createMemoryStore({ projectId: 'default' })
+  const open = (scope: string) => shop.open({ store, scope, prompt: { style: 'list', budgetChars: 250 } })
+  const described = async (scope: string): Promise<string[]> => {
+    const runtime = await open(scope)
+    const { items } = runtime.openAgent().index()
+    return items.filter(({ shown }) => shown === 'shortened' || shown === 'full').map(({ name }) => name)
+  }
+  const before = await described('here')
+  assert.ok(before.length > 0 && !before.includes('zzz'), before.join())
+  const taken = await store.leases.acquire(sessionLease('s'), { owner: 'a test', ttlMs: 60_000 })
+  assert.ok(taken.type === 'acquired')
+  await store.sessions.create({ id: 's', agentId: 'main', title: 'A task', scope: 'here' })
+  const loaded = [{ address: 'mine/zzz', name: 'zzz', baseDir: shop.root, treeDigest: 'sha256:0' }]
+  await store.sessions.update('s', { loaded }, taken.lease)
+  assert.ok((await described('here')).includes('zzz'))
+  assert.deepEqual(await described('elsewhere'), before)
 })
 
 test('find_skills is offered when the index holds names only', async (t) => {

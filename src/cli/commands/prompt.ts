@@ -10,7 +10,11 @@ type Style = (typeof CHOICES.style)[number]
 /** `nexus prompt`: the skills section as the model gets it on stdout, its cost on stderr. */
 export async function showPrompt(invocation: Invocation): Promise<number> {
   const wished = choiceFlag(invocation, 'style', CHOICES.style)
-  const local = await openFor(invocation, { record: 'memory', ...promptOption(wished, budgetFlag(invocation)) })
+  const local = await openFor(invocation, {
+    record: 'memory',
+    readsUses: true,
+    ...promptOption(wished, budgetFlag(invocation)),
+  })
   try {
     const briefing = briefingOf(local, invocation)
     if (wished !== undefined && wished !== briefing.style) invocation.terminal.note(NOTES.styleIgnored(wished))
