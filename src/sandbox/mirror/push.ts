@@ -68,12 +68,13 @@ export class Push {
     const changed: [string, Entry][] = []
     let bytes = 0
     await forEachPaced(after.entries, this.#pace, ([path, entry]) => {
-      if (isSame(pairs.get(path)?.mirror, entry)) return
-      changed.push([path, entry])
       bytes += entry.size
+      if (!isSame(pairs.get(path)?.mirror, entry)) changed.push([path, entry])
     })
-    const isTooMuch = changed.length > limits.maxFiles || bytes > limits.maxBytes
-    if (isTooMuch || !after.isComplete) return this.#giveUp(NOT_KEPT.tooMuch({ files: changed.length, bytes }, limits))
+    // Of all that would be there, not of what changed: else one command could leave too much for every later one.
+    const files = after.entries.size
+    const isTooMuch = changed.length > 0 && (files > limits.maxFiles || bytes > limits.maxBytes)
+    if (isTooMuch || !after.isComplete) return this.#giveUp(NOT_KEPT.tooMuch({ files, bytes }, limits))
     for (const path of after.others) await this.#refuse(path, NOT_KEPT.special(path))
     for (const path of after.deep) await this.#refuse(path, NOT_KEPT.tooDeep(path))
     await forEachPaced([...pairs].reverse(), this.#pace, async ([path, pair]) => {
