@@ -226,12 +226,13 @@ function namesCapability(name: string, tool: Pick<Tool, 'name' | 'options'>): bo
   )
 }
 
-function unknown(entry: string, { keys, where, known }: EntryContext, guess: string | undefined): Finding {
+function unknown(entry: string, { keys, where, known, list }: EntryContext, guess: string | undefined): Finding {
   const declared = entry.includes('.') ? known.tools.flatMap(({ options }) => options?.capabilities ?? []) : []
   return {
     keys,
     code: 'policy-unknown-name',
-    severity: 'warning',
+    // A denial that a typo makes void would allow what it names.
+    severity: list === 'deny' && guess !== undefined ? 'error' : 'warning',
     ...FINDINGS['policy-unknown-name'](entry, { where: where(), capabilities: [...new Set(declared)], guess }),
   }
 }

@@ -36,9 +36,9 @@ describe('parsePolicy', () => {
     )
   })
 
-  it('warns of an unknown name with its place and the nearest match', () => {
+  it('reports an unknown name with its place and the nearest match: in deny: an error, because it denies nothing', () => {
     const [found] = parsePolicy({ deny: ['load_skil'], knownTools, path: '/w/nexus.yaml' }).diagnostics
-    assert.equal(found?.severity, 'warning')
+    assert.equal(found?.severity, 'error')
     assert.equal(found?.path, '/w/nexus.yaml')
     assert.match(found?.message ?? '', /^deny\[0\]: 'load_skil'/)
     assert.equal(found?.fix, `Did you mean 'load_skill'?`)
@@ -125,7 +125,7 @@ describe('parsePolicy', () => {
     assert.deepEqual(codesOf({ allow: ['run_command.network'] }), ['warning policy-capability'])
     assert.deepEqual(codesOf({ ask: ['exec.network'] }), ['warning policy-capability'])
     assert.deepEqual(codesOf({ deny: ['exec.network'] }), [])
-    assert.deepEqual(codesOf({ deny: ['run_command.gpu'] }), ['warning policy-unknown-name'])
+    assert.deepEqual(codesOf({ deny: ['run_command.gpu'] }), ['error policy-unknown-name'])
   })
 
   it('accepts groups without their prefix, as a map, and uses them', () => {

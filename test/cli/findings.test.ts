@@ -15,7 +15,7 @@ function withUser(t: { after: (fn: () => void) => void }, text: string): Place {
 
 const SLIP = 'agents:\n  - id: main\n    tools:\n      deny: [run_comand]\n'
 
-test('a slip in a deny list is a warning with its place and the likely name, in every command that reads it', async (t) => {
+test('a typo in a deny list is an error with its place and the likely name, in every command that reads it', async (t) => {
   const place = withUser(t, SLIP)
   const commands = [
     ['config', 'check'],
@@ -29,14 +29,16 @@ test('a slip in a deny list is a warning with its place and the likely name, in 
     const { stdout, stderr } = await place.run(args)
     assert.match(
       stdout + stderr,
-      /warning policy-unknown-name .*nexus\.yaml:4:14\s+deny\[0\]: 'run_comand'/,
+      /error policy-unknown-name .*nexus\.yaml:4:14\s+deny\[0\]: 'run_comand'/,
       args.join(' '),
     )
     assert.match(stdout + stderr, /Did you mean 'run_command'\?/, args.join(' '))
   }
   const { code, stdout } = await place.run(['config', 'check'])
-  assert.equal(code, 0)
+  assert.equal(code, 1)
   assert.doesNotMatch(stdout, /✓/)
+  const ran = await place.run(['skills', 'run', 'greet', '--trust', '--', 'true'])
+  assert.deepEqual([ran.code, /CONFIG_INVALID/.test(ran.stderr)], [2, true], ran.stderr)
 })
 
 test('a name far from every tool is reported too, and names that exist are not', async (t) => {

@@ -77,6 +77,17 @@ describe('a command without network', () => {
     assert.match(outcome.fix ?? '', /^Put what the command needs into the workspace/)
   })
 
+  it('is explained inside of a shell that runs the command', async () => {
+    const { rows } = await found({
+      command: "bash -c 'npm install left-pad'",
+      result: { end: 'timeout', exitCode: -1 },
+    })
+    assert.deepEqual(
+      rows.map(({ subject }) => subject),
+      ['the network with npm'],
+    )
+  })
+
   it('is found in stdout only when the command sends its errors there or failed', async () => {
     const stdout = 'curl: (6) Could not resolve host: a.b\n'
     assert.equal((await found({ command: 'curl a.b 2>&1 | tail', result: { stdout } })).rows.length, 1)

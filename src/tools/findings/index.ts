@@ -4,13 +4,14 @@ import { installFinding, limitFinding } from './limits.ts'
 import { networkFinding } from './network.ts'
 import { notStartedFinding } from './not-started.ts'
 import { homeFinding, outsideFindings, skillFileFinding } from './outside.ts'
-import type { Ran } from './ran.ts'
+import { innerCommand, type Ran } from './ran.ts'
 
 export type { CommandFinding, FindingRow } from './finding.ts'
 export { fixOf, noteOf } from './messages.ts'
 
 /** All that can be read from the result of a command, in order of weight. */
-export function findingsOf(ran: Ran): readonly CommandFinding[] {
+export function findingsOf(given: Ran): readonly CommandFinding[] {
+  const ran = { ...given, command: innerCommand(given.command) }
   const notStarted = skillFileFinding(ran) ?? notStartedFinding(ran)
   const notInstalled = installFinding(ran)
   const first = notInstalled ?? networkFinding(ran)

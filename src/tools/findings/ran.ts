@@ -43,6 +43,13 @@ export function textOf({ command, result }: Ran): readonly string[] {
     .filter((line) => line.length < 4000)
 }
 
+/** The command that a shell around it runs: `bash -c '…'`. Models and wrappers of commands write it so. */
+export function innerCommand(command: string): string {
+  const match = /^\s*(?:\/bin\/)?(?:ba|z|da)?sh\s+-l?c\s+(['"])([^]*)\1\s*$/.exec(command)
+  const [, quote = '', inner = command] = match ?? []
+  return match && !inner.includes(quote) ? inner : command
+}
+
 /** A part of the line, with what starts at `index`. */
 export function quotedLine(line: string, index = 0): string {
   const text = line.replace(/"/g, "'")
