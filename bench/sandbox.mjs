@@ -1,11 +1,12 @@
 // What a confined `true` costs: our sandbox, bubblewrap alone with the same confinement, and a plain process, in turn.
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { median, printTable, show, spread } from './measure.mjs'
 
 const ROUNDS = 30
+const DEPENDENCY_FILES = 60_000
 
 const ended = (file, args, options) =>
   new Promise((resolve, reject) => {
@@ -16,6 +17,7 @@ const ended = (file, args, options) =>
 
 // A root of its own in a place that other users can enter: commands run as another user where we are root.
 const work = mkdtempSync(join(tmpdir(), 'nexus-bench-sandbox-'))
+chmodSync(work, 0o755)
 const workspace = join(work, 'workspace')
 mkdirSync(workspace)
 const system =
@@ -32,6 +34,44 @@ const bwrap = [
 
 const { createSandbox } = await import(new URL('../dist/sandbox/index.js', import.meta.url))
 const sandbox = await createSandbox({ kind: 'local', projectId: 'bench', nexusHome: join(work, 'home') })
+/** A workspace with 60,000 files in `node_modules` beside an empty one: the first command of each, and later ones. */
+async function measureDependencies() {
+  const times = { empty: [], full: [], 'empty, later': [], 'full, later': [] }
+  const timed = async (name, directory) => {
+    const at = performance.now()
+    const { exitCode, stderr } = await sandbox.run({ command: 'true', workspace: directory })
+    if (exitCode !== 0) throw new Error(stderr)
+    times[name].push(performance.now() - at)
+  }
+  let full = join(work, 'full')
+  for (let file = 0; file < DEPENDENCY_FILES; file++) {
+    const directory = join(full, 'node_modules', `p${Math.floor(file / 60)}`)
+    if (file % 60 === 0) mkdirSync(directory, { recursive: true })
+    writeFileSync(join(directory, `f${file}.js`), '')
+  }
+  for (let round = 0; round < 5; round++) {
+    const empty = join(work, `empty-${round}`)
+    mkdirSync(empty)
+    // At another path it is a workspace that the sandbox has not seen.
+    const moved = join(work, `full-${round}`)
+    renameSync(full, moved)
+    full = moved
+    await timed('empty', empty)
+    await timed('full', full)
+    await timed('empty, later', empty)
+    await timed('full, later', full)
+  }
+  const against = (name, base) => spread(times[name].map((ms, round) => ms / times[base][round]))
+  printTable(
+    `${DEPENDENCY_FILES} files in node_modules`,
+    ['command', 'ms', '× in an empty workspace'],
+    [
+      ['first', show(median(times.full)), against('full', 'empty')],
+      ['later', show(median(times['full, later'])), against('full, later', 'empty, later')],
+    ],
+  )
+}
+
 try {
   const startedAt = performance.now()
   await sandbox.run({ command: 'true', workspace })
@@ -65,6 +105,7 @@ try {
     ]),
   )
   console.log(`\nThe first command also starts the runner: ${show(firstMs)} ms.`)
+  await measureDependencies()
 } finally {
   await sandbox.close()
   rmSync(work, { recursive: true, force: true })

@@ -133,6 +133,8 @@ export const NOT_KEPT = {
     `Nexus did not change ${path}: another program changed it meanwhile. Run the command again.`,
   removedMeanwhile: (path: string) =>
     `Nexus did not remove ${path}: another program changed it meanwhile. Run the command again.`,
+  dependency: (name: string) =>
+    `Commands may not change ${name}. Change it outside the sandbox, or set execution.workspace.writable: [${name}] in ~/.nexus/nexus.yaml.`,
   missing: (path: string) =>
     `The command could write nothing to ${path}: it does not exist. Create it outside the sandbox.`,
   conflict: (path: string, beside: string) =>

@@ -11,7 +11,7 @@ import { whySkipped } from './required.ts'
 /** What must hold for a normal user, who may choose to have commands in the workspace itself. */
 const FILES = [
   ...['direct-workspace', 'direct-workspace-limits', 'recover', 'open-paths'].map((name) => `sandbox/${name}`),
-  ...['hostile/places', 'hostile/library', 'hostile/details'],
+  ...['hostile/places', 'hostile/library', 'hostile/details', 'hostile/dependencies', 'hostile/encodings'],
 ]
 
 const skip = (whySkipped() ?? false) || (!IS_ROOT && 'we are a normal user already')

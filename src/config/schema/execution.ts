@@ -33,7 +33,11 @@ const workspace = v.strictObject({
   ),
   maxFiles: setting(count, 'Most files of a workspace that is mirrored.'),
   maxBytes: setting(count, 'Most bytes of a workspace that is mirrored.'),
-  writable: setting(v.array(name), 'Protected names that commands may change, such as skills.', []),
+  writable: setting(
+    v.array(name),
+    'Protected names and dependency directories that commands may change, such as skills or node_modules.',
+    [],
+  ),
 })
 
 /** Source: contracts §5.7. */

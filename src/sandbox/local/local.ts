@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Diagnostic, isNexusError, type Skill, type TargetFacts, toSafeLine } from '../../kernel/index.ts'
-import { FAILURES, REQUESTS, sandboxError } from '../messages.ts'
+import { FAILURES, NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
+import { dependencyName } from '../mirror/dependencies.ts'
 import { CommandOutput } from '../output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../request.ts'
 import type { EndMessage } from '../runner/protocol.ts'
@@ -51,6 +52,13 @@ export function checkLocalWorkspace(workspace: string, options: LocalOptions): v
 function sentBytes({ onBytes, onOutput, maxLiveBytes, maxOutputBytes }: CheckedRequest): number {
   if (onBytes) return Number.MAX_SAFE_INTEGER
   return onOutput ? maxLiveBytes : maxOutputBytes
+}
+
+/** Only the command's own words say that a write failed. */
+function refusedWrites(bound: readonly string[], said: string): string[] {
+  const lines = said.split('\n').filter((line) => /read-only file system|\bEROFS\b/i.test(line))
+  const names = bound.filter((path) => lines.some((line) => line.includes(dependencyName(path)))).map(dependencyName)
+  return [...new Set(names)].map(NOT_KEPT.dependency)
 }
 
 class LocalSandbox implements Sandbox {
@@ -146,10 +154,12 @@ class LocalSandbox implements Sandbox {
       notes = await entered.leave(Math.max(LEAST_BACK_MS, checked.timeoutMs - (performance.now() - begun)))
       if (!running.connection.isOpen) await this.#recover(running)
     }
+    const finished = output.finish(end)
+    notes.push(...refusedWrites(entered.bound ?? [], finished.stderr + finished.stdout))
     return {
       end: end.end,
       exitCode: end.exitCode,
-      ...output.finish(end),
+      ...finished,
       durationMs: end.durationMs,
       notes: [...this.#notes.splice(0), ...shorten([...end.notes, ...notes])],
       ...(end.leftInHome && { leftInHome: end.leftInHome }),

@@ -46,6 +46,8 @@ export interface Entered {
   readonly mount: Mount
   /** What the command sees of it; absent = all. */
   readonly view?: readonly Seen[]
+  /** Dependency directories in it that are the workspace's own, read-only. */
+  readonly bound?: readonly string[]
   /** Absolute paths that stay read-only. */
   readonly readOnly: readonly string[]
   /** What the runner puts right after the command; absent where the command cannot reach the workspace itself. */
@@ -146,16 +148,20 @@ export class Mirrors {
     const mirror = await pool.take(() => this.#create(workspace))
     let opened: ReturnType<typeof viewOf> | undefined
     try {
-      await pool.alone(() => mirror.pull(signal, paths?.closed))
+      // Mounts that narrow the copy would not narrow what is bound into it.
+      await pool.alone(() => mirror.pull(signal, paths && { closed: paths.closed, isComplete: true }))
       opened = paths && viewOf(mirror.directory, paths)
     } catch (error) {
       giveUp(mirror)
       pool.giveUp()
       throw error
     }
+    const { bound } = mirror
+    const whole: Seen[] = [{ path: '', as: 'write' }, ...bound.map((path): Seen => ({ path, as: 'host' }))]
     return {
       mount: { source: mirror.directory, path: workspace },
-      ...(opened && { view: opened.view }),
+      view: opened?.view ?? whole,
+      bound,
       readOnly: [],
       leave: async (maxMs) => {
         try {

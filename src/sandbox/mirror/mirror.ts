@@ -13,6 +13,7 @@ import {
 import { toSafeLine } from '../../kernel/index.ts'
 import { followPlaces } from '../guard/followed.ts'
 import { type ProtectedPlaces, Protection } from '../guard/protected.ts'
+import { Dependencies } from './dependencies.ts'
 import { type Pair, Push } from './push.ts'
 import { listTree, type MirrorLimits, removeWhole } from './scan.ts'
 
@@ -35,6 +36,7 @@ export class Mirror {
   #pairs = new Map<string, Pair>()
   #protection: Protection
   #isUsable = true
+  #bound: readonly string[] = []
 
   constructor(options: MirrorOptions) {
     this.directory = options.directory
@@ -47,14 +49,25 @@ export class Mirror {
     return this.#isUsable
   }
 
-  /** Makes the copy equal to the workspace. What is `closed` is not taken back from this command. Throws LIMIT_EXCEEDED when the workspace is too large. */
-  async pull(signal?: AbortSignal, closed: readonly string[] = []): Promise<void> {
+  /** Directories of the workspace that are empty in the copy: commands read them where they are. */
+  get bound(): readonly string[] {
+    return this.#bound
+  }
+
+  /** Makes the copy equal to the workspace; `isComplete`: with its dependencies. What is `closed` is not taken back from this command. Throws LIMIT_EXCEEDED when the workspace is too large. */
+  async pull(
+    signal?: AbortSignal,
+    { closed = [], isComplete = false }: { readonly closed?: readonly string[]; readonly isComplete?: boolean } = {},
+  ): Promise<void> {
     const host = new Tree(this.#options.workspace)
     const mirror = new Tree(this.directory)
     try {
       const pace = paceOf(signal)
       // What we may not read, commands do not get.
-      const { entries, leftovers } = await listTree(host, { limits: this.#options.limits, pace })
+      const { limits, workspace, owner, places } = this.#options
+      const dependencies = new Dependencies({ host, workspace, owner, writable: places.writable })
+      const leavesOut = (path: string): boolean => !isComplete && dependencies.take(path)
+      const { entries, leftovers } = await listTree(host, { limits, pace, leavesOut })
       for (const path of leftovers) await host.removeAll(path)
       this.#protection = this.#protect(entries, closed)
       await this.#dropStale({ mirror, pace }, entries)
@@ -66,6 +79,7 @@ export class Mirror {
         if (pair) pairs.set(path, pair)
       })
       this.#pairs = pairs
+      this.#bound = dependencies.bound.filter((path) => pairs.has(path))
     } finally {
       host.close()
       mirror.close()

@@ -35,11 +35,13 @@ export interface ListOptions {
   readonly pace?: Pace
   /** Opens directories that let nobody in; without it they count as empty. */
   readonly opens?: boolean
+  /** Asked for each directory; when true, it is listed and what is in it is not. */
+  readonly leavesOut?: (path: string) => boolean
 }
 
 /** Lists everything. Throws LIMIT_EXCEEDED when there is more than the limits allow, and what the pace throws. */
 export async function listTree(tree: Tree, options: ListOptions): Promise<Listing> {
-  const { limits = NO_LIMITS, maxEntries = Infinity, pace = createPace(), opens = false } = options
+  const { limits = NO_LIMITS, maxEntries = Infinity, pace = createPace(), opens = false, leavesOut } = options
   const listing: OpenListing = { entries: new Map(), others: [], deep: [], leftovers: [] }
   let bytes = 0
   const stoppedBy = await tree.walk({
@@ -51,7 +53,7 @@ export async function listTree(tree: Tree, options: ListOptions): Promise<Listin
       if (listing.entries.size > limits.maxFiles)
         throw tooLarge(`more than ${limits.maxFiles} files`, 'execution.workspace.maxFiles')
       if (bytes > limits.maxBytes) throw tooLarge(`more than ${limits.maxBytes} bytes`, 'execution.workspace.maxBytes')
-      return entry !== undefined
+      return entry !== undefined && !(entry.kind === 'directory' && leavesOut?.(met.path))
     },
     onClosed: (path, error) => {
       if (opens || path === '') throw error

@@ -94,6 +94,8 @@ function mountsOf(workspace: Mount, view: readonly Seen[] = [{ path: '', as: 'wr
   const mounts = view.map(({ path, as }): Option => {
     const [source, target] = [join(workspace.source, path), join(workspace.path, path)]
     if (as === 'empty') return ['--tmpfs', target]
+    // When it vanished meanwhile, the empty directory of the mirror is seen.
+    if (as === 'host') return ['--ro-bind-try', target, target]
     if (as === 'closed') return ['--ro-bind', '/dev/null', target]
     return [as === 'write' ? '--bind' : '--ro-bind', source, target]
   })

@@ -35,8 +35,8 @@ export interface Mount {
 /** One place of a workspace as a command sees it, relative to it; `''` is the workspace itself. */
 export interface Seen {
   readonly path: string
-  /** `empty`: a directory with nothing in it. `closed`: a file that nobody can open. */
-  readonly as: 'read' | 'write' | 'empty' | 'closed'
+  /** `empty`: a directory with nothing in it. `closed`: a file that nobody can open. `host`: read-only, from the workspace, not its mirror. */
+  readonly as: 'host' | 'read' | 'write' | 'empty' | 'closed'
 }
 
 export interface RunMessage {
