@@ -72,6 +72,11 @@ export const FAILURES = {
       `No server answers for the model ${model}: the connection was refused.`,
       'Start the model server, or correct its address (--base-url, model.baseUrl or OPENAI_BASE_URL).',
     ),
+  badPort: (model: string) =>
+    words(
+      `Nexus sent no request to the model ${model}: HTTP clients refuse the port of its address.`,
+      'Let the model server listen on another port, such as 8080, and correct its address (--base-url, model.baseUrl or OPENAI_BASE_URL).',
+    ),
   hostNotFound: (model: string) =>
     words(
       `The host of the model ${model} was not found.`,

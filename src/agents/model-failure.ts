@@ -55,6 +55,7 @@ function failureOf(error: unknown, status: number | undefined, { model, clock, i
   if (code === 'ECONNREFUSED') return { words: FAILURES.refusedConnection(describe), isRetryable: true }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return { words: FAILURES.hostNotFound(describe), isRetryable: code === 'EAI_AGAIN' }
+  if (/\bbad port\b/.test(messageOf(error))) return { words: FAILURES.badPort(describe) }
   if (isUnreadable(error)) return { words: FAILURES.unreadable(describe), isRetryable: true }
   if (code !== undefined || isBrokenConnection(error))
     return { words: FAILURES.closedConnection(describe, isStarted), isRetryable: true }

@@ -168,6 +168,13 @@ describe('a model that misbehaves', () => {
     assert.equal(requests.length, 3)
   })
 
+  it('is not asked again at a port that HTTP clients refuse', async () => {
+    const model = await localModel({ url: 'http://127.0.0.1:9/v1' })
+    await using rig = await startRig({ script: [], agent: { model } })
+    const { error } = await rig.send('go')
+    assert.match(`${error?.message} ${error?.fix}`, /HTTP clients refuse the port .*listen on another port/)
+  })
+
   it('fails the turn when nobody answers at its address', async () => {
     const closed = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => {
