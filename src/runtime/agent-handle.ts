@@ -49,6 +49,11 @@ export class Handle implements AgentHandle, CallingAgent {
   /** Says which rules decide about skills: equal ones have an equal key. */
   #key: string | undefined
   #registry: Registry | undefined
+  /** What the skills of the latest turn say of tools, by address. */
+  #inUse: { readonly turnId: string | undefined; readonly skills: Map<string, SkillInUse> } = {
+    turnId: undefined,
+    skills: new Map(),
+  }
   #context: { readonly over: Catalog; readonly context: ModelContext } | undefined
   /** In a turn: what the model is shown, and what its calls look into. They differ when a skill was edited or added since. */
   #turn: { readonly shown: FoundSkills; called: FoundSkills; readonly lease: Lease | undefined } | undefined
@@ -202,11 +207,14 @@ export class Handle implements AgentHandle, CallingAgent {
 
   /** A skill speaks from its load to the end of the turn, for the calls of the model. Source: decisions, "Permissions". */
   #skillsInUse(turnId: string | undefined): SkillInUse[] {
-    const addresses = this.#project.stacks.loadedInTurn({ ...this.#session(), turnId })
-    return addresses.flatMap((address) => {
+    if (this.#inUse.turnId !== turnId) this.#inUse = { turnId, skills: new Map() }
+    const { skills } = this.#inUse
+    for (const address of this.#project.stacks.loadedInTurn({ ...this.#session(), turnId })) {
       const skill = this.calledCatalog().find(address)
-      return skill ? [toSkillInUse(skill)] : []
-    })
+      // What it said first holds: a command of the turn may have edited or removed it since.
+      if (skill && !skills.has(address)) skills.set(address, toSkillInUse(skill))
+    }
+    return [...skills.values()]
   }
 
   #session(): { readonly agentId: string; readonly sessionId: string | undefined } {

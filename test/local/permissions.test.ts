@@ -32,10 +32,10 @@ async function open(context: TestContext, settings: string, frontmatter = 'allow
   const agent = local.runtime.openAgent({ sessionId: 's' })
   const call = async (tool: string, args: Record<string, string>) => {
     const { decision, outcome } = await agent.call({ tool, arguments: args, origin: 'model', turnId: 't' })
-    if (tool === 'load_skill') assert.equal(outcome.type, 'success', JSON.stringify(outcome))
+    if (tool === 'load_skill' && args['skill_name'] === 'tidy') assert.equal(outcome.type, 'success')
     return decision
   }
-  return { local, agent, asked, call }
+  return { local, agent, asked, call, skillFile: join(nexusHome, 'skills/tidy/SKILL.md') }
 }
 
 const RUN = { command: 'echo hello' }
@@ -96,5 +96,14 @@ describe('a skill with metadata.restrict', () => {
     assert.equal(decision.type, 'allow')
     const person = await agent.call({ tool: 'run_command', arguments: RUN, origin: 'cli', turnId: 't' })
     assert.equal(person.decision.type, 'allow')
+  })
+
+  it('still does when its file is changed or removed within the turn', async (context) => {
+    const { call, skillFile } = await open(context, '', 'allowed-tools: read_skill_file\nmetadata: { restrict: true }')
+    await call('load_skill', { skill_name: 'tidy' })
+    assert.equal((await call('run_command', RUN)).type, 'deny')
+    rmSync(skillFile)
+    await call('load_skill', { skill_name: 'absent' }).catch(() => undefined)
+    assert.equal((await call('run_command', RUN)).type, 'deny')
   })
 })
