@@ -41,7 +41,10 @@ export const MESSAGES = {
   'root-is-skill': (root: string, hidden: string) =>
     words(
       `The directory has a ${SKILL_FILE} of its own, so Nexus does not search ${JSON.stringify(hidden)} and other skills below it.`,
-      `Give that file a directory of its own: mkdir ${shellWord(`${root}/my-skill`)} && mv ${shellWord(`${root}/${SKILL_FILE}`)} ${shellWord(`${root}/my-skill/`)}`,
+      shellFix(
+        'Give that file a directory of its own: make the directory my-skill beside it, then type:',
+        ...(['mv', `${root}/${SKILL_FILE}`, `${root}/my-skill/`] as const),
+      ),
     ),
   'directory-unreadable': (reason: string, path: string) =>
     words(
@@ -82,7 +85,7 @@ export const MESSAGES = {
   'link-followed': (path: string, real: string) =>
     words(
       `${SKILL_FILE} is a link to ${JSON.stringify(real)}: Nexus reads that file, and a change of it changes this skill.`,
-      `Replace the link by the file itself: rm ${shellWord(path)} && cp -P ${shellWord(real)} ${shellWord(path)}`,
+      shellFix('Replace the link by the file itself:', 'cp', '--remove-destination', real, path),
     ),
   'depth-limit': (maxDepth: number, directory: string) =>
     words(

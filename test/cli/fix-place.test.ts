@@ -117,7 +117,7 @@ fixes('a link as SKILL.md inside the root', {
     mkdirSync(desk.at('skills/pdf'))
     symlinkSync('../real.md', desk.at(FILE))
   },
-  ...{ code: 'link-followed', says: /reads that file.*rm \S+pdf\/SKILL\.md && cp -P \S+real\.md \S+pdf\/SKILL\.md$/ },
+  ...{ code: 'link-followed', says: /reads that file.*cp --remove-destination \S+real\.md \S+pdf\/SKILL\.md$/ },
 })
 fixes('a link as SKILL.md out of the root', {
   break: (desk) => {
