@@ -190,15 +190,17 @@ test('a repaired value comes with the sign that broke it', () => {
   assert.equal(reason('@somebody does it'), 'A value without quotes begins with @, which is syntax in YAML.')
 })
 
-test('a comma that is missing behind a bracket is named', () => {
+test('a comma that is missing is named, and nothing else of its line', () => {
   for (const [metadata, sign] of [
     ['{"nexus": {"requires": {"bins": ["sh"]} "os": ["linux"]}}', '}'],
     ['{a: [sh] b: c}', ']'],
+    ['{"a": "x" "b": 1}', '"'],
+    ["['x' 'y']", "'"],
   ]) {
-    const [found] = parse(WITH(`metadata: ${metadata}`)).diagnostics
+    const found = parse(WITH(`metadata: ${metadata}`)).diagnostics
     assert.deepEqual(
-      [found?.message, found?.fix],
-      [`A comma is missing after the ${sign}.`, `Write a comma after the ${sign}.`],
+      found.map(({ message, fix }) => [message, fix]),
+      [[`A comma is missing after the ${sign}.`, `Write a comma after the ${sign}.`]],
     )
   }
 })

@@ -135,8 +135,7 @@ const FIXES: Readonly<Record<string, RegExp>> = {
   'disable-model-invocation: @true': /^Write: disable-model-invocation: true, or:/,
   'disable-model-invocation: true: x': /^Write: disable-model-invocation: true, or:/,
   'metadata: &m {"a": 1}': /^Remove &m/,
-  'metadata: {"openclaw": {"emoji": "x" "requires": {"bins": ["zz"]}}}':
-    /^Correct the value, or write the keys of metadata/,
+  'metadata: {"openclaw": {"emoji": "x" "requires": {"bins": ["zz"]}}}': /^Write a comma after the "/,
   'metadata: {"openclaw": {emoji: x requires: {bins: [zz]}}}': /^Check the text before this place/,
   'metadata: @x': /^Correct the value, or write the keys of metadata below it/,
   'metadata:\n  requires: bins: a': /^Correct the value/,

@@ -32,14 +32,21 @@ function faultOf(
 ): SyntaxFault {
   const quote = /^Missing closing (["'])quote$/.exec(message)?.[1]
   if (quote !== undefined) return { kind: 'quote', quote }
-  if (/\bflow\b/.test(message)) return { kind: 'separators' }
+  if (/\bflow\b/.test(message)) return between(message, source.text.slice(0, offset))
   if (NOT_A_KEY.test(message)) return lineFault(source.text, offset)
   if (/^All (?:mapping|sequence) items must start at the same column$/.test(message)) return { kind: 'indent' }
   if (/^A block sequence may not|^Unexpected block-seq-ind/.test(message)) return { kind: 'list-on-line' }
   if (message.startsWith('Block scalar header')) return { kind: 'header' }
-  if (message.endsWith('at node end')) return textBehind(source.text.slice(0, offset))
+  if (message.endsWith('at node end') || /^Unexpected \w+-quoted-scalar token$/.test(message))
+    return textBehind(source.text.slice(0, offset))
   if (code === 'BAD_SCALAR_START') return { kind: 'begins', sign: source.text.charAt(offset) }
   return BY_CODE[code] ?? { kind: 'other', message }
+}
+
+/** Only where a whole value stands before, it is known what is missing. */
+function between(message: string, before: string): SyntaxFault {
+  const fault = textBehind(before)
+  return /^Missing , (?:or : )?between/.test(message) && fault.kind === 'comma' ? fault : { kind: 'separators' }
 }
 
 /** Text goes on where the value has ended: behind a quote or a bracket. */

@@ -1,6 +1,7 @@
 import { Composer, type CST, type ParsedNode, type YAMLError } from 'yaml'
 import { FORMAT_CODES } from '../codes.ts'
 import { found } from '../messages/messages.ts'
+import type { SyntaxFault } from '../messages/yaml.ts'
 import { oddBlanks } from './blanks.ts'
 import { inspect, tokenize, type YamlProblem } from './inspect.ts'
 import { keyProblems } from './values.ts'
@@ -76,11 +77,22 @@ function explained(
   return [...onceALine(first, source.text), ...others]
 }
 
-/** The library often reports one cause twice. */
+/** The library often reports one cause twice; a missing comma also as what it makes of the rest of the line. */
 function onceALine(problems: readonly YamlProblem[], text: string): YamlProblem[] {
   const reported = new Set<string>()
-  return problems.filter(({ offset, facts }) => {
-    const key = `${text.lastIndexOf('\n', offset - 1)} ${JSON.stringify(facts)}`
+  const lineOf = ({ offset }: YamlProblem): number => text.lastIndexOf('\n', offset - 1)
+  const commas = new Map<number, YamlProblem>()
+  for (const problem of problems)
+    if (hasKind(problem, ['comma']) && !commas.has(lineOf(problem))) commas.set(lineOf(problem), problem)
+  return problems.filter((problem) => {
+    const comma = commas.get(lineOf(problem))
+    if (comma && comma !== problem && hasKind(problem, ['comma', 'separators', 'other'])) return false
+    const key = `${lineOf(problem)} ${JSON.stringify(problem.facts)}`
     return reported.size < reported.add(key).size
   })
+}
+
+function hasKind({ code, facts }: YamlProblem, kinds: readonly string[]): boolean {
+  const [fault] = facts as readonly unknown[]
+  return code === 'yaml-invalid' && kinds.includes((fault as SyntaxFault).kind)
 }
