@@ -1,7 +1,8 @@
 /** child-request: what a request for a child agent has beyond its parent. Decisions do not rest on it: ceilings hold anyway. Pure. */
 import { type Groups, leavesOf } from './groups.ts'
 import { combineLimits } from './limits.ts'
-import { LEVELS, type PermissionDelta, type Permissions, type ToolPermission, toolPermission } from './permissions.ts'
+import type { PermissionDelta, ToolPermission } from '../kernel/index.ts'
+import { LEVELS, type Permissions, toolPermission } from './permissions.ts'
 import { toolCovered } from './tool-entries.ts'
 
 /** Why a child may not have what was asked for it. */

@@ -1,21 +1,11 @@
 /** permissions: what an agent may do, by preset and what differs from it. Plain data that survives save and restore unchanged. Pure. */
 import { toolCovered } from './tool-entries.ts'
+import type { PermissionDelta, PresetInput, ToolPermission } from '../kernel/index.ts'
 import type { Groups } from './groups.ts'
 
 /** From narrow to wide. Source: contracts §1.7. */
 export const LEVELS = ['sandboxed', 'trusted', 'yolo'] as const
 export type Level = (typeof LEVELS)[number]
-
-/** What differs for one tool, or for all that an entry covers. Absent fields are inherited. */
-export interface ToolPermission {
-  readonly enabled?: boolean
-  /** Absolute directories; null inherits, [] none. */
-  readonly allowedPaths?: readonly string[] | null
-  /** 0 means no limit. */
-  readonly timeoutMs?: number
-  /** true asks under every preset; false silences the preset's own question. */
-  readonly requiresConfirmation?: boolean
-}
 
 /** One line about tools; a later one replaces fields of an earlier one that covers the same tool. */
 export interface ToolLine {
@@ -39,26 +29,6 @@ export interface Permissions {
   readonly tools: readonly ToolLine[]
   /** Of tools without a limit of their own; 0 means none. */
   readonly defaultToolTimeoutMs?: number
-}
-
-/** A preset of the configuration. Source: contracts §1.7; decisions, "presets". */
-export interface PresetInput {
-  readonly extends?: string
-  readonly allowedPaths?: readonly string[] | null
-  readonly blockedPaths?: readonly string[]
-  readonly network?: boolean
-  readonly disableTools?: readonly string[]
-  readonly tools?: Readonly<Record<string, ToolPermission>>
-  readonly defaultToolTimeoutMs?: number
-}
-
-/** What an agent has different from its preset: disabled, then enabled, then single tools. */
-export interface PermissionDelta {
-  readonly disableTools?: readonly string[]
-  readonly enableTools?: readonly string[]
-  readonly allowedPaths?: readonly string[] | null
-  readonly addBlockedPaths?: readonly string[]
-  readonly toolOverrides?: Readonly<Record<string, ToolPermission>>
 }
 
 /** Where presets are looked for, and what "the workspace" is. */

@@ -1,4 +1,4 @@
-import type { Diagnostic, JsonObject } from '../kernel/index.ts'
+import type { Diagnostic, JsonObject, PermissionDelta, PresetInput } from '../kernel/index.ts'
 import type { MODEL_PROVIDERS } from './schema/schema.ts'
 import type { LOADERS } from './schema/skills.ts'
 
@@ -76,34 +76,8 @@ export interface AgentConfig {
   }
 }
 
-/** What differs for one tool. `allowedPaths`: absolute; null inherits. */
-export interface ToolPermission {
-  readonly enabled?: boolean
-  readonly allowedPaths?: readonly string[] | null
-  readonly timeoutMs?: number
-  readonly requiresConfirmation?: boolean
-}
-
-export interface PermissionDelta {
-  readonly disableTools?: readonly string[]
-  readonly enableTools?: readonly string[]
-  readonly allowedPaths?: readonly string[] | null
-  readonly addBlockedPaths?: readonly string[]
-  readonly toolOverrides?: Readonly<Record<string, ToolPermission>>
-}
-
-export interface PresetConfig {
-  readonly extends?: string
-  readonly allowedPaths?: readonly string[] | null
-  readonly blockedPaths?: readonly string[]
-  readonly network?: boolean
-  readonly disableTools?: readonly string[]
-  readonly tools?: Readonly<Record<string, ToolPermission>>
-  readonly defaultToolTimeoutMs?: number
-}
-
 export interface PermissionsConfig {
-  readonly presets: Readonly<Record<string, PresetConfig>>
+  readonly presets: Readonly<Record<string, PresetInput>>
   /** Tools that a trusted agent confirms besides the usual ones. */
   readonly destructiveTools: readonly string[]
 }

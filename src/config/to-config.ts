@@ -1,7 +1,6 @@
-import { DEFAULTS, freezeDeep, type JsonObject } from '../kernel/index.ts'
+import { DEFAULTS, freezeDeep, type JsonObject, type PermissionDelta } from '../kernel/index.ts'
 import type {
   AgentConfig,
-  PermissionDelta,
   PermissionsConfig,
   BrokenReference,
   Config,

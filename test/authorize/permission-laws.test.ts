@@ -8,10 +8,9 @@ import {
   exceeds,
   explain,
   grantsLayer,
-  type PermissionDelta,
   type Permissions,
 } from '../../src/authorize/index.ts'
-import type { Decision } from '../../src/kernel/index.ts'
+import type { Decision, PermissionDelta } from '../../src/kernel/index.ts'
 import { ceilingOf, decideFor, preset, SHIPPED } from './permission-rig.ts'
 import { rulesOf, toolNamed } from './sample.ts'
 

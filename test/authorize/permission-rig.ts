@@ -6,9 +6,8 @@ import {
   grantsLayer,
   type Permissions,
   presetPermissions,
-  type PresetInput,
 } from '../../src/authorize/index.ts'
-import type { Decision, ToolOptions } from '../../src/kernel/index.ts'
+import type { Decision, ToolOptions, PresetInput } from '../../src/kernel/index.ts'
 import { rulesOf, toolNamed } from './sample.ts'
 
 export const WORKSPACE = '/w'

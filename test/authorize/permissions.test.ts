@@ -7,12 +7,10 @@ import {
   decide,
   exceeds,
   grantsLayer,
-  type PermissionDelta,
   type Permissions,
   presetPermissions,
-  type PresetInput,
 } from '../../src/authorize/index.ts'
-import type { Decision } from '../../src/kernel/index.ts'
+import type { Decision, PermissionDelta, PresetInput } from '../../src/kernel/index.ts'
 import { ceilingOf, decideFor, preset, WORKSPACE } from './permission-rig.ts'
 import { rulesOf, toolNamed } from './sample.ts'
 
