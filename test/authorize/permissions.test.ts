@@ -61,6 +61,13 @@ describe('presets', () => {
     assert.equal(decideFor(preset('none', presets), 'run_command').type, 'deny')
   })
 
+  it('block paths whatever they allow, for the agent and for its children', () => {
+    const blocked = applyDelta(preset('yolo'), { addBlockedPaths: ['/w/secret'] })
+    assert.deepEqual(decideFor(blocked, 'read_file').limits.blockedPaths, ['/w/secret'])
+    const child = decideFor(preset('trusted'), 'read_file', { ceilings: [ceilingOf(blocked)] })
+    assert.deepEqual(child.limits.blockedPaths, ['/w/secret'])
+  })
+
   it('that do not exist or extend each other are a problem, never another preset', () => {
     const context = { presets: { a: { extends: 'b' }, b: { extends: 'a' } }, workspace: WORKSPACE }
     assert.deepEqual(presetPermissions('trustde', context), { problem: 'unknown', name: 'trustde' })
