@@ -43,6 +43,7 @@ export const FORMAT_CODES = {
   'compatibility-long': 'warning',
   'field-type': 'warning',
   'key-spelling': 'warning',
+  'key-similar': 'warning',
   'tools-unbalanced': 'warning',
   'metadata-not-mapping': 'warning',
   'metadata-key': 'warning',

@@ -3,6 +3,7 @@ import { readDescription } from './fields/description.ts'
 import { readFlag } from './fields/flags.ts'
 import { readAllowedTools, readArguments } from './fields/lists.ts'
 import { readMetadata } from './fields/metadata.ts'
+import { similarTopLevelKey } from './fields/metadata-keys.ts'
 import { readName } from './fields/name.ts'
 import { readCompatibility, readTextField } from './fields/text.ts'
 import type { Frontmatter } from './front.ts'
@@ -24,6 +25,7 @@ export function readHead(front: Frontmatter, { directoryName, report, body = '' 
   const description = readDescription(front, report, body)
   const license = readTextField(front, 'license', report)
   const compatibility = readCompatibility(front, report)
+  reportTypos(front, report)
   return {
     name,
     description,
@@ -37,5 +39,12 @@ export function readHead(front: Frontmatter, { directoryName, report, body = '' 
     },
     metadata: readMetadata(front, report),
     frontmatter: front.values,
+  }
+}
+
+function reportTypos(front: Frontmatter, report: Report): void {
+  for (const key of Object.keys(front.values)) {
+    const right = similarTopLevelKey(key, front.values)
+    if (right !== undefined) report.add('key-similar', front.place(key), key, right)
   }
 }

@@ -51,9 +51,25 @@ test('keys that are an author’s own, or another client’s, are no slips', () 
     'metadata:\n  openclaw: {emoji: x, envVars: [A], toolGroups: [web], type: x, notes: y, source: z, config: {a: b}}',
     'metadata:\n  openclaw: {emoji: x, installed: true, required: false}',
     'requires: {mcp: [server], bin: x}',
-    'require: {bins: [x]}\nOS: linux',
+    'OS: linux\nmeta: x\nauthors: [a]\npaths: [a]\nagents: [b]',
   ])
     assert.deepEqual(parse(yaml).diagnostics, [], yaml)
+})
+
+test('a top-level key that is close to one that Nexus reads is reported as a typo, with its line', () => {
+  const yaml = 'authr: me\nlicence: MIT\ndisable-model-invocaton: true\nallowd-tools: Read\nrequire: {bins: [x]}'
+  const { document, diagnostics } = parse(yaml)
+  assert.deepEqual(
+    diagnostics.map(({ code, severity, line, fix }) => [code, severity, line, fix]),
+    ['author', 'license', 'disable-model-invocation', 'allowed-tools', 'requires'].map((right, index) => [
+      'key-similar',
+      'warning',
+      4 + index,
+      `Rename the key to ${right}, or remove it.`,
+    ]),
+  )
+  assert.equal(document?.invocation.model, true)
+  assert.deepEqual(parse('license: MIT\nlicence: MIT').diagnostics, [], 'the right key is there')
 })
 
 test('what stands beside requires and inside it is reported when the two differ', () => {

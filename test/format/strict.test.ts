@@ -103,9 +103,9 @@ test('names and lengths count code points after NFKC', () => {
   assert.deepEqual(shown(diagnostics), [])
 })
 
-test('an unknown key is a warning under the specification only, and names the key that was meant', () => {
-  assert.deepEqual(shown(strict('licence: MIT')), ['warning key-unknown 4:1'])
-  assert.equal(strict('licence: MIT')[0]?.fix, 'Write: license:')
+test('an unknown key is a warning under the specification only, and one finding where it is a typo', () => {
+  assert.deepEqual(shown(strict('triggers: x')), ['warning key-unknown 4:1'])
+  for (const profile of PROFILES) assert.deepEqual(shown(strict('licence: MIT', profile)), ['warning key-similar 4:1'])
   assert.deepEqual(shown(strict('author: me', 'claude')), [])
   assert.deepEqual(shown(strict('when_to_us: x', 'claude')), ['info key-unknown 4:1'])
 })

@@ -1,4 +1,4 @@
-import { nearest } from '../../kernel/index.ts'
+import { type JsonObject, nearest } from '../../kernel/index.ts'
 
 /** Top-level keys that corpora use for the same purpose. `always` and `skillKey` count only inside metadata. */
 export const TOP_LEVEL = ['emoji', 'homepage', 'os', 'requires', 'anyBins', 'primaryEnv', 'install'] as const
@@ -44,6 +44,26 @@ export function similarField(key: string): string | undefined {
         )
       : undefined)
   )
+}
+
+/** Top-level keys whose typos are reported. Those of name and description are reported where one is missing. */
+const WITH_TYPOS: readonly string[] = [
+  ...['license', 'compatibility', 'metadata', 'allowed-tools', 'arguments', 'argument-hint'],
+  ...['disable-model-invocation', 'user-invocable', 'author', 'version'],
+  ...TOP_LEVEL.filter((key) => key.length > 4),
+]
+
+/** Spellings that are read, and words that authors use beside them. */
+const NO_TYPOS: ReadonlySet<string> = new Set([
+  ...['allowed_tools', 'disable_model_invocation', 'user_invocable', 'authors', 'versions'],
+])
+
+/** The top-level key that another one is probably a typo of, unless that one is given as well. */
+export function similarTopLevelKey(key: string, front: JsonObject): string | undefined {
+  // A key behind an odd space is reported as that.
+  if (!/^[A-Za-z]\S{3}/.test(key) || WITH_TYPOS.includes(key) || NO_TYPOS.has(key)) return undefined
+  const right = nearest(key, WITH_TYPOS)
+  return right === undefined || Object.hasOwn(front, right) ? undefined : right
 }
 
 /** True for a field that is written otherwise: in other case, or with `-` or `_` in it. */

@@ -124,6 +124,10 @@ export const FIELD_MESSAGES = {
     { wanted, example, effect = 'Nexus ignores it.', fix = write(example) }: Expected,
   ): Words => [`${key} must be ${wanted}. ${effect}`, fix],
   'key-spelling': (key: string, right: string): Words => [`Nexus read ${key} as ${right}.`, write(`${right}:`)],
+  'key-similar': (key: string, right: string): Words => [
+    `Nexus does not read the key ${shown(key)}. It is close to ${right}.`,
+    `Rename the key to ${right}, or remove it.`,
+  ],
   'tools-unbalanced': (key: string): Words => [
     `A parenthesis in ${key} is not closed.`,
     'Write the missing ), as in Bash(git:*).',

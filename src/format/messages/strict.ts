@@ -22,9 +22,7 @@ export const STRICT_MESSAGES = {
     client === undefined
       ? [
           `The specification does not know the key ${shown(key)}.`,
-          right === undefined
-            ? 'Move it below metadata: as text, or validate with the profile of its client.'
-            : write(`${right}:`),
+          'Move it below metadata: as text, or validate with the profile of its client.',
         ]
       : [`${client} does not know the key ${shown(key)}.`, `Did you mean ${right}:?`],
   'compatibility-empty': (): Words => ['compatibility is empty.', 'Write what the skill needs, or remove the key.'],

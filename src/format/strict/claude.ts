@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue, nearest, ownValue } from '../../kernel/index.ts'
+import { similarTopLevelKey } from '../fields/metadata-keys.ts'
 import { asBoolean } from '../fields/flags.ts'
 import { countCharacters } from '../fields/text.ts'
 import { STRICT_LIMITS } from './codes.ts'
@@ -91,7 +92,7 @@ export function checkKnownKeys(
       const expected = { wanted: kind.means, example: `${key}: ${kind.example}` }
       add('field-value', { key: [key] }, key, client, expected)
     }
-    if (known.includes(key) || READ_ELSEWHERE.has(key)) continue
+    if (known.includes(key) || READ_ELSEWHERE.has(key) || similarTopLevelKey(key, front) !== undefined) continue
     const meant = nearest(key, known)
     if (meant === undefined || Object.hasOwn(front, meant)) continue
     add('key-unknown', { key: [key] }, client, key, meant)

@@ -1,5 +1,6 @@
-import { isJsonObject, nearest, ownValue } from '../../kernel/index.ts'
+import { isJsonObject, ownValue } from '../../kernel/index.ts'
 import type { DocumentHead } from '../document.ts'
+import { similarTopLevelKey } from '../fields/metadata-keys.ts'
 import { splitToolList } from '../fields/tool-list.ts'
 import type { Subject } from './findings.ts'
 
@@ -17,10 +18,8 @@ type SpecSubject = Pick<Subject, 'front' | 'add'> & {
 export function checkSpec(subject: SpecSubject): void {
   const { front, add } = subject
   for (const key of Object.keys(front)) {
-    if (NAMES.has(key)) continue
-    const meant = nearest(key, SPEC_KEYS)
-    const right = meant === undefined || Object.hasOwn(front, meant) ? undefined : meant
-    add('key-unknown', { key: [key] }, undefined, key, right)
+    if (NAMES.has(key) || similarTopLevelKey(key, front) !== undefined) continue
+    add('key-unknown', { key: [key] }, undefined, key)
   }
   checkCompatibility(subject)
   checkTools(subject)
