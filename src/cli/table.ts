@@ -37,7 +37,7 @@ export const COMMANDS: readonly Command[] = [
       },
       turn: { type: 'string', value: 'ID', help: 'run a message that an ended process left, in its session' },
       yes: { type: 'boolean', short: 'y', help: 'approve every call that policy asks about' },
-      wait: { type: 'boolean', help: 'where nobody can be asked here, wait for `nexus approvals answer`' },
+      wait: { type: 'boolean', help: 'without a terminal, wait for `nexus approvals answer`' },
       ...JSON_OPTION,
     },
     examples: [

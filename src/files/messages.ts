@@ -24,7 +24,7 @@ export const MESSAGES = {
     `${shown(path)} ${REASONS[code]?.(detail) ?? `failed: ${detail ?? code}`}`,
   behindLink: (real: string): string => `is reached through a link; its real path is ${shown(real)}`,
   emptyPath: 'is empty',
-  holdsNul: 'holds a NUL character',
+  holdsNul: 'contains a NUL character',
   notUnicode: 'is not valid Unicode',
   absolute: 'is absolute',
   tooLong: (bytes: number): string => `is longer than ${bytes} bytes`,

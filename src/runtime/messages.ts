@@ -29,7 +29,7 @@ export const ASKED = {
   saidNo: () => 'A person said no.',
   late: (question: string) => `${question} Nobody answered in time.`,
   cancelled: (question: string) => `${question} There was no answer (cancelled while a person was asked).`,
-  callbackFailed: (question: string, why: string) => `${question} There was no answer (nobody could be asked: ${why}).`,
+  callbackFailed: (question: string, why: string) => `${question} The question failed: ${why}.`,
   remembered: (rule: string) => `${rule}, remembered`,
   approvedBy: (rule: string, by: string) => `${rule}, approved by ${by}`,
 }

@@ -198,7 +198,7 @@ export const POSTGRES = {
   }),
   busy: ({ reason, ...target }: Failed): Message => ({
     message: `The ${databaseAt(target)} did not answer in time: ${reason}.`,
-    fix: 'Find the session that bars the others with "select * from pg_stat_activity", or raise store.pool.statementTimeoutMs.',
+    fix: 'Find the session that blocks the others with "select * from pg_stat_activity", or raise store.pool.statementTimeoutMs.',
   }),
   failed: ({ reason, state, ...target }: Failed & { readonly state: string }): Message => ({
     message: `The ${databaseAt(target)} refused a statement: ${reason} (SQLSTATE ${state}).`,

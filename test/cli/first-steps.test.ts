@@ -83,6 +83,18 @@ test('run - reads the task from standard input, and an empty one is wrong use', 
   )
 })
 
+test('list in a directory below the skills names the folder that is not searched, and where to go', async (t) => {
+  const place = new Place(t)
+  const project = join(place.root, 'project')
+  put(join(project, 'skills/greet/SKILL.md'), SKILL.replace('NAME', 'greet'))
+  const below = join(project, 'src/deep')
+  mkdirSync(below, { recursive: true })
+  const { stderr } = await place.run(['skills', 'list'], { cwd: below })
+  assert.match(stderr, /^Not searched: ~\/project\/skills contains skills, but the workspace is .*To use them: cd \//m)
+  put(join(project, 'nexus.yaml'), '')
+  assert.doesNotMatch((await place.run(['skills', 'list'], { cwd: below })).stderr, /Not searched/)
+})
+
 test('list names what is not offered, and folders of other programs that are not searched', async (t) => {
   const place = new Place(t)
   const folder = join(place.root, '.claude/skills')

@@ -211,7 +211,7 @@ test('a question that fails or is cancelled is recorded as a refusal, and nothin
   assert.equal(outcome.type === 'failed' && outcome.error, 'CALL_DENIED')
   const silent = await open(t, { agents, registerTools, approve: () => Promise.reject(undefined) })
   const { decision } = (await callOf(silent, { tool: 'count', arguments: {} })).entry
-  assert.match(decision.type === 'deny' ? decision.reason : '', /nobody could be asked: undefined/)
+  assert.match(decision.type === 'deny' ? decision.reason : '', /The question failed: undefined/)
   const stopped = await callOf(runtime, { tool: 'count', arguments: {} }, { signal: AbortSignal.abort() })
   assert.equal(stopped.outcome.type === 'failed' && stopped.outcome.code, 'CANCELLED')
   assert.deepEqual(runs, [])

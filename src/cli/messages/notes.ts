@@ -24,6 +24,8 @@ export const NOTES = {
   shadowedBy: (winner: string, file: string) => `shadowed by ${winner} (${file})`,
   unreadFolder: (path: string, line: string) =>
     `Not searched: ${path} contains skills of another program. To include them, add it to skills.load.extraDirs in nexus.yaml, or once: ${line}`,
+  skillsAbove: (folder: string, workspace: string, directory: string) =>
+    `Not searched: ${folder} contains skills, but the workspace is ${workspace}. To use them: cd ${directory}`,
   checkedAgainst: (target: string) => `Checked against: ${target}`,
   moreMatch: (number: number, limit: number) => `${many(number, 'more skill')} matched: --limit ${limit}`,
   made: (file: string) => `Made ${file}`,

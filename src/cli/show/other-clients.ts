@@ -1,7 +1,7 @@
 /** other-clients: folders where other programs keep skills, and which of them are not read here. */
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
-import { join } from 'node:path'
-import { SKILL_FILE } from '../../kernel/index.ts'
+import { dirname, join } from 'node:path'
+import { shellWord, SKILL_FILE } from '../../kernel/index.ts'
 import type { Inspection } from '../../local/index.ts'
 import type { Invocation } from '../command.ts'
 import { NOTES } from '../messages/index.ts'
@@ -37,6 +37,27 @@ export function printUnread({ sources }: Pick<Inspection, 'sources'>, { terminal
     const line = terminal.commandLine(['skills', 'list', '--skills-dir', path])
     terminal.note(terminal.paintNote('dim', NOTES.unreadFolder(terminal.shortPath(path), line)))
   }
+}
+
+/** Skills above the workspace are not read, since a folder of skills makes no workspace: names the nearest such folder, and its directory. */
+export function printSkillsAbove({ workspace, sources }: Inspection, { terminal, environment }: Invocation): void {
+  const searched = new Set(sources.flatMap(({ folder }) => (folder ? [realOf(folder.path)] : [])))
+  if (sources.some(({ tier, folder }) => tier === 'workspace' && folder !== undefined && containsSkills(folder.path)))
+    return
+  const above = parentsOf(workspace.directory)
+    .filter((directory) => directory !== environment.home)
+    .find((directory) => containsSkills(join(directory, 'skills')) && !searched.has(realOf(join(directory, 'skills'))))
+  if (above === undefined) return
+  const folder = terminal.shortPath(join(above, 'skills'))
+  terminal.note(
+    terminal.paintNote('dim', NOTES.skillsAbove(folder, terminal.shortPath(workspace.directory), shellWord(above))),
+  )
+}
+
+/** The directories above one, the nearest first. */
+function parentsOf(directory: string): readonly string[] {
+  const parent = dirname(directory)
+  return parent === directory ? [] : [parent, ...parentsOf(parent)]
 }
 
 /** Enough to name a folder; whether its skills are valid shows when it is read. */

@@ -52,7 +52,7 @@ export const STRICT_MESSAGES = {
     'Begin with when to use the skill, and move the other text into the instructions.',
   ],
   'description-tags': (tag: string): Words => [
-    `The description contains ${shown(tag)}, which looks like a tag. Uploads to Claude refuse it.`,
+    `The description contains ${shown(tag)}, which resembles a tag. Uploads to Claude refuse it.`,
     'Write it without < and >.',
   ],
   'name-reserved': (word: string): Words => [
@@ -79,7 +79,7 @@ export const STRICT_MESSAGES = {
   ],
   'body-hidden': (characters: string): Words => [
     `The instructions contain characters that a person does not see: ${characters}. A model reads them.`,
-    'Remove the characters, or write what they stand for.',
+    'Remove the characters, or write their text.',
   ],
   'body-long': (lines: number, limit: number): Words => [
     `The instructions have ${lines} lines. The specification recommends at most ${limit}.`,

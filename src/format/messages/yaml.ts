@@ -39,7 +39,7 @@ function syntaxWords(fault: SyntaxFault): readonly [message: string, fix: string
       if (fault.right !== undefined) return ['The line is not "key: value".', write(fault.right)]
       return fault.isText === true
         ? [
-            'The line is not "key: value". It looks like instructions, so the closing --- is probably missing.',
+            'The line is not "key: value". It resembles instructions, so the closing --- is probably missing.',
             'Write a line with only --- below the last key, above the instructions.',
           ]
         : [

@@ -4,7 +4,7 @@ import { envelope } from '../../envelope.ts'
 import { withInspection } from '../../inspect.ts'
 import { agentFlag, printDiagnostics } from '../../open.ts'
 import { formatReady, listData, printHint, printOthers, printTrustHint } from '../../show/skills.ts'
-import { printUnread } from '../../show/other-clients.ts'
+import { printSkillsAbove, printUnread } from '../../show/other-clients.ts'
 
 /** `nexus skills list` */
 export async function listSkills(invocation: Invocation): Promise<number> {
@@ -23,6 +23,7 @@ export async function listSkills(invocation: Invocation): Promise<number> {
       printOthers(catalog, terminal)
       printTrustHint(catalog.held, terminal)
     } else printHint(catalog, invocation)
+    printSkillsAbove(inspection, invocation)
     printUnread(inspection, invocation)
     printDiagnostics(inBudget, terminal)
     return 0
