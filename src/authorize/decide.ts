@@ -88,7 +88,8 @@ interface Combined {
 }
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
-const STARTS_COMMANDS = new Set(GROUPS.get('group:runtime')?.map(toPolicyName))
+/** Tools that run or change something. */
+const ACTS = new Set([...(GROUPS.get('group:runtime') ?? []), 'write_file', 'edit_file'].map(toPolicyName))
 const NO_RULE: Ruling = { layer: 'none', type: 'deny', rule: 'none', reason: MESSAGES.noPolicy() }
 
 /** The strictest ruling (deny over ask over allow), the first of equals, and the narrowest limits; nothing allows what no rule covers. */
@@ -139,12 +140,12 @@ function decideByTrust({ skill }: DecideInput): Omit<Ruling, 'layer'> | undefine
   return { type: 'deny', rule: 'trust', reason: MESSAGES.untrusted(toSafeLine(skill.name)) }
 }
 
-/** For an agent in a workspace: as long as it waits for trust, no tool starts a command there, whatever else is allowed. */
+/** For an agent in a workspace: as long as it waits for trust, no tool starts a command or changes a file, whatever else is allowed. */
 export function untrustedWorkspace(waits: () => boolean): Layer {
   return {
     name: 'trust',
     decide: ({ tool }) =>
-      tool && STARTS_COMMANDS.has(toPolicyName(tool.name)) && waits()
+      tool && ACTS.has(toPolicyName(tool.name)) && waits()
         ? { type: 'deny', rule: 'trust', reason: MESSAGES.untrustedWorkspace() }
         : undefined,
   }

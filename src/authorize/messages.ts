@@ -18,7 +18,7 @@ export const MESSAGES = {
   restricted: (tool: string, skill: string) =>
     `'${tool}' is not among the allowed-tools of the skill '${skill}', which restricts this turn to them.`,
   untrustedWorkspace: () =>
-    'the workspace is not trusted, so no command runs in it. The user can trust it with: nexus trust (in a program: trusted: true)',
+    'the workspace is not trusted, so no command runs and no file is changed. The user can trust it with: nexus trust (in a program: trusted: true)',
   /** `guess`: the nearest tool; `listed`: the first tools, when there is no guess. */
   unknownTool: (name: string, { guess, listed }: { readonly guess: string | undefined; readonly listed: string }) =>
     `Unknown tool: '${name}'.${guess === undefined ? listed && ` Tools: ${listed}.` : ` Did you mean '${guess}'?`}`,
