@@ -88,6 +88,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     agents: profiles,
     gateRules: settings.gateRules,
     execution: executionSettings(settings),
+    web: {},
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: secrets.values,
     skillEntries: entryValues(config, secrets),
