@@ -97,6 +97,10 @@ export const SKILL_MESSAGES = {
     message: `${JSON.stringify(path)} is ${kind}, not part of the skill: neither the model nor commands get it.`,
     fix: LEFT_OUT_FIX,
   }),
+  fileHidden: (path: string, characters: string) => ({
+    message: `${JSON.stringify(path)} contains characters that a person does not see: ${characters}. A model that reads the file gets them.`,
+    fix: 'Remove the characters, or write their text.',
+  }),
   cannotLoad: (message: string, directory: string) => ({ message, ...commandFix('Run:', 'skills', 'why', directory) }),
   noSkillBelow: (path: string) => ({
     message: `${path} contains no SKILL.md, nor does any folder below it`,

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { type Diagnostic, isNexusError, SKILL_FILE } from '../../kernel/index.ts'
+import { type Diagnostic, firstHidden, hiddenIn, isNexusError, SKILL_FILE } from '../../kernel/index.ts'
 import { type Message, MESSAGES } from '../messages/index.ts'
 import {
   createFolderSource,
@@ -162,7 +162,7 @@ export async function readTarget(target: Target, signal: AbortSignal): Promise<U
 /** What keeps the files of a skill from being loaded, by the rules of loading; nothing for a target that is one file. */
 export async function checkFiles(target: Target, cwd: string, signal: AbortSignal): Promise<readonly Diagnostic[]> {
   if (!target.isWhole) return []
-  const { leftOut, problem: error } = await walkFiles(target, { signal })
+  const { files, leftOut, problem: error } = await walkFiles(target, { signal })
   const found: Diagnostic[] = []
   if (error) {
     const { message, path = target.directory, fix } = error
@@ -173,10 +173,50 @@ export async function checkFiles(target: Target, cwd: string, signal: AbortSigna
     const path = shownPath(join(target.directory, entry.path), cwd)
     found.push({ code: 'left-out', severity: 'warning', path, ...MESSAGES.leftOut(entry.path, entry.kind) })
   }
-  return found
+  return [...found, ...(await hiddenInFiles(target, { files, cwd, signal }))]
 }
 
 const MAX_LEFT_OUT = 20
+
+/** Characters in texts beside SKILL.md that a model reads and a person does not see. */
+async function hiddenInFiles(
+  target: Target,
+  { files, cwd, signal }: Where & { readonly files: readonly { readonly path: string; readonly size: number }[] },
+): Promise<readonly Diagnostic[]> {
+  const found: Diagnostic[] = []
+  let left = MAX_SEARCHED_BYTES
+  for (const { path, size } of files) {
+    if (path === target.file || size > left) continue
+    left -= size
+    const text = await textOf(target, path, signal)
+    const characters = text === undefined ? '' : hiddenIn(text)
+    if (text === undefined || characters === '') continue
+    const line = text.slice(0, firstHidden(text)).split('\n').length
+    const words = MESSAGES.fileHidden(path, characters)
+    found.push({
+      code: 'file-hidden',
+      severity: 'warning',
+      path: shownPath(join(target.directory, path), cwd),
+      line,
+      ...words,
+    })
+  }
+  return found
+}
+
+/** Texts of one skill that are searched, in all. */
+const MAX_SEARCHED_BYTES = 16 * 1024 * 1024
+
+/** Undefined for what is not UTF-8, or can no longer be read. */
+async function textOf(target: Target, path: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const { bytes } = await readOfSkill(target, path, { maxBytes: MAX_SEARCHED_BYTES, signal })
+    return bytes.includes(0) ? undefined : new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    if (isNexusError(error) && error.code === 'CANCELLED') throw error
+    return undefined
+  }
+}
 
 /** Files of a skill that are listed for the check of links; with more, links are not checked. */
 const MAX_FILES = 5_000

@@ -169,7 +169,11 @@ function printVerdict(
     return
   }
   const lines = linesOf(text)
-  for (const diagnostic of diagnostics) terminal.line(formatWithFrame(diagnostic, { lines }, terminal))
+  for (const diagnostic of diagnostics) {
+    // Only the text of SKILL.md is here to show.
+    const isInText = diagnostic.path === target.shown
+    terminal.line(isInText ? formatWithFrame(diagnostic, { lines }, terminal) : formatDiagnostic(diagnostic, terminal))
+  }
   terminal.line()
 }
 

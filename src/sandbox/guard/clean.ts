@@ -53,7 +53,8 @@ export async function removeAppeared(before: Guarded, options: CleanOptions = {}
           // What was in a closed directory before is perhaps the user's own.
           // A file that completes a repository may have been there under the same name.
           const mayBeOld = before.closed.some((directory) => path.startsWith(`${directory}/`)) || isGitMark(path)
-          if (!known.has(path)) notes.push(await takeAway(tree, path, mayBeOld ? { keepsAside: true } : options))
+          const kept = options.keepsAside ? CUT_OFF : mayBeOld ? PERHAPS_OLD : undefined
+          if (!known.has(path)) notes.push(await takeAway(tree, path, kept))
           known.add(path)
         },
       })
@@ -75,6 +76,10 @@ export async function removeAppeared(before: Guarded, options: CleanOptions = {}
 const INCOMPLETE =
   'ATTENTION: Nexus did not inspect all that the command made: there is too much of it. It removed protected files at the top of the workspace. Below it there may be others (.git/hooks, .claude, .vscode …). Inspect the workspace before you use it.'
 
+/** Why a place is kept under another name instead of removed. */
+const CUT_OFF = ', and it appeared under a command that was cut off'
+const PERHAPS_OLD = '. Nexus cannot know whether it was there before'
+
 /** A command that closes the workspace itself must not keep us out. */
 function openWorkspace({ workspace, mode }: Guarded, notes: string[]): void {
   const found = lstatSync(workspace)
@@ -84,7 +89,7 @@ function openWorkspace({ workspace, mode }: Guarded, notes: string[]): void {
 }
 
 /** Renames it first, so that what cannot be removed is harmless under its new name. */
-async function takeAway(tree: Tree, path: string, { keepsAside = false }: CleanOptions): Promise<string> {
+async function takeAway(tree: Tree, path: string, kept: string | undefined): Promise<string> {
   let aside: string
   const shown = path.length > MAX_PATH ? `${path.slice(0, 100)}…, a path longer than programs can open` : path
   try {
@@ -92,8 +97,8 @@ async function takeAway(tree: Tree, path: string, { keepsAside = false }: CleanO
   } catch (error) {
     return notPutRight(path, error)
   }
-  if (keepsAside)
-    return `${shown}: moved to ${aside}. Commands may not create it, and it appeared under a command that was cut off. If it is yours, type: mv ${aside} ${path}`
+  if (kept !== undefined)
+    return `${shown}: moved to ${aside}. Commands may not create it${kept}. If it is yours, type: mv ${aside} ${path}`
   const { isGone } = await tree.removeAll(aside, { maxMs: MAX_REMOVAL_MS })
   if (isGone) return `${shown}: removed. Commands may not create it. Create it outside the sandbox.`
   return `${shown}: moved to ${aside}, because removing it failed. Commands may not create it. Remove it outside the sandbox.`
