@@ -1,17 +1,19 @@
 /** The tools and services of one agent, made once: a refresh changes the catalog that they look into, not them. */
 import { type Catalog, createSkillSearch, type SkillSearch } from '../catalog/index.ts'
-import type { CallLimits } from '../kernel/index.ts'
+import { type CallLimits, redactText } from '../kernel/index.ts'
 import { createLoader } from '../load/index.ts'
 import {
   AGENT_STATUS,
   createRegistry,
   createServices,
   EXECUTION,
+  FILES,
   LOADER,
   OUTPUT_KEEPER,
   provideCommands,
   registerBuiltins,
   type Registry,
+  REDACT_TEXT,
   SKILL_SEARCH,
   WORKSPACE,
 } from '../tools/index.ts'
@@ -30,7 +32,7 @@ export interface AgentView {
 /** Registers the services, the built-in tools, then those of `registerTools`. */
 export function createAgentTools(project: ProjectState, agent: AgentView): Registry {
   const { parts, stacks, facts, secrets, kept } = project
-  const { sandbox, workspace, execution, skillEntries } = parts
+  const { sandbox, workspace, execution, files, skillEntries } = parts
   const { catalog } = agent
   const services = createServices()
   services.register(LOADER, createLoader({ catalog, stacks, ...(sandbox && { place: sandbox.place.bind(sandbox) }) }))
@@ -41,7 +43,9 @@ export function createAgentTools(project: ProjectState, agent: AgentView): Regis
     provideCommands(services, { sandbox, catalog, stacks, facts, secrets, limits, ...entries })
   }
   if (kept) services.register(OUTPUT_KEEPER, kept)
+  services.register(REDACT_TEXT, (text, isCut) => redactText(text, isCut, ...secrets))
   if (workspace !== undefined) services.register(WORKSPACE, workspace)
+  if (files) services.register(FILES, files)
   if (execution) services.register(EXECUTION, execution)
   const registry = createRegistry(services)
   services.register(AGENT_STATUS, () => {
