@@ -30,7 +30,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   sources: ['kernel', 'files', 'format'],
   sandbox: ['kernel', 'files', 'host', 'format', 'sources'],
   load: ['kernel', 'format', 'sources', 'catalog', 'diagnose'],
-  tools: ['kernel', 'files', 'load', 'sandbox', 'catalog'],
+  tools: ['kernel', 'files', 'net', 'load', 'sandbox', 'catalog'],
   runtime: ['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
   agents: ['kernel', 'runtime', 'tools', 'store', 'catalog'],
   testing: ['kernel', 'sandbox', 'store'],

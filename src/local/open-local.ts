@@ -90,6 +90,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     gateRules: settings.gateRules,
     execution: executionSettings(settings),
     files: fileSettings(settings, options.skillsDirs),
+    web: {},
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: secrets.values,
     skillEntries: entryValues(config, secrets),

@@ -12,6 +12,7 @@ import {
   SANDBOX,
   SKILL_SEARCH,
   WORKSPACE,
+  WEB,
 } from '../../src/tools/index.ts'
 import { loaderOver } from './rig.ts'
 
@@ -24,6 +25,7 @@ test('the names that a policy may use without a runtime are those of the built-i
   services.register(AGENT_STATUS, () => {
     throw new Error('never asked')
   })
+  services.register(WEB, {})
   const registry = createRegistry(services)
   registerBuiltins(registry)
   const real = registry.names.map((name) => [name, registry.get(name)?.options?.capabilities ?? []] as const)

@@ -1,6 +1,7 @@
 import type { Tool } from '../../kernel/index.ts'
 import type { Registry, ToolFactory } from '../registry.ts'
-import { LOADER, SANDBOX, SKILL_SEARCH, WORKSPACE } from '../services.ts'
+import { LOADER, SANDBOX, SKILL_SEARCH, WEB, WORKSPACE } from '../services.ts'
+import { createWebFetchTool } from '../web/web-fetch.ts'
 import { createFindSkillsTool } from './find-skills.ts'
 import { createListDirectoryTool } from './list-directory.ts'
 import { createLoadSkillTool } from './load-skill.ts'
@@ -12,7 +13,8 @@ import { AGENT_STATUS, createStatusTool } from './status.ts'
 
 /**
  * Adds the tools that Nexus ships, as far as their services are there: the skill tools when there is a `LOADER`,
- * `find_skills` beside them when there is a `SKILL_SEARCH`, `run_command` when there is a `SANDBOX`, the file tools when there is a `WORKSPACE`, `status` when there is an `AGENT_STATUS`.
+ * `find_skills` beside them when there is a `SKILL_SEARCH`, `run_command` when there is a `SANDBOX`, the file tools when there is a `WORKSPACE`,
+ * `status` when there is an `AGENT_STATUS`, `web_fetch` when there is a `WEB`.
  * A name that is registered already keeps its tool. Source: seed 002, seed 003.
  */
 export function registerBuiltins(registry: Registry): void {
@@ -22,6 +24,7 @@ export function registerBuiltins(registry: Registry): void {
   if (services.has(SANDBOX)) add(registry, COMMAND_TOOLS)
   if (services.has(WORKSPACE)) add(registry, FILE_TOOLS)
   if (services.has(AGENT_STATUS)) add(registry, { status: createStatusTool })
+  if (services.has(WEB)) add(registry, { web_fetch: createWebFetchTool })
 }
 
 /** What a policy may name although no tool has been made yet. */
@@ -34,6 +37,7 @@ export const BUILTIN_TOOLS: readonly Pick<Tool, 'name' | 'options'>[] = [
   { name: 'read_file' },
   { name: 'list_directory' },
   { name: 'status' },
+  { name: 'web_fetch', options: { capabilities: ['network'] } },
 ]
 
 const SKILL_TOOLS: Readonly<Record<string, ToolFactory>> = {

@@ -2,7 +2,8 @@ import { below, codeOf, type Named, paceOf, type Tree } from '../../files/index.
 import { type JsonObject, type Outcome, type Services, succeeded, type Tool, toSafeLine } from '../../kernel/index.ts'
 import { defineTool } from '../define.ts'
 import { atPath, type OpenPath } from '../file-access/at-path.ts'
-import { failedBy, PATHS, READS } from '../messages.ts'
+import { PATHS } from '../file-access/messages.ts'
+import { failedBy, READS } from '../messages.ts'
 
 /** Entries that are read of one directory, and of those that are shown at once. */
 const MAX_READ = 10_000

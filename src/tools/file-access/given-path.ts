@@ -1,6 +1,6 @@
 /** given-path: what a model wrote as a path, as an absolute one. Nothing is looked up. */
 import { posix } from 'node:path'
-import { PATHS, type Refused } from '../messages.ts'
+import { PATHS, type Refused } from './messages.ts'
 
 /** What texts are relative to. */
 export interface Bases {
