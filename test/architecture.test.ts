@@ -29,6 +29,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   store: ['kernel'],
   sources: ['kernel', 'files', 'format'],
   sandbox: ['kernel', 'files', 'host', 'format', 'sources'],
+  clients: ['kernel', 'files', 'host'],
   load: ['kernel', 'format', 'sources', 'catalog', 'diagnose'],
   tools: ['kernel', 'load', 'sandbox', 'catalog'],
   runtime: ['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
@@ -49,7 +50,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
-    ...['diagnose', 'runtime', 'local', 'agents', 'testing'],
+    ...['diagnose', 'runtime', 'local', 'agents', 'testing', 'clients'],
   ],
   public: [
     ...['kernel', 'format', 'config', 'sources', 'catalog', 'authorize', 'sandbox', 'store', 'tools'],
