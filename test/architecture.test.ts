@@ -31,7 +31,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['kernel', 'files', 'host', 'format', 'sources'],
   clients: ['kernel', 'files', 'host'],
   load: ['kernel', 'format', 'sources', 'catalog', 'diagnose'],
-  tools: ['kernel', 'load', 'sandbox', 'catalog'],
+  tools: ['kernel', 'net', 'load', 'sandbox', 'catalog'],
   runtime: ['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
   agents: ['kernel', 'runtime', 'tools', 'store', 'catalog'],
   testing: ['kernel', 'sandbox', 'store'],

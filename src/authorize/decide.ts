@@ -8,7 +8,7 @@ import {
   type Tool,
   toSafeLine,
 } from '../kernel/index.ts'
-import { GROUPS } from './groups.ts'
+import { GROUPS, NEEDS_NETWORK } from './groups.ts'
 import { combineLimits } from './limits.ts'
 import { MESSAGES } from './messages.ts'
 import { ALIASES, toPolicyName } from './names.ts'
@@ -88,7 +88,8 @@ interface Combined {
 }
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
-const STARTS_COMMANDS = new Set(GROUPS.get('group:runtime')?.map(toPolicyName))
+/** Tools that run or change something. */
+const ACTS = new Set([...(GROUPS.get('group:runtime') ?? []), 'write_file', 'edit_file'].map(toPolicyName))
 const NO_RULE: Ruling = { layer: 'none', type: 'deny', rule: 'none', reason: MESSAGES.noPolicy() }
 
 /** The strictest ruling (deny over ask over allow), the first of equals, and the narrowest limits; nothing allows what no rule covers. */
@@ -139,12 +140,12 @@ function decideByTrust({ skill }: DecideInput): Omit<Ruling, 'layer'> | undefine
   return { type: 'deny', rule: 'trust', reason: MESSAGES.untrusted(toSafeLine(skill.name)) }
 }
 
-/** For an agent in a workspace: as long as it waits for trust, no tool starts a command there, whatever else is allowed. */
+/** For an agent in a workspace: as long as it waits for trust, no tool starts a command or changes a file, whatever else is allowed. */
 export function untrustedWorkspace(waits: () => boolean): Layer {
   return {
     name: 'trust',
     decide: ({ tool }) =>
-      tool && STARTS_COMMANDS.has(toPolicyName(tool.name)) && waits()
+      tool && ACTS.has(toPolicyName(tool.name)) && waits()
         ? { type: 'deny', rule: 'trust', reason: MESSAGES.untrustedWorkspace() }
         : undefined,
   }
@@ -170,6 +171,8 @@ function decideByConfirmation({ tool }: DecideInput): Omit<Ruling, 'layer'> | un
 function decideByRules({ tool, policy }: DecideInput): Omit<Ruling, 'layer'> | undefined {
   if (!tool) return undefined
   const limits = capabilityLimits(policy, tool)
+  if (limits?.networkDomains && NEEDS_NETWORK.some((entry) => toolCovered(entry, tool.name, policy.groups)))
+    return { type: 'deny', rule: 'network', reason: MESSAGES.networkDenied(tool.name), limits }
   return { ...decideByPolicy(policy, tool.name), ...(limits && { limits }) }
 }
 

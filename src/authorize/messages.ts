@@ -11,6 +11,8 @@ export const MESSAGES = {
     `'${tool}' is disabled by the permissions of this agent (preset ${preset}). The user can enable it under permissions.enableTools of the agent.`,
   noNetwork: (tool: string, preset: string) =>
     `'${tool}' needs the network, and the permissions of this agent (preset ${preset}) have none. The user can choose another preset.`,
+  networkDenied: (tool: string) =>
+    `'${tool}' needs the network, and the tools of this agent deny it (such as deny: [sandbox.network]). Only the user can allow it.`,
   noPaths: (tool: string, preset: string) =>
     `'${tool}' has no directory to work in: the permissions of this agent (preset ${preset}) allow no path.`,
   unknownPreset: (agent: string, preset: string) =>
@@ -18,7 +20,7 @@ export const MESSAGES = {
   restricted: (tool: string, skill: string) =>
     `'${tool}' is not among the allowed-tools of the skill '${skill}', which restricts this turn to them.`,
   untrustedWorkspace: () =>
-    'the workspace is not trusted, so no command runs in it. The user can trust it with: nexus trust (in a program: trusted: true)',
+    'the workspace is not trusted, so no command runs and no file is changed. The user can trust it with: nexus trust (in a program: trusted: true)',
   /** `guess`: the nearest tool; `listed`: the first tools, when there is no guess. */
   unknownTool: (name: string, { guess, listed }: { readonly guess: string | undefined; readonly listed: string }) =>
     `Unknown tool: '${name}'.${guess === undefined ? listed && ` Tools: ${listed}.` : ` Did you mean '${guess}'?`}`,

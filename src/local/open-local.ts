@@ -48,7 +48,7 @@ export interface Local {
   /** Present when changes of skills are followed. */
   readonly watcher?: Watcher
   readonly workspace: LoadedConfig['workspace']
-  /** Skills of the workspace, or edited settings of it, wait for trust: as long as they do, no command runs in it. */
+  /** Skills of the workspace, or edited settings of it, wait for trust: as long as they do, no command runs in it and no tool changes a file. */
   readonly waitsForTrust: boolean
   /** Of the configuration and of the policy; those of skills are in the catalog. */
   readonly diagnostics: readonly Diagnostic[]
@@ -88,6 +88,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     agents: profiles,
     gateRules: settings.gateRules,
     execution: executionSettings(settings),
+    web: {},
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: secrets.values,
     skillEntries: entryValues(config, secrets),

@@ -13,6 +13,7 @@ import {
   registerBuiltins,
   type Registry,
   SKILL_SEARCH,
+  WEB,
   WORKSPACE,
 } from '../tools/index.ts'
 import type { ProjectState } from './project-state.ts'
@@ -30,7 +31,7 @@ export interface AgentView {
 /** Registers the services, the built-in tools, then those of `registerTools`. */
 export function createAgentTools(project: ProjectState, agent: AgentView): Registry {
   const { parts, stacks, facts, secrets, kept } = project
-  const { sandbox, workspace, execution, skillEntries } = parts
+  const { sandbox, workspace, execution, skillEntries, web } = parts
   const { catalog } = agent
   const services = createServices()
   services.register(LOADER, createLoader({ catalog, stacks, ...(sandbox && { place: sandbox.place.bind(sandbox) }) }))
@@ -43,6 +44,7 @@ export function createAgentTools(project: ProjectState, agent: AgentView): Regis
   if (kept) services.register(OUTPUT_KEEPER, kept)
   if (workspace !== undefined) services.register(WORKSPACE, workspace)
   if (execution) services.register(EXECUTION, execution)
+  if (web) services.register(WEB, web)
   const registry = createRegistry(services)
   services.register(AGENT_STATUS, () => {
     const of = (type: 'allow' | 'ask'): string[] => registry.names.filter((name) => agent.verdict(name).type === type)

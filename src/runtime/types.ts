@@ -30,7 +30,7 @@ import type {
   Store,
   StoredMessage,
 } from '../store/index.ts'
-import type { DefinitionForms, ExecutionSettings, Registry, SkillCommandParts } from '../tools/index.ts'
+import type { DefinitionForms, ExecutionSettings, Registry, SkillCommandParts, WebSettings } from '../tools/index.ts'
 
 /** What one agent may see and do. */
 export interface AgentProfile {
@@ -92,6 +92,8 @@ export interface Parts {
   readonly mayAnswer?: (by: string, approval: Approval) => boolean
   /** Limits of one command. */
   readonly execution?: ExecutionSettings
+  /** How the web tools reach the web; without it there are none. */
+  readonly web?: WebSettings
   /** Time limit of one tool call in milliseconds when the tool names none. */
   readonly toolTimeoutMs?: number
   /** Values that are blanked in the ledger and in outcomes. */

@@ -8,6 +8,10 @@ import { type LocalOptions, withDefaults } from './local/options.ts'
 import type { NoneOptions } from './none.ts'
 import type { Sandbox } from './sandbox.ts'
 
+export { placesIn, type Protecting } from './guard/protected.ts'
+export { protectedPlace } from './guard/write-check.ts'
+export { holds, type OpenPaths, partsOf, type PathLimits, type Whole } from './open-paths.ts'
+
 export { checkEnvironment, refusedVariable } from './environment.ts'
 export type { LocalOptions } from './local/options.ts'
 export type { MirrorLimits } from './mirror/scan.ts'

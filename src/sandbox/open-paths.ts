@@ -16,8 +16,8 @@ export interface OpenPaths {
   readonly closed: readonly string[]
 }
 
-/** A workspace as it was asked for, and its real path. */
-interface Whole {
+/** A workspace, or another directory, as it was asked for, and its real path. */
+export interface Whole {
   readonly given: string
   readonly real: string
 }
@@ -26,21 +26,23 @@ interface Whole {
  * What the limits leave of a workspace; undefined when they leave all of it. Throws PATH_OUTSIDE when they leave nothing to read.
  * An allowed path is never followed through a link in the workspace, where a command could have made it. What a blocked one leads to is closed too.
  */
-export function openPaths(
-  whole: Whole,
-  { readPaths, writePaths, blockedPaths = [] }: PathLimits,
-): OpenPaths | undefined {
+export function openPaths(whole: Whole, limits: PathLimits): OpenPaths | undefined {
+  const { read, write, closed } = partsOf(whole, limits)
+  if (read.length === 0) throw sandboxError(REQUESTS.nothingOpen(limits.readPaths ?? [], limits.blockedPaths ?? []))
+  const isWhole = read[0] === '' && write[0] === '' && closed.length === 0
+  return isWhole
+    ? undefined
+    : { read, write, closed: closed.filter((place) => read.some((other) => holds(other, place))) }
+}
+
+/** What the limits leave of a directory; nothing when it is none of theirs. `closed` is also what no other list contains. */
+export function partsOf(whole: Whole, { readPaths, writePaths, blockedPaths = [] }: PathLimits): OpenPaths {
   const closed = outermost(blockedPaths.flatMap((path) => [...placeOf(whole, path), ...placeOf(whole, realPath(path))]))
   const isOpen = (place: string): boolean => !closed.some((other) => holds(other, place))
   const allowed = (paths: readonly string[] | undefined): string[] =>
     paths === undefined ? [''] : paths.flatMap((path) => allowedPlace(whole, path))
   const read = outermost(allowed(readPaths).filter(isOpen))
-  const write = outermost(both(read, allowed(writePaths)).filter(isOpen))
-  if (read.length === 0) throw sandboxError(REQUESTS.nothingOpen(readPaths ?? [], blockedPaths))
-  const isWhole = read[0] === '' && write[0] === '' && closed.length === 0
-  return isWhole
-    ? undefined
-    : { read, write, closed: closed.filter((place) => read.some((other) => holds(other, place))) }
+  return { read, write: outermost(both(read, allowed(writePaths)).filter(isOpen)), closed }
 }
 
 /** Whether a directory is seen: it is in a place that may be read, or on the way to one. */

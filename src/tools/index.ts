@@ -31,6 +31,8 @@ export {
   SANDBOX,
   SKILL_SEARCH,
   TARGET,
+  WEB,
+  type WebSettings,
   WORKSPACE,
 } from './services.ts'
 export { createWireNames, toWireName } from './wire-names.ts'

@@ -1,6 +1,7 @@
 import type { SkillSearch } from '../catalog/index.ts'
 import { type ServiceKey, serviceKey, type Services, type TargetFacts } from '../kernel/index.ts'
 import type { Loader } from '../load/index.ts'
+import type { NetOptions } from '../net/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import type { CommandWords } from './builtin/command-words.ts'
 import { toolError, TOOLS } from './messages.ts'
@@ -19,6 +20,12 @@ export interface ExecutionSettings extends CommandWords {
   readonly findOnHost?: (program: string) => string | undefined
 }
 
+/** How the web tools reach the web. */
+export interface WebSettings {
+  /** Proxy, limits, and in tests lookups and connections. `origins` are addresses of the user's own services that pages may be read from. */
+  readonly net?: NetOptions
+}
+
 /** Text without secrets, and without the beginning of one where it was cut off. */
 export type RedactText = (text: string, isCut: boolean) => string
 
@@ -31,6 +38,8 @@ export const WORKSPACE = serviceKey<string>('workspace')
 /** What is true where commands run. */
 export const TARGET = serviceKey<Pick<TargetFacts, 'os' | 'network' | 'skillsDirectory'>>('target')
 export const EXECUTION = serviceKey<ExecutionSettings>('execution')
+/** Present where agents may have the web tools. */
+export const WEB = serviceKey<WebSettings>('web')
 export const REDACT_TEXT = serviceKey<RedactText>('redactText')
 
 /** An empty container for one agent. */

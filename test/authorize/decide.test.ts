@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { decide, type PolicyRules } from '../../src/authorize/index.ts'
+import { decide, type PolicyRules, untrustedWorkspace } from '../../src/authorize/index.ts'
 import type { Decision, JsonObject, Skill, Tool } from '../../src/kernel/index.ts'
 import { rulesOf, skillFrom, toolNamed } from './sample.ts'
 
@@ -121,6 +121,19 @@ describe('decide', () => {
     assert.equal(decision.rule, 'trust')
     assert.match(decision.type === 'deny' ? decision.reason : '', /nexus trust/)
     assert.equal(decideOn('load_skill', {}, { skill: skillFrom(true) }).type, 'allow')
+  })
+
+  it('lets nothing run or change while the workspace waits for trust, whatever the policy allows', () => {
+    const at = (name: string, waits: boolean): string => {
+      const call = { tool: name, arguments: {}, agentId: 'main', origin: 'model' as const }
+      const layers = [untrustedWorkspace(() => waits)]
+      return decide({ call, tool: toolNamed(name), policy: rulesOf({ allow: [name] }), layers }).type
+    }
+    for (const name of ['run_command', 'write_file', 'edit_file', 'skills.run_cmd']) {
+      assert.equal(at(name, true), 'deny', name)
+      assert.equal(at(name, false), 'allow', name)
+    }
+    for (const name of ['read_file', 'list_directory', 'load_skill']) assert.equal(at(name, true), 'allow', name)
   })
 
   it('denies an unknown tool and offers the nearest, also for a name from another system', () => {

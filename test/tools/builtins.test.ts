@@ -11,6 +11,7 @@ import {
   registerBuiltins,
   SANDBOX,
   SKILL_SEARCH,
+  WEB,
 } from '../../src/tools/index.ts'
 import { loaderOver } from './rig.ts'
 
@@ -22,6 +23,7 @@ test('the names that a policy may use without a runtime are those of the built-i
   services.register(AGENT_STATUS, () => {
     throw new Error('never asked')
   })
+  services.register(WEB, {})
   const registry = createRegistry(services)
   registerBuiltins(registry)
   const real = registry.names.map((name) => [name, registry.get(name)?.options?.capabilities ?? []] as const)

@@ -9,9 +9,16 @@ const MAX_BYTES = 256 * 1024
 /** What git would not read either, or is no configuration. */
 const UNREADABLE = ['ENOENT', 'EACCES', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EFBIG']
 
+const CONFIGURATION = /^config(?:\.worktree)?$/
+
 /** Keys whose values git runs, or reads as configuration. */
 const RUNS =
   /(?:hookspath|fsmonitor|command|editor|pager|askpass|proxy|path|cmd|textconv|clean|smudge|process|driver|helper|program|hook|external)\s*=/i
+
+/** Whether a protected place may lead to another one: only links do, and configurations of git. */
+export function mayLead(path: string, kind: string): boolean {
+  return kind === 'link' || CONFIGURATION.test(posix.basename(path))
+}
 
 /** Paths below the workspace to which protected links and git configurations lead. `found` are protected places that exist. */
 export function followPlaces(workspace: string, found: readonly string[]): string[] {
@@ -32,7 +39,7 @@ function realPathOf(directory: string, path: string): string | undefined {
 
 /** Real paths that exist among the values of a git configuration: `core.hooksPath`, `include.path`, programs of filters. */
 function namedByGit(workspace: string, path: string): (string | undefined)[] {
-  if (!/^config(?:\.worktree)?$/.test(posix.basename(path))) return []
+  if (!CONFIGURATION.test(posix.basename(path))) return []
   const repository = posix.join(workspace, posix.dirname(path))
   const roots = [repository, posix.dirname(repository), workspace]
   let isAlias = false

@@ -24,6 +24,20 @@ export interface ProtectedPlaces {
   readonly writable: readonly string[]
 }
 
+/** What is protected besides the names in any workspace. */
+export interface Protecting {
+  /** Absolute. */
+  readonly protectedPaths: readonly string[]
+  readonly writableNames: readonly string[]
+}
+
+/** The places of one workspace: of the paths that the host uses, those inside it. */
+export function placesIn(workspace: string, { protectedPaths, writableNames }: Protecting): ProtectedPlaces {
+  const above = workspace === '/' ? '/' : `${workspace}/`
+  const inside = protectedPaths.filter((path) => path.startsWith(above) && path !== above)
+  return { paths: inside.map((path) => path.slice(above.length)), writable: writableNames }
+}
+
 /** What the rest of the workspace holds. */
 export interface Surroundings {
   readonly exists: Exists

@@ -15,7 +15,8 @@ import { recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
 import { createLive, openState, type ProjectState, revisionsOf } from './state.ts'
 import { findPrograms } from './unavailable.ts'
-import { checkWorkspace, type Entered, enterDirectly, Mirrors, placesIn, shorten } from './workspace.ts'
+import { checkWorkspace, type Entered, enterDirectly, Mirrors, shorten } from './workspace.ts'
+import { placesIn } from '../guard/protected.ts'
 
 /** Time to take changes back that also a command has which used all of its own. */
 const LEAST_BACK_MS = 5_000

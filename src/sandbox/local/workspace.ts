@@ -1,13 +1,13 @@
 /** workspace: prepares a workspace for one command and takes the result back, directly or through a mirror. */
 import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
-import { isAbsolute, join, relative } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { Tree } from '../../files/index.ts'
 import { errorMessage, makeDirectory, toSafeLine } from '../../kernel/index.ts'
 import type { Guarded } from '../guard/clean.ts'
 import { followPlaces } from '../guard/followed.ts'
 import { listProtected } from '../guard/find-protected.ts'
-import { type ProtectedPlaces, Protection } from '../guard/protected.ts'
+import { placesIn, type ProtectedPlaces, Protection } from '../guard/protected.ts'
 import { NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
 import { contains } from '../request.ts'
 import type { OpenPaths } from '../open-paths.ts'
@@ -31,15 +31,6 @@ const SYSTEM_PLACES = [
 ] // oxfmt-ignore
 
 const NONE: ProtectedPlaces = { paths: [], writable: [] }
-
-/** The places of one workspace: of the paths that the host uses, those inside it. */
-export function placesIn(
-  workspace: string,
-  { protectedPaths, writableNames }: Pick<LocalSettings, 'protectedPaths' | 'writableNames'>,
-): ProtectedPlaces {
-  const inside = protectedPaths.filter((path) => path !== workspace && contains(workspace, path))
-  return { paths: inside.map((path) => relative(workspace, path)), writable: writableNames }
-}
 
 /** A workspace that a command can work in now. */
 export interface Entered {

@@ -11,7 +11,7 @@ import {
   Tree,
 } from '../../files/index.ts'
 import { toSafeLine } from '../../kernel/index.ts'
-import { followPlaces } from '../guard/followed.ts'
+import { followPlaces, mayLead } from '../guard/followed.ts'
 import { type ProtectedPlaces, Protection } from '../guard/protected.ts'
 import { Dependencies } from './dependencies.ts'
 import { type Pair, Push } from './push.ts'
@@ -102,15 +102,12 @@ export class Mirror {
     }
   }
 
-  /** Only links and configurations of git lead to other places. */
   #protect(entries: ReadonlyMap<string, Entry>, closed: readonly string[]): Protection {
     const { places, workspace } = this.#options
     const protection = new Protection(places)
     const around = { exists: (path: string) => entries.has(path), wasRepository: () => true }
     const leading = [...entries].filter(
-      ([path, { kind }]) =>
-        (kind === 'link' || /(?:^|\/)config(?:\.worktree)?$/.test(path)) &&
-        protection.placeOf(path, kind, around) !== undefined,
+      ([path, { kind }]) => mayLead(path, kind) && protection.placeOf(path, kind, around) !== undefined,
     )
     const followed = followPlaces(
       workspace,

@@ -1,6 +1,7 @@
 import type { Tool } from '../../kernel/index.ts'
 import type { Registry, ToolFactory } from '../registry.ts'
-import { LOADER, SANDBOX, SKILL_SEARCH } from '../services.ts'
+import { LOADER, SANDBOX, SKILL_SEARCH, WEB } from '../services.ts'
+import { createWebFetchTool } from '../web/web-fetch.ts'
 import { createFindSkillsTool } from './find-skills.ts'
 import { createLoadSkillTool } from './load-skill.ts'
 import { createReadSkillFileTool } from './read-skill-file.ts'
@@ -10,7 +11,8 @@ import { AGENT_STATUS, createStatusTool } from './status.ts'
 
 /**
  * Adds the tools that Nexus ships, as far as their services are there: the skill tools when there is a `LOADER`,
- * `find_skills` beside them when there is a `SKILL_SEARCH`, `run_command` when there is a `SANDBOX`, `status` when there is an `AGENT_STATUS`.
+ * `find_skills` beside them when there is a `SKILL_SEARCH`, `run_command` when there is a `SANDBOX`, `status` when there is an `AGENT_STATUS`,
+ * `web_fetch` when there is a `WEB`.
  * A name that is registered already keeps its tool. Source: seed 002, seed 003.
  */
 export function registerBuiltins(registry: Registry): void {
@@ -19,6 +21,7 @@ export function registerBuiltins(registry: Registry): void {
   if (services.has(LOADER) && services.has(SKILL_SEARCH)) add(registry, { find_skills: createFindSkillsTool })
   if (services.has(SANDBOX)) add(registry, COMMAND_TOOLS)
   if (services.has(AGENT_STATUS)) add(registry, { status: createStatusTool })
+  if (services.has(WEB)) add(registry, { web_fetch: createWebFetchTool })
 }
 
 /** What a policy may name although no tool has been made yet. */
@@ -29,6 +32,7 @@ export const BUILTIN_TOOLS: readonly Pick<Tool, 'name' | 'options'>[] = [
   { name: 'find_skills' },
   { name: 'run_command', options: { capabilities: ['network', 'secrets'] } },
   { name: 'status' },
+  { name: 'web_fetch', options: { capabilities: ['network'] } },
 ]
 
 const SKILL_TOOLS: Readonly<Record<string, ToolFactory>> = {
