@@ -48,9 +48,10 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'tools',
     'runtime',
   ],
+  mcp: ['kernel', 'catalog', 'runtime', 'local', 'store', 'tools'],
   cli: [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
-    ...['diagnose', 'runtime', 'local', 'agents', 'testing', 'clients'],
+    ...['diagnose', 'runtime', 'local', 'mcp', 'clients', 'agents', 'testing'],
   ],
   public: [
     ...['kernel', 'format', 'config', 'sources', 'catalog', 'authorize', 'sandbox', 'store', 'tools'],
