@@ -29,7 +29,7 @@ export function orNone(text: string): string {
 /** A failure in one line: what happened, then what to do. */
 export function toErrorText(failure: Failed): string {
   const message = toNotedMessage(failure)
-  return `${message}${/[.!?…)]$/.test(message) ? '' : '.'} ${nextStep(failure)}`
+  return `${message}${/[.!?\u2026)]$/.test(message) ? '' : '.'} ${nextStep(failure)}`
 }
 
 /** The message of a failure and its notes (`data.notes`), each on a line of its own. */
