@@ -24,6 +24,9 @@ export interface GrantOptions {
   readonly destructiveTools?: readonly string[]
 }
 
+/** The paths of `allowedPaths: null`. */
+const EVERYWHERE: readonly string[] = ['/']
+
 type Said = Omit<Ruling, 'layer'>
 
 /** The layer of what an agent is granted. Its preset asks about destructive tools, and a trusted skill may answer that beforehand. */
@@ -96,7 +99,8 @@ function limitsOf(permissions: Permissions, own: ReturnType<typeof toolPermissio
   const paths = [allowedPaths, own.allowedPaths ?? null].filter((list) => list !== null)
   return combineLimits([
     { ...(timeoutMs !== undefined && timeoutMs > 0 && { timeoutMs }) },
-    ...paths.map((list) => ({ readPaths: list, writePaths: list })),
+    // Said, as no limit on paths at all means the workspace to a tool that works on files.
+    ...(paths.length > 0 ? paths : [EVERYWHERE]).map((list) => ({ readPaths: list, writePaths: list })),
     ...(isReadOnly ? [{ writePaths: [] }] : []),
     ...(blockedPaths.length > 0 ? [{ blockedPaths }] : []),
     ...(network ? [] : [{ networkDomains: [], deniedCapabilities: ['network'] }]),
