@@ -2,6 +2,7 @@ import type { Tool } from '../../kernel/index.ts'
 import type { Registry, ToolFactory } from '../registry.ts'
 import { LOADER, SANDBOX, SKILL_SEARCH, WEB, WORKSPACE } from '../services.ts'
 import { createWebFetchTool } from '../web/web-fetch.ts'
+import { createEditFileTool } from './edit-file.ts'
 import { createFindSkillsTool } from './find-skills.ts'
 import { createListDirectoryTool } from './list-directory.ts'
 import { createLoadSkillTool } from './load-skill.ts'
@@ -10,6 +11,7 @@ import { createReadSkillFileTool } from './read-skill-file.ts'
 import { createRunCommandTool } from './run-command.ts'
 import { createSkillTool } from './skill.ts'
 import { AGENT_STATUS, createStatusTool } from './status.ts'
+import { createWriteFileTool } from './write-file.ts'
 
 /**
  * Adds the tools that Nexus ships, as far as their services are there: the skill tools when there is a `LOADER`,
@@ -35,6 +37,8 @@ export const BUILTIN_TOOLS: readonly Pick<Tool, 'name' | 'options'>[] = [
   { name: 'find_skills' },
   { name: 'run_command', options: { capabilities: ['network', 'secrets'] } },
   { name: 'read_file' },
+  { name: 'write_file' },
+  { name: 'edit_file' },
   { name: 'list_directory' },
   { name: 'status' },
   { name: 'web_fetch', options: { capabilities: ['network'] } },
@@ -48,6 +52,8 @@ const SKILL_TOOLS: Readonly<Record<string, ToolFactory>> = {
 const COMMAND_TOOLS: Readonly<Record<string, ToolFactory>> = { run_command: createRunCommandTool }
 const FILE_TOOLS: Readonly<Record<string, ToolFactory>> = {
   read_file: createReadFileTool,
+  write_file: createWriteFileTool,
+  edit_file: createEditFileTool,
   list_directory: createListDirectoryTool,
 }
 
