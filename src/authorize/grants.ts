@@ -29,6 +29,9 @@ export interface GrantOptions {
 /** A person at the command line, or the program itself, makes these calls: whoever asks for a call is not asked about it. */
 const OWN_CALLS: readonly Call['origin'][] = ['cli', 'library']
 
+/** The paths of `allowedPaths: null`. */
+const EVERYWHERE: readonly string[] = ['/']
+
 type Said = Omit<Ruling, 'layer'>
 
 /** The layer of what an agent is granted. Its preset asks about destructive tools, and a trusted skill may answer that beforehand. */
@@ -105,7 +108,8 @@ function limitsOf(permissions: Permissions, own: ToolPermission, { options }: To
   const paths = [allowedPaths, own.allowedPaths ?? null].filter((list) => list !== null)
   return combineLimits([
     { ...(timeoutMs !== undefined && timeoutMs > 0 && { timeoutMs }) },
-    ...paths.map((list) => ({ readPaths: list, writePaths: list })),
+    // Said, as no limit on paths at all means the workspace to a tool that works on files.
+    ...(paths.length > 0 ? paths : [EVERYWHERE]).map((list) => ({ readPaths: list, writePaths: list })),
     ...(isReadOnly ? [{ writePaths: [] }] : []),
     ...(blockedPaths.length > 0 ? [{ blockedPaths }] : []),
     ...(network ? [] : [{ networkDomains: [], deniedCapabilities: ['network'] }]),

@@ -36,6 +36,9 @@ export const ERRORS = {
     fix: 'Name one that exists in the arguments of the client: nexus mcp --workspace /path/to/project',
   }),
   unknownTool: (message: string) => ({ message }),
+  unknownPrompt: (name: string) => ({
+    message: `There is no prompt '${toSafeLine(name)}': no skill of that name can be started by a person.`,
+  }),
 }
 
 export function errorOf(code: ErrorCode, { message, fix, proposal }: Words): NexusError {
@@ -65,10 +68,23 @@ export const NOTES = {
     }`,
 }
 
+/** Why a resource of a skill is not read. */
+export const READS = {
+  refused: (reason: string) => `The skill was not read: ${reason}`,
+  badCursor: () => 'The cursor is not one that this server gave.',
+}
+
+/** What a person is told about prompts. */
+export const PROMPTS = {
+  arguments: () => 'What the skill is given; it stands for $ARGUMENTS in its text',
+}
+
 /** Lines of the log on stderr. */
 export const LOG = {
   serving: (directory: string, agentId: string, skills: number) =>
     `nexus mcp: agent ${toSafeLine(agentId)}, ${skills} skills, workspace ${toSafeLine(directory)}`,
+  notServed: (uri: string, problems: readonly string[]) =>
+    `nexus mcp: ${toSafeLine(uri)} is not served as a skill of MCP, only by load_skill: ${problems.map(toSafeLine).join('; ')}`,
   failed: (error: unknown) => `nexus mcp: ${toSafeLine(error instanceof Error ? error.message : String(error))}`,
   reloaded: (names: readonly string[]) => `nexus mcp: skills changed: ${names.map(toSafeLine).join(', ')}`,
 }

@@ -8,8 +8,8 @@ export interface Message {
   readonly fix?: string
 }
 
-const words = (message: string, fix?: string): Message => ({ message, ...(fix !== undefined && { fix }) })
-const quoted = (text: string): string => `'${toSafeLine(text)}'`
+export const words = (message: string, fix?: string): Message => ({ message, ...(fix !== undefined && { fix }) })
+export const quoted = (text: string): string => `'${toSafeLine(text)}'`
 
 /** A fault as the outcome of a call. */
 export function failedBy(
@@ -143,6 +143,18 @@ export const OUTPUTS = {
 export const READS = {
   noLine: (path: string, line: number) =>
     words(`The file ${toSafeLine(path)} has no line ${line}.`, 'Give a smaller offset.'),
+  empty: (path: string) => `The file ${toSafeLine(path)} is empty.`,
+  cut: ({ from, to, of, isLastCut }: { from: number; to: number; of: number; isLastCut: boolean }) =>
+    `[Cut: only lines ${from} to ${to} of ${of}.${
+      isLastCut ? ` Line ${to} is too long to be shown whole; use a command to see its rest.` : ''
+    }${to < of ? ` Read on with offset ${to + 1}.` : ''}]`,
+  listed: (path: string, { shown, from, total }: { shown: number; from: number; total: string }) =>
+    `[Cut: entries ${from} to ${from + shown - 1} of ${total} in ${toSafeLine(path)}. Read on with offset ${from + shown}.]`,
+  listedLast: (path: string, most: number) =>
+    `[Cut: ${toSafeLine(path)} has more than ${most} entries; the others are not listed. Use a command to see them.]`,
+  emptyDirectory: (path: string) => `The directory ${toSafeLine(path)} is empty.`,
+  noEntry: (path: string, offset: number) =>
+    words(`The directory ${toSafeLine(path)} has no entry ${offset}.`, 'Give a smaller offset.'),
 } as const
 
 /** What the web tools report. URLs are shown without query and fragment. */

@@ -11,9 +11,9 @@ import { openLocal } from '../../src/local/open-local.ts'
 async function open(
   context: TestContext,
   settings: string,
-  frontmatter = 'allowed-tools: Bash',
-  { sandbox = 'none', isAsking = true }: { sandbox?: 'none' | 'local'; isAsking?: boolean } = {},
+  given: { frontmatter?: string; sandbox?: 'none' | 'local'; isAsking?: boolean } = {},
 ) {
+  const { frontmatter = 'allowed-tools: Bash', sandbox = 'none', isAsking = true } = given
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-permissions-')))
   context.after(() => rmSync(directory, { recursive: true, force: true }))
   const [cwd, nexusHome] = [join(directory, 'work'), join(directory, 'home')]
@@ -47,6 +47,7 @@ async function open(
 
 /** Nothing but the skill refuses a call. */
 const YOLO = 'agents: [{ id: main, preset: yolo }]\n'
+const RESTRICTS = { frontmatter: 'allowed-tools: read_skill_file\nmetadata: { restrict: true }' }
 const RUN = { command: 'echo hello' }
 
 describe('an agent with a preset', () => {
@@ -87,7 +88,6 @@ describe('an agent with a preset', () => {
       /disabled by the permissions of this agent \(preset quiet\)/,
     )
   })
-
 })
 
 describe('an agent without a preset', () => {
@@ -115,15 +115,16 @@ describe('an agent without a preset', () => {
   })
 
   it('is kept in its workspace, and without a sandbox only its file tools are', async (context) => {
-    const { local, agent } = await open(context, '', 'license: MIT', { sandbox: 'local' })
+    const { local, agent } = await open(context, '', { sandbox: 'local' })
     const { limits } = agent.explain({ tool: 'run_command', arguments: RUN }).decision
     assert.deepEqual(limits, { readPaths: [local.workspace.directory], writePaths: [local.workspace.directory] })
     const unconfined = await open(context, '')
-    assert.deepEqual(unconfined.agent.explain({ tool: 'run_command', arguments: RUN }).decision.limits, {})
+    const limitsOf = (tool: string) => unconfined.agent.explain({ tool, arguments: {} }).decision.limits.writePaths
+    assert.deepEqual([limitsOf('run_command'), limitsOf('write_file')], [['/'], [unconfined.local.workspace.directory]])
   })
 
   it('is told why a command is refused when no person can be asked, and what would allow it', async (context) => {
-    const { agent } = await open(context, '', 'license: MIT', { isAsking: false })
+    const { agent } = await open(context, '', { isAsking: false })
     const { outcome } = await agent.call({ tool: 'run_command', arguments: RUN, origin: 'model' })
     assert.ok(outcome.type === 'failed')
     assert.match(outcome.message, /refused \(preset trusted\): May 'run_command' run with .* no terminal to ask in/)
@@ -133,7 +134,7 @@ describe('an agent without a preset', () => {
 
 describe('a skill with metadata.restrict', () => {
   it('leaves its own tools and those of skills, to the end of the turn', async (context) => {
-    const { agent, call } = await open(context, YOLO, 'allowed-tools: read_skill_file\nmetadata: { restrict: true }')
+    const { agent, call } = await open(context, YOLO, RESTRICTS)
     assert.equal((await call('run_command', RUN)).type, 'allow')
     await call('load_skill', { skill_name: 'tidy' })
     const denied = await call('run_command', RUN)
@@ -145,7 +146,7 @@ describe('a skill with metadata.restrict', () => {
   })
 
   it('still does when its file is changed or removed within the turn', async (context) => {
-    const { call, skillFile } = await open(context, YOLO, 'allowed-tools: read_skill_file\nmetadata: { restrict: true }')
+    const { call, skillFile } = await open(context, YOLO, RESTRICTS)
     await call('load_skill', { skill_name: 'tidy' })
     assert.equal((await call('run_command', RUN)).type, 'deny')
     writeFileSync(skillFile, '---\nname: tidy\ndescription: Tidies the workspace.\n---\nRun: echo tidy\n')

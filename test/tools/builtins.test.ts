@@ -11,6 +11,7 @@ import {
   registerBuiltins,
   SANDBOX,
   SKILL_SEARCH,
+  WORKSPACE,
   WEB,
 } from '../../src/tools/index.ts'
 import { loaderOver } from './rig.ts'
@@ -20,6 +21,7 @@ test('the names that a policy may use without a runtime are those of the built-i
   services.register(LOADER, await loaderOver())
   services.register(SKILL_SEARCH, createSkillSearch([]))
   services.register(SANDBOX, createScriptedSandbox())
+  services.register(WORKSPACE, '/work')
   services.register(AGENT_STATUS, () => {
     throw new Error('never asked')
   })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -67,6 +68,14 @@ describe('the envelope of every tool that ships', () => {
   let server: Server
   before(async () => {
     workspace = await realpath(await mkdtemp(join(tmpdir(), 'nexus-tools-')))
+    for (const [name, text] of Object.entries({
+      'a.md': 'The first line.\nThe second line.\n',
+      'empty.md': '',
+      'a.bin': '\0',
+    }))
+      writeFileSync(join(workspace, name), text)
+    mkdirSync(join(workspace, 'many'))
+    for (let index = 0; index < 1_001; index++) writeFileSync(join(workspace, 'many', `file-${index}`), '')
     services = createServices()
     services.register(LOADER, await loaderOver())
     services.register(WORKSPACE, workspace)
@@ -106,6 +115,23 @@ describe('the envelope of every tool that ships', () => {
     ['Skill', { name: 'greet', args: 'Ada' }, 'success'],
     ['Skill', { name: 'long' }, 'partial'],
     ['Skill', { name: '' }, 'error'],
+    ['read_file', { path: 'a.md' }, 'success'],
+    ['read_file', { path: 'a.md', limit: 1 }, 'partial'],
+    ['read_file', { path: 'empty.md' }, 'success'],
+    ['read_file', { path: 'nothing.md' }, 'error'],
+    ['read_file', { path: 'a.bin' }, 'error'],
+    ['read_file', { path: '../a.md' }, 'error'],
+    ['read_file', {}, 'error'],
+    ['write_file', { path: 'new/b.md', content: 'A line.' }, 'success'],
+    ['write_file', { path: 'new/b.md', content: ' More.', append: true }, 'success'],
+    ['write_file', { path: '.git/config', content: '' }, 'error'],
+    ['write_file', { path: 'new', content: '' }, 'error'],
+    ['edit_file', { path: 'a.md', old_string: 'second', new_string: 'last' }, 'success'],
+    ['edit_file', { path: 'a.md', old_string: 'none', new_string: 'last' }, 'error'],
+    ['edit_file', { path: 'a.md', old_string: 'line', new_string: 'row' }, 'error'],
+    ['list_directory', {}, 'success'],
+    ['list_directory', { path: 'many' }, 'partial'],
+    ['list_directory', { path: 'a.md' }, 'error'],
     ['run_command', { command: 'false' }, 'success'],
     ['run_command', { command: 'big' }, 'partial'],
     ['run_command', { command: 'hang', timeout_sec: 0.01 }, 'error'],
