@@ -27,7 +27,7 @@ const project = mkdtempSync(join(tmpdir(), 'nexus-docs-'))
 after(() => rmSync(project, { recursive: true, force: true }))
 mkdirSync(join(project, 'node_modules'))
 symlinkSync(ROOT, join(project, 'node_modules/nexus-skills'))
-for (const name of ['@types', 'ai', 'zod', 'valibot', '@valibot']) {
+for (const name of ['@modelcontextprotocol', '@types', 'ai', 'zod', 'valibot', '@valibot']) {
   symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name))
 }
 writeFileSync(join(project, 'package.json'), '{ "type": "module", "private": true }')

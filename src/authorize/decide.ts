@@ -8,7 +8,7 @@ import {
   type Tool,
   toSafeLine,
 } from '../kernel/index.ts'
-import { GROUPS } from './groups.ts'
+import { GROUPS, NEEDS_NETWORK } from './groups.ts'
 import { combineLimits } from './limits.ts'
 import { MESSAGES } from './messages.ts'
 import { ALIASES, toPolicyName } from './names.ts'
@@ -171,6 +171,8 @@ function decideByConfirmation({ tool }: DecideInput): Omit<Ruling, 'layer'> | un
 function decideByRules({ tool, policy }: DecideInput): Omit<Ruling, 'layer'> | undefined {
   if (!tool) return undefined
   const limits = capabilityLimits(policy, tool)
+  if (limits?.networkDomains && NEEDS_NETWORK.some((entry) => toolCovered(entry, tool.name, policy.groups)))
+    return { type: 'deny', rule: 'network', reason: MESSAGES.networkDenied(tool.name), limits }
   return { ...decideByPolicy(policy, tool.name), ...(limits && { limits }) }
 }
 

@@ -1,6 +1,7 @@
 /** grants: permissions as layers of a decision: those of the agent itself, and the ceilings of it and its ancestors. Pure. */
 import type { CallLimits, Ruling } from '../kernel/index.ts'
 import type { DecideInput, Layer } from './decide.ts'
+import { NEEDS_NETWORK } from './groups.ts'
 import { combineLimits } from './limits.ts'
 import { MESSAGES } from './messages.ts'
 import { type Permissions, toolPermission } from './permissions.ts'
@@ -14,9 +15,6 @@ const DESTRUCTIVE: readonly string[] = [
   ...['skills.activate', 'skills.run_cmd', 'skills.run_cmd_async', 'skills.run_service', 'skills.start_job'],
 ]
 
-/** Tools that are nothing without a network. */
-const NETWORK: readonly string[] = ['group:web', 'http_request', 'connect']
-
 /** Tools that start a command: without any path there is none to start it in. */
 const COMMANDS: readonly string[] = ['run_command', 'skills.run_cmd', 'skills.run_cmd_async', 'skills.run_service']
 
@@ -25,6 +23,9 @@ export interface GrantOptions {
   /** Names, groups and patterns that a trusted agent confirms besides the usual ones. */
   readonly destructiveTools?: readonly string[]
 }
+
+/** The paths of `allowedPaths: null`. */
+const EVERYWHERE: readonly string[] = ['/']
 
 type Said = Omit<Ruling, 'layer'>
 
@@ -81,7 +82,7 @@ function decideByPermissions(permissions: Permissions, { tool, policy }: DecideI
   const own = toolPermission(permissions, tool.name, policy.groups)
   if (own.enabled === false) return { type: 'deny', rule, reason: MESSAGES.disabled(tool.name, preset) }
   const covers = (entry: string): boolean => toolCovered(entry, tool.name, policy.groups)
-  if (!permissions.network && NETWORK.some(covers))
+  if (!permissions.network && NEEDS_NETWORK.some(covers))
     return { type: 'deny', rule, reason: MESSAGES.noNetwork(tool.name, preset) }
   const limits = limitsOf(permissions, own)
   if (COMMANDS.some(covers) && limits.readPaths?.length === 0)
@@ -98,7 +99,8 @@ function limitsOf(permissions: Permissions, own: ReturnType<typeof toolPermissio
   const paths = [allowedPaths, own.allowedPaths ?? null].filter((list) => list !== null)
   return combineLimits([
     { ...(timeoutMs !== undefined && timeoutMs > 0 && { timeoutMs }) },
-    ...paths.map((list) => ({ readPaths: list, writePaths: list })),
+    // Said, as no limit on paths at all means the workspace to a tool that works on files.
+    ...(paths.length > 0 ? paths : [EVERYWHERE]).map((list) => ({ readPaths: list, writePaths: list })),
     ...(isReadOnly ? [{ writePaths: [] }] : []),
     ...(blockedPaths.length > 0 ? [{ blockedPaths }] : []),
     ...(network ? [] : [{ networkDomains: [], deniedCapabilities: ['network'] }]),

@@ -30,6 +30,9 @@ export const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['group:mcp', ['mcp:*']],
 ])
 
+/** Tools that are nothing without a network: where it is denied, they are. */
+export const NEEDS_NETWORK: readonly string[] = ['group:web', 'http_request', 'connect']
+
 /** Names of the profiles, from narrow to wide. */
 export const PROFILE_NAMES = ['minimal', 'messaging', 'coding', 'full'] as const
 export type Profile = (typeof PROFILE_NAMES)[number]

@@ -11,6 +11,8 @@ export const MESSAGES = {
     `'${tool}' is disabled by the permissions of this agent (preset ${preset}). The user can enable it under permissions.enableTools of the agent.`,
   noNetwork: (tool: string, preset: string) =>
     `'${tool}' needs the network, and the permissions of this agent (preset ${preset}) have none. The user can choose another preset.`,
+  networkDenied: (tool: string) =>
+    `'${tool}' needs the network, and the tools of this agent deny it (such as deny: [sandbox.network]). Only the user can allow it.`,
   noPaths: (tool: string, preset: string) =>
     `'${tool}' has no directory to work in: the permissions of this agent (preset ${preset}) allow no path.`,
   unknownPreset: (agent: string, preset: string) =>

@@ -12,6 +12,21 @@ export const CHOICES = {
   form: ['nexus', 'flat'],
   shell: ['bash', 'zsh', 'fish'],
   remember: ['exact', 'prefix'],
+  scope: ['user', 'project'],
+  client: [
+    ...[
+      'claude-code',
+      'claude-desktop',
+      'cursor',
+      'vscode',
+      'copilot',
+      'codex',
+      'opencode',
+      'zed',
+      'antigravity',
+      'devin',
+    ],
+  ],
   names: ['skills', 'agents', 'sessions', 'codes'],
 } as const
 
@@ -35,6 +50,8 @@ export interface OptionSpec {
 export interface Invocation {
   /** The name of the command, such as `skills list`. */
   readonly command: string
+  /** Of this package. */
+  readonly version: string
   readonly flags: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
   readonly positionals: readonly string[]
   /** Everything after a bare `--`, as given. */

@@ -64,7 +64,7 @@ async function dispatch(argv: readonly string[], own: Process): Promise<number> 
   const run = await command.load()
   return run({
     ...given,
-    ...{ command: command.name, terminal, environment, cwd, cancel: cancellation.cancel },
+    ...{ command: command.name, version, terminal, environment, cwd, cancel: cancellation.cancel },
     get signal() {
       return cancellation.signal()
     },

@@ -1,7 +1,9 @@
 import { CHOICES, type Command, type OptionSpec } from './command.ts'
 import { JSON_OPTION, MODEL, SANDBOX, WHERE } from './options.ts'
+import { CLIENT_COMMANDS } from './client-commands.ts'
 import { SESSION_COMMANDS } from './session-commands.ts'
 import { SETTINGS_COMMANDS } from './settings-commands.ts'
+import { MCP_COMMANDS } from './mcp-commands.ts'
 
 /** Every command, in the order of `nexus --help`. */
 export const COMMANDS: readonly Command[] = [
@@ -202,6 +204,8 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/prompt.ts')).showPrompt,
   },
   ...SESSION_COMMANDS,
+  ...MCP_COMMANDS,
+  ...CLIENT_COMMANDS,
   ...SETTINGS_COMMANDS,
   {
     name: 'doctor',

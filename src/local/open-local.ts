@@ -6,6 +6,7 @@ import { untrustedWorkspace } from '../authorize/index.ts'
 import { everyCopy } from '../catalog/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
 import { executionSettings } from './execution.ts'
+import { fileSettings } from './file-settings.ts'
 import { readPolicies } from './policies.ts'
 import { createRuntime } from '../runtime/index.ts'
 import { runSecretCommand } from '../host/index.ts'
@@ -88,6 +89,8 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     agents: profiles,
     gateRules: settings.gateRules,
     execution: executionSettings(settings),
+    files: fileSettings(settings, options.skillsDirs),
+    web: {},
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: secrets.values,
     skillEntries: entryValues(config, secrets),

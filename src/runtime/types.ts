@@ -30,7 +30,14 @@ import type {
   Store,
   StoredMessage,
 } from '../store/index.ts'
-import type { DefinitionForms, ExecutionSettings, Registry, SkillCommandParts } from '../tools/index.ts'
+import type {
+  DefinitionForms,
+  ExecutionSettings,
+  FileSettings,
+  Registry,
+  SkillCommandParts,
+  WebSettings,
+} from '../tools/index.ts'
 
 /** What one agent may see and do. */
 export interface AgentProfile {
@@ -92,6 +99,10 @@ export interface Parts {
   readonly mayAnswer?: (by: string, approval: Approval) => boolean
   /** Limits of one command. */
   readonly execution?: ExecutionSettings
+  /** What tools that work on files need besides `workspace`. */
+  readonly files?: FileSettings
+  /** How the web tools reach the web; without it there are none. */
+  readonly web?: WebSettings
   /** Time limit of one tool call in milliseconds when the tool names none. */
   readonly toolTimeoutMs?: number
   /** Values that are blanked in the ledger and in outcomes. */

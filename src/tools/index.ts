@@ -27,10 +27,15 @@ export {
   createServices,
   EXECUTION,
   type ExecutionSettings,
+  FILES,
+  type FileSettings,
   LOADER,
+  REDACT_TEXT,
   SANDBOX,
   SKILL_SEARCH,
   TARGET,
+  WEB,
+  type WebSettings,
   WORKSPACE,
 } from './services.ts'
 export { createWireNames, toWireName } from './wire-names.ts'

@@ -24,6 +24,7 @@ export interface StartOptions {
   readonly env?: Record<string, string>
   /** A descriptor that takes the place of the pipe. */
   readonly stdout?: 'pipe' | number
+  readonly stdin?: 'ignore' | 'pipe'
 }
 
 /** A place for one test: a copy of the fixture workspace and an empty Nexus home, both removed afterwards. */
@@ -53,11 +54,11 @@ export class Place {
   }
 
   /** Where and with what it is started. */
-  options({ cwd = this.workspace, env = {}, stdout = 'pipe' }: StartOptions = {}): SpawnOptions {
+  options({ cwd = this.workspace, env = {}, stdout = 'pipe', stdin = 'ignore' }: StartOptions = {}): SpawnOptions {
     return {
       cwd,
       env: { PATH: `${this.bin}:${process.env['PATH'] ?? ''}`, HOME: this.root, NEXUS_HOME: this.home, ...env },
-      stdio: ['ignore', stdout, 'pipe'],
+      stdio: [stdin, stdout, 'pipe'],
     }
   }
 

@@ -9,7 +9,16 @@ import { Place } from './nexus.ts'
 
 /** Parts of Node and packages that take milliseconds to load. Commands that only look at skills need none of them. */
 const HEAVY_BUILTINS = ['child_process', 'crypto', 'http', 'https', 'readline', 'sqlite', 'tls', 'worker_threads']
-const HEAVY_PACKAGES = ['@ai-sdk', '@anthropic-ai', 'ai', 'ajv', 'chokidar', 'minisearch', 'zod']
+const HEAVY_PACKAGES = [
+  '@ai-sdk',
+  '@anthropic-ai',
+  '@modelcontextprotocol',
+  'ai',
+  'ajv',
+  'chokidar',
+  'minisearch',
+  'zod',
+]
 
 interface Loaded {
   readonly builtins: readonly string[]

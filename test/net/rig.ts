@@ -29,10 +29,18 @@ export interface Stubs {
   readonly options?: NetOptions
 }
 
-export function makeRig({ names = {}, routes = {}, options = {} }: Stubs = {}): Rig {
+export function makeRig(stubs: Stubs = {}): Rig {
+  const { options, ...seen } = makeOptions(stubs)
+  return { net: createNet(options), ...seen }
+}
+
+/** The lookups and connections of a test as options, for whoever makes the client. */
+export function makeOptions({ names = {}, routes = {}, options = {} }: Stubs = {}): Omit<Rig, 'net'> & {
+  readonly options: NetOptions
+} {
   const dialled: string[] = []
   const lookedUp: string[] = []
-  const net = createNet({
+  const all: NetOptions = {
     ownAddresses: () => [],
     lookup: async (name) => {
       const answers = names[name] ?? [[PUBLIC]]
@@ -48,8 +56,8 @@ export function makeRig({ names = {}, routes = {}, options = {} }: Stubs = {}): 
       return await dialLoopback(route)
     },
     ...options,
-  })
-  return { net, dialled, lookedUp }
+  }
+  return { options: all, dialled, lookedUp }
 }
 
 async function dialLoopback(port: number): Promise<Socket> {

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -14,8 +18,11 @@ import {
   type Registry,
   SANDBOX,
   toEnvelope,
+  WEB,
   WORKSPACE,
 } from '../../src/tools/index.ts'
+import type { NetOptions } from '../../src/net/index.ts'
+import { PUBLIC } from '../net/rig.ts'
 import { contextOf, loaderOver, SKILLS } from './rig.ts'
 
 const OPTIONS = { timeMs: 12.4, cwd: '.', input: { a: 1 }, root: '/project' }
@@ -58,8 +65,17 @@ describe('the envelope of every tool that ships', () => {
   let workspace = ''
   let registry: Registry
   let services: Services
+  let server: Server
   before(async () => {
     workspace = await realpath(await mkdtemp(join(tmpdir(), 'nexus-tools-')))
+    for (const [name, text] of Object.entries({
+      'a.md': 'The first line.\nThe second line.\n',
+      'empty.md': '',
+      'a.bin': '\0',
+    }))
+      writeFileSync(join(workspace, name), text)
+    mkdirSync(join(workspace, 'many'))
+    for (let index = 0; index < 1_001; index++) writeFileSync(join(workspace, 'many', `file-${index}`), '')
     services = createServices()
     services.register(LOADER, await loaderOver())
     services.register(WORKSPACE, workspace)
@@ -73,10 +89,16 @@ describe('the envelope of every tool that ships', () => {
         },
       }),
     )
+    server = createServer(answerPages).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    services.register(WEB, { net: loopbackNet((server.address() as AddressInfo).port) })
     registry = createRegistry(services)
     registerBuiltins(registry)
   })
-  after(() => rm(workspace, { recursive: true, force: true }))
+  after(async () => {
+    server.close()
+    await rm(workspace, { recursive: true, force: true })
+  })
 
   const calls: readonly (readonly [string, JsonObject, 'success' | 'partial' | 'error'])[] = [
     ['load_skill', { skill_name: 'report' }, 'success'],
@@ -93,11 +115,34 @@ describe('the envelope of every tool that ships', () => {
     ['Skill', { name: 'greet', args: 'Ada' }, 'success'],
     ['Skill', { name: 'long' }, 'partial'],
     ['Skill', { name: '' }, 'error'],
+    ['read_file', { path: 'a.md' }, 'success'],
+    ['read_file', { path: 'a.md', limit: 1 }, 'partial'],
+    ['read_file', { path: 'empty.md' }, 'success'],
+    ['read_file', { path: 'nothing.md' }, 'error'],
+    ['read_file', { path: 'a.bin' }, 'error'],
+    ['read_file', { path: '../a.md' }, 'error'],
+    ['read_file', {}, 'error'],
+    ['write_file', { path: 'new/b.md', content: 'A line.' }, 'success'],
+    ['write_file', { path: 'new/b.md', content: ' More.', append: true }, 'success'],
+    ['write_file', { path: '.git/config', content: '' }, 'error'],
+    ['write_file', { path: 'new', content: '' }, 'error'],
+    ['edit_file', { path: 'a.md', old_string: 'second', new_string: 'last' }, 'success'],
+    ['edit_file', { path: 'a.md', old_string: 'none', new_string: 'last' }, 'error'],
+    ['edit_file', { path: 'a.md', old_string: 'line', new_string: 'row' }, 'error'],
+    ['list_directory', {}, 'success'],
+    ['list_directory', { path: 'many' }, 'partial'],
+    ['list_directory', { path: 'a.md' }, 'error'],
     ['run_command', { command: 'false' }, 'success'],
     ['run_command', { command: 'big' }, 'partial'],
     ['run_command', { command: 'hang', timeout_sec: 0.01 }, 'error'],
     ['run_command', { command: 'killed' }, 'error'],
     ['run_command', { command: ' ' }, 'error'],
+    ['web_fetch', { url: 'http://public.test/page' }, 'success'],
+    ['web_fetch', { url: 'http://public.test/long' }, 'partial'],
+    ['web_fetch', { url: 'http://public.test/image' }, 'error'],
+    ['web_fetch', { url: 'http://public.test/nothing' }, 'error'],
+    ['web_fetch', { url: 'http://127.0.0.1/' }, 'error'],
+    ['web_fetch', { url: '' }, 'error'],
   ]
   for (const [name, input, status] of calls) {
     it(`is sound: ${name} ${JSON.stringify(input)} is ${status}`, async () => {
@@ -118,6 +163,29 @@ describe('the envelope of every tool that ships', () => {
     for (const code of FAILURES) assert.deepEqual(errorsOf(toEnvelope(failed(code, 'It failed.'), OPTIONS)), [], code)
   })
 })
+
+const PAGES: Readonly<Record<string, readonly [type: string, body: string]>> = {
+  '/page': ['text/html', '<h1>Hello</h1>'],
+  '/long': ['text/plain', 'line\n'.repeat(5000)],
+  '/image': ['image/png', 'x'],
+}
+
+function answerPages({ url = '' }: IncomingMessage, response: ServerResponse): void {
+  const [type, body] = PAGES[url] ?? []
+  response.writeHead(body === undefined ? 404 : 200, { ...(type !== undefined && { 'content-type': type }) }).end(body)
+}
+
+/** Every name is a public address, and every connection goes to this port of loopback. */
+function loopbackNet(port: number): NetOptions {
+  return {
+    lookup: () => Promise.resolve([{ address: PUBLIC }]),
+    connect: async () => {
+      const socket = connect(port, '127.0.0.1')
+      await once(socket, 'connect')
+      return socket
+    },
+  }
+}
 
 const FAILURES: readonly FailureCode[] = [
   'NOT_FOUND',

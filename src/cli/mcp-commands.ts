@@ -1,0 +1,21 @@
+import type { Command } from './command.ts'
+import { SANDBOX, WHERE } from './options.ts'
+
+/** The commands that serve clients of the Model Context Protocol, in the order of `nexus --help`. */
+export const MCP_COMMANDS: readonly Command[] = [
+  {
+    name: 'mcp',
+    summary: 'serve the tools and skills of an agent to an MCP client, which starts this command',
+    options: {
+      workspace: {
+        type: 'string',
+        value: 'DIR',
+        help: 'the project (default: CLAUDE_PROJECT_DIR, a root of the client, or the working directory)',
+      },
+      ...WHERE,
+      ...SANDBOX,
+    },
+    examples: ['nexus mcp', 'nexus mcp --workspace ~/project --agent reviewer'],
+    load: async () => (await import('./commands/mcp.ts')).serveMcp,
+  },
+]

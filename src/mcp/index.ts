@@ -1,0 +1,3 @@
+/** mcp: the tools and skills of one agent for clients of the Model Context Protocol. */
+export { serveStdio, type StdioOptions } from './serve-stdio.ts'
+export { type McpOptions } from './host.ts'

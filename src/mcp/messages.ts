@@ -1,0 +1,95 @@
+/** The words of the MCP server: what clients, their models and the log on stderr are told. Names from outside are made safe here. */
+import {
+  commandFix,
+  type ErrorCode,
+  isNexusError,
+  NexusError,
+  type ProposedCommand,
+  toSafeLine,
+} from '../kernel/index.ts'
+
+interface Words {
+  readonly message: string
+  readonly fix: string
+  readonly proposal?: ProposedCommand
+}
+
+/** Who named a directory; `found`: the workspace that it belongs to. */
+const ORIGINS = {
+  given: 'named by --workspace',
+  project: 'named by CLAUDE_PROJECT_DIR',
+  root: 'the root of the client',
+  cwd: 'the directory where the client started nexus mcp',
+  found: 'the nearest directory above with nexus.yaml, .nexus or .git',
+}
+
+export type WorkspaceOrigin = keyof typeof ORIGINS
+
+/** Errors of a caller. */
+export const ERRORS = {
+  noWorkspace: (directory: string, origin: WorkspaceOrigin): Words => ({
+    message: `Nexus serves no skills for ${toSafeLine(directory)}, ${ORIGINS[origin]}: the root of the file system and the home directory are too large to be a workspace.`,
+    fix: 'Name a project in the arguments of the client: nexus mcp --workspace /path/to/project',
+  }),
+  noDirectory: (directory: string, origin: WorkspaceOrigin): Words => ({
+    message: `There is no directory ${toSafeLine(directory)}, ${ORIGINS[origin]}.`,
+    fix: 'Name one that exists in the arguments of the client: nexus mcp --workspace /path/to/project',
+  }),
+  unknownTool: (message: string) => ({ message }),
+  unknownPrompt: (name: string) => ({
+    message: `There is no prompt '${toSafeLine(name)}': no skill of that name can be started by a person.`,
+  }),
+}
+
+export function errorOf(code: ErrorCode, { message, fix, proposal }: Words): NexusError {
+  return new NexusError(code, message, { fix, proposal })
+}
+
+/** An error in one text: what happened, then what to do. Foreign errors say no more than that they happened. */
+export function toText(error: unknown): string {
+  if (!isNexusError(error)) return 'Nexus failed. Its log on stderr says why.'
+  return error.fix === undefined ? error.message : `${error.message}\n${error.fix}`
+}
+
+/** What the model of the client is told about all of it. */
+export const INSTRUCTIONS = [
+  'Nexus offers skills: instructions, with scripts, for certain kinds of tasks. Before you work on a task, look whether a skill fits:',
+  'load_skill lists them, find_skills searches. Load the skill, follow its instructions, and run its scripts with run_command, which works in a sandbox.',
+].join(' ')
+
+/** What follows the description of the tool that loads skills. */
+export const SKILL_LIST = 'Skills:'
+
+/** Notes for the model or the person, once. */
+export const NOTES = {
+  untrusted: (directory: string) =>
+    `The workspace ${toSafeLine(directory)} is not trusted: nothing of it runs, and its skills get no secrets. The user can trust it. ${
+      commandFix('Run in a terminal:', 'trust', directory).fix
+    }`,
+}
+
+/** Why a resource of a skill is not read. */
+export const READS = {
+  refused: (reason: string) => `The skill was not read: ${reason}`,
+  badCursor: () => 'The cursor is not one that this server gave.',
+}
+
+/** What a person is told about prompts. */
+export const PROMPTS = {
+  arguments: () => 'What the skill is given; it stands for $ARGUMENTS in its text',
+}
+
+/** Lines of the log on stderr. */
+export const LOG = {
+  serving: (directory: string, agentId: string, skills: number) =>
+    `nexus mcp: agent ${toSafeLine(agentId)}, ${skills} skills, workspace ${toSafeLine(directory)}`,
+  notServed: (uri: string, problems: readonly string[]) =>
+    `nexus mcp: ${toSafeLine(uri)} is not served as a skill of MCP, only by load_skill: ${problems.map(toSafeLine).join('; ')}`,
+  failed: (error: unknown) => `nexus mcp: ${toSafeLine(error instanceof Error ? error.message : String(error))}`,
+  reloaded: (names: readonly string[]) => `nexus mcp: skills changed: ${names.map(toSafeLine).join(', ')}`,
+}
+
+/** What a client shows while a call runs. */
+export const PROGRESS = {
+  running: (tool: string, seconds: number) => (seconds === 0 ? `${tool} runs` : `${tool} runs for ${seconds} s`),
+}

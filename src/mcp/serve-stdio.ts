@@ -1,0 +1,53 @@
+/** MCP over standard input and output, for one client: the one that started this process. */
+import { Writable } from 'node:stream'
+import { serveStdio as serve, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { createHost, type McpOptions } from './host.ts'
+import { LOG } from './messages.ts'
+import { createServer } from './server.ts'
+
+export interface StdioOptions extends McpOptions {
+  /** Ends the service, as the end of input does. */
+  readonly signal: AbortSignal
+}
+
+/** How long the clean-up may take: clients kill a server that is there 2 s after they closed its input. */
+const LAST_WAIT_MS = 1_500
+
+/**
+ * Serves until the client closes its end or `signal` aborts, then ends what runs. `late`: a command is still ending, and the
+ * caller ends the process: the process that owns the sandbox then ends the command at once.
+ */
+export async function serveStdio({ signal, ...options }: StdioOptions): Promise<'clean' | 'late'> {
+  const host = createHost(options)
+  const transport = new StdioServerTransport(process.stdin, keepForProtocol())
+  const ended = new Promise<void>((resolve) => {
+    process.stdin.once('end', resolve).once('close', resolve)
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  const handle = serve(() => createServer(host), {
+    transport,
+    onerror: (error) => options.log(LOG.failed(error)),
+  })
+  await ended
+  await handle.close()
+  return within(host.close(), LAST_WAIT_MS)
+}
+
+/** Stdout for the protocol alone: whatever else writes there, such as a tool of the user, is led to stderr. */
+function keepForProtocol(): Writable {
+  const { stdout, stderr } = process
+  const write = stdout.write.bind(stdout)
+  stdout.write = stderr.write.bind(stderr) as typeof stdout.write
+  return new Writable({
+    decodeStrings: false,
+    write: (chunk: string | Buffer, _encoding, done) => void write(chunk, (error) => done(error)),
+  })
+}
+
+async function within(work: Promise<void>, ms: number): Promise<'clean' | 'late'> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, ms, 'late')))
+  const end = await Promise.race([work.then(() => 'clean' as const), late])
+  clearTimeout(timer)
+  return end
+}

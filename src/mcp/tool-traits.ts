@@ -1,0 +1,33 @@
+/** What MCP clients show and ask by: a title for people, and hints about what a tool does. */
+import type { ToolAnnotations } from '@modelcontextprotocol/server'
+
+export interface ToolTraits {
+  readonly title: string
+  readonly annotations: ToolAnnotations
+}
+
+const READS: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }
+const READS_THE_WEB: ToolAnnotations = { readOnlyHint: true, openWorldHint: true }
+const CHANGES: ToolAnnotations = { readOnlyHint: false, destructiveHint: true, openWorldHint: false }
+
+/** By policy name. */
+const TRAITS: ReadonlyMap<string, ToolTraits> = new Map([
+  ['load_skill', { title: 'Load a skill', annotations: READS }],
+  ['Skill', { title: 'Load a skill', annotations: READS }],
+  ['read_skill_file', { title: 'Read a file of a skill', annotations: READS }],
+  ['find_skills', { title: 'Search skills', annotations: READS }],
+  ['status', { title: 'Show the agent', annotations: READS }],
+  ['read_file', { title: 'Read a file', annotations: READS }],
+  ['list_directory', { title: 'List a directory', annotations: READS }],
+  ['write_file', { title: 'Write a file', annotations: CHANGES }],
+  ['edit_file', { title: 'Edit a file', annotations: CHANGES }],
+  ['web_search', { title: 'Search the web', annotations: READS_THE_WEB }],
+  ['web_fetch', { title: 'Fetch a web page', annotations: READS_THE_WEB }],
+  // Which addresses a command may contact is configured: a client had better expect any.
+  ['run_command', { title: 'Run a command in the sandbox', annotations: { ...CHANGES, openWorldHint: true } }],
+])
+
+/** Of a tool that Nexus does not ship nothing is known: clients then expect the worst. */
+export function traitsOf(tool: string): ToolTraits {
+  return TRAITS.get(tool) ?? { title: tool, annotations: {} }
+}

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { validateEnvelope } from '../../src/testing/index.ts'
+import { Place } from '../cli/nexus.ts'
+import { connect, type Era, ERAS, ledgerOf, processesWith, RawClient, until } from './client.ts'
+
+const TOKEN = `nexus-mcp-${process.pid}`
+
+interface Result {
+  readonly content: readonly { readonly type: string; readonly text?: string }[]
+  readonly structuredContent?: unknown
+  readonly isError?: boolean
+}
+
+const textOf = ({ content }: Result): string => content.map(({ text = '' }) => text).join('\n')
+
+for (const era of Object.keys(ERAS) as Era[])
+  test(`a client of ${era} lists tools, loads a skill and runs its script`, async (t) => {
+    const place = new Place(t)
+    const { client } = await connect(t, place, { era, args: ['--trust'] })
+    assert.equal(client.getServerVersion()?.name, 'nexus')
+    const { tools } = await client.listTools()
+    const names = tools.map(({ name }) => name)
+    for (const name of ['load_skill', 'read_skill_file', 'run_command']) assert.ok(names.includes(name), names.join())
+    for (const { title, annotations, inputSchema, outputSchema } of tools) {
+      assert.ok(title)
+      assert.equal(typeof annotations?.readOnlyHint, 'boolean')
+      assert.equal(inputSchema.type, 'object')
+      assert.deepEqual(
+        ['anyOf', 'oneOf', 'allOf'].filter((key) => key in inputSchema),
+        [],
+      )
+      assert.equal((outputSchema as { type?: string }).type, 'object')
+    }
+    assert.match(tools[0]?.description ?? '', /- greet: Greets by name/)
+    const loaded = (await client.callTool({ name: 'load_skill', arguments: { skill_name: 'greet' } })) as Result
+    const [, script = ''] = /bash "([^"]+)"/.exec(textOf(loaded)) ?? []
+    const command = { name: 'run_command', arguments: { command: `bash "${script}" Ada`, skill_name: 'greet' } }
+    const ran = (await client.callTool(command)) as Result
+    assert.match(textOf(ran), /hello Ada/)
+    const failed = (await client.callTool({ name: 'load_skill', arguments: { skill_name: 'gret' } })) as Result
+    assert.equal(failed.isError, true)
+    assert.match(textOf(failed), /Did you mean 'greet'/)
+    for (const { structuredContent } of [loaded, ran, failed])
+      assert.deepEqual(
+        validateEnvelope(structuredContent).filter(({ severity }) => severity === 'error'),
+        [],
+      )
+    await assert.rejects(client.callTool({ name: 'lod_skill', arguments: {} }), /-32602|Did you mean 'load_skill'/)
+  })
+
+test('calls over MCP are in the ledger, with their origin', async (t) => {
+  const place = new Place(t)
+  const { client } = await connect(t, place, { args: ['--trust'] })
+  await client.callTool({ name: 'load_skill', arguments: { skill_name: 'greet' } })
+  await client.close()
+  const [row] = ledgerOf(place)
+  assert.deepEqual([row?.origin, row?.tool, row?.state], ['mcp', 'load_skill', 'done'])
+})
+
+test('a cancelled call ends its command, and the server goes on', async (t) => {
+  const place = new Place(t)
+  const client = new RawClient(t, place, { args: ['--trust'] })
+  await client.initialize()
+  const mark = `${TOKEN}-cancel`
+  const command = `exec -a ${mark} sleep 300`
+  client.send({ id: 1, method: 'tools/call', params: { name: 'run_command', arguments: { command } } })
+  await until(() => processesWith(mark).length > 0)
+  client.send({ method: 'notifications/cancelled', params: { requestId: 1 } })
+  await until(() => processesWith(mark).length === 0)
+  client.send({ id: 2, method: 'ping' })
+  assert.deepEqual((await client.answer(2)).result, {})
+  assert.equal(
+    client.received.some(({ id }) => id === 1),
+    false,
+    'a cancelled request is not answered',
+  )
+})
+
+for (const [how, command] of [
+  ['a command', (mark: string) => `exec -a ${mark} sleep 300`],
+  ['a command that ignores signals', (mark: string) => `trap '' TERM; (exec -a ${mark} sleep 300); sleep 300`],
+] as const)
+  test(`the end of stdin ends the server and ${how}`, async (t) => {
+    const place = new Place(t)
+    const client = new RawClient(t, place, { args: ['--trust'] })
+    await client.initialize()
+    const mark = `${TOKEN}-${how.length}`
+    const params = { name: 'run_command', arguments: { command: command(mark), timeout_sec: 200 } }
+    client.send({ id: 1, method: 'tools/call', params })
+    await until(() => processesWith(mark).length > 0)
+    client.child.stdin?.end()
+    const [code] = (await once(client.child, 'exit')) as [number]
+    assert.equal(code, 0)
+    await until(() => processesWith(mark).length === 0)
+    assert.deepEqual(client.noise, [])
+  })
+
+test('a server that is killed leaves no command behind', async (t) => {
+  const place = new Place(t)
+  const client = new RawClient(t, place, { args: ['--trust'] })
+  await client.initialize()
+  const mark = `${TOKEN}-kill`
+  const command = `trap '' TERM; (exec -a ${mark} sleep 300); sleep 300`
+  client.send({ id: 1, method: 'tools/call', params: { name: 'run_command', arguments: { command } } })
+  await until(() => processesWith(mark).length > 0)
+  client.child.kill('SIGKILL')
+  await until(() => processesWith(mark).length === 0)
+})
+
+test('a call that was asked to report progress does so at once and with its output', async (t) => {
+  const place = new Place(t)
+  const { client } = await connect(t, place, { args: ['--trust'] })
+  const messages: (string | undefined)[] = []
+  const call = { name: 'run_command', arguments: { command: 'echo one; sleep 1.5; echo two' } }
+  await client.callTool(call, { onprogress: ({ message }) => messages.push(message) })
+  assert.equal(messages[0], 'run_command runs')
+  assert.ok(messages.includes('two'), messages.join())
+})
+
+test('an untrusted workspace is announced once, and nothing of it runs', async (t) => {
+  const place = new Place(t)
+  const { client, log } = await connect(t, place)
+  const first = (await client.callTool({ name: 'load_skill', arguments: { skill_name: 'greet' } })) as Result
+  assert.match(textOf(first), /is not trusted: nothing of it runs.*nexus trust/s)
+  const second = (await client.callTool({ name: 'run_command', arguments: { command: 'echo hi' } })) as Result
+  assert.equal(second.isError, true)
+  assert.match(textOf(second), /the workspace is not trusted, so no command runs/)
+  assert.doesNotMatch(textOf(second), /nothing of it runs/)
+  assert.equal(log().match(/is not trusted/g)?.length, 1, log())
+})
+
+test('the workspace is the one named first: --workspace, CLAUDE_PROJECT_DIR, a root of the client, the working directory', async (t) => {
+  const place = new Place(t)
+  const names = ['flag', 'project', 'root', 'cwd'] as const
+  const at = Object.fromEntries(
+    names.map((name) => {
+      const directory = join(place.root, name)
+      mkdirSync(join(directory, 'skills', `of-${name}`), { recursive: true })
+      writeFileSync(
+        join(directory, 'skills', `of-${name}`, 'SKILL.md'),
+        `---\nname: of-${name}\ndescription: Is found in ${name}.\n---\n\nText\n`,
+      )
+      return [name, directory]
+    }),
+  )
+  const served = async (options: Parameters<typeof connect>[2]): Promise<string | undefined> => {
+    const { client } = await connect(t, place, {
+      era: '2025-11-25',
+      cwd: at['cwd'] as string,
+      args: ['--trust'],
+      ...options,
+    })
+    const { tools } = await client.listTools()
+    return /- of-(\w+):/.exec(tools[0]?.description ?? '')?.[1]
+  }
+  const roots: Parameters<typeof connect>[2] = {
+    capabilities: { roots: {} },
+    prepare: (client) =>
+      client.setRequestHandler('roots/list', () => ({
+        roots: [{ uri: 'file:///not/there' }, { uri: pathToFileURL(at['root'] as string).href }],
+      })),
+  }
+  const env = { CLAUDE_PROJECT_DIR: at['project'] as string }
+  assert.equal(await served({}), 'cwd')
+  assert.equal(await served(roots), 'root')
+  assert.equal(await served({ ...roots, env }), 'project')
+  assert.equal(await served({ ...roots, env, args: ['--trust', '--workspace', at['flag'] as string] }), 'flag')
+})
+
+test('the root of the file system and the home directory are refused as workspace, in words', async (t) => {
+  const place = new Place(t)
+  for (const cwd of ['/', place.root]) {
+    const { client } = await connect(t, place, { cwd })
+    const result = (await client.callTool({ name: 'load_skill', arguments: { skill_name: 'greet' } })) as Result
+    assert.equal(result.isError, true)
+    assert.match(textOf(result), /too large to be a workspace.*nexus mcp --workspace/s)
+    await assert.rejects(client.listTools(), /too large to be a workspace/)
+  }
+})
+
+test('a broken nexus.yaml is reported to the client, and the next call sees the mended one', async (t) => {
+  const place = new Place(t)
+  mkdirSync(place.home, { recursive: true })
+  const file = join(place.home, 'nexus.yaml')
+  writeFileSync(file, 'agents: [{ id: main, tools: { profile: 7 } }]\n')
+  const { client } = await connect(t, place)
+  const call = { name: 'load_skill', arguments: { skill_name: 'skill-author' } }
+  const broken = (await client.callTool(call)) as Result
+  assert.equal(broken.isError, true)
+  assert.match(textOf(broken), /nexus\.yaml/)
+  writeFileSync(file, 'agents: [{ id: main }]\n')
+  assert.notEqual(((await client.callTool(call)) as Result).isError, true)
+})
+
+test('the policy of the agent decides, and a denied call says by which rule', async (t) => {
+  const place = new Place(t)
+  mkdirSync(place.home, { recursive: true })
+  writeFileSync(
+    join(place.home, 'nexus.yaml'),
+    'agents: [{ id: main }, { id: reader, tools: { deny: [run_command] } }]\n',
+  )
+  const { client } = await connect(t, place, { args: ['--agent', 'reader', '--trust'] })
+  const { tools } = await client.listTools()
+  assert.equal(
+    tools.some(({ name }) => name === 'run_command'),
+    false,
+  )
+  const denied = (await client.callTool({ name: 'run_command', arguments: { command: 'echo hi' } })) as Result
+  assert.match(textOf(denied), /refused \(deny run_command\)/)
+})
