@@ -6,6 +6,7 @@ import {
   NexusError,
   type ProposedCommand,
   toSafeLine,
+  toVisibleLines,
 } from '../kernel/index.ts'
 
 interface Words {
@@ -77,6 +78,19 @@ export const READS = {
 /** What a person is told about prompts. */
 export const PROMPTS = {
   arguments: () => 'What the skill is given; it stands for $ARGUMENTS in its text',
+}
+
+/** The question about a call, and why it is over. */
+export const APPROVAL = {
+  question: (tool: string, command: string) =>
+    [`May ${toSafeLine(tool)} run this?`, '', ...toVisibleLines(command)].join('\n'),
+  answer: () => 'Answer',
+  choices: { once: 'Allow once', exact: 'Allow, and do not ask about exactly this again', deny: 'Deny' },
+  over: () =>
+    'This question is no longer open: it was answered, was about another call, or Nexus was started again. Nothing ran. Make the call again.',
+  /** Completes a denial. */
+  cannotAsk: (client: string) =>
+    `The MCP client ${client} cannot ask a person: it does not offer elicitation. A client that does can ask, and so can nexus run in a terminal.`,
 }
 
 /** Lines of the log on stderr. */

@@ -24,7 +24,7 @@ export async function runCall(
   const { call, shown } = about
 
   // decide
-  const { decision: first, approval, isRemembered } = await decideCall(about, project)
+  const { decision: first, approval, isRemembered } = await decideCall(about, project, options)
 
   // record, before anybody is asked and before anything runs; a refused call ends here in one write
   const lease = await agent.lease()
