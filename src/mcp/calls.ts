@@ -11,7 +11,7 @@ import {
 import { type Call, type JsonObject, newId, sha256, toSafeLine } from '../kernel/index.ts'
 import type { ApprovalAnswer, CallResult } from '../runtime/index.ts'
 import { answerOf, approvalForm, QUESTION } from './approval-form.ts'
-import type { Opened } from './host.ts'
+import type { Opened } from './opened.ts'
 import { APPROVAL, ERRORS } from './messages.ts'
 import { NO_PROGRESS, type Progress, reportProgress } from './progress.ts'
 import { toResult } from './result.ts'

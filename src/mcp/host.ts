@@ -1,9 +1,10 @@
 /** What all connections of one `nexus mcp` share: the runtime of the workspace, opened when it is first needed, and one agent. */
 import { newId } from '../kernel/index.ts'
 import type { Local } from '../local/index.ts'
-import type { AgentHandle, ReloadEvent } from '../runtime/index.ts'
+import type { ReloadEvent } from '../runtime/index.ts'
 import { type Calls, createCalls } from './calls.ts'
 import { LOG, NOTES } from './messages.ts'
+import type { Opened } from './opened.ts'
 import { chooseWorkspace, dependsOnRoots, refuseWide, type WorkspaceSources } from './workspace.ts'
 
 export interface McpOptions {
@@ -16,14 +17,6 @@ export interface McpOptions {
   readonly open: (directory: string) => Promise<Local>
   /** One line for people. */
   readonly log: (line: string) => void
-}
-
-/** The runtime of the workspace and the agent that calls. */
-export interface Opened {
-  readonly local: Local
-  readonly agent: AgentHandle
-  /** What is said once about the workspace: the first caller gets it. */
-  takeNotice(): string | undefined
 }
 
 export interface Host {

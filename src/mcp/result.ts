@@ -2,7 +2,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import type { CallResult } from '../runtime/index.ts'
 import { toEnvelope, toModelText } from '../tools/index.ts'
-import type { Opened } from './host.ts'
+import type { Opened } from './opened.ts'
 
 export const OUTPUT_SCHEMA: NonNullable<Tool['outputSchema']> = {
   type: 'object',

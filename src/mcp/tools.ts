@@ -1,7 +1,7 @@
 /** The tools that policy offers to the agent, as MCP clients are told about them. */
 import type { ListToolsResult, Tool } from '@modelcontextprotocol/server'
 import type { JsonObject, JsonSchema } from '../kernel/index.ts'
-import type { Opened } from './host.ts'
+import type { Opened } from './opened.ts'
 import { SKILL_LIST } from './messages.ts'
 import { OUTPUT_SCHEMA } from './result.ts'
 import { traitsOf } from './tool-traits.ts'
