@@ -35,6 +35,9 @@ export const ERRORS = {
     message: `There is no directory ${toSafeLine(directory)}, ${ORIGINS[origin]}.`,
     fix: 'Name one that exists in the arguments of the client: nexus mcp --workspace /path/to/project',
   }),
+  tooLong: () => ({
+    message: 'The message is longer than 9 MiB, so Nexus did not read it. Write long data to a file.',
+  }),
   unknownTool: (message: string) => ({ message }),
 }
 
@@ -70,6 +73,7 @@ export const LOG = {
   serving: (directory: string, agentId: string, skills: number) =>
     `nexus mcp: agent ${toSafeLine(agentId)}, ${skills} skills, workspace ${toSafeLine(directory)}`,
   failed: (error: unknown) => `nexus mcp: ${toSafeLine(error instanceof Error ? error.message : String(error))}`,
+  tooLong: () => 'nexus mcp: a message of the client is longer than 9 MiB and was not read',
   reloaded: (names: readonly string[]) => `nexus mcp: skills changed: ${names.map(toSafeLine).join(', ')}`,
 }
 
