@@ -1,5 +1,5 @@
 /** grants: permissions as layers of a decision: those of the agent itself, and the ceilings of it and its ancestors. Pure. */
-import type { CallLimits, Ruling } from '../kernel/index.ts'
+import type { CallLimits, Ruling, Tool } from '../kernel/index.ts'
 import type { DecideInput, Layer } from './decide.ts'
 import { NEEDS_NETWORK } from './groups.ts'
 import { combineLimits } from './limits.ts'
@@ -84,7 +84,7 @@ function decideByPermissions(permissions: Permissions, { tool, policy }: DecideI
   const covers = (entry: string): boolean => toolCovered(entry, tool.name, policy.groups)
   if (!permissions.network && NEEDS_NETWORK.some(covers))
     return { type: 'deny', rule, reason: MESSAGES.noNetwork(tool.name, preset) }
-  const limits = limitsOf(permissions, own)
+  const limits = limitsOf(permissions, own, tool)
   if (COMMANDS.some(covers) && limits.readPaths?.length === 0)
     return { type: 'deny', rule, reason: MESSAGES.noPaths(tool.name, preset) }
   if (own.requiresConfirmation)
@@ -93,9 +93,14 @@ function decideByPermissions(permissions: Permissions, { tool, policy }: DecideI
 }
 
 /** The paths of the tool and of its agent apply together; a limit of the tool's own replaces the default one. */
-function limitsOf(permissions: Permissions, own: ReturnType<typeof toolPermission>): CallLimits {
+function limitsOf(
+  permissions: Permissions,
+  own: ReturnType<typeof toolPermission>,
+  { options }: Pick<Tool, 'options'>,
+): CallLimits {
   const { allowedPaths, blockedPaths, isReadOnly, network, defaultToolTimeoutMs } = permissions
-  const timeoutMs = own.timeoutMs ?? defaultToolTimeoutMs
+  // Without it the tool's own limit holds, be it longer.
+  const timeoutMs = own.timeoutMs ?? (options?.timeoutMs === undefined ? defaultToolTimeoutMs : undefined)
   const paths = [allowedPaths, own.allowedPaths ?? null].filter((list) => list !== null)
   return combineLimits([
     { ...(timeoutMs !== undefined && timeoutMs > 0 && { timeoutMs }) },

@@ -7,6 +7,7 @@ import { everyCopy } from '../catalog/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
 import { executionSettings } from './execution.ts'
 import { fileSettings } from './file-settings.ts'
+import { webSettings } from './web-settings.ts'
 import { readPolicies } from './policies.ts'
 import { createRuntime } from '../runtime/index.ts'
 import { runSecretCommand } from '../host/index.ts'
@@ -90,7 +91,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     gateRules: settings.gateRules,
     execution: executionSettings(settings),
     files: fileSettings(settings, options.skillsDirs),
-    web: {},
+    web: webSettings(config, secrets),
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: secrets.values,
     skillEntries: entryValues(config, secrets),

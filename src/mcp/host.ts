@@ -12,7 +12,7 @@ export interface McpOptions {
   readonly agentId?: string | undefined
   readonly workspace: WorkspaceSources
   /** Opens the runtime for a directory. */
-  readonly open: (directory: string, onReload: (event: ReloadEvent) => void) => Promise<Local>
+  readonly open: (directory: string) => Promise<Local>
   /** One line for people. */
   readonly log: (line: string) => void
 }
@@ -54,17 +54,24 @@ export function createHost(options: McpOptions): Host {
     for (const listener of listeners) listener()
   }
 
+  /** Skills are followed whatever `skills.load.watch` says: clients keep what they were told. Nobody waits for it. */
+  function follow({ runtime, config }: Local, agentId: string): void {
+    const debounceMs = config.skills.load.watchDebounceMs
+    runtime.watch({ debounceMs, onReload: (event) => onReload(event, agentId) }).catch((error: unknown) => {
+      if (!isClosed) log(LOG.failed(error))
+    })
+  }
+
   async function open(listRoots: () => Promise<readonly string[]>): Promise<Opened> {
     const roots = dependsOnRoots(workspace) ? await listRoots() : []
     const directory = await chooseWorkspace(workspace, roots)
-    let agentId = options.agentId
-    const local = await options.open(directory, (event) => agentId !== undefined && onReload(event, agentId))
+    const local = await options.open(directory)
     try {
       await refuseWide(local.workspace.directory, 'found', workspace)
       await local.store?.reclaim()
-      const agent = local.runtime.openAgent({ id: agentId, sessionId: newId() })
-      agentId = agent.id
+      const agent = local.runtime.openAgent({ id: options.agentId, sessionId: newId() })
       log(LOG.serving(local.workspace.directory, agent.id, agent.catalog().skills.length))
+      follow(local, agent.id)
       let notice = local.waitsForTrust ? NOTES.untrusted(local.workspace.directory) : undefined
       if (notice !== undefined) log(notice)
       return {

@@ -39,6 +39,9 @@ export const ERRORS = {
     message: 'The message is longer than 9 MiB, so Nexus did not read it. Write long data to a file.',
   }),
   unknownTool: (message: string) => ({ message }),
+  unknownPrompt: (name: string) => ({
+    message: `There is no prompt '${toSafeLine(name)}': no skill of that name can be started by a person.`,
+  }),
 }
 
 export function errorOf(code: ErrorCode, { message, fix, proposal }: Words): NexusError {
@@ -68,10 +71,23 @@ export const NOTES = {
     }`,
 }
 
+/** Why a resource of a skill is not read. */
+export const READS = {
+  refused: (reason: string) => `The skill was not read: ${reason}`,
+  badCursor: () => 'The cursor is not one that this server gave.',
+}
+
+/** What a person is told about prompts. */
+export const PROMPTS = {
+  arguments: () => 'What the skill is given; it stands for $ARGUMENTS in its text',
+}
+
 /** Lines of the log on stderr. */
 export const LOG = {
   serving: (directory: string, agentId: string, skills: number) =>
     `nexus mcp: agent ${toSafeLine(agentId)}, ${skills} skills, workspace ${toSafeLine(directory)}`,
+  notServed: (uri: string, problems: readonly string[]) =>
+    `nexus mcp: ${toSafeLine(uri)} is not served as a skill of MCP, only by load_skill: ${problems.map(toSafeLine).join('; ')}`,
   failed: (error: unknown) => `nexus mcp: ${toSafeLine(error instanceof Error ? error.message : String(error))}`,
   tooLong: () => 'nexus mcp: a message of the client is longer than 9 MiB and was not read',
   reloaded: (names: readonly string[]) => `nexus mcp: skills changed: ${names.map(toSafeLine).join(', ')}`,

@@ -1,5 +1,5 @@
 import { codeOf, paceOf } from '../../files/index.ts'
-import { type Outcome, type Services, type Tool } from '../../kernel/index.ts'
+import type { Failed, Outcome, Services, Tool } from '../../kernel/index.ts'
 import { binaryType, decodeText } from '../../load/index.ts'
 import { defineTool } from '../define.ts'
 import { atPath, type OpenPath } from '../file-access/at-path.ts'
@@ -29,7 +29,26 @@ export function createReadFileTool(services: Services): Tool {
 }
 
 async function read(at: OpenPath, range: Range, signal: AbortSignal): Promise<Outcome> {
-  const { tree, path, given, name, absolute, settings } = at
+  const { given, name, absolute, settings } = at
+  const found = await readText(at, signal)
+  if (found.type === 'failed') return found
+  const text = { path: given, content: found.text, size: found.bytes.byteLength, data: { path: name }, absolute }
+  return readRange(text, { ...range, answer: settings.answer })
+}
+
+/** A whole file of text. */
+export interface WholeText {
+  readonly type: 'text'
+  /** Without a byte order mark. */
+  readonly text: string
+  readonly bytes: Uint8Array
+}
+
+/** The whole text of a file. Throws FileError for what is none, or not a regular one. */
+export async function readText(
+  { tree, path, given, settings }: OpenPath,
+  signal: AbortSignal,
+): Promise<WholeText | Failed> {
   const maxBytes = settings.maxReadBytes ?? MAX_BYTES
   let bytes: Uint8Array
   try {
@@ -38,10 +57,9 @@ async function read(at: OpenPath, range: Range, signal: AbortSignal): Promise<Ou
     if (codeOf(error) !== 'EFBIG') throw error
     return failedBy('EXECUTION_ERROR', PATHS.tooLarge(given, tree.entry(path)?.size ?? 0, maxBytes))
   }
-  const content = decodeText(bytes)
-  if (content === undefined) return failedBy('BINARY_FILE', PATHS.notText(given, kindOf(bytes)))
-  const text = { path: given, content, size: bytes.byteLength, data: { path: name }, absolute }
-  return readRange(text, { ...range, answer: settings.answer })
+  const text = decodeText(bytes)
+  if (text === undefined) return failedBy('BINARY_FILE', PATHS.notText(given, kindOf(bytes)))
+  return { type: 'text', text, bytes }
 }
 
 function kindOf(bytes: Uint8Array): string {

@@ -34,6 +34,25 @@ export const PATHS = {
   moved: (path: string) => words(`${short(path)} was moved while it was opened.`),
   changed: (path: string) =>
     words(`${short(path)} was changed by another program meanwhile.`, 'Read it again, then repeat the change.'),
+  halfCharacter: (name: string) =>
+    words(`${name} contains half of a character (a lone surrogate), which no file can have.`),
+  wrote: (path: string, bytes: number) => `Successfully wrote ${bytes} bytes to ${short(path)}`,
+  edited: (path: string, count: number) =>
+    `Edited ${short(path)}: replaced ${count} occurrence${count === 1 ? '' : 's'}.`,
+  diffCut: (lines: number, of: number) => `[Cut: the first ${lines} of ${of} lines of the difference.]`,
+  noDiff: () => '[The difference is too large to be shown.]',
+  nothingToFind: () => words('old_string is empty.', 'Give a text of the file. write_file writes a whole file.'),
+  nothingToChange: () => words('old_string and new_string are the same, so nothing would change.'),
+  notInFile: (path: string) =>
+    words(
+      `old_string is not in ${short(path)}. Nothing was changed.`,
+      'Read the file, and give the text exactly as it is there, with its spaces and line breaks.',
+    ),
+  notUnique: (path: string, lines: readonly number[]) =>
+    words(
+      `old_string is in ${short(path)} more than once, in lines ${lines.slice(0, 10).join(', ')}${lines.length > 10 ? ' …' : ''}. Nothing was changed.`,
+      'Give more of the text around it, or set replace_all to true.',
+    ),
   other: (path: string, error: Error) => words(`${short(path)}: ${toSafeLine(error.message)}`),
   extension: (path: string, allowed: readonly string[]) =>
     words(
