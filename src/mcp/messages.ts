@@ -36,6 +36,9 @@ export const ERRORS = {
     message: `There is no directory ${toSafeLine(directory)}, ${ORIGINS[origin]}.`,
     fix: 'Name one that exists in the arguments of the client: nexus mcp --workspace /path/to/project',
   }),
+  tooLong: () => ({
+    message: 'The message is longer than 9 MiB, so Nexus did not read it. Write long data to a file.',
+  }),
   unknownTool: (message: string) => ({ message }),
   unknownPrompt: (name: string) => ({
     message: `There is no prompt '${toSafeLine(name)}': no skill of that name can be started by a person.`,
@@ -100,6 +103,7 @@ export const LOG = {
   notServed: (uri: string, problems: readonly string[]) =>
     `nexus mcp: ${toSafeLine(uri)} is not served as a skill of MCP, only by load_skill: ${problems.map(toSafeLine).join('; ')}`,
   failed: (error: unknown) => `nexus mcp: ${toSafeLine(error instanceof Error ? error.message : String(error))}`,
+  tooLong: () => 'nexus mcp: a message of the client is longer than 9 MiB and was not read',
   reloaded: (names: readonly string[]) => `nexus mcp: skills changed: ${names.map(toSafeLine).join(', ')}`,
 }
 

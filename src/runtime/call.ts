@@ -82,7 +82,7 @@ function unreadable(problem: string | undefined): Outcome | undefined {
 /** Runs the tool within the limits of the decision. */
 async function run(
   { agent: { registry }, call, row }: About,
-  { parts, secrets }: ProjectState,
+  { parts, secrets, breaker }: ProjectState,
   given: {
     readonly decision: Decision
     readonly options: CallOptions & { readonly signal: AbortSignal }
@@ -104,8 +104,9 @@ async function run(
     onOutput: output?.onOutput,
     maxLiveBytes: options.maxLiveBytes,
   }
-  const ran = await runTool(tool, call.arguments, context, { timeoutMs: parts.toolTimeoutMs })
-  if (ran.schemaProblem !== undefined) registry.rejectSchema(tool.name, ran.schemaProblem)
+  const timed = { timeoutMs: parts.toolTimeoutMs }
+  const ran = await breaker.run(tool, () => runTool(tool, call.arguments, context, timed))
+  if ('schemaProblem' in ran && ran.schemaProblem !== undefined) registry.rejectSchema(tool.name, ran.schemaProblem)
   output?.end(ran.outcome.type !== 'success')
   return { outcome: ran.outcome, notes: ran.notes }
 }
