@@ -24,7 +24,7 @@ export async function runCall(
   const { call, shown } = about
 
   // decide
-  const { decision: first, approval, isRemembered } = await decideCall(about, project)
+  const { decision: first, approval, isRemembered } = await decideCall(about, project, options)
 
   // record, before anybody is asked and before anything runs; a refused call ends here in one write
   const lease = await agent.lease()
@@ -83,7 +83,7 @@ function unreadable(problem: string | undefined): Outcome | undefined {
 /** Runs the tool within the limits of the decision. */
 async function run(
   { agent: { registry }, call, row }: About,
-  { parts, secrets }: ProjectState,
+  { parts, secrets, breaker }: ProjectState,
   given: {
     readonly decision: Decision
     readonly options: CallOptions & { readonly signal: AbortSignal }
@@ -105,8 +105,9 @@ async function run(
     onOutput: output?.onOutput,
     maxLiveBytes: options.maxLiveBytes,
   }
-  const ran = await runTool(tool, call.arguments, context, { timeoutMs: parts.toolTimeoutMs })
-  if (ran.schemaProblem !== undefined) registry.rejectSchema(tool.name, ran.schemaProblem)
+  const timed = { timeoutMs: parts.toolTimeoutMs }
+  const ran = await breaker.run(tool, () => runTool(tool, call.arguments, context, timed))
+  if ('schemaProblem' in ran && ran.schemaProblem !== undefined) registry.rejectSchema(tool.name, ran.schemaProblem)
   output?.end(ran.outcome.type !== 'success')
   return { outcome: ran.outcome, notes: ran.notes }
 }

@@ -35,7 +35,7 @@ function fixOfRule(rule: string): string | undefined {
 
 /** Why a call that a person is asked about is denied, and how an answer is named in a rule. */
 export const ASKED = {
-  noTerminal: (question: string) => `${question} There is no terminal to ask in.`,
+  noTerminal: (question: string, why = 'There is no terminal to ask in.') => `${question} ${why}`,
   skillChanged: () => 'The skill changed while a person was asked.',
   saidNo: () => 'A person said no.',
   late: (question: string) => `${question} Nobody answered in time.`,
