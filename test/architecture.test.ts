@@ -29,8 +29,9 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   store: ['kernel'],
   sources: ['kernel', 'files', 'format'],
   sandbox: ['kernel', 'files', 'host', 'format', 'sources'],
+  clients: ['kernel', 'files', 'host'],
   load: ['kernel', 'format', 'sources', 'catalog', 'diagnose'],
-  tools: ['kernel', 'net', 'load', 'sandbox', 'catalog'],
+  tools: ['kernel', 'files', 'net', 'load', 'sandbox', 'catalog'],
   runtime: ['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
   agents: ['kernel', 'runtime', 'tools', 'store', 'catalog'],
   testing: ['kernel', 'sandbox', 'store'],
@@ -47,10 +48,10 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'tools',
     'runtime',
   ],
-  mcp: ['kernel', 'catalog', 'runtime', 'local', 'store', 'tools'],
+  mcp: ['kernel', 'format', 'sources', 'catalog', 'load', 'authorize', 'store', 'tools', 'runtime', 'local'],
   cli: [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
-    ...['diagnose', 'runtime', 'local', 'mcp', 'agents', 'testing'],
+    ...['diagnose', 'runtime', 'local', 'mcp', 'clients', 'agents', 'testing'],
   ],
   public: [
     ...['kernel', 'format', 'config', 'sources', 'catalog', 'authorize', 'sandbox', 'store', 'tools'],

@@ -19,7 +19,7 @@ const ROWS = [...PAGE.matchAll(ROW)].map(([, code, rpc, http, exit]) => ({
 /** Codes that stand in the source outside of the tables: in unions of types, in findings, in calls that make one. */
 const WRITTEN = [
   /\bcode: '([a-z][a-z-]+|[A-Z][A-Z_]+)'/g,
-  /\b(?:finding|fine|over|nothing|note|report|add|problem|row)\(\s*'([a-z]+(?:-[a-z]+)*)',/g,
+  /\b(?:fault|finding|fine|over|nothing|note|report|add|problem|row)\(\s*'([a-z]+(?:-[a-z]+)*)',/g,
   /\bfinding\([^,()]+\? '([a-z-]+)'/g,
   /\bfinding\([^,()]+\? '[a-z-]+' : '([a-z-]+)'/g,
   /'((?:config|trust|environment|policy)-[a-z-]+)'/g,

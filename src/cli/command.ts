@@ -12,6 +12,21 @@ export const CHOICES = {
   form: ['nexus', 'flat'],
   shell: ['bash', 'zsh', 'fish'],
   remember: ['exact', 'prefix'],
+  scope: ['user', 'project'],
+  client: [
+    ...[
+      'claude-code',
+      'claude-desktop',
+      'cursor',
+      'vscode',
+      'copilot',
+      'codex',
+      'opencode',
+      'zed',
+      'antigravity',
+      'devin',
+    ],
+  ],
   names: ['skills', 'agents', 'sessions', 'codes'],
 } as const
 

@@ -1,5 +1,6 @@
 import { CHOICES, type Command, type OptionSpec } from './command.ts'
 import { JSON_OPTION, MODEL, SANDBOX, WHERE } from './options.ts'
+import { CLIENT_COMMANDS } from './client-commands.ts'
 import { SESSION_COMMANDS } from './session-commands.ts'
 import { SETTINGS_COMMANDS } from './settings-commands.ts'
 import { MCP_COMMANDS } from './mcp-commands.ts'
@@ -204,6 +205,7 @@ export const COMMANDS: readonly Command[] = [
   },
   ...SESSION_COMMANDS,
   ...MCP_COMMANDS,
+  ...CLIENT_COMMANDS,
   ...SETTINGS_COMMANDS,
   {
     name: 'doctor',

@@ -120,6 +120,16 @@ export interface StoreConfig {
   readonly events: { readonly maxAgeMs: number; readonly maxRows: number }
 }
 
+/** The search service that answers web_search. */
+export interface SearchConfig {
+  /** Absent: there is no web_search. */
+  readonly provider?: 'brave' | 'searxng'
+  /** Whether there is an `apiKey`, be it one that a command gives when it is needed. */
+  readonly hasApiKey: boolean
+  readonly url?: string
+  readonly maxResults: number
+}
+
 /** Everything Nexus was told, with all defaults filled in; frozen all the way down. */
 export interface Config {
   readonly model?: ModelConfig
@@ -129,6 +139,8 @@ export interface Config {
   readonly tools: { readonly groups: ReadonlyMap<string, readonly string[]>; readonly settings: JsonObject }
   readonly execution: ExecutionConfig
   readonly store: StoreConfig
+  /** `openSecrets` reads its key. */
+  readonly search: SearchConfig
   readonly limits: {
     readonly maxIterations: number
     readonly toolTimeoutMs: number

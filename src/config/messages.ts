@@ -167,6 +167,12 @@ export const SETTINGS = {
       `${setting} has no effect yet. This version does not ${what}${effect === '' ? '' : `: ${effect}`}.`,
       'Remove it, or keep it for a later version.',
     ),
+  incompleteSearch: ({ lacks }: Facts<'lacks'>) =>
+    row(
+      'config-search-incomplete',
+      `Agents cannot search the web: search.${lacks} is not set.`,
+      'Write search: { provider: brave, apiKey: "${BRAVE_API_KEY}" }, or search: { provider: searxng, url: ADDRESS }.',
+    ),
   /** Source: seed 002, "Built-in Skills". */
   unknownBuiltin: ({ name }: Facts<'name'>, known: readonly string[]) =>
     row(

@@ -3,7 +3,7 @@ import { MESSAGES } from './messages.ts'
 /**
  * Why a step on files failed. `code` is that of open(2) and openat2(2), whatever the system called it: `ELOOP` a link where none is followed,
  * `EXDEV` a path that leaves the root, `EAGAIN` a directory that changed its place meanwhile, `ENXIO` a FIFO, socket or device,
- * `EFBIG` more bytes than allowed, `EMLINK` a file with a second name, `ENOTSUP` not possible on this system; else the system's own.
+ * `EFBIG` more bytes than allowed, `ESTALE` another file than the one that was read, `EMLINK` a file with a second name, `ENOTSUP` not possible on this system; else the system's own.
  */
 export class FileError extends Error {
   override readonly name = 'FileError'

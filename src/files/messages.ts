@@ -15,6 +15,7 @@ const REASONS: Readonly<Record<string, (detail: string | undefined) => string>> 
   ENOTEMPTY: () => 'is not empty',
   ENOTSUP: () => 'cannot be changed safely on this system: it has no /proc/self/fd',
   ENXIO: (detail) => `is ${detail ?? 'a socket or device'}, not a regular file`,
+  ESTALE: () => 'was changed meanwhile',
   EXDEV: (detail) => detail ?? 'leaves the directory it must stay in',
 }
 

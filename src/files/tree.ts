@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs'
 import { Chain } from './chain.ts'
 import type { Directory, Owner } from './directory.ts'
-import { codeOf, isAbsence } from './errors.ts'
+import { codeOf, FileError, isAbsence } from './errors.ts'
 import { type Kind, kindOfEntry, listNames, type ListOptions, type Named } from './list.ts'
 import type { Pace } from './pace.ts'
 import { readAll } from './read.ts'
@@ -27,6 +27,17 @@ export interface FileRead {
   readonly bytes: Uint8Array
   readonly size: number
   readonly mode: number
+}
+
+/** How a file is written into a tree. */
+export interface TreeWrite extends Omit<WriteOptions, 'beforeRename'> {
+  readonly bytes: Uint8Array
+  /** Directories on the way that are missing are made, with mode 777 without the umask. */
+  readonly makesParents?: boolean
+  /** What is new gets the owner of the directory that it is made in. Only root may give files away. */
+  readonly inheritsOwner?: boolean
+  /** `Entry.stamp` of the file that is replaced. */
+  readonly replaces?: string
 }
 
 /**
@@ -72,8 +83,7 @@ export class Tree {
 
   /** Uid and gid of a directory. */
   ownerOf(path: string): Owner {
-    const { uid, gid } = this.#at(path).stats()
-    return { uid, gid }
+    return ownerOf(this.#at(path))
   }
 
   /** A regular file. Throws ENOENT, ELOOP, EISDIR, ENXIO for a FIFO, socket or device, EFBIG for more than `maxBytes`. */
@@ -88,13 +98,18 @@ export class Tree {
     }
   }
 
-  /** See `writeFile`. With `makesParents`, directories on the way that are missing are made, with mode 777 without the umask. */
-  async write(
-    path: string,
-    options: WriteOptions & { readonly bytes: Uint8Array; readonly makesParents?: boolean },
-  ): Promise<void> {
-    const { directory, name } = this.#around(path, options.makesParents)
-    await writeFile(directory, name, options)
+  /** See `writeFile`, and `TreeWrite`. Throws ESTALE when another file than `replaces` is there. */
+  async write(path: string, { makesParents, inheritsOwner = false, replaces, ...options }: TreeWrite): Promise<void> {
+    const { directory, name } = this.#around(path, makesParents && { inheritsOwner })
+    const check = (): void => {
+      if (entryIn(directory, name)?.stamp !== replaces) throw new FileError('ESTALE', path)
+    }
+    const owner = inheritsOwner && !directory.look(name) ? ownerOf(directory) : undefined
+    await writeFile(directory, name, {
+      ...(owner && { owner }),
+      ...options,
+      ...(replaces !== undefined && { beforeRename: check }),
+    })
   }
 
   /** See `appendFile`. */
@@ -160,21 +175,30 @@ export class Tree {
   }
 
   /** The directory that `path` lies in. The chain ends there, so what is below is opened anew next time. */
-  #around(path: string, makesParents = false): { directory: Directory; name: string } {
+  #around(
+    path: string,
+    makesParents?: false | { readonly inheritsOwner: boolean },
+  ): { directory: Directory; name: string } {
     const slash = path.lastIndexOf('/')
     const above = slash < 0 ? '' : path.slice(0, slash)
     const name = path.slice(slash + 1)
     if (!makesParents) return { directory: this.#at(above), name }
     for (const [index, part] of above.split('/').entries()) {
-      if (part !== '') makeOne(this.#at(above.split('/').slice(0, index).join('/')), part)
+      if (part !== '') makeOne(this.#at(above.split('/').slice(0, index).join('/')), part, makesParents)
     }
     return { directory: this.#at(above), name }
   }
 }
 
-function makeOne(directory: Directory, name: string): void {
+function ownerOf(directory: Directory): Owner {
+  const { uid, gid } = directory.stats()
+  return { uid, gid }
+}
+
+function makeOne(directory: Directory, name: string, { inheritsOwner }: { readonly inheritsOwner: boolean }): void {
+  const owner = inheritsOwner ? ownerOf(directory) : undefined
   try {
-    if (!directory.look(name)) directory.makeDirectory(name, {})
+    if (!directory.look(name)) directory.makeDirectory(name, { owner })
   } catch (error) {
     // Somebody else made it at the same time; when it is no directory, entering it says so.
     if (codeOf(error) !== 'EEXIST') throw error

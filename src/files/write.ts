@@ -36,6 +36,8 @@ export interface WriteOptions {
   readonly mustBeNew?: boolean
   /** Returns only when it would survive a loss of power. */
   readonly isDurable?: boolean
+  /** Called right before the new content gets its name; what it throws leaves the old one. */
+  readonly beforeRename?: () => void
   readonly pace?: Pace
 }
 
@@ -114,6 +116,7 @@ interface Filling {
   readonly mustBeNew?: boolean
   readonly isDurable?: boolean
   readonly partMode?: number
+  readonly beforeRename?: () => void
   readonly fill: (fd: number) => Promise<void>
 }
 
@@ -129,6 +132,7 @@ async function replace(directory: Directory, name: string, filling: Filling): Pr
     } finally {
       closeSync(fd)
     }
+    filling.beforeRename?.()
     if (mustBeNew) moveToNew(directory, part, name)
     else directory.rename(part, name)
   } catch (error) {

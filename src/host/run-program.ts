@@ -15,6 +15,8 @@ export interface ProgramRequest {
   /** Default `/`. */
   readonly cwd?: string
   readonly input?: string | Uint8Array
+  /** Keeps the input open until this is true of all of stdout so far; default: it ends at once. */
+  readonly endInputAfter?: (stdout: Uint8Array) => boolean
   readonly timeoutMs: number
   /** More bytes on stdout end the program. */
   readonly maxOutputBytes: number
@@ -34,7 +36,14 @@ export type ProgramResult =
       /** The beginning, as it came. */
       readonly stderr: Uint8Array
     }
-  | { readonly type: 'failed'; readonly reason: 'refused' | 'not-started' | 'time' | 'output'; readonly why: string }
+  | {
+      readonly type: 'failed'
+      readonly reason: 'refused' | 'not-started' | 'time' | 'output'
+      readonly why: string
+      /** What it had written when it was stopped. */
+      readonly stdout?: Uint8Array
+      readonly stderr?: Uint8Array
+    }
 
 type Failed = Extract<ProgramResult, { type: 'failed' }>
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
@@ -90,16 +99,19 @@ function watch(child: Child, request: ProgramRequest): Promise<ProgramResult> {
   signal?.addEventListener('abort', abort, { once: true })
   child.stdout.on('data', (chunk: Buffer) => {
     if (!stdout.add(chunk)) stop({ reason: 'output', why: `wrote more than ${maxOutputBytes} bytes` })
+    else if (request.endInputAfter?.(stdout.bytes())) child.stdin.end()
   })
   child.stderr.on('data', (chunk: Buffer) => void stderr.add(chunk))
   // A program that does not read its input closes it; that is its business.
   child.stdin.on('error', () => undefined)
-  child.stdin.end(request.input ?? '')
+  if (request.endInputAfter) child.stdin.write(request.input ?? '')
+  else child.stdin.end(request.input ?? '')
   return new Promise<ProgramResult>((resolve) => {
     child.on('error', (error) => resolve(notStarted(error)))
     child.on('close', (code, by) => {
       const end = { code: code ?? -1, ...(by !== null && { signal: by }) }
-      resolve(stopped ?? { type: 'ended', ...end, stdout: stdout.bytes(), stderr: stderr.bytes() })
+      const written = { stdout: stdout.bytes(), stderr: stderr.bytes() }
+      resolve(stopped ? { ...stopped, ...written } : { type: 'ended', ...end, ...written })
     })
   }).finally(() => {
     clearTimeout(timer)

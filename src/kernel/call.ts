@@ -19,9 +19,9 @@ export interface Call {
 export interface CallLimits {
   /** Longest time of the call in milliseconds. */
   readonly timeoutMs?: number
-  /** Absolute paths; the call may read only at and below them. */
+  /** Absolute paths; the call may read only at and below them. `/` is every path. Absent: a tool that works on files keeps to the workspace. */
   readonly readPaths?: readonly string[]
-  /** Absolute paths; the call may write only at and below them. */
+  /** Absolute paths; the call may write only at and below them, as with `readPaths`. */
   readonly writePaths?: readonly string[]
   /** Absolute paths that stay closed although one of the lists above contains them. */
   readonly blockedPaths?: readonly string[]

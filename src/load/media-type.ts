@@ -1,3 +1,5 @@
+import { Buffer, isAscii, isUtf8 } from 'node:buffer'
+
 /** First bytes that tell what a file is, whatever its name says. */
 const MAGIC: readonly (readonly [bytes: string, mediaType: string])[] = [
   ['89504e470d0a1a0a', 'image/png'],
@@ -36,4 +38,13 @@ export function binaryType(bytes: Uint8Array): string {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16)).toString('hex')
   if (start.startsWith('52494646') && start.slice(16, 24) === '57454250') return 'image/webp'
   return MAGIC.find(([magic]) => start.startsWith(magic))?.[1] ?? 'application/octet-stream'
+}
+
+/** The text without its byte order mark, or undefined when the bytes are none: not UTF-8, or with a NUL. */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (buffer.includes(0) || !isUtf8(buffer)) return undefined
+  // A character for each byte needs no decoding.
+  const text = buffer.toString(isAscii(buffer) ? 'latin1' : 'utf8')
+  return text.startsWith('\ufeff') ? text.slice(1) : text
 }

@@ -1,7 +1,7 @@
 import { shownName } from '../catalog/index.ts'
 import { errorCode, isNexusError, type NexusError, type Skill, toSafeLine } from '../kernel/index.ts'
 import { listFiles, readOfSkill } from '../sources/index.ts'
-import { binaryType, textType } from './media-type.ts'
+import { binaryType, decodeText, textType } from './media-type.ts'
 import { errorOf, MESSAGES } from './messages.ts'
 
 /** One file of a skill: text as it is, anything else as base64 with its kind told by `mediaType`. */
@@ -113,22 +113,11 @@ function isDirectory(error: unknown): boolean {
 }
 
 function toSkillFile(path: string, bytes: Uint8Array, executable: boolean): SkillFile {
-  const text = decode(bytes)
+  const text = decodeText(bytes)
   const head = { path, size: bytes.byteLength, executable }
   if (text !== undefined) return { ...head, mediaType: textType(path), encoding: 'utf-8', content: text }
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
   return { ...head, mediaType: binaryType(bytes), encoding: 'base64', content }
-}
-
-/** The text, or undefined when the bytes are none: not UTF-8, or with a NUL. */
-function decode(bytes: Uint8Array): string | undefined {
-  if (bytes.includes(0)) return undefined
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    // Invalid UTF-8 is an answer here, not a failure.
-    return undefined
-  }
 }
 
 /** The files a message may name: those met until something was wrong, which must not hide what was asked for. */

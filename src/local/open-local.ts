@@ -6,6 +6,8 @@ import { untrustedWorkspace } from '../authorize/index.ts'
 import { everyCopy } from '../catalog/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
 import { executionSettings } from './execution.ts'
+import { fileSettings } from './file-settings.ts'
+import { webSettings } from './web-settings.ts'
 import { readPolicies } from './policies.ts'
 import { createRuntime } from '../runtime/index.ts'
 import { runSecretCommand } from '../host/index.ts'
@@ -69,7 +71,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   if (options.tolerateConfigErrors !== true) assertValid({ ...loaded, diagnostics: inPolicies })
   let opened: Runtime | undefined
   const trust = untrustedWorkspace(() => opened === undefined || waitsForTrust(workspace, opened))
-  const profiles: AgentProfile[] = policies.map(({ agent, rules, layers = [] }) => ({
+  const profiles: AgentProfile[] = policies.map(({ agent, rules, layers }) => ({
     id: agent.id,
     policy: rules,
     layers: [trust, ...layers],
@@ -88,7 +90,8 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     agents: profiles,
     gateRules: settings.gateRules,
     execution: executionSettings(settings),
-    web: {},
+    files: fileSettings(settings, options.skillsDirs),
+    web: webSettings(config, secrets),
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: secrets.values,
     skillEntries: entryValues(config, secrets),

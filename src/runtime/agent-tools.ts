@@ -1,22 +1,26 @@
 /** The tools and services of one agent, made once: a refresh changes the catalog that they look into, not them. */
 import { type Catalog, createSkillSearch, type SkillSearch } from '../catalog/index.ts'
-import type { CallLimits } from '../kernel/index.ts'
+import { type CallLimits, redactText, type Services } from '../kernel/index.ts'
 import { createLoader } from '../load/index.ts'
 import {
   AGENT_STATUS,
+  CLOCK,
   createRegistry,
   createServices,
   EXECUTION,
+  FILES,
   LOADER,
   OUTPUT_KEEPER,
   provideCommands,
   registerBuiltins,
   type Registry,
+  REDACT_TEXT,
   SKILL_SEARCH,
   WEB,
   WORKSPACE,
 } from '../tools/index.ts'
 import type { ProjectState } from './project-state.ts'
+import type { Parts } from './types.ts'
 
 /** What tools may ask of the agent that they belong to, at any call. */
 export interface AgentView {
@@ -30,8 +34,8 @@ export interface AgentView {
 
 /** Registers the services, the built-in tools, then those of `registerTools`. */
 export function createAgentTools(project: ProjectState, agent: AgentView): Registry {
-  const { parts, stacks, facts, secrets, kept } = project
-  const { sandbox, workspace, execution, skillEntries, web } = parts
+  const { parts, stacks, facts, secrets, kept, clock } = project
+  const { sandbox, workspace, skillEntries } = parts
   const { catalog } = agent
   const services = createServices()
   services.register(LOADER, createLoader({ catalog, stacks, ...(sandbox && { place: sandbox.place.bind(sandbox) }) }))
@@ -42,9 +46,9 @@ export function createAgentTools(project: ProjectState, agent: AgentView): Regis
     provideCommands(services, { sandbox, catalog, stacks, facts, secrets, limits, ...entries })
   }
   if (kept) services.register(OUTPUT_KEEPER, kept)
-  if (workspace !== undefined) services.register(WORKSPACE, workspace)
-  if (execution) services.register(EXECUTION, execution)
-  if (web) services.register(WEB, web)
+  services.register(REDACT_TEXT, (text, isCut) => redactText(text, isCut, ...secrets))
+  services.register(CLOCK, clock)
+  provideSettings(services, parts)
   const registry = createRegistry(services)
   services.register(AGENT_STATUS, () => {
     const of = (type: 'allow' | 'ask'): string[] => registry.names.filter((name) => agent.verdict(name).type === type)
@@ -61,6 +65,13 @@ export function createAgentTools(project: ProjectState, agent: AgentView): Regis
   registerBuiltins(registry)
   parts.registerTools?.(registry, agent.id)
   return registry
+}
+
+function provideSettings(services: Services, { workspace, files, execution, web }: Parts): void {
+  if (workspace !== undefined) services.register(WORKSPACE, workspace)
+  if (files) services.register(FILES, files)
+  if (execution) services.register(EXECUTION, execution)
+  if (web) services.register(WEB, web)
 }
 
 /** A search over the catalog of the moment; its index is kept as long as the catalog is the same. */

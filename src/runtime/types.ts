@@ -30,7 +30,14 @@ import type {
   Store,
   StoredMessage,
 } from '../store/index.ts'
-import type { DefinitionForms, ExecutionSettings, Registry, SkillCommandParts, WebSettings } from '../tools/index.ts'
+import type {
+  DefinitionForms,
+  ExecutionSettings,
+  FileSettings,
+  Registry,
+  SkillCommandParts,
+  WebSettings,
+} from '../tools/index.ts'
 
 /** What one agent may see and do. */
 export interface AgentProfile {
@@ -92,6 +99,8 @@ export interface Parts {
   readonly mayAnswer?: (by: string, approval: Approval) => boolean
   /** Limits of one command. */
   readonly execution?: ExecutionSettings
+  /** What tools that work on files need besides `workspace`. */
+  readonly files?: FileSettings
   /** How the web tools reach the web; without it there are none. */
   readonly web?: WebSettings
   /** Time limit of one tool call in milliseconds when the tool names none. */
@@ -129,6 +138,10 @@ export interface CallOptions {
   readonly onDecision?: (decision: Decision) => void
   /** The message that answers the call in its session's history; both are written in one change. Only in a turn. */
   readonly toMessage?: (outcome: Outcome, decision: Decision) => Promise<StoredMessage>
+  /** Asks a person about this call, in place of the runtime's `approve`. */
+  readonly approve?: NonNullable<Parts['approve']>
+  /** A sentence that says why nobody can be asked, for the denial; default that there is no terminal. */
+  readonly whyNotAsked?: string
   /** Called when a person is asked, and when that is over; must not throw. */
   readonly onAsked?: (asked: { readonly approvalId: string; readonly isOpen: boolean }) => void
 }

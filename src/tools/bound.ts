@@ -61,13 +61,14 @@ export function headOf(text: string, { maxLines, maxBytes }: OutcomeLimits): Hea
       ? new TextEncoder().encodeInto(within, new Uint8Array(maxBytes))
       : { read: end }
   const kept = text.slice(0, read)
+  const isCut = kept.length < text.length
   return {
     text: kept,
-    lines: countLines(kept),
-    bytes: Buffer.byteLength(kept),
+    lines: isCut ? countLines(kept) : originalLines,
+    bytes: isCut ? Buffer.byteLength(kept) : originalBytes,
     originalLines,
     originalBytes,
-    isCut: kept.length < text.length,
+    isCut,
   }
 }
 

@@ -1,10 +1,12 @@
 import type { SkillSearch } from '../catalog/index.ts'
-import { type ServiceKey, serviceKey, type Services, type TargetFacts } from '../kernel/index.ts'
+import { type Clock, type ServiceKey, serviceKey, type Services, type TargetFacts } from '../kernel/index.ts'
 import type { Loader } from '../load/index.ts'
 import type { NetOptions } from '../net/index.ts'
-import type { Sandbox } from '../sandbox/index.ts'
+import type { Protecting, Sandbox } from '../sandbox/index.ts'
+import type { OutcomeLimits } from './bound.ts'
 import type { CommandWords } from './builtin/command-words.ts'
 import { toolError, TOOLS } from './messages.ts'
+import type { SearchSettings } from './web/search-providers.ts'
 
 /** Limits of one command, and the lists of allowed and blocked words. */
 export interface ExecutionSettings extends CommandWords {
@@ -20,10 +22,26 @@ export interface ExecutionSettings extends CommandWords {
   readonly findOnHost?: (program: string) => string | undefined
 }
 
+/** What tools that work on files need to know besides the workspace. */
+export interface FileSettings extends Partial<Protecting> {
+  /** What `~` means. */
+  readonly home?: string
+  /** Absolute paths that no tool reads or changes: the home and the state of Nexus. */
+  readonly privatePaths?: readonly string[]
+  /** Extensions of files that may be read and written, with or without the dot; absent = all. */
+  readonly allowedExtensions?: readonly string[]
+  /** Most bytes of a file that is read; default 10 MiB. */
+  readonly maxReadBytes?: number
+  /** Most of a file in one answer; default 1,900 lines and 50,000 bytes, so that the answer is not cut again. */
+  readonly answer?: OutcomeLimits
+}
+
 /** How the web tools reach the web. */
 export interface WebSettings {
   /** Proxy, limits, and in tests lookups and connections. `origins` are addresses of the user's own services that pages may be read from. */
   readonly net?: NetOptions
+  /** Who answers searches; without it there is no web_search. */
+  readonly search?: SearchSettings
 }
 
 /** Text without secrets, and without the beginning of one where it was cut off. */
@@ -37,7 +55,10 @@ export const SANDBOX = serviceKey<Sandbox>('sandbox')
 export const WORKSPACE = serviceKey<string>('workspace')
 /** What is true where commands run. */
 export const TARGET = serviceKey<Pick<TargetFacts, 'os' | 'network' | 'skillsDirectory'>>('target')
+export const FILES = serviceKey<FileSettings>('files')
 export const EXECUTION = serviceKey<ExecutionSettings>('execution')
+/** The time that tools wait by; the real one when absent. */
+export const CLOCK = serviceKey<Clock>('clock')
 /** Present where agents may have the web tools. */
 export const WEB = serviceKey<WebSettings>('web')
 export const REDACT_TEXT = serviceKey<RedactText>('redactText')

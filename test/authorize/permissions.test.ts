@@ -17,7 +17,7 @@ import { rulesOf, toolNamed } from './sample.ts'
 describe('presets', () => {
   it('yolo asks nothing and has every path; only shutdown must be named', () => {
     assert.equal(decideFor(preset('yolo'), 'run_command').type, 'allow')
-    assert.equal(decideFor(preset('yolo'), 'run_command').limits.readPaths, undefined)
+    assert.deepEqual(decideFor(preset('yolo'), 'run_command').limits.readPaths, ['/'])
     assert.equal(decideFor(preset('yolo'), 'nexus_shutdown').type, 'deny')
     const named = applyDelta(preset('yolo'), { enableTools: ['nexus_shutdown'] })
     assert.equal(decideFor(named, 'nexus_shutdown').type, 'allow')
@@ -56,7 +56,7 @@ describe('presets', () => {
     const narrow = preset('narrow', presets)
     assert.deepEqual([narrow.level, narrow.allowedPaths, narrow.blockedPaths], ['trusted', ['/w/a'], ['/w/secret']])
     assert.equal(decideFor(narrow, 'read_file').type, 'deny')
-    assert.equal(decideFor(preset('open', presets), 'read_file').limits.readPaths, undefined)
+    assert.deepEqual(decideFor(preset('open', presets), 'read_file').limits.readPaths, ['/'])
     assert.deepEqual(decideFor(preset('none', presets), 'read_file').limits.readPaths, [])
     assert.equal(decideFor(preset('none', presets), 'run_command').type, 'deny')
   })

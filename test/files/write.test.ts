@@ -172,3 +172,30 @@ test('the name of a file that is being written says whether its writer lives', (
   const gone = mine.replace(/part-(\d+)-\d+-\d+-/, 'part-$1-999999999-1-')
   assert.deepEqual([mine, gone, 'file', '.nexus-part-x'].map(partState), ['writing', 'left', 'no', 'no'])
 })
+
+test('a file that was changed since its stamp was taken is not replaced', { skip }, async (t) => {
+  const directory = freshDirectory(t)
+  const tree = openTree(t, directory)
+  await tree.write('a', { bytes: text('one') })
+  const replaces = tree.entry('a')?.stamp ?? ''
+  await tree.write('a', { bytes: text('two'), replaces })
+  await assert.rejects(tree.write('a', { bytes: text('three'), replaces }), { code: 'ESTALE' })
+  await assert.rejects(tree.write('gone', { bytes: text('three'), replaces }), { code: 'ESTALE' })
+  assert.deepEqual([readFileSync(join(directory, 'a'), 'utf8'), readdirSync(directory)], ['two', ['a']])
+})
+
+test(
+  'what is new belongs to the owner of its directory where that is asked for',
+  { skip: skip || (process.getuid?.() !== 0 && 'needs root') },
+  async (t) => {
+    const directory = freshDirectory(t)
+    mkdirSync(join(directory, 'theirs'))
+    chownSync(join(directory, 'theirs'), 4242, 4243)
+    const tree = openTree(t, directory)
+    await tree.write('theirs/new/a', { bytes: text(''), makesParents: true, inheritsOwner: true })
+    for (const path of ['theirs/new', 'theirs/new/a']) {
+      const { uid, gid } = statSync(join(directory, path))
+      assert.deepEqual([uid, gid], [4242, 4243], path)
+    }
+  },
+)

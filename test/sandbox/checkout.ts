@@ -16,20 +16,12 @@ import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../..')
-const PARTS = [
-  'package.json',
-  'src/kernel',
-  'src/files',
-  'src/host',
-  'src/format',
-  'src/sources',
-  'src/sandbox',
-  'src/testing',
-  'src/store',
-  'test/sandbox',
-  'test/fixtures/sandbox',
-]
-const PACKAGES = ['@anthropic-ai/sandbox-runtime', 'yaml', 'json5', 'fast-check', 'pure-rand']
+const PARTS = ['package.json', 'src', 'skills', 'test/files', 'test/hostile', 'test/sandbox', 'test/fixtures/sandbox']
+const PACKAGES = [
+  '@anthropic-ai/sandbox-runtime', 'yaml', 'json5', 'valibot', 'fast-check', 'pure-rand',
+  // ajv and its own.
+  'ajv', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse', 'require-from-string',
+] // oxfmt-ignore
 
 /** Returns the copy's own node, for users who cannot enter the place of ours. */
 export function copyCheckout(to: string): string {

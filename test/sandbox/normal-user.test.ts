@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { copyCheckout } from './checkout.ts'
@@ -11,7 +11,15 @@ import { whySkipped } from './required.ts'
 /** What must hold for a normal user, who may choose to have commands in the workspace itself. */
 const FILES = [
   ...['direct-workspace', 'direct-workspace-limits', 'recover', 'open-paths'].map((name) => `sandbox/${name}`),
-  ...['hostile/places', 'hostile/library', 'hostile/details', 'hostile/dependencies', 'hostile/encodings'],
+  ...[
+    'hostile/places',
+    'hostile/ways',
+    'hostile/library',
+    'hostile/details',
+    'hostile/dependencies',
+    'hostile/encodings',
+    'hostile/too-much',
+  ],
 ]
 
 const skip = (whySkipped() ?? false) || (!IS_ROOT && 'we are a normal user already')
@@ -23,6 +31,8 @@ test(
     const root = openDirectory()
     context.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }))
     const node = copyCheckout(join(root, 'checkout'))
+    // The test runner says nothing of a file that is not there.
+    for (const name of FILES) assert.ok(existsSync(join(root, 'checkout/test', `${name}.test.ts`)), name)
     const child = spawn(node, ['--test', '--test-reporter=tap', ...FILES.map((name) => `test/${name}.test.ts`)], {
       cwd: join(root, 'checkout'),
       uid: 65_534,
@@ -35,6 +45,6 @@ test(
     child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
     const [code] = (await once(child, 'close')) as [number]
     assert.equal(code, 0, said)
-    assert.match(said, /# pass \d\d\n# fail 0\n# cancelled 0\n# skipped 0/)
+    assert.match(said, /# pass \d{3}\n# fail 0\n# cancelled 0\n# skipped 0/)
   },
 )

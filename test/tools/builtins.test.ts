@@ -11,6 +11,7 @@ import {
   registerBuiltins,
   SANDBOX,
   SKILL_SEARCH,
+  WORKSPACE,
   WEB,
 } from '../../src/tools/index.ts'
 import { loaderOver } from './rig.ts'
@@ -20,10 +21,11 @@ test('the names that a policy may use without a runtime are those of the built-i
   services.register(LOADER, await loaderOver())
   services.register(SKILL_SEARCH, createSkillSearch([]))
   services.register(SANDBOX, createScriptedSandbox())
+  services.register(WORKSPACE, '/work')
   services.register(AGENT_STATUS, () => {
     throw new Error('never asked')
   })
-  services.register(WEB, {})
+  services.register(WEB, { search: { provider: 'brave' } })
   const registry = createRegistry(services)
   registerBuiltins(registry)
   const real = registry.names.map((name) => [name, registry.get(name)?.options?.capabilities ?? []] as const)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -9,6 +10,7 @@ import { after, before, describe, it } from 'node:test'
 import { failed, type FailureCode, type JsonObject, type Services, succeeded } from '../../src/kernel/index.ts'
 import { createScriptedSandbox, validateEnvelope } from '../../src/testing/index.ts'
 import {
+  createEchoTool,
   createRegistry,
   createServices,
   executeTool,
@@ -67,6 +69,14 @@ describe('the envelope of every tool that ships', () => {
   let server: Server
   before(async () => {
     workspace = await realpath(await mkdtemp(join(tmpdir(), 'nexus-tools-')))
+    for (const [name, text] of Object.entries({
+      'a.md': 'The first line.\nThe second line.\n',
+      'empty.md': '',
+      'a.bin': '\0',
+    }))
+      writeFileSync(join(workspace, name), text)
+    mkdirSync(join(workspace, 'many'))
+    for (let index = 0; index < 1_001; index++) writeFileSync(join(workspace, 'many', `file-${index}`), '')
     services = createServices()
     services.register(LOADER, await loaderOver())
     services.register(WORKSPACE, workspace)
@@ -82,9 +92,12 @@ describe('the envelope of every tool that ships', () => {
     )
     server = createServer(answerPages).listen(0, '127.0.0.1')
     await once(server, 'listening')
-    services.register(WEB, { net: loopbackNet((server.address() as AddressInfo).port) })
+    const { port } = server.address() as AddressInfo
+    const search = { provider: 'searxng', url: `http://127.0.0.1:${port}` } as const
+    services.register(WEB, { net: loopbackNet(port), search })
     registry = createRegistry(services)
     registerBuiltins(registry)
+    registry.register('echo', createEchoTool)
   })
   after(async () => {
     server.close()
@@ -106,17 +119,41 @@ describe('the envelope of every tool that ships', () => {
     ['Skill', { name: 'greet', args: 'Ada' }, 'success'],
     ['Skill', { name: 'long' }, 'partial'],
     ['Skill', { name: '' }, 'error'],
+    ['read_file', { path: 'a.md' }, 'success'],
+    ['read_file', { path: 'a.md', limit: 1 }, 'partial'],
+    ['read_file', { path: 'empty.md' }, 'success'],
+    ['read_file', { path: 'nothing.md' }, 'error'],
+    ['read_file', { path: 'a.bin' }, 'error'],
+    ['read_file', { path: '../a.md' }, 'error'],
+    ['read_file', {}, 'error'],
+    ['write_file', { path: 'new/b.md', content: 'A line.' }, 'success'],
+    ['write_file', { path: 'new/b.md', content: ' More.', append: true }, 'success'],
+    ['write_file', { path: '.git/config', content: '' }, 'error'],
+    ['write_file', { path: 'new', content: '' }, 'error'],
+    ['edit_file', { path: 'a.md', old_string: 'second', new_string: 'last' }, 'success'],
+    ['edit_file', { path: 'a.md', old_string: 'none', new_string: 'last' }, 'error'],
+    ['edit_file', { path: 'a.md', old_string: 'line', new_string: 'row' }, 'error'],
+    ['list_directory', {}, 'success'],
+    ['list_directory', { path: 'many' }, 'partial'],
+    ['list_directory', { path: 'a.md' }, 'error'],
     ['run_command', { command: 'false' }, 'success'],
     ['run_command', { command: 'big' }, 'partial'],
     ['run_command', { command: 'hang', timeout_sec: 0.01 }, 'error'],
     ['run_command', { command: 'killed' }, 'error'],
     ['run_command', { command: ' ' }, 'error'],
+    ['sleep', { seconds: 0, label: 'a service' }, 'success'],
+    ['sleep', { seconds: 3601 }, 'error'],
+    ['echo', { message: 'hello there' }, 'success'],
     ['web_fetch', { url: 'http://public.test/page' }, 'success'],
     ['web_fetch', { url: 'http://public.test/long' }, 'partial'],
     ['web_fetch', { url: 'http://public.test/image' }, 'error'],
     ['web_fetch', { url: 'http://public.test/nothing' }, 'error'],
     ['web_fetch', { url: 'http://127.0.0.1/' }, 'error'],
     ['web_fetch', { url: '' }, 'error'],
+    ['web_search', { query: 'found' }, 'success'],
+    ['web_search', { query: 'nothing' }, 'success'],
+    ['web_search', { query: 'broken' }, 'error'],
+    ['web_search', { query: 'found', count: 99 }, 'error'],
   ]
   for (const [name, input, status] of calls) {
     it(`is sound: ${name} ${JSON.stringify(input)} is ${status}`, async () => {
@@ -142,6 +179,9 @@ const PAGES: Readonly<Record<string, readonly [type: string, body: string]>> = {
   '/page': ['text/html', '<h1>Hello</h1>'],
   '/long': ['text/plain', 'line\n'.repeat(5000)],
   '/image': ['image/png', 'x'],
+  '/search?q=found&format=json': ['application/json', '{"results": [{"title": "A", "url": "https://a.test/"}]}'],
+  '/search?q=nothing&format=json': ['application/json', '{"results": []}'],
+  '/search?q=broken&format=json': ['application/json', '<html>'],
 }
 
 function answerPages({ url = '' }: IncomingMessage, response: ServerResponse): void {

@@ -21,9 +21,9 @@ export async function serveMcp(invocation: Invocation): Promise<number> {
       projectDirectory: environment.get('CLAUDE_PROJECT_DIR'),
       ...{ cwd, home: environment.home },
     },
-    open: (directory, onReload) =>
+    open: (directory) =>
       openLocal({
-        ...{ cwd: directory, environment, skillsDirs: directories, signal, onReload, isLongRunning: true },
+        ...{ cwd: directory, environment, skillsDirs: directories, signal },
         ...(configPath !== undefined && { configPath: resolve(cwd, configPath) }),
         ...(sandbox !== undefined && { sandbox }),
         ...(invocation.flags['trust'] === true && { trusted: true }),

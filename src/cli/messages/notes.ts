@@ -26,6 +26,16 @@ export const NOTES = {
     `Not searched: ${path} contains skills of another program. To include them, add it to skills.load.extraDirs in nexus.yaml, or once: ${line}`,
   skillsAbove: (folder: string, workspace: string, directory: string) =>
     `Not searched: ${folder} contains skills, but the workspace is ${workspace}. To use them: cd ${directory}`,
+  clientUnchanged: (file: string) => `Nothing to change in ${file}.`,
+  clientNotWritten: (file: string) => `Nothing was written (--dry-run): ${file}`,
+  clientWritten: (file: string) => `Changed ${file}`,
+  clientNext: (title: string, line: string) => `Next: restart ${title}. To check the entry: ${line}`,
+  clientStartsCache: () =>
+    'The entry starts Nexus from the cache of npx, which npm may remove. Install it first: npm install -g nexus-skills',
+  clientPathsOfThisMachine: () =>
+    'The paths in this file are those of this machine. Others of the team run the same command.',
+  clientAnswered: (answer: { readonly protocol: string; readonly tools: number; readonly ms: number }) =>
+    `answered in ${answer.ms} ms: MCP ${answer.protocol}, ${many(answer.tools, 'tool')}`,
   checkedAgainst: (target: string) => `Checked against: ${target}`,
   moreMatch: (number: number, limit: number) => `${many(number, 'more skill')} matched: --limit ${limit}`,
   made: (file: string) => `Made ${file}`,

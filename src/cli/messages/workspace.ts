@@ -19,6 +19,21 @@ export const WORKSPACE_MESSAGES = {
     message: `${toSafeLine(given)} is a file, not a directory.`,
     fix: `Give its directory: ${shellWord(dirname(given))}`,
   }),
+  unknownClient: (given: string, { near, known }: { near: string | undefined; known: readonly string[] }) => ({
+    message: `Nexus does not know the client ${toSafeLine(given)}.`,
+    fix: near === undefined ? `Name one of: ${known.join(', ')}.` : `Did you mean ${near}?`,
+  }),
+  notInstalled: (client: { readonly id: string; readonly title: string } | undefined) => ({
+    message:
+      client === undefined
+        ? 'No client has an entry that starts Nexus.'
+        : `${client.title} has no entry that starts Nexus.`,
+    ...commandFix('Add one:', 'mcp', 'install', client?.id ?? 'claude-code'),
+  }),
+  clientNeedsWorkspace: (title: string, directory: string) => ({
+    message: `${title} starts servers in no project, and ${directory} is not one.`,
+    fix: 'Name the project: --workspace DIR',
+  }),
   untrusted: (why: string, where: { directory: string; configFile?: string | undefined }) => ({
     message: why,
     ...commandFix(

@@ -54,15 +54,17 @@ interface SchemaNode {
 
 function markNode(node: unknown, { schema, at, isGuess = false }: SchemaNode, marks: Uint8Array): void {
   const known = holdsOf(schema) === 'secret' ? undefined : schema
-  if (isScalar(node)) {
-    const isShown = shownValue(node.value as string, known) === node.value
-    markRange(node, isShown && (!isGuess || PLAIN_WORD.test(String(node.value))), marks)
-  } else if (isSeq(node)) {
+  if (isScalar(node)) markRange(node, isPublic(node, known, isGuess), marks)
+  else if (isSeq(node)) {
     const item = known && schemaFor(known, []).item
     if (item === undefined && node.flow === true && node.items.every(isScalar)) return markRange(node, false, marks)
     for (const [index, member] of node.items.entries())
       markNode(member, { schema: item, at: [...at, index], isGuess }, marks)
   } else if (isMap(node)) markMembers(node, { schema: known, at, isGuess }, marks)
+}
+
+function isPublic({ value }: Scalar, schema: Schema | undefined, isGuess: boolean): boolean {
+  return shownValue(value as string, schema) === value && (!isGuess || PLAIN_WORD.test(String(value)))
 }
 
 function markMembers({ items }: YAMLMap, { schema, at, isGuess = false }: SchemaNode, marks: Uint8Array): void {

@@ -44,7 +44,6 @@ export const UNUSED: readonly Unused[] = [
   { path: 'execution.filesystem', what: 'add paths to the sandbox or take them away', severity: 'warning' },
   { path: 'execution.files', what: 'limit inputs and artifacts of runs', severity: 'info' },
   { path: 'execution.reaper', what: 'run a reaper', severity: 'info' },
-  { path: 'search', what: 'search the web', severity: 'info' },
   { path: 'server', what: 'start a server', severity: 'info' },
   {
     path: 'store.synchronous',

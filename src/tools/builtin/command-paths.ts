@@ -36,5 +36,6 @@ function narrowing({
     ...(writePaths && { writePaths }),
     ...(blockedPaths && { blockedPaths }),
   }
-  return { ...(Object.keys(paths).length > 0 && { paths }), ...(networkDomains && { networkDomains }) }
+  const isLimit = blockedPaths !== undefined || ![readPaths, writePaths].every((list) => list?.includes('/') ?? true)
+  return { ...(isLimit && { paths }), ...(networkDomains && { networkDomains }) }
 }

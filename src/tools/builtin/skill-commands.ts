@@ -4,7 +4,6 @@ import {
   configKey,
   type Failed,
   nameKey,
-  redactText,
   serviceKey,
   type Services,
   type Skill,
@@ -15,7 +14,7 @@ import {
 } from '../../kernel/index.ts'
 import { findSkill, isOutdated, type LoadedInSession, type LoadedSkill, type SkillStacks } from '../../load/index.ts'
 import { refusedVariable, type Sandbox } from '../../sandbox/index.ts'
-import { REDACT_TEXT, SANDBOX, TARGET } from '../services.ts'
+import { SANDBOX, TARGET } from '../services.ts'
 import type { CommandFinding, VariableReason } from '../findings/finding.ts'
 import type { SkillDirectory } from '../findings/ran.ts'
 import { namesDirectory, ownerProblem } from './command-owner.ts'
@@ -54,7 +53,7 @@ export interface CommandServices extends Omit<SkillCommandParts, 'onSecret' | 'c
   readonly secrets: readonly [readonly string[], string[]]
 }
 
-/** Registers what `run_command` needs: `SANDBOX`, `TARGET`, `REDACT_TEXT` and `SKILL_COMMANDS`. */
+/** Registers what `run_command` needs: `SANDBOX`, `TARGET` and `SKILL_COMMANDS`. */
 export function provideCommands(
   services: Services,
   { sandbox, secrets, catalog, limits, ...parts }: CommandServices,
@@ -65,7 +64,6 @@ export function provideCommands(
   }
   services.register(SANDBOX, sandbox)
   services.register(TARGET, parts.facts)
-  services.register(REDACT_TEXT, (text, isCut) => redactText(text, isCut, ...secrets))
   /** Of the catalog and limits of the call before: nearly always the same. */
   let last:
     | { readonly catalog: Catalog; readonly secrets: CallLimits['secrets']; readonly made: SkillCommands }

@@ -18,7 +18,7 @@ export function toModelText(outcome: Outcome): string {
     const head = `Error (${outcome.code}): ${toNotedMessage(outcome)}\n${nextStep(outcome)}`
     return withData(head, outcome.data ?? {})
   }
-  return orNone(withData(outcome.text, outcome.data))
+  return orNone(withData(outcome.text, outcome.data, outcome.path))
 }
 
 /** A text that shows nothing says so. */
@@ -48,10 +48,13 @@ const IN_TEXT_ALREADY: ReadonlySet<string> = new Set(['truncated', 'truncation',
 /** Longer strings are shown as they are, under their name, and not as JSON. */
 const MAX_INLINE_CHARS = 200
 
-function withData(text: string, data: JsonObject): string {
+function withData(text: string, data: JsonObject, path?: string): string {
   const blocks = text === '' ? [] : [text]
   const rest: Record<string, JsonValue> = {}
-  const entries = Object.entries(data).filter(([key]) => !IN_TEXT_ALREADY.has(key))
+  // The model named the file that the call is about.
+  const isKnown = (key: string, value: JsonValue): boolean =>
+    IN_TEXT_ALREADY.has(key) || (key === 'path' && path !== undefined && `/${path}`.endsWith(`/${String(value)}`))
+  const entries = Object.entries(data).filter(([key, value]) => !isKnown(key, value))
   for (const [key, value] of entries.filter(([, item]) => isBlock(item))) {
     if (!contains(blocks.join('\n'), key, value)) blocks.push(`${key}:\n${toSafeText(String(value))}`)
   }
@@ -67,25 +70,35 @@ function isBlock(value: JsonValue): boolean {
   return typeof value === 'string' && (value.length > MAX_INLINE_CHARS || value.includes('\n'))
 }
 
-/** True when the text contains the value: strings as they are or made safe, other scalars only beside their name. */
+/** True when the text contains the value: strings as they are or made safe, other scalars only beside their name. Null says nothing. */
 function contains(text: string, key: string, value: JsonValue): boolean {
+  if (value === null) return true
   if (typeof value === 'string') return text.includes(value.trim()) || text.includes(toSafeText(value).trim())
   if (Array.isArray(value)) return containsAll(text, key, value)
-  if (value !== null && typeof value === 'object')
-    return Object.entries(value).every(([name, item]) => contains(text, name, item))
+  if (typeof value === 'object') return Object.entries(value).every(([name, item]) => contains(text, name, item))
   const name = key.replace(/\W/g, '.').replaceAll('_', '[ _]')
   return new RegExp(`\\b${name}\\W{0,3}${String(value).replace(/\W/g, '\\$&')}(?!\\w|\\.\\d)`, 'i').test(text)
 }
 
-/** Longer lists are data, not prose. */
+/** Longer lists are searched for in their order only. */
 const MAX_PROSE_ITEMS = 100
 
 /** An object in a list is contained when one line contains all of it. */
 function containsAll(text: string, key: string, items: readonly JsonValue[]): boolean {
-  if (items.length > MAX_PROSE_ITEMS && items.some((item) => typeof item !== 'string')) return false
   const lines = text.split('\n')
+  if (items.length > MAX_PROSE_ITEMS && items.some((item) => typeof item !== 'string'))
+    return containsInOrder(lines, key, items)
   return items.every((item) => {
     if (typeof item === 'string') return contains(text, key, item)
     return isJsonObject(item) && lines.some((line) => contains(line, key, item))
+  })
+}
+
+/** One line for each object, in the same order: each line is looked at once. */
+function containsInOrder(lines: readonly string[], key: string, items: readonly JsonValue[]): boolean {
+  let at = 0
+  return items.every((item) => {
+    while (at < lines.length && !(isJsonObject(item) && contains(lines[at] ?? '', key, item))) at++
+    return at++ < lines.length
   })
 }

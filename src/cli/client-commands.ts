@@ -1,0 +1,48 @@
+import { CHOICES, type Command, type OptionSpec } from './command.ts'
+import { JSON_OPTION, WHERE } from './options.ts'
+
+const SCOPE: Record<string, OptionSpec> = {
+  scope: {
+    type: 'string',
+    value: 'SCOPE',
+    choices: CHOICES.scope,
+    help: 'user (default): the file of the user; project: that of the project, which its team shares',
+  },
+  'dry-run': { type: 'boolean', help: 'show what would change, and write nothing' },
+  ...JSON_OPTION,
+}
+
+/** The commands about programs that start `nexus mcp`. */
+export const CLIENT_COMMANDS: readonly Command[] = [
+  {
+    name: 'mcp install',
+    summary: 'add Nexus to the MCP servers of a client: claude-code, cursor, vscode, codex …',
+    usage: '<client>',
+    choices: CHOICES.client,
+    options: {
+      ...SCOPE,
+      workspace: { type: 'string', value: 'DIR', help: 'always serve this project' },
+      agent: WHERE['agent'] as OptionSpec,
+    },
+    examples: ['nexus mcp install claude-code', 'nexus mcp install cursor --scope project --dry-run'],
+    load: async () => (await import('./commands/mcp-clients.ts')).installInClient,
+  },
+  {
+    name: 'mcp uninstall',
+    summary: 'remove Nexus from the MCP servers of a client',
+    usage: '<client>',
+    choices: CHOICES.client,
+    options: SCOPE,
+    examples: ['nexus mcp uninstall claude-code'],
+    load: async () => (await import('./commands/mcp-clients.ts')).uninstallFromClient,
+  },
+  {
+    name: 'mcp check',
+    summary: 'start Nexus as each client would, and name what is wrong where it gets no answer',
+    usage: '[client]',
+    choices: CHOICES.client,
+    options: { ...JSON_OPTION },
+    examples: ['nexus mcp check', 'nexus mcp check claude-code'],
+    load: async () => (await import('./commands/mcp-clients.ts')).checkClients,
+  },
+]

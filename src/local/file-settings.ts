@@ -1,0 +1,20 @@
+/** file-settings: what the configuration and this machine say about tools that work on files. */
+import { realPath } from '../config/index.ts'
+import type { FileSettings } from '../tools/index.ts'
+import { protectedPaths } from './protected-paths.ts'
+import type { Settings } from './settings.ts'
+
+/** Beside what commands may not change either: the home and the state of Nexus, which no tool reads. */
+export function fileSettings(
+  { loaded, environment }: Pick<Settings, 'loaded' | 'environment'>,
+  skillsDirs: readonly string[] = [],
+): FileSettings {
+  const { config, nexusHome, stateDirectory, workspace } = loaded
+  const holdsWorkspace = (path: string): boolean => `${workspace.directory}/`.startsWith(`${path}/`)
+  return {
+    home: environment.home,
+    protectedPaths: protectedPaths(loaded, skillsDirs),
+    writableNames: config.execution.workspace.writable,
+    privatePaths: [nexusHome, stateDirectory].map(realPath).filter((path) => !holdsWorkspace(path)),
+  }
+}

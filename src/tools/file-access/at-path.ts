@@ -1,0 +1,132 @@
+/** at-path: opens the directory of a path that a model gave, for one step of a file tool. */
+import { posix } from 'node:path'
+import { codeOf, FileError, Tree } from '../../files/index.ts'
+import { type Failed, type FailureCode, type Outcome, type Services, type ToolContext } from '../../kernel/index.ts'
+import { placesIn, protectedPlace } from '../../sandbox/index.ts'
+import { failedBy, type Message } from '../messages.ts'
+import { PATHS, type Refused } from './messages.ts'
+import { FILES, type FileSettings, WORKSPACE } from '../services.ts'
+import { givenPath } from './given-path.ts'
+import { type Reached, reach } from './reach.ts'
+
+/** A path in an open directory. */
+export interface OpenPath {
+  readonly tree: Tree
+  /** Relative to the tree; `''` is its root. */
+  readonly path: string
+  /** As the model gave it. */
+  readonly given: string
+  /** Relative to the workspace when it is in it, else absolute. */
+  readonly name: string
+  /** Absolute. */
+  readonly absolute: string
+  readonly settings: FileSettings
+}
+
+/** What is done with a path. */
+export interface PathUse {
+  readonly given: string
+  readonly context: ToolContext
+  readonly isWrite?: boolean
+  /** A directory, to which rules about kinds of files do not apply. */
+  readonly isDirectory?: boolean
+}
+
+/** Takes a step at a path within the limits of the call. What the file system refuses is a failure for the model. */
+export async function atPath(
+  services: Services,
+  use: PathUse,
+  step: (at: OpenPath) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { given } = use
+  if (given.trim() === '') return failedBy('INVALID_PARAM', PATHS.none())
+  const settings = services.get(FILES) ?? {}
+  const place = placeOf(services, use, settings)
+  if (place.type === 'refused') return refusal(given, place)
+  const refused = use.isDirectory ? undefined : notThatFile(given, place, settings)
+  if (refused) return refused
+  try {
+    return await inTree(place, use, { settings, step })
+  } catch (error) {
+    if (error instanceof FileError) return fileFailure(given, error)
+    throw error
+  }
+}
+
+async function inTree(
+  { root, path, isInWorkspace }: Reached,
+  { given, isWrite }: PathUse,
+  { settings, step }: { readonly settings: FileSettings; readonly step: (at: OpenPath) => Promise<Outcome> },
+): Promise<Outcome> {
+  const tree = new Tree(root, { isReal: true })
+  try {
+    const places = placesIn(root, protecting(settings))
+    const closed = isWrite ? await protectedPlace({ tree, root, path, places }) : undefined
+    if (closed !== undefined) return refusal(given, PATHS.protected(closed))
+    const absolute = posix.join(root, path)
+    return await step({ tree, path, given, name: isInWorkspace ? path || '.' : absolute, absolute, settings })
+  } finally {
+    tree.close()
+  }
+}
+
+/** Why a path is none of a file that may be used; undefined when it may be one. */
+function notThatFile(given: string, { path }: Reached, { allowedExtensions }: FileSettings): Failed | undefined {
+  if (path === '') return failedBy('IS_DIRECTORY', PATHS.directory(given))
+  if (isAllowedType(path, allowedExtensions)) return undefined
+  return failedBy('PERMISSION_DENIED', PATHS.extension(given, allowedExtensions ?? []))
+}
+
+function placeOf(
+  services: Services,
+  { given, context, isWrite = false }: PathUse,
+  { home, privatePaths = [] }: FileSettings,
+): Reached | Refused {
+  const workspace = services.require(WORKSPACE)
+  const path = givenPath(given, { workspace, home })
+  return typeof path === 'string'
+    ? reach(path, { workspace, limits: context.limits ?? {}, isWrite, privatePaths })
+    : path
+}
+
+function protecting({ protectedPaths = [], writableNames = [] }: FileSettings): Parameters<typeof placesIn>[1] {
+  return { protectedPaths, writableNames }
+}
+
+/** Source: seed 002, `allowed_extensions`. */
+function isAllowedType(path: string, allowed: readonly string[] | undefined): boolean {
+  const extension = posix.extname(path).toLowerCase()
+  return allowed?.some((each) => each.toLowerCase().replace(/^\.?(?=.)/, '.') === extension) ?? true
+}
+
+/** Source of the first words: contracts §1.6. */
+function refusal(given: string, why: Refused): Failed {
+  return failedBy('ACCESS_DENIED', PATHS.violation(given, why))
+}
+
+const FAULTS: ReadonlyMap<string, readonly [FailureCode, (given: string, error: FileError) => Message]> = new Map([
+  ['ENOENT', ['NOT_FOUND', PATHS.notFound]],
+  ['ENOTDIR', ['NOT_FOUND', PATHS.notADirectory]],
+  ['EACCES', ['PERMISSION_DENIED', PATHS.permission]],
+  ['EPERM', ['PERMISSION_DENIED', PATHS.permission]],
+  ['EROFS', ['PERMISSION_DENIED', PATHS.permission]],
+  ['EISDIR', ['IS_DIRECTORY', PATHS.directory]],
+  ['EINVAL', ['INVALID_PARAM', PATHS.unusable]],
+  ['ENAMETOOLONG', ['INVALID_PARAM', PATHS.unusable]],
+  ['EAGAIN', ['CONFLICT', PATHS.moved]],
+  ['ESTALE', ['CONFLICT', PATHS.changed]],
+])
+const VIOLATIONS: ReadonlyMap<string, () => Refused> = new Map([
+  ['ELOOP', PATHS.link],
+  ['EXDEV', PATHS.link],
+  ['ENXIO', PATHS.special],
+  ['EMLINK', PATHS.hardLink],
+])
+
+function fileFailure(given: string, error: FileError): Failed {
+  const code = codeOf(error)
+  const violation = VIOLATIONS.get(code)
+  if (violation) return refusal(given, violation())
+  const [failure, words] = FAULTS.get(code) ?? (['EXECUTION_ERROR', PATHS.other] as const)
+  return failedBy(failure, words(given, error))
+}
