@@ -27,6 +27,7 @@ export {
   type SkillEntryValues,
 } from './builtin/skill-commands.ts'
 
+export { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 export { defineTool, type StandardSchema } from './define.ts'
 export { type Envelope, toEnvelope } from './edge/envelope.ts'
 export { toModelText } from './edge/model-text.ts'

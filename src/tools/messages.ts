@@ -53,6 +53,11 @@ export const CALLS = {
   /** Source: contracts §1.9. */
   threw: (tool: string, why: string) => words(`Tool '${tool}' execution error: ${why}`),
   internal: (tool: string, why: string) => words(`Internal error in tool '${tool}': ${why}`),
+  paused: (tool: string, { failures, seconds }: Record<'failures' | 'seconds', number>) =>
+    words(
+      `Tool '${tool}' did not run: it is paused, because its last ${failures} calls failed.`,
+      `Use another tool, or call it again in ${seconds} s.`,
+    ),
   noOutcome: (tool: string) =>
     words(`Tool '${tool}' returned no outcome. Its author must return succeeded(text, data) or failed(code, message).`),
   notJson: (why: string) => words(`The tool returned data that is not JSON: ${why}`),
@@ -65,6 +70,7 @@ export const ARGUMENTS = {
     `unknown argument ${quoted(name)} of ${tool} (${
       guess === undefined ? `it takes ${known.length > 0 ? known.join(', ') : 'none'}` : `did you mean '${guess}'?`
     })`,
+  unknownMore: (count: number) => `The tool does not take ${count} more of the given arguments.`,
   ignored: (problem: string) => `${problem}; it was ignored.`,
   polluting: (path: string) => `${path} is a name that no argument can have; leave it out, or use another name`,
   required: (path: string) => `${path} is required`,

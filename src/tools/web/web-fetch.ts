@@ -88,7 +88,7 @@ function statusProblem({ status, close }: NetResponse, url: string): Failed | un
   close()
   if (status === 404 || status === 410) return failedBy('NOT_FOUND', WEB_TEXTS.notFound(url, status))
   if (status === 401 || status === 403) return failedBy('PERMISSION_DENIED', WEB_TEXTS.login(url, status))
-  return failedBy('EXECUTION_ERROR', WEB_TEXTS.badStatus(url, status))
+  return failedBy('EXECUTION_ERROR', WEB_TEXTS.badStatus(url, status), { data: { url, status } })
 }
 
 interface About {
