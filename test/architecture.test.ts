@@ -48,7 +48,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'tools',
     'runtime',
   ],
-  mcp: ['kernel', 'format', 'sources', 'catalog', 'load', 'store', 'tools', 'runtime', 'local'],
+  mcp: ['kernel', 'format', 'sources', 'catalog', 'load', 'authorize', 'store', 'tools', 'runtime', 'local'],
   cli: [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
     ...['diagnose', 'runtime', 'local', 'mcp', 'clients', 'agents', 'testing'],

@@ -1,8 +1,10 @@
 /** What all connections of one `nexus mcp` share: the runtime of the workspace, opened when it is first needed, and one agent. */
 import { newId } from '../kernel/index.ts'
 import type { Local } from '../local/index.ts'
-import type { AgentHandle, ReloadEvent } from '../runtime/index.ts'
+import type { ReloadEvent } from '../runtime/index.ts'
+import { type Calls, createCalls } from './calls.ts'
 import { LOG, NOTES } from './messages.ts'
+import type { Opened } from './opened.ts'
 import { chooseWorkspace, dependsOnRoots, refuseWide, type WorkspaceSources } from './workspace.ts'
 
 export interface McpOptions {
@@ -17,17 +19,10 @@ export interface McpOptions {
   readonly log: (line: string) => void
 }
 
-/** The runtime of the workspace and the agent that calls. */
-export interface Opened {
-  readonly local: Local
-  readonly agent: AgentHandle
-  /** What is said once about the workspace: the first caller gets it. */
-  takeNotice(): string | undefined
-}
-
 export interface Host {
   readonly version: string
   readonly log: McpOptions['log']
+  readonly calls: Calls
   /**
    * Opens the runtime, once; after a failure the next call tries again. `listRoots` asks the client, where it can.
    * Throws INVALID_ARGUMENT or FILE_NOT_FOUND for a workspace that cannot be served, and what `open` throws.
@@ -40,6 +35,7 @@ export interface Host {
 
 export function createHost(options: McpOptions): Host {
   const { workspace, log } = options
+  const calls = createCalls()
   const listeners = new Set<() => void>()
   let opening: Promise<Opened> | undefined
   let isClosed = false
@@ -92,6 +88,7 @@ export function createHost(options: McpOptions): Host {
   return {
     version: options.version,
     log,
+    calls,
     opened(listRoots = async () => []) {
       if (isClosed) return Promise.reject(new Error('The server is closed.'))
       opening ??= open(listRoots).catch((error: unknown) => {
@@ -108,6 +105,7 @@ export function createHost(options: McpOptions): Host {
     async close() {
       isClosed = true
       listeners.clear()
+      calls.close()
       const last = await opening?.catch(() => undefined)
       await last?.local.close()
     },

@@ -6,6 +6,7 @@ import {
   NexusError,
   type ProposedCommand,
   toSafeLine,
+  toVisibleLines,
 } from '../kernel/index.ts'
 
 interface Words {
@@ -34,6 +35,9 @@ export const ERRORS = {
   noDirectory: (directory: string, origin: WorkspaceOrigin): Words => ({
     message: `There is no directory ${toSafeLine(directory)}, ${ORIGINS[origin]}.`,
     fix: 'Name one that exists in the arguments of the client: nexus mcp --workspace /path/to/project',
+  }),
+  tooLong: () => ({
+    message: 'The message is longer than 9 MiB, so Nexus did not read it. Write long data to a file.',
   }),
   unknownTool: (message: string) => ({ message }),
   unknownPrompt: (name: string) => ({
@@ -79,6 +83,19 @@ export const PROMPTS = {
   arguments: () => 'What the skill is given; it stands for $ARGUMENTS in its text',
 }
 
+/** The question about a call, and why it is over. */
+export const APPROVAL = {
+  question: (tool: string, command: string) =>
+    [`May ${toSafeLine(tool)} run this?`, '', ...toVisibleLines(command)].join('\n'),
+  answer: () => 'Answer',
+  choices: { once: 'Allow once', exact: 'Allow, and do not ask about exactly this again', deny: 'Deny' },
+  over: () =>
+    'This question is no longer open: it was answered, was about another call, or Nexus was started again. Nothing ran. Make the call again.',
+  /** Completes a denial. */
+  cannotAsk: (client: string) =>
+    `The MCP client ${client} cannot ask a person: it does not offer elicitation. A client that does can ask, and so can nexus run in a terminal.`,
+}
+
 /** Lines of the log on stderr. */
 export const LOG = {
   serving: (directory: string, agentId: string, skills: number) =>
@@ -86,6 +103,7 @@ export const LOG = {
   notServed: (uri: string, problems: readonly string[]) =>
     `nexus mcp: ${toSafeLine(uri)} is not served as a skill of MCP, only by load_skill: ${problems.map(toSafeLine).join('; ')}`,
   failed: (error: unknown) => `nexus mcp: ${toSafeLine(error instanceof Error ? error.message : String(error))}`,
+  tooLong: () => 'nexus mcp: a message of the client is longer than 9 MiB and was not read',
   reloaded: (names: readonly string[]) => `nexus mcp: skills changed: ${names.map(toSafeLine).join(', ')}`,
 }
 

@@ -1,12 +1,23 @@
 /** One server of the SDK for one connection, over the host that all connections share. */
-import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
+  type Implementation,
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
-import type { Host, Opened } from './host.ts'
+import type { CallingClient } from './calls.ts'
+import type { Host } from './host.ts'
+import type { Opened } from './opened.ts'
 import { INSTRUCTIONS, LOG, toText } from './messages.ts'
 import { registerOverview } from './skills/overview.ts'
 import { getPrompt, listPrompts } from './skills/prompts.ts'
 import { createSkillSource } from './skills/skill-source.ts'
-import { callTool, listTools } from './tools.ts'
+import { listTools } from './tools.ts'
 
 /** How long a client has to name its roots. */
 const ROOTS_TIMEOUT_MS = 5_000
@@ -15,7 +26,7 @@ const ROOTS_TIMEOUT_MS = 5_000
 export function createServer(host: Host): McpServer {
   const mcp = new McpServer(
     { name: 'nexus', title: 'Nexus', version: host.version },
-    { instructions: INSTRUCTIONS, capabilities: {} },
+    { instructions: INSTRUCTIONS, capabilities: {}, requestState: { verify: host.calls.verify } },
   )
   const { server } = mcp
   server.registerCapabilities({ tools: { listChanged: true }, prompts: { listChanged: true } })
@@ -34,10 +45,27 @@ export function createServer(host: Host): McpServer {
     const found = await opened().catch((error: unknown) => ({ failure: toText(error) }))
     // The model and the person read a result; an error of the protocol is often shown to neither.
     if ('failure' in found) return { content: [{ type: 'text', text: found.failure }], isError: true }
-    return callTool(found, params, context)
+    return host.calls.call(found, params, { context, client: clientOf(mcp, context) })
   })
   server.onclose = host.onSkillsChanged(() => announce(mcp, host.log))
   return mcp
+}
+
+/** Who calls: the envelope of the request says it in the protocol of 2026, the handshake in that of 2025. */
+function clientOf({ server }: McpServer, { mcpReq: { envelope } }: ServerContext): CallingClient {
+  const meta: Readonly<Record<string, unknown>> = { ...envelope }
+  // oxlint-disable-next-line typescript/no-deprecated
+  const capabilities =
+    (meta[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined) ?? server.getClientCapabilities()
+  // oxlint-disable-next-line typescript/no-deprecated
+  const info = (meta[CLIENT_INFO_META_KEY] as Implementation | undefined) ?? server.getClientVersion()
+  const { elicitation } = capabilities ?? {}
+  return {
+    name: info?.name ?? 'without a name',
+    // No mode at all stands for forms.
+    canAsk: elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined),
+    staysOpen: envelope === undefined,
+  }
 }
 
 /** What lists skills has changed: the description of a tool, the prompts and the resources. */

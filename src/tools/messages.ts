@@ -70,6 +70,7 @@ export const ARGUMENTS = {
     `unknown argument ${quoted(name)} of ${tool} (${
       guess === undefined ? `it takes ${known.length > 0 ? known.join(', ') : 'none'}` : `did you mean '${guess}'?`
     })`,
+  unknownMore: (count: number) => `The tool does not take ${count} more of the given arguments.`,
   ignored: (problem: string) => `${problem}; it was ignored.`,
   polluting: (path: string) => `${path} is a name that no argument can have; leave it out, or use another name`,
   required: (path: string) => `${path} is required`,

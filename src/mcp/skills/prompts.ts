@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { shownText } from '../../catalog/index.ts'
 import { toModelText } from '../../tools/index.ts'
-import type { Opened } from '../host.ts'
+import type { Opened } from '../opened.ts'
 import { ERRORS, PROMPTS } from '../messages.ts'
 import { offered } from './skill-source.ts'
 

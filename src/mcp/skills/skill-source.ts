@@ -5,7 +5,7 @@ import { shownText } from '../../catalog/index.ts'
 import { compareUtf8, type Skill, SKILL_FILE, toSafeLine } from '../../kernel/index.ts'
 import { listFiles } from '../../sources/index.ts'
 import { textType } from '../../load/index.ts'
-import type { Opened } from '../host.ts'
+import type { Opened } from '../opened.ts'
 import { LOG, READS, toText } from '../messages.ts'
 import { entryOf, fileUri, isShown, readServed, rootUri, type ServedFile } from './served.ts'
 
