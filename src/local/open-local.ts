@@ -71,7 +71,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   if (options.tolerateConfigErrors !== true) assertValid({ ...loaded, diagnostics: inPolicies })
   let opened: Runtime | undefined
   const trust = untrustedWorkspace(() => opened === undefined || waitsForTrust(workspace, opened))
-  const profiles: AgentProfile[] = policies.map(({ agent, rules, layers = [] }) => ({
+  const profiles: AgentProfile[] = policies.map(({ agent, rules, layers }) => ({
     id: agent.id,
     policy: rules,
     layers: [trust, ...layers],

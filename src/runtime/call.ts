@@ -66,12 +66,13 @@ export async function runCall(
 function refusalOf(decision: Decision, { agent, shown }: About, signal: AbortSignal): Outcome | undefined {
   if (decision.type !== 'deny') return undefined
   if (signal.aborted) return failed('CANCELLED', REFUSALS.cancelledBefore(shown.tool).message, { error: 'CANCELLED' })
-  const { reason, rule } = decision
+  const { reason, rule, chain } = decision
   if (!agent.registry.has(shown.tool)) {
     const leftOut = agent.diagnostics.find(({ subject }) => subject === shown.tool)
     return failed('NOT_FOUND', leftOut?.message ?? reason)
   }
-  const { message, ...fix } = REFUSALS.denied({ tool: shown.tool, rule, reason })
+  const isUnanswered = chain.find((ruling) => ruling.rule === rule)?.isPresetOwn === true
+  const { message, ...fix } = REFUSALS.denied({ tool: shown.tool, rule, reason, isUnanswered })
   return failed('PERMISSION_DENIED', message, { error: 'CALL_DENIED', ...fix })
 }
 

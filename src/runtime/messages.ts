@@ -6,11 +6,22 @@ export const REFUSALS = {
   noTool: (tool: string) => ({ message: `There is no tool '${tool}'.` }),
   cancelledBefore: (tool: string) => ({ message: `The call of '${tool}' was cancelled before it began.` }),
   /** `rule`: the line of the policy that decided, such as `deny run_command`. */
-  denied: ({ tool, rule, reason }: { readonly tool: string; readonly rule: string; readonly reason: string }) => {
-    const fix = fixOfRule(rule)
+  denied: ({ tool, rule, reason, isUnanswered }: Denied) => {
+    const fix = isUnanswered ? UNANSWERED : fixOfRule(rule)
     return { message: `The call of '${tool}' was refused (${rule}): ${reason}`, ...(fix !== undefined && { fix }) }
   },
 }
+
+interface Denied {
+  readonly tool: string
+  readonly rule: string
+  readonly reason: string
+  /** The preset of the agent asks a person, and no person could be asked or said yes. */
+  readonly isUnanswered: boolean
+}
+
+const UNANSWERED =
+  'Only the user can allow it: run Nexus in a terminal to answer, type --yes, write preset: yolo for the agent in nexus.yaml, or allow the tool in allowed-tools of a trusted skill.'
 
 /** What only the user can do about a rule of the policy. */
 function fixOfRule(rule: string): string | undefined {
