@@ -3,11 +3,21 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { CLIENTS } from '../../src/clients/table.ts'
+import { Protection } from '../../src/sandbox/guard/protected.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/index.ts'
 import { IS_ROOT, localOptions, openDirectory } from '../sandbox/local-rig.ts'
 import { whySkipped } from '../sandbox/required.ts'
 
 const skip = whySkipped() ?? false
+
+it('each file of a project from which a client starts servers is protected', () => {
+  const protection = new Protection({ paths: [], writable: [] })
+  const around = { exists: () => false, wasRepository: () => true }
+  for (const { id, files } of CLIENTS)
+    for (const path of files.project?.({ home: '/h', project: '/p', get: () => undefined }) ?? [])
+      assert.notEqual(protection.placeOf(path.slice('/p/'.length), 'file', around), undefined, `${id}: ${path}`)
+})
 
 for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)) {
   describe(`ways to protected places, workspace mode ${mode}`, { skip }, () => {
