@@ -75,13 +75,18 @@ interface Growing extends Built {
   readonly lost: string[]
 }
 
+async function readInput({ path, content, isProfile }: Pick<Input, 'path' | 'content' | 'isProfile'>): Promise<{
+  readonly value: JsonObject
+  readonly diagnostics: readonly Diagnostic[]
+}> {
+  if (typeof content !== 'string') return { value: copyValue(content as JsonValue) as JsonObject, diagnostics: [] }
+  const { value, diagnostics } = await parseSettings(content, path)
+  return { value: isProfile ? fromProfile(value, path) : value, diagnostics }
+}
+
 async function addLayer(so: Growing, { path, content, ...input }: Input, environment: Environment): Promise<void> {
   const { isProfile = false } = input
-  const { value: written, diagnostics } =
-    typeof content === 'string'
-      ? await parseSettings(content, path)
-      : { value: copyValue(content as JsonValue) as JsonObject, diagnostics: [] }
-  const value = isProfile ? fromProfile(written, path) : written
+  const { value, diagnostics } = await readInput({ path, content, isProfile })
   const checked = checkDocument({ path, value })
   const lost = input.isTrusted && input.recorded ? findLost(checked.document, path, input.recorded) : []
   so.lost.push(...lost.map(({ at }) => nameOf(at)))
