@@ -92,14 +92,22 @@ export function pathsUsedByHost({ layers, workspace }: Pick<LoadedConfig, 'layer
       if (kind === undefined) return false
       visit(value, at, (word) => {
         if (typeof word !== 'string') return false
-        const file = word.slice(word.indexOf('=') + 1)
-        found.push(...directories.map((directory) => resolve(directory, file)))
+        found.push(
+          ...directories.flatMap((directory) => filesOf(kind, resolve(directory, word.slice(word.indexOf('=') + 1)))),
+        )
         return true
       })
       return true
     })
   }
   return [...new Set(found)]
+}
+
+/** A module imports what is beside it, and its path may name an export. */
+function filesOf(kind: ConsentKind, path: string): string[] {
+  if (kind !== 'module') return [path]
+  const file = path.replace(/#[^#/]*$/, '')
+  return [file, dirname(file)]
 }
 
 interface Form {
