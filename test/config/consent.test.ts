@@ -17,6 +17,32 @@ describe('what a person sees before they trust a workspace', () => {
     )
   })
 
+  it('hides secrets that are written out, also in comments and misspelt keys, and no reference', async () => {
+    const local = [
+      '# apiKey: sk-comment-1',
+      'search: {provider: brave, apiKey: "sk-secret123"}',
+      'skills:',
+      '  entries:',
+      '    a: {apikey: sk-secret456, env: {A: plainsecret, B: "${B}"}}',
+      '    b: {apiKey: {command: [pass, show, token]}}',
+      'mcp: {servers: {s: {command: node, env: {NODE_OPTIONS: --require=./x.js, S_TOKEN: sk-secret789}}}}',
+    ].join('\n')
+    await using place = await makePlace({ local })
+    const { text = '', items } = await consentOf(await place.load())
+    assert.deepEqual(text.split('\n'), [
+      '# apiKey: [hidden, 12 characters]',
+      'search: {provider: brave, apiKey: [hidden, 12 characters]}',
+      'skills:',
+      '  entries:',
+      '    a: {apikey: [hidden, 12 characters], env: {A: [hidden, 11 characters], B: "${B}"}}',
+      '    b: {apiKey: {command: [pass, show, token]}}',
+      'mcp: {servers: {s: {command: node, env: {NODE_OPTIONS: --require=./x.js, S_TOKEN: [hidden, 12 characters]}}}}',
+    ])
+    const server = items.find(({ kind }) => kind === 'server')?.text ?? ''
+    assert.match(server, /NODE_OPTIONS":"--require=/)
+    assert.match(server, /"S_TOKEN":"\[hidden, 12 characters\]"/)
+  })
+
   it('is every file of the workspace, and none of the user', async () => {
     await using place = await makePlace({ user: 'skills: {custom: [./mine.mjs]}', local: 'limits: {maxIterations: 2}' })
     const configPath = await place.write('workspace/ci/more.yaml', 'skills: {custom: [./theirs.mjs]}')
