@@ -20,12 +20,14 @@ import { BUILTIN_TOOLS } from '../tools/index.ts'
 export async function readPolicies(
   loaded: LoadedConfig,
 ): Promise<{ policies: readonly AgentPolicy[]; diagnostics: readonly Diagnostic[] }> {
-  const { agents, tools } = loaded.config
+  const { agents, tools, skills } = loaded.config
   const parse = (originOf?: Awaited<ReturnType<typeof explainConfig>>['originOf']): AgentPolicy[] =>
     agents.map((agent, index) => {
       const locate = (keys: readonly (string | number)[]): PolicyPlace | undefined =>
         placeOf(originOf?.(keys[0] === 'groups' ? ['tools', ...keys] : ['agents', index, 'tools', ...keys]))
-      const parsed = parsePolicy({ ...agent.tools, groups: tools.groups, knownTools: BUILTIN_TOOLS, locate })
+      const hasOtherTools = skills.custom.length > 0
+      const known = { knownTools: BUILTIN_TOOLS, hasOtherTools }
+      const parsed = parsePolicy({ ...agent.tools, groups: tools.groups, ...known, locate })
       const allowsToolGroup = toolGroupRule(parsed.rules)
       const layers = permissionLayers(agent, loaded)
       return { agent, ...parsed, layers, ...(allowsToolGroup && { allowsToolGroup }) }
