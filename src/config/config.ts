@@ -170,6 +170,8 @@ export interface Layer {
   readonly document: JsonObject
   /** Absent for the command line and the environment. */
   readonly text?: string
+  /** The file is a profile: one agent, without a list around it. */
+  readonly isProfile?: boolean
   /** Where the file says `execution.sandbox`, when that is under another name. */
   readonly sandboxAt?: readonly (string | number)[]
 }

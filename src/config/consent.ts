@@ -5,6 +5,7 @@ import type { LoadedConfig } from './config.ts'
 import { HIDDEN, type Path } from './document/path.ts'
 import { nameOf } from './document/shown-key.ts'
 import { fits } from './document/pattern.ts'
+import { inProfile, isProfilePath } from './profiles.ts'
 import type { ShownFiles } from './trust.ts'
 
 /** What a setting makes Nexus do with the user's rights. */
@@ -51,7 +52,13 @@ export async function consentOf({ workspace, textOf }: Pick<LoadedConfig, 'works
       if (kind === undefined) return false
       const runsAsUser =
         RUN.includes(kind) && !(kind === 'server' && isJsonObject(value) && value['command'] === undefined)
-      const about = { kind, runsAsUser, subject: nameOf(at), path, line: locate(at).line }
+      const about = {
+        kind,
+        runsAsUser,
+        subject: nameOf(at),
+        path,
+        line: locate(isProfilePath(path) ? inProfile(at) : at).line,
+      }
       // Nothing of what runs may be hidden: a password's place would hide a part of a command.
       const line = shownInFull(withoutSecretsIn(value, at))
       items.push({ ...about, text: runsAsUser ? line : withoutPasswords(line) })
