@@ -70,7 +70,7 @@ async function prepare(root) {
   for (const each of [project, join(home, '.nexus')]) mkdirSync(each, { recursive: true })
   writeFileSync(
     join(home, '.nexus/nexus.yaml'),
-    'agents: [{ id: main, preset: yolo }]\ntools: { modules: [./echo.mjs] }\n',
+    'agents: [{ id: main, preset: yolo }]\nskills: { custom: [./echo.mjs] }\n',
   )
   writeFileSync(join(home, '.nexus/echo.mjs'), MODULE)
   const bundle = join(import.meta.dirname, '../node_modules/.cache/mcp-bare.mjs')

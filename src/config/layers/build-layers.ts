@@ -105,14 +105,14 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
     path,
     document: document as JsonObject,
     ...(typeof content === 'string' && { text: content }),
-    ...(isProfile && { isProfile }),
+    isProfile,
     sandboxAt,
   }
   so.diagnostics.push(...diagnostics)
   const refused = lost.length > 0 ? refuseUserOnly(checked.document, path).findings : allowed.findings
   so.findings.push(...checked.findings, ...lost, ...refused)
-  if (isProfile && isTrusted) so.findings.push(...findClash(checked.document, path, so.layers))
   so.findings.push(...resolved.findings, ...findUnused(document, layer))
+  if (isTrusted) so.findings.push(...findClash(checked.document, layer, so.layers))
   so.findings.push(...findTwins(checked.document, path), ...conflicts.map((at) => describeConflict(at, path)))
   for (const secret of resolved.secrets) so.secrets.add(secret)
   const isReplaced = ({ keys }: Unset): boolean => isInList(keys) && partAt(document, listOf(keys)) !== undefined
@@ -144,7 +144,12 @@ function findTwins({ agents = [] }: ConfigDocument, file: string): Finding[] {
 }
 
 /** A profile is a new agent: laid over another one, its file would show only a part of what applies. */
-function findClash({ agents = [] }: ConfigDocument, file: string, layers: readonly Layer[]): Finding[] {
+function findClash(
+  { agents = [] }: ConfigDocument,
+  { path: file, isProfile }: Layer,
+  layers: readonly Layer[],
+): Finding[] {
+  if (!isProfile) return []
   const id = (agents[0] as (typeof agents)[number] | undefined)?.id
   const other = id === undefined ? undefined : fileWithAgent(id, layers)
   if (id === undefined || other === undefined) return []
