@@ -52,6 +52,10 @@ export interface SkillsConfig {
   readonly load: { readonly extraDirs: readonly string[]; readonly watch: boolean; readonly watchDebounceMs: number }
   readonly skillDirs: readonly string[]
   readonly disabledSkills: readonly string[]
+  /** Groups of built-in tools (`web_search`, `file_ops`, `shell`) that agents have; absent = all. */
+  readonly builtin?: readonly string[]
+  /** Modules with tools: absolute paths or names of packages, each with `#export` or without. */
+  readonly custom: readonly string[]
   readonly sources: readonly SourceConfig[]
   readonly entries: ReadonlyMap<string, SkillEntry>
   readonly surface: readonly (typeof LOADERS)[number][]
@@ -166,6 +170,8 @@ export interface Layer {
   readonly document: JsonObject
   /** Absent for the command line and the environment. */
   readonly text?: string
+  /** The file is a profile: one agent, without a list around it. */
+  readonly isProfile?: boolean
   /** Where the file says `execution.sandbox`, when that is under another name. */
   readonly sandboxAt?: readonly (string | number)[]
 }

@@ -5,6 +5,7 @@ import type { LoadedConfig } from './config.ts'
 import { HIDDEN, type Path } from './document/path.ts'
 import { nameOf } from './document/shown-key.ts'
 import { fits } from './document/pattern.ts'
+import { inProfile, isProfilePath } from './profiles.ts'
 import type { ShownFiles } from './trust.ts'
 
 /** What a setting makes Nexus do with the user's rights. */
@@ -51,7 +52,13 @@ export async function consentOf({ workspace, textOf }: Pick<LoadedConfig, 'works
       if (kind === undefined) return false
       const runsAsUser =
         RUN.includes(kind) && !(kind === 'server' && isJsonObject(value) && value['command'] === undefined)
-      const about = { kind, runsAsUser, subject: nameOf(at), path, line: locate(at).line }
+      const about = {
+        kind,
+        runsAsUser,
+        subject: nameOf(at),
+        path,
+        line: locate(isProfilePath(path) ? inProfile(at) : at).line,
+      }
       // Nothing of what runs may be hidden: a password's place would hide a part of a command.
       const line = shownInFull(withoutSecretsIn(value, at))
       items.push({ ...about, text: runsAsUser ? line : withoutPasswords(line) })
@@ -85,14 +92,22 @@ export function pathsUsedByHost({ layers, workspace }: Pick<LoadedConfig, 'layer
       if (kind === undefined) return false
       visit(value, at, (word) => {
         if (typeof word !== 'string') return false
-        const file = word.slice(word.indexOf('=') + 1)
-        found.push(...directories.map((directory) => resolve(directory, file)))
+        found.push(
+          ...directories.flatMap((directory) => filesOf(kind, resolve(directory, word.slice(word.indexOf('=') + 1)))),
+        )
         return true
       })
       return true
     })
   }
   return [...new Set(found)]
+}
+
+/** A module imports what is beside it, and its path may name an export. */
+function filesOf(kind: ConsentKind, path: string): string[] {
+  if (kind !== 'module') return [path]
+  const file = path.replace(/#[^#/]*$/, '')
+  return [file, dirname(file)]
 }
 
 interface Form {

@@ -161,6 +161,12 @@ export const SETTINGS = {
       `This file defines the agent "${id}" twice.`,
       'Write another id, or move the settings into one of the two.',
     ),
+  agentClash: ({ id, other }: Facts<'id' | 'other'>) =>
+    row(
+      'config-duplicate-agent',
+      `The agent "${id}" of this profile is also in ${other}.`,
+      'Rename the file, or write another id in it.',
+    ),
   notUsed: ({ setting, what, effect }: Facts<'setting' | 'what' | 'effect'>) =>
     row(
       'config-not-used',

@@ -5,6 +5,8 @@ import type { Diagnostic } from '../kernel/index.ts'
 import { untrustedWorkspace } from '../authorize/index.ts'
 import { everyCopy } from '../catalog/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
+import { leftOutBuiltins } from './chosen-builtins.ts'
+import type { CustomTools } from './custom-tools/index.ts'
 import { executionSettings } from './execution.ts'
 import { fileSettings } from './file-settings.ts'
 import { webSettings } from './web-settings.ts'
@@ -77,6 +79,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     layers: [trust, ...layers],
     ...(agent.skills && { skills: agent.skills }),
   }))
+  const custom = await loadCustom(loaded)
   const isLooking = options.record === 'memory'
   const sandbox = isLooking ? openSandbox(settings.sandbox) : await createSandbox(settings.sandbox)
   const { store, blobs } = isLooking ? {} : await openState({ loaded, environment, secrets })
@@ -101,7 +104,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     events: config.store.events,
     ...(store && { store }),
     ...(blobs && { blobs }),
-    ...ofCaller(options),
+    ...ofCaller(options, { custom, leftOut: leftOutBuiltins(config) }),
   }
   const runtime = await createRuntime(parts, options.signal ? { signal: options.signal } : {})
   opened = runtime
@@ -119,7 +122,13 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     },
     ...(store && { store }),
     ...(watcher && { watcher }),
-    diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...inPolicies, ...(await readEntries(loaded))],
+    diagnostics: [
+      ...loaded.diagnostics,
+      ...(sandbox.diagnostics ?? []),
+      ...inPolicies,
+      ...(await readEntries(loaded)),
+      ...findingsOf(custom, runtime),
+    ],
     close: async () => {
       await runtime.close()
       await store?.close()
@@ -143,12 +152,33 @@ async function usesFor(
   return uses ? { uses } : {}
 }
 
+const NO_MODULES: CustomTools = { register: () => undefined, diagnostics: [] }
+
+/** What makes tools of modules is loaded only where there are some. */
+async function loadCustom(loaded: LoadedConfig): Promise<CustomTools> {
+  if (loaded.config.skills.custom.length === 0) return NO_MODULES
+  return (await import('./custom-tools/index.ts')).loadCustomTools(loaded)
+}
+
+/** Findings about modules. Registering their tools for the first agent shows what is wrong with a factory. */
+function findingsOf(custom: CustomTools, runtime: Runtime): CustomTools['diagnostics'] {
+  if (custom !== NO_MODULES) void runtime.openAgent().registry
+  return custom.diagnostics
+}
+
 /** The parts that the caller gives: who is asked, and more tools. */
-function ofCaller({ approve, waitForAnswers, registerTools }: LocalOptions): Partial<Parts> {
+function ofCaller(
+  { approve, waitForAnswers, registerTools }: LocalOptions,
+  { custom, leftOut }: { readonly custom: CustomTools; readonly leftOut: readonly string[] },
+): Partial<Parts> {
   return {
     ...(approve && { approve }),
     ...(waitForAnswers !== undefined && { waitForAnswers }),
-    ...(registerTools && { registerTools }),
+    registerTools: (registry, agentId) => {
+      for (const name of leftOut) registry.unregister(name)
+      custom.register(registry)
+      registerTools?.(registry, agentId)
+    },
   }
 }
 

@@ -39,6 +39,14 @@ export const ERRORS = {
   tooLong: () => ({
     message: 'The message is longer than 9 MiB, so Nexus did not read it. Write long data to a file.',
   }),
+  badKeyFile: (file: string, why: string): Words => ({
+    message: `Nexus does not use ${toSafeLine(file)} for the key of its server: ${why}.`,
+    fix: 'Remove it. Nexus makes a new one, which only you can read, at the next start.',
+  }),
+  portTaken: (port: number): Words => ({
+    message: `Another program listens on port ${port}.`,
+    fix: 'Choose another port: nexus mcp --http --port 8767',
+  }),
   unknownTool: (message: string) => ({ message }),
   unknownPrompt: (name: string) => ({
     message: `There is no prompt '${toSafeLine(name)}': no skill of that name can be started by a person.`,
@@ -102,6 +110,7 @@ export const LOG = {
     `nexus mcp: agent ${toSafeLine(agentId)}, ${skills} skills, workspace ${toSafeLine(directory)}`,
   notServed: (uri: string, problems: readonly string[]) =>
     `nexus mcp: ${toSafeLine(uri)} is not served as a skill of MCP, only by load_skill: ${problems.map(toSafeLine).join('; ')}`,
+  wrongKey: (count: number) => `nexus mcp: ${count} ${count === 1 ? 'request' : 'requests'} with a wrong key`,
   failed: (error: unknown) => `nexus mcp: ${toSafeLine(error instanceof Error ? error.message : String(error))}`,
   tooLong: () => 'nexus mcp: a message of the client is longer than 9 MiB and was not read',
   reloaded: (names: readonly string[]) => `nexus mcp: skills changed: ${names.map(toSafeLine).join(', ')}`,

@@ -33,7 +33,7 @@ export async function serveStdio({ signal, ...options }: StdioOptions): Promise<
     process.stdin.once('end', resolve).once('close', resolve)
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
-  const handle = serve(() => createServer(host), {
+  const handle = serve(() => createServer(host, 'connection'), {
     transport,
     onerror: (error) => options.log(LOG.failed(error)),
   })

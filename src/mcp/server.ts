@@ -22,8 +22,11 @@ import { listTools } from './tools.ts'
 /** How long a client has to name its roots. */
 const ROOTS_TIMEOUT_MS = 5_000
 
-/** A server that is not connected yet. It opens the runtime when a request first needs it, not before. */
-export function createServer(host: Host): McpServer {
+/**
+ * A server that is not connected yet. It opens the runtime when a request first needs it, not before. One for a whole `connection`
+ * tells its client when skills change; over HTTP each `request` has its own.
+ */
+export function createServer(host: Host, scope: 'connection' | 'request'): McpServer {
   const mcp = new McpServer(
     { name: 'nexus', title: 'Nexus', version: host.version },
     { instructions: INSTRUCTIONS, capabilities: {}, requestState: { verify: host.calls.verify } },
@@ -47,7 +50,7 @@ export function createServer(host: Host): McpServer {
     if ('failure' in found) return { content: [{ type: 'text', text: found.failure }], isError: true }
     return host.calls.call(found, params, { context, client: clientOf(mcp, context) })
   })
-  server.onclose = host.onSkillsChanged(() => announce(mcp, host.log))
+  if (scope === 'connection') server.onclose = host.onSkillsChanged(() => announce(mcp, host.log))
   return mcp
 }
 

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { consentOf } from '../../src/config/index.ts'
+import { consentOf, pathsUsedByHost } from '../../src/config/index.ts'
 import { makePlace } from './place.ts'
+
+describe('what the settings make Nexus run', () => {
+  it('is each module without its export, and the directory that it imports from', async () => {
+    await using place = await makePlace({ user: 'skills: {custom: ["./tools/a.ts#one", "./b.mjs"]}' })
+    const used = pathsUsedByHost(await place.load())
+    for (const path of ['tools/a.ts', 'tools', 'b.mjs']) assert.ok(used.includes(join(place.nexusHome, path)), path)
+  })
+})
 
 describe('what a person sees before they trust a workspace', () => {
   it('hides nothing of a command, be it written like the password of an address', async () => {

@@ -120,6 +120,21 @@ export function ledgerOf(place: Place) {
   }))
 }
 
+/** A real `nexus mcp --http` on a free port, with its key. */
+export async function startHttp(t: Test, place: Place, args: readonly string[]) {
+  const child = place.start(['mcp', '--http', '--port', '0', ...args])
+  t.after(async () => void child.kill('SIGKILL'))
+  let log = ''
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (log += chunk))
+  await until(() => /MCP at \S+\n.+\n/.test(log) || child.exitCode !== null)
+  const [, url = ''] = /MCP at (\S+)/.exec(log) ?? []
+  if (url === '') throw new Error(log)
+  const port = Number(new URL(url).port)
+  const file = join(place.home, 'apikeys', `${port}.key`)
+  const key = args.includes('--no-auth') ? '' : readFileSync(file, 'utf8')
+  return { child, url, port, key, log: () => log }
+}
+
 /** Ids of the processes whose command line contains the text. */
 export function processesWith(text: string): string[] {
   return readdirSync('/proc').filter((name) => {

@@ -65,6 +65,6 @@ const FILE_TOOLS: Readonly<Record<string, ToolFactory>> = {
 
 function add(registry: Registry, factories: Readonly<Record<string, ToolFactory>>): void {
   for (const [name, factory] of Object.entries(factories)) {
-    if (!registry.has(name)) registry.register(name, factory)
+    if (!registry.has(name)) registry.register(name, factory, { owner: 'nexus' })
   }
 }
