@@ -38,7 +38,7 @@ function noOpener(why: NoOpener): Words {
   const message = first === '' ? 'The file is empty.' : begins
   if (isMarker && markers.length > 1)
     return [message, `Write exactly --- (three hyphens, U+002D) on lines ${markers.join(' and ')}.`]
-  if (opener > 0 && !first.startsWith('```')) {
+  if (opener > 0 && first.startsWith('<!--')) {
     const lines = opener === 1 ? `line ${number}` : `lines ${number} to ${number + opener - 1}`
     return [message, `Remove ${lines}, so that --- is the first line.`]
   }

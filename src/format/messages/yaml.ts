@@ -141,7 +141,9 @@ export const YAML_MESSAGES = {
     where: { readonly json?: string; readonly isLine: boolean; readonly values?: readonly [string, string] },
   ): Words => [
     `The key ${shown(key)} is given twice${where.json === undefined ? '' : ` in the JSON of ${where.json}`}${where.values === undefined ? '' : ` as ${where.values.map(shown).join(' and ')}`}.`,
-    where.isLine ? 'Keep one of the two.' : `Keep one of the two ${shown(key)}, and remove the other with its value.`,
+    where.isLine
+      ? `Remove this line, or the other line with ${shown(key)}.`
+      : `Keep one of the two ${shown(key)}, and remove the other with its value.`,
   ],
   'yaml-key-not-text': (sign?: string): Words =>
     sign === undefined
