@@ -181,6 +181,8 @@ const USES: readonly (readonly [pattern: string, use: Use])[] = [
   ['secrets.providers.*.args', 'literal'],
   ['tools.groups', 'plain'],
   ['tools.run_command.blocked', 'plain'],
+  ['tools.run_command.allowed', 'plain'],
+  ['tools.run_command.blockedPatterns', 'literal'],
   ['tools', 'secret'],
   ['skills.entries', 'secret'],
   ['mcp.servers', 'secret'],
