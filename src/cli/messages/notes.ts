@@ -18,6 +18,8 @@ export const NOTES = {
     `${steps} of the schema will be applied by the next command that uses the store, or now with: ${line}`,
   // Skills
   noneReady: () => 'No skill is ready.',
+  readyWithWarnings: (names: string, count: number, line: string) =>
+    `${count} ready with warnings: ${names}. To see them: ${line}`,
   othersHint: (line: string) => `For the reasons: ${line}`,
   trustHint: (line: string) => `To let untrusted skills run, inspect them, then run: ${line}`,
   duplicateOf: (winner: string) => `duplicate of ${winner}`,
