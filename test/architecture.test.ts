@@ -48,7 +48,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'tools',
     'runtime',
   ],
-  mcp: ['kernel', 'catalog', 'runtime', 'local', 'store', 'tools'],
+  mcp: ['kernel', 'format', 'sources', 'catalog', 'load', 'authorize', 'store', 'tools', 'runtime', 'local'],
   cli: [
     ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
     ...['diagnose', 'runtime', 'local', 'mcp', 'clients', 'agents', 'testing'],
@@ -162,6 +162,9 @@ const NETWORK_USERS: Readonly<Record<string, string>> = {
   'src/agents/model/open-model.ts: @ai-sdk/openai': 'a provider of the AI SDK',
   'src/agents/model/open-model.ts: @ai-sdk/openai-compatible': 'a provider of the AI SDK',
   'src/agents/model/open-model.ts: ai': 'types of a model',
+  'src/mcp/http/guard.ts: node:http': 'the type of a request',
+  'src/mcp/http/serve-http.ts: node:http': 'a server on loopback, with a key',
+  'src/mcp/http/serve-http.ts: node:net': 'the type of an address',
   'src/sandbox/runner/pipes.ts: node:net': 'reads pipes that it inherited; it connects to nothing',
   'src/store/postgres/pool.ts: pg': 'connects to the database that the user configured',
   'src/testing/model-server.ts: node:http': 'a server for tests, on loopback',

@@ -14,6 +14,7 @@ const FILE_WRITERS: Readonly<Record<string, string>> = {
   'src/cli/validation/rewrite-file.ts': 'writes the SKILL.md that --fix changes',
   'src/config/trust.ts': 'keeps which workspaces the user trusts',
   'src/files/': 'contained work below an opened directory',
+  'src/mcp/http/key-file.ts': 'makes the key of an HTTP server',
   'src/sandbox/': 'prepares, guards and cleans the places that commands work in',
   'src/store/blob-files/': 'keeps the bytes of blobs',
   'src/store/sqlite/connection.ts': 'makes the state file and its directory',

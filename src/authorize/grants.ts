@@ -1,5 +1,5 @@
 /** grants: permissions as layers of a decision: those of the agent itself, and the ceilings of it and its ancestors. Pure. */
-import type { CallLimits, Ruling } from '../kernel/index.ts'
+import type { Call, CallLimits, Ruling, Tool, ToolPermission } from '../kernel/index.ts'
 import type { DecideInput, Layer } from './decide.ts'
 import { NEEDS_NETWORK } from './groups.ts'
 import { combineLimits } from './limits.ts'
@@ -22,7 +22,12 @@ const COMMANDS: readonly string[] = ['run_command', 'skills.run_cmd', 'skills.ru
 export interface GrantOptions {
   /** Names, groups and patterns that a trusted agent confirms besides the usual ones. */
   readonly destructiveTools?: readonly string[]
+  /** Over MCP the client asks its own user about destructive tools. A preset that was named asks there too. Default true. */
+  readonly asksOverMcp?: boolean
 }
+
+/** A person at the command line, or the program itself, makes these calls: whoever asks for a call is not asked about it. */
+const OWN_CALLS: readonly Call['origin'][] = ['cli', 'library']
 
 /** The paths of `allowedPaths: null`. */
 const EVERYWHERE: readonly string[] = ['/']
@@ -30,17 +35,20 @@ const EVERYWHERE: readonly string[] = ['/']
 type Said = Omit<Ruling, 'layer'>
 
 /** The layer of what an agent is granted. Its preset asks about destructive tools, and a trusted skill may answer that beforehand. */
-export function grantsLayer(permissions: Permissions, { destructiveTools = [] }: GrantOptions = {}): Layer {
+export function grantsLayer(permissions: Permissions, options: GrantOptions = {}): Layer {
+  const { destructiveTools = [], asksOverMcp = true } = options
   const destructive = [...DESTRUCTIVE, ...destructiveTools]
+  const own: readonly Call['origin'][] = asksOverMcp ? OWN_CALLS : [...OWN_CALLS, 'mcp']
   return {
     name: 'grants',
     decide: (input) => {
       const said = decideByPermissions(permissions, input)
       if (said === undefined || said.type === 'deny' || said.limits?.confirmation) return said
-      const { tool, policy } = input
+      const { tool, policy, call } = input
       const asks =
         permissions.level === 'trusted' &&
         tool !== undefined &&
+        !own.includes(call.origin) &&
         toolPermission(permissions, tool.name, policy.groups).requiresConfirmation !== false &&
         destructive.some((entry) => toolCovered(entry, tool.name, policy.groups))
       return asks ? { ...said, type: 'ask', isPresetOwn: true } : said
@@ -84,7 +92,7 @@ function decideByPermissions(permissions: Permissions, { tool, policy }: DecideI
   const covers = (entry: string): boolean => toolCovered(entry, tool.name, policy.groups)
   if (!permissions.network && NEEDS_NETWORK.some(covers))
     return { type: 'deny', rule, reason: MESSAGES.noNetwork(tool.name, preset) }
-  const limits = limitsOf(permissions, own)
+  const limits = limitsOf(permissions, own, tool)
   if (COMMANDS.some(covers) && limits.readPaths?.length === 0)
     return { type: 'deny', rule, reason: MESSAGES.noPaths(tool.name, preset) }
   if (own.requiresConfirmation)
@@ -92,10 +100,11 @@ function decideByPermissions(permissions: Permissions, { tool, policy }: DecideI
   return { type: 'allow', rule, ...(Object.keys(limits).length > 0 && { limits }) }
 }
 
-/** The paths of the tool and of its agent apply together; a limit of the tool's own replaces the default one. */
-function limitsOf(permissions: Permissions, own: ReturnType<typeof toolPermission>): CallLimits {
+/** The paths of the tool and of its agent apply together; the preset's default time is for tools that have no limit of their own. */
+function limitsOf(permissions: Permissions, own: ToolPermission, { options }: Tool): CallLimits {
   const { allowedPaths, blockedPaths, isReadOnly, network, defaultToolTimeoutMs } = permissions
-  const timeoutMs = own.timeoutMs ?? defaultToolTimeoutMs
+  // Source: decisions, "time limits".
+  const timeoutMs = own.timeoutMs ?? (options?.timeoutMs === undefined ? defaultToolTimeoutMs : undefined)
   const paths = [allowedPaths, own.allowedPaths ?? null].filter((list) => list !== null)
   return combineLimits([
     { ...(timeoutMs !== undefined && timeoutMs > 0 && { timeoutMs }) },

@@ -18,6 +18,8 @@ export interface PolicyInput {
   readonly groups?: ReadonlyMap<string, readonly string[]> | Readonly<Record<string, readonly string[]>> | undefined
   /** The tools that exist. Without them only names that look like a slip of a shipped one are reported. */
   readonly knownTools?: readonly KnownTool[] | undefined
+  /** More tools may exist than `knownTools`, such as those of modules. */
+  readonly hasOtherTools?: boolean | undefined
   /** The file that diagnostics speak of; default `nexus.yaml`. */
   readonly path?: string | undefined
   /** Where a part of the input was written, by its keys, such as `['deny', 0]` or `['groups', 'build', 1]`. */
@@ -51,7 +53,7 @@ export function parsePolicy(input: PolicyInput): {
   const found = [
     ...(profile ? [] : [unknownProfile(input.profile ?? '')]),
     ...checkCycles(groups),
-    ...checkEntries(rules, toKnown(input.knownTools), input.locate),
+    ...checkEntries(rules, toKnown(input), input.locate),
   ]
   const place = (keys: Finding['keys']): PolicyPlace => {
     const { index: _, ...found }: PolicyPlace = input.locate?.(keys) ?? { path }
@@ -78,10 +80,10 @@ function toGroups(groups: PolicyInput['groups']): Groups {
   return new Map([...GROUPS, ...entries.map(([name, members]) => [toGroupName(name), members] as const)])
 }
 
-function toKnown(tools: readonly KnownTool[] | undefined): Known {
-  const known = (tools ?? []).map((tool) => (typeof tool === 'string' ? { name: tool } : tool))
+function toKnown({ knownTools, hasOtherTools = false }: PolicyInput): Known {
+  const known = (knownTools ?? []).map((tool) => (typeof tool === 'string' ? { name: tool } : tool))
   return {
-    complete: tools !== undefined,
+    complete: knownTools !== undefined && !hasOtherTools,
     tools: known,
     names: [...known.map(({ name }) => toPolicyName(name)), ...SHIPPED_NAMES],
   }

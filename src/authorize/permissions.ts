@@ -67,6 +67,23 @@ function shippedPreset(name: string, workspace: string): Permissions | undefined
   }
 }
 
+/** Tools that name files themselves: their paths are checked without a sandbox. */
+const FILE_TOOLS = ['read_file', 'write_file', 'edit_file', 'list_directory'] as const
+
+/**
+ * The permissions of an agent for which nothing is written: `trusted`, in the workspace only, with the time limits of the runtime.
+ * A sandbox that confines nothing cannot keep commands in a directory, and the user chose it by name: then only file tools are kept there.
+ */
+export function unnamedPermissions(workspace: string, { isConfined }: { readonly isConfined: boolean }): Permissions {
+  const base: Permissions = {
+    ...{ preset: DEFAULT_PRESET, level: 'trusted', allowedPaths: [workspace], blockedPaths: [], isReadOnly: false },
+    ...{ network: true, tools: off('nexus_shutdown') },
+  }
+  if (isConfined) return base
+  const inside = FILE_TOOLS.map((entry): ToolLine => ({ entry, permission: { allowedPaths: [workspace] } }))
+  return { ...base, allowedPaths: null, tools: [...base.tools, ...inside] }
+}
+
 /** Why a preset has no permissions. */
 export type PresetProblem = { readonly problem: 'unknown' | 'cycle'; readonly name: string }
 

@@ -12,10 +12,16 @@ export const MCP_COMMANDS: readonly Command[] = [
         value: 'DIR',
         help: 'the project (default: CLAUDE_PROJECT_DIR, a root of the client, or the working directory)',
       },
+      http: {
+        type: 'boolean',
+        help: 'serve HTTP on 127.0.0.1, with a key, to clients that connect to a running server',
+      },
+      port: { type: 'string', value: 'PORT', help: 'with --http: the port (default 8766)' },
+      'no-auth': { type: 'boolean', help: 'with --http: no key; every program on this machine may call' },
       ...WHERE,
       ...SANDBOX,
     },
-    examples: ['nexus mcp', 'nexus mcp --workspace ~/project --agent reviewer'],
+    examples: ['nexus mcp', 'nexus mcp --http --port 8766', 'nexus mcp --workspace ~/project --agent reviewer'],
     load: async () => (await import('./commands/mcp.ts')).serveMcp,
   },
 ]

@@ -52,6 +52,8 @@ export interface SkillsConfig {
   readonly load: { readonly extraDirs: readonly string[]; readonly watch: boolean; readonly watchDebounceMs: number }
   readonly skillDirs: readonly string[]
   readonly disabledSkills: readonly string[]
+  /** Modules with tools: absolute paths or names of packages, each with `#export` or without. */
+  readonly custom: readonly string[]
   readonly sources: readonly SourceConfig[]
   readonly entries: ReadonlyMap<string, SkillEntry>
   readonly surface: readonly (typeof LOADERS)[number][]
@@ -120,6 +122,16 @@ export interface StoreConfig {
   readonly events: { readonly maxAgeMs: number; readonly maxRows: number }
 }
 
+/** The search service that answers web_search. */
+export interface SearchConfig {
+  /** Absent: there is no web_search. */
+  readonly provider?: 'brave' | 'searxng'
+  /** Whether there is an `apiKey`, be it one that a command gives when it is needed. */
+  readonly hasApiKey: boolean
+  readonly url?: string
+  readonly maxResults: number
+}
+
 /** Everything Nexus was told, with all defaults filled in; frozen all the way down. */
 export interface Config {
   readonly model?: ModelConfig
@@ -129,6 +141,8 @@ export interface Config {
   readonly tools: { readonly groups: ReadonlyMap<string, readonly string[]>; readonly settings: JsonObject }
   readonly execution: ExecutionConfig
   readonly store: StoreConfig
+  /** `openSecrets` reads its key. */
+  readonly search: SearchConfig
   readonly limits: {
     readonly maxIterations: number
     readonly toolTimeoutMs: number
@@ -154,6 +168,8 @@ export interface Layer {
   readonly document: JsonObject
   /** Absent for the command line and the environment. */
   readonly text?: string
+  /** The file is a profile: one agent, without a list around it. */
+  readonly isProfile?: boolean
   /** Where the file says `execution.sandbox`, when that is under another name. */
   readonly sandboxAt?: readonly (string | number)[]
 }

@@ -5,6 +5,7 @@ import type { LoadedConfig } from './config.ts'
 import { HIDDEN, type Path } from './document/path.ts'
 import { nameOf } from './document/shown-key.ts'
 import { fits } from './document/pattern.ts'
+import { inProfile, isProfilePath } from './profiles.ts'
 import type { ShownFiles } from './trust.ts'
 
 /** What a setting makes Nexus do with the user's rights. */
@@ -18,7 +19,7 @@ export interface ConsentItem {
   readonly subject: string
   readonly path: string
   readonly line: number
-  /** The value in full, as one visible line; only passwords in addresses are hidden, and nothing of what runs. */
+  /** The value as one visible line. Secrets written out, and passwords in addresses, are hidden; nothing of what runs is. */
   readonly text: string
 }
 
@@ -27,7 +28,7 @@ export interface Consent {
   readonly items: readonly ConsentItem[]
   /** The texts to trust: those that `items` and `text` were made of. */
   readonly shown: ShownFiles
-  /** All files in full; undefined when there is none. */
+  /** All files, without the secrets that are written out in them; undefined when there is none. */
   readonly text: string | undefined
 }
 
@@ -41,6 +42,7 @@ export async function consentOf({ workspace, textOf }: Pick<LoadedConfig, 'works
   const { readChecked } = await import('./trusted-settings.ts')
   const { placesIn } = await import('./document/parse-yaml.ts')
   const { isAddress, isSecret } = await import('./schema/walk.ts')
+  const { withoutSecrets, withoutSecretsIn } = await import('./secrets/written-out.ts')
   const items: ConsentItem[] = []
   for (const [path, text] of shown) {
     const document = (await readChecked(text, path)) as JsonObject
@@ -50,15 +52,23 @@ export async function consentOf({ workspace, textOf }: Pick<LoadedConfig, 'works
       if (kind === undefined) return false
       const runsAsUser =
         RUN.includes(kind) && !(kind === 'server' && isJsonObject(value) && value['command'] === undefined)
-      const about = { kind, runsAsUser, subject: nameOf(at), path, line: locate(at).line }
+      const about = {
+        kind,
+        runsAsUser,
+        subject: nameOf(at),
+        path,
+        line: locate(isProfilePath(path) ? inProfile(at) : at).line,
+      }
       // Nothing of what runs may be hidden: a password's place would hide a part of a command.
-      items.push({ ...about, text: runsAsUser ? shownInFull(value) : withoutPasswords(shownInFull(value)) })
+      const line = shownInFull(withoutSecretsIn(value, at))
+      items.push({ ...about, text: runsAsUser ? line : withoutPasswords(line) })
       return true
     })
   }
-  const texts = [...shown].map(([path, text]) =>
-    shown.size === 1 ? text : `# ${toSafeLine(relative(workspace.directory, path))}\n${text}`,
-  )
+  const texts = [...shown].map(([path, text]) => {
+    const masked = withoutSecrets(text)
+    return shown.size === 1 ? masked : `# ${toSafeLine(relative(workspace.directory, path))}\n${masked}`
+  })
   return {
     items: items.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)),
     shown,
@@ -82,14 +92,22 @@ export function pathsUsedByHost({ layers, workspace }: Pick<LoadedConfig, 'layer
       if (kind === undefined) return false
       visit(value, at, (word) => {
         if (typeof word !== 'string') return false
-        const file = word.slice(word.indexOf('=') + 1)
-        found.push(...directories.map((directory) => resolve(directory, file)))
+        found.push(
+          ...directories.flatMap((directory) => filesOf(kind, resolve(directory, word.slice(word.indexOf('=') + 1)))),
+        )
         return true
       })
       return true
     })
   }
   return [...new Set(found)]
+}
+
+/** A module imports what is beside it, and its path may name an export. */
+function filesOf(kind: ConsentKind, path: string): string[] {
+  if (kind !== 'module') return [path]
+  const file = path.replace(/#[^#/]*$/, '')
+  return [file, dirname(file)]
 }
 
 interface Form {

@@ -5,7 +5,8 @@ import type { Environment } from './environment.ts'
 import { expandHome, namedPlace, realPath, wrongHome } from './home.ts'
 import type { Built, Input } from './layers/build-layers.ts'
 import { ERRORS, configError } from './errors.ts'
-import { REFERENCES, TRUST } from './messages.ts'
+import { FILES, REFERENCES, TRUST } from './messages.ts'
+import { isProfilePath, MAX_PROFILES, profilesIn } from './profiles.ts'
 import { type FilesRead, type FileToRead, readFiles } from './read-files.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 import { brokenBelow, stillUnset, toConfig } from './to-config.ts'
@@ -41,9 +42,12 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const entry = trust.workspaces.find(({ directory }) => directory === found.directory)
   const trusted = options.trusted ?? entry !== undefined
   const read = readFiles(filesToRead(options, found.directory, { trusted, homeIsWorkspace }))
-  const inputs: Input[] = read.files.map(({ path, text, bytes, isTrusted, isWorkspace }) => {
+  const inputs: Input[] = read.files.map(({ path, text, bytes, ...file }) => {
+    const { isTrusted, isWorkspace, isProfile = false } = file
     const recorded = options.trusted === undefined && entry && isWorkspace && recordOf(entry, path, bytes)
-    const input = { path, content: text, directory: dirname(path), isTrusted, isWorkspace }
+    // Paths in a profile start where those of the nexus.yaml beside it start.
+    const directory = isProfile ? (isWorkspace ? found.directory : environment.nexusHome) : dirname(path)
+    const input = { path, content: text, directory, isTrusted, isWorkspace, isProfile }
     return recorded ? { ...input, recorded } : input
   })
   if (options.overrides) {
@@ -61,6 +65,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       ...trust.diagnostics,
       ...(options.trusted === undefined && entry ? findGone(entry, read) : []),
       ...read.diagnostics,
+      ...findTooMany([join(environment.nexusHome, 'agents'), join(found.directory, '.nexus', 'agents')]),
       ...findStrayFiles(found, { cwd: options.cwd, nexusHome: environment.nexusHome, read: read.paths }),
       ...(homeIsWorkspace ? built.diagnostics.map(withOwnHome) : built.diagnostics),
       ...settings.diagnostics,
@@ -107,7 +112,7 @@ export function assertValid(loaded: LoadedConfig): LoadedConfig['config'] {
 /** What was trusted of a file; undefined when it is the very file that an older version recorded as a whole. */
 function recordOf({ directory, config, files }: TrustedWorkspace, path: string, bytes: Uint8Array): Recorded {
   const name = nameInWorkspace(directory, path)
-  const argument = name === 'nexus.yaml' ? {} : { argument: ['--config', path] }
+  const argument = name === 'nexus.yaml' || isProfilePath(path) ? {} : { argument: ['--config', path] }
   const settings = files?.[name]
   if (settings) return { settings, ...argument }
   if (name === 'nexus.yaml' && config === `sha256:${sha256(bytes)}`) return undefined
@@ -146,14 +151,11 @@ function filesToRead(
 ): FileToRead[] {
   const { environment, cwd } = options
   const { get } = environment
+  const isUsersHome = { isTrusted: trusted || !homeIsWorkspace, isWorkspace: homeIsWorkspace }
   const named = options.configPath ?? namedPlace('NEXUS_CONFIG', { get, places: environment })
   const files: FileToRead[] = [
-    {
-      path: join(environment.nexusHome, 'nexus.yaml'),
-      isRequired: false,
-      isTrusted: trusted || !homeIsWorkspace,
-      isWorkspace: homeIsWorkspace,
-    },
+    { path: join(environment.nexusHome, 'nexus.yaml'), isRequired: false, ...isUsersHome },
+    ...profiles(join(environment.nexusHome, 'agents'), isUsersHome),
     {
       path: join(workspace, 'nexus.yaml'),
       isRequired: false,
@@ -161,13 +163,32 @@ function filesToRead(
       isWorkspace: true,
       within: workspace,
     },
+    ...profiles(join(workspace, '.nexus', 'agents'), { isTrusted: trusted, isWorkspace: true, within: workspace }),
   ]
   if (named === undefined) return files
   const path = resolve(cwd, expandHome(named, environment.home))
   // The user's own file stays theirs where they work in their home directory.
   const isUsers = realPath(path) === realPath(join(environment.nexusHome, 'nexus.yaml')) && !homeIsWorkspace
   const isWorkspace = !isUsers && isInside(workspace, realPath(path))
-  return [...files, { path, isRequired: true, isTrusted: trusted || !isWorkspace, isWorkspace }]
+  return [
+    ...files,
+    { path, isRequired: true, isTrusted: trusted || !isWorkspace, isWorkspace, isProfile: isProfilePath(path) },
+  ]
+}
+
+function profiles(directory: string, of: Omit<FileToRead, 'path' | 'isRequired' | 'isProfile'>): FileToRead[] {
+  return profilesIn(directory).paths.map((path) => ({ path, isRequired: false, isProfile: true, ...of }))
+}
+
+/** Directories with more profiles than are read. */
+function findTooMany(directories: readonly string[]): Diagnostic[] {
+  return directories
+    .filter((directory) => profilesIn(directory).hasMore)
+    .map((path) => ({
+      severity: 'error',
+      path,
+      ...FILES.unreadable({ why: `it has more than ${MAX_PROFILES} profiles` }),
+    }))
 }
 
 function aboutVariable(facts: Parameters<typeof REFERENCES.environment>[0]): Diagnostic {

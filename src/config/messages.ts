@@ -161,11 +161,23 @@ export const SETTINGS = {
       `This file defines the agent "${id}" twice.`,
       'Write another id, or move the settings into one of the two.',
     ),
+  agentClash: ({ id, other }: Facts<'id' | 'other'>) =>
+    row(
+      'config-duplicate-agent',
+      `The agent "${id}" of this profile is also in ${other}.`,
+      'Rename the file, or write another id in it.',
+    ),
   notUsed: ({ setting, what, effect }: Facts<'setting' | 'what' | 'effect'>) =>
     row(
       'config-not-used',
       `${setting} has no effect yet. This version does not ${what}${effect === '' ? '' : `: ${effect}`}.`,
       'Remove it, or keep it for a later version.',
+    ),
+  incompleteSearch: ({ lacks }: Facts<'lacks'>) =>
+    row(
+      'config-search-incomplete',
+      `Agents cannot search the web: search.${lacks} is not set.`,
+      'Write search: { provider: brave, apiKey: "${BRAVE_API_KEY}" }, or search: { provider: searxng, url: ADDRESS }.',
     ),
   /** Source: seed 002, "Built-in Skills". */
   unknownBuiltin: ({ name }: Facts<'name'>, known: readonly string[]) =>

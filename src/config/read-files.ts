@@ -13,6 +13,8 @@ export interface FileToRead {
   readonly isTrusted: boolean
   /** A file of the workspace: some settings never apply from there. */
   readonly isWorkspace: boolean
+  /** It is one agent: `agents/<id>.yaml`. */
+  readonly isProfile?: boolean
   /** The directory that it must be in, without links. */
   readonly within?: string
 }

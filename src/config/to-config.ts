@@ -2,6 +2,7 @@ import { DEFAULTS, freezeDeep, type JsonObject, type PermissionDelta } from '../
 import type {
   AgentConfig,
   PermissionsConfig,
+  SearchConfig,
   BrokenReference,
   Config,
   ExecutionConfig,
@@ -29,6 +30,7 @@ export function toConfig(document: ConfigDocument, unset: readonly Unset[]): Con
     tools: { groups: new LockedMap(Object.entries(groups)), settings: toolSettings as JsonObject },
     execution: toExecution(document.execution ?? {}),
     store: toStore(document),
+    search: toSearch(document),
     limits: {
       maxIterations: document.limits?.maxIterations ?? DEFAULTS.maxIterations,
       toolTimeoutMs: document.limits?.toolTimeoutMs ?? DEFAULTS.toolTimeoutMs,
@@ -64,6 +66,7 @@ function toSkills({ skills = {} }: ConfigDocument, unset: readonly Unset[]): Ski
     load: toLoad(skills.load ?? {}),
     skillDirs: skills.skill_dirs ?? [],
     disabledSkills: skills.disabled_skills ?? [],
+    custom: skills.custom ?? [],
     sources: (skills.sources ?? []).map((source) => ({ ...source }) as SourceConfig),
     entries: new LockedMap(entries),
     surface: skills.surface ?? CONFIG_DEFAULTS.surface,
@@ -128,6 +131,15 @@ function toStore({ store = {} }: ConfigDocument): StoreConfig {
       maxAgeMs: events.maxAgeMs ?? DEFAULTS.eventsMaxAgeMs,
       maxRows: events.maxRows ?? DEFAULTS.eventsMaxRows,
     },
+  }
+}
+
+function toSearch({ search: { provider, apiKey, url, maxResults } = {} }: ConfigDocument): SearchConfig {
+  return {
+    ...(provider !== undefined && { provider }),
+    hasApiKey: apiKey !== undefined && apiKey !== '',
+    ...(url !== undefined && { url }),
+    maxResults: maxResults ?? DEFAULTS.searchResults,
   }
 }
 

@@ -5,6 +5,7 @@ import { type Diagnostic, isJsonObject, makeDirectory, shellWord } from '../kern
 import { realPath } from './home.ts'
 import { ERRORS, configError } from './errors.ts'
 import { type Message, TRUST } from './messages.ts'
+import { profilesIn } from './profiles.ts'
 import { readTextOf } from './read-files.ts'
 import type { TrustedSettings } from './trusted-settings.ts'
 
@@ -81,9 +82,13 @@ interface Shown {
 }
 
 function textsIn(directory: string): ShownFiles {
-  const path = join(directory, 'nexus.yaml')
-  const text = readTextOf(path, directory)
-  return new Map(text === undefined ? [] : [[path, text]])
+  const paths = [join(directory, 'nexus.yaml'), ...profilesIn(join(directory, '.nexus', 'agents')).paths]
+  return new Map(
+    paths.flatMap((path) => {
+      const text = readTextOf(path, directory)
+      return text === undefined ? [] : [[path, text] as const]
+    }),
+  )
 }
 
 /** What a configuration file of a workspace is called in the list. */

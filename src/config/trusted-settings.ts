@@ -8,6 +8,7 @@ import { nameOf } from './document/shown-key.ts'
 import { isSection } from './layers/restrict.ts'
 import { findWidening, pointerTo, type Widening } from './layers/widening.ts'
 import { TRUST } from './messages.ts'
+import { fromProfile, isProfilePath } from './profiles.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 
 /** Each setting of one file that may widen what is allowed, as a JSON pointer, with the `sha256:…` of its value as written. */
@@ -30,7 +31,7 @@ export async function settingsToTrust(text: string, path: string): Promise<Trust
 /** What of a file fits the schema, as written. */
 export async function readChecked(text: string, path: string): Promise<ConfigDocument> {
   const { value } = await parseSettings(text, path)
-  return checkDocument({ path, value }).document
+  return checkDocument({ path, value: isProfilePath(path) ? fromProfile(value, path) : value }).document
 }
 
 /** One finding for each setting that was added, changed or removed since the workspace was trusted. */

@@ -1,5 +1,5 @@
 import { type OverBudget, MAX_NAME_POINTS } from '../catalog/index.ts'
-import { SKILL_FILE, shellWord } from '../kernel/index.ts'
+import { aboutSingleFile, SKILL_FILE, shellWord } from '../kernel/index.ts'
 
 /** The words of one finding; where a command follows, `fix` ends with a colon. */
 interface Words {
@@ -169,8 +169,7 @@ export const MESSAGES = {
         `The directory has ${quoted(lastPart(file))}. The file of a skill must be named ${SKILL_FILE}.`,
         `Rename it: mv ${shellWord(file)} ${shellWord(`${directory}/${SKILL_FILE}`)}`,
       ),
-    'single-file': (at: Misplaced) =>
-      words(`It is a single file. A skill is a directory with a ${SKILL_FILE}.`, `Give it one: ${moveFile(at)}`),
+    'single-file': ({ file, target }: Misplaced) => aboutSingleFile(file, target),
     archive: ({ file, target }: Misplaced) => {
       const unpack = /\.(?:zip|skill)$/i.test(file)
         ? `unzip ${shellWord(file)} -d ${shellWord(target)}`

@@ -48,6 +48,8 @@ export const DEFAULTS = {
   maxConcurrentTools: 10,
   /** Model steps of one turn. Loading, reading and running a few commands passes seed 000's 10 at once. */
   maxIterations: 50,
+  /** Results of a web search. Source: contracts §3.2. */
+  searchResults: 5,
   /** Age of an event at which it is removed: 30 days. */
   eventsMaxAgeMs: 2_592_000_000,
   /** Events that are kept. */

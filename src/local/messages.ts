@@ -46,6 +46,22 @@ export const ENTRIES = {
     ),
 } as const
 
+export const CUSTOM = {
+  /** `why` is a clause, such as `it has no export 'x'`. */
+  broken: ({ module, why }: Facts<'module' | 'why'>) =>
+    row(
+      'custom-tool-broken',
+      `The tools of ${module} are left out: ${why}.`,
+      'Correct the module or skills.custom, then start Nexus again.',
+    ),
+  taken: ({ module, tool, why }: Facts<'module' | 'tool' | 'why'>) =>
+    row(
+      'custom-tool-name',
+      `The tool '${tool}' of ${module} is left out, because ${why}.`,
+      'Give it another name in the module.',
+    ),
+} as const
+
 export const NAMES = {
   directoryMissing: ({ setting, path }: Facts<'setting' | 'path'>) =>
     row(

@@ -5,8 +5,10 @@ import type { Diagnostic } from '../kernel/index.ts'
 import { untrustedWorkspace } from '../authorize/index.ts'
 import { everyCopy } from '../catalog/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
+import type { CustomTools } from './custom-tools/index.ts'
 import { executionSettings } from './execution.ts'
 import { fileSettings } from './file-settings.ts'
+import { webSettings } from './web-settings.ts'
 import { readPolicies } from './policies.ts'
 import { createRuntime } from '../runtime/index.ts'
 import { runSecretCommand } from '../host/index.ts'
@@ -70,12 +72,13 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   if (options.tolerateConfigErrors !== true) assertValid({ ...loaded, diagnostics: inPolicies })
   let opened: Runtime | undefined
   const trust = untrustedWorkspace(() => opened === undefined || waitsForTrust(workspace, opened))
-  const profiles: AgentProfile[] = policies.map(({ agent, rules, layers = [] }) => ({
+  const profiles: AgentProfile[] = policies.map(({ agent, rules, layers }) => ({
     id: agent.id,
     policy: rules,
     layers: [trust, ...layers],
     ...(agent.skills && { skills: agent.skills }),
   }))
+  const custom = await loadCustom(loaded)
   const isLooking = options.record === 'memory'
   const sandbox = isLooking ? openSandbox(settings.sandbox) : await createSandbox(settings.sandbox)
   const { store, blobs } = isLooking ? {} : await openState({ loaded, environment, secrets })
@@ -90,7 +93,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     gateRules: settings.gateRules,
     execution: executionSettings(settings),
     files: fileSettings(settings, options.skillsDirs),
-    web: {},
+    web: webSettings(config, secrets),
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: secrets.values,
     skillEntries: entryValues(config, secrets),
@@ -100,7 +103,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     events: config.store.events,
     ...(store && { store }),
     ...(blobs && { blobs }),
-    ...ofCaller(options),
+    ...ofCaller(options, custom),
   }
   const runtime = await createRuntime(parts, options.signal ? { signal: options.signal } : {})
   opened = runtime
@@ -118,7 +121,13 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     },
     ...(store && { store }),
     ...(watcher && { watcher }),
-    diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...inPolicies, ...(await readEntries(loaded))],
+    diagnostics: [
+      ...loaded.diagnostics,
+      ...(sandbox.diagnostics ?? []),
+      ...inPolicies,
+      ...(await readEntries(loaded)),
+      ...findingsOf(custom, runtime),
+    ],
     close: async () => {
       await runtime.close()
       await store?.close()
@@ -142,12 +151,29 @@ async function usesFor(
   return uses ? { uses } : {}
 }
 
+const NO_MODULES: CustomTools = { register: () => undefined, diagnostics: [] }
+
+/** What makes tools of modules is loaded only where there are some. */
+async function loadCustom(loaded: LoadedConfig): Promise<CustomTools> {
+  if (loaded.config.skills.custom.length === 0) return NO_MODULES
+  return (await import('./custom-tools/index.ts')).loadCustomTools(loaded)
+}
+
+/** Findings about modules. Registering their tools for the first agent shows what is wrong with a factory. */
+function findingsOf(custom: CustomTools, runtime: Runtime): CustomTools['diagnostics'] {
+  if (custom !== NO_MODULES) void runtime.openAgent().registry
+  return custom.diagnostics
+}
+
 /** The parts that the caller gives: who is asked, and more tools. */
-function ofCaller({ approve, waitForAnswers, registerTools }: LocalOptions): Partial<Parts> {
+function ofCaller({ approve, waitForAnswers, registerTools }: LocalOptions, custom: CustomTools): Partial<Parts> {
   return {
     ...(approve && { approve }),
     ...(waitForAnswers !== undefined && { waitForAnswers }),
-    ...(registerTools && { registerTools }),
+    registerTools: (registry, agentId) => {
+      custom.register(registry)
+      registerTools?.(registry, agentId)
+    },
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type PolicyRules,
   presetPermissions,
   toolGroupRule,
+  unnamedPermissions,
 } from '../authorize/index.ts'
 import { type AgentConfig, explainConfig, type LoadedConfig, type Origin } from '../config/index.ts'
 import type { Diagnostic } from '../kernel/index.ts'
@@ -19,15 +20,17 @@ import { BUILTIN_TOOLS } from '../tools/index.ts'
 export async function readPolicies(
   loaded: LoadedConfig,
 ): Promise<{ policies: readonly AgentPolicy[]; diagnostics: readonly Diagnostic[] }> {
-  const { agents, tools } = loaded.config
+  const { agents, tools, skills } = loaded.config
   const parse = (originOf?: Awaited<ReturnType<typeof explainConfig>>['originOf']): AgentPolicy[] =>
     agents.map((agent, index) => {
       const locate = (keys: readonly (string | number)[]): PolicyPlace | undefined =>
         placeOf(originOf?.(keys[0] === 'groups' ? ['tools', ...keys] : ['agents', index, 'tools', ...keys]))
-      const parsed = parsePolicy({ ...agent.tools, groups: tools.groups, knownTools: BUILTIN_TOOLS, locate })
+      const hasOtherTools = skills.custom.length > 0
+      const known = { knownTools: BUILTIN_TOOLS, hasOtherTools }
+      const parsed = parsePolicy({ ...agent.tools, groups: tools.groups, ...known, locate })
       const allowsToolGroup = toolGroupRule(parsed.rules)
       const layers = permissionLayers(agent, loaded)
-      return { agent, ...parsed, ...(layers && { layers }), ...(allowsToolGroup && { allowsToolGroup }) }
+      return { agent, ...parsed, layers, ...(allowsToolGroup && { allowsToolGroup }) }
     })
   const policies = parse()
   if (policies.every(({ diagnostics }) => diagnostics.length === 0)) return { policies, diagnostics: [] }
@@ -38,13 +41,17 @@ export async function readPolicies(
   return { policies, diagnostics: [...new Map(found.map((each) => [JSON.stringify(each), each])).values()] }
 }
 
-/** The layers of an agent that has permissions; absent where no preset and no permissions are configured for it. */
+/** The layer of what an agent is granted: `trusted` in the workspace where nothing is configured. */
 function permissionLayers(
   { id, preset, permissions }: AgentConfig,
   { config, workspace }: LoadedConfig,
-): Layer[] | undefined {
-  if (preset === undefined && permissions === undefined) return undefined
+): readonly Layer[] {
   const { presets, destructiveTools } = config.permissions
+  if (preset === undefined && permissions === undefined) {
+    const isConfined = config.execution.sandbox !== 'none'
+    const unnamed = unnamedPermissions(workspace.directory, { isConfined })
+    return [grantsLayer(unnamed, { destructiveTools, asksOverMcp: false })]
+  }
   const base = presetPermissions(preset ?? DEFAULT_PRESET, { presets, workspace: workspace.directory })
   // An unknown preset is an error of the configuration. Where that is tolerated, nothing is granted.
   if ('problem' in base) return [noGrants(id, base.name)]
@@ -62,7 +69,7 @@ function placeOf(origin: Origin | undefined): PolicyPlace | undefined {
 export interface AgentPolicy {
   readonly agent: AgentConfig
   readonly rules: PolicyRules
-  readonly layers?: readonly Layer[]
+  readonly layers: readonly Layer[]
   /** Which groups of tools its skills may need; absent when all. */
   readonly allowsToolGroup?: (group: string) => boolean
   readonly diagnostics: readonly Diagnostic[]

@@ -1,24 +1,35 @@
 /** protected-paths: what the host runs or obeys, by path. Where it is in a workspace, no command may change it. */
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { type LoadedConfig, pathsUsedByHost, realPath } from '../config/index.ts'
+import { wayOf } from '../sandbox/index.ts'
 import { packageRoot } from './package-root.ts'
 
 /** What runs from a checkout of Nexus, which may be the workspace itself: the rest of it stays open to commands. */
 const PARTS_OF_NEXUS = ['dist', 'src', 'scripts', 'skills', 'node_modules', 'package.json']
 
-/** Real absolute paths: Nexus itself and all that it imports, Node, its home and state, and every file that the settings name to be used. */
+/**
+ * Real absolute paths: Nexus itself and all that it imports, Node, its home and state, and every file that the settings name to be used,
+ * with each link on the way. What does not exist yet is in it: a command could make it.
+ */
 export function protectedPaths(loaded: LoadedConfig, skillsDirs: readonly string[]): string[] {
   const root = realPath(packageRoot())
   const { directory } = loaded.workspace
+  const { load, skillDirs, sources } = loaded.config.skills
+  const skills = [
+    ...load.extraDirs,
+    ...skillDirs,
+    ...skillsDirs,
+    ...sources.map((source) => ('path' in source ? source.path : '.')),
+  ]
+  // A word without a slash or a dot is rarely a path: `npx` names a file only when there is one.
+  const used = pathsUsedByHost(loaded).filter((path) => existsSync(path) || /[./]/.test(relative(directory, path)))
   return [
     ...PARTS_OF_NEXUS.map((name) => join(root, name)),
     ...modulesAbove(root),
     realPath(process.execPath),
-    realPath(loaded.nexusHome),
-    realPath(loaded.stateDirectory),
-    ...loaded.files.map(realPath),
-    ...[...skillsDirs, ...pathsUsedByHost(loaded)].filter(existsSync).map(realPath),
+    ...[loaded.nexusHome, loaded.stateDirectory, ...loaded.files, ...used].flatMap((path) => wayOf(path)),
+    ...skills.flatMap((path) => wayOf(resolve(directory, path))),
   ].filter((path) => path !== directory && !directory.startsWith(`${path}/`))
 }
 

@@ -1,8 +1,10 @@
 /** What all connections of one `nexus mcp` share: the runtime of the workspace, opened when it is first needed, and one agent. */
 import { newId } from '../kernel/index.ts'
 import type { Local } from '../local/index.ts'
-import type { AgentHandle, ReloadEvent } from '../runtime/index.ts'
+import type { ReloadEvent } from '../runtime/index.ts'
+import { type Calls, createCalls } from './calls.ts'
 import { LOG, NOTES } from './messages.ts'
+import type { Opened } from './opened.ts'
 import { chooseWorkspace, dependsOnRoots, refuseWide, type WorkspaceSources } from './workspace.ts'
 
 export interface McpOptions {
@@ -12,22 +14,15 @@ export interface McpOptions {
   readonly agentId?: string | undefined
   readonly workspace: WorkspaceSources
   /** Opens the runtime for a directory. */
-  readonly open: (directory: string, onReload: (event: ReloadEvent) => void) => Promise<Local>
+  readonly open: (directory: string) => Promise<Local>
   /** One line for people. */
   readonly log: (line: string) => void
-}
-
-/** The runtime of the workspace and the agent that calls. */
-export interface Opened {
-  readonly local: Local
-  readonly agent: AgentHandle
-  /** What is said once about the workspace: the first caller gets it. */
-  takeNotice(): string | undefined
 }
 
 export interface Host {
   readonly version: string
   readonly log: McpOptions['log']
+  readonly calls: Calls
   /**
    * Opens the runtime, once; after a failure the next call tries again. `listRoots` asks the client, where it can.
    * Throws INVALID_ARGUMENT or FILE_NOT_FOUND for a workspace that cannot be served, and what `open` throws.
@@ -40,6 +35,7 @@ export interface Host {
 
 export function createHost(options: McpOptions): Host {
   const { workspace, log } = options
+  const calls = createCalls()
   const listeners = new Set<() => void>()
   let opening: Promise<Opened> | undefined
   let isClosed = false
@@ -54,17 +50,24 @@ export function createHost(options: McpOptions): Host {
     for (const listener of listeners) listener()
   }
 
+  /** Skills are followed whatever `skills.load.watch` says: clients keep what they were told. Nobody waits for it. */
+  function follow({ runtime, config }: Local, agentId: string): void {
+    const debounceMs = config.skills.load.watchDebounceMs
+    runtime.watch({ debounceMs, onReload: (event) => onReload(event, agentId) }).catch((error: unknown) => {
+      if (!isClosed) log(LOG.failed(error))
+    })
+  }
+
   async function open(listRoots: () => Promise<readonly string[]>): Promise<Opened> {
     const roots = dependsOnRoots(workspace) ? await listRoots() : []
     const directory = await chooseWorkspace(workspace, roots)
-    let agentId = options.agentId
-    const local = await options.open(directory, (event) => agentId !== undefined && onReload(event, agentId))
+    const local = await options.open(directory)
     try {
       await refuseWide(local.workspace.directory, 'found', workspace)
       await local.store?.reclaim()
-      const agent = local.runtime.openAgent({ id: agentId, sessionId: newId() })
-      agentId = agent.id
+      const agent = local.runtime.openAgent({ id: options.agentId, sessionId: newId() })
       log(LOG.serving(local.workspace.directory, agent.id, agent.catalog().skills.length))
+      follow(local, agent.id)
       let notice = local.waitsForTrust ? NOTES.untrusted(local.workspace.directory) : undefined
       if (notice !== undefined) log(notice)
       return {
@@ -85,6 +88,7 @@ export function createHost(options: McpOptions): Host {
   return {
     version: options.version,
     log,
+    calls,
     opened(listRoots = async () => []) {
       if (isClosed) return Promise.reject(new Error('The server is closed.'))
       opening ??= open(listRoots).catch((error: unknown) => {
@@ -101,6 +105,7 @@ export function createHost(options: McpOptions): Host {
     async close() {
       isClosed = true
       listeners.clear()
+      calls.close()
       const last = await opening?.catch(() => undefined)
       await last?.local.close()
     },

@@ -6,6 +6,7 @@ import {
   NexusError,
   type ProposedCommand,
   toSafeLine,
+  toVisibleLines,
 } from '../kernel/index.ts'
 
 interface Words {
@@ -35,7 +36,21 @@ export const ERRORS = {
     message: `There is no directory ${toSafeLine(directory)}, ${ORIGINS[origin]}.`,
     fix: 'Name one that exists in the arguments of the client: nexus mcp --workspace /path/to/project',
   }),
+  tooLong: () => ({
+    message: 'The message is longer than 9 MiB, so Nexus did not read it. Write long data to a file.',
+  }),
+  badKeyFile: (file: string, why: string): Words => ({
+    message: `Nexus does not use ${toSafeLine(file)} for the key of its server: ${why}.`,
+    fix: 'Remove it. Nexus makes a new one, which only you can read, at the next start.',
+  }),
+  portTaken: (port: number): Words => ({
+    message: `Another program listens on port ${port}.`,
+    fix: 'Choose another port: nexus mcp --http --port 8767',
+  }),
   unknownTool: (message: string) => ({ message }),
+  unknownPrompt: (name: string) => ({
+    message: `There is no prompt '${toSafeLine(name)}': no skill of that name can be started by a person.`,
+  }),
 }
 
 export function errorOf(code: ErrorCode, { message, fix, proposal }: Words): NexusError {
@@ -65,11 +80,39 @@ export const NOTES = {
     }`,
 }
 
+/** Why a resource of a skill is not read. */
+export const READS = {
+  refused: (reason: string) => `The skill was not read: ${reason}`,
+  badCursor: () => 'The cursor is not one that this server gave.',
+}
+
+/** What a person is told about prompts. */
+export const PROMPTS = {
+  arguments: () => 'What the skill is given; it stands for $ARGUMENTS in its text',
+}
+
+/** The question about a call, and why it is over. */
+export const APPROVAL = {
+  question: (tool: string, command: string) =>
+    [`May ${toSafeLine(tool)} run this?`, '', ...toVisibleLines(command)].join('\n'),
+  answer: () => 'Answer',
+  choices: { once: 'Allow once', exact: 'Allow, and do not ask about exactly this again', deny: 'Deny' },
+  over: () =>
+    'This question is no longer open: it was answered, was about another call, or Nexus was started again. Nothing ran. Make the call again.',
+  /** Completes a denial. */
+  cannotAsk: (client: string) =>
+    `The MCP client ${client} cannot ask a person: it does not offer elicitation. A client that does can ask, and so can nexus run in a terminal.`,
+}
+
 /** Lines of the log on stderr. */
 export const LOG = {
   serving: (directory: string, agentId: string, skills: number) =>
     `nexus mcp: agent ${toSafeLine(agentId)}, ${skills} skills, workspace ${toSafeLine(directory)}`,
+  notServed: (uri: string, problems: readonly string[]) =>
+    `nexus mcp: ${toSafeLine(uri)} is not served as a skill of MCP, only by load_skill: ${problems.map(toSafeLine).join('; ')}`,
+  wrongKey: (count: number) => `nexus mcp: ${count} ${count === 1 ? 'request' : 'requests'} with a wrong key`,
   failed: (error: unknown) => `nexus mcp: ${toSafeLine(error instanceof Error ? error.message : String(error))}`,
+  tooLong: () => 'nexus mcp: a message of the client is longer than 9 MiB and was not read',
   reloaded: (names: readonly string[]) => `nexus mcp: skills changed: ${names.map(toSafeLine).join(', ')}`,
 }
 

@@ -15,10 +15,12 @@ export interface Progress {
   end(): void
 }
 
+export const NO_PROGRESS: Progress = { onOutput: () => undefined, end: () => undefined }
+
 /** Sends progress at once, with output, and every 5 s, when the client asked for it. */
 export function reportProgress({ _meta, notify }: ServerContext['mcpReq'], tool: string): Progress {
   const progressToken = _meta?.progressToken
-  if (progressToken === undefined) return { onOutput: () => undefined, end: () => undefined }
+  if (progressToken === undefined) return NO_PROGRESS
   const begun = performance.now()
   let sent = 0
   let line = ''

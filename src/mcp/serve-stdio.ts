@@ -1,8 +1,10 @@
 /** MCP over standard input and output, for one client: the one that started this process. */
 import { Writable } from 'node:stream'
+import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { serveStdio as serve, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { createHost, type McpOptions } from './host.ts'
-import { LOG } from './messages.ts'
+import { MessageGate } from './message-gate.ts'
+import { ERRORS, LOG } from './messages.ts'
 import { createServer } from './server.ts'
 
 export interface StdioOptions extends McpOptions {
@@ -19,18 +21,29 @@ const LAST_WAIT_MS = 1_500
  */
 export async function serveStdio({ signal, ...options }: StdioOptions): Promise<'clean' | 'late'> {
   const host = createHost(options)
-  const transport = new StdioServerTransport(process.stdin, keepForProtocol())
+  const output = keepForProtocol()
+  const input = process.stdin.pipe(
+    new MessageGate((id) => {
+      options.log(LOG.tooLong())
+      if (id !== undefined) output.write(`${JSON.stringify(tooLong(id))}\n`)
+    }),
+  )
+  const transport = new StdioServerTransport(input, output)
   const ended = new Promise<void>((resolve) => {
     process.stdin.once('end', resolve).once('close', resolve)
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
-  const handle = serve(() => createServer(host), {
+  const handle = serve(() => createServer(host, 'connection'), {
     transport,
     onerror: (error) => options.log(LOG.failed(error)),
   })
   await ended
   await handle.close()
   return within(host.close(), LAST_WAIT_MS)
+}
+
+function tooLong(id: string | number) {
+  return { jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InvalidRequest, message: ERRORS.tooLong().message } }
 }
 
 /** Stdout for the protocol alone: whatever else writes there, such as a tool of the user, is led to stderr. */

@@ -1,30 +1,82 @@
 /** One server of the SDK for one connection, over the host that all connections share. */
-import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import type { Host, Opened } from './host.ts'
-import { INSTRUCTIONS, toText } from './messages.ts'
-import { callTool, listTools } from './tools.ts'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
+  type Implementation,
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
+import type { CallingClient } from './calls.ts'
+import type { Host } from './host.ts'
+import type { Opened } from './opened.ts'
+import { INSTRUCTIONS, LOG, toText } from './messages.ts'
+import { registerOverview } from './skills/overview.ts'
+import { getPrompt, listPrompts } from './skills/prompts.ts'
+import { createSkillSource } from './skills/skill-source.ts'
+import { listTools } from './tools.ts'
 
 /** How long a client has to name its roots. */
 const ROOTS_TIMEOUT_MS = 5_000
 
-/** A server that is not connected yet. It opens the runtime when a request first needs it, not before. */
-export function createServer(host: Host): McpServer {
+/**
+ * A server that is not connected yet. It opens the runtime when a request first needs it, not before. One for a whole `connection`
+ * tells its client when skills change; over HTTP each `request` has its own.
+ */
+export function createServer(host: Host, scope: 'connection' | 'request'): McpServer {
   const mcp = new McpServer(
     { name: 'nexus', title: 'Nexus', version: host.version },
-    { instructions: INSTRUCTIONS, capabilities: {} },
+    { instructions: INSTRUCTIONS, capabilities: {}, requestState: { verify: host.calls.verify } },
   )
   const { server } = mcp
-  server.registerCapabilities({ tools: { listChanged: true } })
+  server.registerCapabilities({ tools: { listChanged: true }, prompts: { listChanged: true } })
   const opened = (): Promise<Opened> => host.opened(() => rootsOf(mcp))
+  const ready = (): Promise<Opened> => orProtocolError(opened())
 
-  server.setRequestHandler('tools/list', async () => listTools(await orProtocolError(opened())))
+  server.setRequestHandler('tools/list', async () => listTools(await ready()))
+  server.setRequestHandler('prompts/list', async () => listPrompts(await ready()))
+  server.setRequestHandler('prompts/get', async ({ params }, context) => getPrompt(await ready(), params, context))
+  registerOverview(mcp, ready)
+  const source = createSkillSource({ opened: ready, log: host.log })
+  const onWarning = ({ path, message }: { path: string; message: string }): void =>
+    host.log(LOG.notServed(path, [message]))
+  new SkillsExtension({ source, onWarning }).attach(mcp)
   server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const ready = await opened().catch((error: unknown) => ({ failure: toText(error) }))
+    const found = await opened().catch((error: unknown) => ({ failure: toText(error) }))
     // The model and the person read a result; an error of the protocol is often shown to neither.
-    if ('failure' in ready) return { content: [{ type: 'text', text: ready.failure }], isError: true }
-    return callTool(ready, params, context)
+    if ('failure' in found) return { content: [{ type: 'text', text: found.failure }], isError: true }
+    return host.calls.call(found, params, { context, client: clientOf(mcp, context) })
   })
+  if (scope === 'connection') server.onclose = host.onSkillsChanged(() => announce(mcp, host.log))
   return mcp
+}
+
+/** Who calls: the envelope of the request says it in the protocol of 2026, the handshake in that of 2025. */
+function clientOf({ server }: McpServer, { mcpReq: { envelope } }: ServerContext): CallingClient {
+  const meta: Readonly<Record<string, unknown>> = { ...envelope }
+  // oxlint-disable-next-line typescript/no-deprecated
+  const capabilities =
+    (meta[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined) ?? server.getClientCapabilities()
+  // oxlint-disable-next-line typescript/no-deprecated
+  const info = (meta[CLIENT_INFO_META_KEY] as Implementation | undefined) ?? server.getClientVersion()
+  const { elicitation } = capabilities ?? {}
+  return {
+    name: info?.name ?? 'without a name',
+    // No mode at all stands for forms.
+    canAsk: elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined),
+    staysOpen: envelope === undefined,
+  }
+}
+
+/** What lists skills has changed: the description of a tool, the prompts and the resources. */
+function announce(mcp: McpServer, log: Host['log']): void {
+  if (!mcp.isConnected()) return
+  const { server } = mcp
+  const sent = [server.sendToolListChanged(), server.sendPromptListChanged(), server.sendResourceListChanged()]
+  for (const each of sent) each.catch((error: unknown) => log(LOG.failed(error)))
 }
 
 async function orProtocolError<T>(result: Promise<T>): Promise<T> {

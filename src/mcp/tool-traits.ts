@@ -21,6 +21,7 @@ const TRAITS: ReadonlyMap<string, ToolTraits> = new Map([
   ['list_directory', { title: 'List a directory', annotations: READS }],
   ['write_file', { title: 'Write a file', annotations: CHANGES }],
   ['edit_file', { title: 'Edit a file', annotations: CHANGES }],
+  ['sleep', { title: 'Wait', annotations: READS }],
   ['web_search', { title: 'Search the web', annotations: READS_THE_WEB }],
   ['web_fetch', { title: 'Fetch a web page', annotations: READS_THE_WEB }],
   // Which addresses a command may contact is configured: a client had better expect any.

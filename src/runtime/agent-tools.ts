@@ -4,6 +4,7 @@ import { type CallLimits, redactText, type Services } from '../kernel/index.ts'
 import { createLoader } from '../load/index.ts'
 import {
   AGENT_STATUS,
+  CLOCK,
   createRegistry,
   createServices,
   EXECUTION,
@@ -33,7 +34,7 @@ export interface AgentView {
 
 /** Registers the services, the built-in tools, then those of `registerTools`. */
 export function createAgentTools(project: ProjectState, agent: AgentView): Registry {
-  const { parts, stacks, facts, secrets, kept } = project
+  const { parts, stacks, facts, secrets, kept, clock } = project
   const { sandbox, workspace, skillEntries } = parts
   const { catalog } = agent
   const services = createServices()
@@ -46,6 +47,7 @@ export function createAgentTools(project: ProjectState, agent: AgentView): Regis
   }
   if (kept) services.register(OUTPUT_KEEPER, kept)
   services.register(REDACT_TEXT, (text, isCut) => redactText(text, isCut, ...secrets))
+  services.register(CLOCK, clock)
   provideSettings(services, parts)
   const registry = createRegistry(services)
   services.register(AGENT_STATUS, () => {

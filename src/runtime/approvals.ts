@@ -27,7 +27,13 @@ export interface AskingBroker extends ApprovalsBroker {
   /** Waits until the question about a recorded call is answered, expires or is cancelled. */
   ask(
     approvalId: string,
-    about: { readonly call: Call; readonly question: string; readonly signal: AbortSignal },
+    about: {
+      readonly call: Call
+      readonly question: string
+      readonly signal: AbortSignal
+      /** Asks about this call, in place of the runtime's own. */
+      readonly approve?: NonNullable<Parts['approve']>
+    },
   ): Promise<Reply>
 }
 
@@ -40,7 +46,7 @@ export function createApprovals(
   store: Store,
   parts: Pick<Parts, 'approve' | 'mayAnswer' | 'waitForAnswers'>,
 ): AskingBroker {
-  const { approve, mayAnswer = isNoAgent, waitForAnswers = false } = parts
+  const { mayAnswer = isNoAgent, waitForAnswers = false } = parts
   const { approvals } = store
 
   async function answer(id: string, given: Answer): Promise<Answered> {
@@ -55,7 +61,7 @@ export function createApprovals(
   /** Asks the callback, and records what it says as the answer. */
   async function askHere(
     id: string,
-    { call, question, signal }: Parameters<AskingBroker['ask']>[1],
+    { call, question, signal, approve = parts.approve }: Parameters<AskingBroker['ask']>[1],
   ): Promise<string | undefined> {
     if (!approve) return undefined
     try {
@@ -71,7 +77,7 @@ export function createApprovals(
   }
 
   return {
-    canAsk: approve !== undefined || waitForAnswers,
+    canAsk: parts.approve !== undefined || waitForAnswers,
     list: async () => {
       await approvals.expire()
       return approvals.list({ states: ['open'] })

@@ -15,6 +15,7 @@ import type { CallOptions } from './types.ts'
 export async function decideCall(
   about: About,
   { broker, stacks, parts: { scope = '' } }: ProjectState,
+  options: Pick<CallOptions, 'approve' | 'whyNotAsked'> = {},
 ): Promise<{
   readonly decision: Decision
   readonly approval?: NewApproval & { readonly id: string }
@@ -32,11 +33,16 @@ export async function decideCall(
     !namesOtherSkill(about, command.command, stacks.loadedIn(call))
   if (canRemember && (await broker.isRemembered(asked, command)))
     return { decision: allowed(decision, ASKED.remembered(decision.rule)), isRemembered: true }
-  if (!broker.canAsk) return { decision: denied(decision, ASKED.noTerminal(decision.question)), isRemembered: false }
+  if (!canAsk(broker, options))
+    return { decision: denied(decision, ASKED.noTerminal(decision.question, options.whyNotAsked)), isRemembered: false }
   const { prefix, ...whole } = command
   const approval = { id: newId(), agentPath: agent.path, ...whole, scope, canRemember, ttlMs: APPROVAL_MS }
   const offered = canRemember && prefix !== undefined ? { ...approval, prefix } : approval
   return { decision, approval: offered, isRemembered: false }
+}
+
+function canAsk(broker: ProjectState['broker'], { approve }: Pick<CallOptions, 'approve'>): boolean {
+  return broker.canAsk || approve !== undefined
 }
 
 /** Whether the text names files of a skill that the call does not name: no revision of it would be recorded with the answer. */
@@ -77,9 +83,14 @@ export async function decideAfterAsking(
   const { agent, shown, skill } = about
   const { first, approval, options } = asked
   if (!approval || first.type !== 'ask') return first
-  const { signal, onAsked } = options
+  const { signal, onAsked, approve } = options
   onAsked?.({ approvalId: approval.id, isOpen: true })
-  const reply = await broker.ask(approval.id, { call: shown, question: first.question, signal })
+  const reply = await broker.ask(approval.id, {
+    call: shown,
+    question: first.question,
+    signal,
+    ...(approve && { approve }),
+  })
   onAsked?.({ approvalId: approval.id, isOpen: false })
   const decision = agent.decide(shown, skill)
   if (decision.type === 'deny') return decision

@@ -24,7 +24,7 @@ export async function runCall(
   const { call, shown } = about
 
   // decide
-  const { decision: first, approval, isRemembered } = await decideCall(about, project)
+  const { decision: first, approval, isRemembered } = await decideCall(about, project, options)
 
   // record, before anybody is asked and before anything runs; a refused call ends here in one write
   const lease = await agent.lease()
@@ -66,12 +66,13 @@ export async function runCall(
 function refusalOf(decision: Decision, { agent, shown }: About, signal: AbortSignal): Outcome | undefined {
   if (decision.type !== 'deny') return undefined
   if (signal.aborted) return failed('CANCELLED', REFUSALS.cancelledBefore(shown.tool).message, { error: 'CANCELLED' })
-  const { reason, rule } = decision
+  const { reason, rule, chain } = decision
   if (!agent.registry.has(shown.tool)) {
     const leftOut = agent.diagnostics.find(({ subject }) => subject === shown.tool)
     return failed('NOT_FOUND', leftOut?.message ?? reason)
   }
-  const { message, ...fix } = REFUSALS.denied({ tool: shown.tool, rule, reason })
+  const isUnanswered = chain.find((ruling) => ruling.rule === rule)?.isPresetOwn === true
+  const { message, ...fix } = REFUSALS.denied({ tool: shown.tool, rule, reason, isUnanswered })
   return failed('PERMISSION_DENIED', message, { error: 'CALL_DENIED', ...fix })
 }
 
@@ -82,7 +83,7 @@ function unreadable(problem: string | undefined): Outcome | undefined {
 /** Runs the tool within the limits of the decision. */
 async function run(
   { agent: { registry }, call, row }: About,
-  { parts, secrets }: ProjectState,
+  { parts, secrets, breaker }: ProjectState,
   given: {
     readonly decision: Decision
     readonly options: CallOptions & { readonly signal: AbortSignal }
@@ -104,8 +105,9 @@ async function run(
     onOutput: output?.onOutput,
     maxLiveBytes: options.maxLiveBytes,
   }
-  const ran = await runTool(tool, call.arguments, context, { timeoutMs: parts.toolTimeoutMs })
-  if (ran.schemaProblem !== undefined) registry.rejectSchema(tool.name, ran.schemaProblem)
+  const timed = { timeoutMs: parts.toolTimeoutMs }
+  const ran = await breaker.run(tool, () => runTool(tool, call.arguments, context, timed))
+  if ('schemaProblem' in ran && ran.schemaProblem !== undefined) registry.rejectSchema(tool.name, ran.schemaProblem)
   output?.end(ran.outcome.type !== 'success')
   return { outcome: ran.outcome, notes: ran.notes }
 }

@@ -16,6 +16,7 @@ import {
 } from '../kernel/index.ts'
 import { createFreshness, createSkillStacks } from '../load/index.ts'
 import { createMemoryStore, type Lease, type Store } from '../store/index.ts'
+import { createCircuitBreaker } from '../tools/index.ts'
 import { createApprovals } from './approvals.ts'
 import { catalogOf, Handle } from './agent-handle.ts'
 import { findSkills } from './build-catalogs.ts'
@@ -71,6 +72,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     ...{ parts, projectId, clock, facts, secrets, refresh },
     ...{ store, broker, processLease, kept },
     stacks: createSkillStacks(),
+    breaker: createCircuitBreaker(clock),
     redact: createRedactor(...secrets),
     redactStream: () => createStreamRedactor(...secrets),
     found: () => found,

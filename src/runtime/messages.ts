@@ -6,11 +6,22 @@ export const REFUSALS = {
   noTool: (tool: string) => ({ message: `There is no tool '${tool}'.` }),
   cancelledBefore: (tool: string) => ({ message: `The call of '${tool}' was cancelled before it began.` }),
   /** `rule`: the line of the policy that decided, such as `deny run_command`. */
-  denied: ({ tool, rule, reason }: { readonly tool: string; readonly rule: string; readonly reason: string }) => {
-    const fix = fixOfRule(rule)
+  denied: ({ tool, rule, reason, isUnanswered }: Denied) => {
+    const fix = isUnanswered ? UNANSWERED : fixOfRule(rule)
     return { message: `The call of '${tool}' was refused (${rule}): ${reason}`, ...(fix !== undefined && { fix }) }
   },
 }
+
+interface Denied {
+  readonly tool: string
+  readonly rule: string
+  readonly reason: string
+  /** The preset of the agent asks a person, and no person could be asked or said yes. */
+  readonly isUnanswered: boolean
+}
+
+const UNANSWERED =
+  'Only the user can allow it: run Nexus in a terminal to answer, type --yes, write preset: yolo for the agent in nexus.yaml, or allow the tool in allowed-tools of a trusted skill.'
 
 /** What only the user can do about a rule of the policy. */
 function fixOfRule(rule: string): string | undefined {
@@ -24,7 +35,7 @@ function fixOfRule(rule: string): string | undefined {
 
 /** Why a call that a person is asked about is denied, and how an answer is named in a rule. */
 export const ASKED = {
-  noTerminal: (question: string) => `${question} There is no terminal to ask in.`,
+  noTerminal: (question: string, why = 'There is no terminal to ask in.') => `${question} ${why}`,
   skillChanged: () => 'The skill changed while a person was asked.',
   saidNo: () => 'A person said no.',
   late: (question: string) => `${question} Nobody answered in time.`,

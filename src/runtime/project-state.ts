@@ -2,6 +2,7 @@
 import type { Clock, JsonValue, StreamRedactor, TargetFacts } from '../kernel/index.ts'
 import type { Freshness, SkillStacks } from '../load/index.ts'
 import type { Lease, Store } from '../store/index.ts'
+import type { CircuitBreaker } from '../tools/index.ts'
 import type { AskingBroker } from './approvals.ts'
 import type { FoundSkills } from './build-catalogs.ts'
 import type { KeptOutput } from './kept-output.ts'
@@ -29,4 +30,6 @@ export interface ProjectState {
   readonly uses: ReadonlyMap<string, number>
   readonly refresh: (signal?: AbortSignal) => Promise<void>
   readonly freshness: Freshness
+  /** Pauses tools that fail again and again. */
+  readonly breaker: CircuitBreaker
 }

@@ -16,6 +16,9 @@ export interface PromptIndexParts extends Pick<Parts, 'surface' | 'prompt'> {
 export const SKILL_TOOLS = ['load_skill', 'read_skill_file', 'Skill', 'find_skills']
 export const DEFAULT_SURFACE = ['load_skill', 'read_skill_file']
 
+/** Whoever has only these cannot read a skill. */
+const READS_NO_FILE = ['status', 'sleep', 'web_fetch', 'web_search', 'list_directory', 'write_file']
+
 /** The index, and the tools that it names; `loadTool` is false when the agent has none. */
 export interface AgentIndex {
   readonly loadTool: 'Skill' | 'load_skill' | false
@@ -46,6 +49,6 @@ function readToolOf(
   isOffered: (tool: string) => boolean,
 ): 'read_skill_file' | false | undefined {
   if (isOffered('read_skill_file')) return 'read_skill_file'
-  const others = tools.filter((tool) => !SKILL_TOOLS.includes(tool) && tool !== 'status')
+  const others = tools.filter((tool) => !SKILL_TOOLS.includes(tool) && !READS_NO_FILE.includes(tool))
   return isConfined || others.length === 0 ? false : undefined
 }

@@ -138,6 +138,10 @@ export interface CallOptions {
   readonly onDecision?: (decision: Decision) => void
   /** The message that answers the call in its session's history; both are written in one change. Only in a turn. */
   readonly toMessage?: (outcome: Outcome, decision: Decision) => Promise<StoredMessage>
+  /** Asks a person about this call, in place of the runtime's `approve`. */
+  readonly approve?: NonNullable<Parts['approve']>
+  /** A sentence that says why nobody can be asked, for the denial; default that there is no terminal. */
+  readonly whyNotAsked?: string
   /** Called when a person is asked, and when that is over; must not throw. */
   readonly onAsked?: (asked: { readonly approvalId: string; readonly isOpen: boolean }) => void
 }

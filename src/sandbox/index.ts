@@ -8,6 +8,7 @@ import { type LocalOptions, withDefaults } from './local/options.ts'
 import type { NoneOptions } from './none.ts'
 import type { Sandbox } from './sandbox.ts'
 
+export { wayOf } from './guard/followed.ts'
 export { placesIn, type Protecting } from './guard/protected.ts'
 export { protectedPlace } from './guard/write-check.ts'
 export { holds, type OpenPaths, partsOf, type PathLimits, type Whole } from './open-paths.ts'

@@ -20,6 +20,7 @@ export const SOURCE_CODES = {
   'directory-limit': 'error',
   'skill-limit': 'error',
   'skill-file-name': 'error',
+  'skill-single-file': 'warning',
   'skill-file-kind': 'error',
   'skill-file-unreadable': 'error',
   'file-too-large': 'error',

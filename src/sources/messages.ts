@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { type ProposedCommand, shellFix, shellWord, SKILL_FILE, toSafeLine } from '../kernel/index.ts'
+import { aboutSingleFile, type ProposedCommand, shellFix, shellWord, SKILL_FILE, toSafeLine } from '../kernel/index.ts'
 
 interface Words {
   readonly message: string
@@ -104,6 +104,7 @@ export const MESSAGES = {
       `The file is named ${name}. Nexus reads only ${SKILL_FILE}.`,
       shellFix(`Rename it to ${SKILL_FILE}:`, 'mv', `${directory}/${name}`, `${directory}/${SKILL_FILE}`),
     ),
+  'skill-single-file': (file: string) => aboutSingleFile(file, file.replace(/\.\w+$/, '')),
   'skill-file-kind': (kind: string) =>
     words(`${SKILL_FILE} is ${kind}, not a regular file.`, 'Replace it by a text file.'),
   'skill-file-unreadable': {

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import { type Diagnostic, type InvalidSkill, type Skill, SKILL_FILE } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { isSkill } from './found/previous-search.ts'
-import { exists, hiddenSkill, otherFileName, type Words } from './found/hints.ts'
+import { exists, hiddenSkill, otherFileName, singleFiles, type Words } from './found/hints.ts'
 import { inByteOrder, isLeftOut } from './listing.ts'
 import { MESSAGES } from './messages.ts'
 import type { Pace } from './pace.ts'
@@ -91,6 +91,9 @@ function goBelow(walk: Walk, place: TreeDirectory, holdsSkill: boolean): boolean
     return unlisted(walk, place, error)
   }
   if (!holdsSkill) rejectOtherName(walk, place.path, entries)
+  if (!holdsSkill && place.depth === 0)
+    for (const words of singleFiles(place.path, entries, walk.limits.maxFileBytes))
+      note(walk, 'skill-single-file', words)
   const hidden = holdsSkill && !walk.nested ? hiddenSkill(place.path, entries) : undefined
   if (hidden) note(walk, 'root-is-skill', hidden)
   if (!holdsSkill || walk.nested) descend(walk, place, entries)

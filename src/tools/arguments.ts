@@ -28,11 +28,7 @@ export type CheckedArguments =
 export async function checkArguments(tool: Tool, given: unknown): Promise<CheckedArguments> {
   if (!isJsonObject(given)) return invalid(tool, [ARGUMENTS.notAnObject()])
   const { kept, unknown } = splitKnown(tool, given)
-  if (unknown.length > 0 && isClosed(tool))
-    return invalid(
-      tool,
-      unknown.map((name) => unknownProblem(tool, name)),
-    )
+  if (unknown.length > 0 && isClosed(tool)) return invalid(tool, unknownProblems(tool, unknown))
   const polluting = pollutingPath(kept)
   if (polluting !== undefined) return invalid(tool, [ARGUMENTS.polluting(polluting)])
   const { compileSchema } = await loadSchemas()
@@ -42,8 +38,7 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
     if (name !== undefined) return { type: 'invalid', message: CALLS.textRequired(name) }
     if (errors.length > 0) {
       // A misspelt name is why the right one is missing.
-      const misspelt = unknown.map((name) => unknownProblem(tool, name))
-      return invalid(tool, [...toProblems(errors), ...misspelt])
+      return invalid(tool, [...toProblems(errors), ...unknownProblems(tool, unknown)])
     }
   } catch (error) {
     const why = errorMessage(error)
@@ -56,7 +51,7 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
   return {
     type: 'valid',
     arguments: kept,
-    notes: unknown.map((name) => ARGUMENTS.ignored(unknownProblem(tool, name))),
+    notes: unknownProblems(tool, unknown, ARGUMENTS.ignored),
   }
 }
 
@@ -90,9 +85,10 @@ const MAX_PROBLEMS = 5
 function splitKnown(tool: Tool, given: JsonObject): { kept: JsonObject; unknown: readonly string[] } {
   const entries = Object.entries(given).filter(([name]) => name !== PARALLEL_ARGUMENT)
   const known = knownNames(tool)
-  const unknown = known ? entries.map(([name]) => name).filter((name) => !known.has(name)) : []
+  const isKnown = (name: string): boolean => known === undefined || known.has(name)
+  const unknown = entries.map(([name]) => name).filter((name) => !isKnown(name))
   // fromEntries defines own properties, so that a name such as `__proto__` stays plain data.
-  return { kept: Object.fromEntries(entries.filter(([name]) => !unknown.includes(name))), unknown }
+  return { kept: Object.fromEntries(entries.filter(([name]) => isKnown(name))), unknown }
 }
 
 /** Undefined when the schema takes names that it does not list. */
@@ -113,9 +109,20 @@ function invalid(tool: Tool, problems: readonly string[]): CheckedArguments {
   return { type: 'invalid', message: CALLS.invalidArguments(tool.name, problems, MAX_PROBLEMS) }
 }
 
-function unknownProblem(tool: Tool, name: string): string {
+/** The first names in full, the others as a number: a caller may give any number. */
+function unknownProblems(
+  tool: Tool,
+  names: readonly string[],
+  worded: (problem: string) => string = (problem) => problem,
+): readonly string[] {
   const known = [...(knownNames(tool) ?? [])]
-  return ARGUMENTS.unknown(name.slice(0, 80).toWellFormed(), tool.name, { known, guess: nearest(name, known) })
+  const problems = names
+    .slice(0, MAX_PROBLEMS)
+    .map((name) =>
+      worded(ARGUMENTS.unknown(name.slice(0, 80).toWellFormed(), tool.name, { known, guess: nearest(name, known) })),
+    )
+  const more = names.length - problems.length
+  return more > 0 ? [...problems, ARGUMENTS.unknownMore(more)] : problems
 }
 
 /** The first required text of a tool for skills that was not given as one. Source: contracts §4.2. */

@@ -3,8 +3,21 @@ export { argumentsProblem, withParallel } from './arguments.ts'
 export { runBatch } from './batch.ts'
 export { boundAndKeep, boundOutcome, OUTCOME_LIMITS } from './bound.ts'
 export { BUILTIN_TOOLS, registerBuiltins } from './builtin/builtins.ts'
+export { createEchoTool } from './builtin/echo.ts'
+export { createEditFileTool } from './builtin/edit-file.ts'
+export { createFindSkillsTool } from './builtin/find-skills.ts'
+export { createListDirectoryTool } from './builtin/list-directory.ts'
+export { createLoadSkillTool } from './builtin/load-skill.ts'
+export { createReadFileTool } from './builtin/read-file.ts'
+export { createReadSkillFileTool } from './builtin/read-skill-file.ts'
+export { createRunCommandTool } from './builtin/run-command.ts'
+export { createSkillTool } from './builtin/skill.ts'
+export { createSleepTool } from './builtin/sleep.ts'
+export { createWriteFileTool } from './builtin/write-file.ts'
+export { createWebFetchTool } from './web/web-fetch.ts'
+export { createWebSearchTool } from './web/web-search.ts'
 export { namesDirectory } from './builtin/command-owner.ts'
-export { AGENT_STATUS } from './builtin/status.ts'
+export { AGENT_STATUS, createStatusTool } from './builtin/status.ts'
 
 export {
   createSkillCommands,
@@ -14,6 +27,7 @@ export {
   type SkillEntryValues,
 } from './builtin/skill-commands.ts'
 
+export { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 export { defineTool, type StandardSchema } from './define.ts'
 export { type Envelope, toEnvelope } from './edge/envelope.ts'
 export { toModelText } from './edge/model-text.ts'
@@ -24,6 +38,7 @@ export { toFailure } from './failure.ts'
 export { toolNameProblem } from './names.ts'
 export { createRegistry, type Registry, type ToolFactory } from './registry.ts'
 export {
+  CLOCK,
   createServices,
   EXECUTION,
   type ExecutionSettings,

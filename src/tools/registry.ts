@@ -7,6 +7,11 @@ import { createWireNames, type WireNames } from './wire-names.ts'
 /** Makes a tool from an agent's services. Called at most once per registration. */
 export type ToolFactory = (services: Services) => Tool
 
+export interface RegisterOptions {
+  /** Whose tool it is, for people. */
+  readonly owner?: string
+}
+
 /** The tools of one agent: made when first asked for, then kept. Source: seed 000, "SkillRegistry". */
 export interface Registry {
   readonly services: Services
@@ -15,10 +20,12 @@ export interface Registry {
   /** The tools that are left out, and why: a bad name or schema, a clash of names, a factory that fails. */
   readonly diagnostics: readonly Diagnostic[]
   /** Adds or replaces a tool; the one made before is dropped. Never throws: a tool that cannot be used is left out with a diagnostic. */
-  register(name: string, factory: ToolFactory): void
+  register(name: string, factory: ToolFactory, options?: RegisterOptions): void
   /** The tool, or undefined when nothing has that name or the tool is left out. */
   get(name: string): Tool | undefined
   has(name: string): boolean
+  /** Who registered the tool: `nexus` for what ships, the module for a custom tool; undefined when nobody said. Source: seed 002, "get_skill_for_tool". */
+  ownerOf(name: string): string | undefined
   unregister(name: string): boolean
   /** Leaves a tool out because its parameters turned out to be no valid JSON Schema. */
   rejectSchema(name: string, reason: string): void
@@ -35,6 +42,7 @@ export interface Registry {
 export function createRegistry(services: Services): Registry {
   const factories = new Map<string, ToolFactory>()
   const made = new Map<string, Tool>()
+  const owners = new Map<string, string | undefined>()
   const faults = new Map<string, Diagnostic>()
 
   function leaveOut(name: string, fault: ToolFault): undefined {
@@ -61,7 +69,7 @@ export function createRegistry(services: Services): Registry {
     get diagnostics() {
       return [...faults.values()]
     },
-    register: (name, factory) => {
+    register: (name, factory, { owner } = {}) => {
       const fault = nameFault(name, factories.keys())
       if (fault) {
         leaveOut(name, fault)
@@ -69,10 +77,12 @@ export function createRegistry(services: Services): Registry {
       }
       faults.delete(name)
       factories.set(name, factory)
+      owners.set(name, owner)
       made.delete(name)
     },
     get,
     has: (name) => factories.has(name),
+    ownerOf: (name) => (factories.has(name) ? owners.get(name) : undefined),
     unregister: (name) => {
       made.delete(name)
       faults.delete(name)

@@ -1,11 +1,12 @@
 import type { SkillSearch } from '../catalog/index.ts'
-import { type ServiceKey, serviceKey, type Services, type TargetFacts } from '../kernel/index.ts'
+import { type Clock, type ServiceKey, serviceKey, type Services, type TargetFacts } from '../kernel/index.ts'
 import type { Loader } from '../load/index.ts'
 import type { NetOptions } from '../net/index.ts'
 import type { Protecting, Sandbox } from '../sandbox/index.ts'
 import type { OutcomeLimits } from './bound.ts'
 import type { CommandWords } from './builtin/command-words.ts'
 import { toolError, TOOLS } from './messages.ts'
+import type { SearchSettings } from './web/search-providers.ts'
 
 /** Limits of one command, and the lists of allowed and blocked words. */
 export interface ExecutionSettings extends CommandWords {
@@ -39,6 +40,8 @@ export interface FileSettings extends Partial<Protecting> {
 export interface WebSettings {
   /** Proxy, limits, and in tests lookups and connections. `origins` are addresses of the user's own services that pages may be read from. */
   readonly net?: NetOptions
+  /** Who answers searches; without it there is no web_search. */
+  readonly search?: SearchSettings
 }
 
 /** Text without secrets, and without the beginning of one where it was cut off. */
@@ -54,6 +57,8 @@ export const WORKSPACE = serviceKey<string>('workspace')
 export const TARGET = serviceKey<Pick<TargetFacts, 'os' | 'network' | 'skillsDirectory'>>('target')
 export const FILES = serviceKey<FileSettings>('files')
 export const EXECUTION = serviceKey<ExecutionSettings>('execution')
+/** The time that tools wait by; the real one when absent. */
+export const CLOCK = serviceKey<Clock>('clock')
 /** Present where agents may have the web tools. */
 export const WEB = serviceKey<WebSettings>('web')
 export const REDACT_TEXT = serviceKey<RedactText>('redactText')

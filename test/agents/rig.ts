@@ -71,6 +71,8 @@ export async function openTestAgent(
     toolTimeoutMs: 0,
     agents: [{ id: 'main', policy: parsePolicy({ deny: hidden }).rules }],
     registerTools: (registry) => {
+      // The tools of a test are all there is.
+      registry.unregister('sleep')
       for (const [name, run] of Object.entries(tools)) registry.register(name, () => toTool(name, run))
     },
   })

@@ -143,3 +143,13 @@ describe('parsePolicy', () => {
     assert.deepEqual(codesOf({ groups: { 'group:mine': ['load_skil', 'group:web'] } }), ['warning policy-unknown-name'])
   })
 })
+
+it('where more tools may exist, only a name that resembles a known one is reported', () => {
+  const lists = { allow: ['weather', 'load_skil'], deny: ['run_command.network', 'weather'] }
+  const reported = (hasOtherTools: boolean): string[] =>
+    parsePolicy({ ...lists, knownTools, hasOtherTools }).diagnostics.map(
+      ({ message }) => /'([^']+)'/.exec(message)?.[1] ?? '',
+    )
+  assert.deepEqual(reported(true), ['load_skil'])
+  assert.deepEqual(reported(false), ['weather', 'load_skil', 'weather'])
+})

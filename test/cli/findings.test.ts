@@ -123,7 +123,7 @@ test('live output is shown by whole lines, and the notes of a command beside its
     ],
   })
   const model = ['--model', 'openai-compatible/scripted', '--base-url', server.url]
-  const { stderr } = await place.run(['run', 'hello', '--trust', '--sandbox', 'none', ...model])
+  const { stderr } = await place.run(['run', 'hello', '--trust', '--yes', '--sandbox', 'none', ...model])
   assert.match(stderr, /^ {2}│ one line\n {2}│ two lines$/m)
   assert.match(stderr, /✓ exit code 0 \d+ ms\n {4}note: not confined: sandbox none/)
   assert.match(stderr, /allowed .*✓ exit code 0, 1 note/)

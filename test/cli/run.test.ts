@@ -51,7 +51,7 @@ test('a task runs a skill of the workspace, and its ledger is kept', async (t) =
     { type: 'tool-calls', calls: [{ name: 'run_command', arguments: { command: 'echo made > made.txt && id -u' } }] },
     { type: 'text', text: 'Done.' },
   ])
-  const { code, stdout, stderr } = await place.run(['run', 'Say hello', '--trust', ...flags])
+  const { code, stdout, stderr } = await place.run(['run', 'Say hello', '--trust', '--yes', ...flags])
   assert.equal(code, 0, stderr)
   assert.equal(stdout, 'Done.\n')
   assert.match(stderr, /load_skill +skill_name=greet +allowed/)
@@ -165,7 +165,7 @@ test('Ctrl-C cancels the turn and the command that is running, and ends with 130
       calls: [{ name: 'run_command', arguments: { command: `exec -a ${mark} sleep 300`, timeout_sec: 200 } }],
     },
   ])
-  const child = place.start(['run', 'Wait', '--trust', ...flags])
+  const child = place.start(['run', 'Wait', '--trust', '--yes', '--yes', ...flags])
   const result = ended(child)
   await until(() => processesWith(mark).length > 0)
   child.kill('SIGINT')
@@ -184,7 +184,7 @@ test('kill -9 in the middle of a turn leaves a readable session and no process',
       calls: [{ name: 'run_command', arguments: { command: `exec -a ${mark} sleep 300`, timeout_sec: 200 } }],
     },
   ])
-  const child = place.start(['run', 'Wait', '--trust', ...flags])
+  const child = place.start(['run', 'Wait', '--trust', '--yes', '--yes', ...flags])
   await until(() => processesWith(mark).length > 0)
   child.kill('SIGKILL')
   await once(child, 'close')
@@ -218,7 +218,7 @@ test('a session is shown with what tools answered as lines, shortened', async (t
     { type: 'tool-calls', calls: [{ name: 'run_command', arguments: { command: 'seq 1 300' } }] },
     { type: 'text', text: 'Done.' },
   ])
-  await place.run(['run', 'count', '--trust', '--sandbox', 'none', ...flags])
+  await place.run(['run', 'count', '--trust', '--yes', '--sandbox', 'none', ...flags])
   const { code, stdout } = await place.run(['sessions', 'show', '0'])
   assert.equal(code, 0)
   assert.match(stdout, /\[tool-call run_command\] \{"command":"seq 1 300"\}/)
@@ -259,7 +259,7 @@ test('the sessions of another workspace are listed with --all only', async (t) =
   const other = join(place.root, 'other')
   mkdirSync(join(other, '.nexus'), { recursive: true })
   const listIn = (cwd: string, ...rest: readonly string[]) => place.run(['sessions', 'list', ...rest], { cwd })
-  assert.equal((await place.run(['run', 'First task', '--trust', ...flags])).code, 0)
+  assert.equal((await place.run(['run', 'First task', '--trust', '--yes', ...flags])).code, 0)
   const none = await listIn(other)
   assert.equal(none.stdout, '')
   assert.match(none.stderr, /This workspace has no session\./)

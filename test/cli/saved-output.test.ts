@@ -21,7 +21,7 @@ async function runByModel(place: Place, command: string): Promise<string> {
   })
   try {
     const flags = ['--model', 'openai-compatible/scripted', '--base-url', server.url]
-    const { code, stderr } = await place.run(['run', 'Print it', '--trust', ...flags])
+    const { code, stderr } = await place.run(['run', 'Print it', '--trust', '--yes', ...flags])
     assert.equal(code, 0, stderr)
     return answer
   } finally {

@@ -39,7 +39,7 @@ async function until(check: () => boolean): Promise<void> {
 test('a terminal that is closed cancels the turn as Ctrl-C does', async (t) => {
   const place = new Place(t)
   const mark = `${TOKEN}-hup`
-  const child = place.start(['run', 'Wait', '--trust', ...(await commanding(t, `exec -a ${mark} sleep 300`))])
+  const child = place.start(['run', 'Wait', '--trust', '--yes', ...(await commanding(t, `exec -a ${mark} sleep 300`))])
   const result = ended(child)
   await until(() => processesWith(mark).length > 0)
   child.kill('SIGHUP')
@@ -53,7 +53,7 @@ test('a second signal waits for the clean-up, and a third changes nothing', asyn
   const mark = `${TOKEN}-twice`
   // It ignores SIGTERM, so that ending it takes the grace time.
   const command = `trap '' TERM; (exec -a ${mark} sleep 300); sleep 300`
-  const child = place.start(['run', 'Wait', '--trust', ...(await commanding(t, command))])
+  const child = place.start(['run', 'Wait', '--trust', '--yes', ...(await commanding(t, command))])
   const gone = once(child, 'exit')
   await until(() => processesWith(mark).length > 0)
   for (let round = 0; round < 3; round++) {

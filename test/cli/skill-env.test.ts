@@ -141,7 +141,7 @@ test('in a turn the key reaches only commands for the loaded skill, and neither 
     ],
   })
   const model = ['--model', 'openai-compatible/scripted', '--base-url', server.url]
-  const ran = await place.run(['run', 'Show the key', '--trust', '--json', ...model])
+  const ran = await place.run(['run', 'Show the key', '--trust', '--yes', '--json', ...model])
   assert.equal(ran.code, 0, ran.stderr)
   assert.match(readFileSync(join(place.workspace, 'out.txt'), 'utf8'), new RegExp(`key=${KEY}`))
   const told = JSON.stringify(server.requests)

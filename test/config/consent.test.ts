@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { consentOf } from '../../src/config/index.ts'
+import { consentOf, pathsUsedByHost } from '../../src/config/index.ts'
 import { makePlace } from './place.ts'
+
+describe('what the settings make Nexus run', () => {
+  it('is each module without its export, and the directory that it imports from', async () => {
+    await using place = await makePlace({ user: 'skills: {custom: ["./tools/a.ts#one", "./b.mjs"]}' })
+    const used = pathsUsedByHost(await place.load())
+    for (const path of ['tools/a.ts', 'tools', 'b.mjs']) assert.ok(used.includes(join(place.nexusHome, path)), path)
+  })
+})
 
 describe('what a person sees before they trust a workspace', () => {
   it('hides nothing of a command, be it written like the password of an address', async () => {
@@ -15,6 +24,32 @@ describe('what a person sees before they trust a workspace', () => {
         ['address', false, 'model.baseUrl', 1, 'https://u:[hidden]@h/v1'],
       ],
     )
+  })
+
+  it('hides secrets that are written out, also in comments and misspelt keys, and no reference', async () => {
+    const local = [
+      '# apiKey: sk-comment-1',
+      'search: {provider: brave, apiKey: "sk-secret123"}',
+      'skills:',
+      '  entries:',
+      '    a: {apikey: sk-secret456, env: {A: plainsecret, B: "${B}"}}',
+      '    b: {apiKey: {command: [pass, show, token]}}',
+      'mcp: {servers: {s: {command: node, env: {NODE_OPTIONS: --require=./x.js, S_TOKEN: sk-secret789}}}}',
+    ].join('\n')
+    await using place = await makePlace({ local })
+    const { text = '', items } = await consentOf(await place.load())
+    assert.deepEqual(text.split('\n'), [
+      '# apiKey: [hidden, 12 characters]',
+      'search: {provider: brave, apiKey: [hidden, 12 characters]}',
+      'skills:',
+      '  entries:',
+      '    a: {apikey: [hidden, 12 characters], env: {A: [hidden, 11 characters], B: "${B}"}}',
+      '    b: {apiKey: {command: [pass, show, token]}}',
+      'mcp: {servers: {s: {command: node, env: {NODE_OPTIONS: --require=./x.js, S_TOKEN: [hidden, 12 characters]}}}}',
+    ])
+    const server = items.find(({ kind }) => kind === 'server')?.text ?? ''
+    assert.match(server, /NODE_OPTIONS":"--require=/)
+    assert.match(server, /"S_TOKEN":"\[hidden, 12 characters\]"/)
   })
 
   it('is every file of the workspace, and none of the user', async () => {

@@ -73,7 +73,7 @@ skills:
       at: [`k${index}`],
     }))
     const text = found.map(({ at }) => `${at[0]}: 1\n`).join('')
-    const placed = await placeFindings(found, () => text)
+    const placed = await placeFindings(found, () => ({ text }))
     assert.equal(placed.length, 51)
     const lines = placed.slice(0, 50).map(({ line = 0 }) => line)
     assert.deepEqual(lines, [...Array.from({ length: 49 }, (_, index) => index + 6), 60])

@@ -31,13 +31,14 @@ describe('the lines beside a finding', () => {
       shown('disabled_skils: [old]\ntools:\n  web-search:\n    enabled: true'),
       'disabled_skils: [hidden]\ntools:\n  web-search:\n    enabled: true',
     )
+    assert.equal(shown('agents:\n  - id: main\n    skils: [csv]'), 'agents:\n  - id: main\n    skils: [csv]')
+    // No YAML: a word behind the name of a setting is shown unless such a setting is a secret.
+    assert.equal(shown('agents:\n  - id: main\n skils: [a'), 'agents:\n  - id: main\n [hidden]')
+    assert.equal(shown('search:\n  apiKey: swordfish\n x: [a'), 'search:\n  apiKey: [hidden]\n [hidden]')
   })
 
   const HIDING: readonly (readonly [string, string])[] = [
-    [
-      `model: {provider: openai, apiKey: ${SECRET}, nme: x}`,
-      'model: {provider: openai, apiKey: [hidden], nme: [hidden]}',
-    ],
+    [`model: {provider: openai, apiKey: ${SECRET}, nme: x}`, 'model: {provider: openai, apiKey: [hidden], nme: x}'],
     [`search:\n  apikey: ${SECRET}`, 'search:\n  apikey: [hidden]'],
     [`search:\n  apiKey: |\n    ${SECRET}\n    more`, 'search:\n  apiKey: [hidden]\n    [hidden]\n    [hidden]'],
     [`search:\n  apiKey:\n    "${SECRET}\n    more"`, 'search:\n  apiKey:\n    [hidden]\n    [hidden]'],

@@ -79,6 +79,7 @@ agents:
         workspace: config.execution.workspace,
       },
       limits: config.limits,
+      search: { maxResults: config.search.maxResults },
       store: { type: config.store.type, synchronous: 'full', events: config.store.events },
     })
   })

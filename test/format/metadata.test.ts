@@ -64,7 +64,7 @@ test('the most specific place counts, field by field', () => {
 
 test('a top-level requires counts when it is gating, and is left alone when it names other things', () => {
   assert.deepEqual(metadata('requires:\n  bins: [gh]\n  env: [TOKEN]').requires.bins, ['gh'])
-  for (const yaml of ['requires: [other-skill]', 'requires: {mcp: [server]}', 'requires: other-skill']) {
+  for (const yaml of ['requires: [other-skill]', 'requires: {mcp: [server]}']) {
     assert.deepEqual(metadata(yaml).requires.bins, [])
     assert.deepEqual(codes(yaml), [])
   }

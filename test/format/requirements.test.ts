@@ -24,7 +24,9 @@ test('what is optional and remarks are known keys of requires', () => {
 test('a requirement that cannot be read is kept for the gate, with its line and a line that is right', () => {
   for (const [yaml, key, line, example] of [
     ['metadata:\n  requires: gh, jq', 'requires', 5, 'requires: {bins: [gh, jq]}'],
-    ['metadata:\n  requires:\n    env: {A: 1}', 'requires.env', 6, 'env: [first, second]'],
+    ['metadata:\n  requires:\n    env: {A: 1}', 'requires.env', 6, 'env: [name]'],
+    ['metadata:\n  requires: {bins: 3}', 'requires.bins', 5, 'bins: [name]'],
+    ['requires: gh', 'requires', 4, 'requires: {bins: [gh]}'],
     ['metadata:\n  requires:\n    bins: [gh, {command: x}]', 'requires.bins', 6, 'bins: [gh]'],
   ] as const) {
     const { metadata, found } = parse(yaml)
@@ -33,6 +35,21 @@ test('a requirement that cannot be read is kept for the gate, with its line and 
   }
   for (const yaml of ['metadata:\n  requires: []', 'metadata:\n  requires:', 'requires: {mcp: x}'])
     assert.equal(parse(yaml).metadata.unreadable, undefined)
+})
+
+test('a number in place of a list of requirements is no name of a program', () => {
+  const { diagnostics } = parseSkill('---\nname: a\ndescription: b\nmetadata: {requires: {bins: 3}}\n---\nx\n', {
+    path: 'p',
+  })
+  assert.deepEqual(
+    diagnostics.map(({ message, fix }) => [message, fix]),
+    [
+      [
+        'requires.bins must be a list of names of programs; it is 3. Until you correct it, Nexus holds the skill.',
+        'Write: bins: [name]',
+      ],
+    ],
+  )
 })
 
 const WRONG: readonly string[] = [

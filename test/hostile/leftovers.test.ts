@@ -86,7 +86,7 @@ test('what a command makes below paths that no program opens is taken away whole
   }
   await nest('made')
   const notes = await removeAppeared({
-    ...{ workspace, mode: 0o755, found: [], closed: [], repositories: [] },
+    ...{ workspace, mode: 0o755, found: [], closed: [], repositories: [], links: [] },
     places: { paths: [], writable: [] },
   })
   assert.equal(notes.length, 1)
@@ -101,7 +101,7 @@ test('a protected name that is as long as a name may be is taken away too', { sk
   const workspace = freshDirectory(context)
   writeFileSync(join(workspace, `${'x'.repeat(240)}.code-workspace`), '{}')
   const notes = await removeAppeared({
-    ...{ workspace, mode: 0o755, found: [], closed: [], repositories: [] },
+    ...{ workspace, mode: 0o755, found: [], closed: [], repositories: [], links: [] },
     places: { paths: [], writable: [] },
   })
   assert.deepEqual([notes.length, readdirSync(workspace)], [1, []])

@@ -27,7 +27,9 @@ function place(t: TestContext, files: Readonly<Record<string, string>>) {
 /** Runs the script of the skill as a model would, and reports what was decided and offered. */
 async function tryToRun(at: ReturnType<typeof place>, options: LocalOptions = {}, command = 'sh skills/evil/run.sh') {
   const { cwd, environment } = at
-  const local = await openLocal({ cwd, environment, sandbox: 'none', record: 'memory', ...options })
+  // A person says yes to everything, so that nothing but trust refuses.
+  const approve = async (): Promise<boolean> => true
+  const local = await openLocal({ cwd, environment, sandbox: 'none', record: 'memory', approve, ...options })
   try {
     const agent = local.runtime.openAgent()
     const offered = agent.definitions().map(({ name }) => name)

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 
-import { readEnvironment } from '../../src/config/index.ts'
+import { loadConfig, readEnvironment } from '../../src/config/index.ts'
 import { executionSettings } from '../../src/local/execution.ts'
 import { fileSettings } from '../../src/local/file-settings.ts'
+import { protectedPaths } from '../../src/local/protected-paths.ts'
 import { readSettings } from '../../src/local/settings.ts'
 
 async function settingsOf(t: TestContext, files: { user?: string; workspace?: string; trusted?: boolean }) {
@@ -60,4 +61,21 @@ test('the file tools know the home, what the user opened, and the places of Nexu
   assert.deepEqual([files.home, files.writableNames], [home, ['skills']])
   assert.ok(files.privatePaths?.includes(nexusHome))
   assert.ok(files.protectedPaths?.includes(nexusHome))
+})
+
+test('what the settings name is protected before it exists, with each link on the way', async (t) => {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-protected-')))
+  t.after(() => rmSync(home, { recursive: true, force: true }))
+  const cwd = join(home, 'work')
+  for (const path of ['work/real', '.nexus']) mkdirSync(join(home, path), { recursive: true })
+  symlinkSync('real', join(cwd, 'tools'))
+  writeFileSync(
+    join(cwd, 'nexus.yaml'),
+    'skills: { load: { extraDirs: [team] } }\nmcp: { servers: { x: { command: npx, args: [tools/x.js, build, srv/y.js] } } }\n',
+  )
+  const loaded = await loadConfig({ cwd, environment: readEnvironment({ HOME: home }), trusted: true })
+  const paths = protectedPaths(loaded, ['more'])
+  for (const path of ['team', 'tools', 'real/x.js', 'srv', 'nexus.yaml'])
+    assert.ok(paths.includes(join(cwd, path)), `${path} is in ${paths.join(' ')}`)
+  for (const path of ['build', 'npx']) assert.ok(!paths.includes(join(cwd, path)), path)
 })

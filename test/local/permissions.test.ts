@@ -8,7 +8,12 @@ import { readEnvironment } from '../../src/config/index.ts'
 import { openLocal } from '../../src/local/open-local.ts'
 
 /** A runtime with these agents, and a trusted skill that allows Bash beforehand. */
-async function open(context: TestContext, settings: string, frontmatter = 'allowed-tools: Bash') {
+async function open(
+  context: TestContext,
+  settings: string,
+  given: { frontmatter?: string; sandbox?: 'none' | 'local'; isAsking?: boolean } = {},
+) {
+  const { frontmatter = 'allowed-tools: Bash', sandbox = 'none', isAsking = true } = given
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-permissions-')))
   context.after(() => rmSync(directory, { recursive: true, force: true }))
   const [cwd, nexusHome] = [join(directory, 'work'), join(directory, 'home')]
@@ -22,11 +27,13 @@ async function open(context: TestContext, settings: string, frontmatter = 'allow
   const asked: string[] = []
   const environment = readEnvironment({ HOME: directory, NEXUS_HOME: nexusHome, PATH: process.env['PATH'] ?? '' })
   const local = await openLocal({
-    ...{ cwd, environment, sandbox: 'none', record: 'memory' },
-    approve: ({ tool }) => {
-      asked.push(tool)
-      return Promise.resolve(false)
-    },
+    ...{ cwd, environment, sandbox, record: 'memory' },
+    ...(isAsking && {
+      approve: ({ tool }) => {
+        asked.push(tool)
+        return Promise.resolve(false)
+      },
+    }),
   })
   context.after(() => local.close())
   const agent = local.runtime.openAgent({ sessionId: 's' })
@@ -38,6 +45,9 @@ async function open(context: TestContext, settings: string, frontmatter = 'allow
   return { local, agent, asked, call, skillFile: join(nexusHome, 'skills/tidy/SKILL.md') }
 }
 
+/** Nothing but the skill refuses a call. */
+const YOLO = 'agents: [{ id: main, preset: yolo }]\n'
+const RESTRICTS = { frontmatter: 'allowed-tools: read_skill_file\nmetadata: { restrict: true }' }
 const RUN = { command: 'echo hello' }
 
 describe('an agent with a preset', () => {
@@ -78,16 +88,53 @@ describe('an agent with a preset', () => {
       /disabled by the permissions of this agent \(preset quiet\)/,
     )
   })
+})
 
-  it('without one is as before', async (context) => {
-    const { call } = await open(context, '')
-    assert.equal((await call('run_command', RUN)).type, 'allow')
+describe('an agent without a preset', () => {
+  it('is trusted in the workspace: its model asks before a command, unless a trusted skill in use allows it', async (context) => {
+    const { call, asked } = await open(context, '')
+    const decision = await call('run_command', RUN)
+    assert.deepEqual([decision.type, decision.rule, asked], ['deny', 'preset trusted', ['run_command']])
+    await call('load_skill', { skill_name: 'tidy' })
+    assert.equal((await call('run_command', RUN)).rule, 'allowed-tools of tidy')
+  })
+
+  it('is not asked about commands of a person, of the program, or of an MCP client, which asks by itself', async (context) => {
+    const { agent, asked } = await open(context, '')
+    for (const origin of ['cli', 'library', 'mcp'] as const) {
+      const { decision } = await agent.call({ tool: 'run_command', arguments: RUN, origin })
+      assert.equal(decision.type, 'allow', origin)
+    }
+    assert.deepEqual(asked, [])
+  })
+
+  it('with the preset trusted is asked over MCP too', async (context) => {
+    const { agent, asked } = await open(context, 'agents: [{ id: main, preset: trusted }]\n')
+    await agent.call({ tool: 'run_command', arguments: RUN, origin: 'mcp' })
+    assert.deepEqual(asked, ['run_command'])
+  })
+
+  it('is kept in its workspace, and without a sandbox only its file tools are', async (context) => {
+    const { local, agent } = await open(context, '', { sandbox: 'local' })
+    const { limits } = agent.explain({ tool: 'run_command', arguments: RUN }).decision
+    assert.deepEqual(limits, { readPaths: [local.workspace.directory], writePaths: [local.workspace.directory] })
+    const unconfined = await open(context, '')
+    const limitsOf = (tool: string) => unconfined.agent.explain({ tool, arguments: {} }).decision.limits.writePaths
+    assert.deepEqual([limitsOf('run_command'), limitsOf('write_file')], [['/'], [unconfined.local.workspace.directory]])
+  })
+
+  it('is told why a command is refused when no person can be asked, and what would allow it', async (context) => {
+    const { agent } = await open(context, '', { isAsking: false })
+    const { outcome } = await agent.call({ tool: 'run_command', arguments: RUN, origin: 'model' })
+    assert.ok(outcome.type === 'failed')
+    assert.match(outcome.message, /refused \(preset trusted\): May 'run_command' run with .* no terminal to ask in/)
+    assert.match(outcome.fix ?? '', /--yes/)
   })
 })
 
 describe('a skill with metadata.restrict', () => {
   it('leaves its own tools and those of skills, to the end of the turn', async (context) => {
-    const { agent, call } = await open(context, '', 'allowed-tools: read_skill_file\nmetadata: { restrict: true }')
+    const { agent, call } = await open(context, YOLO, RESTRICTS)
     assert.equal((await call('run_command', RUN)).type, 'allow')
     await call('load_skill', { skill_name: 'tidy' })
     const denied = await call('run_command', RUN)
@@ -99,7 +146,7 @@ describe('a skill with metadata.restrict', () => {
   })
 
   it('still does when its file is changed or removed within the turn', async (context) => {
-    const { call, skillFile } = await open(context, '', 'allowed-tools: read_skill_file\nmetadata: { restrict: true }')
+    const { call, skillFile } = await open(context, YOLO, RESTRICTS)
     await call('load_skill', { skill_name: 'tidy' })
     assert.equal((await call('run_command', RUN)).type, 'deny')
     writeFileSync(skillFile, '---\nname: tidy\ndescription: Tidies the workspace.\n---\nRun: echo tidy\n')

@@ -20,6 +20,7 @@ export interface ConnectOptions extends StartOptions {
   readonly era?: Era
   readonly args?: readonly string[]
   readonly capabilities?: ClientOptions['capabilities']
+  readonly listChanged?: ClientOptions['listChanged']
   /** Before it connects. */
   readonly prepare?: (client: Client) => void
 }
@@ -28,13 +29,17 @@ type Test = { after: (fn: () => Promise<void>) => void }
 
 /** The SDK's own client over a real `nexus mcp`. */
 export async function connect(t: Test, place: Place, options: ConnectOptions = {}) {
-  const { era = '2026-07-28', args = [], capabilities = {}, prepare } = options
+  const { era = '2026-07-28', args = [], capabilities = {}, listChanged, prepare } = options
   const [command = '', ...line] = place.line(['mcp', ...args])
   const { cwd, env } = place.options(options) as { cwd: string; env: Record<string, string> }
   const transport = new StdioClientTransport({ command, args: line, cwd, env, stderr: 'pipe' })
   let log = ''
   transport.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()))
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: ERAS[era], capabilities })
+  const versionNegotiation = ERAS[era]
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { versionNegotiation, capabilities, ...(listChanged && { listChanged }) },
+  )
   prepare?.(client)
   await client.connect(transport)
   t.after(() => client.close())
@@ -113,6 +118,21 @@ export function ledgerOf(place: Place) {
     outcome: String(outcome),
     decision: String(decision),
   }))
+}
+
+/** A real `nexus mcp --http` on a free port, with its key. */
+export async function startHttp(t: Test, place: Place, args: readonly string[]) {
+  const child = place.start(['mcp', '--http', '--port', '0', ...args])
+  t.after(async () => void child.kill('SIGKILL'))
+  let log = ''
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (log += chunk))
+  await until(() => /MCP at \S+\n.+\n/.test(log) || child.exitCode !== null)
+  const [, url = ''] = /MCP at (\S+)/.exec(log) ?? []
+  if (url === '') throw new Error(log)
+  const port = Number(new URL(url).port)
+  const file = join(place.home, 'apikeys', `${port}.key`)
+  const key = args.includes('--no-auth') ? '' : readFileSync(file, 'utf8')
+  return { child, url, port, key, log: () => log }
 }
 
 /** Ids of the processes whose command line contains the text. */

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import {
   type AgentHandle,
+  createEchoTool,
   createFolderSource,
   createRegistry,
   createRuntime,
@@ -15,6 +16,7 @@ import {
   type JsonObject,
   type Outcome,
   type Parts,
+  registerBuiltins,
   parseSkill,
   toEnvelope,
   type TargetFacts,
@@ -120,8 +122,8 @@ test('N2: tools are made once when they are first used, one that fails is left o
   const agent = runtime.openAgent()
   assert.deepEqual(made, [])
   const names = (['openai', 'anthropic', 'ai-sdk', 'mcp', 'json'] as const).map((form) => {
-    const [first] = agent.definitionsAs(form)
-    return first && ('function' in first ? first.function.name : first.name)
+    const last = agent.definitionsAs(form).at(-1)
+    return last && ('function' in last ? last.function.name : last.name)
   })
   assert.deepEqual(names, ['notes__echo', 'notes__echo', 'notes__echo', 'notes.echo', 'notes.echo'])
   await runtime.refresh()
@@ -130,6 +132,22 @@ test('N2: tools are made once when they are first used, one that fails is left o
   assert.match(agent.diagnostics[0]?.message ?? '', /'broken' is left out: its factory failed: no key/)
   const unknown = await call(agent, 'broken', {})
   assert.deepEqual([unknown.type === 'failed' && unknown.code, /no key/.test(wordsOf(unknown))], ['NOT_FOUND', true])
+})
+
+test('N6: sleep waits and says for what, echo gives its message back when it is registered', async () => {
+  const registry = createRegistry(createServices())
+  registerBuiltins(registry)
+  assert.ok(!registry.has('echo'))
+  registry.register('echo', createEchoTool)
+  const context = { callId: '1', projectId: 'p', agentId: 'main', signal: AbortSignal.timeout(60_000) }
+  const said = async (name: string, args: JsonObject): Promise<string> => {
+    const tool = registry.get(name)
+    assert.ok(tool)
+    return wordsOf(await executeTool(tool, args, { ...context, services: registry.services }))
+  }
+  assert.equal(await said('sleep', { seconds: 0.001, label: 'a moment' }), 'Slept 0.001s (a moment)')
+  assert.match(await said('sleep', { seconds: 3601 }), /seconds/)
+  assert.equal(await said('echo', { message: 'Hello' }), 'Hello')
 })
 
 test('X1, P7: a SKILL.md gives its fields, its body and the files beside it', async (t) => {

@@ -85,7 +85,7 @@ test('a tool that policy denies is not shown to the model', async (t) => {
     .openAgent()
     .definitions()
     .map((tool) => tool.name)
-  assert.deepEqual(names, ['load_skill'])
+  assert.deepEqual(names, ['load_skill', 'sleep'])
 })
 
 test('a call that wants confirmation is denied when nobody is there to ask', async (t) => {

@@ -140,7 +140,7 @@ test('an agent whose tools cannot reach skills is told so, without locations and
   const shop = workshop(t)
   shop.write('one')
   const policy = parsePolicy({ profile: 'full', deny: ['group:skills'] }).rules
-  for (const parts of [{ agents: [{ id: 'main', policy }] }, { surface: [] }]) {
+  for (const parts of [{ agents: [{ id: 'main', policy }] }, { surface: [] }, { surface: [], web: {} }]) {
     const runtime = await shop.open(parts)
     const text = runtime.openAgent().instructions()
     assert.match(text, /None of your tools can load or read them/)

@@ -16,31 +16,16 @@ import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../..')
-const PARTS = [
-  'package.json',
-  'src/kernel',
-  'src/files',
-  'src/host',
-  'src/format',
-  'src/sources',
-  'src/sandbox',
-  'src/testing',
-  'src/store',
-  'test/sandbox',
-  'test/fixtures/sandbox',
-]
-const PACKAGES = ['@anthropic-ai/sandbox-runtime', 'yaml', 'json5', 'fast-check', 'pure-rand']
-
-/** More than the sandbox: for tests of what is built on it. */
-export const WHOLE = {
-  parts: ['src', 'test/files', 'test/hostile', 'skills'],
-  packages: ['ajv', 'valibot', 'diff', 'minisearch', 'chokidar', 'get-east-asian-width', '@mdream/js'],
-}
+const PARTS = ['package.json', 'src', 'skills', 'test/files', 'test/hostile', 'test/sandbox', 'test/fixtures/sandbox']
+const PACKAGES = [
+  '@anthropic-ai/sandbox-runtime', 'yaml', 'json5', 'valibot', 'fast-check', 'pure-rand',
+  // ajv and its own.
+  'ajv', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse', 'require-from-string', 'diff',
+] // oxfmt-ignore
 
 /** Returns the copy's own node, for users who cannot enter the place of ours. */
-export function copyCheckout(to: string, more: typeof WHOLE = { parts: [], packages: [] }): string {
-  const packages = withDependencies([...PACKAGES, ...more.packages])
-  for (const part of [...PARTS, ...more.parts, ...packages.map((name) => `node_modules/${name}`)]) {
+export function copyCheckout(to: string): string {
+  for (const part of [...PARTS, ...PACKAGES.map((name) => `node_modules/${name}`)]) {
     if (!existsSync(join(ROOT, part))) continue
     mkdirSync(dirname(join(to, part)), { recursive: true })
     cpSync(join(ROOT, part), join(to, part), { recursive: true, filter: (path) => !path.endsWith('/srt-win') })
@@ -55,17 +40,6 @@ export function copyCheckout(to: string, more: typeof WHOLE = { parts: [], packa
     chmodSync(node, 0o755)
   }
   return node
-}
-
-function withDependencies(names: readonly string[]): string[] {
-  const all = new Set(names)
-  for (const name of all) {
-    const path = join(ROOT, 'node_modules', name, 'package.json')
-    if (!existsSync(path)) continue
-    const { dependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as { dependencies?: Record<string, string> }
-    for (const dependency of Object.keys(dependencies)) all.add(dependency)
-  }
-  return [...all]
 }
 
 /** Turns every .ts file of a copy into the .js file that a build makes of it. */

@@ -40,7 +40,7 @@ test('a look that could not see everything removes what stands at the top, and s
   writeFileSync(join(workspace, '.envrc'), 'own')
   const before = {
     ...{ workspace, mode: 0o755, found: ['.envrc'], closed: [] },
-    ...{ repositories: [], places: { paths: [], writable: [] } },
+    ...{ repositories: [], links: [], places: { paths: [], writable: [] } },
   }
   const notes = await removeAppeared(before, { maxEntries: 10 })
   assert.deepEqual(readdirSync(join(workspace, '.git')), [])

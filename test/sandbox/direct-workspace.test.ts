@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { IS_ROOT, openDirectory, openRig } from './local-rig.ts'
 import { whySkipped } from './required.ts'
 
@@ -86,4 +87,21 @@ test('a directory that the command closed is opened again and searched', { skip 
     ['a', 'a/b', 'a/b/.claude'],
   )
   assert.deepEqual(readdirSync(join(workspace, 'a/b')), [])
+})
+
+test('what one command makes is not taken for yours by one that begins meanwhile', { skip }, async (context) => {
+  const { run, workspace } = await openRig(context, { workspaceMode: 'direct' })
+  const until = (name: string): string => `for i in {1..600}; do [ -e ${name} ] && break; sleep 0.1; done`
+  const made = async (name: string): Promise<void> => {
+    while (!existsSync(join(workspace, name))) await setTimeout(20)
+  }
+  const first = run(`mkdir .idea; echo evil > .idea/x; touch made; ${until('go')}`)
+  await made('made')
+  const second = run(`touch begun; ${until('go2')}; mkdir -p .idea; echo evil > .idea/x`)
+  await made('begun')
+  writeFileSync(join(workspace, 'go'), '')
+  await first
+  writeFileSync(join(workspace, 'go2'), '')
+  await second
+  assert.equal(existsSync(join(workspace, '.idea')), false)
 })

@@ -22,6 +22,29 @@ function source(path: string, more: Partial<FolderSourceOptions> = {}) {
   return createFolderSource({ id: 'test', tier: 'extra', rank: 0, trusted: false, path, ...more })
 }
 
+test('a text beside the directories of skills that reads like a skill is reported, and no other text', async (t) => {
+  const root = temporaryDirectory(t)
+  writeFiles(root, {
+    'loose.md': skillText('loose'),
+    'README.md': '# Skills\n',
+    'notes.md': '---\ntitle: x\n---\n',
+    'group/deeper.md': skillText('deeper'),
+    'good/SKILL.md': skillText('good'),
+    'good/other.md': skillText('other'),
+  })
+  const { diagnostics } = await source(root).discover()
+  assert.deepEqual(
+    diagnostics.map(({ code, path, fix }) => [code, path, fix]),
+    [
+      [
+        'skill-single-file',
+        join(root, 'loose.md'),
+        `Give it one: mkdir -p ${root}/loose && mv ${root}/loose.md ${root}/loose/SKILL.md`,
+      ],
+    ],
+  )
+})
+
 /** How often other work had its turn until the answer is asked for. */
 function countTurns(): () => number {
   let turns = 0

@@ -60,6 +60,14 @@ describe('the arguments of a call', () => {
     assert.match(toModelText(outcome), /unknown argument 'frobnicate' of probe \(it takes path, mode, steps\)/)
   })
 
+  it('lose any number of unknown names at once, and the first are named', async () => {
+    const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, index]))
+    const { outcome, given } = await call({ path: 'x', ...many })
+    assert.deepEqual(given, { path: 'x' })
+    assert.match(messageOf(outcome), /The tool does not take 99995 more of the given arguments\./)
+    assert.ok(messageOf(outcome).length < 2_000)
+  })
+
   it('lose unknown names, and a failure keeps its message apart from that note', async () => {
     const failing = { type: 'failed', code: 'NOT_FOUND', message: 'no x' } as const
     const { outcome } = await call({ path: 'x', pth: 1 }, { outcome: failing })

@@ -25,7 +25,7 @@ test('the names that a policy may use without a runtime are those of the built-i
   services.register(AGENT_STATUS, () => {
     throw new Error('never asked')
   })
-  services.register(WEB, {})
+  services.register(WEB, { search: { provider: 'brave' } })
   const registry = createRegistry(services)
   registerBuiltins(registry)
   const real = registry.names.map((name) => [name, registry.get(name)?.options?.capabilities ?? []] as const)

@@ -10,6 +10,7 @@ import { after, before, describe, it } from 'node:test'
 import { failed, type FailureCode, type JsonObject, type Services, succeeded } from '../../src/kernel/index.ts'
 import { createScriptedSandbox, validateEnvelope } from '../../src/testing/index.ts'
 import {
+  createEchoTool,
   createRegistry,
   createServices,
   executeTool,
@@ -91,9 +92,12 @@ describe('the envelope of every tool that ships', () => {
     )
     server = createServer(answerPages).listen(0, '127.0.0.1')
     await once(server, 'listening')
-    services.register(WEB, { net: loopbackNet((server.address() as AddressInfo).port) })
+    const { port } = server.address() as AddressInfo
+    const search = { provider: 'searxng', url: `http://127.0.0.1:${port}` } as const
+    services.register(WEB, { net: loopbackNet(port), search })
     registry = createRegistry(services)
     registerBuiltins(registry)
+    registry.register('echo', createEchoTool)
   })
   after(async () => {
     server.close()
@@ -137,12 +141,19 @@ describe('the envelope of every tool that ships', () => {
     ['run_command', { command: 'hang', timeout_sec: 0.01 }, 'error'],
     ['run_command', { command: 'killed' }, 'error'],
     ['run_command', { command: ' ' }, 'error'],
+    ['sleep', { seconds: 0, label: 'a service' }, 'success'],
+    ['sleep', { seconds: 3601 }, 'error'],
+    ['echo', { message: 'hello there' }, 'success'],
     ['web_fetch', { url: 'http://public.test/page' }, 'success'],
     ['web_fetch', { url: 'http://public.test/long' }, 'partial'],
     ['web_fetch', { url: 'http://public.test/image' }, 'error'],
     ['web_fetch', { url: 'http://public.test/nothing' }, 'error'],
     ['web_fetch', { url: 'http://127.0.0.1/' }, 'error'],
     ['web_fetch', { url: '' }, 'error'],
+    ['web_search', { query: 'found' }, 'success'],
+    ['web_search', { query: 'nothing' }, 'success'],
+    ['web_search', { query: 'broken' }, 'error'],
+    ['web_search', { query: 'found', count: 99 }, 'error'],
   ]
   for (const [name, input, status] of calls) {
     it(`is sound: ${name} ${JSON.stringify(input)} is ${status}`, async () => {
@@ -168,6 +179,9 @@ const PAGES: Readonly<Record<string, readonly [type: string, body: string]>> = {
   '/page': ['text/html', '<h1>Hello</h1>'],
   '/long': ['text/plain', 'line\n'.repeat(5000)],
   '/image': ['image/png', 'x'],
+  '/search?q=found&format=json': ['application/json', '{"results": [{"title": "A", "url": "https://a.test/"}]}'],
+  '/search?q=nothing&format=json': ['application/json', '{"results": []}'],
+  '/search?q=broken&format=json': ['application/json', '<html>'],
 }
 
 function answerPages({ url = '' }: IncomingMessage, response: ServerResponse): void {

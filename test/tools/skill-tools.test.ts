@@ -225,10 +225,10 @@ describe('registerBuiltins', () => {
 
   it('adds the skill tools only with a loader, and run_command only with a sandbox', async () => {
     const own = createServices()
-    assert.deepEqual(namesOf(own), [])
+    assert.deepEqual(namesOf(own), ['sleep'])
     own.register(SANDBOX, createScriptedSandbox())
-    assert.deepEqual(namesOf(own), ['run_command'])
-    assert.deepEqual(namesOf(services), ['load_skill', 'read_skill_file', 'Skill'])
+    assert.deepEqual(namesOf(own), ['run_command', 'sleep'])
+    assert.deepEqual(namesOf(services), ['load_skill', 'read_skill_file', 'Skill', 'sleep'])
   })
 
   it('keeps a tool that is registered under the name already', () => {

@@ -109,6 +109,8 @@ export const NOTES = {
   turnRuns: (id: string, owner: string, until: string) =>
     `${id}  running in ${owner}. If that process was killed, Nexus ends the turn at ${until}.`,
   leftHint: (run: string, cancel: string) => `Run it: ${run}   or drop it: ${cancel}`,
+  mcpAt: (url: string, keyFile: string | undefined) =>
+    `MCP at ${url}\n${keyFile === undefined ? 'Every program on this machine may call it (--no-auth).' : `The key is in ${keyFile}. Clients send it as: Authorization: Bearer KEY`}`,
   outputCut: (bytes: number) => `The command wrote more: only the first ${bytes} bytes were kept.`,
   noSession: (line: string) => `This workspace has no session. Start one: ${line}`,
   otherSessions: (line: string) => `To list the sessions of all workspaces: ${line}`,

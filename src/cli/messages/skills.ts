@@ -1,5 +1,5 @@
 import { LEFT_OUT_FIX } from '../../diagnose/index.ts'
-import { commandFix, toSafeLine } from '../../kernel/index.ts'
+import { aboutSingleFile, commandFix, toSafeLine } from '../../kernel/index.ts'
 import type { Message, Messages } from './message.ts'
 
 type Fix = Omit<Message, 'message'>
@@ -89,10 +89,11 @@ export const SKILL_MESSAGES = {
     message: `${path} is neither a directory nor a regular file`,
     fix: NAME_A_SKILL,
   }),
-  fileMisnamed: (file: string) => ({
-    message: `the file is named ${file}, but only SKILL.md is read`,
-    fix: 'Rename it to SKILL.md.',
-  }),
+  /** `path` may be typed in the working directory. */
+  fileMisnamed: (file: string, path: string) =>
+    /^skills?[.-]/i.test(file)
+      ? { message: `The file is named ${file}. Nexus reads only SKILL.md.`, fix: 'Rename it to SKILL.md.' }
+      : aboutSingleFile(path, path.replace(/\.\w+$/, '')),
   leftOut: (path: string, kind: string) => ({
     message: `${JSON.stringify(path)} is ${kind}, not part of the skill: neither the model nor commands get it.`,
     fix: LEFT_OUT_FIX,

@@ -98,7 +98,11 @@ function fileTarget(absolute: string, { cwd }: Where): Target {
     const linked = linkTarget(directory, cwd)
     return linked ? { ...linked, isWhole: false } : target
   }
-  const misnamed = problem('skill-file-name', { ...MESSAGES.fileMisnamed(file), path: target.shown, ...AT_START })
+  const misnamed = problem('skill-file-name', {
+    ...MESSAGES.fileMisnamed(file, target.shown),
+    path: target.shown,
+    ...AT_START,
+  })
   return { ...target, diagnostics: [misnamed] }
 }
 

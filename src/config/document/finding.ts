@@ -4,6 +4,7 @@ import type { ConfigDocument } from '../schema/schema.ts'
 import { type Path } from './path.ts'
 import { FILES } from '../messages.ts'
 import { nameOf } from './shown-key.ts'
+import { inProfile } from '../profiles.ts'
 
 /** One fault of a setting, before its line is known. */
 export interface Finding extends Omit<Diagnostic, 'path' | 'line' | 'column' | 'subject'> {
@@ -26,16 +27,21 @@ const RANK: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 2
 /** The findings with their lines, by file and line. The parser that knows lines is loaded only when there are findings. */
 export async function placeFindings(
   findings: readonly Finding[],
-  textOf: (file: string) => string | undefined,
+  fileOf: (file: string) => { readonly text?: string; readonly isProfile?: boolean } | undefined,
 ): Promise<Diagnostic[]> {
   const byFile = [...Map.groupBy(findings, ({ file }) => file)]
-  return (await Promise.all(byFile.map(([file, found]) => placeInFile(found, file, textOf(file))))).flat()
+  return (await Promise.all(byFile.map(([file, found]) => placeInFile(found, file, fileOf(file))))).flat()
 }
 
-async function placeInFile(findings: readonly Finding[], path: string, text?: string): Promise<Diagnostic[]> {
+async function placeInFile(
+  findings: readonly Finding[],
+  path: string,
+  { text, isProfile = false }: { readonly text?: string; readonly isProfile?: boolean } = {},
+): Promise<Diagnostic[]> {
   const locate = text === undefined ? undefined : (await import('./parse-yaml.ts')).placesIn(text)
+  const inFile = (at: Path): Path => (isProfile ? inProfile(at) : at)
   const placed = findings
-    .map(({ file: _, at, ...words }): Diagnostic => ({ ...words, path, ...locate?.(at), subject: nameOf(at) }))
+    .map(({ file: _, at, ...words }): Diagnostic => ({ ...words, path, ...locate?.(inFile(at)), subject: nameOf(at) }))
     .toSorted(byPlace)
   // The sort keeps the order of lines within one severity.
   const ranked = placed.toSorted((a, b) => RANK[a.severity] - RANK[b.severity])

@@ -1,7 +1,7 @@
 /** frame-lines: the lines of a nexus.yaml as they may be shown beside a finding. */
 import { isCollection, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml'
-import { MIN_SECRET_CHARS } from '../../kernel/index.ts'
-import { holdsOf, memberOf, ROOT, type Schema, schemaFor, settingNames } from '../schema/walk.ts'
+import { MIN_SECRET_CHARS, nearest } from '../../kernel/index.ts'
+import { holdsOf, isSecretName, memberOf, ROOT, type Schema, schemaFor, settingNames } from '../schema/walk.ts'
 import { shownValue } from '../secrets/mask.ts'
 import { keyText, parse } from './parse-yaml.ts'
 import { HIDDEN, type Path } from './path.ts'
@@ -19,8 +19,9 @@ const IN_VALUE = 1
 const SHOWN = 2
 
 /**
- * Shows keys, the signs of YAML, and values that the schema marks as public. Of a file that is no YAML only the names of settings at
- * the beginning of a line are shown: what else is a key there cannot be known.
+ * Shows keys, the signs of YAML, and values that the schema marks as public; a misspelt key is read as the setting that it is near to.
+ * Of a file that is no YAML only the names of settings at the beginning of a line are shown, with a plain word behind them: what else is
+ * a key there cannot be known.
  */
 export function frameLines(text: string, secrets: readonly string[]): SourceLines {
   const { document } = parse(text)
@@ -47,19 +48,26 @@ export function frameLines(text: string, secrets: readonly string[]): SourceLine
 interface SchemaNode {
   readonly schema: Schema | undefined
   readonly at: Path
+  /** The schema is that of the nearest name: then only plain words are shown. */
+  readonly isGuess?: boolean
 }
 
-function markNode(node: unknown, { schema, at }: SchemaNode, marks: Uint8Array): void {
+function markNode(node: unknown, { schema, at, isGuess = false }: SchemaNode, marks: Uint8Array): void {
   const known = holdsOf(schema) === 'secret' ? undefined : schema
-  if (isScalar(node)) markRange(node, shownValue(node.value as string, known) === node.value, marks)
+  if (isScalar(node)) markRange(node, isPublic(node, known, isGuess), marks)
   else if (isSeq(node)) {
     const item = known && schemaFor(known, []).item
     if (item === undefined && node.flow === true && node.items.every(isScalar)) return markRange(node, false, marks)
-    for (const [index, member] of node.items.entries()) markNode(member, { schema: item, at: [...at, index] }, marks)
-  } else if (isMap(node)) markMembers(node, { schema: known, at }, marks)
+    for (const [index, member] of node.items.entries())
+      markNode(member, { schema: item, at: [...at, index], isGuess }, marks)
+  } else if (isMap(node)) markMembers(node, { schema: known, at, isGuess }, marks)
 }
 
-function markMembers({ items }: YAMLMap, { schema, at }: SchemaNode, marks: Uint8Array): void {
+function isPublic({ value }: Scalar, schema: Schema | undefined, isGuess: boolean): boolean {
+  return shownValue(value as string, schema) === value && (!isGuess || PLAIN_WORD.test(String(value)))
+}
+
+function markMembers({ items }: YAMLMap, { schema, at, isGuess = false }: SchemaNode, marks: Uint8Array): void {
   const plain = Object.fromEntries(items.map((pair) => [keyText(pair), (pair.value as Scalar | null)?.value]))
   const form = schema && schemaFor(schema, plain)
   for (const pair of items) {
@@ -67,8 +75,18 @@ function markMembers({ items }: YAMLMap, { schema, at }: SchemaNode, marks: Uint
     const here = [...at, key ?? '']
     if (key === undefined) markNode(pair.key, { schema: undefined, at: here }, marks)
     else markRange(pair.key as Scalar, shownKeyAt(here, isCollection(pair.value)) === key, marks)
-    markNode(pair.value, { schema: key === undefined ? undefined : memberOf(form, key), at: here }, marks)
+    const known = key === undefined ? undefined : memberOf(form, key)
+    const near = known === undefined && key !== undefined ? meantBy(form, key) : undefined
+    markNode(pair.value, { schema: known ?? near, at: here, isGuess: isGuess || near !== undefined }, marks)
   }
+}
+
+/** Not a secret: those have digits or signs in them, or are a setting of their own. */
+const PLAIN_WORD = /^[A-Za-z][A-Za-z-]{0,31}$/
+
+function meantBy(form: Schema | undefined, key: string): Schema | undefined {
+  const near = nearest(key, Object.keys(form?.entries ?? {}))
+  return near === undefined ? undefined : memberOf(form, near)
 }
 
 function markRange({ range }: Node, isShown: boolean, marks: Uint8Array): void {
@@ -87,10 +105,13 @@ function markSigns(text: string, marks: Uint8Array): void {
   }
 }
 
+/** A key at the beginning of a line, and a word behind it that is the whole value. */
+const LINE = /^[ -]*(\w+):(?:(?=\s|$)(?:[ \t]+([A-Za-z][A-Za-z-]{0,31})(?=[ \t]*(?:\r?\n|$)))?)/gm
+
 function markNames(text: string, marks: Uint8Array): void {
   const names = settingNames()
-  for (const { 0: whole, 1: name = '', index } of text.matchAll(/^[ -]*(\w+):(?=\s|$)/gm))
-    if (names.has(name)) marks.fill(SHOWN, index, index + whole.length)
+  for (const { 0: whole, 1: name = '', 2: word = '', index } of text.matchAll(LINE))
+    if (names.has(name)) marks.fill(SHOWN, index, index + whole.length - (isSecretName(name) ? word.length : 0))
 }
 
 function hide(text: string, secret: string, marks: Uint8Array): void {

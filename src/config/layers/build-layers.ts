@@ -1,4 +1,4 @@
-import type { Diagnostic, JsonObject, JsonValue } from '../../kernel/index.ts'
+import { type Diagnostic, type JsonObject, type JsonValue, toSafeLine } from '../../kernel/index.ts'
 import type { Layer } from '../config.ts'
 import { checkDocument } from '../document/check-document.ts'
 import { type Finding, type Part, placeFindings } from '../document/finding.ts'
@@ -6,6 +6,7 @@ import { parseSettings } from '../document/parse.ts'
 import { copyValue, isInList, listOf, partAt, withoutGaps } from '../document/path.ts'
 import { nameOf } from '../document/shown-key.ts'
 import type { Environment } from '../environment.ts'
+import { fileWithAgent, fromProfile, withProfilesLast } from '../profiles.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { SETTINGS } from '../messages.ts'
 import { toCanonical } from './canonical.ts'
@@ -26,6 +27,8 @@ export interface Input {
   readonly isTrusted: boolean
   /** The workspace's own file. */
   readonly isWorkspace: boolean
+  /** The text is one agent. */
+  readonly isProfile?: boolean
   /** What was trusted of it; absent where trust does not depend on what it says. */
   readonly recorded?: RecordedTrust
 }
@@ -56,9 +59,10 @@ export async function buildLayers(
     lost: [],
   }
   for (const input of inputs) await addLayer(so, input, environment)
+  so.document = withProfilesLast(so.document, so.layers)
   so.findings.push(...crossCheck(so.document, so.layers))
-  const textOf = (path: string): string | undefined => so.layers.find((layer) => layer.path === path)?.text
-  return { ...so, diagnostics: [...so.diagnostics, ...(await placeFindings(so.findings, textOf))] }
+  const fileOf = (path: string): Layer | undefined => so.layers.find((layer) => layer.path === path)
+  return { ...so, diagnostics: [...so.diagnostics, ...(await placeFindings(so.findings, fileOf))] }
 }
 
 interface Growing extends Built {
@@ -71,16 +75,28 @@ interface Growing extends Built {
   readonly lost: string[]
 }
 
+async function readInput({ path, content, isProfile }: Pick<Input, 'path' | 'content' | 'isProfile'>): Promise<{
+  readonly value: JsonObject
+  readonly diagnostics: readonly Diagnostic[]
+}> {
+  if (typeof content !== 'string') return { value: copyValue(content as JsonValue) as JsonObject, diagnostics: [] }
+  const { value, diagnostics } = await parseSettings(content, path)
+  return { value: isProfile ? fromProfile(value, path) : value, diagnostics }
+}
+
 async function addLayer(so: Growing, { path, content, ...input }: Input, environment: Environment): Promise<void> {
-  const { value, diagnostics } =
-    typeof content === 'string'
-      ? await parseSettings(content, path)
-      : { value: copyValue(content as JsonValue) as JsonObject, diagnostics: [] }
+  const { isProfile = false } = input
+  const { value, diagnostics } = await readInput({ path, content, isProfile })
   const checked = checkDocument({ path, value })
   const lost = input.isTrusted && input.recorded ? findLost(checked.document, path, input.recorded) : []
   so.lost.push(...lost.map(({ at }) => nameOf(at)))
   const isTrusted = input.isTrusted && lost.length === 0
-  const allowed = allowedPart(checked.document, { ...input, isTrusted, path, base: so.document })
+  const allowed = allowedPart(checked.document, {
+    ...input,
+    isTrusted,
+    path,
+    base: withProfilesLast(so.document, so.layers),
+  })
   const { providers } = so.document.secrets ?? {}
   const place = { path, directory: input.directory, environment, ...(providers && { providers }) }
   const resolved = resolveReferences(allowed.document, place)
@@ -89,12 +105,14 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
     path,
     document: document as JsonObject,
     ...(typeof content === 'string' && { text: content }),
+    isProfile,
     sandboxAt,
   }
   so.diagnostics.push(...diagnostics)
   const refused = lost.length > 0 ? refuseUserOnly(checked.document, path).findings : allowed.findings
   so.findings.push(...checked.findings, ...lost, ...refused)
   so.findings.push(...resolved.findings, ...findUnused(document, layer))
+  if (isTrusted) so.findings.push(...findClash(checked.document, layer, so.layers))
   so.findings.push(...findTwins(checked.document, path), ...conflicts.map((at) => describeConflict(at, path)))
   for (const secret of resolved.secrets) so.secrets.add(secret)
   const isReplaced = ({ keys }: Unset): boolean => isInList(keys) && partAt(document, listOf(keys)) !== undefined
@@ -123,6 +141,21 @@ function findTwins({ agents = [] }: ConfigDocument, file: string): Finding[] {
     }
     return [{ file, at: ['agents', index], severity: 'error', ...SETTINGS.duplicateAgent({ id }) }]
   })
+}
+
+/** A profile is a new agent: laid over another one, its file would show only a part of what applies. */
+function findClash(
+  { agents = [] }: ConfigDocument,
+  { path: file, isProfile }: Layer,
+  layers: readonly Layer[],
+): Finding[] {
+  if (!isProfile) return []
+  const id = (agents[0] as (typeof agents)[number] | undefined)?.id
+  const other = id === undefined ? undefined : fileWithAgent(id, layers)
+  if (id === undefined || other === undefined) return []
+  return [
+    { file, at: ['agents', 0, 'id'], severity: 'error', ...SETTINGS.agentClash({ id, other: toSafeLine(other) }) },
+  ]
 }
 
 function describeConflict(at: readonly (string | number)[], file: string): Finding {

@@ -44,7 +44,19 @@ export function crossCheck(merged: ConfigDocument, layers: readonly Layer[]): Fi
     .map(([name]) =>
       finding(['permissions', 'presets', name], ({ setting }) => SETTINGS.builtInPreset({ setting, name })),
     )
-  return [...unknown, ...circles, ...taken]
+  return [...unknown, ...circles, ...taken, ...incompleteSearch(merged, finding)]
+}
+
+/** What the service cannot do without; the section as a whole is left out where a variable is missing. */
+function incompleteSearch(
+  { search }: ConfigDocument,
+  finding: (path: Path, words: (facts: { readonly setting: string }) => Message) => Finding,
+): Finding[] {
+  if (search === undefined) return []
+  const { provider } = search
+  const lacks = provider === undefined ? 'provider' : provider === 'brave' ? 'apiKey' : 'url'
+  if (search[lacks] !== undefined) return []
+  return [{ ...finding(['search'], () => SETTINGS.incompleteSearch({ lacks })), severity: 'warning' }]
 }
 
 function referencesIn({ agents = [], permissions = {} }: ConfigDocument): Reference[] {

@@ -7,6 +7,7 @@ import { ROOT, type Schema, schemaFor } from '../schema/walk.ts'
 import { type AgentDocument, expandAgents, MAX_CHAIN } from './merge.ts'
 import { originOf } from './origins.ts'
 import { fits } from '../document/pattern.ts'
+import { inProfile } from '../profiles.ts'
 import { UNUSED } from './unused.ts'
 
 /** The effective settings in the form of a file, and where each was written. Secrets are in it: mask before showing. */
@@ -34,7 +35,7 @@ export function explain({ config, layers }: Pick<LoadedConfig, 'config' | 'layer
       if (layer.text === undefined) return { path: layer.path, keys: at }
       const locate = places.get(layer) ?? placesIn(layer.text)
       places.set(layer, locate)
-      return { path: layer.path, ...locate(at), keys: at }
+      return { path: layer.path, ...locate(layer.isProfile ? inProfile(at) : at), keys: at }
     },
   }
 }

@@ -197,9 +197,10 @@ function useOf(at: Path, root: JsonObject): Use {
   return holdsOf(schemasAlong(root, at)[at.length]) === 'path' ? 'path' : (use ?? 'plain')
 }
 
-/** What is left out when the text at `at` cannot be had: a source, a model and a server are nothing without a part of them. */
+/** What is left out when the text at `at` cannot be had: a source, a model, a search service and a server are nothing without a part of them. */
 function unitOf(at: Path): Path {
   if (fits('model.apiKey', at)) return at
   if (at[0] === 'model') return ['model']
+  if (at[0] === 'search') return ['search']
   return isWithin('skills.sources.*', at) || isWithin('mcp.servers.*', at) ? at.slice(0, 3) : at
 }

@@ -22,7 +22,6 @@ interface Unused {
 /** Nothing of this is silent. A row goes when its feature comes. */
 export const UNUSED: readonly Unused[] = [
   { path: 'skills.builtin', what: 'choose built-in tools by skills.builtin', severity: 'warning' },
-  { path: 'skills.custom', what: 'load tools from modules', severity: 'warning' },
   { path: 'skills.sources.*.type', value: 'git', what: 'fetch skills from git', severity: 'warning' },
   { path: 'skills.sources.*.type', value: 'registry', what: 'fetch skills from a registry', severity: 'warning' },
   { path: 'agents.*.budget', what: 'limit agents by budgets', severity: 'warning' },
@@ -44,7 +43,6 @@ export const UNUSED: readonly Unused[] = [
   { path: 'execution.filesystem', what: 'add paths to the sandbox or take them away', severity: 'warning' },
   { path: 'execution.files', what: 'limit inputs and artifacts of runs', severity: 'info' },
   { path: 'execution.reaper', what: 'run a reaper', severity: 'info' },
-  { path: 'search', what: 'search the web', severity: 'info' },
   { path: 'server', what: 'start a server', severity: 'info' },
   {
     path: 'store.synchronous',

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { DEFAULTS } from '../../kernel/index.ts'
 import {
   about,
   address,
@@ -24,9 +25,13 @@ import {
 export const search = v.pipe(
   v.strictObject({
     provider: setting(v.picklist(['brave', 'searxng']), 'Who answers web_search.'),
-    apiKey: setting(secret, 'With brave: its key.'),
-    url: setting(url, 'With searxng: its address.'),
-    maxResults: setting(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10)), 'Results of a search.', 5),
+    apiKey: setting(secret, 'With brave, which needs one: its key.'),
+    url: setting(url, 'With searxng, which needs one: its address, which may be private.'),
+    maxResults: setting(
+      v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10)),
+      'Results of a search that asks for no count.',
+      DEFAULTS.searchResults,
+    ),
   }),
   about('The web search behind web_search.'),
 )

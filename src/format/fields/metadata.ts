@@ -75,6 +75,8 @@ function isGating(key: string, value: JsonValue | undefined): boolean {
       Array.isArray(value) &&
       value.some((item: JsonValue) => isJsonObject(item) && ownValue(item, 'kind') !== undefined)
     )
+  // One text may be the program that the skill needs, so it holds the skill. A list names other skills in corpora.
+  if (typeof value === 'string') return value.trim() !== ''
   return isJsonObject(value) && ['bins', 'anyBins', 'env', 'config'].some((name) => Object.hasOwn(value, name))
 }
 

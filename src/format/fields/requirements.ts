@@ -35,7 +35,7 @@ export function readRequirements(
   const unreadable: UnreadableRequirement[] = []
   const fail = (path: KeyPath, key: string, fault: { wanted: string; example: string }): void => {
     const place = notes.place(path)
-    notes.report.add('field-type', place, key, { ...fault, effect: 'Until it is, Nexus holds the skill.' })
+    notes.report.add('field-type', place, key, { ...fault, effect: 'Until you correct it, Nexus holds the skill.' })
     unreadable.push({ key, line: place.line, example: fault.example })
   }
   if (inside === undefined && !isEmpty(requires)) {
@@ -43,10 +43,13 @@ export function readRequirements(
     fail(['requires'], 'requires', { wanted: 'a mapping of bins, anyBins, env and config', example })
   }
   const list = (key: keyof Requirements, value: JsonValue | undefined): readonly string[] => {
-    const { texts, isReadable } = textsIn(value, { named: true })
+    const isPlain = typeof value === 'number' || typeof value === 'boolean'
+    const read = isPlain ? { texts: NONE, isReadable: false } : textsIn(value, { named: true })
+    const { texts, isReadable } = read
     const path = key === 'anyBins' ? [key] : ['requires', key]
-    const example = `${key}: [${texts.join(', ') || 'first, second'}]`
-    if (!isReadable) fail(path, `requires.${key}`, { wanted: 'a list of texts', example })
+    const example = `${key}: [${texts.join(', ') || 'name'}]`
+    const wanted = isPlain ? `a list of ${MEANINGS[key]}; it is ${String(value)}` : 'a list of texts'
+    if (!isReadable) fail(path, `requires.${key}`, { wanted, example })
     const wrong = texts.filter((text) => !REQUIRED[key].test(text))
     if (wrong.length > 0) notes.report.add('requires-invalid', notes.place(path), key, MEANINGS[key], wrong.slice(0, 5))
     return texts

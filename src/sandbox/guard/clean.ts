@@ -26,6 +26,8 @@ export interface Guarded {
   readonly closed: readonly string[]
   /** Directories that were repositories without being called `.git`. */
   readonly repositories: readonly string[]
+  /** Protected links, with their texts. A mount cannot protect a link, so it is put back. */
+  readonly links: readonly (readonly [path: string, text: string])[]
   readonly places: ProtectedPlaces
 }
 
@@ -42,34 +44,58 @@ export async function removeAppeared(before: Guarded, options: CleanOptions = {}
   openWorkspace(before, notes)
   const tree = new Tree(before.workspace)
   try {
-    const known = new Set(before.found)
-    const opened = new Set(before.closed)
-    for (let round = 1; round <= MAX_ROUNDS; round++) {
-      const { closed, isComplete } = await listProtected(tree, {
-        protection: new Protection(before.places),
-        repositories: before.repositories,
-        maxEntries: options.maxEntries ?? MAX_LOOKED_AT,
-        onFound: async (path) => {
-          // What was in a closed directory before is perhaps the user's own.
-          // A file that completes a repository may have been there under the same name.
-          const mayBeOld = before.closed.some((directory) => path.startsWith(`${directory}/`)) || isGitMark(path)
-          const kept = options.keepsAside ? CUT_OFF : mayBeOld ? PERHAPS_OLD : undefined
-          if (!known.has(path)) notes.push(await takeAway(tree, path, kept))
-          known.add(path)
-        },
-      })
-      if (!isComplete) return [...notes, INCOMPLETE]
-      // A command must not hide a protected place in a directory that it closes.
-      const hidden = closed.filter((path) => !opened.has(path))
-      if (hidden.length === 0) return notes
-      for (const path of hidden) {
-        opened.add(path)
-        notes.push(openUp(tree, path))
-      }
-    }
-    return [...notes, INCOMPLETE]
+    await removeAll(tree, before, { options, notes })
+    for (const [path, text] of before.links) await putBack(tree, { path, text }, notes)
+    return notes
   } finally {
     tree.close()
+  }
+}
+
+interface How {
+  readonly options: CleanOptions
+  readonly notes: string[]
+}
+
+async function removeAll(tree: Tree, before: Guarded, { options, notes }: How): Promise<void> {
+  const known = new Set(before.found)
+  const opened = new Set(before.closed)
+  for (let round = 1; round <= MAX_ROUNDS; round++) {
+    const { closed, isComplete } = await listProtected(tree, {
+      protection: new Protection(before.places),
+      repositories: before.repositories,
+      maxEntries: options.maxEntries ?? MAX_LOOKED_AT,
+      onFound: async (path) => {
+        // What was in a closed directory before is perhaps the user's own.
+        // A file that completes a repository may have been there under the same name.
+        const mayBeOld = before.closed.some((directory) => path.startsWith(`${directory}/`)) || isGitMark(path)
+        const kept = options.keepsAside ? CUT_OFF : mayBeOld ? PERHAPS_OLD : undefined
+        if (!known.has(path)) notes.push(await takeAway(tree, path, kept))
+        known.add(path)
+      },
+    })
+    if (!isComplete) break
+    // A command must not hide a protected place in a directory that it closes.
+    const hidden = closed.filter((path) => !opened.has(path))
+    if (hidden.length === 0) return
+    for (const path of hidden) {
+      opened.add(path)
+      notes.push(openUp(tree, path))
+    }
+  }
+  notes.push(INCOMPLETE)
+}
+
+/** Makes a protected link what it was, in its old place. What the command put there is kept beside it. */
+async function putBack(tree: Tree, { path, text }: { path: string; text: string }, notes: string[]): Promise<void> {
+  try {
+    const now = tree.entry(path)
+    if (now?.target === text) return
+    if (now) notes.push(await takeAway(tree, path, PERHAPS_OLD))
+    tree.makeLink(path, text)
+    notes.push(`${path}: Nexus made this link again, because the command had removed it.`)
+  } catch (error) {
+    notes.push(notPutRight(path, error))
   }
 }
 

@@ -1,7 +1,7 @@
 /** followed: where protected places lead. The host acts upon the target of a link and upon what git's configuration names, under any name. */
-import { realpathSync } from 'node:fs'
+import { existsSync, readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
-import { codeOf, readSmall } from '../../files/index.ts'
+import { bytesOf, codeOf, nameOf, readSmall } from '../../files/index.ts'
 
 /** Most bytes of a git configuration that is read. */
 const MAX_BYTES = 256 * 1024
@@ -15,43 +15,92 @@ const CONFIGURATION = /^config(?:\.worktree)?$/
 const RUNS =
   /(?:hookspath|fsmonitor|command|editor|pager|askpass|proxy|path|cmd|textconv|clean|smudge|process|driver|helper|program|hook|external)\s*=/i
 
+/** Keys whose values are paths of their own. */
+const IS_PATH = /\b(?:hookspath|path)\s*=/i
+
+/** As many links as the system follows on one way. */
+const MAX_LINKS = 40
+/** Configurations that one includes. */
+const MAX_INCLUDED = 50
+/** Nothing is there. */
+const MISSING = Symbol('missing')
+
 /** Whether a protected place may lead to another one: only links do, and configurations of git. */
 export function mayLead(path: string, kind: string): boolean {
   return kind === 'link' || CONFIGURATION.test(posix.basename(path))
 }
 
-/** Paths below the workspace to which protected links and git configurations lead. `found` are protected places that exist. */
+/**
+ * Paths below the workspace to which protected links and git configurations lead: each link on the way, and its end. Where an end does not
+ * exist it is the first directory that is missing, because what a command makes there is acted upon. `found` are protected places that exist.
+ */
 export function followPlaces(workspace: string, found: readonly string[]): string[] {
-  const targets = found.flatMap((path) => [realPathOf(workspace, path), ...namedByGit(workspace, path)])
-  const inside = targets.filter((target) => target?.startsWith(`${workspace}/`)) as string[]
+  const targets = found.flatMap((path) => [...wayOf(posix.join(workspace, path)), ...namedByGit(workspace, path)])
+  const inside = targets.filter((target) => target.startsWith(`${workspace}/`))
   const known = new Set(found)
   return [...new Set(inside.map((target) => target.slice(workspace.length + 1)))].filter((path) => !known.has(path))
 }
 
-function realPathOf(directory: string, path: string): string | undefined {
+/** The places that decide where an absolute path leads: the links on the way, then the end or the first place that is missing. */
+export function wayOf(path: string): string[] {
+  const way: string[] = []
+  const ahead = path.split('/').filter(Boolean)
+  let at = ''
+  for (let part = ahead.shift(); part !== undefined; part = ahead.shift()) {
+    if (part === '..') at = posix.dirname(at)
+    if (part === '..' || part === '.' || part === '') continue
+    const next = `${at === '/' ? '' : at}/${part}`
+    const text = linkText(next)
+    if (text === MISSING) return [...way, next]
+    if (text !== undefined) {
+      way.push(next)
+      // It leads in a circle, so nothing acts upon its end.
+      if (way.length > MAX_LINKS) return way
+      ahead.unshift(...text.split('/'))
+    }
+    at = text === undefined ? next : text.startsWith('/') ? '' : at
+  }
+  return [...way, at]
+}
+
+/** Undefined for what is no link. What we cannot look into leads nowhere for us. */
+function linkText(path: string): string | typeof MISSING | undefined {
   try {
-    return realpathSync(posix.resolve(directory, path))
-  } catch {
-    // It leads nowhere, so nothing acts upon it.
-    return undefined
+    return nameOf(readlinkSync(bytesOf(path), 'buffer'))
+  } catch (error) {
+    return codeOf(error) === 'EINVAL' ? undefined : MISSING
   }
 }
 
-/** Real paths that exist among the values of a git configuration: `core.hooksPath`, `include.path`, programs of filters. */
-function namedByGit(workspace: string, path: string): (string | undefined)[] {
+/** Places among the values of a git configuration, and of those that it includes: `core.hooksPath`, `include.path`, programs of filters. */
+function namedByGit(workspace: string, path: string): string[] {
   if (!CONFIGURATION.test(posix.basename(path))) return []
   const repository = posix.join(workspace, posix.dirname(path))
-  const roots = [repository, posix.dirname(repository), workspace]
+  const above = [repository, posix.dirname(repository), workspace]
+  const places: string[] = []
+  const files = new Set([posix.join(workspace, path)])
+  // The loop also visits what is added meanwhile.
+  for (const file of files) {
+    const roots = [...new Set([posix.dirname(file), ...above])]
+    for (const { words, isPath } of valuesOf(textOf(file))) {
+      const ways = words.flatMap((word) => roots.map((root) => wayOf(posix.resolve(root, word))))
+      // Most words are no paths: they name something only when it exists.
+      const named = ways.filter((way) => isPath || existsSync(way.at(-1) ?? '')).flat()
+      places.push(...named.filter((place) => !roots.includes(place)))
+      if (isPath && files.size < MAX_INCLUDED) for (const way of ways) files.add(way.at(-1) ?? '')
+    }
+  }
+  return places
+}
+
+/** Words of the values that git runs or reads; `isPath` when the value is a path. */
+function valuesOf(text: string): { readonly words: string[]; readonly isPath: boolean }[] {
   let isAlias = false
-  return textOf(posix.join(workspace, path))
-    .split('\n')
-    .flatMap((line) => {
-      if (/^\s*\[/.test(line)) isAlias = /^\s*\[\s*alias\b/i.test(line)
-      const value = isAlias || RUNS.test(line) ? line.slice(line.indexOf('=') + 1) : ''
-      return value.split(/[\s"'!;|&]+/).filter(Boolean)
-    })
-    .flatMap((word) => roots.map((root) => realPathOf(root, word)))
-    .filter((target) => !roots.includes(target ?? ''))
+  return text.split('\n').map((line) => {
+    if (/^\s*\[/.test(line)) isAlias = /^\s*\[\s*alias\b/i.test(line)
+    const value = isAlias || RUNS.test(line) ? line.slice(line.indexOf('=') + 1) : ''
+    return { words: value.split(/[\s"'!;|&]+/).filter(Boolean), isPath: !isAlias && IS_PATH.test(line) }
+  })
 }
 
 function textOf(path: string): string {

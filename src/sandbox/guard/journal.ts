@@ -28,6 +28,12 @@ export function hasJournals(directory: string): boolean {
   return listJournals(directory).length > 0
 }
 
+/** What was true before the commands that work in a workspace now, by the entries of these directories. */
+export function guardedIn(directories: readonly string[], workspace: string): Guarded[] {
+  const all = directories.flatMap(listJournals).map(readJournal)
+  return all.filter((guarded) => guarded?.workspace === workspace) as Guarded[]
+}
+
 /** Does what the entries of a directory ask for. The commands they speak of must have ended. */
 export async function replayJournals(directory: string, options: CleanOptions = {}): Promise<Recovered[]> {
   const recovered: Recovered[] = []
@@ -81,11 +87,13 @@ function readJournal(path: string): Guarded | undefined {
     const { uid, mode } = stats
     if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return undefined
     const value = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Guarded>
-    const { workspace, mode: before, found, closed, repositories, places } = value
+    const { workspace, mode: before, found, closed, repositories, links, places } = value
     const isWhole =
       typeof workspace === 'string' &&
       typeof before === 'number' &&
-      [found, closed, repositories, places?.paths, places?.writable].every(isTexts)
+      [found, closed, repositories, places?.paths, places?.writable].every(isTexts) &&
+      Array.isArray(links) &&
+      links.every((link) => isTexts(link) && link.length === 2)
     return isWhole ? (value as Guarded) : undefined
   } catch {
     // Another process does the same work and was faster, or the disk was full when it was written: nothing was started then.

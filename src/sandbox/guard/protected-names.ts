@@ -18,6 +18,7 @@ const GROUPS: readonly Group[] = [
       '.claude', '.claude.json', '.mcp.json', '.agents', '.cursor', '.gemini', '.codex', '.openclaw', '.windsurf', '.devin',
       '.opencode', 'opencode.json', 'opencode.jsonc', '.continue', '.kiro', '.roo', '.cline', '.kilocode', '.qwen', '.goose', '.trae',
       '.augment', '.factory', '.crush', '.crush.json', 'crush.json', '.amazonq', '.junie', '.aider.conf.yml', '.copilot',
+      '.clinerules', '.pi', '.rovodev', '.codebuddy', '.grok', '.vibe',
     ],
   },
   {
@@ -32,7 +33,7 @@ const GROUPS: readonly Group[] = [
     names: [
       '.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc', '.zshenv', '.zprofile', '.zlogin',
       '.zlogout', '.envrc', '.direnv', '.autoenv', '.autoenv.zsh', '.mise.toml', '.mise.local.toml', 'mise.toml', 'mise.local.toml',
-      '.mise', '.rtx.toml', '.tool-versions', '.asdfrc', '.tmux.conf', '.screenrc', '.inputrc', '.curlrc', '.wgetrc', '.ripgreprc',
+      '.mise', '.rtx.toml', '.tool-versions', '.asdfrc', 'rust-toolchain', 'rust-toolchain.toml', '.tmux.conf', '.screenrc', '.inputrc', '.curlrc', '.wgetrc', '.ripgreprc',
       '.ssh', '.gnupg',
     ],
   },
@@ -59,10 +60,18 @@ export const NAMES: ReadonlySet<string> = new Set(GROUPS.flatMap(({ names }) => 
 /** The ends of names that are protected wherever they are. */
 export const ENDINGS: readonly string[] = ['.code-workspace', '.sublime-project']
 
-/** A file below a directory of version control, by the names of both. */
+/** A file or directory below another, by the names of both: of version control, and what Copilot starts or loads. */
 export const BELOW: readonly (readonly [directory: string, name: string])[] = [
   ['.hg', 'hgrc'],
   ['.hg', 'hgrc-not-shared'],
   ['.jj', 'config.toml'],
   ['repo', 'config.toml'],
+  // These lead to another repository, with its configuration.
+  ['.hg', 'sharedpath'],
+  ['.sl', 'config'],
+  ['.sl', 'sharedpath'],
+  ['.github', 'mcp.json'],
+  ['.github', 'hooks'],
+  ['.github', 'skills'],
+  ['.github', 'agents'],
 ]

@@ -50,12 +50,15 @@ export class Protection {
   /** Every protected place at the top of a workspace and of its repository: looked for by name, however much else is there. */
   readonly topPlaces: readonly string[]
   readonly #paths: ReadonlySet<string>
+  /** Directories on the way to them. */
+  readonly #above: ReadonlySet<string>
   /** Parts of the longest of the paths. */
   readonly #deepest: number
   readonly #writable: ReadonlySet<string>
 
   constructor({ paths, writable }: ProtectedPlaces) {
     this.#paths = new Set(paths)
+    this.#above = new Set(paths.flatMap(directoriesAbove))
     this.#deepest = Math.max(0, ...paths.map((path) => path.split('/').length))
     this.#writable = new Set(writable.map((name) => name.toLowerCase()))
     const steering = [...GIT_STEERING]
@@ -66,6 +69,8 @@ export class Protection {
   placeOf(path: string, kind: string, around: Surroundings): string | undefined {
     const parts = path.split('/')
     const lower = parts.map((part) => part.toLowerCase())
+    // A link there would lead the protected path to another place.
+    if (kind === 'link' && this.#above.has(path)) return path
     for (const index of lower.keys()) {
       // Made only where it is needed: a path may have thousands of parts.
       const place = (): string => parts.slice(0, index + 1).join('/')
@@ -86,6 +91,11 @@ export class Protection {
   }
 }
 
+function directoriesAbove(path: string): string[] {
+  const parts = path.split('/')
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
+}
+
 interface At {
   readonly parts: readonly string[]
   readonly lower: readonly string[]
@@ -100,8 +110,10 @@ function steersGit({ parts, lower, index, kind, around }: At): boolean {
   if (name === '.git') return kind !== 'directory'
   if (!GIT_STEERING.has(name) && !GIT_MARKS.includes(name)) return false
   const git = lower.lastIndexOf('.git', index - 1)
-  const isBare = index === 0 || git < 0
-  if (!isBare) return GIT_STEERING.has(name) && !GIT_DATA.has(lower[git + 1] ?? '')
+  const isBelowGit = index > 0 && git >= 0
+  // Data has no settings, but a repository of its own can be made below it.
+  const isBelowData = index > git + 1 && GIT_DATA.has(lower[git + 1] ?? '')
+  if (isBelowGit && !isBelowData) return GIT_STEERING.has(name)
   const directory = parts.slice(0, index)
   if (!isRepository(directory, around.exists)) return false
   // What completes a repository is refused: the configuration in it may have been a plain file before.

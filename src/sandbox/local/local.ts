@@ -13,9 +13,10 @@ import { insideEnvironment, localFacts, READABLE } from './facts.ts'
 import { type LocalOptions, type LocalSettings, withDefaults } from './options.ts'
 import { recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
-import { createLive, openState, type ProjectState, revisionsOf } from './state.ts'
+import { createLive, listLive, openState, type ProjectState, revisionsOf } from './state.ts'
 import { findPrograms } from './unavailable.ts'
 import { checkWorkspace, type Entered, enterDirectly, Mirrors, shorten } from './workspace.ts'
+import { guardedIn } from '../guard/journal.ts'
 import { placesIn } from '../guard/protected.ts'
 
 /** Time to take changes back that also a command has which used all of its own. */
@@ -177,7 +178,11 @@ class LocalSandbox implements Sandbox {
     if (paths && !this.#settings.mirrored) throw sandboxError(REQUESTS.pathsDirect())
     return this.#settings.mirrored
       ? running.mirrors.enter(workspace, { paths, signal })
-      : enterDirectly(workspace, { places: placesIn(workspace, this.#settings), signal })
+      : enterDirectly(workspace, {
+          places: placesIn(workspace, this.#settings),
+          signal,
+          underWay: () => guardedIn(listLive(this.#settings), workspace),
+        })
   }
 
   /** The runner, started at first need and again when it has ended by itself. */

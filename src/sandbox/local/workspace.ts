@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { Tree } from '../../files/index.ts'
+import { paceOf, Tree } from '../../files/index.ts'
 import { errorMessage, makeDirectory, toSafeLine } from '../../kernel/index.ts'
 import type { Guarded } from '../guard/clean.ts'
 import { followPlaces } from '../guard/followed.ts'
@@ -75,23 +75,32 @@ function homesOfUser(): string[] {
   })
 }
 
+/** How a workspace is used directly. */
+interface DirectOptions {
+  readonly places?: ProtectedPlaces
+  readonly maxEntries?: number
+  readonly signal?: AbortSignal | undefined
+  /** What was true before each command that works in the workspace now. */
+  readonly underWay?: () => readonly Guarded[]
+}
+
 /** Uses the workspace itself: what is protected and exists is read-only; what appears under a protected name the runner removes. */
 export async function enterDirectly(
   workspace: string,
-  {
-    places = NONE,
-    maxEntries = MAX_LOOKED_AT,
-    signal,
-  }: { places?: ProtectedPlaces; maxEntries?: number; signal?: AbortSignal | undefined } = {},
+  { places = NONE, maxEntries = MAX_LOOKED_AT, signal, underWay = () => [] }: DirectOptions = {},
 ): Promise<Entered> {
   const tree = new Tree(workspace)
   try {
     const protection = new Protection(places)
-    const { found, closed, deep, repositories, isComplete } = await listProtected(tree, {
-      protection,
-      maxEntries,
-      signal,
-    })
+    const earlier = underWay()
+    const { isComplete, ...listed } = await listProtected(tree, { protection, maxEntries, signal })
+    // A command that runs now may have made some of it. It takes that away at its end, so it is not the user's for us either.
+    const others = [...earlier, ...underWay()]
+    const isOld = (key: 'found' | 'closed' | 'repositories', path: string): boolean =>
+      others.every((other) => other[key].includes(path))
+    const found = listed.found.filter((path) => isOld('found', path))
+    const closed = listed.closed.filter((path) => isOld('closed', path))
+    const repositories = listed.repositories.filter((path) => isOld('repositories', path))
     if (!isComplete) {
       throw sandboxError(REQUESTS.tooLargeToProtect(maxEntries))
     }
@@ -101,20 +110,54 @@ export async function enterDirectly(
       const why = `contains a protected place below a name that is not UTF-8, ${JSON.stringify(unnamed.toWellFormed())}`
       throw sandboxError(REQUESTS.workspace({ path: workspace, why }))
     }
-    const followed = followPlaces(workspace, found)
+    const followed = followPlaces(workspace, [...found, ...(await linksBelow(tree, { workspace, found, signal }))])
     const all = { ...places, paths: [...places.paths, ...followed] }
+    const there = [...found, ...followed].flatMap((path) => {
+      const entry = tree.entry(path)
+      return entry ? [{ path, entry }] : []
+    })
     return {
       mount: { source: workspace, path: workspace },
-      readOnly: [...found, ...followed].map((path) => join(workspace, path)),
+      // Of a link its end would be mounted; that is in the list by its own path.
+      readOnly: there.filter(({ entry }) => entry.kind !== 'link').map(({ path }) => join(workspace, path)),
       guard: {
-        ...{ workspace, mode: statSync(workspace).mode & 0o777 },
-        ...{ found: [...found, ...followed, ...deep], closed, repositories, places: all },
+        ...{ workspace, mode: statSync(workspace).mode & 0o777, closed, repositories, places: all },
+        found: [...there.map(({ path }) => path), ...listed.deep],
+        links: there.flatMap(({ path, entry: { target } }) => (target === undefined ? [] : [[path, target] as const])),
       },
       leave: () => Promise.resolve([]),
     }
   } finally {
     tree.close()
   }
+}
+
+/** Links in protected directories: `.git/hooks/pre-commit` is often one that leads to a script. */
+async function linksBelow(
+  tree: Tree,
+  { workspace, found, signal }: { workspace: string; found: readonly string[]; signal: AbortSignal | undefined },
+): Promise<string[]> {
+  const links: string[] = []
+  for (const place of found) {
+    // Links of installed packages lead to other packages.
+    if (place.split('/').includes('node_modules') || tree.entry(place)?.kind !== 'directory') continue
+    const below = new Tree(join(workspace, place))
+    try {
+      await below.walk({
+        maxEntries: MAX_LOOKED_AT,
+        pace: paceOf(signal),
+        visit: ({ path, name, kind }) => {
+          if (kind === 'link') links.push(join(place, path))
+          return name !== 'node_modules'
+        },
+        // What we cannot read leads nowhere for us.
+        onClosed: () => undefined,
+      })
+    } finally {
+      below.close()
+    }
+  }
+  return links
 }
 
 /** The mirrors of one sandbox: a few for each workspace, made when needed. */

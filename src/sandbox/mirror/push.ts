@@ -1,6 +1,6 @@
 /** push: carries what a command changed in a mirror back to the workspace, and refuses what may not leave the sandbox. */
 import { posix } from 'node:path'
-import { type Entry, forEachPaced, type Owner, type Pace, paceOf, type Tree } from '../../files/index.ts'
+import { type Entry, forEachPaced, isClosed, type Owner, type Pace, paceOf, type Tree } from '../../files/index.ts'
 import { errorCode, errorMessage } from '../../kernel/index.ts'
 import { NOT_KEPT } from '../messages.ts'
 import { isRepository, type Protection } from '../guard/protected.ts'
@@ -181,9 +181,20 @@ export class Push {
   #protection(path: string, kind: string): string | undefined {
     const { pairs, protection } = this.#options
     return protection.placeOf(path, kind, {
-      exists: (other) => this.#after.has(other) || pairs.has(other),
+      // A command that ran at the same time may have made the other half of a repository.
+      exists: (other) => this.#after.has(other) || pairs.has(other) || this.#isOnHost(other),
       wasRepository: (directory) => this.#repositories.has(directory),
     })
+  }
+
+  #isOnHost(path: string): boolean {
+    try {
+      return this.#options.host.entry(path) !== undefined
+    } catch (error) {
+      // Nothing is written into a directory that lets nobody in.
+      if (isClosed(error)) return false
+      throw error
+    }
   }
 
   async #guard(path: string, step: () => Promise<void>): Promise<void> {

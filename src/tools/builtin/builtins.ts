@@ -2,6 +2,7 @@ import type { Tool } from '../../kernel/index.ts'
 import type { Registry, ToolFactory } from '../registry.ts'
 import { LOADER, SANDBOX, SKILL_SEARCH, WEB, WORKSPACE } from '../services.ts'
 import { createWebFetchTool } from '../web/web-fetch.ts'
+import { createWebSearchTool } from '../web/web-search.ts'
 import { createEditFileTool } from './edit-file.ts'
 import { createFindSkillsTool } from './find-skills.ts'
 import { createListDirectoryTool } from './list-directory.ts'
@@ -9,14 +10,15 @@ import { createLoadSkillTool } from './load-skill.ts'
 import { createReadFileTool } from './read-file.ts'
 import { createReadSkillFileTool } from './read-skill-file.ts'
 import { createRunCommandTool } from './run-command.ts'
+import { createSleepTool } from './sleep.ts'
 import { createSkillTool } from './skill.ts'
 import { AGENT_STATUS, createStatusTool } from './status.ts'
 import { createWriteFileTool } from './write-file.ts'
 
 /**
- * Adds the tools that Nexus ships, as far as their services are there: the skill tools when there is a `LOADER`,
+ * Adds the tools that Nexus ships: `sleep`, and the others as far as their services are there: the skill tools when there is a `LOADER`,
  * `find_skills` beside them when there is a `SKILL_SEARCH`, `run_command` when there is a `SANDBOX`, the file tools when there is a `WORKSPACE`,
- * `status` when there is an `AGENT_STATUS`, `web_fetch` when there is a `WEB`.
+ * `status` when there is an `AGENT_STATUS`, `web_fetch` when there is a `WEB`, `web_search` when that names a search service.
  * A name that is registered already keeps its tool. Source: seed 002, seed 003.
  */
 export function registerBuiltins(registry: Registry): void {
@@ -26,7 +28,9 @@ export function registerBuiltins(registry: Registry): void {
   if (services.has(SANDBOX)) add(registry, COMMAND_TOOLS)
   if (services.has(WORKSPACE)) add(registry, FILE_TOOLS)
   if (services.has(AGENT_STATUS)) add(registry, { status: createStatusTool })
+  add(registry, { sleep: createSleepTool })
   if (services.has(WEB)) add(registry, { web_fetch: createWebFetchTool })
+  if (services.get(WEB)?.search) add(registry, { web_search: createWebSearchTool })
 }
 
 /** What a policy may name although no tool has been made yet. */
@@ -41,7 +45,9 @@ export const BUILTIN_TOOLS: readonly Pick<Tool, 'name' | 'options'>[] = [
   { name: 'edit_file' },
   { name: 'list_directory' },
   { name: 'status' },
+  { name: 'sleep' },
   { name: 'web_fetch', options: { capabilities: ['network'] } },
+  { name: 'web_search', options: { capabilities: ['network'] } },
 ]
 
 const SKILL_TOOLS: Readonly<Record<string, ToolFactory>> = {
@@ -59,6 +65,6 @@ const FILE_TOOLS: Readonly<Record<string, ToolFactory>> = {
 
 function add(registry: Registry, factories: Readonly<Record<string, ToolFactory>>): void {
   for (const [name, factory] of Object.entries(factories)) {
-    if (!registry.has(name)) registry.register(name, factory)
+    if (!registry.has(name)) registry.register(name, factory, { owner: 'nexus' })
   }
 }

@@ -6,13 +6,15 @@ import {
   type Services,
   succeeded,
   type Tool,
+  toSafeLine,
   toSafeText,
 } from '../../kernel/index.ts'
 import type { NetResponse } from '../../net/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
-import { failedBy, WEB_TEXTS } from '../messages.ts'
+import { failedBy } from '../messages.ts'
 import { WEB } from '../services.ts'
+import { WEB_TEXTS } from './messages.ts'
 import type { Page } from './page.ts'
 
 /**
@@ -70,6 +72,11 @@ export function networkDenied(tool: string, limits: CallLimits | undefined): Fai
   return isDenied ? failedBy('PERMISSION_DENIED', WEB_TEXTS.noNetwork(tool)) : undefined
 }
 
+/** A word that no page can know beforehand. */
+export function newMark(): string {
+  return newId().slice(-16)
+}
+
 /** Without query and fragment: they may contain secrets, and a redirect can add some that nobody typed. */
 function shownUrl(text: string): string {
   const { origin, pathname } = new URL(text)
@@ -81,7 +88,7 @@ function statusProblem({ status, close }: NetResponse, url: string): Failed | un
   close()
   if (status === 404 || status === 410) return failedBy('NOT_FOUND', WEB_TEXTS.notFound(url, status))
   if (status === 401 || status === 403) return failedBy('PERMISSION_DENIED', WEB_TEXTS.login(url, status))
-  return failedBy('EXECUTION_ERROR', WEB_TEXTS.badStatus(url, status))
+  return failedBy('EXECUTION_ERROR', WEB_TEXTS.badStatus(url, status), { data: { url, status } })
 }
 
 interface About {
@@ -95,10 +102,9 @@ function toOutcome(page: Page, { url, status, offset }: About): Outcome {
   const whole = toSafeText(page.text).trim()
   if (offset > 0 && offset >= whole.length) return failedBy('INVALID_PARAM', WEB_TEXTS.noOffset(whole.length))
   const head = headOf(whole.slice(offset).toWellFormed(), SHOWN)
-  const mark = newId().slice(-16)
   const { contentType, bytes } = page
   const data = { url, status, content_type: contentType, content: head.text }
-  const framed = WEB_TEXTS.framed(head.text, { url, contentType, mark })
+  const framed = WEB_TEXTS.framed(head.text, { what: `The page ${url} (${toSafeLine(contentType)})`, mark: newMark() })
   if (!head.isCut && !page.isCut) return succeeded(framed, data, { stats: { bytes } })
   const next = offset + head.text.length
   const text = head.isCut ? WEB_TEXTS.readOn(framed, { offset, next, length: whole.length }) : WEB_TEXTS.cut(framed)

@@ -1,0 +1,122 @@
+/** What leads to a protected place, and what commands complete together. As root in a mirror; as a normal user in both modes. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { CLIENTS } from '../../src/clients/table.ts'
+import { Protection } from '../../src/sandbox/guard/protected.ts'
+import { createSandbox, type Sandbox } from '../../src/sandbox/index.ts'
+import { IS_ROOT, localOptions, openDirectory } from '../sandbox/local-rig.ts'
+import { whySkipped } from '../sandbox/required.ts'
+
+const skip = whySkipped() ?? false
+
+it('each file of a project from which a client starts servers is protected', () => {
+  const protection = new Protection({ paths: [], writable: [] })
+  const around = { exists: () => false, wasRepository: () => true }
+  for (const { id, files } of CLIENTS)
+    for (const path of files.project?.({ home: '/h', project: '/p', get: () => undefined }) ?? [])
+      assert.notEqual(protection.placeOf(path.slice('/p/'.length), 'file', around), undefined, `${id}: ${path}`)
+})
+
+for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)) {
+  describe(`ways to protected places, workspace mode ${mode}`, { skip }, () => {
+    const root = openDirectory()
+    let sandbox: Sandbox
+    let count = 0
+
+    /** A value that begins with `->` is a link. */
+    const open = (files: Readonly<Record<string, string>> = {}): string => {
+      const workspace = join(root, `work-${count++}`)
+      mkdirSync(workspace)
+      for (const [path, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(workspace, path)), { recursive: true })
+        if (text.startsWith('->')) symlinkSync(text.slice(2), join(workspace, path))
+        else writeFileSync(join(workspace, path), text)
+      }
+      return workspace
+    }
+    const read = (workspace: string, path: string): string | undefined =>
+      existsSync(join(workspace, path)) ? readFileSync(join(workspace, path), 'utf8') : undefined
+
+    before(async () => {
+      sandbox = await createSandbox(localOptions({ workspaceMode: mode }))
+    })
+    after(async () => {
+      await sandbox.close()
+      rmSync(root, { recursive: true, force: true })
+    })
+
+    const run = async (workspace: string, command: string): Promise<string> => {
+      const { notes } = await sandbox.run({ command, workspace })
+      return notes.join('\n')
+    }
+
+    it('a protected link stays, and so does each link on its way', async () => {
+      const workspace = open({ '.envrc': '->k/mid/m', 'k/mid': '->real', 'k/real/m': 'own', '.vscode': '->editor' })
+      const notes = await run(
+        workspace,
+        'rm k/mid; mkdir k/mid; echo evil > k/mid/m; rm .vscode; mkdir .vscode; echo evil > .vscode/tasks.json',
+      )
+      assert.equal(read(workspace, '.envrc'), 'own')
+      assert.equal(readlinkSync(join(workspace, '.vscode')), 'editor')
+      assert.match(notes, /k\/mid/)
+    })
+
+    it('a protected link that leads nowhere still leads nowhere afterwards', async () => {
+      const workspace = open({ '.zed': '->conf/zed', '.idea': '->no/where', 'conf/free': '' })
+      await run(
+        workspace,
+        'mkdir -p conf/zed no/where; echo evil | tee conf/zed/tasks.json no/where/x; echo 1 > conf/x',
+      )
+      assert.equal(read(workspace, '.zed/tasks.json'), undefined)
+      assert.equal(read(workspace, '.idea/x'), undefined)
+      assert.equal(existsSync(join(workspace, 'conf/x')), true)
+    })
+
+    it('no link is put above the end of a protected link', async () => {
+      const workspace = open({ '.zed': '->conf/zed', 'conf/free': '' })
+      await run(workspace, 'mkdir -p other/zed; echo evil > other/zed/tasks.json; rm -r conf; ln -s other conf')
+      assert.equal(read(workspace, '.zed/tasks.json'), undefined)
+    })
+
+    it('a script to which a hook is a link is not changed', async () => {
+      const workspace = open({ '.git/hooks/pre-commit': '->../../tools/check.sh', 'tools/check.sh': 'own' })
+      await run(workspace, 'echo evil > tools/check.sh')
+      assert.equal(read(workspace, 'tools/check.sh'), 'own')
+    })
+
+    it('hooks of git that are configured and missing are not made, also by way of an included file', async () => {
+      const workspace = open({
+        '.git/config': '[core]\n\thooksPath = tools/hk\n[include]\n\tpath = ../shared\n',
+        shared: '[core]\n\thooksPath = other/hk\n',
+        'other/hk/pre-commit': 'own',
+        'tools/free': '',
+      })
+      await run(workspace, 'mkdir -p tools/hk; echo evil > tools/hk/pre-commit; echo evil > other/hk/pre-commit')
+      assert.equal(read(workspace, 'tools/hk/pre-commit'), undefined)
+      assert.equal(read(workspace, 'other/hk/pre-commit'), 'own')
+    })
+
+    it('a repository is not made in the data of another', async () => {
+      const workspace = open({ '.git/HEAD': 'ref: x', '.git/objects/x': '', '.git/refs/x': '' })
+      const notes = await run(
+        workspace,
+        'mkdir -p .git/refs/q/objects .git/refs/q/refs; cd .git/refs/q; touch objects/a refs/a; echo evil > config; echo "ref: x" > HEAD',
+      )
+      const has = (path: string): boolean => existsSync(join(workspace, '.git/refs/q', path))
+      assert.equal(has('HEAD') && has('objects') && has('refs'), false)
+      assert.notEqual(notes, '')
+    })
+
+    it('two commands at the same time do not make the halves of a repository', async () => {
+      const workspace = open()
+      await Promise.all([
+        run(workspace, 'mkdir x; echo "ref: x" > x/HEAD; echo evil > x/config; sleep 2'),
+        run(workspace, 'mkdir -p x/objects/a x/refs/a; touch x/objects/a/b x/refs/a/b; sleep 2'),
+      ])
+      const has = (path: string): boolean => existsSync(join(workspace, 'x', path))
+      assert.equal(has('HEAD') && has('objects') && has('refs'), false)
+    })
+  })
+}

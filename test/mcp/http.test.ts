@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { connect as connectSocket } from 'node:net'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
+import { ended, Place } from '../cli/nexus.ts'
+import { type Era, ERAS, processesWith, startHttp, until } from './client.ts'
+
+async function connect(t: TestContext, era: Era, { url, key }: { url: string; key: string }) {
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { versionNegotiation: ERAS[era], capabilities: { elicitation: { form: {} } } },
+  )
+  const headers = { authorization: `Bearer ${key}` }
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
+  t.after(() => client.close())
+  return client
+}
+
+for (const era of Object.keys(ERAS) as Era[])
+  test(`a client of ${era} with the key lists tools and skills and runs a command over HTTP`, async (t) => {
+    const place = new Place(t)
+    const client = await connect(t, era, await startHttp(t, place, ['--trust']))
+    assert.ok((await client.listTools()).tools.some(({ name }) => name === 'run_command'))
+    const skills = new SkillsClient(client)
+    const greet = (await skills.list()).skills.find(({ uri }) => uri.endsWith('/greet/SKILL.md'))
+    assert.ok(greet && (await skills.read(greet)).verified)
+    const { content } = await client.callTool({ name: 'run_command', arguments: { command: 'echo over http' } })
+    assert.match(JSON.stringify(content), /over http/)
+  })
+
+test('an approval over HTTP in the protocol of 2026: the retry is another request and goes on with the call', async (t) => {
+  const place = new Place(t)
+  mkdirSync(place.home, { recursive: true })
+  writeFileSync(join(place.home, 'nexus.yaml'), 'agents: [{ id: main, tools: { ask: [run_command] } }]\n')
+  const client = await connect(t, '2026-07-28', await startHttp(t, place, ['--trust']))
+  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { answer: 'once' } }))
+  const { content } = await client.callTool({ name: 'run_command', arguments: { command: 'echo agreed' } })
+  assert.match(JSON.stringify(content), /stdout:\\nagreed/)
+})
+
+test('a client that hangs up ends its command', async (t) => {
+  const place = new Place(t)
+  const client = await connect(t, '2026-07-28', await startHttp(t, place, ['--trust']))
+  const mark = `nexus-mcp-http-${process.pid}`
+  const controller = new AbortController()
+  const call = client.callTool(
+    { name: 'run_command', arguments: { command: `exec -a ${mark} sleep 300` } },
+    { signal: controller.signal },
+  )
+  await until(() => processesWith(mark).length > 0)
+  controller.abort()
+  await assert.rejects(call)
+  await until(() => processesWith(mark).length === 0)
+})
+
+const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+
+/** Sends bytes and gives the status of the answer; 0 for none. */
+async function statusOf(port: number, raw: string): Promise<{ status: number; head: string }> {
+  const socket = connectSocket(port, '127.0.0.1')
+  let text = ''
+  socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
+  socket.on('error', () => undefined)
+  socket.write(Buffer.from(raw, 'latin1'))
+  await until(() => socket.destroyed || text.includes('\r\n\r\n'))
+  socket.destroy()
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0), head: text.split('\r\n\r\n')[0] ?? '' }
+}
+
+test('only programs of this machine with the key are served: Host, Origin, key, type and path are exact', async (t) => {
+  const place = new Place(t)
+  const { port, key } = await startHttp(t, place, [])
+  const host = `127.0.0.1:${port}`
+  const request = (
+    more: Record<string, string | string[] | undefined>,
+    { method = 'POST', path = '/mcp', body = PING } = {},
+  ) => {
+    const headers = {
+      ...{ Host: host, Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      ...{ Accept: 'application/json, text/event-stream', 'Content-Length': String(Buffer.byteLength(body)) },
+      ...more,
+    }
+    const lines = Object.entries(headers).flatMap(([name, value]) =>
+      [value ?? []].flat().map((each) => `${name}: ${each}\r\n`),
+    )
+    return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
+  }
+  const rows: readonly (readonly [string, string, number[]])[] = [
+    ['control', request({}), [200]],
+    ['no key', request({ Authorization: undefined }), [401]],
+    ['the beginning of the key', request({ Authorization: `Bearer ${key.slice(0, -1)}` }), [401]],
+    ['an empty key', request({ Authorization: 'Bearer ' }), [401]],
+    ['two keys', request({ Authorization: ['Bearer x', `Bearer ${key}`] }), [400, 401]],
+    ['key in a cookie', request({ Authorization: undefined, Cookie: `api_key=${key}` }), [401]],
+    ['key in the address', request({ Authorization: undefined }, { path: `/mcp?key=${key}` }), [401]],
+    ['another host', request({ Host: 'evil.example' }), [403]],
+    ['a host that ends alike', request({ Host: `x.127.0.0.1:${port}` }), [403]],
+    ['no host', request({ Host: undefined }), [400, 403]],
+    ['two hosts', request({ Host: [host, 'evil.example'] }), [400, 403]],
+    ['a host with a user', request({ Host: `a@${host}` }), [400, 403]],
+    ['another origin', request({ Origin: 'https://evil.example' }), [403]],
+    ['origin null', request({ Origin: 'null' }), [403]],
+    ['another site', request({ 'Sec-Fetch-Site': 'cross-site' }), [403]],
+    ['a form', request({ 'Content-Type': 'application/x-www-form-urlencoded' }), [415]],
+    ['text', request({ 'Content-Type': 'text/plain' }), [415]],
+    ['no type', request({ 'Content-Type': undefined }), [415]],
+    ['another path', request({}, { path: '/mcp/../etc/passwd' }), [404]],
+    ['an absolute target', request({}, { path: 'http://evil.example/mcp' }), [400, 404]],
+    ['GET', request({}, { method: 'GET', body: '' }), [400, 405, 406]],
+    ['an empty body', request({}, { body: '' }), [400]],
+    ['a broken body', request({}, { body: '{"jsonrpc"' }), [400]],
+    ['a deep body', request({}, { body: `${'['.repeat(200_000)}${']'.repeat(200_000)}` }), [400]],
+    [
+      'a body that is too long',
+      request({ 'Content-Length': String(5_000_000) }, { body: ' '.repeat(5_000_000) }),
+      [0, 413],
+    ],
+    ['bytes that are no HTTP', '\x16\x03\x01\x00\x00\x01\x02\x03\r\n\r\n', [400]],
+  ]
+  for (const [what, raw, expected] of rows) {
+    const { status } = await statusOf(port, raw)
+    assert.ok(expected.includes(status), `${what}: ${status}`)
+  }
+  const preflight = request(
+    { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' },
+    { method: 'OPTIONS' },
+  )
+  assert.doesNotMatch((await statusOf(port, preflight)).head, /access-control-allow-origin/i)
+  const wrong = request({ Authorization: 'Bearer wrong' })
+  for (let round = 0; round < 200; round++) await statusOf(port, wrong)
+  assert.equal((await statusOf(port, wrong)).status, 429)
+  assert.equal((await statusOf(port, request({}))).status, 200, 'the right key still counts')
+})
+
+test('the key file is made for its user alone, kept, and refused when others can read or place it', async (t) => {
+  const place = new Place(t)
+  const { port, key } = await startHttp(t, place, [])
+  const file = join(place.home, 'apikeys', `${port}.key`)
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  assert.equal(statSync(join(place.home, 'apikeys')).mode & 0o777, 0o700)
+  assert.equal(readFileSync(file, 'utf8'), key)
+  const start = async (spoil: (target: string) => void): Promise<string> => {
+    const own = new Place(t)
+    const directory = join(own.home, 'apikeys')
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    chmodSync(directory, 0o700)
+    spoil(join(directory, `${port + 1}.key`))
+    const { code, stderr } = await ended(own.start(['mcp', '--http', '--port', String(port + 1)]))
+    assert.notEqual(code, 0)
+    return stderr
+  }
+  const good = 'k'.repeat(43)
+  assert.match(await start((at) => writeFileSync(at, good, { mode: 0o644 })), /other users can read it/)
+  assert.match(await start((at) => writeFileSync(at, '', { mode: 0o600 })), /it holds no key/)
+  assert.match(await start((at) => symlinkSync('/etc/hostname', at)), /it is a link/)
+  assert.match(await start((at) => chmodSync(join(at, '..'), 0o777)), /other users can write to it/)
+})
+
+test('--no-auth needs no key, and a port that is taken is a conflict', async (t) => {
+  const place = new Place(t)
+  const { url, port } = await startHttp(t, place, ['--no-auth'])
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  assert.equal((await fetch(url, { method: 'POST', headers, body: PING })).status, 200)
+  const { code, stderr } = await ended(place.start(['mcp', '--http', '--port', String(port)]))
+  assert.equal(code, 1)
+  assert.match(stderr, new RegExp(`Another program listens on port ${port}`))
+})
+
+test('SIGTERM ends the server and its commands', async (t) => {
+  const place = new Place(t)
+  const server = await startHttp(t, place, ['--trust'])
+  const client = await connect(t, '2026-07-28', server)
+  const mark = `nexus-mcp-term-${process.pid}`
+  const call = client.callTool({ name: 'run_command', arguments: { command: `exec -a ${mark} sleep 300` } })
+  call.catch(() => undefined)
+  await until(() => processesWith(mark).length > 0)
+  server.child.kill('SIGTERM')
+  await once(server.child, 'exit')
+  await until(() => processesWith(mark).length === 0)
+})
