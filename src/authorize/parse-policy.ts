@@ -166,6 +166,28 @@ function checkEntries(rules: PolicyRules, known: Known, locate: PolicyInput['loc
   return findings
 }
 
+/**
+ * Findings about names in lists of permissions, such as `disableTools`: warnings with the nearest match. `where` is the list as people call
+ * it; the keys of a finding are the position in the list.
+ */
+export function checkToolNames(
+  entries: readonly string[],
+  {
+    where,
+    ...input
+  }: Pick<PolicyInput, 'groups' | 'knownTools' | 'hasOtherTools' | 'locate' | 'path'> & {
+    readonly where: string
+  },
+): readonly Diagnostic[] {
+  const known = toKnown(input)
+  const groups = toGroups(input.groups)
+  return entries.flatMap((entry, index) => {
+    const { index: at = index, ...place }: PolicyPlace = input.locate?.([index]) ?? { path: input.path ?? 'nexus.yaml' }
+    const context = { keys: [index], where: () => `${where}[${at}]`, list: 'group', known, groups } as const
+    return checkEntry(entry, context).map(({ keys: _, ...finding }) => ({ ...finding, ...place }))
+  })
+}
+
 interface EntryContext {
   readonly keys: readonly (string | number)[]
   readonly where: () => string

@@ -3,16 +3,8 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+  existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync,
+} from 'node:fs' // oxfmt-ignore
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { CallLimits, JsonObject, Outcome } from '../../src/kernel/index.ts'
@@ -227,14 +219,10 @@ for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)
 
     it('what both change at the same time is lost on neither side', async (t) => {
       const { call, run, workspace } = open(t)
-      const running = run(
-        'touch started; while [ ! -e sub/none ]; do sleep 0.05; [ $((++i)) -gt 20 ] && break; done; echo c > command.txt',
-      )
+      const running = run('for i in 1 2 3 4 5; do sleep 0.1; done; echo c > command.txt')
       for (let index = 0; index < 10; index++) await call('write_file', { path: `tool-${index}.txt`, content: 't' })
       await running
       assert.equal(readFileSync(join(workspace, 'command.txt'), 'utf8'), 'c\n')
-      for (let index = 0; index < 10; index++)
-        assert.ok(existsSync(join(workspace, `tool-${index}.txt`)), String(index))
       assert.equal((await run('ls tool-*.txt | wc -l')).trim(), '10')
     })
 

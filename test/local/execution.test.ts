@@ -40,6 +40,21 @@ test('tools.run_command.blocked replaces the words that run_command refuses, not
   await assert.rejects(settingsOf(t, { user: 'tools: { run_command: { blocked: curl } }\n' }), /blocked/)
 })
 
+test('tools.run_command.allowed and .blockedPatterns reach run_command, not from an untrusted workspace', async (t) => {
+  const settings = 'tools: { run_command: { allowed: [git, ls], blockedPatterns: ["| sudo", "${HOME}"] } }\n'
+  const read = async (files: Parameters<typeof settingsOf>[1]) => {
+    const { allowedCommands, blockedPatterns } = (await settingsOf(t, files)).execution
+    return [allowedCommands, blockedPatterns]
+  }
+  const expected = [
+    ['git', 'ls'],
+    ['| sudo', '${HOME}'],
+  ]
+  assert.deepEqual(await read({ user: settings }), expected)
+  assert.deepEqual(await read({ workspace: settings }), expected)
+  assert.deepEqual(await read({ workspace: settings, trusted: false }), [undefined, undefined])
+})
+
 test('a program of this machine is found by its name alone, if it is executable', async (t) => {
   const { home, execution } = await settingsOf(t, {})
   assert.equal(execution.findOnHost?.('jq'), join(home, 'bin/jq'))

@@ -4,9 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { readEnvironment } from '../../src/config/index.ts'
-import type { JsonObject } from '../../src/kernel/index.ts'
-import { type LocalOptions, openLocal } from '../../src/local/open-local.ts'
+import type { JsonObject } from '../../src/public/index.ts'
+import { type LocalOptions, openLocal, readEnvironment } from '../../src/public/local.ts'
 
 const KEY = 'sk-0123456789abcdef'
 

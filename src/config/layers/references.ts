@@ -182,6 +182,8 @@ const USES: readonly (readonly [pattern: string, use: Use])[] = [
   ['tools.groups', 'plain'],
   ['tools.run_command.blocked', 'plain'],
   ['tools.file_ops.allowedExtensions', 'plain'],
+  ['tools.run_command.allowed', 'plain'],
+  ['tools.run_command.blockedPatterns', 'literal'],
   ['tools', 'secret'],
   ['skills.entries', 'secret'],
   ['mcp.servers', 'secret'],

@@ -52,6 +52,11 @@ export const CONFIG_SCHEMA = v.pipe(
                   names,
                   'Commands that run_command refuses by name. Default: none in a sandbox; without one rm, chmod and the like.',
                 ),
+                allowed: setting(
+                  names,
+                  'The only commands that run_command runs, by name; blocked has no effect then.',
+                ),
+                blockedPatterns: setting(names, 'Texts that no command of run_command may contain, such as "| sudo".'),
               },
               v.unknown(),
             ),
