@@ -90,7 +90,10 @@ test('list in a directory below the skills names the folder that is not searched
   const below = join(project, 'src/deep')
   mkdirSync(below, { recursive: true })
   const { stderr } = await place.run(['skills', 'list'], { cwd: below })
-  assert.match(stderr, /^Not searched: ~\/project\/skills contains skills, but the workspace is .*To use them: cd \//m)
+  assert.match(
+    stderr,
+    /^Not searched: ~\/project\/skills contains skills, and is outside the workspace \(.*\)\. To use them: cd \//m,
+  )
   put(join(project, 'nexus.yaml'), '')
   assert.doesNotMatch((await place.run(['skills', 'list'], { cwd: below })).stderr, /Not searched/)
 })

@@ -25,7 +25,7 @@ export const NOTES = {
   unreadFolder: (path: string, line: string) =>
     `Not searched: ${path} contains skills of another program. To include them, add it to skills.load.extraDirs in nexus.yaml, or once: ${line}`,
   skillsAbove: (folder: string, workspace: string, directory: string) =>
-    `Not searched: ${folder} contains skills, but the workspace is ${workspace}. To use them: cd ${directory}`,
+    `Not searched: ${folder} contains skills, and is outside the workspace (${workspace}). To use them: cd ${directory}`,
   clientUnchanged: (file: string) => `Nothing to change in ${file}.`,
   clientNotWritten: (file: string) => `Nothing was written (--dry-run): ${file}`,
   clientWritten: (file: string) => `Changed ${file}`,
