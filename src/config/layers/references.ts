@@ -181,6 +181,7 @@ const USES: readonly (readonly [pattern: string, use: Use])[] = [
   ['secrets.providers.*.args', 'literal'],
   ['tools.groups', 'plain'],
   ['tools.run_command.blocked', 'plain'],
+  ['tools.file_ops.allowedExtensions', 'plain'],
   ['tools.run_command.allowed', 'plain'],
   ['tools.run_command.blockedPatterns', 'literal'],
   ['tools', 'secret'],
