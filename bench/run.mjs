@@ -1,5 +1,5 @@
 // npm run bench -- [what…] [--sizes 100,1000,10000] [--runs 7] [--peers all|light|none] [--tree plain|real]
-//   what: commands  discovery  sandbox  store  agents  mcp; default all of them
+//   what: commands  discovery  sandbox  store  agents  files  mcp; default all of them
 //   npm run bench -- install [heavy]    installs the peers below bench/ (heavy: more than 2 GB)
 // Needs a build (npm run build). Everything is made in a temporary folder and removed again.
 import { spawnSync } from 'node:child_process'
@@ -12,7 +12,16 @@ import { checkValues, discovery } from './discovery.mjs'
 import { choosePeers, makeProjects, missingPeers } from './peers.mjs'
 import { KINDS, makeTree } from './tree.mjs'
 
-const PARTS = ['commands', 'discovery', 'sandbox', 'store', 'agents', 'mcp']
+const PARTS = ['commands', 'discovery', 'sandbox', 'store', 'agents', 'files', 'mcp']
+
+/** Parts that make what they need themselves. */
+const OWN = {
+  sandbox: () => import('./sandbox.mjs'),
+  store: async (runs) => (await import('./store.mjs')).store({ runs }),
+  agents: async (runs) => (await import('./agents.mjs')).agents(runs),
+  files: async (runs) => (await import('./files.mjs')).files(runs),
+  mcp: async (runs) => (await import('./mcp.mjs')).mcp(runs),
+}
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -43,7 +52,7 @@ async function bench(parts, { sizes, runs, tree }) {
       console.log(`not installed, left out: ${missingPeers().join(', ')} (npm run bench -- install [heavy])`)
     const places = prepare(join(work, 'places'))
     if (parts.includes('commands')) start(places, { runs })
-    for (const count of parts.some((part) => !['store', 'sandbox', 'agents', 'mcp'].includes(part)) ? sizes : []) {
+    for (const count of parts.some((part) => !Object.hasOwn(OWN, part)) ? sizes : []) {
       const root = makeTree(join(work, String(count)), count, tree)
       const projects = join(work, 'projects', String(count))
       mkdirSync(projects, { recursive: true })
@@ -52,10 +61,7 @@ async function bench(parts, { sizes, runs, tree }) {
       if (parts.includes('discovery')) discovery({ root, projects, count, runs })
       if (parts.includes('commands')) lists(places, { root, projects, count, runs })
     }
-    if (parts.includes('sandbox')) await import('./sandbox.mjs')
-    if (parts.includes('store')) await (await import('./store.mjs')).store({ runs })
-    if (parts.includes('agents')) await (await import('./agents.mjs')).agents(runs)
-    if (parts.includes('mcp')) await (await import('./mcp.mjs')).mcp(runs)
+    for (const part of parts) await OWN[part]?.(runs)
   } finally {
     rmSync(work, { recursive: true, force: true })
   }

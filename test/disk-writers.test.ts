@@ -15,6 +15,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/cli/output.ts': 'writes to standard output',
   'src/cli/validation/rewrite-file.ts': 'changes the SKILL.md that the user named',
   'src/config/trust.ts': "makes the user's own directory",
+  'src/mcp/http/key-file.ts': 'makes the key of the HTTP server',
   'src/sandbox/guard/clean.ts': 'opens the workspace itself, above which nothing is held',
   'src/sandbox/guard/journal.ts': 'writes below the directory of the runner',
   'src/sandbox/local/place.ts': 'makes copies of skills where commands cannot write',

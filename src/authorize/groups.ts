@@ -76,9 +76,14 @@ export interface Leaf {
 }
 
 /** Opens groups, each at most once, so that it ends on any graph of groups. */
-export function* leavesOf(entry: string, groups: Groups): Generator<Leaf> {
+export function leavesOf(entry: string, groups: Groups): Iterable<Leaf> {
+  const name = toPolicyName(entry)
+  return isGroup(name) ? leavesOfGroup(name, groups) : [{ entry: name, path: [name] }]
+}
+
+function* leavesOfGroup(group: string, groups: Groups): Generator<Leaf> {
   const seen = new Set<string>()
-  const open: Leaf[] = [{ entry: toPolicyName(entry), path: [toPolicyName(entry)] }]
+  const open: Leaf[] = [{ entry: group, path: [group] }]
   for (let leaf = open.pop(); leaf; leaf = open.pop()) {
     if (!isGroup(leaf.entry)) {
       yield leaf

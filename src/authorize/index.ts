@@ -7,7 +7,7 @@ export { GROUPS, type Profile, PROFILE_NAMES, PROFILES } from './groups.ts'
 export { ALIASES } from './names.ts'
 export { coversCommand, shownCommand, type ShownCommand } from './remembered.ts'
 export { applyDelta, DEFAULT_PRESET, type Permissions, presetPermissions, unnamedPermissions } from './permissions.ts'
-export { parsePolicy, type PolicyInput, type PolicyPlace } from './parse-policy.ts'
+export { checkToolNames, parsePolicy, type PolicyInput, type PolicyPlace } from './parse-policy.ts'
 export {
   allowsGroup,
   decideByPolicy,

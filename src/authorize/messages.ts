@@ -47,6 +47,10 @@ export const FINDINGS = {
       ...(about.guess !== undefined && { fix: `Did you mean '${about.guess}'?` }),
     }
   },
+  'policy-unreachable': (entry: string, { where, by }: { readonly where: string; readonly by: string }) => ({
+    message: `${where}: '${entry}' never decides, because the line ${by} covers all of its tools.`,
+    fix: `Remove '${entry}' from this list, or narrow the other line.`,
+  }),
   'policy-capability': (entry: string, { where, isAsk }: { readonly where: string; readonly isAsk: boolean }) => ({
     message: `${where}: '${entry}' is a capability of a tool and can only be denied. ${isAsk ? 'Nexus denies it, because a person cannot be asked about a part of a call.' : 'The line has no effect.'}`,
     fix: `Move '${entry}' to deny:, or name the tool.`,

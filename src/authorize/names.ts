@@ -16,8 +16,12 @@ export const ALIASES: ReadonlyMap<string, string> = new Map([
   ['webfetch', 'web_fetch'],
 ])
 
+/** Most names are in that form as they are written, and every line of a policy is compared at each decision. */
+const IN_FORM = /^[a-z0-9_.:*?-]*$/
+
 /** The form in which policy compares names: NFKC, trimmed, lower case. */
 export function toPolicyName(name: string): string {
+  if (IN_FORM.test(name)) return name
   return name.normalize('NFKC').trim().toLowerCase().normalize('NFKC')
 }
 

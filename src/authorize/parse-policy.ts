@@ -3,6 +3,7 @@ import { GROUPS, type Groups, isGroup, membersOf, PREFIX, type Profile, PROFILE_
 import { ALIASES, entryCovers, entryCoversCapability, hasWildcard, toPolicyName } from './names.ts'
 import type { PolicyRules } from './policy.ts'
 import { FINDINGS } from './messages.ts'
+import { findUnreachable } from './unreachable.ts'
 
 /** A tool as far as checking a policy needs it. */
 export type KnownTool = string | Pick<Tool, 'name' | 'options'>
@@ -54,6 +55,7 @@ export function parsePolicy(input: PolicyInput): {
     ...(profile ? [] : [unknownProfile(input.profile ?? '')]),
     ...checkCycles(groups),
     ...checkEntries(rules, toKnown(input), input.locate),
+    ...checkReach(rules, input.locate),
   ]
   const place = (keys: Finding['keys']): PolicyPlace => {
     const { index: _, ...found }: PolicyPlace = input.locate?.(keys) ?? { path }
@@ -164,6 +166,41 @@ function checkEntries(rules: PolicyRules, known: Known, locate: PolicyInput['loc
     )
   }
   return findings
+}
+
+function checkReach(rules: PolicyRules, locate: PolicyInput['locate']): Finding[] {
+  return findUnreachable(rules).map(({ list, index, entry, by }) => {
+    const keys = [list, index]
+    const where = `${list}[${locate?.(keys)?.index ?? index}]`
+    return {
+      keys,
+      code: 'policy-unreachable',
+      severity: 'warning',
+      ...FINDINGS['policy-unreachable'](entry, { where, by }),
+    }
+  })
+}
+
+/**
+ * Findings about names in lists of permissions, such as `disableTools`: warnings with the nearest match. `where` is the list as people call
+ * it; the keys of a finding are the position in the list.
+ */
+export function checkToolNames(
+  entries: readonly string[],
+  {
+    where,
+    ...input
+  }: Pick<PolicyInput, 'groups' | 'knownTools' | 'hasOtherTools' | 'locate' | 'path'> & {
+    readonly where: string
+  },
+): readonly Diagnostic[] {
+  const known = toKnown(input)
+  const groups = toGroups(input.groups)
+  return entries.flatMap((entry, index) => {
+    const { index: at = index, ...place }: PolicyPlace = input.locate?.([index]) ?? { path: input.path ?? 'nexus.yaml' }
+    const context = { keys: [index], where: () => `${where}[${at}]`, list: 'group', known, groups } as const
+    return checkEntry(entry, context).map(({ keys: _, ...finding }) => ({ ...finding, ...place }))
+  })
 }
 
 interface EntryContext {

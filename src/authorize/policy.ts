@@ -60,9 +60,11 @@ export function decideByPolicy(policy: PolicyRules, toolName: string): Omit<Ruli
  * asked about a part of a call. The tool still runs, in a narrower sandbox. Source: decisions, "dots".
  */
 export function deniedCapabilities(policy: PolicyRules, tool: Pick<Tool, 'name' | 'options'>): readonly string[] {
+  const capabilities = tool.options?.capabilities ?? []
+  if (capabilities.length === 0) return []
   const name = toPolicyName(tool.name)
   const entries = [...policy.deny, ...policy.ask].flatMap((entry) => [...leavesOf(entry, policy.groups)])
-  return (tool.options?.capabilities ?? []).filter((capability) =>
+  return capabilities.filter((capability) =>
     entries.some(({ entry }) => entryCoversCapability(entry, name, toPolicyName(capability))),
   )
 }
@@ -108,7 +110,7 @@ export function toolGroupRule(policy: PolicyRules): ((group: string) => boolean)
 
 /** False for a group that does not exist, or holds nothing. */
 function hasTools(group: string, { groups }: PolicyRules): boolean {
-  return !leavesOf(group, groups).next().done
+  return [...leavesOf(group, groups)].length > 0
 }
 
 function firstMatch(
@@ -117,7 +119,10 @@ function firstMatch(
   groups: Groups,
 ): { entry: string; path: readonly string[] } | undefined {
   for (const entry of entries) {
-    for (const leaf of leavesOf(entry, groups)) {
+    const written = toPolicyName(entry)
+    // Most lines are no groups, and every line is compared at each decision.
+    if (!isGroup(written) && !entryCovers(written, name)) continue
+    for (const leaf of leavesOf(written, groups)) {
       if (entryCovers(leaf.entry, name)) return { entry: entry.trim(), path: leaf.path }
     }
   }

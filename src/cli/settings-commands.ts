@@ -51,6 +51,27 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/policy.ts')).testPolicy,
   },
   {
+    name: 'policy check',
+    summary: 'check policies: names that refer to nothing, typos that make a deny void, lines that never decide',
+    options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
+    examples: ['nexus policy check', 'nexus policy check --config ./nexus.yaml'],
+    load: async () => (await import('./commands/policy-review.ts')).checkPolicies,
+  },
+  {
+    name: 'policy diff',
+    summary: 'which tools are decided otherwise for another agent, or with another file of settings',
+    usage: '<agent> [other-agent]',
+    names: 'agents',
+    options: {
+      config: WHERE['config'] as OptionSpec,
+      trust: WHERE['trust'] as OptionSpec,
+      against: { type: 'string', value: 'FILE', help: 'the same agent with this nexus.yaml laid over the settings' },
+      ...JSON_OPTION,
+    },
+    examples: ['nexus policy diff main reviewer', 'nexus policy diff main --against ./next.yaml'],
+    load: async () => (await import('./commands/policy-review.ts')).diffPolicies,
+  },
+  {
     name: 'trust',
     summary: 'let the skills and the nexus.yaml of a workspace take effect',
     usage: '[directory]',

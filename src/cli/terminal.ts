@@ -32,6 +32,9 @@ export interface Terminal {
   readonly isShown: boolean
   /** True when a person sees what goes to stderr. */
   readonly isWatched: boolean
+  /** Keeps lines that come and go, such as progress, off the screen while a person types. Returns what ends that. */
+  beginQuestion(): () => void
+  readonly isAsking: boolean
   /** True for a terminal that takes no control sequences. */
   readonly isDumb: boolean
   /** Cells of a line on stdout; Infinity where no terminal limits them. */
@@ -50,6 +53,7 @@ export interface Terminal {
 export function createTerminal(environment: Environment): Terminal {
   const { TERM, FORCE_COLOR } = environment
   let program: string | undefined
+  let questions = 0
   const stdout = createOutput(1)
   const stderr = createOutput(2)
   // Node decides by the stream, NO_COLOR and FORCE_COLOR; a pipe is not opened as a stream for that.
@@ -83,6 +87,13 @@ export function createTerminal(environment: Environment): Terminal {
     isInteractive: stderr.isTerminal && isTerminalAt(0),
     isShown: stdout.isTerminal,
     isWatched: stderr.isTerminal,
+    beginQuestion: () => {
+      questions++
+      return () => void questions--
+    },
+    get isAsking() {
+      return questions > 0
+    },
     isDumb: TERM === 'dumb',
     get outputFailure() {
       return stdout.failure

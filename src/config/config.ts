@@ -52,6 +52,8 @@ export interface SkillsConfig {
   readonly load: { readonly extraDirs: readonly string[]; readonly watch: boolean; readonly watchDebounceMs: number }
   readonly skillDirs: readonly string[]
   readonly disabledSkills: readonly string[]
+  /** Groups of built-in tools (`web_search`, `file_ops`, `shell`) that agents have; absent = all. */
+  readonly builtin?: readonly string[]
   /** Modules with tools: absolute paths or names of packages, each with `#export` or without. */
   readonly custom: readonly string[]
   readonly sources: readonly SourceConfig[]

@@ -66,6 +66,7 @@ function toSkills({ skills = {} }: ConfigDocument, unset: readonly Unset[]): Ski
     load: toLoad(skills.load ?? {}),
     skillDirs: skills.skill_dirs ?? [],
     disabledSkills: skills.disabled_skills ?? [],
+    ...(skills.builtin && { builtin: skills.builtin }),
     custom: skills.custom ?? [],
     sources: (skills.sources ?? []).map((source) => ({ ...source }) as SourceConfig),
     entries: new LockedMap(entries),

@@ -45,6 +45,7 @@ export const FORMAT_CODES = {
   'key-spelling': 'warning',
   'key-similar': 'warning',
   'tools-unbalanced': 'warning',
+  'tool-similar': 'warning',
   'metadata-not-mapping': 'warning',
   'metadata-key': 'warning',
   'metadata-field': 'warning',

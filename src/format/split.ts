@@ -33,7 +33,8 @@ const CLOSER = /(?:^|\r\n?|\n)(---|\.\.\.)[ \t]*(?:\r\n?|\n|$)/
 const LINE_END = /\r\n?|\n/
 const MARKER = /^---[ \t]*$/
 /** A line that was probably meant as the marker; its end is trimmed, because blanks before $ would take quadratic time. */
-const ALMOST_MARKER = /^(?:[ \t]+---$|-{4,}$|---[ \t]*[*_#A-Za-z]|--$|[\u2010-\u2015\u2212\u2500\u2501]+$)/
+const ALMOST_MARKER =
+  /^(?:[ \t]+---$|-{4,}$|---[ \t]*[*_#A-Za-z]|--$|-{0,4}[\u2010-\u2015\u2212\u2500\u2501][-\u2010-\u2015\u2212\u2500\u2501]{0,20}$)/
 const KEY = /^[\w.-]+[ \t]*:(?:\s|$)/
 /** A line of a frontmatter: a key, what is indented below one, or an entry of a list. */
 const INNER_LINE = /^(?:[\w.-]+[ \t]*:(?:\s|$)|[ \t]+\S|- )/
@@ -98,7 +99,11 @@ function missing(text: string): Split {
   return (
     hiddenOpener(lines, number) ?? {
       ...{ kind: 'none', line: number, column: 1 },
-      found: found('frontmatter-missing', { first: first.trim() === '' ? '' : first, isMarker: isMarkerLike, hasKeys }),
+      found: found('frontmatter-missing', {
+        ...{ first: first.trim() === '' ? '' : first, isMarker: isMarkerLike, hasKeys, number },
+        markers: lines.flatMap((line, index) => (isWrongDash(line) ? [number + index] : [])),
+        opener: lines.findIndex((line, index) => index > 0 && isMarker(line) && KEY.test(lines[index + 1] ?? '')),
+      }),
     }
   )
 }
@@ -109,6 +114,11 @@ function isMarker(line: string): boolean {
 
 function isAlmostMarker(line: string): boolean {
   return ALMOST_MARKER.test(line.trimEnd())
+}
+
+/** A marker with a dash that is no hyphen. */
+function isWrongDash(line: string): boolean {
+  return isAlmostMarker(line) && /^[^\w\s*#]+$/.test(line.trimEnd()) && !/^-+$/.test(line.trimEnd())
 }
 
 function isHiddenMarker(line: string): boolean {

@@ -108,8 +108,8 @@ function osFix(names: readonly string[], target: string): string {
     return `Run it on ${names.join(' or ')}. If it also works on ${target}, add ${target} to os: in its frontmatter.`
   }
   const near = nearest(unknown, SYSTEMS)
-  const hint = near === undefined ? '' : ` Did you mean ${near}?`
-  return `Fix os: in its frontmatter: '${unknown}' is an unknown system. Known systems: ${SYSTEMS.join(', ')}.${hint}`
+  if (near !== undefined) return `Write: os: [${names.map((name) => (name === unknown ? near : name)).join(', ')}]`
+  return `Fix os: in its frontmatter: '${unknown}' is an unknown system. Known systems: ${SYSTEMS.join(', ')}.`
 }
 
 function requirementFix({ metadata }: Skill, name: string): string {

@@ -12,20 +12,27 @@ export function executionSettings({
   const { config, nexusHome, workspace, files } = loaded
   const own = join(workspace.directory, 'nexus.yaml')
   const file = workspace.trusted && files.includes(own) ? own : join(nexusHome, 'nexus.yaml')
-  const blocked = blockedCommands(config.tools.settings)
+  const [allowed, blocked, patterns] = ['allowed', 'blocked', 'blockedPatterns'].map((key) =>
+    listOf(config.tools.settings, key),
+  )
   return {
     timeoutMs: config.execution.timeoutMs,
     maxOutputBytes: config.execution.maxOutputBytes,
     settingsFile: short(file, environment.get('HOME')),
     findOnHost: (program) => findIn(environment.get('PATH') ?? '', program),
+    ...(allowed && { allowedCommands: allowed }),
     ...(blocked && { blockedCommands: blocked }),
+    ...(patterns && { blockedPatterns: patterns }),
   }
 }
 
-/** `tools.run_command.blocked`; the schema has checked that its items are texts. */
-function blockedCommands(settings: Settings['loaded']['config']['tools']['settings']): readonly string[] | undefined {
+/** A list of `tools.run_command`; the schema has checked that its items are texts. */
+function listOf(
+  settings: Settings['loaded']['config']['tools']['settings'],
+  key: string,
+): readonly string[] | undefined {
   const tool = ownValue(settings, 'run_command')
-  const list = isJsonObject(tool) ? ownValue(tool, 'blocked') : undefined
+  const list = isJsonObject(tool) ? ownValue(tool, key) : undefined
   return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : undefined
 }
 

@@ -1,5 +1,6 @@
 /** file-settings: what the configuration and this machine say about tools that work on files. */
 import { realPath } from '../config/index.ts'
+import { isJsonObject, type JsonObject, ownValue } from '../kernel/index.ts'
 import type { FileSettings } from '../tools/index.ts'
 import { protectedPaths } from './protected-paths.ts'
 import type { Settings } from './settings.ts'
@@ -15,6 +16,18 @@ export function fileSettings(
     home: environment.home,
     protectedPaths: protectedPaths(loaded, skillsDirs),
     writableNames: config.execution.workspace.writable,
+    ...ofTool(config.tools.settings),
     privatePaths: [nexusHome, stateDirectory].map(realPath).filter((path) => !holdsWorkspace(path)),
+  }
+}
+
+/** `tools.file_ops`, whose form the schema has checked. Source: seed 002, `allowed_extensions`. */
+function ofTool(settings: JsonObject): Pick<FileSettings, 'allowedExtensions' | 'maxReadBytes'> {
+  const tool = ownValue(settings, 'file_ops')
+  if (!isJsonObject(tool)) return {}
+  const [extensions, maxReadBytes] = [ownValue(tool, 'allowedExtensions'), ownValue(tool, 'maxReadBytes')]
+  return {
+    ...(Array.isArray(extensions) && { allowedExtensions: extensions.filter((item) => typeof item === 'string') }),
+    ...(typeof maxReadBytes === 'number' && { maxReadBytes }),
   }
 }

@@ -5,12 +5,14 @@ import type { LoadedConfig } from '../config/index.ts'
 import type { Diagnostic } from '../kernel/index.ts'
 import { createPromptIndex } from '../runtime/index.ts'
 import { BUILTIN_TOOLS } from '../tools/index.ts'
+import { leftOutBuiltins } from './chosen-builtins.ts'
 import { readPolicies } from './policies.ts'
 
 /** What the model of that agent, default the first, would be told about the skills of its catalog. */
 export async function inspectIndex(loaded: LoadedConfig, catalog: Catalog, agentId?: string): Promise<PromptIndex> {
   const { skills, execution } = loaded.config
-  const names = BUILTIN_TOOLS.map(({ name }) => name)
+  const leftOut = leftOutBuiltins(loaded.config)
+  const names = BUILTIN_TOOLS.map(({ name }) => name).filter((name) => !leftOut.includes(name))
   const rules = loaded.files.length === 0 ? undefined : await rulesOf(loaded, agentId)
   return createPromptIndex({
     catalog,

@@ -5,6 +5,7 @@ import type { Diagnostic } from '../kernel/index.ts'
 import { untrustedWorkspace } from '../authorize/index.ts'
 import { everyCopy } from '../catalog/index.ts'
 import type { AgentProfile, Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
+import { leftOutBuiltins } from './chosen-builtins.ts'
 import type { CustomTools } from './custom-tools/index.ts'
 import { executionSettings } from './execution.ts'
 import { fileSettings } from './file-settings.ts'
@@ -103,7 +104,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     events: config.store.events,
     ...(store && { store }),
     ...(blobs && { blobs }),
-    ...ofCaller(options, custom),
+    ...ofCaller(options, { custom, leftOut: leftOutBuiltins(config) }),
   }
   const runtime = await createRuntime(parts, options.signal ? { signal: options.signal } : {})
   opened = runtime
@@ -166,11 +167,15 @@ function findingsOf(custom: CustomTools, runtime: Runtime): CustomTools['diagnos
 }
 
 /** The parts that the caller gives: who is asked, and more tools. */
-function ofCaller({ approve, waitForAnswers, registerTools }: LocalOptions, custom: CustomTools): Partial<Parts> {
+function ofCaller(
+  { approve, waitForAnswers, registerTools }: LocalOptions,
+  { custom, leftOut }: { readonly custom: CustomTools; readonly leftOut: readonly string[] },
+): Partial<Parts> {
   return {
     ...(approve && { approve }),
     ...(waitForAnswers !== undefined && { waitForAnswers }),
     registerTools: (registry, agentId) => {
+      for (const name of leftOut) registry.unregister(name)
       custom.register(registry)
       registerTools?.(registry, agentId)
     },

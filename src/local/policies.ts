@@ -15,31 +15,37 @@ import {
 import { type AgentConfig, explainConfig, type LoadedConfig, type Origin } from '../config/index.ts'
 import type { Diagnostic } from '../kernel/index.ts'
 import { BUILTIN_TOOLS } from '../tools/index.ts'
+import { namesInPermissions } from './permission-names.ts'
 
 /** What the agents may do, and what is wrong with that: names that mean nothing, groups that contain each other. */
 export async function readPolicies(
   loaded: LoadedConfig,
 ): Promise<{ policies: readonly AgentPolicy[]; diagnostics: readonly Diagnostic[] }> {
   const { agents, tools, skills } = loaded.config
-  const parse = (originOf?: Awaited<ReturnType<typeof explainConfig>>['originOf']): AgentPolicy[] =>
+  const known = { groups: tools.groups, knownTools: BUILTIN_TOOLS, hasOtherTools: skills.custom.length > 0 }
+  const parse = (originOf?: OriginOf): AgentPolicy[] =>
     agents.map((agent, index) => {
       const locate = (keys: readonly (string | number)[]): PolicyPlace | undefined =>
         placeOf(originOf?.(keys[0] === 'groups' ? ['tools', ...keys] : ['agents', index, 'tools', ...keys]))
-      const hasOtherTools = skills.custom.length > 0
-      const known = { knownTools: BUILTIN_TOOLS, hasOtherTools }
-      const parsed = parsePolicy({ ...agent.tools, groups: tools.groups, ...known, locate })
+      const parsed = parsePolicy({ ...agent.tools, ...known, locate })
       const allowsToolGroup = toolGroupRule(parsed.rules)
       const layers = permissionLayers(agent, loaded)
       return { agent, ...parsed, layers, ...(allowsToolGroup && { allowsToolGroup }) }
     })
   const policies = parse()
-  if (policies.every(({ diagnostics }) => diagnostics.length === 0)) return { policies, diagnostics: [] }
+  const findingsOf = (parsed: readonly AgentPolicy[], originOf?: OriginOf): readonly Diagnostic[] => [
+    ...parsed.flatMap(({ diagnostics }) => diagnostics),
+    ...namesInPermissions(loaded.config, known, (keys) => placeOf(originOf?.(keys))),
+  ]
+  if (findingsOf(policies).length === 0) return { policies, diagnostics: [] }
   // Places cost a reading of the schema, so they are looked for only when there is something to say.
   const { originOf } = await explainConfig(loaded)
-  const found = parse(originOf).flatMap(({ diagnostics }) => diagnostics)
+  const found = findingsOf(parse(originOf), originOf)
   // What all agents share is told once.
   return { policies, diagnostics: [...new Map(found.map((each) => [JSON.stringify(each), each])).values()] }
 }
+
+type OriginOf = Awaited<ReturnType<typeof explainConfig>>['originOf']
 
 /** The layer of what an agent is granted: `trusted` in the workspace where nothing is configured. */
 function permissionLayers(

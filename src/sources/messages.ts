@@ -139,7 +139,11 @@ export const MESSAGES = {
 
 /** What a person does about a link that Nexus does not follow. */
 function removeLink(path: string): ReturnType<typeof shellFix> {
-  return shellFix('Write the skill itself there, as a regular file, after you remove the link:', 'rm', path)
+  return shellFix(
+    'Inspect the file that it refers to, and copy it to another name. Then remove the link, and give the copy its name:',
+    'rm',
+    path,
+  )
 }
 
 const NAME_DIRECTORIES = 'Name the directories that contain skills in skills.load.extraDirs.'

@@ -101,7 +101,7 @@ export const COMMANDS = {
   tooLong: (most: number) =>
     words(`Command is longer than ${most} bytes.`, 'Write it to a script file in the workspace, and run that.'),
   hidden: (character: string) => words(`Command contains the hidden character ${character}.`, 'Remove it.'),
-  device: () => words('Command contains dangerous pattern: > /dev/'),
+  pattern: (pattern: string) => words(`Command contains dangerous pattern: ${toSafeLine(pattern)}`),
   notAllowed: (word: string) => words(`Command '${word}' is not in the allowed list`),
   blocked: (word: string) => words(`Command '${word}' is blocked for safety`),
   noWorkspace: () =>

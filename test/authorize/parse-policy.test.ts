@@ -147,9 +147,20 @@ describe('parsePolicy', () => {
 it('where more tools may exist, only a name that resembles a known one is reported', () => {
   const lists = { allow: ['weather', 'load_skil'], deny: ['run_command.network', 'weather'] }
   const reported = (hasOtherTools: boolean): string[] =>
-    parsePolicy({ ...lists, knownTools, hasOtherTools }).diagnostics.map(
-      ({ message }) => /'([^']+)'/.exec(message)?.[1] ?? '',
-    )
+    parsePolicy({ ...lists, knownTools, hasOtherTools })
+      .diagnostics.filter(({ code }) => code === 'policy-unknown-name')
+      .map(({ message }) => /'([^']+)'/.exec(message)?.[1] ?? '')
   assert.deepEqual(reported(true), ['load_skil'])
   assert.deepEqual(reported(false), ['weather', 'load_skil', 'weather'])
+})
+
+it('a line of which every tool is denied never decides, and one that a question or a profile repeats does', () => {
+  const found = (lists: { allow?: string[]; ask?: string[]; deny?: string[] }): string[] =>
+    parsePolicy(lists).diagnostics.map(({ code, message }) => `${code} ${/^\S+\]/.exec(message)?.[0] ?? ''}`)
+  assert.deepEqual(found({ allow: ['exec'], ask: ['group:web'], deny: ['run_command', 'web_*'] }), [
+    'policy-unreachable allow[0]',
+    'policy-unreachable ask[0]',
+  ])
+  assert.deepEqual(found({ allow: ['run_command'], ask: ['run_command'] }), [])
+  assert.deepEqual(found({ allow: ['group:fs', '*_file', 'mcp:github'], deny: ['write_file', 'mcp:github'] }), [])
 })

@@ -73,6 +73,8 @@ const CALLS: readonly (readonly [readonly string[], number])[] = [
   [['config', 'schema'], 0],
   [['policy', 'explain', 'main', 'run_command'], 0],
   [['policy', 'test', 'absent.yaml'], 2],
+  [['policy', 'check'], 0],
+  [['policy', 'diff', 'main'], 2],
   [['mcp', 'install', 'cursor'], 0],
   [['mcp', 'uninstall', 'cursor'], 0],
   [['mcp', 'check', 'zed'], 1],

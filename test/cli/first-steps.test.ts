@@ -83,6 +83,27 @@ test('run - reads the task from standard input, and an empty one is wrong use', 
   )
 })
 
+test('list names ready skills that have warnings, and the command that shows them', async (t) => {
+  const place = new Place(t)
+  put(
+    join(place.workspace, 'skills/odd/SKILL.md'),
+    SKILL.replace('NAME', 'odd').replace('---\n', '---\ndisable-model-invocaton: true\n'),
+  )
+  for (const more of [[], ['--all']]) {
+    const { stderr } = await place.run(['skills', 'list', '--trust', ...more])
+    assert.match(stderr, /^2 ready with warnings: hostile, odd\. To see them: nexus skills check --trust$/m)
+  }
+})
+
+test('a command without -- before it is proposed with it', async (t) => {
+  const { code, stderr } = await new Place(t).run(['skills', 'run', 'greet', 'ls', 'a b'])
+  assert.equal(code, 2)
+  assert.match(
+    stderr,
+    /Nothing was run: 'ls'.*\n {2}fix: Put -- before the command: nexus skills run greet -- ls 'a b'/,
+  )
+})
+
 test('list in a directory below the skills names the folder that is not searched, and where to go', async (t) => {
   const place = new Place(t)
   const project = join(place.root, 'project')
@@ -90,7 +111,10 @@ test('list in a directory below the skills names the folder that is not searched
   const below = join(project, 'src/deep')
   mkdirSync(below, { recursive: true })
   const { stderr } = await place.run(['skills', 'list'], { cwd: below })
-  assert.match(stderr, /^Not searched: ~\/project\/skills contains skills, but the workspace is .*To use them: cd \//m)
+  assert.match(
+    stderr,
+    /^Not searched: ~\/project\/skills contains skills, and is outside the workspace \(.*\)\. To use them: cd \//m,
+  )
   put(join(project, 'nexus.yaml'), '')
   assert.doesNotMatch((await place.run(['skills', 'list'], { cwd: below })).stderr, /Not searched/)
 })

@@ -124,7 +124,7 @@ fixes('a system that does not exist', {
   ...{
     code: 'os',
     line: 5,
-    says: /'linus' is an unknown system.*Did you mean linux\?/,
+    says: /Write: os: \[linux\]/,
     fix: rewrite(5, '  os: [linux]'),
   },
 })

@@ -181,7 +181,7 @@ fixes('a key given twice', {
   break: lines(NAME, DESCRIPTION, 'description: other'),
   code: 'yaml-duplicate-key',
   line: 4,
-  says: /"description" is given twice/,
+  says: /"description" is given twice as .* and "other"\./,
 })
 fixes('a merge key', {
   break: lines(NAME, DESCRIPTION, '<<: {a: 1}'),

@@ -28,7 +28,11 @@ function prepare(t: TestContext): Place {
 }
 
 /** What the model was answered to each call. */
-async function answers(t: TestContext, place: Place, agent: string, calls: Calls): Promise<string[]> {
+async function answers(
+  t: TestContext,
+  { place, agent }: { place: Place; agent: string },
+  calls: Calls,
+): Promise<string[]> {
   const server = await startModelServer({
     script: [
       ...calls.map(([name, args]) => ({ type: 'tool-calls', calls: [{ name, arguments: args }] }) as const),
@@ -45,7 +49,7 @@ async function answers(t: TestContext, place: Place, agent: string, calls: Calls
 
 test('a sandboxed agent works in one directory, and every tool and command refuses what is outside', async (t) => {
   const place = prepare(t)
-  const [wrote, ran, ...refused] = await answers(t, place, 'builder', [
+  const [wrote, ran, ...refused] = await answers(t, { place, agent: 'builder' }, [
     ['write_file', { path: 'site/new.txt', content: 'new page\n' }],
     ['run_command', { command: 'cat page.txt > copy.txt && cat copy.txt', cwd: 'site' }],
     ['read_file', { path: 'private/key.txt' }],
@@ -87,7 +91,7 @@ test('policy explain gives the chain of such a call, with its limits, files and 
 
 test('a worker of a profile reads, and is neither offered nor given what changes files', async (t) => {
   const place = prepare(t)
-  const [read, wrote, ran] = await answers(t, place, 'reader', [
+  const [read, wrote, ran] = await answers(t, { place, agent: 'reader' }, [
     ['read_file', { path: 'site/page.txt' }],
     ['write_file', { path: 'site/new.txt', content: 'x' }],
     ['run_command', { command: 'echo x > new.txt || echo kept', cwd: 'site' }],
@@ -98,4 +102,43 @@ test('a worker of a profile reads, and is neither offered nor given what changes
   assert.equal(existsSync(join(place.workspace, 'site/new.txt')), false)
   const { stdout } = await place.run(['prompt', '--agent', 'reader', '--trust', '--json'])
   assert.doesNotMatch(stdout, /write_file|edit_file/)
+})
+
+test('policy check names typos, a denial that one makes void, and lines that never decide', async (t) => {
+  const place = prepare(t)
+  const check = (tools: string) => {
+    writeFileSync(join(place.workspace, 'next.yaml'), `agents:\n  - id: main\n    tools: ${tools}\n`)
+    return place.run(['policy', 'check', '--config', 'next.yaml'])
+  }
+  const fine = await check('{ deny: [web_fetch] }')
+  assert.deepEqual([fine.code, fine.stdout], [0, 'Checked the policy of 1 agent: 0 findings\n'], fine.stderr)
+  const dead = await check('{ ask: [web_fetch], deny: [group:web] }')
+  assert.equal(dead.code, 0)
+  assert.match(
+    dead.stderr,
+    /policy-unreachable .*next\.yaml:3:20\n.*'web_fetch' never decides, because the line deny: group:web covers/,
+  )
+  const typo = await check('{ deny: [run_comand] }')
+  assert.equal(typo.code, 1)
+  assert.match(typo.stderr, /run_comand.*\n?.*Did you mean 'run_command'/)
+})
+
+test('policy diff lists the tools that another agent or other settings decide otherwise', async (t) => {
+  const place = prepare(t)
+  const diff = async (...args: string[]) => {
+    const { code, stdout, stderr } = await place.run(['policy', 'diff', ...args, '--trust'])
+    assert.equal(code, 0, stderr)
+    return stdout
+  }
+  const agents = await diff('builder', 'reader')
+  assert.match(agents, /^write_file +allow \(.*\) +deny \(preset worker\)$/m)
+  assert.match(agents, /^load_skill +allow \(profile full\) +other limits$/m)
+  writeFileSync(join(place.workspace, 'next.yaml'), 'agents: [{ id: builder, tools: { deny: [run_command] } }]\n')
+  const { data } = JSON.parse(await diff('builder', '--against', 'next.yaml', '--json')) as {
+    data: { changes: { tool: string; before: { decision: string }; after: { decision: string; rule: string } }[] }
+  }
+  assert.deepEqual(
+    data.changes.map(({ tool, before, after }) => [tool, before.decision, after.decision, after.rule]),
+    [['run_command', 'allow', 'deny', 'deny run_command']],
+  )
 })

@@ -184,7 +184,8 @@ const WAYS: readonly (readonly [
 /** Does what a fix says, as somebody would who knows nothing else. */
 function follow({ fix, path: file = '', line = 1 }: Finding, workspace: string): void {
   for (const [pattern, act] of WAYS) {
-    const said = pattern.exec(fix)?.[1]
+    // A person writes words of their own for those of a template.
+    const said = pattern.exec(fix)?.[1]?.replace('What it does. Use when …', 'Reads PDF files. Use when asked to.')
     if (said !== undefined) return act(said, { file, line, workspace })
   }
   assert.fail(`nothing to copy in: ${fix}`)

@@ -32,6 +32,25 @@ test('nexus trust shows all that it trusts: every value, with nothing hidden in 
   assert.match(stderr, /^ {4}# abc$/m)
 })
 
+test('a nexus.yaml that cannot be read is not trusted, and the command fails', async (t) => {
+  const place = new Place(t)
+  writeFileSync(join(place.workspace, 'nexus.yaml'), 'model: [a\n')
+  const { code, stderr } = await place.run(['trust', '--yes'])
+  assert.equal(code, 2, stderr)
+  assert.match(stderr, /config-syntax/)
+  assert.match(stderr, /still untrusted: Nexus cannot read .*nexus\.yaml/)
+  assert.doesNotMatch(stderr, /^Trusted/m)
+})
+
+test('a secret of nexus.yaml is not printed by nexus trust', async (t) => {
+  const place = new Place(t)
+  writeFileSync(join(place.workspace, 'nexus.yaml'), 'search: {provider: brave, apiKey: "sk-secret123"}\n')
+  const { code, stdout, stderr } = await place.run(['trust', '--yes'])
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /apiKey: \[hidden, 12 characters\]/)
+  assert.ok(!(stdout + stderr).includes('sk-secret123'))
+})
+
 const POWERFUL = String.raw`model: {provider: openai, name: m, baseUrl: "https://me:pass-word@host/v1", apiKey: {command: [sh, -c, "evil\u202e"]}}
 skills:
   custom: [./evil.mjs]

@@ -31,7 +31,6 @@ skills:
     assert.deepEqual(named(loaded).toSorted(), [
       '10: skills.sources[2].auth',
       '11: skills.sources[3].auth',
-      '12: skills.builtin',
       '12: skills.builtin[0]',
       '12: skills.builtin[1]',
       '2: agents[0].id',

@@ -244,7 +244,7 @@ mcp: {servers: {${quoted}: {url: "https://h"}}}`
       const isOpen = (type === 'record' && holdsOf(value) !== 'secret') || type === 'object_with_rest'
       return isOpen ? [at, ...below] : below
     }
-    const known = new Set([...NAMED_MAPS, ...FREE_MAPS, 'tools.run_command'])
+    const known = new Set([...NAMED_MAPS, ...FREE_MAPS, 'tools.run_command', 'tools.file_ops'])
     assert.deepEqual(new Set(holders(ROOT, '')), known)
   })
 

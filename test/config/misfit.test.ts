@@ -34,7 +34,7 @@ describe('the fix of a finding', () => {
 
   it('is an example where a value can be anything', async () => {
     assert.deepEqual(await fixesOf('skills: {load: {watch: perhaps}}'), ['Write it as, for example: watch: true'])
-    assert.deepEqual(await fixesOf('limits: {maxIterations: many}'), ['Write it as, for example: maxIterations: 1'])
+    assert.deepEqual(await fixesOf('limits: {maxIterations: many}'), ['Write it as, for example: maxIterations: 50'])
     assert.deepEqual(await fixesOf('skills: {sources: [./x]}'), [
       'Write it as, for example: { type: local, path: ./directory }',
     ])

@@ -139,7 +139,7 @@ const FIXES: Readonly<Record<string, RegExp>> = {
   'metadata: {"openclaw": {emoji: x requires: {bins: [zz]}}}': /^Check the text before this place/,
   'metadata: @x': /^Correct the value, or write the keys of metadata below it/,
   'metadata:\n  requires: bins: a': /^Correct the value/,
-  'allowed-tools: [a] b': /^Write: allowed-tools: \[first, second\]/,
+  'allowed-tools: [a] b': /^Write: allowed-tools: \[a, b\]$/,
 }
 
 for (const [yaml, fix] of Object.entries(FIXES)) {

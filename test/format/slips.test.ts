@@ -27,7 +27,10 @@ for (const [yaml, findings] of SLIPS) {
   test(`a key that was meant to gate is a warning with its place and the right key: ${JSON.stringify(yaml)}`, () => {
     const { document, diagnostics } = parse(yaml)
     assert.ok(document, 'it loads')
-    const found = diagnostics.map(({ line, column, fix = '' }) => `${line}:${column} ${/(\w+):/.exec(fix)?.[1]}`)
+    const found = diagnostics.map(({ line, column, fix = '' }) => {
+      const [, key, above] = /^Write "(\w+)"|into (\w+)/.exec(fix) ?? []
+      return `${line}:${column} ${key ?? above}`
+    })
     assert.deepEqual(found.sort(), [...findings].sort())
     assert.ok(diagnostics.every(({ code, severity }) => code === 'metadata-key' && severity === 'warning'))
     for (const profile of ['spec', 'openclaw'] as const) {

@@ -23,7 +23,8 @@ function strict(frontmatter: string, profile: Profile = 'spec', body = 'Do it.')
 }
 
 test('a skill by the book has no finding under any profile', () => {
-  for (const profile of PROFILES) assert.deepEqual(fixture('by-the-book', profile, ['references/guide.md']), [])
+  for (const profile of PROFILES)
+    assert.deepEqual(fixture('by-the-book', profile, ['references/guide.md', 'scripts/run.mjs']), [])
 })
 
 test('the keys of Claude Code are known to its profile and warnings under the specification', () => {
@@ -151,4 +152,35 @@ test('a lenient check keeps warnings, but a skill without description is an erro
     'warning name-differs 2:1',
   ])
   assert.deepEqual(check('---\nname: a\n---\nx'), ['error description-missing 1:1'])
+})
+
+test('a path behind {baseDir} that the skill does not have is reported once, in code too', () => {
+  const body =
+    'Run `{baseDir}/scripts/make.py x`.\n\n```bash\npython3 "{baseDir}/scripts/make.py"\n{baseDir}/run.sh\n```'
+  const text = `---\nname: a\ndescription: b\n---\n${body}\n`
+  const { diagnostics } = checkStrict(text, { path: 'p', directoryName: 'a', profile: 'spec', files: ['run.sh'] })
+  assert.deepEqual(
+    diagnostics.map(({ code, line, message }) => [code, line, message]),
+    [['link-target', 5, 'The path "{baseDir}/scripts/make.py" refers to a file that the skill does not have.']],
+  )
+})
+
+test('an entry of allowed-tools that is close to a known tool is a warning, and no other entry', () => {
+  const found = strict('allowed-tools: Bahs(git:*) Read mcp__x__bash mine-own', 'claude')
+  assert.deepEqual(
+    found.map(({ code, fix }) => [code, fix]),
+    [['tool-similar', 'Write Bash(git:*) instead of Bahs(git:*), if you meant that tool.']],
+  )
+})
+
+test('the text of a template is no description, and a wrong system has one fix', () => {
+  const text = '---\nname: a\ndescription: What it does. Use when …\nmetadata: {os: windows10}\n---\nDo it.\n'
+  const { diagnostics } = checkStrict(text, { path: 'p', directoryName: 'a', profile: 'claude' })
+  assert.deepEqual(
+    diagnostics.map(({ code, fix }) => [code, fix]),
+    [
+      ['description-missing', 'Write what the skill does, and when to use it, in your own words.'],
+      ['metadata-field', 'Write: os: [windows]'],
+    ],
+  )
 })

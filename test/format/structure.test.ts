@@ -61,7 +61,13 @@ const WITHOUT_FRONTMATTER: Readonly<Record<string, readonly [text: string, messa
   'an engine after the dashes': ['---js\n{}\n---\n', /begins with "---js"/, /three hyphens/],
   'a comment after the dashes': ['--- # x\nname: a\n---\n', /begins with "--- # x"/, /three hyphens/],
   'a code fence before it': ['```\n---\nname: a\n---\n```\n', /begins with "```"/, /Make --- the first line/],
-  'an HTML comment': ['<!-- x -->\n\n---\nname: a\n---\n', /begins with "<!-- x -->"/, /Make --- the first line/],
+  'an HTML comment': [
+    '<!-- x -->\n\n---\nname: a\n---\n',
+    /begins with "<!-- x -->"/,
+    /Remove lines 1 to 2, so that --- is the first line/,
+  ],
+  'a comment of one line': ['<!-- x -->\n---\nname: a\n---\n', /begins with "<!-- x -->"/, /Remove line 1, so that/],
+  'two dashes that are none': ['—--\nname: a\n—--\n', /begins with "—--"/, /on lines 1 and 3\./],
   'bare keys': ['name: a\ndescription: b\n', /begins with "name: a"/, /Make --- the first line/],
   'a JSON object': ['{"name":"a"}\n', /begins with "{\\"name\\"/, /four lines/],
 }

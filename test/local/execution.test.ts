@@ -6,6 +6,7 @@ import test, { type TestContext } from 'node:test'
 
 import { loadConfig, readEnvironment } from '../../src/config/index.ts'
 import { executionSettings } from '../../src/local/execution.ts'
+import { fileSettings } from '../../src/local/file-settings.ts'
 import { protectedPaths } from '../../src/local/protected-paths.ts'
 import { readSettings } from '../../src/local/settings.ts'
 
@@ -21,7 +22,7 @@ async function settingsOf(t: TestContext, files: { user?: string; workspace?: st
   writeFileSync(join(bin, 'data'), '')
   const environment = readEnvironment({ HOME: home, PATH: `relative:${bin}` })
   const settings = await readSettings({ cwd, environment, trusted: files.trusted ?? true })
-  return { home, execution: executionSettings(settings) }
+  return { home, nexusHome, execution: executionSettings(settings), files: fileSettings(settings) }
 }
 
 test('the setting of a limit is in the trusted file of the workspace, else in the file of the user', async (t) => {
@@ -39,11 +40,42 @@ test('tools.run_command.blocked replaces the words that run_command refuses, not
   await assert.rejects(settingsOf(t, { user: 'tools: { run_command: { blocked: curl } }\n' }), /blocked/)
 })
 
+test('tools.run_command.allowed and .blockedPatterns reach run_command, not from an untrusted workspace', async (t) => {
+  const settings = 'tools: { run_command: { allowed: [git, ls], blockedPatterns: ["| sudo", "${HOME}"] } }\n'
+  const read = async (files: Parameters<typeof settingsOf>[1]) => {
+    const { allowedCommands, blockedPatterns } = (await settingsOf(t, files)).execution
+    return [allowedCommands, blockedPatterns]
+  }
+  const expected = [
+    ['git', 'ls'],
+    ['| sudo', '${HOME}'],
+  ]
+  assert.deepEqual(await read({ user: settings }), expected)
+  assert.deepEqual(await read({ workspace: settings }), expected)
+  assert.deepEqual(await read({ workspace: settings, trusted: false }), [undefined, undefined])
+})
+
 test('a program of this machine is found by its name alone, if it is executable', async (t) => {
   const { home, execution } = await settingsOf(t, {})
   assert.equal(execution.findOnHost?.('jq'), join(home, 'bin/jq'))
   for (const name of ['data', 'nothing', '../bin/jq', '', '.'])
     assert.equal(execution.findOnHost?.(name), undefined, name)
+})
+
+test('tools.file_ops says which files the file tools use, not in an untrusted workspace', async (t) => {
+  const workspace = 'tools: { file_ops: { allowedExtensions: [md, .txt], maxReadBytes: 1000 } }\n'
+  const { allowedExtensions, maxReadBytes } = (await settingsOf(t, { workspace })).files
+  assert.deepEqual([allowedExtensions, maxReadBytes], [['md', '.txt'], 1000])
+  assert.equal((await settingsOf(t, { workspace, trusted: false })).files.allowedExtensions, undefined)
+  await assert.rejects(settingsOf(t, { user: 'tools: { file_ops: { maxReadBytes: many } }\n' }), /maxReadBytes/)
+})
+
+test('the file tools know the home, what the user opened, and the places of Nexus', async (t) => {
+  const user = 'execution: { workspace: { writable: [skills] } }\n'
+  const { home, nexusHome, files } = await settingsOf(t, { user })
+  assert.deepEqual([files.home, files.writableNames], [home, ['skills']])
+  assert.ok(files.privatePaths?.includes(nexusHome))
+  assert.ok(files.protectedPaths?.includes(nexusHome))
 })
 
 test('what the settings name is protected before it exists, with each link on the way', async (t) => {

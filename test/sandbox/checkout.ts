@@ -20,7 +20,7 @@ const PARTS = ['package.json', 'src', 'skills', 'test/files', 'test/hostile', 't
 const PACKAGES = [
   '@anthropic-ai/sandbox-runtime', 'yaml', 'json5', 'valibot', 'fast-check', 'pure-rand',
   // ajv and its own.
-  'ajv', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse', 'require-from-string',
+  'ajv', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse', 'require-from-string', 'diff',
 ] // oxfmt-ignore
 
 /** Returns the copy's own node, for users who cannot enter the place of ours. */

@@ -18,6 +18,7 @@ const FILES = [
     'hostile/details',
     'hostile/dependencies',
     'hostile/encodings',
+    'hostile/files',
     'hostile/too-much',
   ],
 ]

@@ -71,4 +71,18 @@ describe('the courtesy list of run_command', () => {
       `Command 'cat' is not in the allowed list`,
     )
   })
+
+  it('refuses texts of the settings wherever they are, and then only those', async () => {
+    const execution = { blockedPatterns: ['| sudo', '--force'] }
+    for (const [command, pattern] of [
+      ['id | sudo sh', '| sudo'],
+      ['git push --force', '--force'],
+    ] as const)
+      assert.equal(
+        messageOf((await run({ command }, { execution })).outcome),
+        `Command contains dangerous pattern: ${pattern}`,
+      )
+    const { outcome } = await run({ command: 'echo x > /dev/sdz' }, { execution, isUnconfined: true })
+    assert.equal(outcome.type, 'success')
+  })
 })

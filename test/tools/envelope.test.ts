@@ -7,9 +7,12 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { createSkillSearch } from '../../src/catalog/index.ts'
 import { failed, type FailureCode, type JsonObject, type Services, succeeded } from '../../src/kernel/index.ts'
 import { createScriptedSandbox, validateEnvelope } from '../../src/testing/index.ts'
 import {
+  AGENT_STATUS,
+  BUILTIN_TOOLS,
   createEchoTool,
   createRegistry,
   createServices,
@@ -18,6 +21,7 @@ import {
   registerBuiltins,
   type Registry,
   SANDBOX,
+  SKILL_SEARCH,
   toEnvelope,
   WEB,
   WORKSPACE,
@@ -95,6 +99,11 @@ describe('the envelope of every tool that ships', () => {
     const { port } = server.address() as AddressInfo
     const search = { provider: 'searxng', url: `http://127.0.0.1:${port}` } as const
     services.register(WEB, { net: loopbackNet(port), search })
+    services.register(SKILL_SEARCH, createSkillSearch([]))
+    services.register(AGENT_STATUS, () => ({
+      ...{ agent: 'main', session: null, tools: ['status'], asks: [], workspace },
+      skills: { ready: 1, held: 0 },
+    }))
     registry = createRegistry(services)
     registerBuiltins(registry)
     registry.register('echo', createEchoTool)
@@ -136,6 +145,9 @@ describe('the envelope of every tool that ships', () => {
     ['list_directory', {}, 'success'],
     ['list_directory', { path: 'many' }, 'partial'],
     ['list_directory', { path: 'a.md' }, 'error'],
+    ['find_skills', { query: 'report' }, 'success'],
+    ['find_skills', { query: ' ' }, 'error'],
+    ['status', {}, 'success'],
     ['run_command', { command: 'false' }, 'success'],
     ['run_command', { command: 'big' }, 'partial'],
     ['run_command', { command: 'hang', timeout_sec: 0.01 }, 'error'],
@@ -167,7 +179,9 @@ describe('the envelope of every tool that ships', () => {
   }
 
   it('covers every tool that ships', () => {
-    assert.deepEqual([...new Set(calls.map(([name]) => name))].toSorted(), [...registry.names].toSorted())
+    const called = [...new Set(calls.map(([name]) => name))].toSorted()
+    assert.deepEqual(called, [...registry.names].toSorted())
+    assert.deepEqual(called, [...BUILTIN_TOOLS.map(({ name }) => name), 'echo'].toSorted())
   })
 
   it('is sound for every way to fail', () => {

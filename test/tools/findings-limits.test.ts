@@ -23,6 +23,13 @@ describe('a command that installs something', () => {
       'apt-get install -y jq',
     ],
   ]
+  it('learns which Python module is missing, and how to run with it', async () => {
+    const stderr = "Traceback (most recent call last):\nModuleNotFoundError: No module named 'requests.adapters'\n"
+    const { rows, notes } = await found({ command: 'python3 x.py', result: { stderr, exitCode: 1 } })
+    assert.deepEqual(rows, [{ code: 'install-refused', subject: 'requests' }])
+    assert.match(notes[0] ?? '', /pip install --target vendor requests\. Then run: env PYTHONPATH=vendor and the same/)
+  })
+
   for (const [command, stderr, subject, typed] of refused) {
     it(`learns that ${subject} can install nothing there, and what the user can type: ${command}`, async () => {
       const { rows, notes } = await found({ command, result: { stderr, exitCode: 1 } })

@@ -124,6 +124,7 @@ describe('a command that wrote where it may not', () => {
   const refused: readonly (readonly [line: string, path: string | undefined])[] = [
     ['/bin/bash: line 1: /etc/foo: Read-only file system', '/etc/foo'],
     ['mkdir: cannot create directory ‘/opt/foo’: Read-only file system', '/opt/foo'],
+    ['sh: 1: cannot create /root/out/x.txt: Directory nonexistent', '/root/out/x.txt'],
     ["OSError: [Errno 30] Read-only file system: '/opt/x'", '/opt/x'],
     ["Error: EROFS: read-only file system, open '/usr/x'", '/usr/x'],
     ["cp: cannot create regular file '/opt/a b.sh': Read-only file system", '/opt/a b.sh'],

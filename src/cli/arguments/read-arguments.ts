@@ -19,7 +19,7 @@ export function readArguments(command: Command, args: readonly string[]): Argume
   })
   for (const token of tokens) if (token.kind === 'option') checkOption(command, token)
   const extra = values['help'] === true ? undefined : extraWord(command, { positionals, rest })
-  if (extra !== undefined) throw extraArgument(command, extra)
+  if (extra !== undefined) throw extraArgument(command, extra, rest.length === 0 ? positionals : [])
   return { flags: values, positionals, rest }
 }
 
@@ -66,8 +66,10 @@ function extraWord({ usage = '' }: Command, { positionals, rest }: Omit<Argument
   return positionals[most] ?? (command === undefined ? rest[0] : undefined)
 }
 
-/** A file for `config` is most likely meant as its option. */
-function extraArgument({ name, options = {} }: Command, word: string): NexusError {
+/** A file for `config` is most likely meant as its option, and words behind a skill as its command. `open`: all words, where no -- was given. */
+function extraArgument({ name, options = {}, usage = '' }: Command, word: string, open: readonly string[]): NexusError {
+  if (usage.includes('-- ') && open.includes(word))
+    return errorOf('INVALID_ARGUMENT', MESSAGES.dashesMissing(name, open, word))
   const isFile = Object.hasOwn(options, 'config') && /\.ya?ml$/.test(word)
   return errorOf('INVALID_ARGUMENT', MESSAGES.tooManyArguments(name, word, isFile))
 }

@@ -54,6 +54,11 @@ function load(invocation: Invocation): Promise<LoadedConfig> {
   })
 }
 
+/** Findings with which no setting of a file is read: what is trusted could not be shown. */
+const UNREAD: ReadonlySet<string> = new Set([
+  ...['config-syntax', 'config-yaml-refused', 'config-duplicate-key', 'config-encoding', 'config-too-large'],
+])
+
 /** Shows what trusting means here, asks, and remembers what was shown; false when the person says no. */
 async function giveTrust(loaded: LoadedConfig, invocation: Invocation): Promise<boolean> {
   const { terminal, flags } = invocation
@@ -61,6 +66,11 @@ async function giveTrust(loaded: LoadedConfig, invocation: Invocation): Promise<
   if (loaded.homeIsWorkspace)
     throw errorOf('CONFIG_INVALID', MESSAGES.trustCannotRemember(workspace.directory, nexusHome))
   checkDirectory(directoryOf(invocation), loaded)
+  const broken = loaded.diagnostics.find(({ code, path }) => workspace.files.includes(path) && UNREAD.has(code ?? ''))
+  if (broken) {
+    printDiagnostics([broken], terminal)
+    throw errorOf('CONFIG_INVALID', MESSAGES.trustUnreadable(broken.path))
+  }
   const consent = await consentOf(loaded)
   const items = itemsText(consent, workspace.directory)
   if (consent.text) terminal.note(['nexus.yaml:', consent.text.replace(/^/gm, '    ')].join('\n'))

@@ -6,7 +6,11 @@ import { errorOf, MESSAGES } from '../messages/index.ts'
  * Rejects with CANCELLED when that or `signal` aborts.
  */
 export async function confirm(question: string, invocation: Invocation, signal = invocation.signal): Promise<boolean> {
+  const { terminal } = invocation
   const stop = AbortSignal.any([signal, invocation.signal])
+  const end = terminal.beginQuestion()
+  // A line of progress may be there.
+  if (terminal.isWatched && !terminal.isDumb) terminal.writeNote('\r\u001b[K')
   const { createInterface } = await import('node:readline/promises')
   const reader = createInterface({ input: process.stdin, output: process.stderr })
   // The terminal is in raw mode while a line is read: Ctrl-C comes here and not as a signal.
@@ -22,6 +26,7 @@ export async function confirm(question: string, invocation: Invocation, signal =
     if (stop.aborted) throw errorOf('CANCELLED', MESSAGES.cancelledQuestion(), cause)
     throw cause
   } finally {
+    end()
     reader.close()
   }
 }

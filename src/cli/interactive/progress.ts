@@ -34,6 +34,7 @@ export function createProgress(terminal: Terminal): Progress {
       if (!terminal.isWatched) return
       const startedAt = performance.now()
       timer = setInterval(() => {
+        if (terminal.isAsking) return
         const seconds = Math.round((performance.now() - startedAt) / 1000)
         const done = typeof what === 'string' ? what : what()
         const line = shorten(`${done} … ${seconds} s`, terminal.noteColumns - 1)

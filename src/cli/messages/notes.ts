@@ -18,6 +18,8 @@ export const NOTES = {
     `${steps} of the schema will be applied by the next command that uses the store, or now with: ${line}`,
   // Skills
   noneReady: () => 'No skill is ready.',
+  readyWithWarnings: (names: string, count: number, line: string) =>
+    `${count} ready with warnings: ${names}. To see them: ${line}`,
   othersHint: (line: string) => `For the reasons: ${line}`,
   trustHint: (line: string) => `To let untrusted skills run, inspect them, then run: ${line}`,
   duplicateOf: (winner: string) => `duplicate of ${winner}`,
@@ -25,7 +27,7 @@ export const NOTES = {
   unreadFolder: (path: string, line: string) =>
     `Not searched: ${path} contains skills of another program. To include them, add it to skills.load.extraDirs in nexus.yaml, or once: ${line}`,
   skillsAbove: (folder: string, workspace: string, directory: string) =>
-    `Not searched: ${folder} contains skills, but the workspace is ${workspace}. To use them: cd ${directory}`,
+    `Not searched: ${folder} contains skills, and is outside the workspace (${workspace}). To use them: cd ${directory}`,
   clientUnchanged: (file: string) => `Nothing to change in ${file}.`,
   clientNotWritten: (file: string) => `Nothing was written (--dry-run): ${file}`,
   clientWritten: (file: string) => `Changed ${file}`,

@@ -8,8 +8,8 @@ const NAME_A_SKILL = 'Name a SKILL.md, the folder of a skill, or a folder of ski
 
 /** Errors of skills. Some fixes carry options of the command line, so the caller makes them. */
 export const SKILL_MESSAGES = {
-  skillMissing: (name: string, ready: readonly string[], fix: Fix) => ({
-    message: `There is no skill '${toSafeLine(name)}'. Ready skills: ${ready.length === 0 ? 'none' : ready.join(', ')}.`,
+  skillMissing: (name: string, { ready, near }: { ready: readonly string[]; near: string | undefined }, fix: Fix) => ({
+    message: `There is no skill '${toSafeLine(name)}'.${near === undefined ? '' : ` Did you mean '${toSafeLine(near)}'?`} Ready skills: ${ready.length === 0 ? 'none' : ready.join(', ')}.`,
     ...fix,
   }),
   skillInvalid: (name: string, why: { file: string; line?: number | undefined; message: string }, fix: Fix) => ({

@@ -30,6 +30,19 @@ export const USAGE_MESSAGES = {
     message: `${toSafeLine(path)} is not a table of expectations: ${toSafeLine(why)}`,
     fix: 'Write a list under tests:, such as: tests: [{ agent: main, tool: run_command, expect: ask }]',
   }),
+  dashesMissing: (command: string, words: readonly string[], first: string) => {
+    const at = words.indexOf(first)
+    return {
+      message: `Nothing was run: '${toSafeLine(first)}' and what follows are no command without -- before them.`,
+      ...commandFix(
+        'Put -- before the command:',
+        ...command.split(' '),
+        ...words.slice(0, at),
+        '--',
+        ...words.slice(at),
+      ),
+    }
+  },
   tooManyArguments: (command: string, word: string, takesConfig: boolean) => ({
     message: `nexus ${command} does not take the argument '${toSafeLine(word)}'.`,
     ...(takesConfig

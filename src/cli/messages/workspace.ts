@@ -55,6 +55,10 @@ export const WORKSPACE_MESSAGES = {
     message: `The workspace ${toSafeLine(directory)} contains your list of trusted workspaces (${toSafeLine(nexusHome)}, because of HOME). It could trust itself.`,
     fix: 'Set HOME or NEXUS_HOME to a directory of yours outside the workspace. --trust trusts for one run.',
   }),
+  trustUnreadable: (path: string) => ({
+    message: `The workspace is still untrusted: Nexus cannot read ${toSafeLine(path)}, so it cannot show what you would trust.`,
+    ...commandFix('Correct the file. To check it:', 'config', 'check'),
+  }),
   trustNoDirectory: (directory: string) => ({
     message: `The directory ${toSafeLine(directory)} does not exist.`,
     ...commandFix('Name the directory of a workspace. To see those that are trusted:', 'trust', '--list'),

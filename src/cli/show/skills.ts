@@ -52,8 +52,9 @@ export function reasonsText(reasons: readonly HeldReason[]): string {
 }
 
 /** What is not offered, by name, and the command that gives the reasons. */
-export function printHint({ held, shadowed, invalid }: Catalog, invocation: Invocation): void {
+export function printHint({ skills, held, shadowed, invalid }: Catalog, invocation: Invocation): void {
   const { terminal } = invocation
+  printWarned(skills, invocation)
   const groups = {
     untrusted: held.filter(isUntrusted).map(({ skill }) => skill.name),
     held: held.filter((each) => !isUntrusted(each)).map(({ skill }) => skill.name),
@@ -67,6 +68,17 @@ export function printHint({ held, shadowed, invalid }: Catalog, invocation: Invo
   const reasons = terminal.commandLine(whereArgs(['skills', 'list', '--all'], invocation))
   terminal.note(terminal.paintNote('dim', [...lines, NOTES.othersHint(reasons)].join('\n')))
   printTrustHint(held, terminal)
+}
+
+/** Ready skills that may not do what their author thinks. */
+export function printWarned(skills: readonly Skill[], invocation: Invocation): void {
+  const warned = skills.filter(({ diagnostics }) => diagnostics.some(({ severity }) => severity === 'warning'))
+  if (warned.length === 0) return
+  const { terminal } = invocation
+  const line = terminal.commandLine(whereArgs(['skills', 'check'], invocation))
+  terminal.note(
+    terminal.paintNote('yellow', NOTES.readyWithWarnings(someOf(warned.map(({ name }) => name)), warned.length, line)),
+  )
 }
 
 const isUntrusted = ({ reasons }: Catalog['held'][number]): boolean => reasons.some(({ code }) => code === 'untrusted')

@@ -4,7 +4,7 @@ import { type JsonValue, nearest, toSafeLine } from '../../kernel/index.ts'
 import { type Message, SETTINGS } from '../messages.ts'
 import { POLICY_WORDS } from '../schema/agents.ts'
 import { exampleOf } from '../schema/example.ts'
-import { choicesOf, knownPaths, type Schema } from '../schema/walk.ts'
+import { choicesOf, knownPaths, type Schema, settingAt } from '../schema/walk.ts'
 import { shownValue } from '../secrets/mask.ts'
 import { type Path } from './path.ts'
 import { nameOf, shownKey, shownKeyAt } from './shown-key.ts'
@@ -100,7 +100,9 @@ function choicesAt(at: Path, schema: Schema | undefined): readonly string[] {
 
 /** The setting as a line with an example: `maxIterations: 50`. An item of a list has no key. */
 function lineOf(at: Path, schema: Schema | undefined): string {
-  const [key, example] = [at.at(-1), exampleOf(schema)]
+  const key = at.at(-1)
+  const outer = schema?.type === 'number' ? settingAt(at, schema) : schema
+  const example = exampleOf(outer, { key: String(key) })
   return typeof key === 'string' ? `${shownKeyAt(at, true)}: ${example}` : example
 }
 

@@ -21,7 +21,6 @@ interface Unused {
 
 /** Nothing of this is silent. A row goes when its feature comes. */
 export const UNUSED: readonly Unused[] = [
-  { path: 'skills.builtin', what: 'choose built-in tools by skills.builtin', severity: 'warning' },
   { path: 'skills.sources.*.type', value: 'git', what: 'fetch skills from git', severity: 'warning' },
   { path: 'skills.sources.*.type', value: 'registry', what: 'fetch skills from a registry', severity: 'warning' },
   { path: 'agents.*.budget', what: 'limit agents by budgets', severity: 'warning' },

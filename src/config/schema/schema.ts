@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { agent, permissions, POLICY_WORDS } from './agents.ts'
 import { execution, limits, store } from './execution.ts'
-import { about, NAME, name, names, secret, url, setting } from './parts.ts'
+import { about, count, NAME, name, names, secret, url, setting } from './parts.ts'
 import { mcp, nats, search, secrets, server } from './services.ts'
 import { skills } from './skills.ts'
 
@@ -52,6 +52,23 @@ export const CONFIG_SCHEMA = v.pipe(
                   names,
                   'Commands that run_command refuses by name. Default: none in a sandbox; without one rm, chmod and the like.',
                 ),
+                allowed: setting(
+                  names,
+                  'The only commands that run_command runs, by name; blocked has no effect then.',
+                ),
+                blockedPatterns: setting(names, 'Texts that no command of run_command may contain, such as "| sudo".'),
+              },
+              v.unknown(),
+            ),
+          ),
+          file_ops: v.optional(
+            v.objectWithRest(
+              {
+                allowedExtensions: setting(
+                  names,
+                  'Extensions of the files that read_file, write_file and edit_file may use. Default: all.',
+                ),
+                maxReadBytes: setting(count, 'Largest file that read_file and edit_file read, in bytes.', 10_485_760),
               },
               v.unknown(),
             ),

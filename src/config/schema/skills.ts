@@ -71,7 +71,10 @@ export const skills = v.pipe(
     load: setting(load, 'Where skills are looked for, and when.'),
     skill_dirs: setting(paths, 'The same as load.extraDirs.'),
     disabled_skills: setting(names, 'Names of skills that are held.'),
-    builtin: setting(names, 'Groups of built-in tools: web_search, file_ops, shell.'),
+    builtin: setting(
+      names,
+      'Groups of built-in tools that agents have: web_search, file_ops, shell. Absent: all; []: none.',
+    ),
     custom: setting(paths, 'Modules with tools of your own. They run in our process, unconfined.'),
     sources: setting(v.array(source), 'Further places skills come from, in order.'),
     entries: setting(v.record(text, entry), 'Settings per skill, under its key.'),

@@ -88,6 +88,11 @@ export function isSetting(keys: readonly string[]): boolean {
   return schemasAt(keys, ({ type }) => type !== 'array').length > 0
 }
 
+/** The setting at `path` with its default, which the schema of its value does not have. */
+export function settingAt(path: Path, schema: Schema | undefined): Schema | undefined {
+  return schemasAt(path).find((each) => each === schema || unwrapped(each) === schema) ?? schema
+}
+
 /** The schemas of every form that a document may have at `path`. */
 function schemasAt(path: Path, isEntered: (form: Schema) => boolean = () => true): Schema[] {
   let found = [ROOT]

@@ -18,11 +18,18 @@ export function readDescription(front: Frontmatter, report: Report, body: string
     reportMissing(front, { isThere: written !== undefined, body, report })
     return undefined
   }
+  if (TEMPLATE.test(text)) {
+    report.add('description-missing', front.place('description'), { kind: 'template' })
+    return undefined
+  }
   warnWriting(written, text, { front, report })
   warnLength(text, { front, report })
   warnHidden(text, { front, report })
   return text
 }
+
+/** What our own fixes and `skills init` propose. */
+const TEMPLATE = /^What it does(?: in one sentence)?\. Use when (?:\u2026|\.\.\.|the user asks for this or that\.)$/
 
 interface Gap {
   readonly isThere: boolean

@@ -11,9 +11,11 @@ export const REQUIRED: Readonly<Record<keyof Requirements, RegExp>> = {
 /** Words that people write for every system; without `os` a skill is for all of them. */
 export const ANY_SYSTEM: ReadonlySet<string> = new Set(['all', 'any', '*'])
 
+export const SYSTEM_NAMES: readonly string[] = ['linux', 'darwin', 'windows']
+
 /** True for a system that skills can be for, by any of its names. */
 export function isSystem(name: string): boolean {
-  return ['linux', 'darwin', 'windows'].includes(toOsName(name))
+  return SYSTEM_NAMES.includes(toOsName(name))
 }
 
 /** True for the name of a variable. */

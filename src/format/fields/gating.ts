@@ -3,6 +3,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  nearest,
   ownValue,
   type SkillMetadata,
 } from '../../kernel/index.ts'
@@ -10,7 +11,7 @@ import type { KeyPath } from '../front.ts'
 import type { Expected } from '../messages/fields.ts'
 import { asBoolean } from './flags.ts'
 import { TOP_LEVEL } from './metadata-keys.ts'
-import { ANY_SYSTEM, isSystem, isVariable, isWebAddress, osNames } from './gating-values.ts'
+import { ANY_SYSTEM, isSystem, SYSTEM_NAMES, isVariable, isWebAddress, osNames } from './gating-values.ts'
 import { type Notes, reportMisplaced, reportTwice } from './misplaced-keys.ts'
 import { readRequirements, textsIn } from './requirements.ts'
 
@@ -101,9 +102,12 @@ function systems(value: JsonValue | undefined, notes: Notes): readonly string[] 
   const names = texts.filter((name) => !ANY_SYSTEM.has(name.toLowerCase()))
   const unknown = names.find((name) => !isSystem(name))
   if (!isReadable || unknown !== undefined || names.length < texts.length) {
+    const near = unknown === undefined ? undefined : nearest(unknown, SYSTEM_NAMES)
+    const example = `os: [${names.map((name) => (name === unknown ? near : name)).join(', ')}]`
     const effect = unknown === undefined ? undefined : `Nexus does not know the system '${unknown}'.`
     notes.report.add('metadata-field', notes.place(['os']), 'os', {
       ...SYSTEMS,
+      ...(near !== undefined && { example }),
       ...(effect !== undefined && { effect }),
       ...(names.length < texts.length && { fix: 'Remove os: from here. A skill without it is for every system.' }),
     })

@@ -2,6 +2,7 @@ import type { JsonValue } from '../../kernel/index.ts'
 import type { Frontmatter } from '../front.ts'
 import type { Report } from '../report.ts'
 import { spelledKey } from './flags.ts'
+import { similarTool } from './known-tools.ts'
 import { splitToolList } from './tool-list.ts'
 
 /** The tools a skill lists, from a text with blanks or commas or from a list. They never widen what is allowed. */
@@ -32,6 +33,10 @@ interface ToolField {
 function readToolList(text: string, { front, key, report, keepSpaces }: ToolField): readonly string[] {
   const { tools, balanced } = splitToolList(text, keepSpaces)
   if (!balanced) report.add('tools-unbalanced', front.place(key), key)
+  for (const tool of tools) {
+    const right = similarTool(tool)
+    if (right !== undefined) report.add('tool-similar', front.place(key), tool, right)
+  }
   return tools
 }
 

@@ -19,7 +19,7 @@ const DESCRIPTION = 'description: "What it does. Use when …"'
 
 /** Where a description may be instead. */
 export type DescriptionPlace =
-  | { readonly kind: 'absent' | 'empty' | 'empty-block' | 'body' }
+  | { readonly kind: 'absent' | 'empty' | 'empty-block' | 'body' | 'template' }
   | { readonly kind: 'renamed' | 'beside' | 'below'; readonly key: string }
 
 function descriptionFix(place: DescriptionPlace): string {
@@ -28,6 +28,8 @@ function descriptionFix(place: DescriptionPlace): string {
       return add(DESCRIPTION)
     case 'empty':
       return write(DESCRIPTION)
+    case 'template':
+      return 'Write what the skill does, and when to use it, in your own words.'
     case 'empty-block':
       return 'Indent the lines of the text below description by two spaces.'
     case 'body':
@@ -56,7 +58,7 @@ function metadataKey(key: string, fault: KeyFault): Words {
   if (fault.kind === 'outside-requires')
     return [
       `${shown(key)} is not inside requires. Nexus does not check it there.`,
-      `Write it inside of requires: as ${fault.right}:`,
+      `Move it into requires, with the key ${shown(fault.right)}.`,
     ]
   const { right, requirement, hidden } = fault
   const message = requirement
@@ -67,7 +69,7 @@ function metadataKey(key: string, fault: KeyFault): Words {
     message + why,
     right === undefined
       ? 'Move it out of requires. Requirements are bins, anyBins, env and config.'
-      : `Write ${right}: instead of it.`,
+      : `Write ${shown(right)} instead of ${shown(key)}.`,
   ]
 }
 
@@ -91,9 +93,11 @@ export const FIELD_MESSAGES = {
     ways.length === 0 ? 'Give the directory and the skill the same name.' : ways.join(', or '),
   ],
   'description-missing': (place: DescriptionPlace): Words => [
-    place.kind.startsWith('empty')
-      ? 'The description is empty, so Nexus holds the skill.'
-      : 'The skill has no description, so Nexus holds it.',
+    place.kind === 'template'
+      ? 'The description is the text of a template, so Nexus holds the skill.'
+      : place.kind.startsWith('empty')
+        ? 'The description is empty, so Nexus holds the skill.'
+        : 'The skill has no description, so Nexus holds it.',
     descriptionFix(place),
   ],
   'description-not-text': (text?: string): Words =>
@@ -127,6 +131,10 @@ export const FIELD_MESSAGES = {
   'key-similar': (key: string, right: string): Words => [
     `Nexus does not read the key ${shown(key)}. It is close to ${right}.`,
     `Rename the key to ${right}, or remove it.`,
+  ],
+  'tool-similar': (tool: string, right: string): Words => [
+    `Nexus knows no tool ${shown(tool)}. It is close to ${shown(right)}.`,
+    `Write ${right} instead of ${tool}, if you meant that tool.`,
   ],
   'tools-unbalanced': (key: string): Words => [
     `A parenthesis in ${key} is not closed.`,

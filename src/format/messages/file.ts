@@ -19,13 +19,29 @@ const NUL_WORDS = {
 
 type NoOpener =
   | { readonly hidden: string }
-  | { readonly first: string; readonly isMarker: boolean; readonly hasKeys: boolean }
+  | {
+      readonly first: string
+      readonly isMarker: boolean
+      readonly hasKeys: boolean
+      /** Line of `first`. */
+      readonly number: number
+      /** Lines with a dash that is no hyphen. */
+      readonly markers: readonly number[]
+      /** Lines before an opening ---; -1 when there is none. */
+      readonly opener: number
+    }
 
 function noOpener(why: NoOpener): Words {
   if ('hidden' in why) return [`${why.hidden}, which is invisible, hides the opening ---.`, REMOVE_HIDDEN]
-  const { first, isMarker, hasKeys } = why
+  const { first, isMarker, hasKeys, number, markers, opener } = why
   const begins = `The file begins with ${shown(first)} instead of a line with only ---.`
   const message = first === '' ? 'The file is empty.' : begins
+  if (isMarker && markers.length > 1)
+    return [message, `Write exactly --- (three hyphens, U+002D) on lines ${markers.join(' and ')}.`]
+  if (opener > 0 && first.startsWith('<!--')) {
+    const lines = opener === 1 ? `line ${number}` : `lines ${number} to ${number + opener - 1}`
+    return [message, `Remove ${lines}, so that --- is the first line.`]
+  }
   if (isMarker) return [message, 'Write exactly --- (three hyphens, U+002D) at the start of that line.']
   return hasKeys
     ? [message, 'Make --- the first line, write the keys below it, and --- below the last key.']

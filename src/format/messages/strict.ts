@@ -90,8 +90,8 @@ export const STRICT_MESSAGES = {
     MOVE_TEXT,
   ],
   'link-target': (target: string, isOutside: boolean): Words => [
-    `The link ${shown(target)} ${isOutside ? 'refers to a file outside the skill' : 'refers to a file that the skill does not have'}.`,
-    'Correct the link, or add the file to the skill.',
+    `The ${/^[{$]/.test(target) ? 'path' : 'link'} ${shown(target)} ${isOutside ? 'refers to a file outside the skill' : 'refers to a file that the skill does not have'}.`,
+    `Correct the ${/^[{$]/.test(target) ? 'path' : 'link'}, or add the file to the skill.`,
   ],
   'placeholder-unknown': (placeholder: string, isOfClaude: boolean): Words => [
     isOfClaude ? `Only Claude Code replaces ${placeholder}. Nexus does not.` : `Nexus does not replace ${placeholder}.`,

@@ -13,7 +13,7 @@ export type SyntaxFault =
   | { readonly kind: 'other'; readonly message: string }
 
 /** What the value of the key must be, where quotes would hide it. */
-export type Wanted = { readonly key: string; readonly wanted: 'flag' | 'mapping' | 'list' }
+export type Wanted = { readonly key: string; readonly wanted: 'flag' | 'mapping' | 'list'; readonly entries?: string }
 
 const QUOTE_IT = 'Put quotes around the whole value.'
 
@@ -76,10 +76,10 @@ function syntaxWords(fault: SyntaxFault): readonly [message: string, fix: string
 }
 
 /** No quotes where they would turn a list, a mapping or a flag into text. */
-function syntaxFix(fix: string, { key, wanted }: Wanted): string {
+function syntaxFix(fix: string, { key, wanted, entries = 'first, second' }: Wanted): string {
   if (fix !== QUOTE_IT) return fix
   if (wanted === 'flag') return `Write: ${key}: true, or: ${key}: false`
-  if (wanted === 'list') return write(`${key}: [first, second]`)
+  if (wanted === 'list') return write(`${key}: [${entries}]`)
   return `Correct the value, or write the keys of ${key} below it, one a line, indented by two spaces.`
 }
 
@@ -136,8 +136,11 @@ export const YAML_MESSAGES = {
     `The quoted value of ${key} continues at the start of a line. Nexus read it to its closing quote.`,
     'Indent the further lines of the value by two spaces.',
   ],
-  'yaml-duplicate-key': (key: string, where: { readonly json?: string; readonly isLine: boolean }): Words => [
-    `The key ${shown(key)} is given twice${where.json === undefined ? '' : ` in the JSON of ${where.json}`}.`,
+  'yaml-duplicate-key': (
+    key: string,
+    where: { readonly json?: string; readonly isLine: boolean; readonly values?: readonly [string, string] },
+  ): Words => [
+    `The key ${shown(key)} is given twice${where.json === undefined ? '' : ` in the JSON of ${where.json}`}${where.values === undefined ? '' : ` as ${where.values.map(shown).join(' and ')}`}.`,
     where.isLine
       ? `Remove this line, or the other line with ${shown(key)}.`
       : `Keep one of the two ${shown(key)}, and remove the other with its value.`,

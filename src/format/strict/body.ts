@@ -1,7 +1,7 @@
 import { firstHidden, hiddenIn } from '../../kernel/index.ts'
 import { type Profile, STRICT_LIMITS } from './codes.ts'
 import type { Subject } from './findings.ts'
-import { brokenLinks } from './links.ts'
+import { brokenLinks, brokenPaths } from './links.ts'
 
 interface BodySubject {
   readonly body: string
@@ -22,9 +22,12 @@ export function checkBody(subject: BodySubject): void {
   const hidden = hiddenIn(text)
   if (hidden !== '') subject.add('body-hidden', { body: Math.max(0, firstHidden(text)) }, hidden)
   if (text.includes('{')) checkPlaceholders(subject, text)
-  if (subject.files === undefined || !text.includes('](')) return
-  for (const { offset, target, isOutside } of brokenLinks(text, subject.files))
-    subject.add('link-target', { body: offset }, target, isOutside)
+  if (subject.files === undefined) return
+  const links = text.includes('](') ? brokenLinks(text, subject.files) : []
+  for (const { offset, target, isOutside } of links) subject.add('link-target', { body: offset }, target, isOutside)
+  const paths = /\{baseDir\}\/|_SKILL_DIR\}\//.test(text) ? brokenPaths(text, subject.files) : []
+  for (const { offset, target, isOutside } of paths)
+    if (!links.some((link) => link.target === target)) subject.add('link-target', { body: offset }, target, isOutside)
 }
 
 function checkLength({ body: text, add }: BodySubject): void {

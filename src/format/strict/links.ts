@@ -31,6 +31,25 @@ export function brokenLinks(body: string, files: readonly string[]): readonly Br
   return broken.length === 0 ? broken : outsideCode(body, broken)
 }
 
+/** Paths behind {baseDir} anywhere in the body, code too, that the skill does not have; each once. */
+export function brokenPaths(body: string, files: readonly string[]): readonly BrokenLink[] {
+  const known = withDirectories(files)
+  const broken = new Map<string, BrokenLink>()
+  let looked = 0
+  for (const { 0: target, 1: written = '', index } of body.matchAll(BASE_PATH)) {
+    if (++looked > STRICT_LIMITS.maxLinks) break
+    // A path with a part to fill in, and the end of a sentence.
+    if (/^[*<{$\u0080-\uffff]/.test(body.slice(index + target.length))) continue
+    const resolved = resolve(written.normalize('NFC').replace(/[.,:;]+$/, ''))
+    if (resolved !== undefined && known.has(resolved)) continue
+    const shown = target.replace(/[.,:;]+$/, '')
+    if (!broken.has(shown)) broken.set(shown, { offset: index, target: shown, isOutside: resolved === undefined })
+  }
+  return [...broken.values()]
+}
+
+const BASE_PATH = /(?:\{baseDir\}|\$\{(?:CLAUDE|NEXUS)_SKILL_DIR\})\/([\w.\-/@+]{1,1000})/g
+
 /** The target of an inline link: up to a blank or the closing parenthesis, or between angle brackets. */
 function targetAt(body: string, at: number): string | undefined {
   const rest = body.slice(at, at + MAX_TARGET_CHARS)

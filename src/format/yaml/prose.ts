@@ -1,3 +1,4 @@
+import { splitToolList } from '../fields/tool-list.ts'
 import type { Wanted } from '../messages/yaml.ts'
 
 /** Top-level keys whose values are true or false. */
@@ -14,8 +15,15 @@ export const NOT_PROSE: ReadonlySet<string> = new Set([...FLAGS, ...MAPPINGS, ..
 /** What the value of the key at an offset must be, where it may not be text. */
 export function wantedAt(text: string, offset: number): Wanted | undefined {
   let key = ''
-  for (const match of text.slice(0, offset).matchAll(/^["']?([\w.-]+)["']?[ \t]*:/gm)) key = match[1] ?? ''
+  let start = 0
+  for (const match of text.slice(0, offset).matchAll(/^["']?([\w.-]+)["']?[ \t]*:/gm)) {
+    key = match[1] ?? ''
+    start = match.index
+  }
   if (FLAGS.has(key)) return { key, wanted: 'flag' }
   if (MAPPINGS.has(key)) return { key, wanted: 'mapping' }
-  return LISTS.has(key) ? { key, wanted: 'list' } : undefined
+  if (!LISTS.has(key)) return undefined
+  const value = /^[^\n:]*:([^\n]*)/.exec(text.slice(start))?.[1] ?? ''
+  const entries = splitToolList(value.replaceAll(/[[\]"']/g, ' ')).tools.join(', ')
+  return { key, wanted: 'list', ...(entries !== '' && entries.length <= 200 && { entries }) }
 }

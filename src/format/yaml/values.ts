@@ -25,9 +25,10 @@ function visit(node: ParsedNode | null, { problems, gates, level }: Visit): void
   if (isSeq(node))
     for (const item of node.items) visit(item as ParsedNode | null, { problems, gates, level: level + 1 })
   if (!isMap(node)) return
-  const seen = new Set<string>()
+  const seen = new Map<string, unknown>()
   for (const { key, value } of node.items) {
-    const problem = keyProblem(key as ParsedNode | null, seen, node) ?? (gates ? commentProblem(key) : undefined)
+    const problem =
+      keyProblem({ key: key as ParsedNode | null, value }, seen, node) ?? (gates ? commentProblem(key) : undefined)
     if (problem) problems.push(problem)
     const below = gates || (level === 0 && GATING_KEYS.has(keyText(key) ?? ''))
     visit(value as ParsedNode | null, { problems, gates: below, level: level + 1 })
@@ -43,15 +44,32 @@ function commentProblem(key: unknown): YamlProblem | undefined {
   return { ...found('yaml-key-not-text', (key.source ?? '').slice(0, 2)), offset: key.range?.[0] ?? 0 }
 }
 
-function keyProblem(key: ParsedNode | null, seen: Set<string>, map: ParsedNode): YamlProblem | undefined {
+interface Member {
+  readonly key: ParsedNode | null
+  readonly value: unknown
+}
+
+function keyProblem({ key, value }: Member, seen: Map<string, unknown>, map: ParsedNode): YamlProblem | undefined {
   const offset = key?.range[0] ?? map.range[0]
   const name = keyText(key)
   if (name === undefined) return { ...found('yaml-key-not-text'), offset }
   if (name === '<<' && isScalar(key) && key.type === Scalar.PLAIN) return { ...found('yaml-merge-key'), offset }
   if (seen.has(name))
-    return { ...found('yaml-duplicate-key', name, { isLine: isMap(map) && map.flow !== true }), offset }
-  seen.add(name)
+    return {
+      ...found('yaml-duplicate-key', name, {
+        isLine: isMap(map) && map.flow !== true,
+        ...valuesOf(seen.get(name), value),
+      }),
+      offset,
+    }
+  seen.set(name, value)
   return undefined
+}
+
+/** Both values, where both are texts. */
+function valuesOf(first: unknown, second: unknown): { readonly values?: readonly [string, string] } {
+  const [a, b] = [writtenText(first), writtenText(second)]
+  return a === undefined || b === undefined ? {} : { values: [a, b] }
 }
 
 /** The text of a key; numbers and booleans as written, an absent key as the empty text. */

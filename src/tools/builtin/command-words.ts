@@ -7,6 +7,8 @@ export interface CommandWords {
   readonly allowedCommands?: readonly string[]
   /** Replaces the shipped list, which applies only where commands are not confined; `[]` blocks nothing. */
   readonly blockedCommands?: readonly string[]
+  /** Texts that no command line may contain; replace the shipped rule about devices, which applies only where commands are not confined. */
+  readonly blockedPatterns?: readonly string[]
 }
 
 /** The lists, and whether a sandbox confines the command: then it can harm only the workspace. */
@@ -16,7 +18,7 @@ export interface WordRules extends CommandWords {
 
 /** Why a command line is not even tried, or undefined. Texts of contracts §3.2. */
 export function commandProblem(command: string, lists: WordRules): Failed | undefined {
-  return textProblem(command) ?? deviceProblem(command, lists) ?? wordProblem(commandWords(command), lists)
+  return textProblem(command) ?? patternProblem(command, lists) ?? wordProblem(commandWords(command), lists)
 }
 
 /** Source: contracts §3.2. */
@@ -37,9 +39,10 @@ function textProblem(command: string): Failed | undefined {
   return undefined
 }
 
-function deviceProblem(command: string, { isConfined }: WordRules): Failed | undefined {
-  if (isConfined || !DEVICE.test(command)) return undefined
-  return failedBy('PERMISSION_DENIED', COMMANDS.device())
+function patternProblem(command: string, { isConfined, blockedPatterns }: WordRules): Failed | undefined {
+  const isDevice = blockedPatterns === undefined && !isConfined && DEVICE.test(command)
+  const found = isDevice ? '> /dev/' : blockedPatterns?.find((pattern) => command.includes(pattern))
+  return found === undefined ? undefined : failedBy('PERMISSION_DENIED', COMMANDS.pattern(found))
 }
 
 function wordProblem(

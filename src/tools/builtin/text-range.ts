@@ -51,6 +51,9 @@ export function readRange(
   if (rest === undefined) return failedBy('INVALID_PARAM', READS.noLine(path, offset))
   const maxBytes = answer.maxBytes - Buffer.byteLength(JSON.stringify(known))
   const limits: OutcomeLimits = { maxLines: Math.min(limit, answer.maxLines), maxBytes }
+  // No character has more than three bytes or begins more than one line: then nothing needs to be counted.
+  const fits = rest.length <= limits.maxLines && 3 * rest.length <= limits.maxBytes
+  if (fits) return succeeded(shownWhole(rest), { ...known, content: rest }, more)
   const head = headOf(rest, limits)
   if (!head.isCut) return succeeded(shownWhole(head.text), { ...known, content: head.text }, more)
   const lines = wholeLines(head, rest)

@@ -11,11 +11,12 @@ export type CommandFinding =
     }
   /** Files in the command's own home, which is removed at its end. */
   | { readonly code: 'home-discarded'; readonly subject: string; readonly others: number; readonly workspace: string }
-  /** `packages` for pip; `typed` is the command of another installer. */
+  /** `packages` for pip, `isModule` when Python lacks one; `typed` is the command of another installer. */
   | {
       readonly code: 'install-refused'
       readonly subject: string
       readonly packages?: readonly string[]
+      readonly isModule?: boolean
       readonly typed?: string
     }
   | { readonly code: 'resource-limit'; readonly subject: string; readonly setting: LimitSetting }

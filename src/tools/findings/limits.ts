@@ -31,6 +31,7 @@ export function limitFinding(ran: Ran): CommandFinding | undefined {
 }
 
 const PIP_REFUSED = /externally-managed-environment/
+const NO_MODULE = /^ModuleNotFoundError: No module named '([A-Za-z_]\w{0,63})/
 const APT_REFUSED = /(?:could not open lock file|unable to (?:acquire|lock)).*\/(?:dpkg|apt)\b/i
 /** The packages of `pip install …`, without options. */
 const PIP = /\bpip3?\s+install\s+([^;&|<>]*)/
@@ -46,7 +47,12 @@ export function installFinding(ran: Ran): CommandFinding | undefined {
     const packages = (PIP.exec(command)?.[1] ?? '').split(/\s+/).filter((word) => word !== '' && !word.startsWith('-'))
     return { code: 'install-refused', subject: 'pip', packages }
   }
-  if (!lines.some((line) => APT_REFUSED.test(line))) return undefined
+  if (!lines.some((line) => APT_REFUSED.test(line))) return moduleFinding(lines)
   const [typed = 'apt-get install', subject = 'apt-get'] = APT.exec(command) ?? []
   return { code: 'install-refused', subject, typed: typed.trim() }
+}
+
+function moduleFinding(lines: readonly string[]): CommandFinding | undefined {
+  const [, name] = lines.map((line) => NO_MODULE.exec(line)).find((match) => match !== null) ?? []
+  return name === undefined ? undefined : { code: 'install-refused', subject: name, packages: [name], isModule: true }
 }

@@ -43,12 +43,14 @@ const NOTES: { readonly [Code in CommandFinding['code']]: (of: Of<Code>) => Note
       `${subject}${others > 0 ? ` and ${others} more ${others === 1 ? 'file' : 'files'} were` : ' was'} not kept. Nexus removes the home directory of a command when it ends.`,
       `Write to a path in ${workspace} instead.`,
     ),
-  'install-refused': ({ subject, packages, typed }) =>
+  'install-refused': ({ subject, packages, typed, isModule = false }) =>
     note(
-      `${subject} installed nothing: commands cannot change the programs of this machine, and the sandbox has no network.`,
+      isModule
+        ? `Python has no module ${subject} where commands run, and the sandbox has no network to install it.`
+        : `${subject} installed nothing: commands cannot change the programs of this machine, and the sandbox has no network.`,
       packages === undefined
         ? `Install it outside the sandbox: ${typed ?? subject}`
-        : `Install it into the workspace, outside the sandbox: pip install --target vendor ${packages.join(' ')}. Then run the command with PYTHONPATH=vendor.`,
+        : `Install it into the workspace, outside the sandbox: pip install --target vendor ${packages.join(' ')}. Then run: env PYTHONPATH=vendor ${isModule ? 'and the same command' : 'and the command that needs it'}.`,
     ),
   'resource-limit': ({ subject, setting }) =>
     note(

@@ -5,7 +5,7 @@ import type { CommandFinding } from './finding.ts'
 import { type Ran, skillDirectoryOf, textOf } from './ran.ts'
 
 const REFUSED = /read-only file system|permission denied|operation not permitted|\b(?:EROFS|EACCES|EPERM)\b/i
-const ABSENT = /no such file or directory|\bENOENT\b/i
+const ABSENT = /no such file or directory|directory nonexistent|\bENOENT\b/i
 /** What commands see besides the workspace: a path there that is absent is absent for everybody. */
 const SEEN = ['/usr', '/etc', '/lib', '/lib64', '/bin', '/sbin', '/proc', '/sys', '/dev', '/tmp']
 /** A path between quotes, or one that ends at a space, colon or comma. */

@@ -3,7 +3,7 @@ import type { Invocation } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { withInspection } from '../../inspect.ts'
 import { agentFlag, printDiagnostics } from '../../open.ts'
-import { formatReady, listData, printHint, printOthers, printTrustHint } from '../../show/skills.ts'
+import { formatReady, listData, printHint, printOthers, printTrustHint, printWarned } from '../../show/skills.ts'
 import { printSkillsAbove, printUnread } from '../../show/other-clients.ts'
 
 /** `nexus skills list` */
@@ -21,6 +21,7 @@ export async function listSkills(invocation: Invocation): Promise<number> {
     terminal.line(formatReady(catalog, terminal))
     if (all) {
       printOthers(catalog, terminal)
+      printWarned(catalog.skills, invocation)
       printTrustHint(catalog.held, terminal)
     } else printHint(catalog, invocation)
     printSkillsAbove(inspection, invocation)

@@ -1,6 +1,6 @@
 import { type Catalog, everyCopy } from '../../../catalog/index.ts'
 import { type CopyDiagnosis, diagnoseCopy, FINE } from '../../../diagnose/index.ts'
-import { type JsonValue, type NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
+import { type JsonValue, nearest, type NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Inspection } from '../../../local/index.ts'
 import { currentRevision } from '../../../load/index.ts'
 import { fileDigest } from '../../../sources/index.ts'
@@ -57,8 +57,12 @@ const MAX_NAMED = 20
 
 function notFound({ skills }: Catalog, name: string, fix: ReturnType<typeof whereFix>): NexusError {
   const names = skills.slice(0, MAX_NAMED).map((skill) => toSafeLine(skill.name))
+  const near = nearest(
+    name,
+    skills.map((skill) => skill.name),
+  )
   const more = skills.length > MAX_NAMED ? [`${skills.length - MAX_NAMED} more`] : []
-  return errorOf('SKILL_NOT_FOUND', MESSAGES.skillMissing(name, [...names, ...more], fix))
+  return errorOf('SKILL_NOT_FOUND', MESSAGES.skillMissing(name, { ready: [...names, ...more], near }, fix))
 }
 
 interface Shown {

@@ -1,0 +1,86 @@
+/** `nexus policy check` and `policy diff`: what is wrong with policies, and where two of them decide otherwise. Nothing runs. */
+import { loadConfig } from '../../config/index.ts'
+import { type JsonObject, nearest, toSafeLine } from '../../kernel/index.ts'
+import type { Local } from '../../local/index.ts'
+import { type Invocation, stringFlag } from '../command.ts'
+import { envelope } from '../envelope.ts'
+import { errorOf, many, MESSAGES } from '../messages/index.ts'
+import { openFor, printDiagnostics } from '../open.ts'
+import { formatTable } from '../show/columns.ts'
+
+/** `nexus policy check`: exit code 1 when a policy has an error, such as a denial that a typo makes void. */
+export async function checkPolicies(invocation: Invocation): Promise<number> {
+  const { terminal, cwd, environment, command, flags } = invocation
+  const { readPolicies } = await import('../../local/index.ts')
+  const configPath = stringFlag(invocation, 'config')
+  const loaded = await loadConfig({ cwd, environment, ...(configPath !== undefined && { configPath }) })
+  const { policies, diagnostics: found } = await readPolicies(loaded)
+  const diagnostics = [...loaded.diagnostics.filter(({ severity }) => severity === 'error'), ...found]
+  const exit = diagnostics.some(({ severity }) => severity === 'error') ? 1 : 0
+  const agents = policies.map(({ agent }) => agent.id)
+  if (flags['json'] === true) terminal.json(envelope(command, { agents }, { diagnostics, exit }))
+  else {
+    printDiagnostics(diagnostics, terminal)
+    terminal.line(`Checked the policy of ${many(agents.length, 'agent')}: ${many(diagnostics.length, 'finding')}`)
+  }
+  return exit
+}
+
+interface Verdict {
+  readonly decision: string
+  readonly rule: string
+  readonly limits: JsonObject
+}
+
+/** `nexus policy diff`: the tools about which two agents, or one agent with other settings, are decided otherwise. */
+export async function diffPolicies(invocation: Invocation): Promise<number> {
+  const { terminal, positionals, flags, command } = invocation
+  const [agent, other = agent] = positionals
+  const against = stringFlag(invocation, 'against')
+  if (agent === undefined || other === undefined || (agent === other && against === undefined))
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('policy diff', 'two agents', ['main', 'reviewer']))
+  const before = await verdictsOf(invocation, agent)
+  const over = against === undefined ? invocation : { ...invocation, flags: { ...flags, config: against } }
+  const after = await verdictsOf(over, other)
+  const changes = [...new Set([...before.keys(), ...after.keys()])].flatMap((tool) => {
+    const [was, is] = [before.get(tool) ?? ABSENT, after.get(tool) ?? ABSENT]
+    const isSame = was.decision === is.decision && JSON.stringify(was.limits) === JSON.stringify(is.limits)
+    return isSame ? [] : [{ tool, before: { ...was }, after: { ...is } }]
+  })
+  if (flags['json'] === true) {
+    terminal.json(envelope(command, { changes }))
+    return 0
+  }
+  const rows = changes.map(({ tool, before: was, after: is }) => [
+    toSafeLine(tool),
+    `${was.decision} (${toSafeLine(was.rule)})`,
+    is.decision === was.decision ? 'other limits' : `${is.decision} (${toSafeLine(is.rule)})`,
+  ])
+  if (rows.length > 0) terminal.line(formatTable([['tool', 'before', 'after'], ...rows], { columns: terminal.columns }))
+  terminal.line(`${many(changes.length, 'tool')} decided otherwise`)
+  return 0
+}
+
+const ABSENT: Verdict = { decision: 'deny', rule: 'unknown tool', limits: {} }
+
+/** The decision about a call of the model of each tool that the agent has, without arguments. */
+async function verdictsOf(invocation: Invocation, agent: string): Promise<ReadonlyMap<string, Verdict>> {
+  const local = await openFor(invocation, { record: 'memory' })
+  try {
+    return verdictsIn(local, agent)
+  } finally {
+    await local.close()
+  }
+}
+
+function verdictsIn({ runtime, config }: Local, id: string): ReadonlyMap<string, Verdict> {
+  const ids = config.agents.map((agent) => agent.id)
+  if (!ids.includes(id)) throw errorOf('INVALID_ARGUMENT', MESSAGES.noAgent(id, ids, nearest(id, ids)))
+  const agent = runtime.openAgent({ id })
+  return new Map(
+    agent.registry.names.map((tool) => {
+      const { type, rule, limits } = agent.explain({ tool, arguments: {}, origin: 'model' }).decision
+      return [tool, { decision: type, rule, limits: { ...limits } as JsonObject }]
+    }),
+  )
+}

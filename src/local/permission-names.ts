@@ -1,0 +1,27 @@
+/** permission-names: names in lists of permissions that mean no tool, so that the lines have no effect. */
+import { checkToolNames, type PolicyInput, type PolicyPlace } from '../authorize/index.ts'
+import { type Config, nameOf } from '../config/index.ts'
+import type { Diagnostic } from '../kernel/index.ts'
+
+type Keys = readonly (string | number)[]
+
+export function namesInPermissions(
+  { agents, permissions }: Config,
+  known: Pick<PolicyInput, 'groups' | 'knownTools' | 'hasOtherTools'>,
+  placeAt: (keys: Keys) => PolicyPlace | undefined,
+): readonly Diagnostic[] {
+  const lists: readonly (readonly [keys: Keys, names: readonly string[] | undefined])[] = [
+    ...agents.flatMap(({ permissions: delta }, index) =>
+      (['disableTools', 'enableTools'] as const).map(
+        (list) => [['agents', index, 'permissions', list], delta?.[list]] as const,
+      ),
+    ),
+    ...Object.entries(permissions.presets).map(
+      ([name, preset]) => [['permissions', 'presets', name, 'disableTools'], preset.disableTools] as const,
+    ),
+    [['permissions', 'destructiveTools'], permissions.destructiveTools],
+  ]
+  return lists.flatMap(([keys, names = []]) =>
+    checkToolNames(names, { ...known, where: nameOf(keys), locate: (item) => placeAt([...keys, ...item]) }),
+  )
+}
