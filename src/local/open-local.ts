@@ -72,7 +72,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   const { policies, diagnostics: inPolicies } = await readPolicies(loaded)
   if (options.tolerateConfigErrors !== true) assertValid({ ...loaded, diagnostics: inPolicies })
   let opened: Runtime | undefined
-  const trust = untrustedWorkspace(() => opened === undefined || waitsForTrust(workspace, opened))
+  const trust = untrustedWorkspace(() => opened === undefined || waitsForTrust(loaded, opened))
   const profiles: AgentProfile[] = policies.map(({ agent, rules, layers }) => ({
     id: agent.id,
     policy: rules,
@@ -118,7 +118,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     sources: parts.sources,
     workspace,
     get waitsForTrust() {
-      return waitsForTrust(workspace, runtime)
+      return waitsForTrust(loaded, runtime)
     },
     ...(store && { store }),
     ...(watcher && { watcher }),
@@ -136,8 +136,10 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   }
 }
 
-function waitsForTrust(workspace: Local['workspace'], runtime: Runtime): boolean {
+/** Settings that are left out count as skills do: the workspace would be another one with them. */
+function waitsForTrust({ workspace, diagnostics }: LoadedConfig, runtime: Runtime): boolean {
   if (workspace.trusted) return workspace.lost.length > 0
+  if (diagnostics.some(({ code }) => code === 'config-untrusted')) return true
   const catalog = runtime.openAgent().catalog()
   return [...everyCopy(catalog), ...catalog.invalid].some(({ origin }) => !origin.trusted)
 }
