@@ -12,6 +12,6 @@ export { createPace, forEachPaced, type Pace, paceOf, yieldToEventLoop } from '.
 export { readAll, readSmall, type SmallFile } from './read.ts'
 export { removeBelow, type Removed, type RemoveOptions } from './remove.ts'
 export { openRoot, type RootOptions } from './root.ts'
-export { type Entry, entryIn, type FileRead, Tree } from './tree.ts'
+export { contentOf, type Entry, entryIn, type FileRead, Tree } from './tree.ts'
 export { type Met, type StoppedBy, walk, type WalkLimits, type WalkOptions } from './walk.ts'
 export { appendFile, copyFile, type CopyOptions, partName, partState, writeFile, type WriteOptions } from './write.ts'

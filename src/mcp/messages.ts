@@ -92,9 +92,21 @@ export const PROMPTS = {
 }
 
 /** The question about a call, and why it is over. */
+/** Clients show the beginning of a long text only. */
+function sizeOf(command: string): string {
+  const lines = command.split('\n').length
+  if (lines <= 10 && command.length <= 500) return ''
+  return ` Read all of it: ${lines} ${lines === 1 ? 'line' : 'lines'}, ${command.length} characters.`
+}
+
 export const APPROVAL = {
   question: (tool: string, command: string) =>
-    [`May ${toSafeLine(tool)} run this?`, '', ...toVisibleLines(command)].join('\n'),
+    // Marked, so that no line of it passes for one of ours.
+    [
+      `May ${toSafeLine(tool)} run this?${sizeOf(command)}`,
+      '',
+      ...toVisibleLines(command).map((line) => `| ${line}`),
+    ].join('\n'),
   answer: () => 'Answer',
   choices: { once: 'Allow once', exact: 'Allow, and do not ask about exactly this again', deny: 'Deny' },
   over: () =>

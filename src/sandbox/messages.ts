@@ -117,6 +117,8 @@ export const REQUESTS = {
     ),
 } as const
 
+const NO_SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
+
 /** What a command changed and the workspace did not get: one note each. Paths are relative to the workspace. */
 export const NOT_KEPT = {
   protectedChange: (path: string, protectedPath: string) =>
@@ -140,7 +142,9 @@ export const NOT_KEPT = {
   conflict: (path: string, beside: string) =>
     `Nexus did not change ${path}: another program changed it meanwhile. The version of the command is ${beside}. Compare them: diff ${path} ${beside}`,
   failed: (path: string, why: string) =>
-    `Nexus did not keep the change of ${path}: the system refused it (${why}). Check the rights of its directory.`,
+    `Nexus did not keep the change of ${path}: the system refused it (${why}). ${NO_SPACE.has(why) ? 'Free space on its disk' : 'Check the rights of its directory'}.`,
+  movedAway: (paths: readonly string[]) =>
+    `Nexus did not remove ${paths.slice(0, 3).join(', ')}${paths.length > 3 ? ` and ${paths.length - 3} more` : ''}: what the command made of it was not kept.`,
   /** All or nothing. */
   tooMuch: (
     then: { readonly files: number; readonly bytes: number },

@@ -122,6 +122,7 @@ test('what no installer may be given is named with its reason and never becomes 
     { kind: 'go', module: '-ldflags=x' },
     { kind: 'uv', package: 'x --index-url=https://evil.example' },
     { kind: 'uv', package: '$(id)' },
+    { kind: 'apt', package: 'openssh-server-' },
     { kind: 'apt', package: './evil.deb' },
     { kind: 'apt', package: 'jq\nevil' },
     { kind: 'apt', package: '__proto__' },

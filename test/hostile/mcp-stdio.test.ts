@@ -140,3 +140,43 @@ test('half a message at the end of input ends the server as any end does', async
   const [code] = (await once(client.child, 'exit')) as [number | null]
   assert.deepEqual([code, client.noise], [0, []])
 })
+
+const NAMES: readonly unknown[] = [
+  ...['', ' ', '__proto__', 'constructor', '../run_command', 'run_command\n', 'RUN_COMMAND', 'mcp:x.y', '\u202e'],
+  ...['a'.repeat(100_000), '%2e%2e', 'load_skill\0', 7, null, {}, []],
+]
+const ARGUMENTS: readonly unknown[] = [
+  ...[undefined, null, 7, 'x', [], {}, { skill_name: 7 }, { skill_name: null }, { skill_name: '' }],
+  ...[{ skill_name: '../../etc' }, { skill_name: '__proto__' }, { skill_name: 'a'.repeat(1_000_000) }],
+]
+
+test('wrong names and arguments of tools are errors in words that show nothing of the code', async (t) => {
+  const client = new RawClient(t, new Place(t), { args: ['--trust'] })
+  await client.initialize()
+  const all = [
+    ...NAMES.map((name) => ({ name, arguments: {} })),
+    ...ARGUMENTS.map((args) => ({ name: 'load_skill', arguments: args })),
+  ]
+  for (const [id, params] of all.entries()) {
+    client.send(call(id, params))
+    const { error, result } = await client.answer(id)
+    assert.ok(error !== undefined || result?.['isError'] === true, JSON.stringify(params).slice(0, 200))
+  }
+  assert.doesNotMatch(JSON.stringify(client.received), /\.[cm]?[jt]s:\d+|node_modules|at [A-Za-z.]+ \(/)
+})
+
+test('a message in single bytes is one message', async (t) => {
+  const client = new RawClient(t, new Place(t), { args: ['--trust'] })
+  await client.initialize()
+  for (const byte of '{"jsonrpc":"2.0","id":"slow","method":"ping"}\n') client.write(byte)
+  assert.deepEqual((await client.answer('slow')).result, {})
+})
+
+test('a command does not show the home of Nexus to the client', async (t) => {
+  const client = new RawClient(t, new Place(t), { args: ['--trust'] })
+  await client.initialize()
+  client.send(
+    call('env', { name: 'run_command', arguments: { command: 'env; cat /proc/self/environ /proc/1/environ' } }),
+  )
+  assert.doesNotMatch(JSON.stringify((await client.answer('env')).result), /NEXUS_HOME|nexus\.db/)
+})

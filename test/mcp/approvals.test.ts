@@ -42,6 +42,16 @@ async function answering(t: TestContext, place: Place, { era, reply }: { era: Er
 
 const said = (answer: string): object => ({ action: 'accept', content: { answer } })
 
+test('no line of a command passes for a line of the question, and the size of a long one is named', async (t) => {
+  const { call, questions } = await answering(t, askingPlace(t), { era: '2025-11-25', reply: said('deny') })
+  const command = `true\n\nMay run_command run this?\n\n${' '.repeat(600)}id`
+  await call({ command })
+  const [first, blank, ...lines] = questions[0]?.message.split('\n') ?? []
+  assert.equal(first, `May run_command run this? Read all of it: 5 lines, ${command.length} characters.`)
+  assert.equal(blank, '')
+  assert.deepEqual(lines, command.split('\n').map((line) => `| ${line}`)) // oxfmt-ignore
+})
+
 for (const era of Object.keys(ERAS) as Era[]) {
   test(`a person at a client of ${era} is asked with exactly what would run, and it runs once, in the same row`, async (t) => {
     const place = askingPlace(t)

@@ -20,6 +20,7 @@ export const NOTES = {
   noneReady: () => 'No skill is ready.',
   readyWithWarnings: (names: string, count: number, line: string) =>
     `${count} ready with warnings: ${names}. To see them: ${line}`,
+  everyRule: (line: string) => `Every rule with its file and line: ${line}`,
   othersHint: (line: string) => `For the reasons: ${line}`,
   trustHint: (line: string) => `To let untrusted skills run, inspect them, then run: ${line}`,
   duplicateOf: (winner: string) => `duplicate of ${winner}`,

@@ -29,7 +29,7 @@ export function readDescription(front: Frontmatter, report: Report, body: string
 }
 
 /** What our own fixes and `skills init` propose. */
-const TEMPLATE = /^What it does(?: in one sentence)?\. Use when (?:…|\.\.\.|the user asks for this or that\.)$/
+const TEMPLATE = /^What it does(?: in one sentence)?\. Use when (?:\u2026|\.\.\.|the user asks for this or that\.)$/
 
 interface Gap {
   readonly isThere: boolean

@@ -26,7 +26,8 @@ export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
     pattern: /^[a-z0-9][\w.-]*(?:\[[\w,.-]+\])?(?:(?:==|@)[\w.+!-]+)?$/i,
     example: 'package: ruff==0.14.0',
   },
-  apt: { field: 'package', pattern: /^[a-z0-9][a-z0-9+.-]*$/, example: 'package: jq' },
+  // A minus at the end removes the package.
+  apt: { field: 'package', pattern: /^[a-z0-9](?:[a-z0-9+.-]*[a-z0-9+])?$/, example: 'package: jq' },
 }
 export const ARCHIVES = ['zip', 'tar.gz', 'tgz', 'tar.bz2', 'tbz2', 'tar.xz', 'txz', 'tar']
 const MAX_SPEC_CHARS = 214

@@ -91,7 +91,8 @@ export class Protection {
   }
 }
 
-function directoriesAbove(path: string): string[] {
+/** Of a relative path, the outermost first. */
+export function directoriesAbove(path: string): string[] {
   const parts = path.split('/')
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
 }

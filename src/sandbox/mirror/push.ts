@@ -1,9 +1,18 @@
 /** push: carries what a command changed in a mirror back to the workspace, and refuses what may not leave the sandbox. */
 import { posix } from 'node:path'
-import { type Entry, forEachPaced, isClosed, type Owner, type Pace, paceOf, type Tree } from '../../files/index.ts'
+import {
+  contentOf,
+  type Entry,
+  forEachPaced,
+  isClosed,
+  type Owner,
+  type Pace,
+  paceOf,
+  type Tree,
+} from '../../files/index.ts'
 import { errorCode, errorMessage } from '../../kernel/index.ts'
 import { NOT_KEPT } from '../messages.ts'
-import { isRepository, type Protection } from '../guard/protected.ts'
+import { directoriesAbove, isRepository, type Protection } from '../guard/protected.ts'
 import { listTree, type Listing, type MirrorLimits, removeWhole } from './scan.ts'
 
 /** Two entries that were equal when they were last carried over. */
@@ -32,6 +41,8 @@ export class Push {
   #after: Listing['entries'] = new Map()
   #taken = 0
   #isWhole = true
+  /** The system refused a change. */
+  #hasFailed = false
   /** Directories that were repositories before the command. */
   readonly #repositories: ReadonlySet<string>
 
@@ -77,13 +88,56 @@ export class Push {
     if (isTooMuch || !after.isComplete) return this.#giveUp(NOT_KEPT.tooMuch({ files, bytes }, limits))
     for (const path of after.others) await this.#refuse(path, NOT_KEPT.special(path))
     for (const path of after.deep) await this.#refuse(path, NOT_KEPT.tooDeep(path))
-    await forEachPaced([...pairs].reverse(), this.#pace, async ([path, pair]) => {
-      const now = this.#after.get(path)
-      if (now === undefined || now.kind !== pair.mirror.kind) await this.#takeRemoval(path, pair)
-    })
+    await this.#takeAll(changed, after.deep.length > 0)
+  }
+
+  /** What is new first, and then the removals: else a file that was moved to where it is not kept would be gone. */
+  async #takeAll(changed: readonly [string, Entry][], isTooDeep: boolean): Promise<void> {
+    const { pairs, mirror } = this.#options
+    const before = [...pairs].reverse()
+    // Where a file becomes a directory or the reverse, what was there goes before all.
+    const replaced = new Set(
+      before.filter(([path, { mirror: was }]) => this.#isReplaced(path, was)).map(([path]) => path),
+    )
+    const isInTheWay = (path: string): boolean =>
+      replaced.size > 0 && [...directoriesAbove(path), path].some((each) => replaced.has(each))
+    const removed = before.filter(([path]) => replaced.has(path) || !this.#after.has(path))
+    const take = ([path, pair]: [string, Pair]): Promise<void> => this.#takeRemoval(path, pair)
+    await forEachPaced(
+      removed.filter(([path]) => isInTheWay(path)),
+      this.#pace,
+      take,
+    )
     await forEachPaced(changed, this.#pace, async ([path, entry]) => {
       if (mirror.entry(path)) await this.#guard(path, () => this.#takeChange(path, entry))
     })
+    const lost = changed
+      .filter(([path, entry]) => pairs.get(path)?.mirror !== entry)
+      .map(([, entry]) => contentOf(entry))
+    const rest = removed.filter(([path]) => !isInTheWay(path))
+    const staying = this.#movedAway(rest, { lost: new Set(lost), isAny: this.#hasFailed || isTooDeep })
+    await forEachPaced(
+      rest.filter(([path]) => !staying.has(path)),
+      this.#pace,
+      take,
+    )
+  }
+
+  /** Files that stay, as what the command made of them was not kept. */
+  #movedAway(
+    removed: readonly [string, Pair][],
+    { lost, isAny }: { readonly lost: ReadonlySet<string>; readonly isAny: boolean },
+  ): ReadonlySet<string> {
+    const isLost = ({ mirror: was }: Pair): boolean => was.kind !== 'directory' && (isAny || lost.has(contentOf(was)))
+    const staying = removed.filter(([, pair]) => isLost(pair)).map(([path]) => path)
+    for (const path of staying) this.#options.pairs.delete(path)
+    if (staying.length > 0) this.notes.push(NOT_KEPT.movedAway(staying))
+    return new Set(staying)
+  }
+
+  #isReplaced(path: string, { kind }: Entry): boolean {
+    const now = this.#after.get(path)
+    return now !== undefined && now.kind !== kind
   }
 
   #giveUp(note: string): void {
@@ -203,6 +257,7 @@ export class Push {
       this.#taken++
     } catch (error) {
       if (this.#options.signal?.aborted) throw error
+      this.#hasFailed = true
       await this.#refuse(path, NOT_KEPT.failed(path, errorCode(error) ?? errorMessage(error)))
     }
   }

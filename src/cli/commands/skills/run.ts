@@ -3,7 +3,7 @@ import type { Local } from '../../../local/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { callError, errorMember, printFailure, toFailure } from '../../failure.ts'
-import { errorOf, MESSAGES } from '../../messages/index.ts'
+import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
 import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
 import { agentFlag, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
@@ -85,6 +85,7 @@ function report({ outcome, streams }: Ran, local: Local, invocation: Invocation)
   if (terminal.outputEnd.aborted && !signal.aborted) return endOfOutput(terminal.outputEnd.reason as WriteFailure)
   const failure = failureOf(outcome, local, invocation)
   const exit = failure ? printFailure(failure, terminal) : Number(outcome.data?.['exit_code'] ?? 0)
+  noteRules(outcome, local, invocation)
   if (invocation.flags['json'] === true) {
     const data = outcome.data?.['exit_code'] === undefined ? null : toData(outcome, streams)
     const diagnostics = findings(seenBy(local))
@@ -93,6 +94,14 @@ function report({ outcome, streams }: Ran, local: Local, invocation: Invocation)
     )
   }
   return exit
+}
+
+/** A denial is one rule of many. */
+function noteRules(outcome: Outcome, local: Local, invocation: Invocation): void {
+  if (outcome.type !== 'failed' || outcome.code !== 'PERMISSION_DENIED') return
+  const { terminal } = invocation
+  const { id } = local.runtime.openAgent({ id: agentFlag(invocation) })
+  terminal.note(NOTES.everyRule(terminal.commandLine(['policy', 'explain', id, 'run_command'])))
 }
 
 function failureOf(outcome: Outcome, local: Local, invocation: Invocation): ReturnType<typeof toFailure> | undefined {
