@@ -101,7 +101,7 @@ describe('laws of decide', () => {
 
   it('is what it is without a shadow, and the shadow says what it would decide itself', () => {
     fc.assert(
-      fc.property(policy, policy, tool, fc.boolean(), (rules, others, asked, isTrusted) => {
+      fc.property(fc.tuple(policy, policy), tool, fc.boolean(), ([rules, others], asked, isTrusted) => {
         const call = { tool: asked.name, arguments: {}, agentId: 'main', origin: 'model' as const }
         const input = { call, tool: toolNamed(asked.name, asked), policy: rules, skill: skillFrom(isTrusted) }
         const own = decide(input)
