@@ -8,6 +8,7 @@ export { ALIASES } from './names.ts'
 export { coversCommand, shownCommand, type ShownCommand } from './remembered.ts'
 export { applyDelta, DEFAULT_PRESET, type Permissions, presetPermissions, unnamedPermissions } from './permissions.ts'
 export { checkToolNames, parsePolicy, type PolicyInput, type PolicyPlace } from './parse-policy.ts'
+export { type Shadow, withShadow } from './shadow.ts'
 export {
   allowsGroup,
   decideByPolicy,

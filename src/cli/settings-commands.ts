@@ -72,6 +72,15 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/policy-review.ts')).diffPolicies,
   },
   {
+    name: 'policy shadow',
+    summary: 'which recorded calls of this workspace the shadow of their agent would have decided otherwise',
+    usage: '[agent]',
+    names: 'agents',
+    options: { ...JSON_OPTION },
+    examples: ['nexus policy shadow', 'nexus policy shadow main'],
+    load: async () => (await import('./commands/policy-review.ts')).listShadowed,
+  },
+  {
     name: 'trust',
     summary: 'let the skills and the nexus.yaml of a workspace take effect',
     usage: '[directory]',

@@ -78,6 +78,8 @@ export interface AgentConfig {
     readonly ask: readonly string[]
     readonly deny: readonly string[]
   }
+  /** Id of another agent, whose rules are evaluated beside those of this one and never decide. */
+  readonly shadow?: string
 }
 
 export interface PermissionsConfig {

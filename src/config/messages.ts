@@ -31,6 +31,17 @@ const notRead = (why: string, { path, right, hasRight }: Renamed): Message =>
     hasRight ? `Move its settings to ${right}. Then remove it.` : `Type: mv ${path} ${right}`,
   )
 
+/** Names that there are, and the one that may be meant. */
+interface Names {
+  readonly near: string | undefined
+  readonly known: readonly string[]
+}
+
+function oneOf({ near, known }: Names): string {
+  if (near !== undefined) return `Did you mean "${near}"?`
+  return known.length === 0 ? 'Define another one, or remove this line.' : `Use one of: ${known.join(', ')}.`
+}
+
 const OWN_FILE = 'Write it into ~/.nexus/nexus.yaml, or name a file outside the workspace with --config.'
 const OWN_HOME = 'Set HOME or NEXUS_HOME to a directory of yours outside the workspace.'
 const STRICTER = 'Nexus applies only the stricter settings of this file.'
@@ -144,12 +155,13 @@ export const SETTINGS = {
       `${setting} has no effect here. Every agent has its own policy.`,
       `Move it to agents[].tools.${word}, such as: agents: [{ id: main, tools: { ${word}: [run_command] } }]`,
     ),
-  unknownName: (
-    at: Facts<'setting' | 'kind' | 'name'> & { readonly near: string | undefined; readonly known: readonly string[] },
-  ) => {
+  unknownName: (at: Facts<'setting' | 'kind' | 'name'> & Names) => {
     const why = `The configuration defines no ${at.kind} "${at.name}".`
-    const fix = at.near === undefined ? `Use one of: ${at.known.join(', ')}.` : `Did you mean "${at.near}"?`
-    return notApplied('config-unknown-name', { setting: at.setting, why, fix })
+    return notApplied('config-unknown-name', { setting: at.setting, why, fix: oneOf(at) })
+  },
+  ownShadow: ({ setting, ...names }: Facts<'setting'> & Names) => {
+    const why = 'It is the agent itself, so there is nothing to compare.'
+    return notApplied('config-cycle', { setting, why, fix: oneOf(names) })
   },
   circle: ({ setting, most }: Facts<'setting'> & { readonly most: number }) => {
     const why = `It leads back to itself, or over more than ${most} steps.`

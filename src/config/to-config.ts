@@ -105,14 +105,22 @@ function toEntry({ enabled, apiKey, env, config }: EntryDocument, broken: readon
 
 function toAgents({ agents = [], permissions: { defaultPreset } = {} }: ConfigDocument): AgentConfig[] {
   const all = agents.length > 0 ? agents : [{ id: CONFIG_DEFAULTS.agentId }]
-  return expandAgents(all).map(({ id, preset = defaultPreset, permissions, skills, instructions, tools = {} }) => ({
-    id,
-    ...(preset !== undefined && { preset }),
-    ...(permissions && { permissions: permissions as PermissionDelta }),
-    ...(skills && { skills }),
-    ...(instructions !== undefined && { instructions }),
-    tools: { profile: tools.profile ?? 'full', allow: tools.allow ?? [], ask: tools.ask ?? [], deny: tools.deny ?? [] },
-  }))
+  return expandAgents(all).map(
+    ({ id, preset = defaultPreset, permissions, skills, instructions, tools = {}, shadow }) => ({
+      id,
+      ...(shadow !== undefined && { shadow }),
+      ...(preset !== undefined && { preset }),
+      ...(permissions && { permissions: permissions as PermissionDelta }),
+      ...(skills && { skills }),
+      ...(instructions !== undefined && { instructions }),
+      tools: {
+        profile: tools.profile ?? 'full',
+        allow: tools.allow ?? [],
+        ask: tools.ask ?? [],
+        deny: tools.deny ?? [],
+      },
+    }),
+  )
 }
 
 function toPermissions({

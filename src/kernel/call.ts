@@ -56,6 +56,20 @@ interface Decided {
   readonly chain: readonly Ruling[]
   /** What the call may use at most: the strictest of all rules. */
   readonly limits: CallLimits
+  /** Present where the agent has a shadow that says something else. */
+  readonly shadow?: ShadowDecision
+}
+
+/** What the rules of another agent (`agents[].shadow`) say about the same call. They never decide. */
+export interface ShadowDecision {
+  /** Id of the agent that the rules belong to. */
+  readonly agent: string
+  /** Equal to `own` where only the limits differ. `failed`: the rules could not be evaluated. */
+  readonly type: Decision['type'] | 'failed'
+  /** The rule that would decide; why with `failed`. */
+  readonly rule: string
+  /** What the agent's own rules said, before a person answered. */
+  readonly own: Decision['type']
 }
 
 /** The answer of authorize: what happens with a call, by which rules, within which limits. */

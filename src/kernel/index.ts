@@ -1,6 +1,6 @@
 /** kernel: the words every room shares; no I/O, no dependency. */
 export { containsDomain, hostOf } from './address.ts'
-export type { Call, CallLimits, CallState, Decision, LedgerEntry, Ruling } from './call.ts'
+export type { Call, CallLimits, CallState, Decision, LedgerEntry, Ruling, ShadowDecision } from './call.ts'
 export { commandFix, commandLine, type ProposedCommand, shellFix } from './commands.ts'
 export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'
 export { compareUtf8 } from './compare-utf8.ts'

@@ -4,13 +4,13 @@ import { entryValues, readEntries } from './entries.ts'
 import type { Diagnostic } from '../kernel/index.ts'
 import { untrustedWorkspace } from '../authorize/index.ts'
 import { everyCopy } from '../catalog/index.ts'
-import type { AgentProfile, Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
+import type { Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
 import { leftOutBuiltins } from './chosen-builtins.ts'
 import type { CustomTools } from './custom-tools/index.ts'
 import { executionSettings } from './execution.ts'
 import { fileSettings } from './file-settings.ts'
 import { webSettings } from './web-settings.ts'
-import { readPolicies } from './policies.ts'
+import { profilesOf, readPolicies } from './policies.ts'
 import { createRuntime } from '../runtime/index.ts'
 import { runSecretCommand } from '../host/index.ts'
 import { createSandbox, openSandbox, type Sandbox } from '../sandbox/index.ts'
@@ -73,12 +73,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   if (options.tolerateConfigErrors !== true) assertValid({ ...loaded, diagnostics: inPolicies })
   let opened: Runtime | undefined
   const trust = untrustedWorkspace(() => opened === undefined || waitsForTrust(loaded, opened))
-  const profiles: AgentProfile[] = policies.map(({ agent, rules, layers }) => ({
-    id: agent.id,
-    policy: rules,
-    layers: [trust, ...layers],
-    ...(agent.skills && { skills: agent.skills }),
-  }))
+  const profiles = profilesOf(policies, trust)
   const custom = await loadCustom(loaded)
   const isLooking = options.record === 'memory'
   const sandbox = isLooking ? openSandbox(settings.sandbox) : await createSandbox(settings.sandbox)

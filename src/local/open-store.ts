@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import {
   assertValid,
+  type Config,
   type Environment,
   type LoadedConfig,
   loadConfig,
@@ -73,14 +74,16 @@ function placeKey(url: string): string {
  * Opens the store that the configuration around `cwd` chooses, for commands that need nothing else of it.
  * Throws CONFIG_INVALID when the configuration has errors: another store than the chosen one would show other sessions.
  */
-export async function openConfiguredStore(where: {
-  readonly cwd: string
-  readonly environment: Environment
-}): Promise<{ readonly store: Store; readonly blobs: Blobs | undefined; readonly scope: string }> {
+export async function openConfiguredStore(where: { readonly cwd: string; readonly environment: Environment }): Promise<{
+  readonly store: Store
+  readonly blobs: Blobs | undefined
+  readonly scope: string
+  readonly config: Config
+}> {
   const loaded = await loadConfig(where)
   assertValid(loaded)
   const state = await openState({ loaded, environment: where.environment })
-  return { ...state, scope: await scopeOf(loaded.workspace.directory) }
+  return { ...state, scope: await scopeOf(loaded.workspace.directory), config: loaded.config }
 }
 
 /** Where answers and sessions of a workspace belong: one place, whichever link leads to it. */

@@ -14,6 +14,7 @@ import {
 } from '../authorize/index.ts'
 import { type AgentConfig, explainConfig, type LoadedConfig, type Origin } from '../config/index.ts'
 import type { Diagnostic } from '../kernel/index.ts'
+import type { AgentProfile } from '../runtime/index.ts'
 import { BUILTIN_TOOLS } from '../tools/index.ts'
 import { namesInPermissions } from './permission-names.ts'
 
@@ -43,6 +44,24 @@ export async function readPolicies(
   const found = findingsOf(parse(originOf), originOf)
   // What all agents share is told once.
   return { policies, diagnostics: [...new Map(found.map((each) => [JSON.stringify(each), each])).values()] }
+}
+
+/** What the runtime gets of each agent; `trust` takes part in every decision, also in those of a shadow. */
+export function profilesOf(policies: readonly AgentPolicy[], trust: Layer): AgentProfile[] {
+  const rulesOf = ({ rules, layers }: AgentPolicy): Pick<AgentProfile, 'policy' | 'layers'> => {
+    return { policy: rules, layers: [trust, ...layers] }
+  }
+  return policies.map((policy) => {
+    const { id, skills, shadow: name } = policy.agent
+    // A name that refers to nothing, or to the agent itself, is an error of the configuration.
+    const shadow = policies.find(({ agent }) => agent.id === name && name !== id)
+    return {
+      id,
+      ...rulesOf(policy),
+      ...(skills && { skills }),
+      ...(shadow && { shadow: { agent: shadow.agent.id, ...rulesOf(shadow) } }),
+    }
+  })
 }
 
 type OriginOf = Awaited<ReturnType<typeof explainConfig>>['originOf']

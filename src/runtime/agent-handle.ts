@@ -7,6 +7,7 @@ import {
   type SkillInUse,
   namesTool,
   toolGroupRule,
+  withShadow,
 } from '../authorize/index.ts'
 import { type Catalog, type PromptIndex, toSnapshot } from '../catalog/index.ts'
 import type {
@@ -170,7 +171,9 @@ export class Handle implements AgentHandle, CallingAgent {
 
   /** The decision about a call of this agent. */
   decide(call: CallRequest, skill: Skill | undefined): Decision {
-    return decide(this.#inputOf(call, skill))
+    const input = this.#inputOf(call, skill)
+    const decision = withShadow(decide(input), input, this.#profile.shadow)
+    return decision.shadow ? { ...decision, shadow: this.redact({ ...decision.shadow }) } : decision
   }
 
   explain(request: CallRequest): Explanation {
@@ -179,7 +182,7 @@ export class Handle implements AgentHandle, CallingAgent {
 
   /** Whether that tool may be called at all, and within which limits. */
   verdict(tool: string): { readonly type: Decision['type']; readonly limits: CallLimits } {
-    return this.decide({ tool, arguments: {}, origin: 'model' }, undefined)
+    return decide(this.#inputOf({ tool, arguments: {}, origin: 'model' }, undefined))
   }
 
   /** Sees to it that a call about a skill meets the skill as it is now. Source: seed 003, "refresh_if_stale". */

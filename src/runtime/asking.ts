@@ -101,10 +101,10 @@ export async function decideAfterAsking(
   return decision.type === 'ask' ? allowed(decision, ASKED.approvedBy(decision.rule, reply.by)) : decision
 }
 
-function allowed({ chain, limits }: Decision, rule: string): Decision {
-  return { type: 'allow', rule, chain, limits }
+function allowed({ chain, limits, shadow }: Decision, rule: string): Decision {
+  return { type: 'allow', rule, chain, limits, ...(shadow && { shadow }) }
 }
 
-function denied({ rule, chain, limits }: Decision, reason: string): Decision {
-  return { type: 'deny', rule, chain, limits, reason }
+function denied({ rule, chain, limits, shadow }: Decision, reason: string): Decision {
+  return { type: 'deny', rule, chain, limits, reason, ...(shadow && { shadow }) }
 }

@@ -1,5 +1,5 @@
 /** What a runtime is made of, and what it offers. */
-import type { Explanation, Layer, PolicyRules } from '../authorize/index.ts'
+import type { Explanation, Layer, PolicyRules, Shadow } from '../authorize/index.ts'
 import type { Catalog, IndexStyle, PromptIndex, SnapshotDiff } from '../catalog/index.ts'
 import type { GateRules } from '../gate/index.ts'
 import type {
@@ -47,6 +47,8 @@ export interface AgentProfile {
   readonly policy: PolicyRules
   /** More layers with a part in every decision: grants, ceilings of its own and of its ancestors. They only narrow. */
   readonly layers?: readonly Layer[]
+  /** Rules of another agent, evaluated for each call. They never decide; the row of a call records where they differ. */
+  readonly shadow?: Shadow
 }
 
 /** Which agent is opened, in which session. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { decide, explain, parsePolicy, type PolicyRules, PROFILE_NAMES } from '../../src/authorize/index.ts'
+import { decide, explain, parsePolicy, type PolicyRules, PROFILE_NAMES, withShadow } from '../../src/authorize/index.ts'
 import { globMatches } from '../../src/authorize/names.ts'
 import type { Decision } from '../../src/kernel/index.ts'
 import { skillFrom, toolNamed } from './sample.ts'
@@ -95,6 +95,32 @@ describe('laws of decide', () => {
         const input = { call, tool: toolNamed(asked.name, asked), policy: rules }
         assert.deepEqual(decide(input), decide(input))
         assert.deepEqual(explain(input).decision, decide(input))
+      }),
+    )
+  })
+
+  it('is what it is without a shadow, and the shadow says what it would decide itself', () => {
+    fc.assert(
+      fc.property(fc.tuple(policy, policy), tool, fc.boolean(), ([rules, others], asked, isTrusted) => {
+        const call = { tool: asked.name, arguments: {}, agentId: 'main', origin: 'model' as const }
+        const input = { call, tool: toolNamed(asked.name, asked), policy: rules, skill: skillFrom(isTrusted) }
+        const own = decide(input)
+        const { shadow, ...decision } = withShadow(own, input, { agent: 'other', policy: others })
+        assert.deepEqual(decision, own)
+        const other = decide({ ...input, policy: others })
+        if (shadow) assert.deepEqual(shadow, { agent: 'other', type: other.type, rule: other.rule, own: own.type })
+        else assert.equal(other.type, own.type)
+        if (!shadow && own.type !== 'deny') assert.deepEqual(other.limits, own.limits)
+      }),
+    )
+  })
+
+  it('has nothing to record beside rules that are the same', () => {
+    fc.assert(
+      fc.property(policy, tool, (rules, asked) => {
+        const call = { tool: asked.name, arguments: {}, agentId: 'main', origin: 'model' as const }
+        const input = { call, tool: toolNamed(asked.name, asked), policy: rules }
+        assert.equal(withShadow(decide(input), input, { agent: 'other', policy: rules }).shadow, undefined)
       }),
     )
   })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -75,6 +75,7 @@ const CALLS: readonly (readonly [readonly string[], number])[] = [
   [['policy', 'test', 'absent.yaml'], 2],
   [['policy', 'check'], 0],
   [['policy', 'diff', 'main'], 2],
+  [['policy', 'shadow'], 0],
   [['mcp', 'install', 'cursor'], 0],
   [['mcp', 'uninstall', 'cursor'], 0],
   [['mcp', 'check', 'zed'], 1],
@@ -125,6 +126,41 @@ test('turns, their sessions and doctor print what the published schema says', as
   const failed = envelopeOf(ran, 'run that fails')
   assert.deepEqual([ran.code, failed.error?.code, failed.data?.['session']], [3, 'MODEL_FAILED', session])
   envelopeOf(await place.run(['doctor', '--json']), 'doctor')
+})
+
+test('what policy shadow lists, and the row that it comes from, are as the published schema says', async (t) => {
+  const place = new Place(t)
+  const write = { name: 'write_file', arguments: { path: 'a.txt', content: 'a' } }
+  await using server = await startModelServer({
+    script: [
+      { type: 'tool-calls', calls: [write] },
+      { type: 'tool-calls', calls: [write, { name: 'list_directory', arguments: { path: '.' } }] },
+      { type: 'text', text: 'Done.' },
+    ],
+  })
+  mkdirSync(place.home, { recursive: true })
+  writeFileSync(
+    join(place.home, 'nexus.yaml'),
+    'agents: [{ id: main, preset: sandboxed, shadow: strict }, { id: strict, preset: worker, tools: { ask: [list_directory] } }]\n',
+  )
+  const model = ['--model', 'openai-compatible/scripted', '--base-url', server.url]
+  const ran = await place.run(['run', 'Write', '--trust', '--sandbox', 'none', ...model, '--json'])
+  const session = String(envelopeOf(ran, 'run').data?.['session'])
+  envelopeOf(await place.run(['sessions', 'show', session, '--json']), 'sessions show')
+  const { data } = envelopeOf(await place.run(['policy', 'shadow', 'main', '--json']), 'policy shadow')
+  const about = { agent: 'main', shadow: 'strict', own: 'allow' }
+  assert.deepEqual(data?.['differences'], [
+    { ...about, tool: 'write_file', decision: 'deny', rule: 'preset worker', count: 2 },
+    { ...about, tool: 'list_directory', decision: 'ask', rule: 'ask list_directory', count: 1 },
+  ])
+  // The shadow refused nothing.
+  assert.equal(readFileSync(join(place.workspace, 'a.txt'), 'utf8'), 'a')
+  const shown = await place.run(['policy', 'shadow'])
+  assert.match(shown.stdout, /main +write_file +allow +deny \(preset worker\) +strict +2/)
+  const none = await place.run(['policy', 'shadow', 'strict'])
+  assert.deepEqual([none.code, none.stdout], [0, 'No recorded call of strict was decided otherwise by a shadow.\n'])
+  const unknown = await place.run(['policy', 'shadow', 'strct'])
+  assert.deepEqual([unknown.code, /Did you mean strict\?/.test(unknown.stderr)], [2, true], unknown.stderr)
 })
 
 test('every command has --json, and the schema knows the data of each', () => {

@@ -132,6 +132,27 @@ describe('an agent that extends another', () => {
     })
   })
 
+  it('does not inherit the shadow, so that the shadow itself may extend it', async () => {
+    await using place = await makePlace({
+      user: 'agents: [{id: main, shadow: strict}, {id: strict, extends: main, preset: worker}]',
+    })
+    const { agents } = assertValid(await place.load())
+    assert.deepEqual(
+      agents.map(({ shadow }) => shadow),
+      ['strict', undefined],
+    )
+  })
+
+  it('has no shadow that an untrusted workspace names', async () => {
+    await using place = await makePlace({
+      user: 'agents: [{id: main, shadow: strict}, {id: strict}, {id: open}]',
+      local: 'agents: [{id: main, shadow: open}]',
+    })
+    const loaded = await place.load()
+    assert.deepEqual(findings(loaded), ['1:21 config-untrusted'])
+    assert.equal(loaded.config.agents[0]?.shadow, 'strict')
+  })
+
   it('is not widened by an untrusted workspace beyond what it inherited', async () => {
     await using place = await makePlace({
       user: 'agents: [{id: base, skills: [a], tools: {profile: minimal}}, {id: leaf, extends: base}]',
@@ -153,6 +174,9 @@ describe('names that stand for something elsewhere', () => {
     ['permissions: {presets: {yolo: {}}}', '1:25 config-bad-key', /built in and cannot be redefined/],
     ['permissions: {presets: {a: {extends: a}}}', '1:29 config-cycle', /leads back to itself/],
     ['agents: [{id: a, extends: a}]', '1:18 config-cycle', /leads back to itself/],
+    ['agents: [{id: main, shadow: strct}, {id: strict}]', '1:21 config-unknown-name', /Did you mean "strict"\?/],
+    ['agents: [{id: main, shadow: strict}]', '1:21 config-unknown-name', /Define another one, or remove this line/],
+    ['agents: [{id: strict, shadow: strict}, {id: strict2}]', '1:23 config-cycle', /itself.* Did you mean "strict2"\?/],
   ]
   for (const [user, found, words] of CASES) {
     it(`must exist and end somewhere: ${user}`, async () => {

@@ -228,4 +228,11 @@ describe('two writers', () => {
     }
     assert.deepEqual(readdirSync(workspace), ['f'])
   })
+
+  it('do not complete a git directory together', async (t) => {
+    const { call, text } = openFiles(t)
+    const parts = ['HEAD', 'config', 'objects/x', 'refs/x'].map((name) => `bare/${name}`)
+    await Promise.all(parts.map((path) => call('write_file', { path, content: 'x' })))
+    assert.equal(parts.filter((path) => text(path) !== undefined).length, 3)
+  })
 })

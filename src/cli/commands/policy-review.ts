@@ -1,10 +1,11 @@
-/** `nexus policy check` and `policy diff`: what is wrong with policies, and where two of them decide otherwise. Nothing runs. */
+/** `nexus policy check`, `diff` and `shadow`: what is wrong with policies, and where two of them decide otherwise. Nothing runs. */
 import { loadConfig } from '../../config/index.ts'
-import { type JsonObject, nearest, toSafeLine } from '../../kernel/index.ts'
+import { type JsonObject, type LedgerEntry, nearest, toSafeLine } from '../../kernel/index.ts'
 import type { Local } from '../../local/index.ts'
+import type { Store } from '../../store/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
-import { errorOf, many, MESSAGES } from '../messages/index.ts'
+import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
 import { openFor, printDiagnostics } from '../open.ts'
 import { formatTable } from '../show/columns.ts'
 
@@ -83,4 +84,70 @@ function verdictsIn({ runtime, config }: Local, id: string): ReadonlyMap<string,
       return [tool, { decision: type, rule, limits: { ...limits } as JsonObject }]
     }),
   )
+}
+
+/** Calls about which an agent and its shadow differ in the same way. */
+interface Shadowed {
+  readonly agent: string
+  readonly shadow: string
+  readonly tool: string
+  readonly own: string
+  readonly decision: string
+  readonly rule: string
+  readonly count: number
+}
+
+/** `nexus policy shadow`: the differences that the calls of the workspace's sessions recorded, the most frequent first. */
+export async function listShadowed(invocation: Invocation): Promise<number> {
+  const { terminal, positionals, flags, command } = invocation
+  const [agent] = positionals
+  const { openConfiguredStore } = await import('../../local/index.ts')
+  const { store, scope, config } = await openConfiguredStore(invocation)
+  let all: readonly Shadowed[]
+  try {
+    all = await shadowedIn(store, scope)
+  } finally {
+    await store.close()
+  }
+  // Calls of an agent that was removed since are still recorded.
+  const ids = [...new Set([...config.agents.map(({ id }) => id), ...all.map((each) => each.agent)])]
+  if (agent !== undefined && !ids.includes(agent))
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.noAgent(agent, ids, nearest(agent, ids)))
+  const differences = all.filter((each) => agent === undefined || each.agent === agent)
+  if (flags['json'] === true) {
+    terminal.json(envelope(command, { differences: differences.map((each) => ({ ...each })) }))
+    return 0
+  }
+  if (differences.length === 0) {
+    terminal.line(NOTES.noShadowed(agent))
+    if (config.agents.every(({ shadow }) => shadow === undefined)) terminal.note(NOTES.noShadow())
+    return 0
+  }
+  const rows = differences.map(({ agent: id, tool, own, shadow, decision, rule, count }) => {
+    const said = decision === own ? 'other limits' : decision
+    return [...[id, tool, own, `${said} (${rule})`, shadow].map(toSafeLine), String(count)]
+  })
+  const titles = ['agent', 'tool', 'decision', 'decision of the shadow', 'shadow', 'calls']
+  terminal.line(formatTable([titles, ...rows], { columns: terminal.columns }))
+  return 0
+}
+
+/** One session at a time, so that a long history is never in memory as a whole. */
+async function shadowedIn({ sessions, ledger }: Store, scope: string): Promise<readonly Shadowed[]> {
+  const found = new Map<string, Shadowed>()
+  for (const { id } of await sessions.list({ scope })) {
+    for (const entry of await ledger.list({ sessionId: id })) {
+      const difference = shadowOf(entry)
+      if (difference === undefined) continue
+      const key = JSON.stringify(difference)
+      found.set(key, { ...difference, count: (found.get(key)?.count ?? 0) + 1 })
+    }
+  }
+  return [...found.values()].toSorted((a, b) => b.count - a.count)
+}
+
+function shadowOf({ call, decision: { shadow } }: LedgerEntry): Omit<Shadowed, 'count'> | undefined {
+  if (shadow === undefined) return undefined
+  const { agent, type, rule, own } = shadow
+  return { agent: call.agentId, shadow: agent, tool: call.tool, own, decision: type, rule }
 }

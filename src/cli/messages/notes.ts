@@ -115,6 +115,9 @@ export const NOTES = {
   mcpAt: (url: string, keyFile: string | undefined) =>
     `MCP at ${url}\n${keyFile === undefined ? 'Every program on this machine may call it (--no-auth).' : `The key is in ${keyFile}. Clients send it as: Authorization: Bearer KEY`}`,
   outputCut: (bytes: number) => `The command wrote more: only the first ${bytes} bytes were kept.`,
+  noShadowed: (agent: string | undefined) =>
+    `No recorded call of ${agent === undefined ? 'this workspace' : toSafeLine(agent)} was decided otherwise by a shadow.`,
+  noShadow: () => 'No agent has a shadow. Add shadow: ID to an agent in nexus.yaml, with the id of another agent.',
   noSession: (line: string) => `This workspace has no session. Start one: ${line}`,
   otherSessions: (line: string) => `To list the sessions of all workspaces: ${line}`,
   noArtifact: () => 'The demo wrote no file. The ledger above shows what happened.',

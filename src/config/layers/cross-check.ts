@@ -44,7 +44,24 @@ export function crossCheck(merged: ConfigDocument, layers: readonly Layer[]): Fi
     .map(([name]) =>
       finding(['permissions', 'presets', name], ({ setting }) => SETTINGS.builtInPreset({ setting, name })),
     )
-  return [...unknown, ...circles, ...taken, ...incompleteSearch(merged, finding)]
+  return [...unknown, ...circles, ...ownShadows(agents, finding), ...taken, ...incompleteSearch(merged, finding)]
+}
+
+/** Agents that would be compared with themselves. */
+function ownShadows(
+  agents: NonNullable<ConfigDocument['agents']>,
+  finding: (path: Path, words: (facts: { readonly setting: string }) => Message) => Finding,
+): Finding[] {
+  return agents.flatMap(({ id, shadow }, index) => {
+    if (shadow === undefined || shadow !== id) return []
+    const others = othersOf(agents, id)
+    const facts = { near: nearest(id, others), known: [...others] }
+    return [finding(['agents', index, 'shadow'], ({ setting }) => SETTINGS.ownShadow({ setting, ...facts }))]
+  })
+}
+
+function othersOf(agents: NonNullable<ConfigDocument['agents']>, id: string): ReadonlySet<string> {
+  return new Set(agents.map((agent) => agent.id).filter((other) => other !== id))
 }
 
 /** What the service cannot do without; the section as a whole is left out where a variable is missing. */
@@ -71,6 +88,9 @@ function referencesIn({ agents = [], permissions = {} }: ConfigDocument): Refere
     ...agents.flatMap((agent, index) => [
       { at: ['agents', index, 'preset'], name: agent.preset, known, what: 'preset' },
       { at: ['agents', index, 'extends'], name: agent.extends, known: ids, what: 'agent' },
+      ...(agent.shadow === agent.id
+        ? []
+        : [{ at: ['agents', index, 'shadow'], name: agent.shadow, known: othersOf(agents, agent.id), what: 'agent' }]),
     ]),
   ]
 }

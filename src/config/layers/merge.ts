@@ -49,14 +49,14 @@ export type AgentDocument = NonNullable<ConfigDocument['agents']>[number]
 
 /**
  * Each agent laid over the one it extends, by the rules for two files. An `extends` that leads nowhere or round in a
- * circle adds nothing; it is an error elsewhere.
+ * circle adds nothing; it is an error elsewhere. `shadow` is not inherited: the shadow itself may extend the agent.
  */
 export function expandAgents(agents: readonly AgentDocument[]): AgentDocument[] {
   const byId = new Map(agents.map((agent) => [agent.id, agent]))
   const expand = (agent: AgentDocument, seen: readonly string[]): AgentDocument => {
     const base = agent.extends === undefined ? undefined : byId.get(agent.extends)
     if (base === undefined || seen.length > MAX_CHAIN || seen.includes(base.id)) return agent
-    const { extends: _, ...inherited } = expand(base, [...seen, base.id])
+    const { extends: _extends, shadow: _shadow, ...inherited } = expand(base, [...seen, base.id])
     return mergeValues(inherited as JsonObject, agent as JsonObject, ['agents', '*']) as AgentDocument
   }
   return agents.map((agent) => expand(agent, [agent.id]))

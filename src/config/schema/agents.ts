@@ -77,4 +77,5 @@ export const agent = v.strictObject({
   budget: setting(budget, 'What the agent may use up.'),
   context: setting(context, 'How much of the history is sent.'),
   tools: setting(policy, 'Which tools the agent may call.'),
+  shadow: setting(identifier, 'Another agent whose rules are compared at each call, and never decide.'),
 })

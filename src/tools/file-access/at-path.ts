@@ -1,7 +1,14 @@
 /** at-path: opens the directory of a path that a model gave, for one step of a file tool. */
 import { posix } from 'node:path'
 import { codeOf, FileError, Tree } from '../../files/index.ts'
-import { type Failed, type FailureCode, type Outcome, type Services, type ToolContext } from '../../kernel/index.ts'
+import {
+  type Failed,
+  type FailureCode,
+  type Outcome,
+  type Services,
+  serviceKey,
+  type ToolContext,
+} from '../../kernel/index.ts'
 import { placesIn, protectedPlace } from '../../sandbox/index.ts'
 import { failedBy, type Message } from '../messages.ts'
 import { PATHS, type Refused } from './messages.ts'
@@ -46,11 +53,22 @@ export async function atPath(
   const refused = use.isDirectory ? undefined : notThatFile(given, place, settings)
   if (refused) return refused
   try {
-    return await inTree(place, use, { settings, step })
+    const take = (): Promise<Outcome> => inTree(place, use, { settings, step })
+    return await (use.isWrite ? inTurn(services, take) : take())
   } catch (error) {
     if (error instanceof FileError) return fileFailure(given, error)
     throw error
   }
+}
+
+/** Ends with the last change of the runtime that was begun. */
+const LAST_CHANGE = serviceKey<Promise<unknown>>('lastFileChange')
+
+/** Changes one after the other: two that are checked at the same time could complete a git directory that neither may. */
+function inTurn<T>(services: Services, take: () => Promise<T>): Promise<T> {
+  const next = (services.get(LAST_CHANGE) ?? Promise.resolve()).then(take, take)
+  services.register(LAST_CHANGE, next)
+  return next
 }
 
 async function inTree(
