@@ -52,7 +52,7 @@ export interface Local {
   /** Present when changes of skills are followed. */
   readonly watcher?: Watcher
   readonly workspace: LoadedConfig['workspace']
-  /** Skills of the workspace, or edited settings of it, wait for trust: as long as they do, no command runs in it and no tool changes a file. */
+  /** Skills or settings of the workspace wait for trust: until then no command runs in it and no tool changes a file. */
   readonly waitsForTrust: boolean
   /** Of the configuration and of the policy; those of skills are in the catalog. */
   readonly diagnostics: readonly Diagnostic[]

@@ -31,6 +31,7 @@ test('policy explain shows each rule with its file and line, the limits, and the
   assert.match(asked.stdout, /^grants: ask by preset trusted$/m)
   assert.match(asked.stdout, /preset: trusted {2}.*nexus\.yaml:3/)
   assert.match(asked.stdout, /^limit: readPaths /m)
+  assert.match(asked.stdout, /^Paths in the arguments are not checked here/m)
   const ruled = await place.run(['policy', 'explain', 'main', 'read_skill_file'])
   assert.match(ruled.stdout, /ask: read_skill_file {2}.*nexus\.yaml:6\n/)
   assert.match(ruled.stdout, /\nask by ask read_skill_file\n$/)
@@ -76,4 +77,6 @@ test('policy test says what is wrong with a table that cannot be read', async (t
     assert.equal(ran.code, 2)
     assert.match(ran.stderr, says)
   }
+  const missing = await place.run(['policy', 'test', 'absent.yaml'])
+  assert.deepEqual([missing.code, /absent\.yaml does not exist, so nothing was tested/.test(missing.stderr)], [2, true])
 })

@@ -150,6 +150,8 @@ export function processesWith(text: string): string[] {
   })
 }
 
+/** Waits up to a minute, so that a test that waits for nothing fails instead of stopping the run. */
 export async function until(check: () => boolean): Promise<void> {
-  while (!check()) await sleep(20)
+  for (const end = performance.now() + 60_000; !check(); await sleep(20))
+    if (performance.now() > end) throw new Error(`not within a minute: ${check}`)
 }

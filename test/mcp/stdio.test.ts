@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -132,6 +132,21 @@ test('an untrusted workspace is announced once, and nothing of it runs', async (
   assert.match(textOf(second), /the workspace is not trusted, so no command runs/)
   assert.doesNotMatch(textOf(second), /nothing of it runs/)
   assert.equal(log().match(/is not trusted/g)?.length, 1, log())
+})
+
+test('settings that wait for trust stop commands and changes of files, also where there is no skill', async (t) => {
+  const place = new Place(t)
+  const cwd = join(place.root, 'settings-only')
+  mkdirSync(cwd)
+  writeFileSync(join(cwd, 'nexus.yaml'), 'agents:\n  - id: main\n    preset: worker\n')
+  const { client } = await connect(t, place, { cwd, args: ['--workspace', cwd] })
+  const ran = (await client.callTool({ name: 'run_command', arguments: { command: 'echo hi' } })) as Result
+  assert.match(textOf(ran), /the workspace is not trusted, so no command runs/)
+  assert.match(textOf(ran), /is not trusted: nothing of it runs.*nexus trust/s)
+  const file = { path: 'new.txt', content: 'x' }
+  const wrote = (await client.callTool({ name: 'write_file', arguments: file })) as Result
+  assert.equal(wrote.isError, true)
+  assert.deepEqual(readdirSync(cwd), ['nexus.yaml'])
 })
 
 test('the workspace is the one named first: --workspace, CLAUDE_PROJECT_DIR, a root of the client, the working directory', async (t) => {

@@ -10,7 +10,7 @@ test('SIGTERM reaches the command itself, and its trap runs', { skip }, async (c
   const controller = new AbortController()
   const { run } = await openRig(context)
   const { end, stdout } = await run(
-    "trap 'echo trapped; exit 5' TERM; echo ready; while :; do read -t 0.05 < <(:); done",
+    "trap 'echo trapped; exit 5' TERM; echo ready; while :; do sleep 0.05; done",
     { onOutput: () => controller.abort() },
     controller.signal,
   )

@@ -6,10 +6,11 @@ import { isJsonObject, type JsonObject, type JsonValue, nearest, toSafeLine } fr
 import type { Local } from '../../local/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
-import { errorOf, many, MESSAGES } from '../messages/index.ts'
+import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
 import { openFor } from '../open.ts'
 
 const ANSWERS = ['allow', 'ask', 'deny'] as const
+const PATH_LIMITS = ['readPaths', 'writePaths', 'blockedPaths'] as const
 
 /** `nexus policy explain <agent> <tool>`: every layer that has a part in the decision, and the lines that it comes from. Nothing runs. */
 export async function explainPolicy(invocation: Invocation): Promise<number> {
@@ -44,6 +45,8 @@ export async function explainPolicy(invocation: Invocation): Promise<number> {
     for (const { rule, place } of lines)
       terminal.line(`  ${toSafeLine(rule)}${place === '' ? '' : `  ${toSafeLine(place)}`}`)
     for (const [name, value] of Object.entries(decision.limits)) terminal.line(`limit: ${name} ${limitText(value)}`)
+    if (decision.type !== 'deny' && PATH_LIMITS.some((name) => name in decision.limits))
+      terminal.line(NOTES.pathsAtCall())
     const color = decision.type === 'deny' ? 'red' : decision.type === 'ask' ? 'yellow' : 'green'
     terminal.line(`${terminal.paint(color, decision.type)} by ${toSafeLine(decision.rule)}`)
     return 0
@@ -155,7 +158,7 @@ async function readTests(name: string, path: string): Promise<Expectation[]> {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    throw bad((error as NodeJS.ErrnoException).code ?? 'it cannot be read')
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.expectationsUnreadable(name, (error as NodeJS.ErrnoException).code === 'ENOENT'))
   }
   const { value, diagnostics } = await parseSettings(text, path)
   const problem = diagnostics.find(({ severity }) => severity === 'error')

@@ -30,6 +30,10 @@ export const USAGE_MESSAGES = {
     message: `${toSafeLine(path)} is not a table of expectations: ${toSafeLine(why)}`,
     fix: 'Write a list under tests:, such as: tests: [{ agent: main, tool: run_command, expect: ask }]',
   }),
+  expectationsUnreadable: (path: string, isMissing: boolean) => ({
+    message: `${toSafeLine(path)} ${isMissing ? 'does not exist' : 'cannot be read'}, so nothing was tested.`,
+    fix: 'Name a YAML or JSON file with a list under tests:.',
+  }),
   dashesMissing: (command: string, words: readonly string[], first: string) => {
     const at = words.indexOf(first)
     return {

@@ -47,7 +47,7 @@ function packageFile(name: string, from: string): string {
 
 async function importWithin(file: string, loadMs: number): Promise<Readonly<Record<string, unknown>>> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new ModuleFault(`it was not loaded within ${loadMs / 1000} s`)), LOAD_MS)
+  const timer = setTimeout(() => late.reject(new ModuleFault(`it was not loaded within ${loadMs / 1000} s`)), loadMs)
   try {
     const loading = import(pathToFileURL(file).href) as Promise<Record<string, unknown>>
     // When it is late, its failure is nobody's.
