@@ -98,6 +98,8 @@ export interface Host {
   ) => { readonly path: string; readonly line?: number } | undefined
   /** Index of the agent under `agents`. */
   readonly agentIndex: number
+  /** Whether the person is root, so that no command needs sudo. */
+  readonly isRoot: boolean
   /** Whether the person's environment has that variable. */
   readonly isSet: (variable: string) => boolean
   /** Programs that the person's PATH finds, by name, and the files that they lead to. */

@@ -121,8 +121,8 @@ function fixFor({ code, missing, setting, broken }: HeldReason, host: Host): Pic
 }
 
 /** A program that the person's PATH finds, but no command of a skill. */
-function programFix(name: string, { programs, target }: Host): string {
-  return ADVICE.program({ name, target, ...(programs.get(name) ?? { path: name, real: name }) })
+function programFix(name: string, { programs, target, isRoot }: Host): string {
+  return ADVICE.program({ name, target, isRoot, ...(programs.get(name) ?? { path: name, real: name }) })
 }
 
 /** `setting` is `skills.entries.<key>.apiKey` or `skills.entries.<key>.env.<name>`. */

@@ -24,6 +24,16 @@ export interface Misplaced {
   readonly name: string
 }
 
+/** A program that the user's PATH finds, and commands do not. */
+interface ProgramPlace {
+  readonly name: string
+  readonly path: string
+  /** The same with links followed. */
+  readonly real: string
+  readonly target: string
+  readonly isRoot: boolean
+}
+
 /** The words of every finding, by its code. They are made once, from facts; `finding` makes them safe to print. */
 export const MESSAGES = {
   invalid: () => words('Nexus cannot read it as a skill.', 'Run:'),
@@ -185,11 +195,12 @@ export const ADVICE = {
     fix: `Inspect the skill, ${homeIsWorkspace ? `set ${OWN_HOME}, ` : ''}then run:`,
     command: ['trust', workspace],
   }),
-  program: ({ name, path, real, target }: { name: string; path: string; real: string; target: string }) => {
+  program: ({ name, path, real, target, isRoot }: ProgramPlace) => {
     const leads = real === path ? '' : ` (a link to ${real})`
+    const sudo = isRoot ? '' : 'sudo '
     const how = /^\/(?:usr|bin|sbin)\//.test(real)
-      ? `Let every user run it, for example: sudo chmod a+rx ${shellWord(real)}`
-      : `Install it for all users, for example: sudo install -m 755 ${shellWord(real)} /usr/local/bin/${name}`
+      ? `Let every user run it, for example: ${sudo}chmod a+rx ${shellWord(real)}`
+      : `Install it for all users, for example: ${sudo}install -m 755 ${shellWord(real)} /usr/local/bin/${name}`
     return `You have ${path}${leads}, but commands of skills (${target}) cannot run it. They can run programs below /usr, /bin and /sbin that every user may run. ${how}`
   },
   variable: (facts: { name: string; key: string; setting: string; isKey: boolean; isSet: boolean; file: string }) => {

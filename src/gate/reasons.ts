@@ -122,12 +122,19 @@ function binFix(skill: Skill, names: readonly string[], context: GateContext): s
   const wrong = names.find((name) => !isBinName(name))
   if (wrong !== undefined)
     return `Fix its ${SKILL_FILE}: '${wrong}' must be the name of a program, without path or options.`
-  const where = `Install ${names.join(' or ')} where commands run: ${context.facts.target}`
+  const where = `Install ${names.join(' or ')} ${installPlace(context)}`
   const labels = skill.metadata.install
     .filter((spec) => spec.bins.some((name) => names.includes(name)))
     .filter((spec) => spec.os.length === 0 || spec.os.some((name) => toOsName(name) === context.os))
     .map((spec) => spec.label ?? spec.kind)
   return labels.length === 0 ? `${where}.` : `${where}. The skill proposes: ${labels.join('; ')}.`
+}
+
+function installPlace({ facts: { target, programDirectories } }: GateContext): string {
+  if (programDirectories === undefined) return `where commands run: ${target}`
+  const system = programDirectories.filter((directory) => directory.startsWith('/usr/'))
+  const shown = system.length > 0 ? system : programDirectories
+  return `for all users of this machine. Commands find programs only in ${shown.join(', ')}`
 }
 
 function envWords(skill: Skill, name: string, context: GateContext): Pick<Words, 'fix' | 'setting' | 'broken'> {

@@ -187,6 +187,8 @@ export interface TargetFacts {
   readonly hasBin: (name: string) => boolean
   /** True when that variable would be set and not empty. */
   readonly hasEnv: (name: string) => boolean
+  /** Directories in which commands find programs, in their order; absent when that is not known. */
+  readonly programDirectories?: readonly string[]
   /** Whether commands reach other machines; absent when that is not known. */
   readonly network?: boolean
   /** The directory below which commands read the files of skills and cannot change them; absent where there is none. */

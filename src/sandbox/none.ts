@@ -45,6 +45,7 @@ class NoSandbox implements Sandbox {
       os: toOsName(process.platform),
       hasBin: onPath,
       hasEnv: (name) => set.has(name),
+      programDirectories: PATH,
       network: true,
     })
   }

@@ -21,11 +21,11 @@ export { AGENT_STATUS, createStatusTool } from './builtin/status.ts'
 
 export {
   createSkillCommands,
-  provideCommands,
   type SkillCommandParts,
   type SkillCommands,
   type SkillEntryValues,
 } from './builtin/skill-commands.ts'
+export { provideCommands } from './builtin/provide-commands.ts'
 
 export { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 export { defineTool, type StandardSchema } from './define.ts'

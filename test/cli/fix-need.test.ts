@@ -24,7 +24,7 @@ const copyExample = (desk: Desk, { fix }: { fix: string }): void => {
 // Needs.
 fixes('a program that is not there', {
   break: needs('metadata:', '  requires:', '    bins: [no-such-program]'),
-  ...{ code: 'bin', line: 6, says: /missing binary: no-such-program.*Install no-such-program where commands run/ },
+  ...{ code: 'bin', line: 6, says: /missing binary: no-such-program.*Install no-such-program for all users/ },
   fix: rewrite(6, '    bins: [sh]'),
 })
 fixes('a program that only the person can run', {
@@ -38,7 +38,7 @@ fixes('a program that only the person can run', {
   ...{
     code: 'bin',
     line: 4,
-    says: /You have .*bin\/only-mine, but commands of skills .* cannot run it.*sudo install -m 755/,
+    says: /You have .*bin\/only-mine, but commands of skills .* cannot run it.*(?:sudo )?install -m 755/,
   },
   fix: rewrite(4),
 })

@@ -27,11 +27,13 @@ test('what is known of the machine gives a reason its line and the nearer thing 
     knowsSetting: () => true,
     placeOf: (keys) => ({ path: '/ws/nexus.yaml', line: keys.length }),
     agentIndex: 0,
+    isRoot: false,
     isSet: (name) => name === 'KEY',
     programs: new Map([['jq', { path: '/home/bin/jq', real: '/opt/jq' }]]),
     heads: new Map([[skill, ['---', 'name: pdf', 'description: jq', 'metadata:', '  requires: {bins: [jq, other]}']]]),
   }
-  const { findings } = diagnose('pdf', { catalog: catalogOf([], [{ skill, reasons }]), host })
+  const catalog = catalogOf([], [{ skill, reasons }])
+  const { findings } = diagnose('pdf', { catalog, host })
   assert.deepEqual(
     findings.map(({ path, line }) => [path, line]),
     [
@@ -45,6 +47,8 @@ test('what is known of the machine gives a reason its line and the nearer thing 
   )
   const [program, other, variable, broken, config] = findings.map(({ fix }) => fix)
   assert.match(program ?? '', /^You have \/home\/bin\/jq \(a link to \/opt\/jq\).*sudo install -m 755 \/opt\/jq/)
+  const [asRoot] = diagnose('pdf', { catalog, host: { ...host, isRoot: true } }).findings
+  assert.match(asRoot?.fix ?? '', /for example: install -m 755 \/opt\/jq/)
   assert.deepEqual([other, broken], ['as the gate says', 'as the gate says'])
   assert.match(variable ?? '', /KEY is set in your environment.*\{ "a\.b": \{ env: \{ KEY: "\$\{KEY\}" \} \} \}/)
   assert.match(config ?? '', /^Set it in \/home\/\.nexus\/nexus\.yaml, for example: tools: \{ pdf: \{ on: true \} \}$/)

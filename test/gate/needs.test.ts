@@ -192,6 +192,15 @@ test('a tool group that policy denies holds the skill, from every place where it
   assert.deepEqual(texts({ frontmatter: { metadata: { toolGroups: ['group:web'] } } }), [])
 })
 
+test('where programs are searched is part of the fix, when the target reports it', () => {
+  const skill = sketch({ requires: { bins: ['gh'] } })
+  const target = { ...facts(), programDirectories: ['/usr/local/bin', '/usr/bin', '/bin'] }
+  assert.deepEqual(
+    reasonsFor(skill, target, rules()).map(({ fix }) => fix),
+    ['Install gh for all users of this machine. Commands find programs only in /usr/local/bin, /usr/bin.'],
+  )
+})
+
 test('a fix names the key to set, the target to install on, and what the skill proposes', () => {
   const install = [
     { id: 'brew', kind: 'brew', label: 'Install GitHub CLI (brew)', bins: ['gh'], os: ['darwin'], details: {} },

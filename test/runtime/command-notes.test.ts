@@ -74,3 +74,63 @@ test('a command that looks for a file of a loaded skill in the workspace learns 
     assert.match(JSON.stringify(data['notes']), /Use its full path: .*report\/scripts\/x\.py/)
   }
 })
+
+test('a file that a skill does not have is explained with the files that it has', async (t) => {
+  const script = (line: string) => () => ({ exitCode: 127, stderr: `${line}\n` })
+  const benchOf = async (line: (base: string) => string) => {
+    let text = ''
+    const made = await bench(t, { skills: { report: {} }, script: () => script(text)() })
+    const base = made.baseDir('report')
+    text = line(base)
+    mkdirSync(join(base, 'scripts'))
+    writeFileSync(join(base, 'scripts/make.sh'), '')
+    await made.load('report')
+    return { ...made, base }
+  }
+  for (const [line, note] of [
+    [
+      (base: string) => `bash: ${base}/scripts/mak.sh: No such file or directory`,
+      (base: string) => `The skill 'report' has no file scripts/mak.sh. Use one that it has: ${base}/scripts/make.sh`,
+    ],
+    [
+      (base: string) => `python3: can't open file '${base}/other.py': [Errno 2] No such file or directory`,
+      (base: string) => `The skill 'report' has no file other.py. Use one that it has: ${base}/scripts/make.sh`,
+    ],
+    [
+      () => 'bash: scripts/mak.sh: No such file or directory',
+      (base: string) =>
+        `The command did not find the file 'scripts/mak.sh'. It started in ${dirname(dirname(base))}. If you mean a file of the skill, use: ${base}/scripts/make.sh`,
+    ],
+  ] as const) {
+    const { run, base } = await benchOf(line)
+    assert.deepEqual(dataOf(await run({ command: 'do' }))['notes'], [note(base)])
+    const typed = dataOf(await run({ command: 'do', skill_name: 'report' }, { origin: 'cli' }))['notes'] as string[]
+    assert.match(typed[0] ?? '', /: \{baseDir\}\/scripts\/make\.sh$/)
+  }
+})
+
+test('a variable that no skill declares for the command is explained, with the skills that get it', async (t) => {
+  for (const stderr of [
+    '/bin/bash: line 1: NOTION_KEY: unbound variable',
+    '/bin/bash: line 1: NOTION_KEY: parameter null or not set',
+    "KeyError: 'NOTION_KEY'",
+    'Error: Missing environment variable NOTION_KEY',
+    'NOTION_KEY is not set',
+  ]) {
+    const { load, run } = await bench(t, {
+      skills: { report: {}, notion: { primaryEnv: 'NOTION_KEY' } },
+      entries: { notion: { env: {}, apiKey: () => Promise.resolve('secret-of-notion') } },
+      script: () => ({ exitCode: 1, stderr: `${stderr}\n` }),
+    })
+    await load('report')
+    const forSkill = dataOf(await run({ skill_name: 'report' }))
+    assert.deepEqual(forSkill['findings'], [{ code: 'variable-not-given', subject: 'NOTION_KEY' }])
+    assert.deepEqual(forSkill['notes'], [
+      "The command did not get the variable NOTION_KEY: the skill 'report' does not declare it. Only 'notion' gets it. Add NOTION_KEY to requires.env in the SKILL.md of 'report', and set skills.entries.report.env.NOTION_KEY in nexus.yaml.",
+    ])
+    const forNone = dataOf(await run({}))
+    assert.match(String(forNone['notes']), /Load 'notion', then call again with skill_name "notion"\./)
+    await load('notion')
+    assert.equal(dataOf(await run({ skill_name: 'notion' }))['findings'], undefined)
+  }
+})

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { JsonObject, Outcome } from '../../src/kernel/index.ts'
+import type { JsonObject, Outcome, ToolContext } from '../../src/kernel/index.ts'
 import { createScriptedSandbox, type ScriptedResult } from '../../src/testing/scripted-sandbox.ts'
 import {
   createRegistry,
@@ -27,9 +27,16 @@ export interface Case {
   readonly result: ScriptedResult
   readonly network?: boolean
   readonly execution?: ExecutionSettings
+  readonly origin?: NonNullable<ToolContext['origin']>
 }
 
-export async function outcomeOf({ command = 'do', result, network = false, execution }: Case): Promise<Outcome> {
+export async function outcomeOf({
+  command = 'do',
+  result,
+  network = false,
+  execution,
+  origin,
+}: Case): Promise<Outcome> {
   const sandbox = createScriptedSandbox({ script: () => result, network })
   const services = createServices()
   services.register(SANDBOX, sandbox)
@@ -40,7 +47,7 @@ export async function outcomeOf({ command = 'do', result, network = false, execu
   registerBuiltins(registry)
   const tool = registry.get('run_command')
   assert.ok(tool)
-  return executeTool(tool, { command }, contextOf({ services }))
+  return executeTool(tool, { command }, contextOf({ services, ...(origin && { origin }) }))
 }
 
 export async function found(

@@ -238,8 +238,15 @@ describe('a command that took too long', () => {
     assert.deepEqual(rows, [{ code: 'time-limit', subject: '0.02 s' }])
     assert.match(
       text,
-      /larger timeout_sec \(at most 600\), or --timeout on the command line\. .*execution\.timeoutMs in ~\/\.nexus\/nexus\.yaml\./,
+      /larger timeout_sec \(at most 600\)\. For all commands, the user can set execution\.timeoutMs in ~\/\.nexus\/nexus\.yaml\./,
     )
+    assert.doesNotMatch(text, /--timeout/)
+  })
+
+  it('is explained to a person with the option of the command line', async () => {
+    const { text } = await found({ result: { end: 'timeout', exitCode: -1 }, origin: 'cli' })
+    assert.match(text, /--timeout SECONDS \(at most 600\)\. For all commands, set execution\.timeoutMs/)
+    assert.doesNotMatch(text, /timeout_sec/)
   })
 })
 

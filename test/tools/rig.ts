@@ -1,14 +1,7 @@
 import { join } from 'node:path'
 import { buildCatalog } from '../../src/catalog/index.ts'
 import { gate, NO_GATE_RULES } from '../../src/gate/index.ts'
-import {
-  type Outcome,
-  type Services,
-  succeeded,
-  type Tool,
-  type ToolContext,
-  type ToolOptions,
-} from '../../src/kernel/index.ts'
+import { type Outcome, succeeded, type Tool, type ToolContext, type ToolOptions } from '../../src/kernel/index.ts'
 import { createLoader, type Loader } from '../../src/load/index.ts'
 import { createFolderSource, discover } from '../../src/sources/index.ts'
 import { createServices } from '../../src/tools/index.ts'
@@ -27,9 +20,9 @@ export async function loaderOver(path = SKILLS): Promise<Loader> {
   return createLoader({ catalog: () => catalog })
 }
 
-export function contextOf(parts: { readonly services?: Services; readonly signal?: AbortSignal } = {}): ToolContext {
-  const { services = createServices(), signal = new AbortController().signal } = parts
-  return { callId: 'c1', projectId: 'default', agentId: 'main', signal, services }
+export function contextOf(parts: Partial<Pick<ToolContext, 'services' | 'signal' | 'origin'>> = {}): ToolContext {
+  const { services = createServices(), signal = new AbortController().signal, origin } = parts
+  return { callId: 'c1', projectId: 'default', agentId: 'main', signal, services, ...(origin && { origin }) }
 }
 
 /** A tool that takes anything and does what it is told. */

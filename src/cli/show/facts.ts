@@ -107,6 +107,7 @@ async function hostOf(skills: readonly Skill[], { loaded, facts, invocation, age
       0,
       agents.findIndex(({ id }) => id === agentId),
     ),
+    isRoot: process.getuid?.() === 0,
     isSet: (variable) => (environment.get(variable) ?? '') !== '',
     programs: programsOn(environment.get('PATH') ?? '', new Set(needed)),
     heads,

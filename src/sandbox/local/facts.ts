@@ -42,6 +42,7 @@ export function localFacts(settings: LocalSettings): TargetFacts {
       name === 'node' ||
       (isPlainName(name) && SYSTEM_PATH.some((directory) => canRun(join(directory, name), identity))),
     hasEnv: (name) => set.has(name),
+    programDirectories: SYSTEM_PATH,
     network: false,
   }
 }

@@ -26,7 +26,9 @@ export function toRan(result: CommandResult, { timeoutMs, limits, owned, finding
     stderr: isCut.stderr ? stderr.text + CUT : stderr.text,
   }
   const cut = isCut.stdout || isCut.stderr ? cutData(result, limits, saved) : undefined
-  const notes = [...result.notes.map(toSafeLine), ...findings.map(noteOf)]
+  // A person gets the fix beside the error, which says that the time was up.
+  const isFix = (finding: CommandFinding): boolean => finding.code === 'time-limit' && finding.isTyped
+  const notes = [...result.notes.map(toSafeLine), ...findings.filter((each) => !isFix(each)).map(noteOf)]
   const data: JsonObject = {
     exit_code: result.exitCode,
     ...output,
@@ -40,7 +42,7 @@ export function toRan(result: CommandResult, { timeoutMs, limits, owned, finding
     stderr_bytes: result.stderrBytes,
   }
   if (result.end !== 'exit') {
-    const fix = findings.filter(({ code }) => code === 'no-network').map(fixOf)[0]
+    const fix = findings.filter((each) => each.code === 'no-network' || isFix(each)).map(fixOf)[0]
     return failedBy(...ending(result, timeoutMs), { data, stats, ...(fix !== undefined && { fix }) })
   }
   const more = cut ? [COMMANDS.cut(), ...saved.map(describeSaved)] : []

@@ -12,7 +12,7 @@ import {
 import type { CommandResult, OnBytes } from '../../sandbox/index.ts'
 import type { OutcomeLimits } from '../bound.ts'
 import { defineTool } from '../define.ts'
-import { type CommandFinding, findingsOf } from '../findings/index.ts'
+import { type CommandFinding, findingsOf, namesOfUnset } from '../findings/index.ts'
 import {
   EXECUTION,
   type ExecutionSettings,
@@ -76,10 +76,11 @@ export function createRunCommandTool(services: Services): Tool {
         services.require(SANDBOX).run({ ...asked, onOutput, maxLiveBytes, onBytes }, signal)
       const limits = shownLimits(settings)
       const { shown, saved } = await runKept(services, { context, limits, run })
-      const found = explain(services, { command, workspace, cwd, result: shown, isConfined, owned })
+      const isTyped = context.origin === 'cli'
+      const found = explain(services, { command, workspace, cwd, result: shown, isConfined, isTyped, owned })
       // More time does not help a command that waits for the network.
       const isSlow = shown.end === 'timeout' && !found.some(({ code }) => code === 'no-network')
-      const limit = isSlow ? [timeLimit(timeoutMs, maxMs, settings)] : []
+      const limit = isSlow ? [timeLimit({ timeoutMs, maxMs, isTyped }, settings)] : []
       const findings = [...owned.findings, ...limit, ...found]
       return toRan(shown, { timeoutMs, limits, owned, findings, saved })
     },
@@ -194,7 +195,7 @@ function blank(text: string, isCut: boolean, redactText: RedactText): string {
 /** What can be read from the result, and variables that may explain a failure. */
 function explain(
   services: Services,
-  ran: Pick<Parameters<typeof findingsOf>[0], 'command' | 'workspace' | 'result' | 'isConfined'> & {
+  ran: Pick<Parameters<typeof findingsOf>[0], 'command' | 'workspace' | 'result' | 'isConfined' | 'isTyped'> & {
     readonly cwd: string
     readonly owned: OwnedCommand
   },
@@ -217,23 +218,31 @@ function explain(
 
 /** Variables that were not given, when the command failed and that may be why. */
 function explaining(
-  { suspects }: OwnedCommand,
+  { findings, suspects, aboutUnset }: OwnedCommand,
   command: string,
   { result, isExplained }: { readonly result: CommandResult; readonly isExplained: boolean },
 ): readonly CommandFinding[] {
   if (result.end === 'exit' && result.exitCode === 0) return []
   const text = `${command}\n${result.stderr}\n${result.stdout}`
   const isNamed = (name: string): boolean => new RegExp(`(?<![A-Za-z0-9_])${name}(?![A-Za-z0-9_])`).test(text)
-  return suspects
+  const known = suspects
     .filter(({ finding, ifNamed }) => isNamed(finding.subject) || (!ifNamed && !isExplained))
     .map(({ finding }) => finding)
+  const others = namesOfUnset({ command, result })
+    .filter((name) => ![...findings, ...known].some(({ subject }) => subject === name))
+    .map(aboutUnset)
+  return [...known, ...others.filter((finding) => finding !== undefined)]
 }
 
-function timeLimit(timeoutMs: number, maxMs: number, { settingsFile }: ExecutionSettings): CommandFinding {
+function timeLimit(
+  { timeoutMs, maxMs, isTyped }: { readonly timeoutMs: number; readonly maxMs: number; readonly isTyped: boolean },
+  { settingsFile }: ExecutionSettings,
+): CommandFinding {
   return {
     code: 'time-limit',
     subject: `${timeoutMs / 1000} s`,
     maxSeconds: maxMs / 1000,
+    isTyped,
     ...(settingsFile !== undefined && { file: settingsFile }),
   }
 }

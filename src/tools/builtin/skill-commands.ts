@@ -1,6 +1,5 @@
 import { type Catalog, everyCopy } from '../../catalog/index.ts'
 import {
-  type CallLimits,
   configKey,
   type Failed,
   nameKey,
@@ -13,8 +12,7 @@ import {
   trustedNames,
 } from '../../kernel/index.ts'
 import { findSkill, isOutdated, type LoadedInSession, type LoadedSkill, type SkillStacks } from '../../load/index.ts'
-import { refusedVariable, type Sandbox } from '../../sandbox/index.ts'
-import { SANDBOX, TARGET } from '../services.ts'
+import { refusedVariable } from '../../sandbox/index.ts'
 import type { CommandFinding, VariableReason } from '../findings/finding.ts'
 import type { SkillDirectory } from '../findings/ran.ts'
 import { namesDirectory, ownerProblem } from './command-owner.ts'
@@ -42,45 +40,6 @@ export interface SkillCommandParts {
   readonly onSecret?: (value: string) => void
 }
 
-/** What `provideCommands` needs. */
-export interface CommandServices extends Omit<SkillCommandParts, 'onSecret' | 'catalog' | 'allowedSecrets'> {
-  readonly sandbox: Sandbox
-  /** The catalog of the agent at the moment. */
-  readonly catalog: () => Catalog
-  /** What a command may be given, for the hint that is shown before it is called. */
-  readonly limits: () => CallLimits
-  /** Known secrets, and the list that grows with those that commands get. */
-  readonly secrets: readonly [readonly string[], string[]]
-}
-
-/** Registers what `run_command` needs: `SANDBOX`, `TARGET` and `SKILL_COMMANDS`. */
-export function provideCommands(
-  services: Services,
-  { sandbox, secrets, catalog, limits, ...parts }: CommandServices,
-): void {
-  const [, given] = secrets
-  const onSecret = (value: string): void => {
-    if (!given.includes(value)) given.push(value)
-  }
-  services.register(SANDBOX, sandbox)
-  services.register(TARGET, parts.facts)
-  /** Of the catalog and limits of the call before: nearly always the same. */
-  let last:
-    | { readonly catalog: Catalog; readonly secrets: CallLimits['secrets']; readonly made: SkillCommands }
-    | undefined
-  const over = ({ secrets: allowedSecrets }: CallLimits): SkillCommands => {
-    const now = catalog()
-    if (last?.catalog === now && last.secrets === allowedSecrets) return last.made
-    const made = createSkillCommands({ ...parts, catalog: now, allowedSecrets, onSecret })
-    last = { catalog: now, secrets: allowedSecrets, made }
-    return made
-  }
-  services.register(SKILL_COMMANDS, {
-    variablesOf: (skill) => over(limits()).variablesOf(skill),
-    own: (command, context) => over(context.limits ?? {}).own(command, context),
-  })
-}
-
 /** A command with what it gets because it works for a skill. */
 export interface OwnedCommand {
   readonly type: 'owned'
@@ -94,6 +53,8 @@ export interface OwnedCommand {
   readonly findings: readonly CommandFinding[]
   /** Variables that may explain a failure. */
   readonly suspects: readonly Suspect[]
+  /** Why the command did not get a variable that no skill declares for it; undefined when it got it. */
+  readonly aboutUnset: (name: string) => CommandFinding | undefined
   /** Where the files of skills are that the agent loaded in this session. */
   readonly skillDirectories: readonly SkillDirectory[]
 }
@@ -127,7 +88,14 @@ export interface SkillCommands {
 export const SKILL_COMMANDS = serviceKey<SkillCommands>('skillCommands')
 
 /** A command that runs for no skill. */
-export const NO_SKILLS: OwnedCommand = { type: 'owned', env: {}, findings: [], suspects: [], skillDirectories: [] }
+export const NO_SKILLS: OwnedCommand = {
+  type: 'owned',
+  env: {},
+  findings: [],
+  suspects: [],
+  aboutUnset: () => undefined,
+  skillDirectories: [],
+}
 
 /** Decides over one catalog. No variable of this process is read or set. */
 export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
@@ -232,6 +200,22 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
     return { code: 'variable-not-given', subject: name, why, skill: of, setting }
   }
 
+  /** A variable that the command says it lacks, and which skills of the agent get it. */
+  function aboutUnset({ skill, env }: Pick<OwnedCommand, 'skill' | 'env'>, name: string): CommandFinding | undefined {
+    if (Object.hasOwn(env, name) || facts.hasEnv(name)) return undefined
+    const others = catalog.skills.filter((each) => each !== skill && givenTo(each).includes(name))
+    const of = { code: 'variable-not-given', subject: name, givenTo: others.map(catalog.callName) } as const
+    if (!skill) return { ...of, why: 'no-skill', skill: '', setting: '' }
+    const setting = settingOf(keyOf(skill), name, 'env')
+    return { ...of, why: 'not-declared', skill: catalog.callName(skill), setting }
+  }
+
+  function givenTo(skill: Skill): readonly string[] {
+    const found = entryFor(skill)
+    const verdicts = found ? verdictsFor(skill, found.entry) : []
+    return verdicts.filter(({ verdict }) => verdict === 'given').map(({ name }) => name)
+  }
+
   /** Skills whose directory the text names, of a revision that is not the present one. */
   async function oldRevisions(text: string, loaded: readonly LoadedInSession[]): Promise<CommandFinding[]> {
     const found: CommandFinding[] = []
@@ -272,10 +256,15 @@ export function createSkillCommands(parts: SkillCommandParts): SkillCommands {
       const owned = await ownerOf({ text, skillName }, loaded, context)
       const skillDirectories = loaded.map(({ address, baseDir }) => {
         const skill = catalog.skills.find((candidate) => catalog.addressOf(candidate) === address)
-        return { path: baseDir, ...(skill && { original: skill.directory }) }
+        return { path: baseDir, ...(skill && { name: catalog.callName(skill), original: skill.directory }) }
       })
       if (owned.type === 'failed') return owned
-      return { ...owned, skillDirectories, findings: [...(await oldRevisions(text, loaded)), ...owned.findings] }
+      return {
+        ...owned,
+        aboutUnset: (name) => aboutUnset(owned, name),
+        skillDirectories,
+        findings: [...(await oldRevisions(text, loaded)), ...owned.findings],
+      }
     },
   }
 }

@@ -21,9 +21,17 @@ export type CommandFinding =
     }
   | { readonly code: 'resource-limit'; readonly subject: string; readonly setting: LimitSetting }
   | { readonly code: 'program-missing'; readonly subject: string; readonly onHost?: string }
-  | { readonly code: 'file-missing'; readonly subject: string; readonly directory: string }
+  /** `subject` is as the command named it, or relative to `skill`, which has no such file. `near` are files of skills that may be meant. */
+  | {
+      readonly code: 'file-missing'
+      readonly subject: string
+      readonly directory: string
+      readonly skill?: string
+      readonly near: readonly SkillPath[]
+      readonly isTyped: boolean
+    }
   /** The command looked in the workspace for a file of a skill. */
-  | { readonly code: 'file-in-skill'; readonly subject: string; readonly path: string }
+  | { readonly code: 'file-in-skill'; readonly subject: string; readonly path: SkillPath; readonly isTyped: boolean }
   | ({ readonly code: 'not-executable'; readonly isBinary: boolean; readonly interpreter?: string } & ScriptFile)
   | ({ readonly code: 'interpreter-missing'; readonly interpreter?: string } & ScriptFile)
   | ({ readonly code: 'interpreter-cr' } & ScriptFile)
@@ -31,20 +39,29 @@ export type CommandFinding =
       readonly code: 'variable-not-given'
       readonly subject: string
       readonly why: VariableReason
-      /** Of the skill that declares it, or for which it is configured. */
+      /** Of the skill that declares it, or for which it is configured; empty for a command of no skill. */
       readonly skill: string
       /** Where it is configured, or would be. */
       readonly setting: string
+      /** Other skills that get it. */
+      readonly givenTo?: readonly string[]
     }
   | {
       readonly code: 'time-limit'
       readonly subject: string
       readonly maxSeconds: number
+      readonly isTyped: boolean
       /** The file where `execution.timeoutMs` can be raised. */
       readonly file?: string
     }
   /** The command names files of a revision that is not the skill's present one. */
   | { readonly code: 'old-revision'; readonly subject: string }
+
+/** A file of a skill: what commands use, and the same as a person types it after `--`. */
+export interface SkillPath {
+  readonly path: string
+  readonly typed: string
+}
 
 /** A file that the command tried to start. */
 export interface ScriptFile {
@@ -56,7 +73,15 @@ export interface ScriptFile {
 /** Names under `execution.limits`. */
 export type LimitSetting = 'dataBytes' | 'fileSizeBytes' | 'processes' | 'openFiles'
 
-export type VariableReason = 'refused' | 'undeclared' | 'not-configured' | 'denied' | 'shadowed' | 'no-skill-named'
+export type VariableReason =
+  | 'refused'
+  | 'undeclared'
+  | 'not-configured'
+  | 'denied'
+  | 'shadowed'
+  | 'no-skill-named'
+  | 'not-declared'
+  | 'no-skill'
 
 /** A finding as outcomes and the ledger keep it. */
 export interface FindingRow {

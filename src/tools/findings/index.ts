@@ -3,16 +3,18 @@ import type { CommandFinding } from './finding.ts'
 import { installFinding, limitFinding } from './limits.ts'
 import { networkFinding } from './network.ts'
 import { notStartedFinding } from './not-started.ts'
-import { homeFinding, outsideFindings, skillFileFinding } from './outside.ts'
+import { missingFileFinding } from './missing-file.ts'
+import { homeFinding, outsideFindings } from './outside.ts'
 import { innerCommand, type Ran } from './ran.ts'
 
 export type { CommandFinding, FindingRow } from './finding.ts'
 export { fixOf, noteOf } from './messages.ts'
+export { namesOfUnset } from './variables.ts'
 
 /** All that can be read from the result of a command, in order of weight. */
 export function findingsOf(given: Ran): readonly CommandFinding[] {
   const ran = { ...given, command: innerCommand(given.command) }
-  const notStarted = skillFileFinding(ran) ?? notStartedFinding(ran)
+  const notStarted = notStartedFinding(ran) ?? missingFileFinding(ran)
   const notInstalled = installFinding(ran)
   const first = notInstalled ?? networkFinding(ran)
   // The refused path belongs to that fault: a second note would give a wrong fix.

@@ -1,6 +1,6 @@
 /** messages: how a command ended, one row a code of `CommandFinding`: what happened, why, and one next step. */
 import { shellWord, toSafeLine } from '../../kernel/index.ts'
-import type { CommandFinding, ScriptFile, VariableReason } from './finding.ts'
+import type { CommandFinding, ScriptFile, SkillPath, VariableReason } from './finding.ts'
 
 type Of<Code extends CommandFinding['code']> = Extract<CommandFinding, { code: Code }>
 /** What happened and why, then one next step. */
@@ -61,21 +61,30 @@ const NOTES: { readonly [Code in CommandFinding['code']]: (of: Of<Code>) => Note
     onHost === undefined
       ? note(
           `The command did not find the program '${subject}': it is not installed here.`,
-          'Install it for all users of this machine, or use another program.',
+          'Install it for all users of this machine (in /usr/local/bin), or use another program.',
         )
       : note(
           `The command did not find the program '${subject}': commands do not see ${onHost}.`,
           'Install it for all users of this machine (in /usr/local/bin), or use another program.',
         ),
-  'file-missing': ({ subject, directory }) =>
-    note(
-      `The command did not find the file '${subject}'. It started in ${directory}.`,
-      "Give the file's full path, or set cwd.",
-    ),
-  'file-in-skill': ({ subject, path }) =>
+  'file-missing': ({ subject, directory, skill, near, isTyped }) =>
+    skill === undefined
+      ? note(
+          `The command did not find the file '${subject}'. It started in ${directory}.`,
+          near.length > 0
+            ? `If you mean a file of the skill, use: ${filesOf(near, isTyped)}`
+            : isTyped
+              ? 'Give a path relative to that directory, or a full path.'
+              : "Give the file's full path, or set cwd.",
+        )
+      : note(
+          `The skill '${skill}' has no file ${subject}.`,
+          near.length === 0 ? 'It has no file but SKILL.md.' : `Use one that it has: ${filesOf(near, isTyped)}`,
+        ),
+  'file-in-skill': ({ subject, path, isTyped }) =>
     note(
       `The command did not find ${subject} in the workspace: it is a file of a skill.`,
-      `Use its full path: ${path}`,
+      `Use its full path: ${filesOf([path], isTyped)}`,
     ),
   'not-executable': (of) =>
     of.isBinary
@@ -97,15 +106,19 @@ const NOTES: { readonly [Code in CommandFinding['code']]: (of: Of<Code>) => Note
       `The system did not run ${scriptName(of)}: its lines end with a carriage return (Windows line ends).`,
       change('Convert it', String.raw`sed -i 's/\r$//'`, of),
     ),
-  'variable-not-given': ({ subject, why, skill, setting }) => {
-    const { message, fix } = REASONS[why]({ skill, setting, name: subject })
+  'variable-not-given': ({ subject, why, skill, setting, givenTo = [] }) => {
+    const { message, fix } = REASONS[why]({ skill, setting, name: subject, givenTo })
     return note(`The command did not get the variable ${subject}: ${message}`, fix)
   },
-  'time-limit': ({ subject, maxSeconds, file }) =>
-    note(
+  'time-limit': ({ subject, maxSeconds, file, isTyped }) => {
+    const setting = `execution.timeoutMs${file === undefined ? '' : ` in ${file}`}`
+    return note(
       `The time limit of this command was ${subject}.`,
-      `Give it more time: a larger timeout_sec (at most ${maxSeconds}), or --timeout on the command line. The setting for all commands is execution.timeoutMs${file === undefined ? '' : ` in ${file}`}.`,
-    ),
+      isTyped
+        ? `Give it more time: --timeout SECONDS (at most ${maxSeconds}). For all commands, set ${setting}.`
+        : `Give it more time: a larger timeout_sec (at most ${maxSeconds}). For all commands, the user can set ${setting}.`,
+    )
+  },
   'old-revision': ({ subject }) =>
     note(
       `The command used old files of the skill '${subject}': the skill changed after you loaded it.`,
@@ -126,6 +139,11 @@ function noNetwork({ subject, line, isLocal = false }: Of<'no-network'>): Note {
   )
 }
 
+/** As they are used in a command. The path of a placed copy changes with the skill, so a person types `{baseDir}`. */
+function filesOf(files: readonly SkillPath[], isTyped: boolean): string {
+  return files.map(({ path, typed }) => (isTyped ? typed : path)).join(', ')
+}
+
 /** The path of a placed copy is long, and the user does not know it. */
 function scriptName({ subject, inSkill }: ScriptFile): string {
   return inSkill?.original === undefined ? `'${subject}'` : toSafeLine(inSkill.original)
@@ -144,6 +162,7 @@ interface Variable {
   readonly name: string
   readonly skill: string
   readonly setting: string
+  readonly givenTo: readonly string[]
 }
 
 const REASONS: { readonly [Why in VariableReason]: (of: Variable) => Note } = {
@@ -165,4 +184,20 @@ const REASONS: { readonly [Why in VariableReason]: (of: Variable) => Note } = {
       'Use the active copy.',
     ),
   'no-skill-named': ({ skill }) => note('the call names no skill.', `Call again with skill_name "${skill}".`),
+  'not-declared': ({ name, skill, setting, givenTo }) =>
+    note(
+      `the skill '${skill}' does not declare it.${onlyFor(givenTo)}`,
+      `Add ${name} to requires.env in the SKILL.md of '${skill}', and set ${setting} in nexus.yaml.`,
+    ),
+  'no-skill': ({ givenTo }) =>
+    note(
+      `commands get only what nexus.yaml sets for their skill.${onlyFor(givenTo)}`,
+      givenTo.length > 0
+        ? `Load '${givenTo[0]}', then call again with skill_name "${givenTo[0]}".`
+        : 'Write the value into the command if it is no secret. Else the user adds it to a skill.',
+    ),
+}
+
+function onlyFor(skills: readonly string[]): string {
+  return skills.length === 0 ? '' : ` Only ${skills.map((name) => `'${name}'`).join(', ')} gets it.`
 }

@@ -38,11 +38,6 @@ const ROWS: readonly Row[] = [
     exitCodes: [126],
     read: ([, file = ''], ran) => notExecutable(file, ran),
   },
-  {
-    pattern: new RegExp(`${SHELL}(.+?): No such file or directory$`),
-    exitCodes: [127],
-    read: ([, file = ''], { startedIn }) => ({ code: 'file-missing', subject: file, directory: startedIn }),
-  },
 ]
 
 export function notStartedFinding(ran: Ran): CommandFinding | undefined {

@@ -1,6 +1,5 @@
 /** Finds in the output of a command which paths outside the workspace it was refused, and what it left in its home. */
-import { existsSync } from 'node:fs'
-import { isAbsolute, join, relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { CommandFinding } from './finding.ts'
 import { type Ran, skillDirectoryOf, textOf } from './ran.ts'
 
@@ -43,25 +42,6 @@ function whyRefused(path: string, isRefused: boolean, ran: Ran): 'refused' | 'hi
   if (isIn('/tmp') || isIn('/dev')) return undefined
   if (isRefused) return 'refused'
   return SEEN.some(isIn) ? undefined : 'hidden'
-}
-
-/** What programs write about a file that is not there. */
-const NOT_THERE =
-  /(?:can't open file|cannot find module|cannot open) ['"\u2018]([^'"\u2019]+)['"\u2019]|([^\s:'"\u2018\u2019]+)['"\u2019]?: no such file or directory/i
-
-/** A file that the command looked for in the workspace, and that a skill has under the same name. */
-export function skillFileFinding(ran: Ran): CommandFinding | undefined {
-  const { startedIn, workspace, skillDirectories } = ran
-  if (ran.result.exitCode === 0) return undefined
-  for (const line of textOf(ran)) {
-    const match = NOT_THERE.exec(line)
-    const named = match?.[1] ?? match?.[2]
-    const inside = named === undefined ? '..' : relative(workspace, resolve(startedIn, named))
-    if (inside === '' || inside.startsWith('..') || isAbsolute(inside)) continue
-    const path = skillDirectories.map((directory) => join(directory.path, inside)).find((file) => existsSync(file))
-    if (path !== undefined) return { code: 'file-in-skill', subject: inside, path }
-  }
-  return undefined
 }
 
 export function homeFinding({ workspace, result: { leftInHome = [] } }: Ran): CommandFinding | undefined {

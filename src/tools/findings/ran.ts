@@ -14,6 +14,8 @@ export interface Ran {
   readonly network: boolean | undefined
   /** Directories of skills, which commands read and cannot change. */
   readonly skillDirectories: readonly SkillDirectory[]
+  /** Whether a person typed the command. */
+  readonly isTyped: boolean
   /** Where this machine has a program that commands do not find. */
   readonly findOnHost?: ((program: string) => string | undefined) | undefined
 }
@@ -21,6 +23,8 @@ export interface Ran {
 /** A directory that contains the files of a skill, as commands see it. */
 export interface SkillDirectory {
   readonly path: string
+  /** How the skill is called; absent for a directory that contains several. */
+  readonly name?: string
   /** The user's own directory of the skill, where that is known. */
   readonly original?: string
 }
@@ -32,7 +36,7 @@ const MAX_QUOTED_CHARS = 160
  * The lines in which a command reports failures: stderr; also stdout when the command sends its errors there, or failed.
  * The output of a command that went well is data and may speak of anything.
  */
-export function textOf({ command, result }: Ran): readonly string[] {
+export function textOf({ command, result }: Pick<Ran, 'command' | 'result'>): readonly string[] {
   const { stdout, stderr, end, exitCode } = result
   const isMixed = /2>&1|&>|\|&/.test(command) || end !== 'exit' || exitCode !== 0
   const text = isMixed ? `${stderr.slice(0, MAX_SEARCHED_CHARS)}\n${stdout.slice(0, MAX_SEARCHED_CHARS)}` : stderr

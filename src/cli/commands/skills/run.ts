@@ -83,7 +83,7 @@ function report({ outcome, streams }: Ran, local: Local, invocation: Invocation)
   const { terminal, signal } = invocation
   for (const note of notesOf(outcome)) terminal.note(`note: ${toSafeLine(note)}`)
   if (terminal.outputEnd.aborted && !signal.aborted) return endOfOutput(terminal.outputEnd.reason as WriteFailure)
-  const failure = failureOf(outcome, local, invocation)
+  const failure = failureOf(outcome, invocation)
   const exit = failure ? printFailure(failure, terminal) : Number(outcome.data?.['exit_code'] ?? 0)
   noteRules(outcome, local, invocation)
   if (invocation.flags['json'] === true) {
@@ -104,10 +104,9 @@ function noteRules(outcome: Outcome, local: Local, invocation: Invocation): void
   terminal.note(NOTES.everyRule(terminal.commandLine(['policy', 'explain', id, 'run_command'])))
 }
 
-function failureOf(outcome: Outcome, local: Local, invocation: Invocation): ReturnType<typeof toFailure> | undefined {
+function failureOf(outcome: Outcome, invocation: Invocation): ReturnType<typeof toFailure> | undefined {
   if (outcome.type !== 'failed') return undefined
-  const fix = timeoutFix(outcome, maxTimeoutSec(local, invocation))
-  return toFailure(callError(outcome, fix), invocation.signal)
+  return toFailure(callError(outcome), invocation.signal)
 }
 
 /** `main` prints the reason when the program ends. */
@@ -168,9 +167,4 @@ function maxTimeoutSec(local: Local, invocation: Invocation): number {
     .find(({ name }) => name === 'run_command')
   const properties = tool?.parameters['properties'] as { timeout_sec?: { maximum?: number } } | undefined
   return properties?.timeout_sec?.maximum ?? Number.POSITIVE_INFINITY
-}
-
-function timeoutFix({ code }: { code: string }, maxSec: number): { fix?: string } {
-  if (code !== 'TIMEOUT') return {}
-  return { fix: `Give it more time: --timeout SECONDS${Number.isFinite(maxSec) ? ` (at most ${maxSec})` : ''}` }
 }
