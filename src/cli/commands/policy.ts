@@ -158,7 +158,10 @@ async function readTests(name: string, path: string): Promise<Expectation[]> {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.expectationsUnreadable(name, (error as NodeJS.ErrnoException).code === 'ENOENT'))
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      MESSAGES.expectationsUnreadable(name, (error as NodeJS.ErrnoException).code === 'ENOENT'),
+    )
   }
   const { value, diagnostics } = await parseSettings(text, path)
   const problem = diagnostics.find(({ severity }) => severity === 'error')

@@ -94,7 +94,8 @@ export const NOTES = {
         : `  settings  none, because there is no nexus.yaml. If you add one, run ${now.line} again.`,
       ...(now.isSame ? [] : [`  The file changed while you read it. Run: ${now.line}`]),
     ].join('\n'),
-  pathsAtCall: () => 'Paths in the arguments are not checked here: the tool compares them with these limits when it runs.',
+  pathsAtCall: () =>
+    'Paths in the arguments are not checked here: the tool compares them with these limits when it runs.',
   runsAsUser: () => 'These run as you, outside the sandbox, with your files and your network:',
   contacts: () => 'Nexus contacts or reads these with your rights:',
   unconfined: () =>

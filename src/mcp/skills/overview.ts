@@ -37,7 +37,10 @@ async function overview(ready: Opened, signal: AbortSignal): Promise<JsonObject>
   }
   return {
     agent: agent.id,
-    workspace: { directory: toSafeLine(local.workspace.directory), trusted: local.workspace.trusted && !local.waitsForTrust },
+    workspace: {
+      directory: toSafeLine(local.workspace.directory),
+      trusted: local.workspace.trusted && !local.waitsForTrust,
+    },
     skills,
     held: catalog.held.map(({ skill, reasons }) => ({
       ...of(skill),
