@@ -20,7 +20,9 @@ export const NOTES = {
   noneReady: () => 'No skill is ready.',
   readyWithWarnings: (names: string, count: number, line: string) =>
     `${count} ready with warnings: ${names}. To see them: ${line}`,
-  everyRule: (line: string) => `Every rule with its file and line: ${line}`,
+  everyRule: (line: string) => `Every rule that has a part in it: ${line}`,
+  ruleAt: (rule: string, place: string) => `The line ${rule} is in ${place}.`,
+  waitsForAnswer: (line: string) => `Nexus waits for the answer to a question. To give it: ${line}`,
   othersHint: (line: string) => `For the reasons: ${line}`,
   trustHint: (line: string) => `To let untrusted skills run, inspect them, then run: ${line}`,
   duplicateOf: (winner: string) => `duplicate of ${winner}`,

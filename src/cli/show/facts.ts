@@ -73,7 +73,7 @@ export async function factsAbout(
 }
 
 /** From where the command is typed. */
-function pathsFor({ cwd, environment: { home } }: Invocation): Paths {
+export function pathsFor({ cwd, environment: { home } }: Invocation): Paths {
   return { shown: (path) => shortPath(path, { cwd, home }), typed: (path) => typedPath(path, cwd) }
 }
 
