@@ -12,6 +12,7 @@ import { isTerminalAt } from '../output.ts'
 import { agentFlag, findings, openFor, printDiagnostics, seenBy, warnUnconfined } from '../open.ts'
 import { findSession } from '../sessions/find-session.ts'
 import { noteDenials } from '../show/denials.ts'
+import { printSkillsAbove } from '../show/other-clients.ts'
 import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show/turn.ts'
 
 /** `nexus run "<task>"`: the model's words on stdout, everything about tools on stderr. */
@@ -30,6 +31,7 @@ export async function runTask(invocation: Invocation): Promise<number> {
         `model ${model.describe} · ${describeSkills(local, invocation)} · sandbox ${local.sandbox.kind}`,
       ),
     )
+    printSkillsAbove(local, invocation)
     printDiagnostics(
       budgetDiagnostics(local.loaded, local.runtime.openAgent({ id: agentFlag(invocation) }).index()),
       terminal,

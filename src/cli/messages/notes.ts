@@ -29,8 +29,8 @@ export const NOTES = {
   shadowedBy: (winner: string, file: string) => `shadowed by ${winner} (${file})`,
   unreadFolder: (path: string, line: string) =>
     `Not searched: ${path} contains skills of another program. To include them, add it to skills.load.extraDirs in nexus.yaml, or once: ${line}`,
-  skillsAbove: (folder: string, workspace: string, directory: string) =>
-    `Not searched: ${folder} contains skills, and is outside the workspace (${workspace}). To use them: cd ${directory}`,
+  skillsAbove: (folder: string, directory: string) =>
+    `Not searched: ${folder} contains skills, but it is above your workspace. To use them: cd ${directory}`,
   clientUnchanged: (file: string) => `Nothing to change in ${file}.`,
   clientNotWritten: (file: string) => `Nothing was written (--dry-run): ${file}`,
   clientWritten: (file: string) => `Changed ${file}`,

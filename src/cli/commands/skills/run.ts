@@ -8,6 +8,7 @@ import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
 import { agentFlag, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
 import { noteDenials } from '../../show/denials.ts'
+import { seenIn } from '../../show/facts.ts'
 import { notesOf } from '../../show/notes.ts'
 import { notLoaded } from '../../show/not-loaded.ts'
 
@@ -140,7 +141,7 @@ async function baseDirOf(
   )
   if (outcome.type !== 'failed') return String(outcome.data['base_dir'])
   await noteDenials([entry], local, invocation)
-  throw notLoaded(outcome, { name, catalog: agent.catalog(), invocation })
+  throw await notLoaded(outcome, { name, seen: seenIn(local, invocation), invocation })
 }
 
 /** One word is a command line; several are words, quoted so that the shell sees them as given. */
