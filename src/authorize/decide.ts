@@ -13,7 +13,7 @@ import { combineLimits } from './limits.ts'
 import { MESSAGES } from './messages.ts'
 import { ALIASES, toPolicyName } from './names.ts'
 import { capabilityLimits, decideByPolicy, type PolicyRules } from './policy.ts'
-import { toolCovered } from './tool-entries.ts'
+import { oncePerTool, toolCovered } from './tool-entries.ts'
 
 /** Everything a decision may depend on. */
 export interface DecideInput {
@@ -169,12 +169,15 @@ function decideByConfirmation({ tool }: DecideInput): Omit<Ruling, 'layer'> | un
 }
 
 function decideByRules({ tool, policy }: DecideInput): Omit<Ruling, 'layer'> | undefined {
-  if (!tool) return undefined
+  return tool && rulesOfTool(policy, tool)
+}
+
+const rulesOfTool = oncePerTool((policy: PolicyRules, tool): Omit<Ruling, 'layer'> => {
   const limits = capabilityLimits(policy, tool)
   if (limits?.networkDomains && NEEDS_NETWORK.some((entry) => toolCovered(entry, tool.name, policy.groups)))
     return { type: 'deny', rule: 'network', reason: MESSAGES.networkDenied(tool.name), limits }
   return { ...decideByPolicy(policy, tool.name), ...(limits && { limits }) }
-}
+})
 
 /** A person must see what would run, on one line and without control characters. */
 function toQuestion({ call, tool }: DecideInput): string {

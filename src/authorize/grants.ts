@@ -1,12 +1,12 @@
 /** grants: permissions as layers of a decision: those of the agent itself, and the ceilings of it and its ancestors. Pure. */
 import type { Call, CallLimits, Ruling, Tool, ToolPermission } from '../kernel/index.ts'
-import type { DecideInput, Layer } from './decide.ts'
-import { NEEDS_NETWORK } from './groups.ts'
+import type { Layer } from './decide.ts'
+import { type Groups, NEEDS_NETWORK } from './groups.ts'
 import { combineLimits } from './limits.ts'
 import { MESSAGES } from './messages.ts'
 import { type Permissions, toolPermission } from './permissions.ts'
 import { decideByPolicy, type PolicyRules } from './policy.ts'
-import { toolCovered } from './tool-entries.ts'
+import { oncePerTool, toolCovered } from './tool-entries.ts'
 
 /** What a trusted agent confirms. Source: contracts §1.7; decisions, "presets". */
 const DESTRUCTIVE: readonly string[] = [
@@ -39,20 +39,21 @@ export function grantsLayer(permissions: Permissions, options: GrantOptions = {}
   const { destructiveTools = [], asksOverMcp = true } = options
   const destructive = [...DESTRUCTIVE, ...destructiveTools]
   const own: readonly Call['origin'][] = asksOverMcp ? OWN_CALLS : [...OWN_CALLS, 'mcp']
+  const granted = oncePerTool((groups: Groups, tool) => {
+    const said = decideByPermissions(permissions, { groups, tool })
+    const asks =
+      permissions.level === 'trusted' &&
+      said.type !== 'deny' &&
+      !said.limits?.confirmation &&
+      toolPermission(permissions, tool.name, groups).requiresConfirmation !== false &&
+      destructive.some((entry) => toolCovered(entry, tool.name, groups))
+    const asking: Said = asks ? { ...said, type: 'ask', isPresetOwn: true } : said
+    return { said, asking }
+  })
   return {
     name: 'grants',
-    decide: (input) => {
-      const said = decideByPermissions(permissions, input)
-      if (said === undefined || said.type === 'deny' || said.limits?.confirmation) return said
-      const { tool, policy, call } = input
-      const asks =
-        permissions.level === 'trusted' &&
-        tool !== undefined &&
-        !own.includes(call.origin) &&
-        toolPermission(permissions, tool.name, policy.groups).requiresConfirmation !== false &&
-        destructive.some((entry) => toolCovered(entry, tool.name, policy.groups))
-      return asks ? { ...said, type: 'ask', isPresetOwn: true } : said
-    },
+    decide: ({ tool, policy, call }) =>
+      tool && granted(policy.groups, tool)[own.includes(call.origin) ? 'said' : 'asking'],
   }
 }
 
@@ -74,22 +75,26 @@ export interface Ceiling {
 
 /** The layers of ceilings, the own one first, then those of the ancestors. */
 export function ceilingLayers(ceilings: readonly Ceiling[]): readonly Layer[] {
-  return ceilings.flatMap(({ of, permissions, policy }) => [
-    { name: `ceiling of ${of}`, decide: (input) => decideByPermissions(permissions, { ...input, policy }) },
-    {
-      name: `policy of ${of}`,
-      decide: ({ tool }) => tool && decideByPolicy(policy, tool.name),
-    },
-  ])
+  return ceilings.flatMap(({ of, permissions, policy }) => {
+    const permitted = oncePerTool((groups: Groups, tool) => decideByPermissions(permissions, { groups, tool }))
+    return [
+      { name: `ceiling of ${of}`, decide: ({ tool }) => tool && permitted(policy.groups, tool) },
+      { name: `policy of ${of}`, decide: ({ tool }) => tool && ruled(policy, tool) },
+    ]
+  })
 }
 
-function decideByPermissions(permissions: Permissions, { tool, policy }: DecideInput): Said | undefined {
-  if (!tool) return undefined
+const ruled = oncePerTool((policy: PolicyRules, tool): Said => decideByPolicy(policy, tool.name))
+
+function decideByPermissions(
+  permissions: Permissions,
+  { tool, groups }: { readonly tool: Tool; readonly groups: Groups },
+): Said {
   const { preset } = permissions
   const rule = `preset ${preset}`
-  const own = toolPermission(permissions, tool.name, policy.groups)
+  const own = toolPermission(permissions, tool.name, groups)
   if (own.enabled === false) return { type: 'deny', rule, reason: MESSAGES.disabled(tool.name, preset) }
-  const covers = (entry: string): boolean => toolCovered(entry, tool.name, policy.groups)
+  const covers = (entry: string): boolean => toolCovered(entry, tool.name, groups)
   if (!permissions.network && NEEDS_NETWORK.some(covers))
     return { type: 'deny', rule, reason: MESSAGES.noNetwork(tool.name, preset) }
   const limits = limitsOf(permissions, own, tool)
