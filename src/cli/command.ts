@@ -107,7 +107,7 @@ export function choiceFlag<Word extends string>(
 }
 
 /** The commands of `nexus skills` that answer for the skills of an agent. */
-const FOR_SKILLS: ReadonlySet<string | undefined> = new Set(['list', 'show', 'check', 'why', 'search'])
+const FOR_SKILLS: ReadonlySet<string | undefined> = new Set(['list', 'show', 'check', 'why', 'search', 'run'])
 
 /** Options of an invocation that say whose skills are meant, and from where. */
 const WHERE_OPTIONS = ['skills-dir', 'config', 'agent'] as const

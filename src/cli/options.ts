@@ -30,6 +30,12 @@ export const SANDBOX: Record<string, OptionSpec> = {
   },
 }
 
+/** Of commands that run tools: who answers when policy asks. */
+export const ANSWERS: Record<string, OptionSpec> = {
+  yes: { type: 'boolean', short: 'y', help: 'approve every call that policy asks about' },
+  wait: { type: 'boolean', help: 'without a terminal, wait for `nexus approvals answer`' },
+}
+
 export const MODEL: Record<string, OptionSpec> = {
   model: { type: 'string', short: 'm', value: 'NAME', help: 'openai/…, anthropic/… or openai-compatible/…' },
   'base-url': { type: 'string', value: 'URL', help: 'address of an OpenAI-compatible service' },

@@ -1,5 +1,5 @@
 import { CHOICES, type Command, type OptionSpec } from './command.ts'
-import { JSON_OPTION, MODEL, SANDBOX, WHERE } from './options.ts'
+import { ANSWERS, JSON_OPTION, MODEL, SANDBOX, WHERE } from './options.ts'
 import { CLIENT_COMMANDS } from './client-commands.ts'
 import { SESSION_COMMANDS } from './session-commands.ts'
 import { SETTINGS_COMMANDS } from './settings-commands.ts'
@@ -38,8 +38,7 @@ export const COMMANDS: readonly Command[] = [
         help: 'continue an earlier session; the beginning of its id is enough',
       },
       turn: { type: 'string', value: 'ID', help: 'run a message that an ended process left, in its session' },
-      yes: { type: 'boolean', short: 'y', help: 'approve every call that policy asks about' },
-      wait: { type: 'boolean', help: 'without a terminal, wait for `nexus approvals answer`' },
+      ...ANSWERS,
       ...JSON_OPTION,
     },
     examples: [
@@ -119,6 +118,7 @@ export const COMMANDS: readonly Command[] = [
         value: 'SECONDS',
         help: 'time limit (default 30, at most 600 unless nexus.yaml raises it)',
       },
+      ...ANSWERS,
       ...JSON_OPTION,
     },
     examples: [`nexus skills run csv-report -- node '{baseDir}/scripts/report.mjs' data/sales.csv`],

@@ -63,7 +63,7 @@ export interface StrayFile {
   readonly file: string
   /**
    * `below-skill`: inside another skill. `too-deep`: beyond the depth limit. `hidden`: in a hidden directory or node_modules.
-   * `beside-root`: in the workspace, outside of every root. `elsewhere`: where another program keeps its skills.
+   * `beside-root`: in the workspace, outside of every root. `above`: in a folder of skills above the workspace. `elsewhere`: where another program keeps its skills.
    * `no-skill-file`: a directory of that name without SKILL.md. `other-file`: with a file that was probably meant to be it.
    * `single-file`: one file instead of a directory. `archive`: packed.
    */
@@ -72,6 +72,7 @@ export interface StrayFile {
     | 'too-deep'
     | 'hidden'
     | 'beside-root'
+    | 'above'
     | 'elsewhere'
     | 'no-skill-file'
     | 'other-file'

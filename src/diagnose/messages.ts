@@ -169,6 +169,11 @@ export const MESSAGES = {
         'Wrong place: another program keeps its skills there. Nexus does not search it by itself.',
         `${search(at)}; or copy it: ${copy(at)}`,
       ),
+    above: ({ directory }: Misplaced) =>
+      words(
+        'Wrong place: it is above your workspace, so Nexus does not search it from here.',
+        `Work there: cd ${shellWord(directory.replace(/(?:\/[^/]+){2}$/, '') || '/')}`,
+      ),
     'beside-root': (at: Misplaced) =>
       words(
         'Wrong place: it is not in a directory that Nexus searches.',

@@ -75,7 +75,8 @@ export interface ShadowDecision {
 /** The answer of authorize: what happens with a call, by which rules, within which limits. */
 export type Decision =
   | ({ readonly type: 'allow' } & Decided)
-  | ({ readonly type: 'deny'; readonly reason: string } & Decided)
+  /** `fix`: what can still be done, where the rule alone does not say it. */
+  | ({ readonly type: 'deny'; readonly reason: string; readonly fix?: string } & Decided)
   | ({ readonly type: 'ask'; readonly question: string } & Decided)
 
 /**

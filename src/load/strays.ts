@@ -12,6 +12,8 @@ export interface StrayOptions {
   readonly roots: readonly string[]
   /** Looked through as well: a skill may lie beside the roots. */
   readonly workspace?: string
+  /** Folders of skills above the workspace. */
+  readonly above?: readonly string[]
   /** Directories where other programs keep their skills. */
   readonly elsewhere?: readonly string[]
   /** Files of skills that were found; they are no strays. */
@@ -81,10 +83,11 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new NexusError('CANCELLED', MESSAGES.cancelled('The search'), { cause: signal.reason })
 }
 
-async function startsOf({ roots, workspace, elsewhere = [] }: StrayOptions): Promise<Directory[]> {
+async function startsOf({ roots, workspace, above = [], elsewhere = [] }: StrayOptions): Promise<Directory[]> {
   const starts: Directory[] = []
   for (const [path, why] of [
     ...roots.map((root) => [root, undefined] as const),
+    ...above.map((directory) => [directory, 'above'] as const),
     ...elsewhere.map((directory) => [directory, 'elsewhere'] as const),
     ...(workspace === undefined ? [] : [[workspace, 'beside-root'] as const]),
   ]) {

@@ -34,7 +34,10 @@ export async function decideCall(
   if (canRemember && (await broker.isRemembered(asked, command)))
     return { decision: allowed(decision, ASKED.remembered(decision.rule)), isRemembered: true }
   if (!canAsk(broker, options))
-    return { decision: denied(decision, ASKED.noTerminal(decision.question, options.whyNotAsked)), isRemembered: false }
+    return {
+      decision: denied(decision, ASKED.noTerminal(decision.question, askingRule(decision), options.whyNotAsked)),
+      isRemembered: false,
+    }
   const { prefix, ...whole } = command
   const approval = { id: newId(), agentPath: agent.path, ...whole, scope, canRemember, ttlMs: APPROVAL_MS }
   const offered = canRemember && prefix !== undefined ? { ...approval, prefix } : approval
@@ -95,7 +98,8 @@ export async function decideAfterAsking(
   const decision = agent.decide(shown, skill)
   if (decision.type === 'deny') return decision
   // A no stays a no, whatever the rules say by now.
-  if (reply.type !== 'allowed') return denied(decision, reply.reason)
+  if (reply.type !== 'allowed')
+    return denied(decision, { reason: reply.reason, fix: ASKED.notAllowed(shown.origin === 'cli') })
   // What cannot be read again is not what the person agreed to either.
   if (await isOtherSkill(about, signal).catch(() => true)) return denied(decision, ASKED.skillChanged())
   return decision.type === 'ask' ? allowed(decision, ASKED.approvedBy(decision.rule, reply.by)) : decision
@@ -105,6 +109,13 @@ function allowed({ chain, limits, shadow }: Decision, rule: string): Decision {
   return { type: 'allow', rule, chain, limits, ...(shadow && { shadow }) }
 }
 
-function denied({ rule, chain, limits, shadow }: Decision, reason: string): Decision {
-  return { type: 'deny', rule, chain, limits, reason, ...(shadow && { shadow }) }
+function denied(
+  { rule, chain, limits, shadow }: Decision,
+  { reason, fix }: { readonly reason: string; readonly fix: string | undefined },
+): Decision {
+  return { type: 'deny', rule, chain, limits, reason, ...(fix !== undefined && { fix }), ...(shadow && { shadow }) }
+}
+
+function askingRule({ rule, chain }: Decision): { readonly rule: string; readonly isPresetOwn: boolean } {
+  return { rule, isPresetOwn: chain.find((ruling) => ruling.rule === rule)?.isPresetOwn === true }
 }

@@ -66,14 +66,13 @@ export async function runCall(
 function refusalOf(decision: Decision, { agent, shown }: About, signal: AbortSignal): Outcome | undefined {
   if (decision.type !== 'deny') return undefined
   if (signal.aborted) return failed('CANCELLED', REFUSALS.cancelledBefore(shown.tool).message, { error: 'CANCELLED' })
-  const { reason, rule, chain } = decision
+  const { reason, rule, fix } = decision
   if (!agent.registry.has(shown.tool)) {
     const leftOut = agent.diagnostics.find(({ subject }) => subject === shown.tool)
     return failed('NOT_FOUND', leftOut?.message ?? reason)
   }
-  const isUnanswered = chain.find((ruling) => ruling.rule === rule)?.isPresetOwn === true
-  const { message, ...fix } = REFUSALS.denied({ tool: shown.tool, rule, reason, isUnanswered })
-  return failed('PERMISSION_DENIED', message, { error: 'CALL_DENIED', ...fix })
+  const { message, ...next } = REFUSALS.denied({ tool: shown.tool, rule, reason, fix })
+  return failed('PERMISSION_DENIED', message, { error: 'CALL_DENIED', ...next })
 }
 
 function unreadable(problem: string | undefined): Outcome | undefined {

@@ -6,8 +6,7 @@ export const REFUSALS = {
   noTool: (tool: string) => ({ message: `There is no tool '${tool}'.` }),
   cancelledBefore: (tool: string) => ({ message: `The call of '${tool}' was cancelled before it began.` }),
   /** `rule`: the line of the policy that decided, such as `deny run_command`. */
-  denied: ({ tool, rule, reason, isUnanswered }: Denied) => {
-    const fix = isUnanswered ? UNANSWERED : fixOfRule(rule)
+  denied: ({ tool, rule, reason, fix = fixOfRule(rule) }: Denied) => {
     return { message: `The call of '${tool}' was refused (${rule}): ${reason}`, ...(fix !== undefined && { fix }) }
   },
 }
@@ -16,29 +15,50 @@ interface Denied {
   readonly tool: string
   readonly rule: string
   readonly reason: string
-  /** The preset of the agent asks a person, and no person could be asked or said yes. */
-  readonly isUnanswered: boolean
+  readonly fix?: string | undefined
 }
-
-const UNANSWERED =
-  'Only the user can allow it: run Nexus in a terminal to answer, type --yes, write preset: yolo for the agent in nexus.yaml, or allow the tool in allowed-tools of a trusted skill.'
 
 /** What only the user can do about a rule of the policy. */
 function fixOfRule(rule: string): string | undefined {
   const list = rule.split(' ', 1)[0]
   const entry = rule.slice(rule.indexOf(' ') + 1)
   if (list === 'deny') return `Only the user can allow it: remove ${entry} from tools.deny of the agent in nexus.yaml.`
-  if (list === 'ask')
-    return `Only the user can allow it: run Nexus in a terminal to answer, or remove ${entry} from tools.ask of the agent in nexus.yaml.`
   return undefined
+}
+
+/** A rule that asks, and whether it is that of the preset. */
+interface AskingRule {
+  readonly rule: string
+  readonly isPresetOwn: boolean
+}
+
+/** What the user changes so that the rule no longer asks. */
+function noQuestion({ rule, isPresetOwn }: AskingRule): string {
+  const entry = /^ask (.+)$/.exec(rule)?.[1]
+  if (entry !== undefined) return ` To be asked no more, remove ${entry} from tools.ask of the agent in nexus.yaml.`
+  return isPresetOwn
+    ? ' To be asked no more, write preset: yolo for the agent in nexus.yaml, or allow the tool in allowed-tools of a trusted skill.'
+    : ''
 }
 
 /** Why a call that a person is asked about is denied, and how an answer is named in a rule. */
 export const ASKED = {
-  noTerminal: (question: string, why = 'There is no terminal to ask in.') => `${question} ${why}`,
-  skillChanged: () => 'The skill changed while a person was asked.',
+  /** `why`: of a front that has its own way to ask, and could not. */
+  noTerminal: (question: string, asking: AskingRule, why?: string) => ({
+    reason: `${question} ${why ?? 'There is no terminal to ask in.'}`,
+    fix: `Only the user can allow it${why === undefined ? ': in a terminal, with --yes, or with --wait' : ''}.${noQuestion(asking)}`,
+  }),
+  skillChanged: () => ({
+    reason: 'The skill changed while a person was asked.',
+    fix: 'Load the skill again, then repeat the call: the user is asked again.',
+  }),
   saidNo: () => 'A person said no.',
-  late: (question: string) => `${question} Nobody answered in time.`,
+  late: (question: string) => `${question} No answer came in time.`,
+  /** For a question that ended without a yes. */
+  notAllowed: (isTyped: boolean) =>
+    isTyped
+      ? 'To allow it, type the command again and answer y.'
+      : 'Do not repeat the call unless the user asks for it.',
   cancelled: (question: string) => `${question} There was no answer (cancelled while a person was asked).`,
   callbackFailed: (question: string, why: string) => `${question} The question failed: ${why}.`,
   remembered: (rule: string) => `${rule}, remembered`,

@@ -113,8 +113,16 @@ test('list in a directory below the skills names the folder that is not searched
   const { stderr } = await place.run(['skills', 'list'], { cwd: below })
   assert.match(
     stderr,
-    /^Not searched: ~\/project\/skills contains skills, and is outside the workspace \(.*\)\. To use them: cd \//m,
+    /^Not searched: ~\/project\/skills contains skills, but it is above your workspace\. To use them: cd \//m,
   )
+  for (const command of [['why'], ['run'], ['show'], ['check']]) {
+    const ran = await place.run(['skills', ...command, 'greet', ...(command[0] === 'run' ? ['--', 'true'] : [])], {
+      cwd: below,
+    })
+    assert.equal(ran.code, 4, ran.stderr)
+    assert.match(ran.stdout + ran.stderr, /it is above your workspace.*[^]*fix: Work there: cd \/.*\/project\n/)
+    assert.doesNotMatch(ran.stdout + ran.stderr, /skills init/)
+  }
   put(join(project, 'nexus.yaml'), '')
   assert.doesNotMatch((await place.run(['skills', 'list'], { cwd: below })).stderr, /Not searched/)
 })

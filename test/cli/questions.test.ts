@@ -123,6 +123,31 @@ test('without a terminal the refusal says so, and no person is said to have answ
   const { stderr } = await place.run(args)
   assert.match(stderr, /There is no terminal to ask in/)
   assert.doesNotMatch(stderr, /A person said no/)
+  assert.match(stderr, /policy explain main run_command/)
+})
+
+test('skills run without a terminal names the options that answer, and takes them', async (t) => {
+  const place = new Place(t)
+  writeFileSync(join(place.workspace, 'nexus.yaml'), 'agents:\n  - id: main\n    tools:\n      ask: [run_command]\n')
+  const args = ['skills', 'run', 'greet', '--trust', '--sandbox', 'none']
+  const { code, stderr } = await place.run([...args, '--', 'true'])
+  assert.equal(code, 1)
+  assert.match(stderr, /in a terminal, with --yes, or with --wait\. .*remove run_command from tools\.ask/)
+  assert.match(stderr, /The line ask: run_command is in \.\/nexus\.yaml:4\.\n.*nexus policy explain main run_command/)
+  const yes = await place.run([...args, '--yes', '--', 'true'])
+  assert.equal(yes.code, 0, yes.stderr)
+})
+
+test('a no in the terminal is answered with how to say yes, not with the terminal', { skip }, async (t) => {
+  const place = new Place(t)
+  writeFileSync(join(place.workspace, 'nexus.yaml'), 'agents: [{ id: main, tools: { ask: [run_command] } }]\n')
+  const { code, screen } = await inTerminal(
+    place,
+    ['skills', 'run', 'greet', '--trust', '--sandbox', 'none', '--', 'true'],
+    { prompt: APPROVE, keys: 'n\r' },
+  )
+  assert.equal(code, 1, screen)
+  assert.match(screen, /A person said no\.\r?\n.*To allow it, type the command again and answer y\./)
 })
 
 test('--yes approves what policy wants confirmed', async (t) => {

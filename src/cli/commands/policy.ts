@@ -98,8 +98,8 @@ async function withLocal(invocation: Invocation, use: (local: Local) => Promise<
 }
 
 /** The explanation of a call of the model. Throws INVALID_ARGUMENT for an agent that does not exist. */
-function explainCall(
-  { runtime, config }: Local,
+export function explainCall(
+  { runtime, config }: Pick<Local, 'runtime' | 'config'>,
   { agent, tool, args }: Pick<Expectation, 'agent' | 'tool' | 'args'>,
 ): Explanation {
   const ids = config.agents.map(({ id }) => id)
@@ -108,10 +108,10 @@ function explainCall(
 }
 
 /** Each line of policy that covers the tool, and the line that names the preset, with file and line. */
-async function linesOf(
+export async function linesOf(
   loaded: LoadedConfig,
   agent: string,
-  { matches, steps }: Explanation,
+  { matches, steps }: Pick<Explanation, 'matches' | 'steps'>,
 ): Promise<{ readonly rule: string; readonly place: string }[]> {
   const { agents } = loaded.config
   const index = agents.findIndex(({ id }) => id === agent)

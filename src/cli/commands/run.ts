@@ -11,6 +11,8 @@ import { chooseModel } from '../model/choose-model.ts'
 import { isTerminalAt } from '../output.ts'
 import { agentFlag, findings, openFor, printDiagnostics, seenBy, warnUnconfined } from '../open.ts'
 import { findSession } from '../sessions/find-session.ts'
+import { noteDenials } from '../show/denials.ts'
+import { printSkillsAbove } from '../show/other-clients.ts'
 import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show/turn.ts'
 
 /** `nexus run "<task>"`: the model's words on stdout, everything about tools on stderr. */
@@ -29,16 +31,22 @@ export async function runTask(invocation: Invocation): Promise<number> {
         `model ${model.describe} · ${describeSkills(local, invocation)} · sandbox ${local.sandbox.kind}`,
       ),
     )
+    printSkillsAbove(local, invocation)
     printDiagnostics(
       budgetDiagnostics(local.loaded, local.runtime.openAgent({ id: agentFlag(invocation) }).index()),
       terminal,
     )
     const json = invocation.flags['json'] === true
     const onStderr = { ...terminal, paint: terminal.paintNote, columns: terminal.noteColumns }
-    const display = createTurnDisplay(onStderr, { say: json ? () => undefined : terminal.write, note: terminal.note })
+    const display = createTurnDisplay(onStderr, {
+      say: json ? () => undefined : terminal.write,
+      note: terminal.note,
+      isAnswered: invocation.flags['yes'] === true,
+    })
     const result = await takeTurn(local, model, { invocation, task, onEvent: display.onEvent })
     const entries = await store.ledger.list({ turnId: result.turnId })
     if (entries.length > 0) terminal.note(`\n${formatTrace(entries, onStderr)}`)
+    await noteDenials(entries, local, invocation)
     return finish(result, local, invocation)
   } finally {
     await local.close()

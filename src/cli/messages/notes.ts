@@ -20,15 +20,17 @@ export const NOTES = {
   noneReady: () => 'No skill is ready.',
   readyWithWarnings: (names: string, count: number, line: string) =>
     `${count} ready with warnings: ${names}. To see them: ${line}`,
-  everyRule: (line: string) => `Every rule with its file and line: ${line}`,
+  everyRule: (line: string) => `Every rule that has a part in it: ${line}`,
+  ruleAt: (rule: string, place: string) => `The line ${rule} is in ${place}.`,
+  waitsForAnswer: (line: string) => `Nexus waits for the answer to a question. To give it: ${line}`,
   othersHint: (line: string) => `For the reasons: ${line}`,
   trustHint: (line: string) => `To let untrusted skills run, inspect them, then run: ${line}`,
   duplicateOf: (winner: string) => `duplicate of ${winner}`,
   shadowedBy: (winner: string, file: string) => `shadowed by ${winner} (${file})`,
   unreadFolder: (path: string, line: string) =>
     `Not searched: ${path} contains skills of another program. To include them, add it to skills.load.extraDirs in nexus.yaml, or once: ${line}`,
-  skillsAbove: (folder: string, workspace: string, directory: string) =>
-    `Not searched: ${folder} contains skills, and is outside the workspace (${workspace}). To use them: cd ${directory}`,
+  skillsAbove: (folder: string, directory: string) =>
+    `Not searched: ${folder} contains skills, but it is above your workspace. To use them: cd ${directory}`,
   clientUnchanged: (file: string) => `Nothing to change in ${file}.`,
   clientNotWritten: (file: string) => `Nothing was written (--dry-run): ${file}`,
   clientWritten: (file: string) => `Changed ${file}`,

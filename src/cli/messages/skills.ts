@@ -8,8 +8,12 @@ const NAME_A_SKILL = 'Name a SKILL.md, the folder of a skill, or a folder of ski
 
 /** Errors of skills. Some fixes carry options of the command line, so the caller makes them. */
 export const SKILL_MESSAGES = {
-  skillMissing: (name: string, { ready, near }: { ready: readonly string[]; near: string | undefined }, fix: Fix) => ({
-    message: `There is no skill '${toSafeLine(name)}'.${near === undefined ? '' : ` Did you mean '${toSafeLine(near)}'?`} Ready skills: ${ready.length === 0 ? 'none' : ready.join(', ')}.`,
+  skillMissing: (name: string, ready: readonly string[], fix: Fix) => ({
+    message: `There is no skill '${toSafeLine(name)}'. Ready skills: ${ready.length === 0 ? 'none' : ready.join(', ')}.`,
+    ...fix,
+  }),
+  skillElsewhere: (name: string, where: string, fix: Fix) => ({
+    message: `There is no skill '${toSafeLine(name)}'. ${where}`,
     ...fix,
   }),
   skillInvalid: (name: string, why: { file: string; line?: number | undefined; message: string }, fix: Fix) => ({
@@ -84,7 +88,10 @@ export const SKILL_MESSAGES = {
     message: 'the file was not written, because it is a link',
     fix: `Name the file that it refers to: ${target}`,
   }),
-  pathMissing: (path: string) => ({ message: `${path} does not exist`, fix: NAME_A_SKILL }),
+  pathMissing: (path: string, near: string | undefined) => ({
+    message: `${path} does not exist`,
+    ...(near === undefined ? { fix: NAME_A_SKILL } : commandFix('Did you mean:', 'skills', 'validate', near)),
+  }),
   pathNotAFile: (path: string) => ({
     message: `${path} is neither a directory nor a regular file`,
     fix: NAME_A_SKILL,

@@ -13,16 +13,25 @@ import {
 } from '../../diagnose/index.ts'
 import { isNexusError, type Skill, SKILL_FILE } from '../../kernel/index.ts'
 import { examineSkill, findStrays } from '../../load/index.ts'
-import type { Inspection } from '../../local/index.ts'
+import type { Inspection, Local } from '../../local/index.ts'
 import { readOfSkill, SOURCE_LIMITS } from '../../sources/index.ts'
 import type { Invocation } from '../command.ts'
 import { agentFlag } from '../open.ts'
 import { shortPath, typedPath } from '../terminal.ts'
 import { withCommands } from './findings.ts'
-import { otherClientFolders } from './other-clients.ts'
+import { otherClientFolders, skillsAbove } from './other-clients.ts'
 
 /** What an inspection or an open runtime knows. */
 export type Seen = Pick<Inspection, 'loaded' | 'sources' | 'facts'> & { readonly catalog: Catalog }
+
+/** The same of an open runtime, with the catalog of the agent that was asked for. */
+export function seenIn(
+  { loaded, sources, runtime }: Pick<Local, 'loaded' | 'sources' | 'runtime'>,
+  invocation: Invocation,
+): Seen {
+  const catalog = runtime.openAgent({ id: agentFlag(invocation) }).catalog()
+  return { loaded, sources, facts: runtime.facts, catalog }
+}
 
 /** What only an open runtime and a session know. */
 export type Known = Pick<Facts, 'index' | 'canLoad' | 'snapshot'>
@@ -73,7 +82,7 @@ export async function factsAbout(
 }
 
 /** From where the command is typed. */
-function pathsFor({ cwd, environment: { home } }: Invocation): Paths {
+export function pathsFor({ cwd, environment: { home } }: Invocation): Paths {
   return { shown: (path) => shortPath(path, { cwd, home }), typed: (path) => typedPath(path, cwd) }
 }
 
@@ -166,9 +175,11 @@ async function straysFor(name: string, seen: Seen, invocation: Invocation): Prom
   const { catalog, sources, loaded } = seen
   const { home } = invocation.environment
   const roots = sources.flatMap(({ folder }) => (folder ? [folder.path] : []))
+  const above = skillsAbove({ workspace: loaded.workspace, sources }, home)
   const strays = await findStrays(name, {
     roots,
     workspace: loaded.workspace.directory,
+    ...(above !== undefined && { above: [join(above, 'skills')] }),
     elsewhere: otherClientFolders(home).map(({ path }) => path),
     known: new Set([...everyCopy(catalog), ...catalog.invalid].map(({ file }) => file)),
     signal: invocation.signal,

@@ -40,18 +40,24 @@ export function printUnread({ sources }: Pick<Inspection, 'sources'>, { terminal
 }
 
 /** Skills above the workspace are not read, since a folder of skills makes no workspace: names the nearest such folder, and its directory. */
-export function printSkillsAbove({ workspace, sources }: Inspection, { terminal, environment }: Invocation): void {
-  const searched = new Set(sources.flatMap(({ folder }) => (folder ? [realOf(folder.path)] : [])))
-  if (sources.some(({ tier, folder }) => tier === 'workspace' && folder !== undefined && containsSkills(folder.path)))
-    return
-  const above = parentsOf(workspace.directory)
-    .filter((directory) => directory !== environment.home)
-    .find((directory) => containsSkills(join(directory, 'skills')) && !searched.has(realOf(join(directory, 'skills'))))
+export function printSkillsAbove(seen: Searched, { terminal, environment }: Invocation): void {
+  const above = skillsAbove(seen, environment.home)
   if (above === undefined) return
   const folder = terminal.shortPath(join(above, 'skills'))
-  terminal.note(
-    terminal.paintNote('dim', NOTES.skillsAbove(folder, terminal.shortPath(workspace.directory), shellWord(above))),
-  )
+  terminal.note(terminal.paintNote('dim', NOTES.skillsAbove(folder, shellWord(above))))
+}
+
+/** What was searched, from which workspace. */
+type Searched = Pick<Inspection, 'sources'> & { readonly workspace: Pick<Inspection['workspace'], 'directory'> }
+
+/** The nearest directory above the workspace with a folder of skills; undefined when the workspace has skills of its own. */
+export function skillsAbove({ workspace, sources }: Searched, home: string): string | undefined {
+  const searched = new Set(sources.flatMap(({ folder }) => (folder ? [realOf(folder.path)] : [])))
+  if (sources.some(({ tier, folder }) => tier === 'workspace' && folder !== undefined && containsSkills(folder.path)))
+    return undefined
+  return parentsOf(workspace.directory)
+    .filter((directory) => directory !== home)
+    .find((directory) => containsSkills(join(directory, 'skills')) && !searched.has(realOf(join(directory, 'skills'))))
 }
 
 /** The directories above one, the nearest first. */

@@ -2,6 +2,7 @@ import type { AgentEvent } from '../../agents/index.ts'
 import type { Decision, JsonObject, LedgerEntry, Outcome } from '../../kernel/index.ts'
 import { toSafeLine, toSafeText } from '../../kernel/index.ts'
 import { createProgress } from '../interactive/progress.ts'
+import { NOTES } from '../messages/index.ts'
 import { fixText, type Terminal } from '../terminal.ts'
 import { formatTable, shorten, widthOf } from './columns.ts'
 import { createLineBuffer, type LineBuffer } from './lines.ts'
@@ -18,7 +19,11 @@ export interface TurnDisplay {
  */
 export function createTurnDisplay(
   terminal: Terminal,
-  streams: { readonly say: (text: string) => void; readonly note: (text: string) => void },
+  streams: {
+    readonly say: (text: string) => void
+    readonly note: (text: string) => void
+    readonly isAnswered?: boolean
+  },
 ): TurnDisplay {
   let midLine = false
   const note = (text: string): void => {
@@ -69,11 +74,11 @@ export function createTurnDisplay(
           progress.begin('waiting for the model')
           return
         case 'tool-asked':
-          if (event.isOpen)
+          if (event.isOpen && !streams.isAnswered)
             note(
               terminal.paint(
                 'dim',
-                `  a person is asked; answer here, or with: ${terminal.commandLine(['approvals', 'answer', event.approvalId, '--allow'])}`,
+                `  ${NOTES.waitsForAnswer(terminal.commandLine(['approvals', 'answer', event.approvalId, '--allow']))}`,
               ),
             )
           return

@@ -1,6 +1,6 @@
-import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { type Diagnostic, firstHidden, hiddenIn, isNexusError, SKILL_FILE } from '../../kernel/index.ts'
+import { type Diagnostic, firstHidden, hiddenIn, isNexusError, nearest, SKILL_FILE } from '../../kernel/index.ts'
 import { type Message, MESSAGES } from '../messages/index.ts'
 import {
   createFolderSource,
@@ -67,9 +67,32 @@ async function targetsAt(absolute: string, where: Where): Promise<Targets> {
   if (kind === 'file') return { targets: [fileTarget(absolute, where)], diagnostics: [], isMissing: false }
   const isMissing = kind === 'missing'
   const diagnostic = isMissing
-    ? problem('path-missing', { path, ...MESSAGES.pathMissing(path) })
+    ? problem('path-missing', { path, ...MESSAGES.pathMissing(path, nearPath(path, where.cwd)) })
     : problem('path-kind', { path, ...MESSAGES.pathNotAFile(path) })
   return { targets: [], diagnostics: [diagnostic], isMissing }
+}
+
+/** A skill in the working directory, or in `skills/` of it, that is probably meant. */
+function nearPath(path: string, cwd: string): string | undefined {
+  const known = ['', 'skills/'].flatMap((folder) =>
+    entriesOf(join(cwd, folder))
+      .filter((name) => existsSync(join(cwd, folder, name, SKILL_FILE)))
+      .map((name) => [name, folder + name] as const),
+  )
+  const near = nearest(
+    basename(path),
+    known.map(([name]) => name),
+  )
+  return known.find(([name]) => name === near)?.[1]
+}
+
+function entriesOf(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    // Absent or closed to us: there is nothing to propose from it.
+    return []
+  }
 }
 
 /** A finding of severity `error`. */

@@ -35,7 +35,20 @@ test('a skill that is not there is missing', async (t) => {
     'true',
   ])
   assert.equal(code, 4, stderr)
-  assert.match(stderr, /error SKILL_NOT_FOUND: Skill 'absent' not found/)
+  assert.match(stderr, /error SKILL_NOT_FOUND: There is no skill 'absent'\. Ready skills: /)
+})
+
+test('a misspelt name is answered with the same command for the skill that is meant', async (t) => {
+  const place = new Place(t)
+  const run = await place.run(['skills', 'run', 'gret', '--trust', '--sandbox', 'none', '--', 'echo', 'a b'])
+  assert.equal(run.code, 4)
+  assert.match(run.stderr, /fix: Did you mean 'greet'\? Run: nexus skills run --trust greet -- echo 'a b'\n/)
+  for (const command of ['show', 'check']) {
+    const { stderr } = await place.run(['skills', command, 'gret'])
+    assert.match(stderr, new RegExp(`fix: Did you mean 'greet'\\? Run: nexus skills ${command} greet\\n`))
+  }
+  const { stdout } = await place.run(['skills', 'validate', 'gret'])
+  assert.match(stdout, /fix: Did you mean: nexus skills validate skills\/greet\n/)
 })
 
 test('a reference that leads nowhere holds the skill, and why, check and list --all name it', async (t) => {

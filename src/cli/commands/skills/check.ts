@@ -1,17 +1,10 @@
 import { everyCopy } from '../../../catalog/index.ts'
-import {
-  type CopyDiagnosis,
-  diagnoseCopy,
-  diagnoseInvalid,
-  type Diagnosis,
-  type Finding,
-} from '../../../diagnose/index.ts'
+import { type CopyDiagnosis, diagnoseCopy, diagnoseInvalid, type Finding } from '../../../diagnose/index.ts'
 import {
   type Diagnostic,
   type ErrorCode,
   hasErrors,
   type JsonValue,
-  type NexusError,
   type InvalidSkill,
   type Skill,
   skillAddress,
@@ -21,12 +14,13 @@ import type { Local, Inspection } from '../../../local/index.ts'
 import { type Invocation, whereFix } from '../../command.ts'
 import { commandData, envelope, type ErrorMember } from '../../envelope.ts'
 import { withProgress } from '../../interactive/progress.ts'
-import { errorOf, type Message, MESSAGES, NOTES } from '../../messages/index.ts'
+import { type Message, MESSAGES, NOTES } from '../../messages/index.ts'
 import { agentFlag, openFor } from '../../open.ts'
-import { copiesMeant, diagnoseHere, factsAbout, type Seen } from '../../show/facts.ts'
+import { copiesMeant, factsAbout, type Seen, seenIn } from '../../show/facts.ts'
 import { findingsData, printCopy, printExplain, withCommands } from '../../show/findings.ts'
 import { installData, installGround, missingInstallsOf, printInstalls } from '../../show/install.ts'
 import { invalidData, looseIn, skillData } from '../../show/skills.ts'
+import { notFound } from '../../show/not-found.ts'
 import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
 import { formatDiagnostic } from '../../terminal.ts'
 import { canLoadSkills } from './why.ts'
@@ -36,7 +30,7 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
   const name = invocation.positionals[0]
   const local = await openFor(invocation, { record: 'memory' })
   try {
-    const seen = seenBy(local, invocation)
+    const seen = { ...seenIn(local, invocation), diagnostics: local.diagnostics }
     const { skills, invalid } = await chosen(name, seen, invocation)
     const states = await withProgress(invocation.terminal, 'reading skills', () =>
       judged(skills, { local, seen, invocation, isQuick: name === undefined }),
@@ -55,39 +49,18 @@ export async function checkSkills(invocation: Invocation): Promise<number> {
 
 type Checked = Seen & Pick<Inspection, 'diagnostics'>
 
-function seenBy({ runtime, loaded, sources, diagnostics }: Local, invocation: Invocation): Checked {
-  return {
-    loaded,
-    sources,
-    diagnostics,
-    facts: runtime.facts,
-    catalog: runtime.openAgent({ id: agentFlag(invocation) }).catalog(),
-  }
-}
-
 interface Chosen {
   readonly skills: readonly Skill[]
   readonly invalid: readonly InvalidSkill[]
 }
 
-/** Every copy that a name refers to, or all. Throws SKILL_NOT_FOUND with the folders that were searched. */
+/** Every copy that a name refers to, or all. Throws SKILL_NOT_FOUND. */
 async function chosen(name: string | undefined, seen: Checked, invocation: Invocation): Promise<Chosen> {
   const { catalog } = seen
   const copies = name === undefined ? catalog : copiesMeant(name, catalog, invocation.cwd)
   const skills = everyCopy(copies).toSorted((a, b) => (skillAddress(a) < skillAddress(b) ? -1 : 1))
   if (name === undefined || skills.length + copies.invalid.length > 0) return { skills, invalid: copies.invalid }
-  throw notFound(name, await diagnoseHere(name, seen, { invocation }), invocation)
-}
-
-function notFound(name: string, { findings }: Diagnosis, invocation: Invocation): NexusError {
-  const [first] = findings
-  const file = first?.path === undefined ? '' : ` (${invocation.terminal.shortPath(first.path)})`
-  const fix =
-    findings.length === 1 && first
-      ? { fix: first.fix, ...(first.proposal && { proposal: first.proposal }) }
-      : whereFix('To see every finding, run:', ['skills', 'why', name], invocation)
-  const head = first?.code === 'not-found' ? '' : `There is no skill '${toSafeLine(name)}'. `
-  return errorOf('SKILL_NOT_FOUND', { message: `${head}${first?.message ?? ''}${file}`, ...fix })
+  throw await notFound(name, seen, invocation)
 }
 
 interface Judged extends CopyDiagnosis {

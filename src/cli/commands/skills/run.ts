@@ -7,6 +7,8 @@ import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
 import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
 import { agentFlag, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
+import { noteDenials } from '../../show/denials.ts'
+import { seenIn } from '../../show/facts.ts'
 import { notesOf } from '../../show/notes.ts'
 import { notLoaded } from '../../show/not-loaded.ts'
 
@@ -27,13 +29,13 @@ export async function runSkill(invocation: Invocation): Promise<number> {
     warnUnconfined(local, invocation)
     // One session for both calls: findings about the command go by the skills loaded in it.
     const agent = local.runtime.openAgent({ id: agentFlag(invocation), sessionId: newId() })
-    const baseDir = await baseDirOf(agent, { name, invocation })
+    const baseDir = await baseDirOf(agent, { name, local, invocation })
     const ran = await execute(agent, invocation, {
       command: toCommand(invocation.rest, baseDir),
       skill_name: name,
       ...(timeoutSec !== undefined && { timeout_sec: timeoutSec }),
     })
-    return report(ran, local, invocation)
+    return await report(ran, local, invocation)
   } finally {
     await local.close()
   }
@@ -47,7 +49,7 @@ interface Streams {
 }
 
 interface Ran {
-  readonly outcome: Outcome
+  readonly judged: Awaited<ReturnType<Agent['call']>>
   /** What came, with `--json`; else it has been printed. */
   readonly streams: Streams
 }
@@ -60,9 +62,14 @@ async function execute(agent: Agent, invocation: Invocation, args: { [name: stri
   const progress = createProgress(terminal)
   progress.begin('starting the command')
   try {
-    const { outcome } = await agent.call(
+    const judged = await agent.call(
       { tool: 'run_command', arguments: args, origin: 'cli' },
       {
+        onAsked: ({ approvalId, isOpen }) => {
+          progress.end()
+          if (!isOpen || terminal.isInteractive || invocation.flags['yes'] === true) return
+          terminal.note(NOTES.waitsForAnswer(terminal.commandLine(['approvals', 'answer', approvalId, '--allow'])))
+        },
         signal: AbortSignal.any([signal, terminal.outputEnd]),
         maxLiveBytes: json ? JSON_MAX_BYTES : Number.MAX_SAFE_INTEGER,
         onOutput: ({ stream, text }) => {
@@ -73,19 +80,20 @@ async function execute(agent: Agent, invocation: Invocation, args: { [name: stri
         },
       },
     )
-    return { outcome, streams }
+    return { judged, streams }
   } finally {
     progress.end()
   }
 }
 
-function report({ outcome, streams }: Ran, local: Local, invocation: Invocation): number {
+async function report({ judged, streams }: Ran, local: Local, invocation: Invocation): Promise<number> {
+  const { outcome } = judged
   const { terminal, signal } = invocation
   for (const note of notesOf(outcome)) terminal.note(`note: ${toSafeLine(note)}`)
   if (terminal.outputEnd.aborted && !signal.aborted) return endOfOutput(terminal.outputEnd.reason as WriteFailure)
   const failure = failureOf(outcome, invocation)
   const exit = failure ? printFailure(failure, terminal) : Number(outcome.data?.['exit_code'] ?? 0)
-  noteRules(outcome, local, invocation)
+  await noteDenials([judged.entry], local, invocation)
   if (invocation.flags['json'] === true) {
     const data = outcome.data?.['exit_code'] === undefined ? null : toData(outcome, streams)
     const diagnostics = findings(seenBy(local))
@@ -94,14 +102,6 @@ function report({ outcome, streams }: Ran, local: Local, invocation: Invocation)
     )
   }
   return exit
-}
-
-/** A denial is one rule of many. */
-function noteRules(outcome: Outcome, local: Local, invocation: Invocation): void {
-  if (outcome.type !== 'failed' || outcome.code !== 'PERMISSION_DENIED') return
-  const { terminal } = invocation
-  const { id } = local.runtime.openAgent({ id: agentFlag(invocation) })
-  terminal.note(NOTES.everyRule(terminal.commandLine(['policy', 'explain', id, 'run_command'])))
 }
 
 function failureOf(outcome: Outcome, invocation: Invocation): ReturnType<typeof toFailure> | undefined {
@@ -133,14 +133,15 @@ function toData({ data = {}, stats = {} }: Outcome, streams: Streams): JsonValue
 /** Loads the skill through the pipeline, so that trust, policy and ledger see it, and returns where its files are. */
 async function baseDirOf(
   agent: Agent,
-  { name, invocation }: { readonly name: string; readonly invocation: Invocation },
+  { name, local, invocation }: { readonly name: string; readonly local: Local; readonly invocation: Invocation },
 ): Promise<string> {
-  const { outcome } = await agent.call(
+  const { outcome, entry } = await agent.call(
     { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' },
     { signal: invocation.signal },
   )
   if (outcome.type !== 'failed') return String(outcome.data['base_dir'])
-  throw notLoaded(outcome, { name, catalog: agent.catalog(), invocation })
+  await noteDenials([entry], local, invocation)
+  throw await notLoaded(outcome, { name, seen: seenIn(local, invocation), invocation })
 }
 
 /** One word is a command line; several are words, quoted so that the shell sees them as given. */

@@ -1,6 +1,6 @@
 import { type Catalog, everyCopy } from '../../../catalog/index.ts'
 import { type CopyDiagnosis, diagnoseCopy, FINE } from '../../../diagnose/index.ts'
-import { type JsonValue, nearest, type NexusError, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
+import { type JsonValue, type Skill, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Inspection } from '../../../local/index.ts'
 import { currentRevision } from '../../../load/index.ts'
 import { fileDigest } from '../../../sources/index.ts'
@@ -10,9 +10,10 @@ import { withInspection } from '../../inspect.ts'
 import { errorOf, MESSAGES } from '../../messages/index.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { formatTable } from '../../show/columns.ts'
-import { copiesMeant, factsAbout } from '../../show/facts.ts'
+import { copiesMeant, factsAbout, type Seen, seenIn } from '../../show/facts.ts'
 import { findingsData, formatFinding, withCommands } from '../../show/findings.ts'
 import { installData, installGround, installsOf, printInstalls } from '../../show/install.ts'
+import { notFound } from '../../show/not-found.ts'
 import { notLoaded } from '../../show/not-loaded.ts'
 import { skillData } from '../../show/skills.ts'
 import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
@@ -25,7 +26,7 @@ export async function showSkill(invocation: Invocation): Promise<number> {
   }
   return withInspection(invocation, async (inspection, catalog) => {
     const { terminal, flags } = invocation
-    const skill = skillMeant(name, catalog, invocation)
+    const skill = await skillMeant(name, { ...inspection, catalog }, invocation)
     const shown = await readShown(skill, { inspection, catalog, invocation })
     const content = flags['content'] === true ? await load(shown.copy.address, invocation) : undefined
     if (flags['json'] === true) {
@@ -39,8 +40,8 @@ export async function showSkill(invocation: Invocation): Promise<number> {
 }
 
 /** The first copy that a name, an address or a path refers to, whatever its state. */
-function skillMeant(name: string, catalog: Catalog, invocation: Invocation): Skill {
-  const copies = copiesMeant(name, catalog, invocation.cwd)
+async function skillMeant(name: string, seen: Seen, invocation: Invocation): Promise<Skill> {
+  const copies = copiesMeant(name, seen.catalog, invocation.cwd)
   const [skill] = everyCopy(copies)
   if (skill) return skill
   const why = whereFix('To see why, run:', ['skills', 'why', name], invocation)
@@ -50,19 +51,7 @@ function skillMeant(name: string, catalog: Catalog, invocation: Invocation): Ski
     const found = { file: invocation.terminal.shortPath(broken.file), line, message }
     throw errorOf('SKILL_INVALID', MESSAGES.skillInvalid(broken.name, found, fix === undefined ? why : { fix }))
   }
-  throw notFound(catalog, name, why)
-}
-
-const MAX_NAMED = 20
-
-function notFound({ skills }: Catalog, name: string, fix: ReturnType<typeof whereFix>): NexusError {
-  const names = skills.slice(0, MAX_NAMED).map((skill) => toSafeLine(skill.name))
-  const near = nearest(
-    name,
-    skills.map((skill) => skill.name),
-  )
-  const more = skills.length > MAX_NAMED ? [`${skills.length - MAX_NAMED} more`] : []
-  return errorOf('SKILL_NOT_FOUND', MESSAGES.skillMissing(name, { ready: [...names, ...more], near }, fix))
+  throw await notFound(name, seen, invocation)
 }
 
 interface Shown {
@@ -158,11 +147,7 @@ async function load(name: string, invocation: Invocation): Promise<string> {
       .openAgent({ id: agentFlag(invocation) })
       .call({ tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' }, { signal: invocation.signal })
     if (outcome.type !== 'failed') return outcome.text
-    throw notLoaded(outcome, {
-      name,
-      catalog: local.runtime.openAgent({ id: agentFlag(invocation) }).catalog(),
-      invocation,
-    })
+    throw await notLoaded(outcome, { name, seen: seenIn(local, invocation), invocation })
   } finally {
     await local.close()
   }

@@ -7,7 +7,7 @@ import { commandData, envelope } from '../../envelope.ts'
 import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
 import { findSession } from '../../sessions/find-session.ts'
 import { agentFlag, openFor } from '../../open.ts'
-import { diagnoseHere } from '../../show/facts.ts'
+import { diagnoseHere, seenIn } from '../../show/facts.ts'
 import { findingsData, printDiagnosis } from '../../show/findings.ts'
 import { commandLine, installGround, missingInstallsOf } from '../../show/install.ts'
 
@@ -49,14 +49,13 @@ function exitOf({ verdict, findings }: Diagnosis): number {
 }
 
 async function explain(name: string, local: Local, invocation: Invocation): Promise<Diagnosis> {
-  const { runtime, loaded, sources } = local
+  const { runtime } = local
   const agentId = agentFlag(invocation)
   const catalog = runtime.openAgent({ id: agentId }).catalog()
   const snapshot = await pinned(invocation)
   const canLoad = catalog.skills.length === 0 || canLoadSkills(local, agentId)
   const known = { index: runtime.openAgent({ id: agentId }).index(), canLoad, ...(snapshot && { snapshot }) }
-  const seen = { loaded, sources, facts: runtime.facts, catalog }
-  const diagnosis = await diagnoseHere(name, seen, { invocation, known })
+  const diagnosis = await diagnoseHere(name, seenIn(local, invocation), { invocation, known })
   return diagnosis.verdict === 'held' ? withInstalls(diagnosis, local, invocation) : diagnosis
 }
 
