@@ -12,7 +12,9 @@ export function readName(front: Frontmatter, directoryName: string | undefined, 
   const breaches = isCleanName(name) ? [] : nameBreaches(name)
   if (breaches.length > 0) {
     const rename = directoryName !== undefined && nameBreaches(directoryName).length > 0
-    report.add('name-invalid', front.place('name'), name, breaches, { name: suggestName(name), rename })
+    // The directory has the right name where it has a valid one: two proposals would contradict each other.
+    const right = directoryName !== undefined && isCleanName(directoryName) ? directoryName : suggestName(name)
+    report.add('name-invalid', front.place('name'), name, breaches, { name: right, rename })
   }
   if (
     directoryName !== undefined &&
