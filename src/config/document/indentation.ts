@@ -25,36 +25,45 @@ const BLOCK_TEXT = /(?:^|\s)[|>][+-]?\d?[+-]?\s*(?:#.*)?$/
 
 /** The first line from `offset` on, or the one after it, that begins where nothing can begin. */
 export function wrongIndent(text: string, offset: number): WrongIndent | undefined {
-  const lines = text.split('\n')
-  const atLine = text.slice(0, offset).split('\n').length - 1
+  const first = text.slice(0, offset).split('\n').length
   let open: readonly Column[] = []
   let opensMap = true
-  let insideText: number | undefined
   let checked = 0
-  let start = 0
-  for (const [index, line] of lines.entries()) {
-    const from = start
-    start += line.length + 1
-    const [, before = '', dashes = '', rest = ''] = LINE.exec(line.trimEnd()) ?? []
-    const spaces = before.length
-    if (rest + dashes === '' || rest.startsWith('#')) continue
-    if (insideText !== undefined && spaces > insideText) continue
-    insideText = undefined
-    const isItem = dashes !== ''
-    const of = isItem ? 'items' : 'keys'
-    if (!isItem && !KEY.test(rest)) continue
-    const isOpen = opensMap || open.some((column) => column.spaces === spaces && column.of === of)
-    if (index >= atLine) {
-      const wanted = isOpen ? undefined : nearestOf(open, spaces, of)
-      if (wanted !== undefined) return { offset: from, line: index + 1, spaces, wanted, of }
+  for (const { offset: at, line, spaces, dashes, rest } of beginningsIn(text)) {
+    const of = dashes === '' ? 'keys' : 'items'
+    const isSame = (column: Column): boolean => column.spaces === spaces && column.of === of
+    if (line >= first) {
+      const wanted = opensMap || open.some(isSame) ? undefined : nearestOf(open, spaces, of)
+      if (wanted !== undefined) return { offset: at, line, spaces, wanted, of }
       if (++checked > 1) return undefined
     }
-    const kept = open.filter((column) => column.spaces < spaces || (column.spaces === spaces && column.of === of))
-    open = [...kept, ...columnsOf(spaces, dashes)]
+    open = [...open.filter((column) => column.spaces < spaces || isSame(column)), ...columnsOf(spaces, dashes)]
     opensMap = /:\s*(?:#.*)?$/.test(rest)
-    if (BLOCK_TEXT.test(rest)) insideText = spaces
   }
   return undefined
+}
+
+/** A line on which a key or an item begins. */
+interface Beginning {
+  readonly offset: number
+  readonly line: number
+  readonly spaces: number
+  readonly dashes: string
+  readonly rest: string
+}
+
+/** Without comments, and without the lines of block texts. */
+function* beginningsIn(text: string): Generator<Beginning> {
+  let offset = 0
+  let insideText = Number.POSITIVE_INFINITY
+  for (const [index, line] of text.split('\n').entries()) {
+    const at = offset
+    offset += line.length + 1
+    const [, { length: spaces } = '', dashes = '', rest = ''] = LINE.exec(line.trimEnd()) ?? []
+    if (rest + dashes === '' || rest.startsWith('#') || spaces > insideText) continue
+    insideText = BLOCK_TEXT.test(rest) ? spaces : Number.POSITIVE_INFINITY
+    if (dashes !== '' || KEY.test(rest)) yield { offset: at, line: index + 1, spaces, dashes, rest }
+  }
 }
 
 function columnsOf(spaces: number, dashes: string): readonly Column[] {

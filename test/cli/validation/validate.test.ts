@@ -65,12 +65,6 @@ test('the same file is valid leniently, and the warning is still shown', async (
   assert.match(stdout, /^warning yaml-repaired/m)
 })
 
-test('a skill without description is not valid, strictly or not', async (t) => {
-  const place = new Place(t)
-  write(place, { bare: '---\nname: bare\n---\nDo.\n' })
-  assert.equal((await place.run(['skills', 'validate', 'checked'])).code, 1)
-})
-
 test('held and invalid are counted as list counts them', async (t) => {
   const place = new Place(t)
   const folder = write(place, {
@@ -79,8 +73,9 @@ test('held and invalid are counted as list counts them', async (t) => {
     needs: '---\nname: needs\ndescription: Does it. Use when asked.\nrequires: gh\n---\nDo.\n',
     twice: '---\nname: twice\nname: other\ndescription: Does it. Use when asked.\n---\nDo.\n',
   })
-  const { stdout } = await place.run(['skills', 'validate', 'checked'])
+  const { stdout, code } = await place.run(['skills', 'validate', 'checked'])
   assert.match(stdout, /^4 skills: 1 valid, 2 held, 1 invalid; /m)
+  assert.equal(code, 1)
   const { data } = JSON.parse((await place.run(['skills', 'validate', 'checked', '--json'])).stdout) as Printed
   assert.deepEqual([data.summary['held'], data.summary['invalid']], [2, 1])
   const listed = await place.run(['skills', 'list', '--json', '--all', '--trust', '--skills-dir', folder])
