@@ -62,11 +62,7 @@ export function createTurnDisplay(
         case 'tool-result':
           live.end(event.callId)
           progress.begin('waiting for the model')
-          if (!denied.delete(event.callId))
-            note(`  ${describeOutcome(event.outcome, terminal)} ${terminal.paint('dim', `${event.durationMs} ms`)}`)
-          for (const text of shownNotes(event.outcome)) note(`    ${terminal.paint('yellow', `note: ${text}`)}`)
-          if (event.outcome.type === 'failed' && event.outcome.fix !== undefined)
-            note(`    ${terminal.paint('cyan', 'fix:')} ${shorten(toSafeLine(event.outcome.fix), MOST_NOTE_CELLS)}`)
+          for (const line of resultLines(event, { terminal, isDenied: denied.delete(event.callId) })) note(line)
           return
         case 'notice':
           note(`  ${terminal.paint('yellow', toSafeLine(fixText({ fix: event.text, ...event }, terminal) ?? ''))}`)
@@ -94,6 +90,20 @@ export function createTurnDisplay(
       }
     },
   }
+}
+
+/** A result, its notes and its fix. That of a denied call was shown with the decision. */
+function resultLines(
+  { outcome, durationMs }: Extract<AgentEvent, { type: 'tool-result' }>,
+  { terminal, isDenied }: { readonly terminal: Terminal; readonly isDenied: boolean },
+): readonly string[] {
+  const { paint } = terminal
+  const fix = outcome.type === 'failed' ? outcome.fix : undefined
+  return [
+    ...(isDenied ? [] : [`  ${describeOutcome(outcome, terminal)} ${paint('dim', `${durationMs} ms`)}`]),
+    ...shownNotes(outcome).map((text) => `    ${paint('yellow', `note: ${text}`)}`),
+    ...(fix === undefined ? [] : [`    ${paint('cyan', 'fix:')} ${shorten(toSafeLine(fix), MOST_NOTE_CELLS)}`]),
+  ]
 }
 
 /** Lines of one call that are shown while it runs. The model and the ledger get what `execution.maxOutputBytes` allows. */
