@@ -8,8 +8,11 @@ import { inputHash } from './build-stamp.mjs'
 import { ROOT } from './setup/process.mjs'
 
 const DIST = join(ROOT, 'dist')
-/** Packages that become part of the command: many small files, or needed with every nexus.yaml. Others are loaded when used. */
-const BUNDLED = ['get-east-asian-width', 'json5', 'valibot', 'yaml']
+/** Packages that become part of the command: many small files, needed with every nexus.yaml or by every MCP client. Others are loaded when used. */
+const BUNDLED = [
+  ...['@modelcontextprotocol/core', '@modelcontextprotocol/node', '@modelcontextprotocol/server', 'zod'],
+  ...['get-east-asian-width', 'json5', 'valibot', 'yaml'],
+]
 
 /** Types and one file per source file, for those who import the library. */
 function compile(target) {
@@ -44,7 +47,9 @@ async function bundle(directory) {
     metafile: true,
   })
   chmodSync(join(directory, 'bin.cjs'), 0o755)
-  const packages = Object.keys(metafile.inputs).flatMap((file) => /^node_modules\/[^/]+/.exec(file)?.[0] ?? [])
+  const packages = Object.keys(metafile.inputs).flatMap(
+    (file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],
+  )
   const licences = [...new Set(packages)].sort().map(licenceOf)
   writeFileSync(join(directory, 'LICENSES.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`))
 }

@@ -13,6 +13,8 @@ export interface McpOptions {
   /** The agent whose policy applies; default the first. */
   readonly agentId?: string | undefined
   readonly workspace: WorkspaceSources
+  /** The workspace that a directory belongs to. */
+  readonly workspaceOf: (directory: string) => string
   /** Opens the runtime for a directory. */
   readonly open: (directory: string) => Promise<Local>
   /** One line for people. */
@@ -61,9 +63,10 @@ export function createHost(options: McpOptions): Host {
   async function open(listRoots: () => Promise<readonly string[]>): Promise<Opened> {
     const roots = dependsOnRoots(workspace) ? await listRoots() : []
     const directory = await chooseWorkspace(workspace, roots)
+    // Before anything of it is read.
+    await refuseWide(options.workspaceOf(directory), 'found', workspace)
     const local = await options.open(directory)
     try {
-      await refuseWide(local.workspace.directory, 'found', workspace)
       await local.store?.reclaim()
       const agent = local.runtime.openAgent({ id: options.agentId, sessionId: newId() })
       log(LOG.serving(local.workspace.directory, agent.id, agent.catalog().skills.length))

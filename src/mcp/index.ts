@@ -1,4 +1,12 @@
 /** mcp: the tools and skills of one agent for clients of the Model Context Protocol. */
-export { type HttpOptions, serveHttp } from './http/serve-http.ts'
+import type { HttpOptions } from './http/serve-http.ts'
+
+export type { HttpOptions }
 export { serveStdio, type StdioOptions } from './serve-stdio.ts'
 export { type McpOptions } from './host.ts'
+
+/** `serveHttp` of http/serve-http.ts, loaded when it is called: clients that use stdio need none of it. */
+export async function serveHttp(options: HttpOptions): Promise<void> {
+  const http = await import('./http/serve-http.ts')
+  await http.serveHttp(options)
+}

@@ -103,6 +103,22 @@ for (const era of Object.keys(ERAS) as Era[]) {
   })
 }
 
+test('a skill that was loaded over MCP answers no question beforehand, and takes no tool away', async (t) => {
+  const place = new Place(t)
+  mkdirSync(place.home, { recursive: true })
+  writeFileSync(join(place.home, 'nexus.yaml'), 'agents: [{ id: main, preset: trusted }]\n')
+  const directory = join(place.workspace, 'skills/bold')
+  mkdirSync(directory)
+  const fields = 'name: bold\ndescription: Runs commands.\nallowed-tools: run_command\nmetadata: { restrict: true }\n'
+  writeFileSync(join(directory, 'SKILL.md'), `---\n${fields}---\n\nRun them.\n`)
+  const { call, client, questions } = await answering(t, place, { era: '2025-11-25', reply: said('once') })
+  const loaded = await client.callTool({ name: 'load_skill', arguments: { skill_name: 'bold' } })
+  assert.notEqual(loaded.isError, true)
+  await call()
+  assert.equal(questions.length, 1)
+  assert.notEqual((await client.callTool({ name: 'list_directory', arguments: { path: '.' } })).isError, true)
+})
+
 const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },

@@ -198,6 +198,17 @@ test('the root of the file system and the home directory are refused as workspac
   }
 })
 
+test('no file of a home directory is read as one of a workspace', async (t) => {
+  const place = new Place(t)
+  writeFileSync(join(place.root, 'nexus.yaml'), 'agents: [')
+  const inside = join(place.root, 'notes')
+  mkdirSync(inside)
+  const { client } = await connect(t, place, { cwd: inside })
+  const result = (await client.callTool({ name: 'load_skill', arguments: { skill_name: 'greet' } })) as Result
+  assert.equal(result.isError, true)
+  assert.match(textOf(result), /the nearest directory above.*too large to be a workspace/)
+})
+
 test('a broken nexus.yaml is reported to the client, and the next call sees the mended one', async (t) => {
   const place = new Place(t)
   mkdirSync(place.home, { recursive: true })

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { findWorkspace } from '../../config/index.ts'
 import { openLocal } from '../../local/index.ts'
 import { type McpOptions, serveHttp, serveStdio } from '../../mcp/index.ts'
 import { choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
@@ -34,6 +35,7 @@ function optionsOf(invocation: Invocation): McpOptions {
       projectDirectory: environment.get('CLAUDE_PROJECT_DIR'),
       ...{ cwd, home: environment.home },
     },
+    workspaceOf: (directory) => findWorkspace(directory, environment).directory,
     open: (directory) =>
       openLocal({
         ...{ cwd: directory, environment, skillsDirs: directories, signal },
