@@ -159,7 +159,9 @@ function decideByExistence({ call, tool, knownTools = [] }: DecideInput): Omit<R
   const known = new Set(knownTools)
   const meant = ALIASES.get(toPolicyName(call.tool))
   const guess = meant !== undefined && known.has(meant) ? meant : nearest(call.tool, known)
-  const listed = knownTools.slice(0, MAX_LISTED).join(', ') + (knownTools.length > MAX_LISTED ? ', …' : '')
+  // A model gets the list of the tools that it is offered, which is shorter.
+  const names = call.origin === 'model' ? [] : knownTools
+  const listed = names.slice(0, MAX_LISTED).join(', ') + (names.length > MAX_LISTED ? ', …' : '')
   return { type: 'deny', rule: 'unknown tool', reason: MESSAGES.unknownTool(short(call.tool, 80), { guess, listed }) }
 }
 

@@ -6,7 +6,15 @@ export { type Ceiling, ceilingLayers, grantsLayer, noGrants } from './grants.ts'
 export { GROUPS, type Profile, PROFILE_NAMES, PROFILES } from './groups.ts'
 export { ALIASES } from './names.ts'
 export { coversCommand, shownCommand, type ShownCommand } from './remembered.ts'
-export { applyDelta, DEFAULT_PRESET, type Permissions, presetPermissions, unnamedPermissions } from './permissions.ts'
+export { type PermissionLine, permissionLines } from './permission-lines.ts'
+export {
+  applyDelta,
+  DEFAULT_PRESET,
+  type Permissions,
+  presetChain,
+  presetPermissions,
+  unnamedPermissions,
+} from './permissions.ts'
 export { checkToolNames, parsePolicy, type PolicyInput, type PolicyPlace } from './parse-policy.ts'
 export { type Shadow, withShadow } from './shadow.ts'
 export {

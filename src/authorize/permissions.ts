@@ -87,16 +87,34 @@ export function unnamedPermissions(workspace: string, { isConfined }: { readonly
 /** Why a preset has no permissions. */
 export type PresetProblem = { readonly problem: 'unknown' | 'cycle'; readonly name: string }
 
+/** A preset of the configuration, with its name. */
+export interface NamedPreset {
+  readonly name: string
+  readonly input: PresetInput
+}
+
+/** A preset and those that it extends, the first one itself, and the permissions of the built-in preset at the end. */
+export function presetChain(
+  name: string,
+  { presets, workspace }: PresetContext,
+): { readonly chain: readonly NamedPreset[]; readonly base: Permissions } | PresetProblem {
+  const chain: NamedPreset[] = []
+  for (let next = name; ;) {
+    const base = shippedPreset(next, workspace)
+    if (base) return { chain, base }
+    const input = Object.hasOwn(presets, next) ? presets[next] : undefined
+    if (!input) return { problem: 'unknown', name: next }
+    if (chain.length >= MAX_EXTENDS) return { problem: 'cycle', name: next }
+    chain.push({ name: next, input })
+    next = input.extends ?? DEFAULT_PRESET
+  }
+}
+
 /** The permissions of a preset by name. Never falls back to another preset: an unknown one is a problem. */
-export function presetPermissions(name: string, context: PresetContext, steps = 0): Permissions | PresetProblem {
-  const shipped = shippedPreset(name, context.workspace)
-  if (shipped) return shipped
-  const input = Object.hasOwn(context.presets, name) ? context.presets[name] : undefined
-  if (!input) return { problem: 'unknown', name }
-  if (steps >= MAX_EXTENDS) return { problem: 'cycle', name }
-  const base = presetPermissions(input.extends ?? DEFAULT_PRESET, context, steps + 1)
-  if ('problem' in base) return base
-  return extendPreset(base, name, input)
+export function presetPermissions(name: string, context: PresetContext): Permissions | PresetProblem {
+  const found = presetChain(name, context)
+  if ('problem' in found) return found
+  return found.chain.reduceRight((base, preset) => extendPreset(base, preset.name, preset.input), found.base)
 }
 
 function extendPreset(base: Permissions, preset: string, input: PresetInput): Permissions {

@@ -98,8 +98,12 @@ export const YAML = {
     refused('This number is not finite.', 'Write an ordinary number. Put quotes around it if it is a string.'),
   keyNotString: () =>
     refused('This key is not a plain string.', 'Write the key as one word, or put quotes around it.', 'config-bad-key'),
-  duplicateKey: ({ key }: Facts<'key'>) =>
-    refused(`The key "${key}" is here twice.`, 'Keep one of the two.', 'config-duplicate-key'),
+  duplicateKey: ({ key }: Facts<'key'>, first: number, second: number) =>
+    refused(
+      `The key "${key}" is here twice, on lines ${first} and ${second}.`,
+      'Keep one of the two, with the settings of both.',
+      'config-duplicate-key',
+    ),
   syntax: ({ why, fix }: Facts<'why' | 'fix'>) => refused(`This is not YAML: ${why}.`, fix, 'config-syntax'),
   notAMap: ({ found }: Facts<'found'>) =>
     refused(

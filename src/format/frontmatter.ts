@@ -82,7 +82,10 @@ export function readFully(yaml: string, firstLine: number, report: Report): Fron
     report.addFound(found, { ...place, edit: edit && below(edit, firstLine - 1) })
   }
   const at = placesFrom(text, firstLine)
-  for (const problem of read.problems) report.addFound(problem, at(problem.offset))
+  for (const { first, ...problem } of read.problems) {
+    const facts = first === undefined ? problem.facts : [...problem.facts, at(first).line]
+    report.addFound({ ...problem, facts }, at(problem.offset))
+  }
   return read.problems.some(isFatal) ? undefined : asMapping(read, { text, at, firstLine }, report)
 }
 

@@ -71,7 +71,7 @@ interface Read {
 function parse(input: string | Uint8Array, options: ParseOptions, report: Report): Read | undefined {
   const text = readText(input, report, options.maxBytes ?? FORMAT_LIMITS.maxFileBytes)
   if (text === undefined) return undefined
-  const split = splitFrontmatter(text)
+  const split = splitFrontmatter(text, options.directoryName)
   if (split.kind !== 'found') {
     report.addFound(split.found, split)
     return undefined

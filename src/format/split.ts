@@ -43,9 +43,9 @@ const INNER_LINE = /^(?:[\w.-]+[ \t]*:(?:\s|$)|[ \t]+\S|- )/
  * Finds the frontmatter. The opener is the first line that is not blank, a line of `---` and blanks at column 1; the first line of
  * `---` or `...` after it closes. Three dashes inside a line never count.
  */
-export function splitFrontmatter(text: string): Split {
+export function splitFrontmatter(text: string, directoryName?: string): Split {
   const opener = OPENER.exec(text)
-  if (opener === null) return missing(text)
+  if (opener === null) return missing(text, directoryName)
   const blankLines = opener[1] === undefined ? 0 : countLineEnds(opener[1])
   const rest = text.slice(opener[0].length)
   const closer = CLOSER.exec(rest)
@@ -89,7 +89,7 @@ function unterminated(rest: string, opener: number): Split {
 /** How far a frontmatter is searched that is not at the top. */
 const LINES_AHEAD = 40
 
-function missing(text: string): Split {
+function missing(text: string, directoryName: string | undefined): Split {
   const blank = /^(?:\s*[\r\n])?/.exec(text)?.[0] ?? ''
   const number = countLineEnds(blank) + 1
   const lines = text.slice(blank.length).split(LINE_END, LINES_AHEAD + 1)
@@ -100,7 +100,7 @@ function missing(text: string): Split {
     hiddenOpener(lines, number) ?? {
       ...{ kind: 'none', line: number, column: 1 },
       found: found('frontmatter-missing', {
-        ...{ first: first.trim() === '' ? '' : first, isMarker: isMarkerLike, hasKeys, number },
+        ...{ first: first.trim() === '' ? '' : first, isMarker: isMarkerLike, hasKeys, number, directoryName },
         markers: lines.flatMap((line, index) => (isWrongDash(line) ? [number + index] : [])),
         opener: lines.findIndex((line, index) => index > 0 && isMarker(line) && KEY.test(lines[index + 1] ?? '')),
       }),

@@ -2,19 +2,19 @@
 import { realPath } from '../config/index.ts'
 import { isJsonObject, type JsonObject, ownValue } from '../kernel/index.ts'
 import type { FileSettings } from '../tools/index.ts'
-import { protectedPaths } from './protected-paths.ts'
+import { type AlsoUsed, protectedPaths } from './protected-paths.ts'
 import type { Settings } from './settings.ts'
 
 /** Beside what commands may not change either: the home and the state of Nexus, which no tool reads. */
 export function fileSettings(
   { loaded, environment }: Pick<Settings, 'loaded' | 'environment'>,
-  skillsDirs: readonly string[] = [],
+  used: AlsoUsed = {},
 ): FileSettings {
   const { config, nexusHome, stateDirectory, workspace } = loaded
   const holdsWorkspace = (path: string): boolean => `${workspace.directory}/`.startsWith(`${path}/`)
   return {
     home: environment.home,
-    protectedPaths: protectedPaths(loaded, skillsDirs),
+    protectedPaths: protectedPaths(loaded, used),
     writableNames: config.execution.workspace.writable,
     ...ofTool(config.tools.settings),
     privatePaths: [nexusHome, stateDirectory].map(realPath).filter((path) => !holdsWorkspace(path)),

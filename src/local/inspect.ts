@@ -3,7 +3,7 @@ import type { Catalog } from '../catalog/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { type Diagnostic, NexusError, type TargetFacts } from '../kernel/index.ts'
 import { openSandbox } from '../sandbox/index.ts'
-import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
+import { readSettings, sandboxOptions, type Settings, type SettingsOptions } from './settings.ts'
 import type { SkillSource } from '../sources/index.ts'
 import { type CatalogRules, findSkills } from '../runtime/index.ts'
 
@@ -31,7 +31,7 @@ export async function inspectSkills(options: InspectOptions = {}): Promise<Inspe
   const settings = await readSettings(options)
   const { loaded, sources, gateRules } = settings
   const { agents, diagnostics: inRules } = await rulesOf(settings)
-  const sandbox = openSandbox(settings.sandbox)
+  const sandbox = openSandbox(sandboxOptions(loaded))
   const facts = await sandbox.facts()
   const found = await findSkills({ sources, gateRules, facts }, options.signal)
   return {

@@ -14,7 +14,8 @@ import { profilesOf, readPolicies } from './policies.ts'
 import { createRuntime } from '../runtime/index.ts'
 import { runSecretCommand } from '../host/index.ts'
 import { createSandbox, openSandbox, type Sandbox } from '../sandbox/index.ts'
-import { readSettings, type SettingsOptions } from './settings.ts'
+import type { AlsoUsed } from './protected-paths.ts'
+import { readSettings, sandboxOptions, type SettingsOptions } from './settings.ts'
 import type { Watcher } from '../sources/index.ts'
 import type { Store } from '../store/index.ts'
 import { openState, scopeOf, readUses } from './open-store.ts'
@@ -73,12 +74,14 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   if (options.tolerateConfigErrors !== true) assertValid({ ...loaded, diagnostics: inPolicies })
   let opened: Runtime | undefined
   const trust = untrustedWorkspace(() => opened === undefined || waitsForTrust(loaded, opened))
-  const profiles = profilesOf(policies, trust)
+  const scope = await scopeOf(workspace.directory)
+  const profiles = profilesOf(policies, { trust, scope })
   const custom = await loadCustom(loaded)
   const isLooking = options.record === 'memory'
-  const sandbox = isLooking ? openSandbox(settings.sandbox) : await createSandbox(settings.sandbox)
+  const used: AlsoUsed = { skillsDirs: options.skillsDirs, imported: custom.places }
+  const forCommands = sandboxOptions(loaded, used)
+  const sandbox = isLooking ? openSandbox(forCommands) : await createSandbox(forCommands)
   const { store, blobs } = isLooking ? {} : await openState({ loaded, environment, secrets })
-  const scope = await scopeOf(workspace.directory)
   const parts: Parts = {
     sources: settings.sources,
     sandbox,
@@ -88,7 +91,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     agents: profiles,
     gateRules: settings.gateRules,
     execution: executionSettings(settings),
-    files: fileSettings(settings, options.skillsDirs),
+    files: fileSettings(settings, used),
     web: webSettings(config, secrets),
     toolTimeoutMs: config.limits.toolTimeoutMs,
     secrets: secrets.values,
@@ -149,7 +152,7 @@ async function usesFor(
   return uses ? { uses } : {}
 }
 
-const NO_MODULES: CustomTools = { register: () => undefined, diagnostics: [] }
+const NO_MODULES: CustomTools = { register: () => undefined, diagnostics: [], places: [] }
 
 /** What makes tools of modules is loaded only where there are some. */
 async function loadCustom(loaded: LoadedConfig): Promise<CustomTools> {

@@ -8,11 +8,19 @@ import { packageRoot } from './package-root.ts'
 /** What runs from a checkout of Nexus, which may be the workspace itself: the rest of it stays open to commands. */
 const PARTS_OF_NEXUS = ['dist', 'src', 'scripts', 'skills', 'node_modules', 'package.json']
 
+/** What the host uses besides the settings. */
+export interface AlsoUsed {
+  /** Directories of skills that the caller names. */
+  readonly skillsDirs?: readonly string[] | undefined
+  /** Absolute: what the modules of `skills.custom` import. */
+  readonly imported?: readonly string[]
+}
+
 /**
  * Real absolute paths: Nexus itself and all that it imports, Node, its home and state, and every file that the settings name to be used,
  * with each link on the way. What does not exist yet is in it: a command could make it.
  */
-export function protectedPaths(loaded: LoadedConfig, skillsDirs: readonly string[]): string[] {
+export function protectedPaths(loaded: LoadedConfig, { skillsDirs = [], imported = [] }: AlsoUsed = {}): string[] {
   const root = realPath(packageRoot())
   const { directory } = loaded.workspace
   const { load, skillDirs, sources } = loaded.config.skills
@@ -30,6 +38,7 @@ export function protectedPaths(loaded: LoadedConfig, skillsDirs: readonly string
     realPath(process.execPath),
     ...[loaded.nexusHome, loaded.stateDirectory, ...loaded.files, ...used].flatMap((path) => wayOf(path)),
     ...skills.flatMap((path) => wayOf(resolve(directory, path))),
+    ...imported,
   ].filter((path) => path !== directory && !directory.startsWith(`${path}/`))
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../config/index.ts'
 import { entryRules } from './entries.ts'
 import { packageRoot } from './package-root.ts'
-import { protectedPaths } from './protected-paths.ts'
+import { type AlsoUsed, protectedPaths } from './protected-paths.ts'
 import type { GateRules } from '../gate/index.ts'
 import { DEFAULT_PROJECT } from '../kernel/index.ts'
 import type { SandboxOptions } from '../sandbox/index.ts'
@@ -48,7 +48,6 @@ export interface Settings {
   /** Where skills are looked for, in order of precedence. */
   readonly sources: readonly SkillSource[]
   readonly gateRules: Omit<GateRules, 'allowList'>
-  readonly sandbox: SandboxOptions
 }
 
 /** Throws CONFIG_INVALID when the configuration has errors, or a nexus.yaml named by the caller cannot be read. */
@@ -67,7 +66,6 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
     loaded,
     sources: sourcesOf(loaded, environment, options.skillsDirs ?? []),
     gateRules: gateRulesOf(loaded),
-    sandbox: sandboxOptions(loaded, options.skillsDirs),
   }
 }
 
@@ -97,7 +95,7 @@ function gateRulesOf({ config, broken }: LoadedConfig): Settings['gateRules'] {
 }
 
 /** How the configuration wants commands run. */
-export function sandboxOptions(loaded: LoadedConfig, skillsDirs: readonly string[] = []): SandboxOptions {
+export function sandboxOptions(loaded: LoadedConfig, used: AlsoUsed = {}): SandboxOptions {
   const { config, nexusHome, stateDirectory } = loaded
   const { sandbox: kind, uidBase, limits, workspace } = config.execution
   const { mode, maxFiles, maxBytes, writable } = workspace
@@ -108,7 +106,7 @@ export function sandboxOptions(loaded: LoadedConfig, skillsDirs: readonly string
     nexusHome,
     limits,
     workspaceMode: mode,
-    protectedPaths: protectedPaths(loaded, skillsDirs),
+    protectedPaths: protectedPaths(loaded, used),
     writableNames: writable,
     mirror: { ...(maxFiles !== undefined && { maxFiles }), ...(maxBytes !== undefined && { maxBytes }) },
     // Root keeps to the sandbox's own default: what another user must read cannot lie in root's home.

@@ -80,7 +80,10 @@ export const MESSAGES = {
         'Put the directory itself in its place, or remove the link.',
       ),
     file: (path: string, target: string, reason: string) =>
-      words(`${SKILL_FILE} is a link that Nexus cannot follow${target}: ${reason}.`, removeLink(path)),
+      words(
+        `${SKILL_FILE} is a link that Nexus cannot follow${target}: ${reason}.`,
+        shellFix(`Remove the link, then write ${SKILL_FILE} in its place:`, 'rm', path),
+      ),
   },
   'link-followed': (path: string, real: string) =>
     words(
@@ -140,7 +143,7 @@ export const MESSAGES = {
 /** What a person does about a link that Nexus does not follow. */
 function removeLink(path: string): ReturnType<typeof shellFix> {
   return shellFix(
-    'Inspect the file that it refers to, and copy it to another name. Then remove the link, and give the copy its name:',
+    'Inspect the file that it refers to. To use it, first copy it beside the link. Then remove the link, and rename the copy to the name of the link:',
     'rm',
     path,
   )

@@ -137,8 +137,8 @@ describe('decide', () => {
   })
 
   it('denies an unknown tool and offers the nearest, also for a name from another system', () => {
-    const ask = (tool: string, knownTools: string[]): string => {
-      const call = { tool, arguments: {}, agentId: 'main', origin: 'model' as const }
+    const ask = (tool: string, knownTools: string[], origin: 'model' | 'mcp' = 'model'): string => {
+      const call = { tool, arguments: {}, agentId: 'main', origin }
       const decision = decide({ call, tool: undefined, policy: rulesOf(), knownTools })
       assert.equal(decision.type, 'deny')
       return decision.type === 'deny' ? decision.reason : ''
@@ -148,7 +148,9 @@ describe('decide', () => {
       /Unknown tool: 'run_comand'\. Did you mean 'run_command'\?/,
     )
     assert.match(ask('bash', ['load_skill', 'run_command']), /Did you mean 'run_command'/)
-    assert.match(ask('frobnicate', ['load_skill']), /Tools: load_skill/)
+    assert.match(ask('frobnicate', ['load_skill'], 'mcp'), /Tools: load_skill/)
+    // The turn tells a model which tools it is offered.
+    assert.doesNotMatch(ask('frobnicate', ['load_skill']), /Tools:/)
     assert.doesNotMatch(ask('\u001b[2Jx\u202e', []), /[\u001b\u202e]/)
   })
 

@@ -15,7 +15,8 @@ import { ceilingOf, decideFor, preset, SHIPPED } from './permission-rig.ts'
 import { rulesOf, toolNamed } from './sample.ts'
 
 const SEED = Number(process.env['NEXUS_TEST_SEED'] ?? Date.now() % 2 ** 31)
-const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 1)
+/** `npm run test:long` sets 20 rounds: 100,000 sequences. */
+const RUNS = 'TEST_ROUNDS' in process.env ? 5000 * Number(process.env['TEST_ROUNDS']) : 400
 const TOOLS = ['read_file', 'write_file', 'run_command', 'web_fetch', 'nexus_create', 'nexus_send', 'sleep', 'mcp:a.b']
 const PATHS = ['/', '/w', '/w/a', '/w/a/b', '/x']
 const entry = fc.constantFrom(...TOOLS, 'group:fs', 'group:web', 'group:nexus', '*', '*_file', 'mcp:a')
@@ -110,7 +111,7 @@ describe('laws of permissions', () => {
             assertWithin(decideFor(child.permissions, name, child), decideFor(parent.permissions, name, parent), name)
         }
       }),
-      { seed: SEED, numRuns: 400 * ROUNDS },
+      { seed: SEED, numRuns: RUNS },
     )
   })
 
@@ -127,7 +128,7 @@ describe('laws of permissions', () => {
         }
         assert.deepEqual(explain(input).decision, decide(input))
       }),
-      { seed: SEED, numRuns: 400 * ROUNDS },
+      { seed: SEED, numRuns: RUNS },
     )
   })
 
@@ -141,7 +142,7 @@ describe('laws of permissions', () => {
         for (const path of asked.allowedPaths ?? [])
           assert.ok(parent.allowedPaths === null || parent.allowedPaths.some((directory) => below(path, directory)))
       }),
-      { seed: SEED, numRuns: 400 * ROUNDS },
+      { seed: SEED, numRuns: RUNS },
     )
   })
 })

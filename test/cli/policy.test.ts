@@ -38,7 +38,66 @@ test('policy explain shows each rule with its file and line, the limits, and the
   const off = await place.run(['policy', 'explain', 'reader', 'run_command', '--trust', '--json'])
   const { data } = JSON.parse(off.stdout) as { data: { decision: string; lines: { rule: string }[] } }
   assert.equal(data.decision, 'deny')
-  assert.equal(data.lines.at(-1)?.rule, 'preset: quiet')
+  const lines = data.lines.map(({ rule }) => rule)
+  assert.deepEqual(lines.slice(-3), [
+    'preset: quiet',
+    'preset quiet, disableTools: exec',
+    'preset quiet, extends: sandboxed',
+  ])
+})
+
+test('policy explain shows each line of permissions that covers the tool, and the presets of a preset, with file and line', async (t) => {
+  const place = placeWith(t)
+  mkdirSync(join(place.home, 'agents'), { recursive: true })
+  writeFileSync(
+    join(place.home, 'nexus.yaml'),
+    `permissions:
+  destructiveTools: [sleep, 'group:runtime']
+  presets:
+    base:
+      extends: sandboxed
+      disableTools: [sleep, exec]
+      network: true
+    site:
+      extends: base
+      allowedPaths: null
+      blockedPaths: [/tmp/no]
+      tools:
+        run_command: { enabled: true, timeoutMs: 7000 }
+        sleep: { enabled: false }
+`,
+  )
+  writeFileSync(
+    join(place.home, 'agents/builder.yaml'),
+    `preset: site
+permissions:
+  allowedPaths: [/tmp/yes]
+  enableTools: [sleep, run_*]
+  toolOverrides:
+    'group:fs': { requiresConfirmation: true }
+`,
+  )
+  const shown = await place.run(['policy', 'explain', 'builder', 'run_command', '--trust'])
+  assert.equal(shown.code, 0, shown.stderr)
+  const lines = shown.stdout.split('\n').filter((line) => /preset|permissions,/.test(line) && line.startsWith('  '))
+  const [profile, user] = [join(place.home, 'agents/builder.yaml'), join(place.home, 'nexus.yaml')]
+  assert.deepEqual(
+    lines.map((line) => line.trim()),
+    [
+      `preset: site  ${profile}:1`,
+      `permissions, toolOverrides.group:fs: requiresConfirmation true  ${profile}:6`,
+      `permissions, enableTools: run_*  ${profile}:4`,
+      `permissions, allowedPaths: /tmp/yes  ${profile}:3`,
+      `preset site, tools.run_command: enabled true, timeoutMs 7000  ${user}:13`,
+      `preset site, allowedPaths: every path  ${user}:10`,
+      `preset site, blockedPaths: /tmp/no  ${user}:11`,
+      `preset site, extends: base  ${user}:9`,
+      `preset base, disableTools: exec  ${user}:6`,
+      `preset base, network: true  ${user}:7`,
+      `preset base, extends: sandboxed  ${user}:5`,
+      `permissions, destructiveTools: group:runtime  ${user}:2`,
+    ],
+  )
 })
 
 test('policy explain names the agents there are, and what arguments look like', async (t) => {

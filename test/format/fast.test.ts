@@ -46,6 +46,7 @@ const READ = {
   'quoted values over several lines': 'name: a\ndescription: "b\n  c\n\n  d: e"\nlicense: \'f\n  g\'\n',
   'a plain value over several lines': 'name: a\ndescription: b\n  c\n\n  d\nlicense: MIT\n',
   'a folded block': 'name: a\ndescription: >-\n  one\n  two\n\n\n  three: "x" # no comment\nlicense: MIT\n',
+  'a comment in place of an entry': 'a:\n  - b\n  - # {"c": d}\n  - e\n  - # f: g\n    h: i\n',
   'a folded block at the end': 'name: a\ndescription: >\n  one\n  two\n',
   'a literal block': 'description: |\n  one\n    two  \n\n  - three\nname: a\n',
   'a stripped literal block': 'description: |-\n    one\nname: a\n',

@@ -89,7 +89,7 @@ test('what the settings name is protected before it exists, with each link on th
     'skills: { load: { extraDirs: [team] } }\nmcp: { servers: { x: { command: npx, args: [tools/x.js, build, srv/y.js] } } }\n',
   )
   const loaded = await loadConfig({ cwd, environment: readEnvironment({ HOME: home }), trusted: true })
-  const paths = protectedPaths(loaded, ['more'])
+  const paths = protectedPaths(loaded, { skillsDirs: ['more'] })
   for (const path of ['team', 'tools', 'real/x.js', 'srv', 'nexus.yaml'])
     assert.ok(paths.includes(join(cwd, path)), `${path} is in ${paths.join(' ')}`)
   for (const path of ['build', 'npx']) assert.ok(!paths.includes(join(cwd, path)), path)

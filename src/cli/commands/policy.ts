@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Explanation } from '../../authorize/index.ts'
-import { explainConfig, type LoadedConfig, parseSettings } from '../../config/index.ts'
+import { parseSettings } from '../../config/index.ts'
 import { isJsonObject, type JsonObject, type JsonValue, nearest, toSafeLine } from '../../kernel/index.ts'
 import type { Local } from '../../local/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
 import { openFor } from '../open.ts'
+import { linesOf } from '../show/policy-lines.ts'
 
 const ANSWERS = ['allow', 'ask', 'deny'] as const
 const PATH_LIMITS = ['readPaths', 'writePaths', 'blockedPaths'] as const
@@ -24,7 +25,7 @@ export async function explainPolicy(invocation: Invocation): Promise<number> {
   const args = argumentsOf(stringFlag(invocation, 'args'))
   return withLocal(invocation, async (local) => {
     const explanation = explainCall(local, { agent, tool, args })
-    const lines = await linesOf(local.loaded, agent, explanation)
+    const lines = await linesOf(local.loaded, { agent, tool }, explanation)
     const { decision, steps, deniedCapabilities } = explanation
     if (flags['json'] === true) {
       const { limits, type, rule } = decision
@@ -35,7 +36,7 @@ export async function explainPolicy(invocation: Invocation): Promise<number> {
         rule,
         limits: { ...limits },
         steps: steps.map((step) => ({ ...step })),
-        lines,
+        lines: lines.map((line) => ({ ...line })),
         withoutCapabilities: [...deniedCapabilities],
       }
       terminal.json(envelope('policy explain', data))
@@ -105,34 +106,6 @@ export function explainCall(
   const ids = config.agents.map(({ id }) => id)
   if (!ids.includes(agent)) throw errorOf('INVALID_ARGUMENT', MESSAGES.noAgent(agent, ids, nearest(agent, ids)))
   return runtime.openAgent({ id: agent }).explain({ tool, arguments: args, origin: 'model' })
-}
-
-/** Each line of policy that covers the tool, and the line that names the preset, with file and line. */
-export async function linesOf(
-  loaded: LoadedConfig,
-  agent: string,
-  { matches, steps }: Pick<Explanation, 'matches' | 'steps'>,
-): Promise<{ readonly rule: string; readonly place: string }[]> {
-  const { agents } = loaded.config
-  const index = agents.findIndex(({ id }) => id === agent)
-  const { originOf } = await explainConfig(loaded)
-  const placeOf = (keys: readonly (string | number)[]): string => {
-    const origin = originOf(keys)
-    return origin === undefined ? '' : `${origin.path}${origin.line === undefined ? '' : `:${origin.line}`}`
-  }
-  const tools = agents[index]?.tools
-  const policy = matches.map(({ list, entry, path }) => {
-    const at = list === 'profile' ? -1 : (tools?.[list] ?? []).findIndex((item) => item.trim() === entry)
-    const keys = ['agents', index, 'tools', list, ...(at < 0 ? [] : [at])]
-    return { rule: `${list}: ${path.join(' > ')}`, place: placeOf(keys) }
-  })
-  if (!steps.some(({ layer, says }) => layer === 'grants' && says !== 'silent')) return policy
-  const preset = agents[index]?.preset
-  const own = placeOf(['agents', index, 'preset'])
-  return [
-    ...policy,
-    { rule: `preset: ${preset ?? 'trusted'}`, place: own || placeOf(['permissions', 'defaultPreset']) },
-  ]
 }
 
 function limitText(value: unknown): string {

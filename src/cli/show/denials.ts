@@ -1,9 +1,10 @@
 import { type Decision, type Outcome, toSafeLine } from '../../kernel/index.ts'
 import type { Local } from '../../local/index.ts'
 import type { Invocation } from '../command.ts'
-import { explainCall, linesOf } from '../commands/policy.ts'
+import { explainCall } from '../commands/policy.ts'
 import { NOTES } from '../messages/index.ts'
 import { pathsFor } from './facts.ts'
+import { linesOf } from './policy-lines.ts'
 
 /** A call, as far as it matters for why it was denied. */
 interface Judged {
@@ -25,7 +26,7 @@ export async function noteDenials(
     const { agentId, tool } = call
     const explanation = explainCall(local, { agent: agentId, tool, args: {} })
     const matches = explanation.matches.filter(({ list, entry }) => `${list} ${entry}` === decision.rule)
-    const [line] = await linesOf(local.loaded, agentId, { ...explanation, matches, steps: [] })
+    const [line] = await linesOf(local.loaded, { agent: agentId, tool }, { ...explanation, matches, steps: [] })
     if (line !== undefined && line.place !== '')
       terminal.note(NOTES.ruleAt(toSafeLine(line.rule), toSafeLine(pathsFor(invocation).shown(line.place))))
     terminal.note(NOTES.everyRule(terminal.commandLine(['policy', 'explain', agentId, tool])))

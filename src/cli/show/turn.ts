@@ -62,9 +62,7 @@ export function createTurnDisplay(
         case 'tool-result':
           live.end(event.callId)
           progress.begin('waiting for the model')
-          if (denied.delete(event.callId)) return
-          note(`  ${describeOutcome(event.outcome, terminal)} ${terminal.paint('dim', `${event.durationMs} ms`)}`)
-          for (const text of shownNotes(event.outcome)) note(`    ${terminal.paint('yellow', `note: ${text}`)}`)
+          for (const line of resultLines(event, { terminal, isDenied: denied.delete(event.callId) })) note(line)
           return
         case 'notice':
           note(`  ${terminal.paint('yellow', toSafeLine(fixText({ fix: event.text, ...event }, terminal) ?? ''))}`)
@@ -92,6 +90,20 @@ export function createTurnDisplay(
       }
     },
   }
+}
+
+/** A result, its notes and its fix. That of a denied call was shown with the decision. */
+function resultLines(
+  { outcome, durationMs }: Extract<AgentEvent, { type: 'tool-result' }>,
+  { terminal, isDenied }: { readonly terminal: Terminal; readonly isDenied: boolean },
+): readonly string[] {
+  const { paint } = terminal
+  const fix = outcome.type === 'failed' ? outcome.fix : undefined
+  return [
+    ...(isDenied ? [] : [`  ${describeOutcome(outcome, terminal)} ${paint('dim', `${durationMs} ms`)}`]),
+    ...shownNotes(outcome).map((text) => `    ${paint('yellow', `note: ${text}`)}`),
+    ...(fix === undefined ? [] : [`    ${paint('cyan', 'fix:')} ${shorten(toSafeLine(fix), MOST_NOTE_CELLS)}`]),
+  ]
 }
 
 /** Lines of one call that are shown while it runs. The model and the ledger get what `execution.maxOutputBytes` allows. */
@@ -164,7 +176,7 @@ function traceRow(
     terminal.paint('dim', String(index + 1)),
     toSafeLine(call.tool),
     shorten(describeArguments(call.arguments), 60),
-    describeDecision(decision),
+    describeDecision(decision, maxCells),
     traceResult({ decision, state, ...(outcome && { outcome }) }, terminal, maxCells),
     closedAt === undefined ? '' : terminal.paint('dim', `${closedAt - openedAt} ms`),
   ]
@@ -186,23 +198,24 @@ const NARROW_REST = 42
 /** Of the demo, which indents the table. */
 const TRACE_INDENT = 2
 
-function describeDecision(decision: Decision): string {
+function describeDecision(decision: Decision, maxCells = MOST_NOTE_CELLS): string {
   switch (decision.type) {
     case 'allow':
       return `allowed (${decision.rule})`
     case 'deny':
-      return `denied (${decision.rule}): ${toSafeLine(decision.reason)}`
+      return `denied (${decision.rule}): ${shorten(toSafeLine(decision.reason), maxCells)}`
     case 'ask':
       return `asked (${decision.rule})`
   }
 }
 
-function describeOutcome(outcome: Outcome, terminal: Terminal, maxCells = 60): string {
+/** `maxCells`: of a table; without it a failure is shown whole, because its cause may be at the end. */
+function describeOutcome(outcome: Outcome, terminal: Terminal, maxCells?: number): string {
   if (outcome.type === 'failed') {
-    const message = shorten(toSafeLine(outcome.message), 90)
+    const message = shorten(toSafeLine(outcome.message), maxCells === undefined ? MOST_NOTE_CELLS : 90)
     return `${terminal.paint('red', '✗')} ${outcome.code}: ${message}`
   }
-  return `${markOf(outcome, terminal)} ${summary(outcome, maxCells)}`
+  return `${markOf(outcome, terminal)} ${summary(outcome, maxCells ?? 60)}`
 }
 
 /** A command that ended with another exit code than 0 is a result for the model; for a person it did not succeed. */

@@ -2,7 +2,14 @@ import { basename } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fixOption } from '../../diagnose/index.ts'
 import { type Change, checkLenient, checkStrict, fixSkill, type Profile } from '../../format/index.ts'
-import { type Diagnostic, hasErrors, type JsonValue, type Severity, toSafeLine } from '../../kernel/index.ts'
+import {
+  type Diagnostic,
+  hasErrors,
+  type JsonValue,
+  type Severity,
+  type SkillDocument,
+  toSafeLine,
+} from '../../kernel/index.ts'
 import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
@@ -30,6 +37,7 @@ interface Verdict {
   readonly diagnostics: readonly Diagnostic[]
   readonly changes: readonly Change[]
   readonly name: string | undefined
+  readonly state: 'valid' | 'held' | 'invalid'
   readonly text: string
 }
 
@@ -97,7 +105,14 @@ async function judge(target: Target, { cwd, signal, ...wishes }: Judging): Promi
     : undefined
   const bytes = await readTarget(target, signal)
   if (!(bytes instanceof Uint8Array))
-    return { target, diagnostics: [...target.diagnostics, ...bytes], changes: [], name: undefined, text: '' }
+    return {
+      target,
+      diagnostics: [...target.diagnostics, ...bytes],
+      changes: [],
+      name: undefined,
+      state: 'invalid',
+      text: '',
+    }
   const files = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('](')
     ? listFiles(target.directory)
     : []
@@ -113,9 +128,19 @@ async function judge(target: Target, { cwd, signal, ...wishes }: Judging): Promi
     diagnostics: found,
     changes: fixed?.changes ?? [],
     name: checked.document?.name,
+    state: stateOf(found, checked.document),
     // Only findings are shown with their lines.
     text: found.length === 0 ? '' : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
   }
+}
+
+const NO_DESCRIPTION: ReadonlySet<string> = new Set(['description-missing', 'description-not-text'])
+
+/** As `list` and `doctor` count it. A skill that lacks nothing but what the gate asks of its text is held; it can be read. */
+function stateOf(found: readonly Diagnostic[], document: SkillDocument | undefined): Verdict['state'] {
+  const errors = found.filter(({ severity }) => severity === 'error')
+  if (document === undefined || errors.some(({ code }) => !NO_DESCRIPTION.has(code))) return 'invalid'
+  return errors.length > 0 || (document.metadata.unreadable ?? []).length > 0 ? 'held' : 'valid'
 }
 
 function writeTroubles(target: Target, fixed: FileRewrite | undefined): readonly Diagnostic[] {
@@ -141,7 +166,8 @@ function totalOf(verdicts: readonly Verdict[], all: readonly Diagnostic[]) {
   const count = (severity: Severity): number => all.filter((found) => found.severity === severity).length
   return {
     skills: verdicts.length,
-    invalid: verdicts.filter(({ diagnostics }) => hasErrors(diagnostics)).length,
+    held: verdicts.filter(({ state }) => state === 'held').length,
+    invalid: verdicts.filter(({ state }) => state === 'invalid').length,
     errors: count('error'),
     warnings: count('warning'),
     infos: count('info'),
@@ -210,18 +236,19 @@ function jsonData({ profile }: ValidateOptions, verdicts: readonly Verdict[], to
   return {
     strict: profile !== undefined,
     profile: profile ?? null,
-    skills: verdicts.map(({ target, name, diagnostics, changes }) => ({
+    skills: verdicts.map(({ target, name, state, diagnostics, changes }) => ({
       file: target.shown,
       name: name ?? null,
       valid: !hasErrors(diagnostics),
+      state,
       changes: changes.map(({ line, was, now, why }) => ({ line, was, now: now ?? null, why })),
     })),
     summary: { ...total },
   }
 }
 
-function summaryOf({ skills, invalid, errors, warnings, infos, fixed }: Total): string {
-  const valid = `${skills - invalid} valid, ${invalid} invalid`
+function summaryOf({ skills, held, invalid, errors, warnings, infos, fixed }: Total): string {
+  const valid = `${skills - held - invalid} valid, ${held > 0 ? `${held} held, ` : ''}${invalid} invalid`
   const found = [many(errors, 'error'), many(warnings, 'warning'), `${infos} info`].join(', ')
   return `${many(skills, 'skill')}: ${valid}; ${found}${fixed > 0 ? `; ${many(fixed, 'file')} fixed` : ''}`
 }

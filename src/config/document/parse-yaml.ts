@@ -51,7 +51,10 @@ export function parseYaml(text: string, path: string): Parsed {
     else if (diagnostics.length === MAX_PROBLEMS) diagnostics.push({ severity: 'error', ...place, ...FILES.more() })
   }
   checkSyntax(document, text, report)
-  const contents = diagnostics.length === 0 ? toJson(document.contents, { report, values: 0 }, []) : null
+  const contents =
+    diagnostics.length === 0
+      ? toJson(document.contents, { report, lineOf: (offset) => placeOf(lines, offset).line, values: 0 }, [])
+      : null
   if (contents !== null && !isJsonObject(contents)) {
     const start = document.contents?.range?.[0]
     const joined = joinedKey(text, start ?? 0)
@@ -92,6 +95,7 @@ type Report = (offset: number | undefined, words: Message) => void
 
 interface Reader {
   readonly report: Report
+  readonly lineOf: (offset: number) => number
   values: number
 }
 
@@ -129,11 +133,20 @@ function mapToJson(items: readonly Pair[], reader: Reader, at: Path): JsonObject
     const key = keyText(pair)
     if (key === '<<') reader.report(offset, YAML.mergeKey())
     else if (key === undefined || key === '__proto__') reader.report(offset, YAML.keyNotString())
-    else if (Object.hasOwn(map, key))
-      reader.report(offset, YAML.duplicateKey({ key: shownKeyAt([...at, key], isCollection(pair.value)) }))
+    else if (Object.hasOwn(map, key)) reader.report(offset, duplicate(items, pair, { reader, at: [...at, key] }))
     else map[key] = toJson(pair.value, reader, [...at, key])
   }
   return map
+}
+
+function duplicate(
+  items: readonly Pair[],
+  pair: Pair,
+  { reader: { lineOf }, at }: { readonly reader: Reader; readonly at: Path },
+): Message {
+  const lineOfKey = ({ key }: Pair): number => lineOf((key as Node | null)?.range?.[0] ?? 0)
+  const first = items.find((each) => keyText(each) === keyText(pair)) ?? pair
+  return YAML.duplicateKey({ key: shownKeyAt(at, isCollection(pair.value)) }, lineOfKey(first), lineOfKey(pair))
 }
 
 /** Keys are strings; numbers and booleans are taken as they are written. */

@@ -1,5 +1,6 @@
 /** syntax-error: what is wrong with a text that is not YAML, where that begins, and what to write. */
 import { type Document, isCollection, type Scalar, visit, type YAMLError } from 'yaml'
+import { wrongIndent } from './indentation.ts'
 import { ROOT, schemaFor, memberOf, settingNames } from '../schema/walk.ts'
 import { shownValue } from '../secrets/mask.ts'
 
@@ -15,6 +16,7 @@ export function explainSyntax(document: Document.Parsed, text: string, error: YA
   const [at] = error.pos
   return (
     joinedKey(text, at) ??
+    indentedKey(text, error) ??
     openQuote(document, text, error) ??
     openBracket(document, text, at) ?? { offset: at, why: reasonOf(error), fix: fixFor(text, error) }
   )
@@ -34,6 +36,23 @@ export function joinedKey(text: string, offset: number): SyntaxFault | undefined
     why: `"${key}:" has no space after its colon`,
     fix: isPublic ? `Write: ${key}: ${value.trim()}` : `Write a space after "${key}:".`,
   }
+}
+
+/** A key or an item beside others, with more or fewer spaces. */
+function indentedKey(text: string, { code, message, pos: [at] }: YAMLError): SyntaxFault | undefined {
+  const isIndent = ['BAD_INDENT', 'BLOCK_AS_IMPLICIT_KEY'].includes(code) || message.startsWith('Sequence item without')
+  const found = isIndent ? wrongIndent(text, at) : undefined
+  if (!found) return undefined
+  const { offset, line, spaces, wanted, of } = found
+  return {
+    offset,
+    why: `line ${line} begins with ${spacesOf(spaces)}, the ${of} beside it with ${wanted}`,
+    fix: `Begin line ${line} with ${spacesOf(wanted)}.`,
+  }
+}
+
+function spacesOf(count: number): string {
+  return count === 0 ? 'no space' : `${count} ${count === 1 ? 'space' : 'spaces'}`
 }
 
 /** A string in quotes without an end, or with its end on a later line. */

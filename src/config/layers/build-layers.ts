@@ -88,7 +88,9 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
   const { isProfile = false } = input
   const { value, diagnostics } = await readInput({ path, content, isProfile })
   const checked = checkDocument({ path, value })
-  const lost = input.isTrusted && input.recorded ? findLost(checked.document, path, input.recorded) : []
+  // A file that cannot be read says nothing about its settings, so none of them was removed.
+  const { recorded } = diagnostics.some(({ severity }) => severity === 'error') ? {} : input
+  const lost = input.isTrusted && recorded ? findLost(checked.document, path, recorded) : []
   so.lost.push(...lost.map(({ at }) => nameOf(at)))
   const isTrusted = input.isTrusted && lost.length === 0
   const allowed = allowedPart(checked.document, {

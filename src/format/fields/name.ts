@@ -11,8 +11,7 @@ export function readName(front: Frontmatter, directoryName: string | undefined, 
   if (name === '') return noName(front, directoryName, report)
   const breaches = isCleanName(name) ? [] : nameBreaches(name)
   if (breaches.length > 0) {
-    const rename = directoryName !== undefined && nameBreaches(directoryName).length > 0
-    report.add('name-invalid', front.place('name'), name, breaches, { name: suggestName(name), rename })
+    report.add('name-invalid', front.place('name'), name, breaches, rightName(name, directoryName))
   }
   if (
     directoryName !== undefined &&
@@ -22,6 +21,16 @@ export function readName(front: Frontmatter, directoryName: string | undefined, 
     report.add('name-differs', front.place('name'), name, directoryName, waysToAgree(name, directoryName))
   }
   return name
+}
+
+/** The directory has the right name where it has a valid one: two proposals would contradict each other. */
+function rightName(
+  name: string,
+  directoryName: string | undefined,
+): { readonly name: string; readonly rename: boolean } {
+  if (directoryName === undefined) return { name: suggestName(name), rename: false }
+  if (isCleanName(directoryName)) return { name: directoryName, rename: false }
+  return { name: suggestName(name), rename: nameBreaches(directoryName).length > 0 }
 }
 
 function noName(front: Frontmatter, directoryName: string | undefined, report: Report): undefined {

@@ -1,3 +1,4 @@
+import { toSafeLine } from '../../kernel/index.ts'
 import { shown, type Words } from './words.ts'
 
 const MOVE_TEXT = 'Move long material into files under references/, and link to them.'
@@ -27,13 +28,15 @@ type NoOpener =
       readonly number: number
       /** Lines with a dash that is no hyphen. */
       readonly markers: readonly number[]
+      /** Of the skill; undefined when it is not known. */
+      readonly directoryName: string | undefined
       /** Lines before an opening ---; -1 when there is none. */
       readonly opener: number
     }
 
 function noOpener(why: NoOpener): Words {
   if ('hidden' in why) return [`${why.hidden}, which is invisible, hides the opening ---.`, REMOVE_HIDDEN]
-  const { first, isMarker, hasKeys, number, markers, opener } = why
+  const { first, isMarker, hasKeys, number, markers, opener, directoryName = '<name of the directory>' } = why
   const begins = `The file begins with ${shown(first)} instead of a line with only ---.`
   const message = first === '' ? 'The file is empty.' : begins
   if (isMarker && markers.length > 1)
@@ -47,7 +50,7 @@ function noOpener(why: NoOpener): Words {
     ? [message, 'Make --- the first line, write the keys below it, and --- below the last key.']
     : [
         message,
-        'Begin the file with four lines: "---", "name: <name of the directory>", "description: What it does. Use when …", "---".',
+        `Begin the file with four lines: "---", "name: ${toSafeLine(directoryName)}", "description: What it does. Use when …", "---".`,
       ]
 }
 

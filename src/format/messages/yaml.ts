@@ -139,10 +139,11 @@ export const YAML_MESSAGES = {
   'yaml-duplicate-key': (
     key: string,
     where: { readonly json?: string; readonly isLine: boolean; readonly values?: readonly [string, string] },
+    firstLine?: number,
   ): Words => [
-    `The key ${shown(key)} is given twice${where.json === undefined ? '' : ` in the JSON of ${where.json}`}${where.values === undefined ? '' : ` as ${where.values.map(shown).join(' and ')}`}.`,
-    where.isLine
-      ? `Remove this line, or the other line with ${shown(key)}.`
+    `The key ${shown(key)} is given twice${where.json === undefined ? '' : ` in the JSON of ${where.json}`}${firstLine === undefined ? '' : `, first on line ${firstLine}`}${where.values === undefined ? '' : `, as ${where.values.map(shown).join(' and as ')}`}.`,
+    where.isLine && where.values !== undefined && firstLine !== undefined
+      ? `Remove this line, or line ${firstLine}.`
       : `Keep one of the two ${shown(key)}, and remove the other with its value.`,
   ],
   'yaml-key-not-text': (sign?: string): Words =>

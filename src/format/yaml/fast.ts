@@ -134,7 +134,7 @@ class FastReader {
   private item(line: string, { indent, depth }: Level): JsonValue | undefined {
     let start = indent + 2
     while (line.charCodeAt(start) === SPACE) start++
-    if (!/["'[{]/.test(line[start] ?? '') && keyEnd(line, start) >= 0) {
+    if (!/["'[{#]/.test(line[start] ?? '') && keyEnd(line, start) >= 0) {
       if (depth > MOST.depth) return undefined
       // The keys of the entry stand in one column, so the dash counts as a blank.
       this.lines[this.at] = ' '.repeat(start) + line.slice(start)

@@ -6,6 +6,8 @@ import type { FormatFound } from '../report.ts'
 /** Something wrong in a YAML text; `offset` counts UTF-16 units from its start. */
 export interface YamlProblem extends FormatFound {
   readonly offset: number
+  /** Where the same key was before; its line becomes the last fact. */
+  readonly first?: number
 }
 
 const CORE_TAGS: ReadonlySet<string> = new Set(['!!str', '!!int', '!!float', '!!bool', '!!null', '!!map', '!!seq'])

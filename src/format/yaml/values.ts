@@ -25,7 +25,7 @@ function visit(node: ParsedNode | null, { problems, gates, level }: Visit): void
   if (isSeq(node))
     for (const item of node.items) visit(item as ParsedNode | null, { problems, gates, level: level + 1 })
   if (!isMap(node)) return
-  const seen = new Map<string, unknown>()
+  const seen = new Map<string, Member>()
   for (const { key, value } of node.items) {
     const problem =
       keyProblem({ key: key as ParsedNode | null, value }, seen, node) ?? (gates ? commentProblem(key) : undefined)
@@ -49,20 +49,22 @@ interface Member {
   readonly value: unknown
 }
 
-function keyProblem({ key, value }: Member, seen: Map<string, unknown>, map: ParsedNode): YamlProblem | undefined {
+function keyProblem({ key, value }: Member, seen: Map<string, Member>, map: ParsedNode): YamlProblem | undefined {
   const offset = key?.range[0] ?? map.range[0]
   const name = keyText(key)
   if (name === undefined) return { ...found('yaml-key-not-text'), offset }
   if (name === '<<' && isScalar(key) && key.type === Scalar.PLAIN) return { ...found('yaml-merge-key'), offset }
-  if (seen.has(name))
+  const before = seen.get(name)
+  if (before)
     return {
       ...found('yaml-duplicate-key', name, {
         isLine: isMap(map) && map.flow !== true,
-        ...valuesOf(seen.get(name), value),
+        ...valuesOf(before.value, value),
       }),
+      ...(before.key && { first: before.key.range[0] }),
       offset,
     }
-  seen.set(name, value)
+  seen.set(name, { key, value })
   return undefined
 }
 

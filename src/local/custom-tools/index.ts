@@ -6,12 +6,15 @@ import { BUILTIN_TOOLS, type Registry } from '../../tools/index.ts'
 import { CUSTOM, type Message } from '../messages.ts'
 import { loadModule, type ModuleName, readModuleName, shortReason } from './load-module.ts'
 import { type MakeTools, ModuleFault } from './tools-of-export.ts'
+import { watchImports } from './watch-imports.ts'
 
 export interface CustomTools {
   /** Adds the tools to an agent's registry. Never throws: what cannot be added is a finding. */
   register(registry: Registry): void
   /** Of the modules, and of registering; it grows. */
   readonly diagnostics: readonly Diagnostic[]
+  /** Absolute: what decides which code the modules run. */
+  readonly places: readonly string[]
 }
 
 interface Loaded {
@@ -26,22 +29,25 @@ export async function loadCustomTools(loaded: LoadedConfig): Promise<CustomTools
   const { originOf } = await explainConfig(loaded)
   const found = new Map<string, Diagnostic>()
   const modules: Loaded[] = []
-  for (const [index, text] of custom.entries()) {
-    const keys = ['skills', 'custom', index]
-    const { path = 'nexus.yaml', line, column } = originOf(keys) ?? {}
-    const place = { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
-    const report = (message: Message): void => {
-      found.set(`${text} ${message.message}`, { severity: 'error', ...place, subject: nameOf(keys), ...message })
+  const { places } = await watchImports(async () => {
+    for (const [index, text] of custom.entries()) {
+      const keys = ['skills', 'custom', index]
+      const { path = 'nexus.yaml', line, column } = originOf(keys) ?? {}
+      const place = { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
+      const report = (message: Message): void => {
+        found.set(`${text} ${message.message}`, { severity: 'error', ...place, subject: nameOf(keys), ...message })
+      }
+      const module = readModuleName(text)
+      try {
+        const from = isAbsolute(path) ? dirname(path) : loaded.nexusHome
+        modules.push({ module, make: await loadModule(module, { from }), report })
+      } catch (error) {
+        report(CUSTOM.broken({ module: shown(module), why: reasonOf(error) }))
+      }
     }
-    const module = readModuleName(text)
-    try {
-      const from = isAbsolute(path) ? dirname(path) : loaded.nexusHome
-      modules.push({ module, make: await loadModule(module, { from }), report })
-    } catch (error) {
-      report(CUSTOM.broken({ module: shown(module), why: reasonOf(error) }))
-    }
-  }
+  })
   return {
+    places,
     register: (registry) => {
       for (const each of modules) registerAll(each, registry)
     },

@@ -29,6 +29,8 @@ export interface SkillDirectory {
   readonly original?: string
 }
 
+/** What curl writes of its progress before a message. */
+const PROGRESS = /^[\s\d:.%-]{8,}(?=[a-z])/
 const MAX_SEARCHED_CHARS = 100_000
 const MAX_QUOTED_CHARS = 160
 
@@ -45,6 +47,7 @@ export function textOf({ command, result }: Pick<Ran, 'command' | 'result'>): re
     .slice(0, 2 * MAX_SEARCHED_CHARS)
     .split(/[\r\n]+/)
     .filter((line) => line.length < 4000)
+    .map((line) => line.replace(PROGRESS, ''))
 }
 
 /** The command that a shell around it runs: `bash -c '…'`. Models and wrappers of commands write it so. */

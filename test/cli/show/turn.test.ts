@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTurnDisplay, formatTrace } from '../../../src/cli/show/turn.ts'
 import type { Terminal } from '../../../src/cli/terminal.ts'
-import { type LedgerEntry, type Outcome, succeeded } from '../../../src/kernel/index.ts'
+import { failed, type LedgerEntry, type Outcome, succeeded } from '../../../src/kernel/index.ts'
 
 const plain = (_style: string, text: string): string => text
 const TERMINAL = {
@@ -57,6 +57,12 @@ test('notes of a command are shown whole, one a line', () => {
     display().result(ran(6, [long, 'Another.'])),
     /\n {4}note: The command .* Do this next\.\n {4}note: Another\.$/,
   )
+})
+
+test('a failure is shown whole, with its fix', () => {
+  const message = `Skill 'pdf' not found. ${'Available skills: '.repeat(12)}END`
+  const text = display().result(failed('NOT_FOUND', message, { fix: 'It is held: missing binary: gh.' }))
+  assert.match(text, /✗ NOT_FOUND: Skill 'pdf' not found\. .*END 5 ms\n {4}fix: It is held: missing binary: gh\.$/)
 })
 
 test('the live output of a flood is cut, and says how many lines are missing', () => {

@@ -65,10 +65,24 @@ test('the same file is valid leniently, and the warning is still shown', async (
   assert.match(stdout, /^warning yaml-repaired/m)
 })
 
-test('a skill without description is not valid, strictly or not', async (t) => {
+test('held and invalid are counted as list counts them', async (t) => {
   const place = new Place(t)
-  write(place, { bare: '---\nname: bare\n---\nDo.\n' })
-  assert.equal((await place.run(['skills', 'validate', 'checked'])).code, 1)
+  const folder = write(place, {
+    good: GOOD,
+    bare: '---\nname: bare\n---\nDo.\n',
+    needs: '---\nname: needs\ndescription: Does it. Use when asked.\nrequires: gh\n---\nDo.\n',
+    twice: '---\nname: twice\nname: other\ndescription: Does it. Use when asked.\n---\nDo.\n',
+  })
+  const { stdout, code } = await place.run(['skills', 'validate', 'checked'])
+  assert.match(stdout, /^4 skills: 1 valid, 2 held, 1 invalid; /m)
+  assert.equal(code, 1)
+  const { data } = JSON.parse((await place.run(['skills', 'validate', 'checked', '--json'])).stdout) as Printed
+  assert.deepEqual([data.summary['held'], data.summary['invalid']], [2, 1])
+  const listed = await place.run(['skills', 'list', '--json', '--all', '--trust', '--skills-dir', folder])
+  const all = JSON.parse(listed.stdout) as { data: { held: { name: string }[]; invalid: { name: string }[] } }
+  const names = (of: { name: string }[]): string[] => of.map(({ name }) => name)
+  assert.ok(['bare', 'needs'].every((name) => names(all.data.held).includes(name)))
+  assert.ok(names(all.data.invalid).includes('twice'))
 })
 
 test('fix writes what the fix says, keeps every other byte and the mode, and leaves nothing behind', async (t) => {
