@@ -70,6 +70,8 @@ export interface ShadowDecision {
   readonly rule: string
   /** What the agent's own rules said, before a person answered. */
   readonly own: Decision['type']
+  /** Where the call was made: `scope` of the runtime's parts, such as the real path of the workspace. */
+  readonly scope: string
 }
 
 /** The answer of authorize: what happens with a call, by which rules, within which limits. */

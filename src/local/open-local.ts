@@ -74,14 +74,14 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   if (options.tolerateConfigErrors !== true) assertValid({ ...loaded, diagnostics: inPolicies })
   let opened: Runtime | undefined
   const trust = untrustedWorkspace(() => opened === undefined || waitsForTrust(loaded, opened))
-  const profiles = profilesOf(policies, trust)
+  const scope = await scopeOf(workspace.directory)
+  const profiles = profilesOf(policies, { trust, scope })
   const custom = await loadCustom(loaded)
   const isLooking = options.record === 'memory'
   const used: AlsoUsed = { skillsDirs: options.skillsDirs, imported: custom.places }
   const forCommands = sandboxOptions(loaded, used)
   const sandbox = isLooking ? openSandbox(forCommands) : await createSandbox(forCommands)
   const { store, blobs } = isLooking ? {} : await openState({ loaded, environment, secrets })
-  const scope = await scopeOf(workspace.directory)
   const parts: Parts = {
     sources: settings.sources,
     sandbox,

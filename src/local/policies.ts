@@ -47,7 +47,10 @@ export async function readPolicies(
 }
 
 /** What the runtime gets of each agent; `trust` takes part in every decision, also in those of a shadow. */
-export function profilesOf(policies: readonly AgentPolicy[], trust: Layer): AgentProfile[] {
+export function profilesOf(
+  policies: readonly AgentPolicy[],
+  { trust, scope }: { readonly trust: Layer; readonly scope: string },
+): AgentProfile[] {
   const rulesOf = ({ rules, layers }: AgentPolicy): Pick<AgentProfile, 'policy' | 'layers'> => {
     return { policy: rules, layers: [trust, ...layers] }
   }
@@ -59,7 +62,7 @@ export function profilesOf(policies: readonly AgentPolicy[], trust: Layer): Agen
       id,
       ...rulesOf(policy),
       ...(skills && { skills }),
-      ...(shadow && { shadow: { agent: shadow.agent.id, ...rulesOf(shadow) } }),
+      ...(shadow && { shadow: { agent: shadow.agent.id, ...rulesOf(shadow), scope } }),
     }
   })
 }

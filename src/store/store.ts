@@ -68,6 +68,8 @@ export interface Ledger {
     readonly sessionId?: string
     readonly turnId?: string
     readonly states?: readonly CallState[]
+    /** Only calls that the shadow of their agent would have decided otherwise. */
+    readonly isShadowed?: true
     readonly limit?: number
   }): Promise<readonly LedgerEntry[]>
 }

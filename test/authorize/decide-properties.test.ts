@@ -108,7 +108,8 @@ describe('laws of decide', () => {
         const { shadow, ...decision } = withShadow(own, input, { agent: 'other', policy: others })
         assert.deepEqual(decision, own)
         const other = decide({ ...input, policy: others })
-        if (shadow) assert.deepEqual(shadow, { agent: 'other', type: other.type, rule: other.rule, own: own.type })
+        if (shadow)
+          assert.deepEqual(shadow, { agent: 'other', type: other.type, rule: other.rule, own: own.type, scope: '' })
         else assert.equal(other.type, own.type)
         if (!shadow && own.type !== 'deny') assert.deepEqual(other.limits, own.limits)
       }),

@@ -159,6 +159,26 @@ test('what policy shadow lists, and the row that it comes from, are as the publi
   assert.match(shown.stdout, /main +write_file +allow +deny \(preset worker\) +strict +2/)
   const none = await place.run(['policy', 'shadow', 'strict'])
   assert.deepEqual([none.code, none.stdout], [0, 'No recorded call of strict was decided otherwise by a shadow.\n'])
+  // A call without a session counts too; one of another workspace does not.
+  mkdirSync(join(place.workspace, 'skills/hello'), { recursive: true })
+  writeFileSync(
+    join(place.workspace, 'skills/hello/SKILL.md'),
+    '---\nname: hello\ndescription: Says hello.\n---\nHello.\n',
+  )
+  writeFileSync(
+    join(place.home, 'nexus.yaml'),
+    'agents: [{ id: main, preset: yolo, shadow: strict }, { id: strict, preset: yolo, tools: { deny: [exec] } }]\n',
+  )
+  const done = await place.run(['skills', 'run', 'hello', '--sandbox', 'none', '--trust', '--', 'echo', 'hi'])
+  assert.equal(done.code, 0, done.stderr)
+  assert.match(
+    (await place.run(['policy', 'shadow'])).stdout,
+    /main +run_command +allow +deny \(deny exec\) +strict +1/,
+  )
+  const elsewhere = join(place.workspace, 'other')
+  mkdirSync(join(elsewhere, '.nexus'), { recursive: true })
+  const other = await place.run(['policy', 'shadow'], { cwd: elsewhere })
+  assert.match(other.stdout, /^No recorded call of this workspace/)
   const unknown = await place.run(['policy', 'shadow', 'strct'])
   assert.deepEqual([unknown.code, /Did you mean strict\?/.test(unknown.stderr)], [2, true], unknown.stderr)
 })

@@ -36,7 +36,9 @@ describe('an agent with a shadow', () => {
     const reopened = await again()
     context.after(() => reopened.close())
     const row = await reopened.runtime.store.ledger.get(entry.call.id)
-    assert.deepEqual(row?.decision.shadow, { agent: 'strict', type: 'deny', rule: 'preset worker', own: 'allow' })
+    const { scope, ...said } = row?.decision.shadow ?? assert.fail('no shadow')
+    assert.deepEqual(said, { agent: 'strict', type: 'deny', rule: 'preset worker', own: 'allow' })
+    assert.match(scope, /\/work$/)
   })
 
   it('stays refused where the shadow would allow', async (context) => {
@@ -44,7 +46,8 @@ describe('an agent with a shadow', () => {
     context.after(() => local.close())
     const { entry, outcome } = await local.runtime.openAgent().call(CALL)
     assert.deepEqual([outcome.type, entry.state], ['failed', 'denied'])
-    assert.deepEqual(entry.decision.shadow, { agent: 'open', type: 'allow', rule: 'profile full', own: 'deny' })
+    const { scope: _, ...said } = entry.decision.shadow ?? assert.fail('no shadow')
+    assert.deepEqual(said, { agent: 'open', type: 'allow', rule: 'profile full', own: 'deny' })
     assert.doesNotMatch(JSON.stringify(outcome), /open|profile full/)
   })
 

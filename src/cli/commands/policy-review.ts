@@ -97,7 +97,7 @@ interface Shadowed {
   readonly count: number
 }
 
-/** `nexus policy shadow`: the differences that the calls of the workspace's sessions recorded, the most frequent first. */
+/** `nexus policy shadow`: the differences that the calls of the workspace recorded, the most frequent first. */
 export async function listShadowed(invocation: Invocation): Promise<number> {
   const { terminal, positionals, flags, command } = invocation
   const [agent] = positionals
@@ -132,22 +132,23 @@ export async function listShadowed(invocation: Invocation): Promise<number> {
   return 0
 }
 
-/** One session at a time, so that a long history is never in memory as a whole. */
-async function shadowedIn({ sessions, ledger }: Store, scope: string): Promise<readonly Shadowed[]> {
+/** Newest differences that are counted, so that a long history is never in memory as a whole. */
+const MAX_COUNTED = 10_000
+
+/** The differences of one workspace: in its sessions, and in calls outside of them (`nexus mcp`, `nexus skills run`). */
+async function shadowedIn({ ledger }: Store, scope: string): Promise<readonly Shadowed[]> {
   const found = new Map<string, Shadowed>()
-  for (const { id } of await sessions.list({ scope })) {
-    for (const entry of await ledger.list({ sessionId: id })) {
-      const difference = shadowOf(entry)
-      if (difference === undefined) continue
-      const key = JSON.stringify(difference)
-      found.set(key, { ...difference, count: (found.get(key)?.count ?? 0) + 1 })
-    }
+  for (const entry of await ledger.list({ isShadowed: true, limit: MAX_COUNTED })) {
+    const difference = shadowOf(entry, scope)
+    if (difference === undefined) continue
+    const key = JSON.stringify(difference)
+    found.set(key, { ...difference, count: (found.get(key)?.count ?? 0) + 1 })
   }
   return [...found.values()].toSorted((a, b) => b.count - a.count)
 }
 
-function shadowOf({ call, decision: { shadow } }: LedgerEntry): Omit<Shadowed, 'count'> | undefined {
-  if (shadow === undefined) return undefined
+function shadowOf({ call, decision: { shadow } }: LedgerEntry, scope: string): Omit<Shadowed, 'count'> | undefined {
+  if (shadow?.scope !== scope) return undefined
   const { agent, type, rule, own } = shadow
   return { agent: call.agentId, shadow: agent, tool: call.tool, own, decision: type, rule }
 }

@@ -71,13 +71,14 @@ export function createMemoryLedger(rows: Rows): Ledger {
     async get(callId) {
       return rows.calls.get(callId)?.entry
     },
-    async list({ sessionId, turnId, states, limit } = {}) {
+    async list({ sessionId, turnId, states, isShadowed, limit } = {}) {
       const most = checkLimit(limit)
       const matching = [...rows.calls.values()]
         .filter(({ state }) => states === undefined || states.includes(state))
         .map(({ entry }) => entry)
         .filter(({ call }) => sessionId === undefined || call.sessionId === sessionId)
         .filter(({ call }) => turnId === undefined || call.turnId === turnId)
+        .filter(({ decision }) => !isShadowed || decision.shadow !== undefined)
       return newest(matching, most)
     },
   }

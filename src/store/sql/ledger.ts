@@ -39,6 +39,9 @@ const CLOSE = `update ledger_entries
 
 const GET = 'select * from ledger_entries where project_id = :projectId and call_id = :callId'
 
+/** Within a text of JSON the quotes are escaped, so only the member itself is found. */
+const SHADOWED = `and decision like '%"shadow":{%'`
+
 /** The ledger of one project. */
 export function createSqlLedger(scope: Scope): Ledger {
   const get = async (statements: Statements, callId: string): Promise<LedgerEntry | undefined> => {
@@ -112,12 +115,12 @@ export function createSqlLedger(scope: Scope): Ledger {
       })
     },
     get: (callId) => get(scope, callId),
-    async list({ sessionId, turnId, states, limit } = {}) {
+    async list({ sessionId, turnId, states, isShadowed, limit } = {}) {
       const inStates = inList('state', states)
       const rows = await scope.all(
         `select * from ledger_entries where project_id = :projectId
           ${sessionId === undefined ? '' : 'and session_id = :sessionId'}
-          ${turnId === undefined ? '' : 'and turn_id = :turnId'} ${inStates.sql}
+          ${turnId === undefined ? '' : 'and turn_id = :turnId'} ${isShadowed ? SHADOWED : ''} ${inStates.sql}
           order by seq desc limit :limit`,
         {
           ...inStates.values,

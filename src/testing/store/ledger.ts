@@ -73,6 +73,17 @@ export function ledgerTests(open: Open, clock: Advance): void {
     await assert.rejects(store.ledger.list({ limit: -1 }), hasCode('INVALID_ARGUMENT'))
   })
 
+  it('lists the calls about which a shadow differs, and none that only contains such a text', async () => {
+    const store = await open()
+    const lease = await acquire(store, 'process:one')
+    const shadow = { agent: 'strict', type: 'deny', rule: 'deny exec', own: 'allow', scope: '/w' } as const
+    const tricky = { ...ALLOW, rule: '"shadow":{"agent":"strict"}' }
+    await store.ledger.record({ call: call(store, 'a'), decision: { ...ALLOW, shadow }, lease })
+    await store.ledger.record({ call: call(store, 'b'), decision: tricky, lease })
+    await store.ledger.record({ call: call(store, 'c'), decision: ALLOW, lease })
+    assert.deepEqual(idsOf(await store.ledger.list({ isShadowed: true })), ['a'])
+  })
+
   it('changing what was passed in, or what was read where that can be changed, changes nothing', async () => {
     const store = await open()
     const lease = await acquire(store, 'process:one')
