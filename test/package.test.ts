@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
+import { install, pack, run } from './installed.ts'
 import { ROOT } from './source-tree.ts'
 
 const MOST_PACKAGES = 90
 const MOST_BYTES = 110 * 1024 * 1024
-/** What npm says when there is no registry to be reached; then there is nothing to test here. */
-const OFFLINE =
-  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|SELF_SIGNED_CERT_IN_CHAIN)\b/
-
 const room = mkdtempSync(join(tmpdir(), 'nexus-package-'))
 const consumer = join(room, 'consumer')
 const { version, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -21,34 +18,14 @@ const { version, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
 let tarball = ''
 let offline: string | undefined
 
-interface Answer {
-  readonly status: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-/** Runs with this Node first on the PATH, so that `#!/usr/bin/env node` finds it. */
-function run(command: string, args: readonly string[], cwd: string): Answer {
-  const env = { ...process.env, PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter) }
-  return spawnSync(command, args, { cwd, env, encoding: 'utf8' })
-}
-
 function skipsOffline(context: TestContext): boolean {
   if (offline !== undefined) context.skip(`npm cannot reach its registry (${offline})`)
   return offline !== undefined
 }
 
 before(() => {
-  const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', room], ROOT)
-  assert.equal(packed.status, 0, packed.stderr)
-  const [file] = globSync('*.tgz', { cwd: room })
-  tarball = join(room, file ?? '')
-  mkdirSync(consumer)
-  writeFileSync(join(consumer, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }')
-  const flags = ['--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
-  const installed = run('npm', ['install', ...flags, tarball], consumer)
-  offline = OFFLINE.exec(installed.stderr)?.[0]
-  if (offline === undefined) assert.equal(installed.status, 0, installed.stderr)
+  tarball = pack(room)
+  offline = install(consumer, tarball)
 })
 after(() => rmSync(room, { recursive: true, force: true }))
 
@@ -58,7 +35,7 @@ test('dist/ is made from the present sources', async () => {
 })
 
 test('the tarball holds the build and the skills, and nothing of our own workshop', () => {
-  const { stdout } = run('tar', ['-tzf', tarball], room)
+  const { stdout } = run('tar', ['-tzf', tarball], { cwd: room })
   const files = stdout
     .trim()
     .split('\n')
@@ -87,8 +64,8 @@ test('the tarball holds the build and the skills, and nothing of our own worksho
 test('the installed command tells its version and its help', (context) => {
   if (skipsOffline(context)) return
   const nexus = join(consumer, 'node_modules/.bin/nexus')
-  assert.equal(run(nexus, ['--version'], consumer).stdout.trim(), version)
-  const help = run(nexus, ['--help'], consumer)
+  assert.equal(run(nexus, ['--version'], { cwd: consumer }).stdout.trim(), version)
+  const help = run(nexus, ['--help'], { cwd: consumer })
   assert.equal(help.status, 0, help.stderr)
   assert.match(help.stdout, /nexus /)
 })
@@ -97,16 +74,16 @@ test('on an older Node the command says which Node it needs', (context) => {
   const older = (process.env['PATH'] ?? '')
     .split(delimiter)
     .map((directory) => join(directory, 'node'))
-    .find((file) => Number.parseInt(run(file, ['--version'], room).stdout?.slice(1) ?? '', 10) < 24)
+    .find((file) => Number.parseInt(run(file, ['--version'], { cwd: room }).stdout?.slice(1) ?? '', 10) < 24)
   if (older === undefined) return context.skip('there is no Node older than 24 on the PATH')
   const bin = join(ROOT, 'dist/cli/bin.cjs')
-  const answer = run(older, [bin, 'skills', 'list'], room)
+  const answer = run(older, [bin, 'skills', 'list'], { cwd: room })
   assert.equal(answer.status, 1)
   assert.match(
     answer.stderr,
     /^Nexus did not start: it needs Node 24 or newer, and this is v\d+.*\n {2}fix: npm install -g node@24\n$/,
   )
-  assert.equal(run(older, [bin, '--version'], room).stdout.trim(), version)
+  assert.equal(run(older, [bin, '--version'], { cwd: room }).stdout.trim(), version)
 })
 
 test(
@@ -139,7 +116,7 @@ test('every entry can be imported from the installed package', (context) => {
   const code = names.map((name) =>
     name.endsWith('.json') ? `await import('${name}', { with: { type: 'json' } })` : `await import('${name}')`,
   )
-  const answer = run(process.execPath, ['--input-type=module', '-e', code.join('\n')], consumer)
+  const answer = run(process.execPath, ['--input-type=module', '-e', code.join('\n')], { cwd: consumer })
   assert.equal(answer.status, 0, answer.stderr)
 })
 
@@ -157,12 +134,14 @@ test(`a production install has at most ${MOST_PACKAGES} packages and ${MOST_BYTE
 })
 
 test('publint finds nothing', () => {
-  const answer = run(join(ROOT, 'node_modules/.bin/publint'), ['run', tarball, '--strict'], ROOT)
+  const answer = run(join(ROOT, 'node_modules/.bin/publint'), ['run', tarball, '--strict'], { cwd: ROOT })
   assert.equal(answer.status, 0, answer.stdout + answer.stderr)
 })
 
 test('the types of every entry resolve (attw)', () => {
-  const answer = run(join(ROOT, 'node_modules/.bin/attw'), [tarball, '--profile', 'esm-only', '--no-emoji'], ROOT)
+  const answer = run(join(ROOT, 'node_modules/.bin/attw'), [tarball, '--profile', 'esm-only', '--no-emoji'], {
+    cwd: ROOT,
+  })
   assert.equal(answer.status, 0, answer.stdout + answer.stderr)
 })
 

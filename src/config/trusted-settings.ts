@@ -1,4 +1,4 @@
-/** trusted-settings: which settings of a workspace's file somebody trusted, and which of those in the file now they did not. */
+/** trusted-settings: which settings of a workspace's file the user trusted, and which of those in the file now are not among them. */
 import { isJsonObject, type JsonValue, sha256 } from '../kernel/index.ts'
 import { checkDocument } from './document/check-document.ts'
 import type { Finding } from './document/finding.ts'

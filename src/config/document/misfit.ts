@@ -155,7 +155,7 @@ function meantBy(input: unknown, wanted: string): string | undefined {
   return wanted === TYPES['number'] && /^\d{1,15}$/.test(input) ? `Write ${input} without quotes.` : undefined
 }
 
-/** Keys that occur in many sections: one elsewhere is no hint. */
+/** Keys that occur in many sections: one elsewhere gives no hint. */
 const COMMON_KEYS: readonly string[] = ['name', 'type', 'path', 'url', 'id', 'mode', 'provider']
 
 /** A setting of another section with that key, or one letter from it. */

@@ -33,7 +33,7 @@ const shorter: Check = (value, now) => {
 const narrowerProfile: Check = (value, now = 'full') =>
   value === now || now === 'full' || (value === 'minimal' && now === 'messaging')
 
-/** Confined here instead of unconfined here; but whoever chose another machine wants nothing run on this one. */
+/** Confined here instead of unconfined here; but a user who chose another machine wants nothing run on this one. */
 const onThisMachine: Check = (value, now) => value === 'local' && now !== 'e2b'
 
 interface Row {
@@ -45,7 +45,7 @@ interface Row {
 }
 
 /**
- * All that the nexus.yaml of an untrusted workspace may set; `*` stands for any one key or agent. Everything else is
+ * All that the nexus.yaml of an untrusted workspace may set; `*` matches any one key or agent. Everything else is
  * ignored. Source: decisions, "Trust": it may tighten but not widen.
  */
 const MAY_TIGHTEN: readonly Row[] = [
