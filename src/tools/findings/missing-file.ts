@@ -31,9 +31,14 @@ export function missingFileFinding(ran: Ran): CommandFinding | undefined {
 function findingFor(named: string, ran: Ran): CommandFinding | undefined {
   const path = resolve(ran.startedIn, named)
   const skill = skillDirectoryOf(path, ran)
-  if (skill?.name !== undefined) return existsSync(path) ? undefined : missingInSkill(path, skill, ran)
+  if (existsSync(path)) return undefined
+  if (skill?.name !== undefined) return missingInSkill(path, skill, ran)
   const inside = relative(ran.workspace, path)
-  if (skill || inside === '' || inside.startsWith('..') || isAbsolute(inside) || existsSync(path)) return undefined
+  const isInside = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside)
+  return isInside && !skill ? missingInWorkspace(named, inside, ran) : undefined
+}
+
+function missingInWorkspace(named: string, inside: string, ran: Ran): CommandFinding | undefined {
   const { isTyped, startedIn } = ran
   const skills = ran.skillDirectories.filter(({ name }) => name !== undefined)
   const owner = skills.find((each) => existsSync(join(each.path, inside)))
