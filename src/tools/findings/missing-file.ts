@@ -31,8 +31,8 @@ export function missingFileFinding(ran: Ran): CommandFinding | undefined {
 function findingFor(named: string, ran: Ran): CommandFinding | undefined {
   const path = resolve(ran.startedIn, named)
   const skill = skillDirectoryOf(path, ran)
-  if (existsSync(path)) return undefined
-  if (skill?.name !== undefined) return missingInSkill(path, skill, ran)
+  if (skill?.name !== undefined) return existsSync(path) ? undefined : missingInSkill(path, skill, ran)
+  // Not asked of the disk: a link in the workspace would show whether a file outside of it exists.
   const inside = relative(ran.workspace, path)
   const isInside = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside)
   return isInside && !skill ? missingInWorkspace(named, inside, ran) : undefined
