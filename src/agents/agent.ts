@@ -157,7 +157,7 @@ export function createAgent(options: AgentOptions): Agent {
     return about.instructions
   }
 
-  /** The end of a turn is durable before it is told. A process that lost the session cannot write it. */
+  /** The end of a turn is durable before it is reported. A process that lost the session cannot write it. */
   async function finish(taken: TakenTurn, { result, messages }: FinishedTurn): Promise<TurnResult> {
     try {
       const state = result.end === 'cancelled' ? 'cancelled' : 'done'

@@ -38,7 +38,7 @@ export type NoticeCode =
   | 'repeated-call'
   /** The answer was cut at the output limit, filtered, or empty. */
   | 'incomplete-answer'
-  /** The skills are not those that the session was told of in its last turn. */
+  /** The skills are not those that the session was offered in its last turn. */
   | 'skills-changed'
   /** A `$skill-name` of the message cannot be used, or there are more than 8. */
   | 'skill-mention'
@@ -58,7 +58,7 @@ export type AgentEvent =
       readonly callId: string
       readonly tool: string
       readonly arguments: JsonObject
-      /** What the model wrote, when it is no JSON object; `arguments` is empty then. */
+      /** What the model wrote, when it is not a JSON object; `arguments` is empty then. */
       readonly unreadableArguments?: string
     }
   /** A person is asked about the call; `isOpen` is false when that is over. */

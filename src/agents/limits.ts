@@ -26,7 +26,7 @@ export const DEFAULT_LIMITS: AgentLimits = {
   retryDelayMs: 2_000,
 }
 
-/** Fills in the defaults. Throws INVALID_ARGUMENT for a number that is no limit. */
+/** Fills in the defaults. Throws INVALID_ARGUMENT for a number that cannot be a limit. */
 export function toLimits(given: Partial<AgentLimits> = {}): AgentLimits {
   const limits: { -readonly [name in keyof AgentLimits]: number } = { ...DEFAULT_LIMITS }
   for (const name of Object.keys(DEFAULT_LIMITS) as (keyof AgentLimits)[]) {

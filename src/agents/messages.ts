@@ -85,12 +85,12 @@ export const FAILURES = {
   unreadable: (model: string) =>
     words(
       `The model ${model} sent an answer that cannot be read.`,
-      "Try again. If it stays so, the address does not use this provider's interface.",
+      "Try again. If it fails again, the address does not use this provider's interface.",
     ),
   closedConnection: (model: string, isStarted: boolean) =>
     words(
       `The model ${model} closed the connection ${isStarted ? 'in the middle of its answer' : 'before it answered'}.`,
-      'Try again. If it stays so, check the network and the model server.',
+      'Try again. If it fails again, check the network and the model server.',
     ),
   failed: (model: string, detail: string) =>
     words(`The model ${model} failed${detail}`, `Try again, or ${TRY_ANOTHER}`),
@@ -118,7 +118,7 @@ export const FAILURES = {
     key: { readonly variable: string; readonly withheld?: string | undefined },
   ) =>
     words(
-      `The model ${model} wants a key, and Nexus sent none (${status}).${withheldKey(key.withheld)}`,
+      `The model ${model} needs a key, and Nexus sent none (${status}).${withheldKey(key.withheld)}`,
       keyFix(key.variable, { isOwn: false, isWithheld: key.withheld !== undefined }),
     ),
   /** `from`: the variable or setting of the key that was sent. */
@@ -149,7 +149,7 @@ export const AGENTS = {
   listenerThrew: (error: unknown) => `A listener of agent events threw: ${String(error)}`,
 }
 
-/** What a person is told during a turn. */
+/** What a person reads during a turn. */
 export const NOTICES = {
   /** `openCalls`: the tools of calls without an answer. */
   repaired: ({ openCalls, fate }: { readonly openCalls: readonly string[]; readonly fate: 'unknown' | 'not run' }) => {

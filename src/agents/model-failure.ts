@@ -17,7 +17,7 @@ interface Circumstances {
   readonly isStarted: boolean
 }
 
-/** Nobody waits longer before a repeat; a server that wants it is not waited for. */
+/** The longest wait before a repeat; Nexus does not wait for a server that wants more. */
 export const MAX_RETRY_PAUSE_MS = 60_000
 const MAX_DETAIL_CHARS = 300
 
@@ -116,7 +116,7 @@ function statusOf(error: unknown): number | undefined {
   return typeof status === 'number' && status >= 400 ? status : undefined
 }
 
-/** `ECONNREFUSED` and the like, wherever it stands in the chain of causes. */
+/** `ECONNREFUSED` and the like, anywhere in the chain of causes. */
 function networkCode(error: unknown): string | undefined {
   for (let link: unknown = error, depth = 0; link !== undefined && link !== null && depth < 8; depth++) {
     const code = errorCode(link)

@@ -23,7 +23,7 @@ export interface RequestedCall {
   readonly toolCallId: string
   readonly wireName: string
   readonly arguments: JsonObject
-  /** What the model wrote, when it is no JSON object. */
+  /** What the model wrote, when it is not a JSON object. */
   readonly unreadable?: string
 }
 

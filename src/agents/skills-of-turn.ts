@@ -10,7 +10,7 @@ export interface SkillsOfTurn {
   readonly instructions: string
 }
 
-/** Compares with what the session was told before, and reads the message for `$skill-name`. Pure. */
+/** Compares with what the session was offered before, and reads the message for `$skill-name`. Pure. */
 export function skillsOfTurn(
   content: string,
   {

@@ -14,7 +14,7 @@ import type { Timer } from './limits.ts'
 import type { RequestedCall } from './model-step.ts'
 import type { TurnContext } from './turn-context.ts'
 
-/** From here on the model is told that it goes round in circles. */
+/** From here on the model gets a note that it repeats itself. */
 const REPEATS_BEFORE_NOTE = 3
 const MAX_QUOTED_CHARS = 200
 

@@ -16,7 +16,7 @@ export interface TakenTurn {
   readonly type: 'taken'
   readonly turn: TurnRecord
   readonly lease: Lease
-  /** Aborts when somebody cancels the turn by its id, or another process took over the session. */
+  /** Aborts when a caller cancels the turn by its id, or another process took over the session. */
   readonly stopped: AbortSignal
   /** Ends the turn in the store and lets the next one begin. */
   finish(end: Parameters<Store['turns']['finish']>[2]): Promise<void>

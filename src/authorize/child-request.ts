@@ -47,7 +47,7 @@ function overrideBeyond(
   return isSilenced ? { what: 'delta', part: 'confirmation', entry } : undefined
 }
 
-/** 0 is no limit. */
+/** 0: without a limit. */
 function isLonger(most: number, asked: number | undefined): boolean {
   return asked !== undefined && most > 0 && (asked === 0 || asked > most)
 }
@@ -60,7 +60,7 @@ function isAnyDisabled(parent: Permissions, entry: string, groups: Groups): bool
   return [...leaves(entry), ...named].some((name) => toolPermission(parent, name, groups).enabled === false)
 }
 
-/** The first path that a list adds to what the parent has; null stands for every path. */
+/** The first path that a list adds to what the parent has; null: every path. */
 function pathBeyond(has: readonly string[] | null, asked: readonly string[] | null | undefined): string | undefined {
   if (asked === undefined || has === null) return undefined
   if (asked === null) return '/'

@@ -26,7 +26,7 @@ export interface GrantOptions {
   readonly asksOverMcp?: boolean
 }
 
-/** A person at the command line, or the program itself, makes these calls: whoever asks for a call is not asked about it. */
+/** A person at the command line, or the program itself, makes these calls: the caller is not asked about its own call. */
 const OWN_CALLS: readonly Call['origin'][] = ['cli', 'library']
 
 /** The paths of `allowedPaths: null`. */

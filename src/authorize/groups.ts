@@ -67,7 +67,7 @@ export function toGroupName(group: string): string {
   return isGroup(name) ? name : PREFIX + name
 }
 
-/** What stands in a list once groups are opened: names and patterns, each with the groups that led to it. */
+/** The entries of a list once groups are opened: names and patterns, each with the groups that led to it. */
 export interface Leaf {
   /** As `toPolicyName` gives it. */
   readonly entry: string

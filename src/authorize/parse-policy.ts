@@ -66,7 +66,7 @@ export function parsePolicy(input: PolicyInput): {
 
 type Finding = Omit<Diagnostic, 'path'> & { readonly keys: readonly (string | number)[] }
 
-/** What may be named. `complete` is false when nobody said which tools exist. */
+/** What may be named. `complete` is false when it is not known which tools exist. */
 interface Known {
   readonly complete: boolean
   readonly names: readonly string[]

@@ -40,9 +40,12 @@ const PLAIN = /^[\w./:@%+,=-]+(?: [\w./:@%+,=-]+)*$/
 
 /** Programs that run what their arguments say: any beginning of such a line covers any command. */
 const RUNS_ANYTHING =
-  /^(?:.*\/)?(?:[a-z]*sh|env|sudo|su|doas|timeout|nice|ionice|nohup|setsid|stdbuf|time|watch|xargs|exec|eval|command|builtin|source|\.|find|parallel|busybox|python[\d.]*|pypy[\d.]*|node|deno|bun|tsx|ruby|perl|php|lua|Rscript|java|npx|uvx|pnpx|bunx|make|ssh|docker|podman|kubectl)$/
+  /^(?:.*\/)?(?:[a-z]*sh|env|sudo|su|doas|timeout|nice|ionice|nohup|setsid|stdbuf|time|watch|xargs|exec|eval|command|builtin|source|\.|find|parallel|busybox|python[\d.]*|pypy[\d.]*|node|deno|bun|tsx|ruby|perl|php|lua|Rscript|java|npx|uvx|pnpx|bunx|make|ssh|docker|podman|kubectl|tar|bsdtar|zip|rsync|scp|rg|sort|sed|[gmn]?awk|man|less|more|ed|ex|n?vim?|emacs|split|gdb|strace)$/
 /** Subcommands that run what the words behind them say, as in `uv run`, `npm exec`, `cargo run`. */
 const RUNS_MORE = /^(?:run|run-script|exec|dlx|x)$/
+/** Subcommands of git with options that name a program to run, such as `git grep -O./x` and `git fetch --upload-pack ./x`. */
+const GIT_RUNS =
+  /^(?:archive|bisect|clone|config|difftool|fetch|fetch-pack|filter-branch|for-each-repo|grep|ls-remote|mergetool|pull|push|rebase|send-email|send-pack|submodule)$/
 /** There the next word is the name of a script of the project, which is part of what was agreed to. */
 const RUNS_SCRIPT = /^(?:npm|pnpm|yarn) run(?:-script)?$/
 const SUBCOMMAND = /^[a-z][\w:-]*$/
@@ -54,10 +57,14 @@ const SUBCOMMAND = /^[a-z][\w:-]*$/
 function prefixOf(command: string): string | undefined {
   if (!PLAIN.test(command)) return undefined
   const [program = '', next = '', script = ''] = command.split(' ')
-  if (program.includes('=') || RUNS_ANYTHING.test(program) || !SUBCOMMAND.test(next)) return undefined
+  if (program.includes('=') || startsOthers(program, next) || !SUBCOMMAND.test(next)) return undefined
   const start = `${program} ${next}`
   if (!RUNS_MORE.test(next)) return start
   return RUNS_SCRIPT.test(start) && SUBCOMMAND.test(script) ? `${start} ${script}` : undefined
+}
+
+function startsOthers(program: string, subcommand: string): boolean {
+  return RUNS_ANYTHING.test(program) || (/^(?:.*\/)?git$/.test(program) && GIT_RUNS.test(subcommand))
 }
 
 function sorted(value: JsonValue): JsonValue {

@@ -26,7 +26,7 @@ function differenceOf(
 ): ShadowDecision | undefined {
   try {
     const other = decide({ ...input, policy, layers })
-    // Nothing of a denied call runs, so its limits matter to nobody.
+    // Nothing of a denied call runs, so its limits do not matter.
     const isSame = own === other.type && (own === 'deny' || JSON.stringify(limits) === JSON.stringify(other.limits))
     return isSame ? undefined : { agent, type: other.type, rule: other.rule, own, scope }
   } catch (error) {

@@ -69,7 +69,7 @@ export function fromSkillUri(text: string): string | undefined {
   try {
     return decodeURIComponent(address)
   } catch {
-    // Somebody's own text with a percent sign in it.
+    // Other text with a percent sign in it.
     return address
   }
 }

@@ -36,7 +36,7 @@ export interface Catalog {
   callName(skill: Skill): string
 }
 
-/** The prompt index: what the model is told about skills before it loads one. */
+/** The prompt index: what the model reads about skills before it loads one. */
 export interface PromptIndex {
   /** Empty when there is no skill. */
   readonly text: string

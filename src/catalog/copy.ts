@@ -13,7 +13,7 @@ export type CopiesByName = ReadonlyMap<string, readonly Copy[]>
 /** A name that is its own key: nothing to fold, nothing to hide. */
 export const PLAIN_NAME = /^[\w.-]+$/
 
-/** Names that a reader cannot tell apart are one name. */
+/** Names that look the same are one name. */
 export function keyOf(skill: Skill): string {
   return PLAIN_NAME.test(skill.name) ? skill.name : toKey(shownName(skill))
 }

@@ -1,4 +1,4 @@
-/** catalog: which skills an agent sees, what the model is told about them within a budget, and why. Pure. */
+/** catalog: which skills an agent sees, what the model reads about them within a budget, and why. Pure. */
 export { buildCatalog } from './build-catalog.ts'
 export type { Catalog, OverBudget, PromptIndex, ShadowedSkill } from './catalog.ts'
 export { copiesOf, type Copies, everyCopy } from './copies-of.ts'

@@ -36,7 +36,7 @@ const RARELY_MEANT = /^(?:[A-Z_][A-Z0-9_]*(?![A-Za-z0-9_])|[0-9])/
 
 /**
  * The skills a message names as `$skill-name` or `$source/skill-name`, those that only a person may start included.
- * `\$name` is no mention, nor is an upper-case `$HOME`; words that no skill has as its name are left alone.
+ * `\$name` is not a mention, nor is an upper-case `$HOME`; words that no skill has as its name are left alone.
  * A skill that cannot be used and every one beyond 8 is a problem to show. Source: contracts §2.4.
  */
 export function mentions(text: string, catalog: Catalog): Mentions {
@@ -44,7 +44,7 @@ export function mentions(text: string, catalog: Catalog): Mentions {
   const problems = new Map<string, MentionProblem>()
   const beyond = new Set<string>()
   let hidden: ReadonlyMap<string, Words> | undefined
-  // A `$` that no backslash, letter or other `$` stands before; `${…}` and `$(…)` are the shell's.
+  // A `$` without a backslash, letter or other `$` before it; `${…}` and `$(…)` are the shell's.
   const mention = /(?<![\\\p{L}\p{N}_$])\$([\p{L}\p{N}][\p{L}\p{M}\p{N}_.:/-]{0,199})/gu
   for (const [, written = ''] of text.matchAll(mention)) {
     if (VARIABLE.test(bareName(written))) continue

@@ -1,6 +1,6 @@
 import { compareUtf8, type Skill, type SkillOrigin, TIERS } from '../kernel/index.ts'
 
-/** Negative when a source stands above another: by tier, then by rank, then by name so that the order is total. */
+/** Negative when a source ranks above another: by tier, then by rank, then by name so that the order is total. */
 export function compareOrigins(a: SkillOrigin, b: SkillOrigin): number {
   return TIERS.indexOf(a.tier) - TIERS.indexOf(b.tier) || a.rank - b.rank || compareUtf8(a.source, b.source)
 }
@@ -13,7 +13,7 @@ export function compareCopies(a: Skill, b: Skill): number {
   return compareOrigins(a.origin, b.origin) || compareUtf8(inPathOrder(b), inPathOrder(a))
 }
 
-/** A separator sorts before every character of a name, so that `a/z` stands before `a-b`. */
+/** A separator sorts before every character of a name, so that `a/z` comes before `a-b`. */
 function inPathOrder(skill: Skill): string {
   return skill.directory.replace(/[/\\]/g, '\u0000')
 }

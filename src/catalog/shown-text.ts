@@ -12,7 +12,7 @@ export function shownText(text: string): string {
 
 /** Without more combining marks than any script stacks on one letter. */
 function withoutPiles(text: string): string {
-  // Inside of the function: a pattern over all of Unicode is prepared where it stands, and few texts need it.
+  // Inside of the function: a pattern over all of Unicode is compiled when it is reached, and few texts need it.
   return text.replace(/(\p{M}{8})\p{M}+/gu, '$1')
 }
 

@@ -13,7 +13,7 @@ export interface SkillMatches {
 
 /** Searches a fixed list of skills by name, tags and description. */
 export interface SkillSearch {
-  /** `limit` is 10 unless told otherwise. The same list and query give the same answer, whatever the list's order. */
+  /** `limit` defaults to 10. The same list and query give the same answer, whatever the list's order. */
   find(query: string, options?: { readonly limit?: number }): Promise<SkillMatches>
   /** What loads a skill that was found. */
   readonly callName: (skill: Skill) => string

@@ -21,7 +21,7 @@ export interface SnapshotSkill {
   readonly size: number
 }
 
-/** The skills that a session was told about. Source: seed 001 §5.2. */
+/** The skills that a session was offered. Source: seed 001 §5.2. */
 export interface CatalogSnapshot {
   /** Equal to the catalog's `version` at that time. */
   readonly version: string

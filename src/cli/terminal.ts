@@ -43,7 +43,7 @@ export interface Terminal {
   readonly noteColumns: number
   /** Why stdout can take no more. */
   readonly outputFailure: WriteFailure | undefined
-  /** Aborts when stdout can take no more; the reason is `WriteFailure`: whoever read went away, or the disk is full. */
+  /** Aborts when stdout can take no more; the reason is `WriteFailure`: the reader went away, or the disk is full. */
   readonly outputEnd: AbortSignal
   /** Resolves when everything written has left the process. */
   drained(): Promise<void>

@@ -63,10 +63,10 @@ export const FAULTS = {
   }),
   'mcp-silent': (seconds: number, said: string) => ({
     message: `The server did not answer within ${seconds} s.${said === '' ? '' : ` It wrote: ${said}`}`,
-    fix: 'Start the command of the entry in a terminal, and look for what it waits for.',
+    fix: 'Start the command of the entry in a terminal, and check what it waits for.',
   }),
   'mcp-noise': (line: string) => ({
-    message: `The server wrote a line to stdout that is no MCP message: ${line}`,
+    message: `The server wrote a line to stdout that is not an MCP message: ${line}`,
     fix: 'Remove what writes there: a shell profile, a wrapper or a version manager.',
   }),
   'mcp-refused': (why: string) => ({

@@ -136,7 +136,7 @@ export interface SearchConfig {
   readonly maxResults: number
 }
 
-/** Everything Nexus was told, with all defaults filled in; frozen all the way down. */
+/** All settings, with the defaults filled in; frozen all the way down. */
 export interface Config {
   readonly model?: ModelConfig
   readonly skills: SkillsConfig

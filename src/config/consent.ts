@@ -78,7 +78,7 @@ export async function consentOf({ workspace, textOf }: Pick<LoadedConfig, 'works
 
 /**
  * Absolute paths of the files that the settings make Nexus run or read with the user's rights: programs, modules, secrets, and sources of
- * skills. Whoever changes one of them decides what runs. A word that names no path is left out by the caller, who knows what exists.
+ * skills. A change of one of them decides what runs. The caller leaves out words that name no path.
  */
 export function pathsUsedByHost({ layers, workspace }: Pick<LoadedConfig, 'layers' | 'workspace'>): string[] {
   const found: string[] = []

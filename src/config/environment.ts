@@ -19,7 +19,7 @@ type Named = Readonly<Partial<Record<keyof typeof VARIABLES, string>>>
 
 /**
  * A frozen copy of the process environment; a variable that is unset or empty is absent. Its places are never relative to where
- * the process was started, and throw CONFIG_INVALID when nobody says where they are.
+ * the process was started, and throw CONFIG_INVALID when no variable says where they are.
  */
 export interface Environment extends Named, UserPlaces {
   /** Any variable as it was when the copy was made, for `${NAME}` in configuration. */

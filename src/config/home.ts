@@ -7,7 +7,7 @@ import { ERRORS, configError } from './errors.ts'
 /** Looks up a variable; one that is unset or empty is undefined. */
 type Get = (name: string) => string | undefined
 
-/** Where the user's own things are; all absolute. Each getter throws CONFIG_INVALID when nobody says where that is. */
+/** Where the user's own things are; all absolute. Each getter throws CONFIG_INVALID when no variable says where that is. */
 export interface UserPlaces {
   readonly home: string
   /** `NEXUS_HOME`, else `~/.nexus`. */
@@ -19,7 +19,7 @@ export interface UserPlaces {
 /** What names the home directory; on Windows programs have their own variable. */
 const HOME_NAMES = process.platform === 'win32' ? ['HOME', 'USERPROFILE'] : ['HOME']
 
-/** The first of the variables that is set, and is no absolute path: it is passed over. */
+/** The first of the variables that is set, and is not an absolute path: Nexus ignores it. */
 export function wrongHome(get: Get): string | undefined {
   return HOME_NAMES.find((name) => !isAbsolute(get(name) ?? '/'))
 }
@@ -61,7 +61,7 @@ export function systemHome(): string | undefined {
 
 /**
  * The path that a variable names; undefined when it names none. Throws CONFIG_INVALID for a relative one: it would mean another
- * place in every directory, and in a workspace that of somebody else.
+ * place in every directory, and in a workspace that of another user.
  */
 export function namedPlace(
   name: string,

@@ -30,7 +30,7 @@ const ON = ['1', 'true', 'yes', 'y', 'on']
 
 /**
  * Reads the user's, the workspace's and the named nexus.yaml, and lays them over each other. Faults in files are
- * diagnostics and what they touch is left out: whoever acts on the config first calls `assertValid`. No command is run.
+ * diagnostics and what they touch is left out: a caller that acts on the config first calls `assertValid`. No command is run.
  * Throws only CONFIG_INVALID: when the file named by `configPath` or NEXUS_CONFIG cannot be read, or the user's directory is
  * unknown.
  */

@@ -1,4 +1,4 @@
-/** stray-files: configuration files that somebody wrote and that Nexus does not read. */
+/** stray-files: configuration files that Nexus does not read. */
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Diagnostic, shellWord } from '../kernel/index.ts'

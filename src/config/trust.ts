@@ -181,7 +181,7 @@ async function realPathOf(path: string): Promise<string | undefined> {
   try {
     return await promises.realpath(path)
   } catch {
-    // Not there, or not ours to see: then it is no trusted directory either.
+    // Not there, or not ours to see: then it is not a trusted directory either.
     return undefined
   }
 }

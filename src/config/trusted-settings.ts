@@ -1,4 +1,4 @@
-/** trusted-settings: which settings of a workspace's file somebody trusted, and which of those in the file now they did not. */
+/** trusted-settings: which settings of a workspace's file the user trusted, and which of those in the file now are not among them. */
 import { isJsonObject, type JsonValue, sha256 } from '../kernel/index.ts'
 import { checkDocument } from './document/check-document.ts'
 import type { Finding } from './document/finding.ts'
@@ -8,7 +8,7 @@ import { nameOf } from './document/shown-key.ts'
 import { isSection } from './layers/restrict.ts'
 import { findWidening, pointerTo, type Widening } from './layers/widening.ts'
 import { TRUST } from './messages.ts'
-import { fromProfile, isProfilePath } from './profiles.ts'
+import { fromProfile, isProfilePath, nameIn } from './profiles.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 
 /** Each setting of one file that may widen what is allowed, as a JSON pointer, with the `sha256:…` of its value as written. */
@@ -40,7 +40,12 @@ export function findLost(document: ConfigDocument, file: string, recorded: Recor
   const now = digests(widening)
   const { settings, isOlder = false, argument } = recorded
   const lost = (at: Path, how: Parameters<typeof TRUST.changed>[1]): Finding => {
-    return { file, at, severity: 'warning', ...TRUST.changed({ setting: nameOf(at) }, how, argument) }
+    return {
+      file,
+      at,
+      severity: 'warning',
+      ...TRUST.changed({ setting: nameIn({ isProfile: isProfilePath(file) })(at) }, how, argument),
+    }
   }
   const present = widening.flatMap(({ at, pointer }) => {
     if (settings[pointer] === now[pointer]) return []

@@ -69,7 +69,7 @@ export function diagnose(asked: string, facts: Facts): Diagnosis {
   }
 }
 
-/** Beside a copy that is offered the state of the others is worth knowing, and no more: it is no reason why that one is not used. */
+/** Beside a copy that is offered the state of the others is worth knowing, and no more: it is not the reason why that one is not used. */
 function besides({ verdict, findings }: CopyDiagnosis): readonly Finding[] {
   if (verdict === 'held' || verdict === 'shadowed') return findings.map((each) => ({ ...each, severity: 'info' }))
   if (verdict !== 'invalid') return findings

@@ -39,7 +39,7 @@ export function aboutReason(skill: Skill, reason: HeldReason, { host, agentId }:
   return finding(code, 'error', { path: skill.file, message, reason: text, missing, ...fix, ...advice })
 }
 
-/** 001's text is for programs; where it is no sentence that people understand, they get another one. */
+/** 001's text is for programs; where people would not understand it, they get another one. */
 function messageFor({ code, text, missing: [name], broken }: HeldReason, agentId: string | undefined): string {
   if (code === 'not-allowed' && agentId !== undefined) return MESSAGES.notAllowed(agentId)
   if (code === 'config' && name !== undefined && broken !== true) return MESSAGES.settingMissing(name)

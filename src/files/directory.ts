@@ -28,7 +28,7 @@ export interface Held {
 
 /**
  * An open directory. A name is looked up in this very directory, whatever happens to its path meanwhile, and links are never followed.
- * Each method is one or two calls to the system and throws `FileError`. Whoever opened it closes it.
+ * Each method is one or two calls to the system and throws `FileError`. The caller that opened it closes it.
  */
 export class Directory {
   readonly path: string
@@ -80,7 +80,7 @@ export class Directory {
     return this.#try(name, (at) => lstatSync(at, { bigint: true, throwIfNoEntry: false }))
   }
 
-  /** Throws ELOOP for a link, ENOTDIR for anything else that is no directory. */
+  /** Throws ELOOP for a link, ENOTDIR for anything else that is not a directory. */
   directory(name: string): Directory {
     const path = below(this.path, name)
     const { fd, stats } = this.#opened(name, openDirectoryOnly)
@@ -147,7 +147,7 @@ export class Directory {
     this.#change(name, (at) => symlinkSync(text, at))
   }
 
-  /** Removes whatever is no directory. */
+  /** Removes anything but a directory. */
   unlink(name: string): void {
     this.#change(name, unlinkSync)
   }
@@ -175,7 +175,7 @@ export class Directory {
     this.#change(name, (at) => this.#change(to, (target) => linkSync(at, target)))
   }
 
-  /** Sets the mode of a directory in it, also of one that lets nobody in. */
+  /** Sets the mode of a directory in it, also of one without access rights. */
   setMode(name: string, mode: number): void {
     const { O_DIRECTORY, O_NOFOLLOW } = constants
     // O_PATH needs no permission on the directory, and chmod through it cannot meet a link put there meanwhile.

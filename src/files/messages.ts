@@ -1,4 +1,4 @@
-/** Texts of failures by the code of `FileError`. Whoever shows one says what to do next. */
+/** Texts of failures by the code of `FileError`. The caller that shows one adds the fix. */
 const REASONS: Readonly<Record<string, (detail: string | undefined) => string>> = {
   EACCES: () => 'cannot be read or changed: permission denied',
   EAGAIN: () => 'changed its place while it was opened',

@@ -20,7 +20,7 @@ export function nameOf(bytes: Buffer): string {
   return text
 }
 
-/** A name or path as the system takes it. Throws EINVAL for text that stands for no bytes. */
+/** A name or path as the system takes it. Throws EINVAL for text without bytes of its own. */
 export function bytesOf(name: string): string | Buffer {
   if (name.isWellFormed()) return name
   const bytes = Buffer.concat(
@@ -57,7 +57,7 @@ function unusable(path: string): string | undefined {
 }
 
 /**
- * The parts of a relative path that somebody gave, `.` and `..` resolved by text; none for the root itself.
+ * The parts of a relative path, `.` and `..` resolved by text; none for the root itself.
  * Throws EINVAL (empty, absolute, NUL, not Unicode, longer than 4,096 bytes) and EXDEV (leaves the root).
  */
 export function pathParts(path: string): string[] {

@@ -39,7 +39,7 @@ export interface SmallFile {
 
 /**
  * Reads a file of ours by its path, following links; what it is, how large and whose are facts of the file that is read. Never waits on a
- * FIFO or terminal. Throws FileError: ENXIO for what is no regular file, EFBIG for more than `maxBytes`, else the code of the system.
+ * FIFO or terminal. Throws FileError: ENXIO for what is not a regular file, EFBIG for more than `maxBytes`, else the code of the system.
  */
 export function readSmall(path: string, { maxBytes }: { readonly maxBytes: number }): SmallFile {
   const { fd, stats } = openAnyWithoutWaiting(path)

@@ -30,7 +30,7 @@ export interface RemoveOptions extends Omit<WalkLimits, 'maxDepth'> {
 }
 
 /**
- * Removes what has a name in a directory, with all below it: links are removed and never followed, directories that let nobody in are opened
+ * Removes what has a name in a directory, with all below it: links are removed and never followed, directories without access rights are opened
  * first, other file systems are left. Works in slices, in linear time, however deep. What cannot be removed is reported and the rest goes on.
  * Rejects only with what the pace throws.
  */
@@ -151,7 +151,7 @@ class Removal {
     try {
       this.#chain.leave()
     } catch (error) {
-      // Somebody moved it while we were in it: there is no way back to what is above.
+      // Another process moved it while we were in it: there is no way back to what is above.
       this.#levels.length = 1
       this.#fail(this.#levels[0] as Level, path, error)
       return

@@ -206,7 +206,7 @@ function makeOne(directory: Directory, name: string, { inheritsOwner }: { readon
   try {
     if (!directory.look(name)) directory.makeDirectory(name, { owner })
   } catch (error) {
-    // Somebody else made it at the same time; when it is no directory, entering it says so.
+    // Another process made it at the same time; when it is not a directory, entering it fails.
     if (codeOf(error) !== 'EEXIST') throw error
   }
 }

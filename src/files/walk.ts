@@ -95,7 +95,7 @@ class Walker {
     try {
       this.#chain.leave()
     } catch (error) {
-      // Somebody moved it while we were in it. The chain is back at its root, and so are we.
+      // Another process moved it while we were in it. The chain is back at its root, and so are we.
       this.#levels.length = 1
       this.#leaveOut(path, error)
     }

@@ -43,7 +43,7 @@ export interface WriteOptions {
 
 /**
  * Writes a file whole: beside, then renamed, so that a reader sees the old one or the new one. The mode stays; times, access lists and
- * extended attributes are new. Throws ELOOP for a link, EISDIR, ENXIO for what is no file, and EMLINK for a file with a second name.
+ * extended attributes are new. Throws ELOOP for a link, EISDIR, ENXIO for what is not a file, and EMLINK for a file with a second name.
  */
 export async function writeFile(
   directory: Directory,
@@ -54,7 +54,7 @@ export async function writeFile(
   const { mode = before?.mode, owner = before?.owner, pace = createPace() } = options
   await replace(directory, name, {
     ...options,
-    // Until it is whole nobody else reads it; without a mode the umask decides.
+    // Until it is whole no other user reads it; without a mode the umask decides.
     partMode: mode === undefined ? 0o666 : 0o600,
     fill: async (fd) => {
       await writeSlices(fd, bytes, pace)

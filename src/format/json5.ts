@@ -26,7 +26,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not JSON, so perhaps JSON5. Of separators that stand bare in its texts the library prints a warning.
+    // Not JSON, so perhaps JSON5. The library prints a warning about bare separators in its texts.
     if (/[\u2028\u2029]/.test(text)) throw new SyntaxError('it holds a line separator, U+2028 or U+2029')
     return JSON5.parse(text)
   }
@@ -87,7 +87,7 @@ function keyGivenTwice(text: string): string | undefined {
   return undefined
 }
 
-/** Before a colon outside of texts and comments stands nothing but a key. */
+/** Before a colon outside of texts and comments there is only a key. */
 function keyOf(written: string): string {
   if (/^[\w$]+$/.test(written)) return written
   return Object.keys(parseJson(`{${written}:0}`) as object)[0] ?? ''

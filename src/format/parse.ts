@@ -32,7 +32,7 @@ export function parseSkill(input: string | Uint8Array, options: ParseOptions): P
   return { document, diagnostics }
 }
 
-/** A parsed skill with what tells where things stand in it; `source` is there when `document` is. */
+/** A parsed skill with the places of its parts; `source` is there when `document` is. */
 export interface SkillReading extends ParsedSkill {
   readonly source?: { readonly text: string; readonly front: Frontmatter }
 }
@@ -53,7 +53,7 @@ export function readSkill(input: string | Uint8Array, options: ParseOptions): Sk
   }
 }
 
-/** The bytes of the frontmatter with line ends of \n. Nearly all are ASCII and stand in the file as they are. */
+/** The bytes of the frontmatter with line ends of \n. Nearly all are ASCII and the same as in the file. */
 function frontmatterBytes(
   input: string | Uint8Array,
   { text, yaml, start }: { readonly text: string; readonly yaml: string; readonly start: number },

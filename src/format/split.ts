@@ -116,7 +116,7 @@ function isAlmostMarker(line: string): boolean {
   return ALMOST_MARKER.test(line.trimEnd())
 }
 
-/** A marker with a dash that is no hyphen. */
+/** A marker with a dash that is not a hyphen. */
 function isWrongDash(line: string): boolean {
   return isAlmostMarker(line) && /^[^\w\s*#]+$/.test(line.trimEnd()) && !/^-+$/.test(line.trimEnd())
 }

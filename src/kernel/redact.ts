@@ -132,7 +132,7 @@ export function createStreamRedactor(...lists: SecretLists): StreamRedactor {
   return streamOf(createForms(lists))
 }
 
-/** Blanks secrets in bytes that come in pieces; what is no secret stays as it is, also what is no UTF-8. */
+/** Hides secrets in bytes that come in pieces; all else stays as it is, also what is not UTF-8. */
 export interface ByteRedactor {
   push(bytes: Uint8Array): Uint8Array
   end(isCut?: boolean): Uint8Array

@@ -130,7 +130,7 @@ const PLAIN_NAME = /^[\w.-]+$/
 
 /**
  * The form in which names are compared: as a reader sees them, compatibility forms folded (NFKC), case kept.
- * Two names with one key cannot be told apart in a prompt, so they count as one name.
+ * Two names with one key look the same in a prompt, so they are one name.
  */
 export function nameKey(name: string): string {
   return PLAIN_NAME.test(name) ? name : toSafeLine(name.replaceAll('\u2800', ' ')).normalize('NFKC')

@@ -47,7 +47,7 @@ export interface ToolContext {
   readonly services: Services
   /** What this call may use at most; absent = no limits. A tool that reads files, dials or takes secrets keeps to them. */
   readonly limits?: CallLimits | undefined
-  /** The revision of the skill that a person agreed to, as a tree digest; absent when nobody was asked. Another one is not loaded. */
+  /** The revision of the skill that a person agreed to, as a tree digest; absent when no person was asked. Another one is not loaded. */
   readonly agreedRevision?: string | undefined
   /** Live output of a command, for display only; it must not throw. */
   readonly onOutput?: OnOutput | undefined

@@ -1,4 +1,4 @@
-/** What the placeholders of a body stand for. */
+/** The values of the placeholders of a body. */
 export interface ExpandOptions {
   /** As the caller gave them; blanks around them do not count. */
   readonly args: string

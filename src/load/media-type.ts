@@ -1,6 +1,6 @@
 import { Buffer, isAscii, isUtf8 } from 'node:buffer'
 
-/** First bytes that tell what a file is, whatever its name says. */
+/** First bytes that show what a file is, whatever its name says. */
 const MAGIC: readonly (readonly [bytes: string, mediaType: string])[] = [
   ['89504e470d0a1a0a', 'image/png'],
   ['ffd8ff', 'image/jpeg'],

@@ -4,7 +4,7 @@ import { listFiles, readOfSkill } from '../sources/index.ts'
 import { binaryType, decodeText, textType } from './media-type.ts'
 import { errorOf, MESSAGES } from './messages.ts'
 
-/** One file of a skill: text as it is, anything else as base64 with its kind told by `mediaType`. */
+/** One file of a skill: text as it is, anything else as base64 with its kind in `mediaType`. */
 export interface SkillFile {
   /** Relative to the skill's directory, with forward slashes. */
   readonly path: string

@@ -187,7 +187,7 @@ function pathBetween(address: string, end: Node): readonly Node[] | undefined {
   return visit(end)
 }
 
-/** The longest way from a skill that nobody asked for down to `end`. There are no circles, so it ends. */
+/** The longest way from a skill that no skill asked for down to `end`. There are no circles, so it ends. */
 function longestTo(end: Node): readonly Node[] {
   const known = new Map<Node, readonly Node[]>()
   const visit = (node: Node): readonly Node[] => {

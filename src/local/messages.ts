@@ -32,7 +32,7 @@ export const ENTRIES = {
   numberedCopy: ({ setting, item, address }: Facts<'setting' | 'item' | 'address'>) =>
     row(
       'skills-twin',
-      `${setting} selects nothing by '${item}'. The list goes by name or source/name, and both select all copies.`,
+      `'${item}' in ${setting} selects nothing. Name skills as NAME or SOURCE/NAME: both select all copies.`,
       `Write ${address}.`,
     ),
   /** `why` completes "it …". */

@@ -42,7 +42,7 @@ export async function readPolicies(
   // Places cost a reading of the schema, so they are looked for only when there is something to say.
   const { originOf } = await explainConfig(loaded)
   const found = findingsOf(parse(originOf), originOf)
-  // What all agents share is told once.
+  // What all agents share is reported once.
   return { policies, diagnostics: [...new Map(found.map((each) => [JSON.stringify(each), each])).values()] }
 }
 

@@ -52,7 +52,7 @@ export function createHost(options: McpOptions): Host {
     for (const listener of listeners) listener()
   }
 
-  /** Skills are followed whatever `skills.load.watch` says: clients keep what they were told. Nobody waits for it. */
+  /** Skills are followed whatever `skills.load.watch` says: clients keep what they were sent. It is not awaited. */
   function follow({ runtime, config }: Local, agentId: string): void {
     const debounceMs = config.skills.load.watchDebounceMs
     runtime.watch({ debounceMs, onReload: (event) => onReload(event, agentId) }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** The words of the MCP server: what clients, their models and the log on stderr are told. Names from outside are made safe here. */
+/** The words of the MCP server: what clients, their models and the log on stderr get. Names from outside are made safe here. */
 import {
   commandFix,
   type ErrorCode,
@@ -63,9 +63,9 @@ export function toText(error: unknown): string {
   return error.fix === undefined ? error.message : `${error.message}\n${error.fix}`
 }
 
-/** What the model of the client is told about all of it. */
+/** What the model of the client reads about all of it. */
 export const INSTRUCTIONS = [
-  'Nexus offers skills: instructions, with scripts, for certain kinds of tasks. Before you work on a task, look whether a skill fits:',
+  'Nexus offers skills: instructions, with scripts, for certain kinds of tasks. Before you work on a task, check whether a skill fits:',
   'load_skill lists them, find_skills searches. Load the skill, follow its instructions, and run its scripts with run_command, which works in a sandbox.',
 ].join(' ')
 
@@ -86,9 +86,9 @@ export const READS = {
   badCursor: () => 'The cursor is not one that this server gave.',
 }
 
-/** What a person is told about prompts. */
+/** What a person reads about prompts. */
 export const PROMPTS = {
-  arguments: () => 'What the skill is given; it stands for $ARGUMENTS in its text',
+  arguments: () => 'What the skill is given; it replaces $ARGUMENTS in its text',
 }
 
 /** The question about a call, and why it is over. */

@@ -24,7 +24,7 @@ const ROOTS_TIMEOUT_MS = 5_000
 
 /**
  * A server that is not connected yet. It opens the runtime when a request first needs it, not before. One for a whole `connection`
- * tells its client when skills change; over HTTP each `request` has its own.
+ * notifies its client when skills change; over HTTP each `request` has its own.
  */
 export function createServer(host: Host, scope: 'connection' | 'request'): McpServer {
   const mcp = new McpServer(
@@ -65,7 +65,7 @@ function clientOf({ server }: McpServer, { mcpReq: { envelope } }: ServerContext
   const { elicitation } = capabilities ?? {}
   return {
     name: info?.name ?? 'without a name',
-    // No mode at all stands for forms.
+    // Without a mode, forms are meant.
     canAsk: elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined),
     staysOpen: envelope === undefined,
   }

@@ -1,4 +1,4 @@
-/** The tools that policy offers to the agent, as MCP clients are told about them. */
+/** The tools that policy offers to the agent, as MCP clients get them. */
 import type { ListToolsResult, Tool } from '@modelcontextprotocol/server'
 import type { JsonObject, JsonSchema } from '../kernel/index.ts'
 import type { Opened } from './opened.ts'

@@ -210,7 +210,7 @@ export class Handle implements AgentHandle, CallingAgent {
 
   /** A skill speaks from its load to the end of the turn, for the calls of the model. Source: decisions, "Permissions". */
   #skillsInUse(turnId: string | undefined): SkillInUse[] {
-    // Whoever only looks, such as what is offered to the model, is in no turn.
+    // Read-only questions, such as what is offered to the model, belong to no turn.
     if (turnId === undefined) return []
     if (this.#inUse.turnId !== turnId) this.#inUse = { turnId, skills: new Map() }
     const { skills } = this.#inUse

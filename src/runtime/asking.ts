@@ -11,7 +11,7 @@ import { ASKED } from './messages.ts'
 import type { ProjectState } from './project-state.ts'
 import type { CallOptions } from './types.ts'
 
-/** The decision, and the question to a person when it is `ask`. A remembered answer allows; where nobody can be asked, it is a denial. */
+/** The decision, and the question to a person when it is `ask`. A remembered answer allows; where no person can be asked, it is a denial. */
 export async function decideCall(
   about: About,
   { broker, stacks, parts: { scope = '' } }: ProjectState,
@@ -26,7 +26,7 @@ export async function decideCall(
   if (decision.type !== 'ask') return { decision, isRemembered: false }
   const command = shownCommand(shown)
   const asked = { agentPath: agent.path, tool: shown.tool, scope, skillDigest: row?.treeDigest }
-  // A tool that wants a confirmation asks each time, and a command with a blanked secret may stand for another one.
+  // A tool that wants a confirmation asks each time, and a command with a hidden secret may be another one.
   const canRemember =
     !decision.limits.confirmation &&
     JSON.stringify(call.arguments) === JSON.stringify(shown.arguments) &&

@@ -129,7 +129,7 @@ interface Recorded {
   readonly output: KeptOutput | undefined
 }
 
-/** The name is new for each runtime, so that nobody else can have the lease. */
+/** The name is new for each runtime, so that no other process can have the lease. */
 async function keepProcessLease(store: Store, recorded: Recorded): Promise<KeptLease> {
   const kept = await keepLease(store.leases, `process:${newId()}`)
   if (kept) return boundRecords(store, kept, recorded)

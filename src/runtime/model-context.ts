@@ -1,4 +1,4 @@
-/** What the model of one agent is told before it does anything: instructions, the index of skills, tools. */
+/** What the model of one agent reads before it does anything: instructions, the index of skills, tools. */
 import { type Catalog, type PromptIndex, skillRules, skillToolPrompt } from '../catalog/index.ts'
 import { type AgentIndex, createPromptIndex, DEFAULT_SURFACE, SKILL_TOOLS } from './prompt-index.ts'
 import type { OfferedTool, Parts } from './types.ts'

@@ -16,7 +16,7 @@ export interface PromptIndexParts extends Pick<Parts, 'surface' | 'prompt'> {
 export const SKILL_TOOLS = ['load_skill', 'read_skill_file', 'Skill', 'find_skills']
 export const DEFAULT_SURFACE = ['load_skill', 'read_skill_file']
 
-/** Whoever has only these cannot read a skill. */
+/** An agent with only these tools cannot read a skill. */
 const READS_NO_FILE = ['status', 'sleep', 'web_fetch', 'web_search', 'list_directory', 'write_file']
 
 /** The index, and the tools that it names; `loadTool` is false when the agent has none. */
@@ -43,7 +43,7 @@ export function createPromptIndex(parts: PromptIndexParts): AgentIndex {
   return { loadTool, tools, index }
 }
 
-/** How it reads SKILL.md when no tool loads it: a name, false for not at all, undefined where only the agent's own tools can tell. */
+/** How it reads SKILL.md when no tool loads it: a name, false for not at all, undefined where it depends on the agent's own tools. */
 function readToolOf(
   { tools, isConfined }: PromptIndexParts,
   isOffered: (tool: string) => boolean,

@@ -1,4 +1,4 @@
-/** Hot reload: changed folders lead to one refresh, and whoever wants to know is told what is different. */
+/** Hot reload: changed folders lead to one refresh, and listeners get what is different. */
 import { type Catalog, diffCatalogs, type SnapshotDiff } from '../catalog/index.ts'
 import { isNexusError, NexusError } from '../kernel/index.ts'
 import type { AgentReload, ReloadEvent, ReloadOptions } from './types.ts'
@@ -7,7 +7,7 @@ import { ERRORS } from './messages.ts'
 
 /**
  * One run at a time and at most one waiting: everybody gets a run that began after they asked, and a crowd costs two.
- * Whoever's signal aborts stops waiting with CANCELLED; the run goes on for the others.
+ * A caller whose signal aborts stops waiting with CANCELLED; the run goes on for the others.
  */
 export function coalesce(work: () => Promise<void>): (signal?: AbortSignal) => Promise<void> {
   let running: Promise<void> | undefined
@@ -54,7 +54,7 @@ export async function reloadOnChange(
   { sources, refresh, catalogs }: ReloadParts,
   { onReload, signal, ...watching }: ReloadOptions & { readonly signal: AbortSignal },
 ): Promise<Watcher> {
-  // Compared with what was told last: another refresh may have met the change first.
+  // Compared with what was reported last: another refresh may have met the change first.
   let told = catalogs()
   const tell = (event: ReloadEvent): void => {
     if (!signal.aborted) onReload?.(event)
@@ -86,7 +86,7 @@ export async function reloadOnChange(
   return watcher
 }
 
-/** What the model of each agent would be told otherwise now. A catalog's version is worked out only for those. */
+/** What the model of each agent would read otherwise now. A catalog's version is worked out only for those. */
 function changes(told: ReadonlyMap<string, Catalog>, now: ReadonlyMap<string, Catalog>): AgentReload[] {
   const reloads: AgentReload[] = []
   for (const [agentId, catalog] of now) {

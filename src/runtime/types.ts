@@ -142,7 +142,7 @@ export interface CallOptions {
   readonly toMessage?: (outcome: Outcome, decision: Decision) => Promise<StoredMessage>
   /** Asks a person about this call, in place of the runtime's `approve`. */
   readonly approve?: NonNullable<Parts['approve']>
-  /** A sentence that says why nobody can be asked, for the denial; default that there is no terminal. */
+  /** A sentence that says why no person can be asked, for the denial; default that there is no terminal. */
   readonly whyNotAsked?: string
   /** Called when a person is asked, and when that is over; must not throw. */
   readonly onAsked?: (asked: { readonly approvalId: string; readonly isOpen: boolean }) => void
@@ -154,7 +154,7 @@ export interface CallResult {
   readonly outcome: Outcome
 }
 
-/** A tool as a model is told about it. */
+/** A tool as a model gets it. */
 export interface OfferedTool {
   /** What the provider sees: letters, digits, `_` and `-`. */
   readonly wireName: string
@@ -170,7 +170,7 @@ export interface AgentReload extends SnapshotDiff {
   readonly version: string
 }
 
-/** `reloaded` only when what some agent's model is told changed; `failed` when the old catalogs stay; `notice` for polling and limits. */
+/** `reloaded` only when what some agent's model reads changed; `failed` when the old catalogs stay; `notice` for polling and limits. */
 export type ReloadEvent =
   | { readonly type: 'reloaded'; readonly agents: readonly AgentReload[] }
   | { readonly type: 'failed'; readonly error: NexusError }

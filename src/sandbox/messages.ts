@@ -150,7 +150,7 @@ export const NOT_KEPT = {
     then: { readonly files: number; readonly bytes: number },
     most: { readonly maxFiles: number; readonly maxBytes: number },
   ) =>
-    `Nexus kept no change of the command: the workspace would contain ${then.files} files with ${then.bytes} bytes, and at most ${most.maxFiles} files and ${most.maxBytes} bytes can be copied for a command. Write less, or raise execution.workspace.maxFiles or execution.workspace.maxBytes in ~/.nexus/nexus.yaml.`,
+    `Nexus kept no change of the command: the workspace would contain ${then.files} files with ${then.bytes} bytes. At most ${most.maxFiles} files and ${most.maxBytes} bytes can be copied for a command. Write less, or raise execution.workspace.maxFiles or execution.workspace.maxBytes in ~/.nexus/nexus.yaml.`,
   timeUp: (taken: number) =>
     `Nexus did not keep all changes of the command: it kept ${taken}, and then the time of the call was up. Write less, or give the command more time.`,
   all: (why: string) => `Nexus kept no change of the command: ${why}. Run: nexus doctor`,

@@ -25,7 +25,7 @@ export interface CommandRequest {
   readonly stdin?: string
   /** Live output as it comes, up to `maxLiveBytes`; must not throw. While it blocks, the command's writing waits. */
   readonly onOutput?: OnOutput | undefined
-  /** All bytes of the output as they come, for whoever keeps them; must not throw. While it blocks, the command's writing waits. */
+  /** All bytes of the output as they come, for the caller that keeps them; must not throw. While it blocks, the command's writing waits. */
   readonly onBytes?: OnBytes | undefined
 }
 

@@ -61,7 +61,7 @@ export const MESSAGES = {
         `Put the directory itself in its place, or ${hasSkill ? `have its own directory searched: ${search}` : 'remove the link.'}`,
       )
     },
-    // Whoever made the link chose its target, so no command copies that.
+    // The author of the link chose its target, so no command copies that.
     file: (path: string, target: string) =>
       words(
         `${SKILL_FILE} is a link that leaves the directory of its source${target}. Nexus does not read it.`,
@@ -88,7 +88,7 @@ export const MESSAGES = {
   'link-followed': (path: string, real: string) =>
     words(
       `${SKILL_FILE} is a link to ${JSON.stringify(real)}: Nexus reads that file, and a change of it changes this skill.`,
-      shellFix('Replace the link by the file itself:', 'cp', '--remove-destination', real, path),
+      shellFix('Replace the link with the file itself:', 'cp', '--remove-destination', real, path),
     ),
   'depth-limit': (maxDepth: number, directory: string) =>
     words(
@@ -109,7 +109,7 @@ export const MESSAGES = {
     ),
   'skill-single-file': (file: string) => aboutSingleFile(file, file.replace(/\.\w+$/, '')),
   'skill-file-kind': (kind: string) =>
-    words(`${SKILL_FILE} is ${kind}, not a regular file.`, 'Replace it by a text file.'),
+    words(`${SKILL_FILE} is ${kind}, not a regular file.`, 'Replace it with a text file.'),
   'skill-file-unreadable': {
     closed: (path: string, reason: string) =>
       words(

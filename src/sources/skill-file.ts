@@ -8,7 +8,7 @@ import { stampOf } from './files/stamp.ts'
 import { MESSAGES } from './messages.ts'
 import type { Read, Recall } from './found/previous-search.ts'
 
-/** Only Linux is known to tell SKILL.md from skill.md everywhere. */
+/** Only Linux is known to distinguish SKILL.md from skill.md everywhere. */
 const IS_NAME_EXACT = process.platform === 'linux'
 
 /** What every candidate of one search shares. The buffer is reused: nothing may be awaited between reading and parsing. */
@@ -117,7 +117,7 @@ function openOtherwise(path: string, error: unknown, root: string): Opened | Dia
   }
 }
 
-/** False when the directory itself is closed to us, so that nobody knows what is in it. */
+/** False when the directory itself is closed to us, so that its contents are not known. */
 function canLookAt(path: string): boolean {
   try {
     lstatSync(path)
@@ -164,7 +164,7 @@ export function linkFollowed(path: string, real: string): Diagnostic {
   return finding('link-followed', path, MESSAGES['link-followed'](path, real))
 }
 
-/** Where an open file really is; the given path where the system does not tell. */
+/** Where an open file really is; the given path where the system does not report it. */
 function truePath(fd: number, path: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`)

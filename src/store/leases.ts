@@ -16,7 +16,7 @@ export type Acquired =
 
 /**
  * A write that needs a lease throws LEASE_LOST when the lease was released, expired and reclaimed, or acquired by
- * another; the message names the present owner. An expired lease that nobody reclaimed still writes.
+ * another; the message names the present owner. An expired lease that no process reclaimed still writes.
  */
 export interface Leases {
   /** Takes the lease unless it has an owner whose time is not over; one owner cannot acquire it twice either. */

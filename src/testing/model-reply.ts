@@ -46,7 +46,7 @@ export type Reply =
   | { readonly type: 'disconnect'; readonly text?: string }
   /** Sends `text` and then nothing more, until the client goes away. */
   | { readonly type: 'hang'; readonly text?: string }
-  /** Status 200 with a body that is no valid answer. */
+  /** Status 200 with a body that is not a valid answer. */
   | { readonly type: 'invalid'; readonly body?: string }
 
 /** The three HTTP interfaces that the server speaks. */

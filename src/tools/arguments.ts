@@ -198,7 +198,7 @@ function pollutingPath(value: unknown, parts: readonly string[] = []): string | 
   return undefined
 }
 
-/** What keeps a value from being the arguments of a call, before any schema: it is no object, or nested too deeply. */
+/** What keeps a value from being the arguments of a call, before any schema: it is not an object, or nested too deeply. */
 export function argumentsProblem(value: unknown): string | undefined {
   if (!isJsonObject(value)) return CALLS.notAnObject().message
   let level: unknown[] = [value]

@@ -45,7 +45,7 @@ function measure(outcome: Outcome, limits: OutcomeLimits): { full: string; head?
   const full = toModelText(outcome)
   const head = headOf(full, limits)
   const dataBytes = Buffer.byteLength(JSON.stringify(outcome.data ?? {}))
-  // Text and data often have the same words, and JSON adds escapes: twice the limit is no reason to cut.
+  // Text and data often have the same words, and JSON adds escapes: twice the limit needs no cut.
   return head.isCut || dataBytes > 2 * limits.maxBytes ? { full, head } : { full }
 }
 

@@ -21,7 +21,7 @@ const compiled = new WeakMap<JsonSchema, SchemaCheck>()
 export function compileSchema(schema: JsonSchema): SchemaCheck {
   const known = compiled.get(schema)
   if (known) return known
-  // Another dialect's name and an id that is no URI would be refused; `$async` would turn the answer into a promise.
+  // Another dialect's name and an id that is not a URI would be refused; `$async` would turn the answer into a promise.
   const { $schema: _dialect, $id: _id, $async: _async, ...plain } = schema
   const validate = ajv.compile(plain)
   // Ajv would keep the schema for ever.

@@ -168,7 +168,7 @@ export function hiddenNote(text: string): string[] {
   const hidden = hiddenIn(text)
   if (hidden === '') return []
   return [
-    `\n[Note: this text contains characters that a person does not see: ${hidden}. Nobody who inspected it read them.]`,
+    `\n[Note: this text contains characters that a person does not see: ${hidden}. A person who inspected it did not see them.]`,
   ]
 }
 

@@ -9,7 +9,7 @@ const HASH_CHARS = 8
 export interface WireNames {
   /** Also answers for a name outside the map, by `toWireName`. */
   toWire(name: string): string
-  /** The policy name; also for a policy name that a model used as it stands. Undefined when nothing has that name. */
+  /** The policy name; also for a policy name that a model used unchanged. Undefined when nothing has that name. */
   toName(wireName: string): string | undefined
 }
 

@@ -231,7 +231,7 @@ describe('a model that wants a key and got none (401)', () => {
   const cases: readonly (readonly [environment: ModelEnvironment, words: RegExp])[] = [
     [
       {},
-      /wants a key, and Nexus sent none \(401\)\. Set OPENAI_API_KEY and give the address with --base-url, or write/,
+      /needs a key, and Nexus sent none \(401\)\. Set OPENAI_API_KEY and give the address with --base-url, or write/,
     ],
     [
       { openaiApiKey: 'sk-test-key' },

@@ -32,6 +32,20 @@ const NONE = [
   'git log\nrm -rf x',
   'git log | sh',
   '/usr/bin/env git',
+  // Options of these name a program to run.
+  'tar cf a.tar f',
+  'sort f',
+  'rg word',
+  'sed p f',
+  'man ls',
+  'vim f',
+  'git grep word',
+  'git fetch origin',
+  'git rebase main',
+  '/usr/bin/git pull origin',
+  // Variables before a command change what it loads.
+  'LD_PRELOAD=./x.so ls f',
+  'PATH=.:/usr/bin git status',
 ]
 
 for (const command of NONE)

@@ -184,7 +184,7 @@ for (const kind of ['directory', 'FIFO'] as const)
       if (kind === 'FIFO') execFileSync('mkfifo', [desk.at(FILE)])
       else mkdirSync(desk.at(FILE))
     },
-    ...{ code: 'skill-file-kind', says: new RegExp(`SKILL\\.md is a ${kind}.*Replace it by a text file`) },
+    ...{ code: 'skill-file-kind', says: new RegExp(`SKILL\\.md is a ${kind}.*Replace it with a text file`) },
     fix: (desk) => {
       rmSync(desk.at(FILE), { recursive: true })
       desk.put(FILE, GOOD)

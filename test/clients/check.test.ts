@@ -28,7 +28,7 @@ test('a server that answers is named with its protocol and tools', async () => {
 for (const [what, script, code, says] of [
   ['a server that ends', 'console.error("no key"); process.exit(3)', 'mcp-ended', /exit code 3\. It wrote: no key/],
   ['a server that is killed', 'process.kill(process.pid, "SIGKILL")', 'mcp-ended', /signal SIGKILL/],
-  ['a banner on stdout', `console.log('Welcome \\u001b[31m'); ${ANSWERS}`, 'mcp-noise', /no MCP message: Welcome$/],
+  ['a banner on stdout', `console.log('Welcome \\u001b[31m'); ${ANSWERS}`, 'mcp-noise', /not an MCP message: Welcome$/],
   [
     'an error in place of an answer',
     `process.stdin.once('data', () => [1, 2].forEach((id) => console.log(JSON.stringify({ jsonrpc: '2.0', id, error: { code: 1, message: 'untrusted' } }))))`,

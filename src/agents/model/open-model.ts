@@ -44,7 +44,7 @@ type Connection = Pick<ModelChoice, 'languageModel' | 'providerOptions'>
 
 const OWN_ADDRESS = { openai: 'https://api.openai.com/v1', anthropic: 'https://api.anthropic.com/v1' } as const
 
-/** The provider's own address; undefined where every server is somebody else's. */
+/** The provider's own address; undefined where the provider has no server of its own. */
 export function ownAddress(provider: ProviderName): string | undefined {
   return provider === 'openai-compatible' ? undefined : OWN_ADDRESS[provider]
 }

@@ -34,11 +34,11 @@ interface Offered {
 /** What the index is made of; without `callName` every skill is called by its shown name. */
 export type IndexedCatalog = Pick<Catalog, 'skills'> & Partial<Pick<Catalog, 'callName'>>
 
-/** A longer label is no name that a model could call, and one of them must not push out all others. */
+/** A model cannot call a skill by a longer label, and one of them must not push out all others. */
 export const MAX_NAME_POINTS = 128
 
 /**
- * What the model is told about skills before it loads one: never longer than the budget, every skill named, or counted in a
+ * What the model reads about skills before it loads one: never longer than the budget, every skill named, or counted in a
  * visible line; `fit` has the rungs. Skills that only a person may start are left out. Throws INVALID_ARGUMENT for a budget
  * that is not a whole number.
  */

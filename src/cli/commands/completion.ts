@@ -198,7 +198,7 @@ function summaryOf(name: string, commands: Commands): string {
   return commands.find((command) => command.name === name)?.summary ?? `commands about ${name}`
 }
 
-/** A word that all three shells read as it stands. */
+/** A word that all three shells read literally. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", '’').replaceAll('\\', '')}'`
 }

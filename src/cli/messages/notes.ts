@@ -110,7 +110,7 @@ export const NOTES = {
   answeredBefore: (state: string) => `Nothing was changed: the question is ${state} already.`,
   forgotten: () => 'Nexus asks again from now on.',
   turnCancelled: (state: string) =>
-    state === 'running' ? 'The process of this turn was asked to stop it.' : `The message is ${state}.`,
+    state === 'running' ? 'Nexus asked the process of this turn to stop it.' : `The message is ${state}.`,
   turnWaiting: (id: string, state: string, isLeft: boolean) =>
     isLeft ? `${id}  waits: the process that queued it is gone` : `${id}  ${state}`,
   turnRuns: (id: string, owner: string, until: string) =>
@@ -127,7 +127,7 @@ export const NOTES = {
   noArtifact: () => 'The demo wrote no file. The ledger above shows what happened.',
   // Configuration
   noConfig: () => 'There is no nexus.yaml, so the defaults apply.',
-  noModel: (line: string) => `none configured. A recorded one is played by: ${line}`,
+  noModel: (line: string) => `none configured. To play a recorded one: ${line}`,
 } as const
 
 /** What became of a skill, after its name. */

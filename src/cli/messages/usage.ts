@@ -37,7 +37,7 @@ export const USAGE_MESSAGES = {
   dashesMissing: (command: string, words: readonly string[], first: string) => {
     const at = words.indexOf(first)
     return {
-      message: `Nothing was run: '${toSafeLine(first)}' and what follows are no command without -- before them.`,
+      message: `Nothing was run: '${toSafeLine(first)}' and what follows are not a command without -- before them.`,
       ...commandFix(
         'Put -- before the command:',
         ...command.split(' '),

@@ -55,7 +55,7 @@ function giveUp(why: string, usage: { inputTokens: number; outputTokens: number 
   return { type: 'text', text: `I could not finish: ${why}.`, usage }
 }
 
-/** The line of JSON that the script printed, wherever it stands in the tool's answer. */
+/** The line of JSON that the script printed, anywhere in the tool's answer. */
 function lastReport(text: string): JsonObject | undefined {
   const start = text.indexOf('{"rows"')
   const end = text.indexOf('}', text.indexOf('"uid"', start))

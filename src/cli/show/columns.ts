@@ -57,7 +57,7 @@ export interface TableOptions {
 }
 
 const GAP = 2
-/** With less room beside the others, the last cells stand on lines of their own. */
+/** With less room beside the others, the last cells are on lines of their own. */
 const LEAST_ROOM = 24
 const OWN_LINE = 4
 

@@ -19,7 +19,7 @@ export function findingsData(findings: readonly Finding[]): JsonValue {
 
 const MARKS = { error: ['red', '✗'], warning: ['yellow', '!'], info: ['dim', '·'] } as const
 
-/** One finding with its file and its fix. `indent` stands before each line. */
+/** One finding with its file and its fix. `indent` precedes each line. */
 export function formatFinding(found: Omit<Finding, 'command'>, terminal: Terminal, indent = ''): string {
   const { severity, code, message, path, line, places } = found
   const { paint } = terminal

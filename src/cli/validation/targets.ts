@@ -260,7 +260,7 @@ export function listFiles(directory: string): readonly string[] | undefined {
         files.push(prefix + entry.name)
       }
     } catch {
-      // A directory that is closed to us or gone: nobody can say which links are broken.
+      // A directory that is closed to us or gone: it is not known which links are broken.
       return undefined
     }
     if (files.length > MAX_FILES) return undefined

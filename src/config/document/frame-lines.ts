@@ -20,7 +20,7 @@ const SHOWN = 2
 
 /**
  * Shows keys, the signs of YAML, and values that the schema marks as public; a misspelt key is read as the setting that it is near to.
- * Of a file that is no YAML only the names of settings at the beginning of a line are shown, with a plain word behind them: what else is
+ * Of a file that is not YAML only the names of settings at the beginning of a line are shown, with a plain word behind them: what else is
  * a key there cannot be known.
  */
 export function frameLines(text: string, secrets: readonly string[]): SourceLines {

@@ -1,6 +1,6 @@
 import type { Path, PathKey } from './path.ts'
 
-/** Whether `keys` are the place that the dotted pattern names; `*` stands for any one key or position in a list. */
+/** Whether `keys` are the place that the dotted pattern names; `*` matches any one key or position in a list. */
 export function fits(pattern: string, keys: Path): boolean {
   if (!beginsAlike(pattern, keys)) return false
   const parts = pattern.split('.')

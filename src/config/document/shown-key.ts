@@ -40,7 +40,7 @@ export function shownKeyAt(path: Path, isHolder: boolean): string {
   return line.length > MAX_KEY_CHARS ? `${line.slice(0, MAX_KEY_CHARS - 1).join('')}…` : line.join('')
 }
 
-/** The keys of a map at `at` as they are shown. Those that look the same are told apart by a number. */
+/** The keys of a map at `at` as they are shown. Those that look the same get a number. */
 export function shownKeys(members: readonly (readonly [key: string, value: unknown])[], at: Path): readonly string[] {
   const seen = new Set<string>()
   return members.map(([key, value]) => {

@@ -3,7 +3,7 @@ import { copyValue } from '../document/path.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { fits } from '../document/pattern.ts'
 
-/** How two values of one key become one. `*` in a path stands for any one key. */
+/** How two values of one key become one. `*` in a path matches any one key. */
 const RULES: readonly { readonly path: string; readonly rule: 'replace' | 'add' | 'add-before' | 'by-id' }[] = [
   // Whole, so that a key never travels to another file's address.
   ...[

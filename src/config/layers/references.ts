@@ -43,7 +43,7 @@ const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g
 
 /**
  * Replaces `${NAME}` and references to secrets, and makes paths absolute. What needs a variable that is not set is left
- * out with a warning, at most the entry or source around it. `$${` stands for `${`. Reads files that hold secrets.
+ * out with a warning, at most the entry or source around it. `$${` becomes `${`. Reads files that contain secrets.
  */
 export function resolveReferences(checked: ConfigDocument, place: ReferenceContext): Resolved {
   const found: Found = { findings: [], secrets: new Set(), unset: [], remove: [] }

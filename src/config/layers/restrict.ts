@@ -2,7 +2,7 @@ import { DEFAULTS, isJsonObject, type JsonObject, type JsonValue } from '../../k
 import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import type { Finding, Part } from '../document/finding.ts'
 import { copyValue, partAt, type Path, withoutEmptyMaps } from '../document/path.ts'
-import { nameOf } from '../document/shown-key.ts'
+import { nameIn } from '../profiles.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { expandAgents } from './merge.ts'
 import { fits, leadsTo } from '../document/pattern.ts'
@@ -33,7 +33,7 @@ const shorter: Check = (value, now) => {
 const narrowerProfile: Check = (value, now = 'full') =>
   value === now || now === 'full' || (value === 'minimal' && now === 'messaging')
 
-/** Confined here instead of unconfined here; but whoever chose another machine wants nothing run on this one. */
+/** Confined here instead of unconfined here; but a user who chose another machine wants nothing run on this one. */
 const onThisMachine: Check = (value, now) => value === 'local' && now !== 'e2b'
 
 interface Row {
@@ -45,7 +45,7 @@ interface Row {
 }
 
 /**
- * All that the nexus.yaml of an untrusted workspace may set; `*` stands for any one key or agent. Everything else is
+ * All that the nexus.yaml of an untrusted workspace may set; `*` matches any one key or agent. Everything else is
  * ignored. Source: decisions, "Trust": it may tighten but not widen.
  */
 const MAY_TIGHTEN: readonly Row[] = [
@@ -80,13 +80,22 @@ export function isSection(at: Path): boolean {
 /** What of an untrusted file counts over `base`, the configuration so far. Every part that does not is a finding. */
 export function restrictUntrusted(
   checked: ConfigDocument,
-  { base, path }: { readonly base: ConfigDocument; readonly path: string },
+  {
+    base,
+    path,
+    isProfile = false,
+  }: { readonly base: ConfigDocument; readonly path: string; readonly isProfile?: boolean },
 ): Part {
   const ignored: Path[] = []
   const expanded = { ...base, ...(base.agents && { agents: expandAgents(base.agents) }) } as JsonObject
   const document = withoutEmptyMaps(narrowMap(checked as JsonObject, [], { ignored, base: expanded }))
   const findings = ignored.map((at): Finding => {
-    return { file: path, at, severity: 'warning', ...TRUST.untrusted({ setting: nameOf(at) }, isUserOnly(at)) }
+    return {
+      file: path,
+      at,
+      severity: 'warning',
+      ...TRUST.untrusted({ setting: nameIn({ isProfile })(at) }, isUserOnly(at)),
+    }
   })
   return { document: document as ConfigDocument, findings }
 }

@@ -11,7 +11,7 @@ const toolPermission = v.pipe(
   v.strictObject({
     enabled: setting(v.boolean(), 'false takes the tool away.'),
     allowedPaths: v.optional(allowedPaths),
-    timeoutMs: setting(timeOrNone, 'Time limit of one call; 0 means none.'),
+    timeoutMs: setting(timeOrNone, 'Time limit of one call; 0: none.'),
     requiresConfirmation: setting(v.boolean(), 'Ask a person first.'),
   }),
   about('What is different for one tool.'),
@@ -24,7 +24,7 @@ const preset = v.strictObject({
   network: setting(v.boolean(), 'Whether tools may reach the network.'),
   disableTools: setting(names, 'Tools that are taken away.'),
   tools: setting(v.record(name, toolPermission), 'What is different for single tools.'),
-  defaultToolTimeoutMs: setting(timeOrNone, 'Time limit of a tool call; 0 means none.'),
+  defaultToolTimeoutMs: setting(timeOrNone, 'Time limit of a tool call; 0: none.'),
 })
 
 export const permissions = v.pipe(

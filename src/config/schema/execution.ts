@@ -101,7 +101,7 @@ export const execution = v.pipe(
 export const limits = v.pipe(
   v.strictObject({
     maxIterations: setting(count, 'Most rounds of model and tools in one turn.', DEFAULTS.maxIterations),
-    toolTimeoutMs: setting(countOrNone, 'Time limit of one tool call; 0 means none.', DEFAULTS.toolTimeoutMs),
+    toolTimeoutMs: setting(countOrNone, 'Time limit of one tool call; 0: none.', DEFAULTS.toolTimeoutMs),
     maxConcurrentTools: setting(count, 'Most tool calls that run at the same time.', DEFAULTS.maxConcurrentTools),
   }),
   about('Limits of one turn.'),
@@ -134,9 +134,9 @@ export const store = v.pipe(
   v.strictObject({
     type: setting(v.picklist(['sqlite', 'postgres', 'memory']), 'Where state is kept.', 'sqlite'),
     path: setting(path, 'With sqlite: the file; default in the state directory.'),
-    url: setting(secret, 'With postgres: its address, which holds the password.'),
+    url: setting(secret, 'With postgres: its address, which contains the password.'),
     synchronous: setting(v.picklist(['full', 'normal']), 'With sqlite: full survives loss of power.', 'full'),
-    events: setting(events, 'Which events are kept, for following and looking back.'),
+    events: setting(events, 'Which events are kept, to follow a turn and to replay it.'),
     pool: setting(pool, 'With postgres: connections and their time limits.'),
     blobs: setting(blobs, 'Packages and artifacts.'),
   }),

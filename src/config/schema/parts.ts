@@ -41,7 +41,7 @@ const MOST = 1_000_000_000_000
 /** A day in milliseconds times thirty. */
 const LONGEST_MS = 2_592_000_000
 
-/** Any text, such as a program or what a model is told. */
+/** Any text, such as a program or what a model reads. */
 export const text = v.pipe(v.string(), v.minLength(1))
 export const texts = v.array(text)
 /** A text that names something: a skill, a tool, a variable, a host. */
@@ -85,7 +85,7 @@ export const secret = v.pipe(
     v.string(),
     v.strictObject({
       env: setting(environmentName, 'Name of an environment variable.'),
-      file: setting(text, 'A file that holds the secret; the last line break is not part of it.'),
+      file: setting(text, 'A file that contains the secret; the last line break is not part of it.'),
       command: setting(
         v.union([text, texts]),
         'A program and its arguments whose output is the secret. No shell; 5 s, 64 KiB.',

@@ -41,7 +41,7 @@ export const server = v.pipe(
   v.strictObject({
     port: setting(port, 'Port; 0 takes a free one.', 8765),
     host: setting(name, 'Address that is listened on.', '127.0.0.1'),
-    idleTimeoutMs: setting(timeOrNone, 'Ends an unused server; 0 means never.', 0),
+    idleTimeoutMs: setting(timeOrNone, 'Ends an unused server; 0: never.', 0),
     requestTimeoutMs: setting(time, 'Limit for each of request line, headers and body.', 30_000),
     maxBodyBytes: setting(count, 'Largest body of a request.', 1024 * 1024),
     maxConnections: setting(count, 'Most connections at the same time.', 32),
@@ -75,7 +75,7 @@ const mcpServer = v.strictObject({
   url: setting(url, 'Address of a server elsewhere.'),
   headers: v.optional(headers),
   enabled: setting(v.boolean(), 'false leaves the server out.'),
-  timeoutMs: setting(timeOrNone, 'Time limit of one call; 0 means none.'),
+  timeoutMs: setting(timeOrNone, 'Time limit of one call; 0: none.'),
 })
 
 export const mcp = v.pipe(

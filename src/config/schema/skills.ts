@@ -24,7 +24,7 @@ const source = v.variant('type', [
   v.strictObject({
     type: v.literal('local'),
     path: v.pipe(path, about('A directory with skills; relative to this file.')),
-    nested: setting(v.boolean(), 'Go on looking below a directory that is a skill.'),
+    nested: setting(v.boolean(), 'Search below a directory that is a skill, too.'),
   }),
   v.strictObject({
     type: v.literal('git'),
@@ -68,7 +68,7 @@ const prompt = v.strictObject({
 export const skills = v.pipe(
   v.strictObject({
     mode: setting(v.picklist(['local', 'remote']), 'Where commands of skills run; another name of execution.sandbox.'),
-    load: setting(load, 'Where skills are looked for, and when.'),
+    load: setting(load, 'Where Nexus searches for skills, and when.'),
     skill_dirs: setting(paths, 'The same as load.extraDirs.'),
     disabled_skills: setting(names, 'Names of skills that are held.'),
     builtin: setting(
@@ -86,5 +86,5 @@ export const skills = v.pipe(
       CONFIG_DEFAULTS.refreshOnCall,
     ),
   }),
-  about('Where skills come from, what each needs, and how the model is told.'),
+  about('Where skills come from, what each needs, and how the model gets them.'),
 )

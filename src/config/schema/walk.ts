@@ -103,7 +103,7 @@ function schemasAt(path: Path, isEntered: (form: Schema) => boolean = () => true
   return found
 }
 
-/** Whether an address stands at `path` of a document. */
+/** Whether the value at `path` of a document is an address. */
 export function isAddress(document: unknown, path: Path): boolean {
   return holdsOf(schemasAlong(document, path)[path.length]) === 'address'
 }

@@ -23,7 +23,7 @@ export type SecretCommandResult =
   | { readonly type: 'done'; readonly output: string }
   | { readonly type: 'failed'; readonly why: string }
 
-/** Runs a program; given by whoever may start processes. Never rejects but for an aborted signal. */
+/** Runs a program; given by a room that may start processes. Never rejects but for an aborted signal. */
 export type RunSecretCommand = (request: SecretCommandRequest) => Promise<SecretCommandResult>
 
 /** The secrets of a configuration, those of commands among them. */

@@ -12,7 +12,7 @@ export interface SecretCommand {
   readonly passEnv?: readonly string[]
 }
 
-/** What stands at a secret place of a resolved document when a command gives the secret; undefined for anything else. */
+/** The value of a secret in a resolved document when a command gives the secret; undefined for anything else. */
 export function asSecretCommand(value: unknown): SecretCommand | undefined {
   return isJsonObject(value) && Array.isArray(value['command']) ? (value as unknown as SecretCommand) : undefined
 }
@@ -71,14 +71,14 @@ function fileOf({ path, file, id }: JsonObject): SecretReference {
   return { type: 'file', path: named, ...(typeof id === 'string' && id !== 'value' && { pointer: id }) }
 }
 
-/** What may stand beside a source that names no provider of its own. */
+/** Keys beside a source that names no provider of its own. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   env: ['id'],
   file: ['path', 'file', 'id'],
   exec: ['command', 'args'],
 }
 
-/** A key that would be read by nobody. */
+/** A key that nothing would read. */
 function strangerIn(value: JsonObject, known: readonly string[]): string | undefined {
   return Object.keys(value).find((key) => key !== 'provider' && !known.includes(key))
 }

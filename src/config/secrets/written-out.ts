@@ -13,7 +13,7 @@ const COMMENT = /^([ \t]*#.*?(?:key|token|secret|password|credentials|authorizat
 /** `${NAME}`, also after the scheme of a header, contains no secret. */
 const REFERENCE = /^(?:Bearer |Basic )?\$\{[^}]*\}$/
 
-/** The text with its length in place of each secret. A text that is no YAML keeps what cannot be recognised. */
+/** The text with its length in place of each secret. A text that is not YAML keeps what cannot be recognised. */
 export function withoutSecrets(text: string): string {
   const found: { readonly from: number; readonly to: number; readonly value: JsonValue }[] = []
   const visit = (node: unknown, at: Path): void => {

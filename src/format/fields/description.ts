@@ -12,7 +12,7 @@ export function readDescription(front: Frontmatter, report: Report, body: string
     report.add('description-not-text', front.place('description'))
     return undefined
   }
-  // The word null is no description, although the same word is a name.
+  // The word null is not a description, although the same word is a name.
   const text = written === undefined || written.isNull ? '' : trimText(written.text ?? '')
   if (written === undefined || text === '') {
     reportMissing(front, { isThere: written !== undefined, body, report })

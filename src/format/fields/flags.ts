@@ -23,7 +23,7 @@ export function readFlag(
   if (value === undefined || value === null) return fallback
   const flag = asBoolean(value)
   if (flag !== undefined) return flag
-  // Somebody wanted to keep it from models: what cannot be read may not offer it to them.
+  // The author wanted to keep it from models: what cannot be read may not offer it to them.
   const isKept = key === 'disable-model-invocation'
   report.add('field-type', front.place(found), found, {
     wanted: 'true or false',

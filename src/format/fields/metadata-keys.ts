@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ...{ platform: 'os', platforms: 'os', systems: 'os' },
 }
 
-/** The requirement that a key of `requires` was meant to be, `''` when no guess is near; undefined for one that may stand there. */
+/** The requirement that a key of `requires` was meant to be, `''` when no guess is near; undefined for one that is allowed there. */
 export function similarRequirement(key: string): string | undefined {
   if (REQUIREMENTS.includes(key) || OF_OTHERS.has(key) || key.startsWith('optional')) return undefined
   const plain = plainly(key)
@@ -75,7 +75,7 @@ function sameWord(plain: string, words: readonly string[]): string | undefined {
   return words.find((word) => word.toLowerCase() === plain)
 }
 
-/** Without what tells spellings apart. */
+/** Without the differences between spellings. */
 function plainly(key: string): string {
   const lower = key.toLowerCase()
   return /[-_ ]/.test(lower) ? lower.replace(/[-_ ]/g, '') : lower

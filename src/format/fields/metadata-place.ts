@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/index.ts'
 import type { Frontmatter, KeyPath, KeyPlace } from '../front.ts'
 
-/** A place where gating fields may stand: how to get there, and what is there. */
+/** A place for gating fields: how to get there, and what is there. */
 export interface Holder {
   readonly path: KeyPath
   readonly fields: JsonObject

@@ -16,7 +16,7 @@ function isBeforeParenthesis(text: string, at: number): boolean {
   return text[at] !== ',' && /^\s*\(/.test(text.slice(at, at + 8))
 }
 
-/** Names with one blank between them, and what stands in their parentheses: nearly all lists. */
+/** Names with one space between them, and the text in their parentheses: nearly all lists. */
 const PLAIN = /^[\w-]+(?:\([^()]*\))?(?: [\w-]+(?:\([^()]*\))?)*$/
 const PLAIN_TOOL = /[\w-]+(?:\([^()]*\))?/g
 

@@ -26,7 +26,7 @@ type NoOpener =
       readonly hasKeys: boolean
       /** Line of `first`. */
       readonly number: number
-      /** Lines with a dash that is no hyphen. */
+      /** Lines with a dash that is not a hyphen. */
       readonly markers: readonly number[]
       /** Of the skill; undefined when it is not known. */
       readonly directoryName: string | undefined

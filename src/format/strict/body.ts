@@ -5,7 +5,7 @@ import { brokenLinks, brokenPaths } from './links.ts'
 
 interface BodySubject {
   readonly body: string
-  /** Paths of the skill's files, relative with forward slashes; undefined when nobody listed them. */
+  /** Paths of the skill's files, relative with forward slashes; undefined when they were not listed. */
   readonly files: readonly string[] | undefined
   readonly profile: Profile
   readonly add: Subject['add']

@@ -101,7 +101,7 @@ export const RAISED: ReadonlySet<string> = new Set<FormatCode>([
   'metadata-not-mapping',
 ])
 
-/** These count only where somebody reads them: `metadata` is free text to everyone but OpenClaw and us. */
+/** These matter only to clients that read them: `metadata` is free text to everyone but OpenClaw and us. */
 export const RAISED_FOR_OPENCLAW: ReadonlySet<string> = new Set<FormatCode>([
   'requires-invalid',
   'install-invalid',

@@ -13,7 +13,7 @@ const MAX_TARGET_CHARS = 1_000
 const FENCE = /(?:^|\n) {0,3}(`{3,}|~{3,})/g
 const BASE_DIRECTORY = /^(?:\{baseDir\}|\$\{(?:CLAUDE|NEXUS)_SKILL_DIR\})\//
 
-/** Relative Markdown links outside code whose target is no file or directory of the skill. Linear in the body. */
+/** Relative Markdown links outside code whose target is not a file or directory of the skill. Linear in the body. */
 export function brokenLinks(body: string, files: readonly string[]): readonly BrokenLink[] {
   let known: ReadonlySet<string> | undefined
   const broken: BrokenLink[] = []

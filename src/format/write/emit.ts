@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 
-/** A list of single values stands on one line up to this width. */
+/** A list of single values is written on one line up to this width. */
 const MAX_LINE_CHARS = 110
 
 const PLAIN_KEY = /^[A-Za-z_][\w.-]*$/

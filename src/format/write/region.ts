@@ -3,7 +3,7 @@ import { readLeniently } from '../frontmatter.ts'
 import { keyText } from '../yaml/values.ts'
 import { type Layout, yamlOf } from './layout.ts'
 
-/** Where a key and its value stand among the lines of a frontmatter, counted from 0. */
+/** The lines of a key and its value in a frontmatter, from 0. */
 export interface Region {
   /** Line of the key, and the line after the last one of the value. */
   readonly from: number

@@ -22,7 +22,7 @@ class FlowReader {
   private at = 0
   private readonly text: string
   private readonly form: FlowForm
-  /** What ends a value without quotes, or may not stand in one here. */
+  /** What ends a value without quotes, or is not allowed in one here. */
   private readonly endOfPlain = /[\n,[\]{}"'#]|:(?= |\n|$|[,[\]{}])/g
 
   constructor(text: string, form: FlowForm) {
@@ -110,7 +110,7 @@ class FlowReader {
     return text
   }
 
-  /** The next character that is no white space. */
+  /** The next character that is not white space. */
   private next(): string | undefined {
     while (this.text[this.at] === ' ' || this.text[this.at] === '\n') this.at++
     return this.text[this.at]

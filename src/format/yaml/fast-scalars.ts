@@ -20,7 +20,7 @@ export interface ScalarForm {
   readonly numbers: 'exact' | 'value'
 }
 
-/** True for a key that needs no quotes and is no word of YAML. */
+/** True for a key that needs no quotes and is not a word of YAML. */
 export function isKey(text: string): boolean {
   return text.length <= MAX_KEY_CHARS && KEY.test(text) && (text.length > 5 || !WORD.test(text))
 }

@@ -26,7 +26,7 @@ const PLAIN_YAML: FastForm = { asWritten: NO_KEYS, numbers: 'value', text: NO_KE
 const AS_VALUE: ScalarForm = { asWritten: false, numbers: 'value' }
 const AS_WRITTEN: ScalarForm = { asWritten: true, numbers: 'exact' }
 
-/** Where keys stand: for each block mapping its keys with their lines (from 0) and columns (from 1). */
+/** Places of keys: for each block mapping its keys with their lines (from 0) and columns (from 1). */
 export type KeyPlaces = Map<JsonValue, Map<string, { readonly line: number; readonly column: number }>>
 
 /** Beyond these sizes the `yaml` library decides, which has limits of its own. */
@@ -136,7 +136,7 @@ class FastReader {
     while (line.charCodeAt(start) === SPACE) start++
     if (!/["'[{#]/.test(line[start] ?? '') && keyEnd(line, start) >= 0) {
       if (depth > MOST.depth) return undefined
-      // The keys of the entry stand in one column, so the dash counts as a blank.
+      // The keys of the entry begin in one column, so the dash is read as a space.
       this.lines[this.at] = ' '.repeat(start) + line.slice(start)
       return this.mapping(start, depth + 1)
     }

@@ -43,7 +43,7 @@ function faultOf(
   return BY_CODE[code] ?? { kind: 'other', message }
 }
 
-/** Only where a whole value stands before, it is known what is missing. */
+/** Only behind a whole value is it known what is missing. */
 function between(message: string, before: string): SyntaxFault {
   const fault = textBehind(before)
   return /^Missing , (?:or : )?between/.test(message) && fault.kind === 'comma' ? fault : { kind: 'separators' }

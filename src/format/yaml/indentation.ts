@@ -33,7 +33,7 @@ function indentQuoted(lines: string[]): Repair[] {
   return repairs
 }
 
-/** Keys that stand at the top of a frontmatter, and hardly ever begin a line of a text. */
+/** Keys at the top of a frontmatter, which hardly ever begin a line of a text. */
 const TOP_KEYS: ReadonlySet<string> = new Set([
   ...['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools', 'version', 'author', 'homepage'],
   ...['argument-hint', 'when_to_use', 'user-invocable', 'disable-model-invocation'],

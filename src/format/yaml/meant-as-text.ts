@@ -57,7 +57,7 @@ function isPlainText({ text }: Subject, root: ParsedNode | null): boolean {
 
 const QUOTED: ReadonlySet<unknown> = new Set([Scalar.QUOTE_DOUBLE, Scalar.QUOTE_SINGLE])
 
-/** True when an alias stands for an anchor of the same frontmatter. */
+/** True when an alias refers to an anchor of the same frontmatter. */
 function isInUse(subject: Subject, { anchors, aliases }: Names): boolean {
   const has = (code: string, others: ReadonlySet<string>): boolean =>
     marks(subject, code).some((mark) => others.has(mark.slice(1)))

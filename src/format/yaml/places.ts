@@ -40,7 +40,7 @@ function placeIn(root: JsonObject, places: KeyPlaces, path: KeyPath): Position |
     const value: JsonValue | undefined = (node as Readonly<Record<string | number, JsonValue>>)[step]
     if (Array.isArray(node)) {
       if (!isJsonObject(value)) return place
-      // An entry that is a mapping stands where its first key does.
+      // An entry that is a mapping begins at its first key.
       place = places.get(value)?.values().next().value
     } else {
       const keys = places.get(node)

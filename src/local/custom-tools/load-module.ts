@@ -50,7 +50,7 @@ async function importWithin(file: string, loadMs: number): Promise<Readonly<Reco
   const timer = setTimeout(() => late.reject(new ModuleFault(`it was not loaded within ${loadMs / 1000} s`)), loadMs)
   try {
     const loading = import(pathToFileURL(file).href) as Promise<Record<string, unknown>>
-    // When it is late, its failure is nobody's.
+    // When it is late, its failure is ignored.
     loading.catch(() => undefined)
     return await Promise.race([loading, late.promise])
   } catch (error) {

@@ -19,7 +19,7 @@ export function toolsOfExport(exported: unknown): MakeTools {
 
 function toolsOf(given: unknown): readonly Tool[] {
   if (given instanceof Promise) {
-    // Whoever waits for it in vain is told so; a failure of it must not end the process.
+    // Its caller gets the time limit as an error; a later failure must not end the process.
     given.catch(() => undefined)
     throw new ModuleFault('its factory returns a promise; use await at the top of the module instead')
   }

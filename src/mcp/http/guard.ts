@@ -16,7 +16,7 @@ export interface Refusal {
 }
 
 export const PATH = '/mcp'
-/** Wrong keys in a minute after which more are told to wait; the right key always counts. */
+/** Wrong keys in a minute after which more get an answer to wait; the right key is always accepted. */
 const MAX_WRONG_KEYS = 50
 const MINUTE_MS = 60_000
 

@@ -1,4 +1,4 @@
-/** clean: takes away what a command made under protected names. Runs in the runner, so that it happens whoever was killed. */
+/** clean: takes away what a command made under protected names. Runs in the runner, so that it happens even when Nexus was killed. */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, lstatSync } from 'node:fs'
 import { posix } from 'node:path'

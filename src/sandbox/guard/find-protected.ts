@@ -151,7 +151,7 @@ class Search {
   }
 }
 
-/** Undefined also for what lies in a directory that lets nobody in. */
+/** Undefined also below a directory without access rights. */
 function kindOf(tree: Tree, path: string): string | undefined {
   try {
     return tree.entry(path)?.kind

@@ -6,7 +6,7 @@ import { bytesOf, codeOf, nameOf, readSmall } from '../../files/index.ts'
 /** Most bytes of a git configuration that is read. */
 const MAX_BYTES = 256 * 1024
 
-/** What git would not read either, or is no configuration. */
+/** What git would not read either, or is not a configuration. */
 const UNREADABLE = ['ENOENT', 'EACCES', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EFBIG']
 
 const CONFIGURATION = /^config(?:\.worktree)?$/
@@ -63,7 +63,7 @@ export function wayOf(path: string): string[] {
   return [...way, at]
 }
 
-/** Undefined for what is no link. What we cannot look into leads nowhere for us. */
+/** Undefined for what is not a link. What we cannot look into leads nowhere for us. */
 function linkText(path: string): string | typeof MISSING | undefined {
   try {
     return nameOf(readlinkSync(bytesOf(path), 'buffer'))

@@ -1,4 +1,4 @@
-/** journal: says on the disk, before a command starts, what has to be put right after it, for whoever comes when all have died. */
+/** journal: records on the disk, before a command starts, what has to be undone after it, for the next start when all processes died. */
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export function writeJournal(directory: string, guarded: Guarded): string {
   return path
 }
 
-/** True when a directory holds entries, that is, work that nobody has done. */
+/** True when a directory contains entries, that is, open work. */
 export function hasJournals(directory: string): boolean {
   return listJournals(directory).length > 0
 }
@@ -80,7 +80,7 @@ function listJournals(directory: string): string[] {
   }
 }
 
-/** Undefined for what we did not write: another user's file must not tell us what to remove. */
+/** Undefined for what we did not write: another user's file must not decide what we remove. */
 function readJournal(path: string): Guarded | undefined {
   try {
     const { bytes, stats } = readSmall(path, { maxBytes: MAX_JOURNAL_BYTES })

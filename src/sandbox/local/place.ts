@@ -1,4 +1,4 @@
-/** place: copies a skill's files once per content to where commands of the project can read them and nobody can change them. */
+/** place: copies a skill's files once per content to where commands of the project can read them and cannot change them. */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'

@@ -59,7 +59,7 @@ async function clear(directory: string, maxMs: number): Promise<Diagnostic[]> {
 }
 
 async function replay(directory: string, keepsAside: boolean): Promise<Recovered[]> {
-  // Root's commands never work in the workspace itself, and what their user wrote must not tell root what to do.
+  // Root's commands never work in the workspace itself, and what their user wrote must not decide what root does.
   if (process.getuid?.() === 0 || !hasJournals(directory)) return []
   for (let waited = 0; waited < WAIT_MS && processesWith('cmdline', directory).length > 0; waited += POLL_MS)
     await setTimeout(POLL_MS)

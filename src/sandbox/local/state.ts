@@ -45,7 +45,7 @@ export function revisionsOf({ stateDir, projectId }: LocalSettings): string {
   return join(stateDir, 'projects', projectDirectory(projectId), 'revisions')
 }
 
-/** Makes what is missing and checks that nobody else could have put it there. Throws SANDBOX_UNAVAILABLE. */
+/** Makes what is missing and checks that no other user could have put it there. Throws SANDBOX_UNAVAILABLE. */
 export function openState(settings: LocalSettings): ProjectState {
   const { stateDir, isRoot } = settings
   try {
@@ -83,7 +83,7 @@ export function ownDirectory(path: string, mode: number): string {
   return path
 }
 
-/** A directory of the dropped uid that nobody else may enter. */
+/** A directory that only the dropped uid may enter. */
 export function identityDirectory(path: string, identity: Identity): string {
   makeDirectory(path, { mkdirSync, statSync, mode: 0o700 })
   if (!lstatSync(path).isDirectory()) throw sandboxError(UNAVAILABLE.notADirectory({ path }))
@@ -159,7 +159,7 @@ function readIndex(file: string): number | undefined {
   throw sandboxError(UNAVAILABLE.notANumber({ path: file }))
 }
 
-/** A new directory for one sandbox, named so that a later process can tell whether its owner still lives. */
+/** A new directory for one sandbox, named so that a later process can check whether its owner still runs. */
 export function createLive(state: ProjectState): string {
   const name = `${ownerToken()}-${randomBytes(4).toString('hex')}`
   return identityDirectory(join(state.live, name), state.identity)

@@ -104,7 +104,7 @@ export async function enterDirectly(
     if (!isComplete) {
       throw sandboxError(REQUESTS.tooLargeToProtect(maxEntries))
     }
-    // Programs get their arguments as text, so nobody could make it read-only.
+    // Programs get their arguments as text, so it cannot be made read-only.
     const unnamed = found.find((path) => !path.isWellFormed())
     if (unnamed !== undefined) {
       const why = `contains a protected place below a name that is not UTF-8, ${JSON.stringify(unnamed.toWellFormed())}`
@@ -238,7 +238,7 @@ export class Mirrors {
   }
 }
 
-/** Nobody waits for it. What cannot be removed now is removed with the directory of the sandbox, or by the next start. */
+/** It is not awaited. What cannot be removed now is removed with the directory of the sandbox, or by the next start. */
 function giveUp(mirror: Mirror): void {
   tryRemoveTree(mirror.directory).catch(() => undefined)
 }

@@ -245,7 +245,7 @@ export class Push {
     try {
       return this.#options.host.entry(path) !== undefined
     } catch (error) {
-      // Nothing is written into a directory that lets nobody in.
+      // Nothing is written into a directory without access rights.
       if (isClosed(error)) return false
       throw error
     }

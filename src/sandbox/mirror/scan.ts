@@ -33,7 +33,7 @@ export interface ListOptions {
   readonly limits?: MirrorLimits
   readonly maxEntries?: number
   readonly pace?: Pace
-  /** Opens directories that let nobody in; without it they count as empty. */
+  /** Opens directories without access rights; otherwise they are read as empty. */
   readonly opens?: boolean
   /** Asked for each directory; when true, it is listed and what is in it is not. */
   readonly leavesOut?: (path: string) => boolean
@@ -87,7 +87,7 @@ function keep(path: string, entry: Entry, { entries }: OpenListing): Entry {
   return entry
 }
 
-/** What a command closed is taken back open: nobody could carry over what is in it. */
+/** A directory that a command closed is taken back open: its contents could not be copied otherwise. */
 function opened({ name, directory }: Pick<Met, 'name' | 'directory'>, entry: Entry): Entry {
   if (entry.kind !== 'directory' || (entry.mode & OWNER_ALL) === OWNER_ALL) return entry
   directory.setMode(name, entry.mode | OWNER_ALL)

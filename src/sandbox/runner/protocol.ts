@@ -35,7 +35,7 @@ export interface Mount {
 /** One place of a workspace as a command sees it, relative to it; `''` is the workspace itself. */
 export interface Seen {
   readonly path: string
-  /** `empty`: a directory with nothing in it. `closed`: a file that nobody can open. `host`: read-only, from the workspace, not its mirror. */
+  /** `empty`: a directory with nothing in it. `closed`: a file that cannot be opened. `host`: read-only, from the workspace, not its mirror. */
   readonly as: 'host' | 'read' | 'write' | 'empty' | 'closed'
 }
 

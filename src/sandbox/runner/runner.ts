@@ -108,7 +108,7 @@ export class Runner {
 }
 
 function send(message: FromRunner, sent?: () => void): void {
-  // Without a channel the parent is gone and nobody waits for the answer.
+  // Without a channel the parent is gone, and the answer is not needed.
   if (process.connected) process.send?.(message, undefined, undefined, () => sent?.())
   else sent?.()
 }

@@ -29,7 +29,7 @@ export interface ContainedFile {
 }
 
 /**
- * Reads one regular file below `root`, whatever the path says and whoever renames directories meanwhile: each part is opened in the
+ * Reads one regular file below `root`, whatever the path says, and while directories are renamed: each part is opened in the
  * directory opened before it, and no link is followed. `root` is a real path. `..` counts by text and may not leave the root.
  * Throws INVALID_ARGUMENT (empty, absolute, NUL, too long, a directory or special file), PATH_OUTSIDE (leaves the root, a link),
  * FILE_NOT_FOUND, LIMIT_EXCEEDED (more than `maxBytes`), SKILL_INVALID (not readable), CANCELLED.
@@ -57,7 +57,7 @@ export function readContained(
   })
 }
 
-/** The parts of a relative path; the root itself is no file. Throws FileError. */
+/** The parts of a relative path; the root itself is not a file. Throws FileError. */
 export function partsOfFile(path: string): string[] {
   const parts = pathParts(path)
   if (!path.isWellFormed()) throw new FileError('EINVAL', path)

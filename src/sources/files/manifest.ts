@@ -81,7 +81,7 @@ function openLinked(directory: string, linkedTo: string): OpenedFile {
   }
 }
 
-/** Only for the answer to be right: whoever turns the link elsewhere a moment later changes nothing about what is opened. */
+/** Only for a right answer: a link that is changed a moment later does not change what is opened. */
 function stillLeadsThere(directory: string, linkedTo: string): void {
   const path = `${directory}/${SKILL_FILE}`
   let now: string | undefined

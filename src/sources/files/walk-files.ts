@@ -40,7 +40,7 @@ export interface ReadManifestOptions {
   readonly holding?: Holding
 }
 
-/** Something in a skill's directory that is no regular file: neither read nor placed, so no part of the skill. */
+/** Something in a skill's directory that is not a regular file: neither read nor placed, so not part of the skill. */
 export interface LeftOut {
   /** Relative to the skill's directory, with forward slashes. */
   readonly path: string
@@ -134,7 +134,7 @@ async function addDirectory(
 
 interface Met {
   readonly path: string
-  /** Undefined when only opening can tell. */
+  /** Undefined when only opening it shows that. */
   readonly stats: Stats | undefined
   readonly open: () => OpenedFile
 }

@@ -70,7 +70,7 @@ export function createPreviousSearch(): PreviousSearch {
   }
 }
 
-/** Undefined when the times of files there do not tell of every change. Only Linux is known well enough. */
+/** Undefined when the times of files there do not show every change. Only Linux is known well enough. */
 function folderOf(root: string): Folder | undefined {
   if (process.platform !== 'linux') return undefined
   try {

@@ -5,7 +5,7 @@ import type { SourceFolder } from '../source.ts'
 
 /** Where a root is now, and where one would notice that it comes, goes or is replaced. */
 export interface Location {
-  /** Real path; undefined while there is no such directory, or it leads out of where it must stay. */
+  /** Real path; undefined while there is no such directory, or it leads out of its source. */
   readonly path: string | undefined
   /** Another string means another directory, or another way to it. */
   readonly identity: string

@@ -25,7 +25,7 @@ export interface WatchOptions {
   readonly signal?: AbortSignal
 }
 
-/** A watch on the folders of sources. It is ready when you have it: every change from then on is told. */
+/** A watch on the folders of sources. It is ready when you have it: every change from then on is reported. */
 export interface Watcher extends AsyncDisposable {
   /** `polling` as soon as one root is polled; `diagnostics` say why. */
   readonly mode: 'events' | 'polling'

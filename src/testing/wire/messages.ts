@@ -101,7 +101,7 @@ function shell(head: AnswerHead): JsonObject {
   return { id: head.id, type: 'message', role: 'assistant', model: head.model }
 }
 
-/** This interface has no text form of arguments in whole answers: what is not an object is sent as it stands. */
+/** This interface has no text form of arguments in whole answers: what is not an object is sent unchanged. */
 function inputOf(call: Answer['calls'][number]): JsonValue {
   if (isJsonObject(call.arguments)) return call.arguments
   return argumentText(call)

@@ -103,7 +103,7 @@ function linesAt(text: string, places: readonly number[]): number[] {
 
 const DIFF_LIMITS: OutcomeLimits = { maxLines: 400, maxBytes: 20_000 }
 
-/** Beyond, a difference is no help to a reader, and finding it takes long. */
+/** Beyond, a difference does not help a reader, and finding it takes long. */
 const MAX_CHANGED_LINES = 2_000
 
 /** As a unified diff without its head, the beginning of a long one. */

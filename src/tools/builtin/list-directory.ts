@@ -70,7 +70,7 @@ function truncationOf(items: readonly Item[], entries: readonly Named[]): JsonOb
   }
 }
 
-/** Undefined for what is no directory. */
+/** Undefined for what is not a directory. */
 async function entriesOf({ tree, path }: OpenPath, signal: AbortSignal): Promise<Listed | undefined> {
   try {
     return await tree.list(path, { max: MAX_READ, pace: paceOf(signal) })
@@ -85,7 +85,7 @@ type Listed = Awaited<ReturnType<Tree['list']>>
 interface Item extends JsonObject {
   readonly name: string
   readonly type: Named['kind']
-  /** In bytes; null for what is no file. */
+  /** In bytes; null for what is not a file. */
   readonly size: number | null
 }
 

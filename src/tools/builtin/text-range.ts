@@ -57,7 +57,7 @@ export function readRange(
   const head = headOf(rest, limits)
   if (!head.isCut) return succeeded(shownWhole(head.text), { ...known, content: head.text }, more)
   const lines = wholeLines(head, rest)
-  // A cut may go through a secret, whose beginning nobody would know as one.
+  // A cut may go through a secret, whose beginning cannot be recognised as one.
   const shown = redact(lines.text, true)
   const to = offset + lines.count - 1
   const of = offset + head.originalLines - 1

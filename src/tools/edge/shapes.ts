@@ -69,7 +69,7 @@ export function toStatusResult(outcome: Outcome, { source = 'tool' }: { readonly
 
 /**
  * What a tool returned, as an outcome: an outcome, plain text, or the forms of seeds 000 and 002. Anything else is an
- * INTERNAL_ERROR that tells the tool's author what to return.
+ * INTERNAL_ERROR that names what the tool's author must return.
  */
 export function toOutcome(toolName: string, value: unknown): Outcome {
   if (typeof value === 'string') return succeeded(value)

@@ -6,7 +6,7 @@ import { PATHS, type Refused } from './messages.ts'
 export interface Bases {
   /** Absolute. */
   readonly workspace: string
-  /** For `~`; absent where nobody is at home. */
+  /** For `~`; absent without a home directory. */
   readonly home?: string | undefined
 }
 

@@ -64,7 +64,10 @@ export const PATHS = {
   url: () => refused('it is a URL, not a path'),
   drive: () => refused('it is a path with a drive, which this system does not have', 'Use a path with /.'),
   otherHome: (home: string) =>
-    refused(`homes of other users (${toSafeLine(home)}) are not looked up`, 'Write ./~… for a file with that name.'),
+    refused(
+      `Nexus does not look up homes of other users (${toSafeLine(home)})`,
+      'Write ./~… for a file with that name.',
+    ),
   noHome: () => refused('no home directory is known here'),
   outside: (allowed: readonly string[], isWrite: boolean) =>
     refused(

@@ -89,7 +89,7 @@ function realPath(path: string): string | undefined {
   try {
     return realpathSync(path)
   } catch {
-    // It does not exist, or may not be looked at: then it is no way to anything.
+    // It does not exist, or may not be looked at: then it leads nowhere.
     return undefined
   }
 }

@@ -194,7 +194,7 @@ const REASONS: { readonly [Why in VariableReason]: (of: Variable) => Note } = {
       `commands get only what nexus.yaml sets for their skill.${onlyFor(givenTo)}`,
       givenTo.length > 0
         ? `Load '${givenTo[0]}', then call again with skill_name "${givenTo[0]}".`
-        : 'Write the value into the command if it is no secret. Else the user adds it to a skill.',
+        : 'Write the value into the command if it is not a secret. Else the user adds it to a skill.',
     ),
 }
 

@@ -15,7 +15,7 @@ export interface Page {
   readonly isCut: boolean
 }
 
-/** A response that is no text. */
+/** A response that is not text. */
 export interface Binary {
   readonly type: 'binary'
   readonly contentType: string

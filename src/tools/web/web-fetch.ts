@@ -77,7 +77,7 @@ export function newMark(): string {
   return newId().slice(-16)
 }
 
-/** Without query and fragment: they may contain secrets, and a redirect can add some that nobody typed. */
+/** Without query and fragment: they may contain secrets, and a redirect can add some. */
 function shownUrl(text: string): string {
   const { origin, pathname } = new URL(text)
   return origin + pathname

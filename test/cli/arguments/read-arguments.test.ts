@@ -49,7 +49,7 @@ for (const [args, message, fix] of [
   [['-m', '--json'], /--model needs a value/, /^Write --model NAME\.$/],
   [['--json=1'], /--json takes no value/, /^Write --json alone\.$/],
   [['--help=1'], /--help takes no value/, /^Write --help alone\.$/],
-  [['a', 'b'], /'b' and what follows are no command without -- before them/, /^Put -- before the command/],
+  [['a', 'b'], /'b' and what follows are not a command without -- before them/, /^Put -- before the command/],
 ] as const)
   test(`${args.join(' ')} is wrong use: ${message.source}`, () => {
     assert.throws(

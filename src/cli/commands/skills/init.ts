@@ -63,7 +63,7 @@ function fill(name: string, description: string | undefined): string {
   const template = readFileSync(join(packageRoot(), 'skills', 'skill-author', 'assets', 'template.md'), 'utf8')
   const title = `${name[0]?.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`
   const named = template.replace('name: my-skill', () => `name: ${name}`).replace('# My skill', () => `# ${title}`)
-  // Without a description the skill is held, so that nobody forgets to write one.
+  // Without a description the skill is held, so that it is not forgotten.
   const line = description === undefined ? PLACEHOLDER : JSON.stringify(toSafeLine(description))
   return named.replace(/^description: .*$/m, () => `description: ${line}`)
 }

@@ -87,7 +87,7 @@ function withInstalls(diagnosis: Diagnosis, { runtime, loaded }: Local, invocati
   return { ...diagnosis, findings: [...diagnosis.findings, ...found] }
 }
 
-/** What the session named by `--session` was told when its last turn began. */
+/** What the session of `--session` was offered when its last turn began. */
 async function pinned(invocation: Invocation): Promise<ReturnType<typeof fromSnapshot>> {
   const id = stringFlag(invocation, 'session')
   if (id === undefined) return undefined
