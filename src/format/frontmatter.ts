@@ -4,7 +4,7 @@ import type { Frontmatter, KeyPath, KeyPlace, Position, Written } from './front.
 import { fillInKey, type FrontText, renameKey } from './front-edits.ts'
 import type { Report } from './report.ts'
 import { placeOf } from './text.ts'
-import { isFatal, readYaml, type YamlRead } from './yaml/read.ts'
+import { hasKind, isFatal, readYaml, type YamlRead } from './yaml/read.ts'
 import type { Repaired } from './yaml/entries.ts'
 import { repairIndentation } from './yaml/indentation.ts'
 import { repairLines, repairYaml } from './yaml/repair.ts'
@@ -111,7 +111,9 @@ export interface Lenient extends Repaired {
 /** The strict reading; when it fails, the reading of the text with other indentation, and quotes around the values that need them. */
 export function readLeniently(yaml: string): Lenient {
   const strict = readYaml(yaml)
-  const hopeless = strict.problems.some(({ code }) => code === 'yaml-too-complex')
+  const hopeless = strict.problems.some(
+    (problem) => problem.code === 'yaml-too-complex' || hasKind(problem, ['conflict']),
+  )
   if (hopeless || !strict.problems.some(isFatal)) return { text: yaml, read: strict, repairs: [] }
   const indented = repairIndentation(yaml)
   const top = repairYaml(indented.text, yaml)

@@ -80,10 +80,16 @@ function unterminated(rest: string, opener: number): Split {
     const last = body > 0 ? opener + body : opener + lines.length - (rest.endsWith('\n') ? 1 : 0)
     return { ...place, found: found('frontmatter-unterminated', { below: last }) }
   }
-  if (!isHiddenMarker(line)) return { ...place, found: found('frontmatter-unterminated', { almost: number }) }
+  if (!isHiddenMarker(line))
+    return { ...place, found: found('frontmatter-unterminated', { almost: number, is: kindOf(line) }) }
   const start = { line: number, column: 1 }
   const edit = { start, end: { ...start, column: line.length + 1 }, text: withoutUnseen(line) }
   return { ...place, edit, found: found('frontmatter-unterminated', { hidden: unseenIn(line), line: number }) }
+}
+
+function kindOf(almost: string): 'dash' | 'text' | 'marker' {
+  if (isWrongDash(almost)) return 'dash'
+  return /^---[ \t]*\S/.test(almost) && !/^-+[ \t]*$/.test(almost) ? 'text' : 'marker'
 }
 
 /** How far a frontmatter is searched that is not at the top. */
@@ -95,6 +101,9 @@ function missing(text: string, directoryName: string | undefined): Split {
   const lines = text.slice(blank.length).split(LINE_END, LINES_AHEAD + 1)
   const [first = ''] = lines
   const isMarkerLike = isAlmostMarker(first)
+  const opener = lines.findIndex((line, index) => index > 0 && isMarker(line) && KEY.test(lines[index + 1] ?? ''))
+  const fenceEnd =
+    first.startsWith('```') && opener > 0 ? lines.findIndex((line, at) => at > opener && /^```\s*$/.test(line)) : -1
   const hasKeys = lines.some((line, index) => KEY.test(line) && (index < 2 || isMarker(lines[index - 1] ?? '')))
   return (
     hiddenOpener(lines, number) ?? {
@@ -102,7 +111,7 @@ function missing(text: string, directoryName: string | undefined): Split {
       found: found('frontmatter-missing', {
         ...{ first: first.trim() === '' ? '' : first, isMarker: isMarkerLike, hasKeys, number, directoryName },
         markers: lines.flatMap((line, index) => (isWrongDash(line) ? [number + index] : [])),
-        opener: lines.findIndex((line, index) => index > 0 && isMarker(line) && KEY.test(lines[index + 1] ?? '')),
+        ...{ opener, fenceEnd },
       }),
     }
   )

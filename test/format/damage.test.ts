@@ -101,7 +101,27 @@ test('a list on the line of its key is not called a second colon', () => {
 
 test('bold text behind the closing dashes is named as the line that was meant to close', () => {
   const [finding] = parseSkill('---\nname: a\ndescription: b\n---**Bold** text\n', { path: 'p' }).diagnostics
-  assert.match(finding?.fix ?? '', /^Write exactly --- on line 4, and any other text on the next line/)
+  assert.match(finding?.fix ?? '', /^Write exactly --- on line 4, and its other text on the next line/)
+})
+
+test('another dash in place of the closing one is named with its line', () => {
+  const [finding] = parseSkill('---\nname: a\ndescription: b\n\u2014\n\nText\n', { path: 'p' }).diagnostics
+  assert.match(finding?.fix ?? '', /^Line 4 has another dash\. Write exactly ---/)
+})
+
+test('an unresolved merge conflict is one finding, and nothing of it is read', () => {
+  const conflict = '<<<<<<< HEAD\ndescription: b\n=======\ndescription: c\n>>>>>>> main'
+  const { document, diagnostics } = parse(`name: a\n${conflict}`)
+  assert.equal(document, undefined)
+  assert.deepEqual(
+    diagnostics.map(({ line, message }) => [line, message]),
+    [[3, 'The lines from here to >>>>>>> are an unresolved merge conflict.']],
+  )
+})
+
+test('text at the margin below an empty key is to be indented', () => {
+  const [finding] = parse('name: a\ndescription:\nWhat it does, and when to use it.').diagnostics
+  assert.match(finding?.fix ?? '', /^Indent the line by two spaces\.$/)
 })
 
 test('the specification leaves keys free that it does not know', () => {

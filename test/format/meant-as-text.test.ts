@@ -119,7 +119,7 @@ for (const [value, pattern, typed] of FIXED) {
 test('the fix of a long line without its colon is no cut line', () => {
   const broken = {
     [`description ${LONG}`]: 'Write: description: <the text of the line>',
-    [`description:${LONG}`]: 'Write: description: <the text of the line>',
+    [`description:${LONG}`]: 'Write a space after "description:".',
     [`description = ${LONG}`]: 'Write: description: <the text of the line>',
     [`description\uff1a${LONG}`]: 'Write: description: <the text of the line>',
   }

@@ -60,7 +60,8 @@ const WITHOUT_FRONTMATTER: Readonly<Record<string, readonly [text: string, messa
   TOML: ['+++\nname = "a"\n+++\n', /begins with "\+\+\+"/, /four lines/],
   'an engine after the dashes': ['---js\n{}\n---\n', /begins with "---js"/, /three hyphens/],
   'a comment after the dashes': ['--- # x\nname: a\n---\n', /begins with "--- # x"/, /three hyphens/],
-  'a code fence before it': ['```\n---\nname: a\n---\n```\n', /begins with "```"/, /Make --- the first line/],
+  'a code fence before it': ['```\n---\nname: a\n---\n```\n', /begins with "```"/, /Remove line 1 and line 5, so that/],
+  'a heading before it': ['# a\n\n---\nname: a\n---\n', /begins with "# a"/, /Move lines 1 to 2 below the closing ---/],
   'an HTML comment': [
     '<!-- x -->\n\n---\nname: a\n---\n',
     /begins with "<!-- x -->"/,

@@ -8,7 +8,9 @@ export type SyntaxFault =
   | { readonly kind: 'begins' | 'follows' | 'comma'; readonly sign: string }
   | { readonly kind: 'separators' | 'indent' | 'tab' | 'escape' | 'colon' | 'list-on-line' | 'header' | 'value' }
   /** A line that is not `key: value`; with the line to type when it is near to one. */
-  | { readonly kind: 'line'; readonly right?: string; readonly isText?: boolean }
+  | { readonly kind: 'line'; readonly right?: string; readonly isText?: boolean; readonly isBelowEmpty?: boolean }
+  | { readonly kind: 'colon-space'; readonly key: string }
+  | { readonly kind: 'conflict' }
   /** In the words of the YAML library. */
   | { readonly kind: 'other'; readonly message: string }
 
@@ -37,6 +39,8 @@ function syntaxWords(fault: SyntaxFault): readonly [message: string, fix: string
       return [`A comma is missing after the ${fault.sign}.`, `Write a comma after the ${fault.sign}.`]
     case 'line':
       if (fault.right !== undefined) return ['The line is not "key: value".', write(fault.right)]
+      if (fault.isBelowEmpty === true)
+        return ['The value of the key above is not indented.', 'Indent the line by two spaces.']
       return fault.isText === true
         ? [
             'The line is not "key: value". It resembles instructions, so the closing --- is probably missing.',
@@ -46,6 +50,13 @@ function syntaxWords(fault: SyntaxFault): readonly [message: string, fix: string
             'The line is not "key: value".',
             'Indent it by two spaces when it belongs to the value above. Otherwise write "key: value", with a space after the colon.',
           ]
+    case 'colon-space':
+      return [`No space follows the colon of ${fault.key}.`, `Write a space after "${fault.key}:".`]
+    case 'conflict':
+      return [
+        'The lines from here to >>>>>>> are an unresolved merge conflict.',
+        'Keep one of the two versions, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.',
+      ]
     case 'indent':
       return [
         'The line does not have the indentation of the lines that it belongs to.',

@@ -94,9 +94,15 @@ function openBracket(tokens: readonly CST.Token[], opener: string): number | und
 
 function lineFault(text: string, offset: number): SyntaxFault {
   const start = text.lastIndexOf('\n', offset - 1) + 1
-  const right = asKeyLine(text.slice(start).split('\n', 1)[0] ?? '')
-  if (right !== undefined) return { kind: 'line', right }
+  const line = text.slice(start).split('\n', 1)[0] ?? ''
+  const right = asKeyLine(line)
+  if (right !== undefined) {
+    const [, key = '', sign] = KEY_AND_SIGN.exec(line) ?? []
+    // A long line is not repeated, and only its space is missing.
+    return sign === ':' && right.length < line.length ? { kind: 'colon-space', key } : { kind: 'line', right }
+  }
   const above = text.slice(0, start).split('\n').slice(0, -1)
+  if (/^[\w.-]+[ \t]*:[ \t]*$/.test(above.at(-1) ?? '')) return { kind: 'line', isBelowEmpty: true }
   const lastKey = above.findLastIndex((line) => /^[\w.-]+[ \t]*:(?:\s|$)/.test(line))
   // An empty line or a heading does not come between keys.
   const isText = above.slice(lastKey + 1).some((line) => line.trim() === '' || line.startsWith('#'))

@@ -13,6 +13,9 @@ export interface YamlRead {
   readonly problems: readonly YamlProblem[]
 }
 
+/** A merge conflict of git; both sides together are no text that anyone wrote. */
+const CONFLICT = { begin: /^<{7}(?: |$)/m, middle: /^={7}$/m }
+
 /** True when a problem makes the text unusable. */
 export function isFatal(problem: YamlProblem): boolean {
   return FORMAT_CODES[problem.code] === 'error'
@@ -23,6 +26,11 @@ export function isFatal(problem: YamlProblem): boolean {
  * library's own check for unique keys is quadratic and stays off, ours looks into a set.
  */
 export function readYaml(text: string): YamlRead {
+  const conflict = text.search(CONFLICT.begin)
+  if (conflict >= 0 && CONFLICT.middle.test(text.slice(conflict))) {
+    const problem = { ...found('yaml-invalid', { kind: 'conflict' }), offset: conflict }
+    return { root: undefined, problems: [problem] }
+  }
   const lexed = tokenize(text)
   if ('problem' in lexed) return { root: undefined, problems: [lexed.problem] }
   const problems = inspect(lexed.tokens)
@@ -92,7 +100,8 @@ function onceALine(problems: readonly YamlProblem[], text: string): YamlProblem[
   })
 }
 
-function hasKind({ code, facts }: YamlProblem, kinds: readonly string[]): boolean {
+/** True for a problem with the syntax of one of these kinds. */
+export function hasKind({ code, facts }: YamlProblem, kinds: readonly SyntaxFault['kind'][]): boolean {
   const [fault] = facts as readonly unknown[]
   return code === 'yaml-invalid' && kinds.includes((fault as SyntaxFault).kind)
 }
