@@ -44,6 +44,7 @@ export const FORMAT_CODES = {
   'field-type': 'warning',
   'key-spelling': 'warning',
   'key-similar': 'warning',
+  'curly-quotes': 'warning',
   'tools-unbalanced': 'warning',
   'tool-similar': 'warning',
   'metadata-not-mapping': 'warning',

@@ -42,9 +42,14 @@ export function readHead(front: Frontmatter, { directoryName, report, body = '' 
   }
 }
 
+/** A word processor writes them; to YAML they are characters of the text. */
+const CURLY_QUOTES = /^[\u201c\u201d\u201e\u2018\u2019][^]*[\u201c\u201d\u2018\u2019]$/
+
 function reportTypos(front: Frontmatter, report: Report): void {
   for (const key of Object.keys(front.values)) {
     const right = similarTopLevelKey(key, front.values)
     if (right !== undefined) report.add('key-similar', front.place(key), key, right)
+    const value = front.values[key]
+    if (typeof value === 'string' && CURLY_QUOTES.test(value)) report.add('curly-quotes', front.place(key), key)
   }
 }

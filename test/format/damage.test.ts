@@ -124,6 +124,20 @@ test('text at the margin below an empty key is to be indented', () => {
   assert.match(finding?.fix ?? '', /^Indent the line by two spaces\.$/)
 })
 
+test('curly quotes around a value are reported once, and are part of no tool', () => {
+  const { document, diagnostics } = parse('name: a\ndescription: b\nallowed-tools: \u201cRead, Bash(git:*)\u201d')
+  assert.deepEqual(document?.allowedTools, ['Read', 'Bash(git:*)'])
+  assert.deepEqual(
+    diagnostics.map(({ code, line }) => [code, line]),
+    [['curly-quotes', 4]],
+  )
+})
+
+test('a description that is a list of texts is to be written as text', () => {
+  const [finding] = parse('name: a\ndescription:\n  - Reads files.').diagnostics
+  assert.match(finding?.fix ?? '', /^Write the text of the list on the line of "description:"/)
+})
+
 test('the specification leaves keys free that it does not know', () => {
   for (const key of ['homepage: 5', 'user-invocable: perhaps', 'arguments: 5', 'os: all', 'emoji: [x]']) {
     const { diagnostics } = checkStrict(`---\nname: a\ndescription: b\n${key}\n---\nx\n`, {

@@ -153,7 +153,12 @@ function meantBy(input: unknown, wanted: string): string | undefined {
   if (typeof input !== 'string') return undefined
   const joined = wanted === TYPES['Object'] ? /^(\w+):\S/.exec(input)?.[1] : undefined
   if (joined !== undefined) return `Write a space after "${shownKey(joined)}:".`
-  const meant = SWITCHES.get(input.trim().toLowerCase())
+  const word = input.trim().toLowerCase()
+  const meant = SWITCHES.get(word)
+  const near = nearest(word, ['true', 'false'])
+  // So near to one of the two, it is no secret.
+  if (wanted === TYPES['boolean'] && meant === undefined && near !== undefined)
+    return `"${toSafeLine(word)}" is close to ${near}. If you meant that, write ${near}.`
   if (wanted === TYPES['boolean'] && meant !== undefined)
     return String(meant) === input
       ? `Write ${meant} without quotes.`

@@ -9,7 +9,9 @@ import { countCharacters, similarKey, trimText } from './text.ts'
 export function readDescription(front: Frontmatter, report: Report, body: string): string | undefined {
   const written = front.written('description')
   if (written === 'collection') {
-    report.add('description-not-text', front.place('description'))
+    const value = front.values['description']
+    const isTexts = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')
+    report.add('description-not-text', front.place('description'), undefined, isTexts ? 'list' : undefined)
     return undefined
   }
   // The word null is not a description, although the same word is a name.

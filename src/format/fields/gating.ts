@@ -103,7 +103,7 @@ function systems(value: JsonValue | undefined, notes: Notes): readonly string[] 
   const unknown = names.find((name) => !isSystem(name))
   if (!isReadable || unknown !== undefined || names.length < texts.length) {
     const near = unknown === undefined ? undefined : nearest(unknown, SYSTEM_NAMES)
-    const example = `os: [${names.map((name) => (name === unknown ? near : name)).join(', ')}]`
+    const example = `os: [${names.map((name) => (name === unknown ? near : (osNames([name])[0] ?? name))).join(', ')}]`
     const effect = unknown === undefined ? undefined : `Nexus does not know the system '${unknown}'.`
     notes.report.add('metadata-field', notes.place(['os']), 'os', {
       ...SYSTEMS,

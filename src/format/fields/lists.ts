@@ -31,7 +31,8 @@ interface ToolField {
 }
 
 function readToolList(text: string, { front, key, report, keepSpaces }: ToolField): readonly string[] {
-  const { tools, balanced } = splitToolList(text, keepSpaces)
+  // Curly quotes around it are reported for every key, and are part of no name.
+  const { tools, balanced } = splitToolList(text.replace(/^[\u201c\u201d\u201e]|[\u201c\u201d]$/g, ''), keepSpaces)
   if (!balanced) report.add('tools-unbalanced', front.place(key), key)
   for (const tool of tools) {
     const right = similarTool(tool)

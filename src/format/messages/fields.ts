@@ -100,9 +100,14 @@ export const FIELD_MESSAGES = {
         : 'The skill has no description, so Nexus holds it.',
     descriptionFix(place),
   ],
-  'description-not-text': (text?: string): Words =>
+  'description-not-text': (text?: string, kind?: 'list'): Words =>
     text === undefined
-      ? ['The description is a list or a mapping, so Nexus holds the skill.', write(DESCRIPTION)]
+      ? [
+          'The description is a list or a mapping, so Nexus holds the skill.',
+          kind === 'list'
+            ? 'Write the text of the list on the line of "description:", without the hyphen before it.'
+            : write(DESCRIPTION),
+        ]
       : [
           `The description ${shown(text)} is not text in YAML. Nexus read it as written.`,
           write(`description: "${text}"`),
@@ -131,6 +136,10 @@ export const FIELD_MESSAGES = {
   'key-similar': (key: string, right: string): Words => [
     `Nexus does not read the key ${shown(key)}. It is close to ${right}.`,
     `Rename the key to ${right}, or remove it.`,
+  ],
+  'curly-quotes': (key: string): Words => [
+    `The value of ${key} begins and ends with curly quotes. YAML reads them as part of the text.`,
+    'Remove both, or write straight quotes (") in their place.',
   ],
   'tool-similar': (tool: string, right: string): Words => [
     `Nexus knows no tool ${shown(tool)}. It is close to ${shown(right)}.`,

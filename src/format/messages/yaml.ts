@@ -25,7 +25,7 @@ function syntaxWords(fault: SyntaxFault): readonly [message: string, fix: string
       return [`The closing ${fault.quote} is missing.`, `Write ${fault.quote} at the end of the value, too.`]
     case 'bracket':
       return fault.isOpen
-        ? [`The ${fault.opener} is not closed.`, `Write the missing ${fault.closer}.`]
+        ? [`The ${fault.opener} is not closed.`, `Write the missing ${fault.closer}, probably at the end of the value.`]
         : [
             `The closing ${fault.closer} is not indented.`,
             `Indent every line between ${fault.opener} and ${fault.closer} by two spaces, the ${fault.closer} too.`,
