@@ -1,5 +1,5 @@
 import { type OverBudget, MAX_NAME_POINTS } from '../catalog/index.ts'
-import { aboutSingleFile, SKILL_FILE, shellWord } from '../kernel/index.ts'
+import { aboutArchive, aboutSingleFile, SKILL_FILE, shellWord } from '../kernel/index.ts'
 
 /** The words of one finding; where a command follows, `fix` ends with a colon. */
 interface Words {
@@ -185,12 +185,7 @@ export const MESSAGES = {
         `Rename it: mv ${shellWord(file)} ${shellWord(`${directory}/${SKILL_FILE}`)}`,
       ),
     'single-file': ({ file, target }: Misplaced) => aboutSingleFile(file, target),
-    archive: ({ file, target }: Misplaced) => {
-      const unpack = /\.(?:zip|skill)$/i.test(file)
-        ? `unzip ${shellWord(file)} -d ${shellWord(target)}`
-        : `mkdir -p ${shellWord(target)} && tar -xf ${shellWord(file)} -C ${shellWord(target)}`
-      return words('It is an archive. Nexus does not search archives.', `Unpack it: ${unpack}`)
-    },
+    archive: ({ file, target }: Misplaced) => aboutArchive(file, target),
   },
 } as const
 

@@ -83,6 +83,6 @@ export {
   type UnreadableRequirement,
 } from './skill.ts'
 export { type ServiceKey, serviceKey, type Services, type Tool, type ToolContext, type ToolOptions } from './tool.ts'
-export { aboutSingleFile } from './single-file.ts'
+export { aboutArchive, aboutSingleFile, ARCHIVE } from './single-file.ts'
 export { CLIENT_BLOCKS, DEFAULTS, MIN_SECRET_CHARS, SKILL_FILE, toOsName, VARIABLE_NAME } from './vocabulary.ts'
 export type { PermissionDelta, PresetInput, ToolPermission } from './permissions.ts'

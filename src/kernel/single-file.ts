@@ -8,3 +8,15 @@ export function aboutSingleFile(file: string, directory: string): { readonly mes
     fix: `Give it one: mkdir -p ${shellWord(directory)} && mv ${shellWord(file)} ${shellWord(`${directory}/${SKILL_FILE}`)}`,
   }
 }
+
+/** Names of archives, as skills are packed. */
+export const ARCHIVE = /\.(?:zip|skill|tgz|tar|tar\.gz|tar\.bz2|tar\.xz)$/i
+
+/** About a skill that is packed beside the directories of skills; `directory` is where it is unpacked. */
+export function aboutArchive(file: string, directory: string): { readonly message: string; readonly fix: string } {
+  const [archive, target] = [shellWord(file), shellWord(directory)]
+  const unpack = /\.(?:zip|skill)$/i.test(file)
+    ? `unzip ${archive} -d ${target}`
+    : `mkdir -p ${target} && tar -xf ${archive} -C ${target}`
+  return { message: 'It is an archive. Nexus does not search archives.', fix: `Unpack it: ${unpack}` }
+}

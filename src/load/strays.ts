@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 
 import type { StrayFile } from '../diagnose/index.ts'
 import { parseSkill } from '../format/index.ts'
-import { nameKey, NexusError, SKILL_FILE } from '../kernel/index.ts'
+import { ARCHIVE, nameKey, NexusError, SKILL_FILE } from '../kernel/index.ts'
 import { readContained, SOURCE_LIMITS } from '../sources/index.ts'
 import { MESSAGES } from './messages.ts'
 
@@ -141,7 +141,6 @@ async function withoutSkillFile(place: Directory, entries: readonly Dirent[]): P
 }
 
 const ONE_FILE = /\.(?:md|markdown)$/i
-const ARCHIVE = /\.(?:zip|skill|tgz|tar|tar\.gz|tar\.bz2|tar\.xz)$/i
 
 /** A file of that name instead of a directory. */
 async function packed(place: Directory, entries: readonly Dirent[], wanted: string): Promise<StrayFile | undefined> {

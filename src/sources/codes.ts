@@ -21,6 +21,7 @@ export const SOURCE_CODES = {
   'skill-limit': 'error',
   'skill-file-name': 'error',
   'skill-single-file': 'warning',
+  'skill-archive': 'warning',
   'skill-file-kind': 'error',
   'skill-file-unreadable': 'error',
   'file-too-large': 'error',

@@ -1,5 +1,14 @@
 import { basename, dirname } from 'node:path'
-import { aboutSingleFile, type ProposedCommand, shellFix, shellWord, SKILL_FILE, toSafeLine } from '../kernel/index.ts'
+import {
+  aboutArchive,
+  aboutSingleFile,
+  ARCHIVE,
+  type ProposedCommand,
+  shellFix,
+  shellWord,
+  SKILL_FILE,
+  toSafeLine,
+} from '../kernel/index.ts'
 
 interface Words {
   readonly message: string
@@ -108,6 +117,7 @@ export const MESSAGES = {
       shellFix(`Rename it to ${SKILL_FILE}:`, 'mv', `${directory}/${name}`, `${directory}/${SKILL_FILE}`),
     ),
   'skill-single-file': (file: string) => aboutSingleFile(file, file.replace(/\.\w+$/, '')),
+  'skill-archive': (file: string) => aboutArchive(file, file.replace(ARCHIVE, '')),
   'skill-file-kind': (kind: string) =>
     words(`${SKILL_FILE} is ${kind}, not a regular file.`, 'Replace it with a text file.'),
   'skill-file-unreadable': {

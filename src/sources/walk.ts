@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import { type Diagnostic, type InvalidSkill, type Skill, SKILL_FILE } from '../kernel/index.ts'
 import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
 import { isSkill } from './found/previous-search.ts'
-import { exists, hiddenSkill, otherFileName, singleFiles, type Words } from './found/hints.ts'
+import { archives, exists, hiddenSkill, otherFileName, singleFiles, type Words } from './found/hints.ts'
 import { inByteOrder, isLeftOut } from './listing.ts'
 import { MESSAGES } from './messages.ts'
 import type { Pace } from './pace.ts'
@@ -90,20 +90,22 @@ function goBelow(walk: Walk, place: TreeDirectory, holdsSkill: boolean): boolean
   } catch (error) {
     return unlisted(walk, place, error)
   }
-  if (!holdsSkill) rejectOtherName(walk, place.path, entries)
-  if (!holdsSkill && place.depth === 0)
-    for (const words of singleFiles(place.path, entries, walk.limits.maxFileBytes))
-      note(walk, 'skill-single-file', words)
+  if (!holdsSkill) rejectOtherFiles(walk, place, entries)
   const hidden = holdsSkill && !walk.nested ? hiddenSkill(place.path, entries) : undefined
   if (hidden) note(walk, 'root-is-skill', hidden)
   if (!holdsSkill || walk.nested) descend(walk, place, entries)
   return true
 }
 
-/** A file whose name is nearly the one that is read. */
-function rejectOtherName({ invalid: refused, context }: Walk, path: string, entries: readonly Dirent[]): void {
-  const diagnostic = otherFileName(path, entries)
+/** A file whose name is nearly the one that is read; in the root also skills that are no directories, which nothing else would report. */
+function rejectOtherFiles(walk: Walk, { path, depth }: TreeDirectory, entries: readonly Dirent[]): void {
+  const { invalid: refused, context, limits } = walk
+  const diagnostic = otherFileName(path, entries, limits.maxFileBytes)
   if (diagnostic) refused.push(invalidSkill(path, diagnostic.path, { context, diagnostics: [diagnostic] }))
+  if (depth > 0) return
+  for (const words of singleFiles(path, entries, limits.maxFileBytes))
+    if (words.path !== diagnostic?.path) note(walk, 'skill-single-file', words)
+  for (const words of archives(path, entries)) note(walk, 'skill-archive', words)
 }
 
 /** Ends the walk when the root is gone as well. */

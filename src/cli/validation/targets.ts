@@ -1,6 +1,15 @@
 import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { type Diagnostic, firstHidden, hiddenIn, isNexusError, nearest, SKILL_FILE } from '../../kernel/index.ts'
+import {
+  aboutArchive,
+  ARCHIVE,
+  type Diagnostic,
+  firstHidden,
+  hiddenIn,
+  isNexusError,
+  nearest,
+  SKILL_FILE,
+} from '../../kernel/index.ts'
 import { type Message, MESSAGES } from '../messages/index.ts'
 import {
   createFolderSource,
@@ -121,12 +130,12 @@ function fileTarget(absolute: string, { cwd }: Where): Target {
     const linked = linkTarget(directory, cwd)
     return linked ? { ...linked, isWhole: false } : target
   }
-  const misnamed = problem('skill-file-name', {
-    ...MESSAGES.fileMisnamed(file, target.shown),
-    path: target.shown,
-    ...AT_START,
-  })
-  return { ...target, diagnostics: [misnamed] }
+  const isArchive = ARCHIVE.test(file)
+  const words = isArchive
+    ? aboutArchive(target.shown, target.shown.replace(ARCHIVE, ''))
+    : MESSAGES.fileMisnamed(file, target.shown)
+  const code = isArchive ? 'skill-archive' : 'skill-file-name'
+  return { ...target, diagnostics: [problem(code, { ...words, path: target.shown, ...AT_START })] }
 }
 
 /** The skill of a directory whose SKILL.md is a link, judged as where the directory around it is searched. */

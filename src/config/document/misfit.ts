@@ -153,17 +153,21 @@ function meantBy(input: unknown, wanted: string): string | undefined {
   if (typeof input !== 'string') return undefined
   const joined = wanted === TYPES['Object'] ? /^(\w+):\S/.exec(input)?.[1] : undefined
   if (joined !== undefined) return `Write a space after "${shownKey(joined)}:".`
+  if (wanted === TYPES['boolean']) return switchMeantBy(input)
+  return wanted === TYPES['number'] && /^\d{1,15}$/.test(input) ? `Write ${input} without quotes.` : undefined
+}
+
+function switchMeantBy(input: string): string | undefined {
   const word = input.trim().toLowerCase()
   const meant = SWITCHES.get(word)
   const near = nearest(word, ['true', 'false'])
   // So near to one of the two, it is no secret.
-  if (wanted === TYPES['boolean'] && meant === undefined && near !== undefined)
+  if (meant === undefined && near !== undefined)
     return `"${toSafeLine(word)}" is close to ${near}. If you meant that, write ${near}.`
-  if (wanted === TYPES['boolean'] && meant !== undefined)
-    return String(meant) === input
-      ? `Write ${meant} without quotes.`
-      : `Write ${meant}: in YAML 1.2 "${input.trim()}" is a string.`
-  return wanted === TYPES['number'] && /^\d{1,15}$/.test(input) ? `Write ${input} without quotes.` : undefined
+  if (meant === undefined) return undefined
+  return String(meant) === input
+    ? `Write ${meant} without quotes.`
+    : `Write ${meant}: in YAML 1.2 "${input.trim()}" is a string.`
 }
 
 /** Keys that occur in many sections: one elsewhere gives no hint. */

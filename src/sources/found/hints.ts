@@ -1,5 +1,5 @@
 import { type Dirent, statSync } from 'node:fs'
-import { type Diagnostic, SKILL_FILE } from '../../kernel/index.ts'
+import { ARCHIVE, type Diagnostic, SKILL_FILE } from '../../kernel/index.ts'
 import { readSmall } from '../../files/index.ts'
 import { finding } from '../codes.ts'
 import { inByteOrder } from '../listing.ts'
@@ -12,11 +12,17 @@ export interface Words {
   readonly fix?: string
 }
 
-/** A directory without SKILL.md may hold one that is written otherwise. */
-export function otherFileName(path: string, entries: readonly Dirent[]): Diagnostic | undefined {
-  const alike = entries.filter(({ name }) => name.length === SKILL_FILE.length && isAlike(name))
-  const [other] = inByteOrder(alike.map(({ name }) => name))
-  if (other === undefined) return undefined
+/** Names that were meant as SKILL.md when the text reads like a skill. */
+const MEANT = /^(?:skills?\.(?:md\.)?(?:txt|md|mdx|markdown)|readme\.md)$/i
+
+/** A directory without SKILL.md may hold one that is written otherwise. `maxBytes` bounds what is read for it. */
+export function otherFileName(path: string, entries: readonly Dirent[], maxBytes: number): Diagnostic | undefined {
+  const names = inByteOrder(entries.map(({ name }) => name))
+  const other =
+    names.find((name) => name.length === SKILL_FILE.length && isAlike(name)) ??
+    names.find((name) => MEANT.test(name) && isSkillText(`${path}/${name}`, maxBytes))
+  // Under its right name it would hide the skills below it.
+  if (other === undefined || (!isAlike(other) && hiddenSkill(path, entries))) return undefined
   const file = `${path}/${other}`
   return finding('skill-file-name', file, MESSAGES['skill-file-name'](path, other))
 }
@@ -25,17 +31,29 @@ function isAlike(name: string): boolean {
   return name !== SKILL_FILE && name.toLowerCase() === SKILL_FILE.toLowerCase()
 }
 
-const TEXT = /^[^.].*\.(?:md|markdown)$/i
-const MAX_TEXTS = 200
+const TEXT = /\.(?:md|markdown)$/i
+const MAX_HINTS = 200
 
 /** Texts in a directory of skills that read like a skill: nothing else would report that they are not found. */
 export function singleFiles(root: string, entries: readonly Dirent[], maxBytes: number): readonly Words[] {
-  const names = entries.filter((entry) => entry.isFile() && TEXT.test(entry.name)).map(({ name }) => name)
-  return inByteOrder(names)
-    .slice(0, MAX_TEXTS)
+  return namesOf(entries, TEXT)
+    .slice(0, MAX_HINTS)
     .map((name) => `${root}/${name}`)
     .filter((file) => isSkillText(file, maxBytes))
     .map((path) => ({ path, ...MESSAGES['skill-single-file'](path) }))
+}
+
+/** Archives in a directory of skills. */
+export function archives(root: string, entries: readonly Dirent[]): readonly Words[] {
+  return namesOf(entries, ARCHIVE)
+    .slice(0, MAX_HINTS)
+    .map((name) => ({ path: `${root}/${name}`, ...MESSAGES['skill-archive'](`${root}/${name}`) }))
+}
+
+/** Names of regular files that fit, and are not hidden. */
+function namesOf(entries: readonly Dirent[], pattern: RegExp): readonly string[] {
+  const fits = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.') && pattern.test(entry.name))
+  return inByteOrder(fits.map(({ name }) => name))
 }
 
 function isSkillText(file: string, maxBytes: number): boolean {
