@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import type { JsonObject } from '../kernel/index.ts'
 import type { Layer } from './config.ts'
 import type { Path } from './document/path.ts'
+import { nameOf } from './document/shown-key.ts'
 import { CONFIG_DEFAULTS } from './schema/defaults.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 
@@ -33,6 +34,11 @@ export function fromProfile(value: JsonObject, path: string): JsonObject {
 /** Where a setting of that form is in the file of the profile. */
 export function inProfile([section, , ...keys]: Path): Path {
   return section === 'agents' ? keys : []
+}
+
+/** How a file calls its settings: a profile has no `agents[0]`. */
+export function nameIn({ isProfile = false }: { readonly isProfile?: boolean }): (path: Path) => string {
+  return isProfile ? (path) => nameOf(inProfile(path)) || 'This agent' : nameOf
 }
 
 /** The agents with those of profiles last: the first one is the default, and a profile never becomes it by its mere presence. */

@@ -8,7 +8,7 @@ import { nameOf } from './document/shown-key.ts'
 import { isSection } from './layers/restrict.ts'
 import { findWidening, pointerTo, type Widening } from './layers/widening.ts'
 import { TRUST } from './messages.ts'
-import { fromProfile, isProfilePath } from './profiles.ts'
+import { fromProfile, isProfilePath, nameIn } from './profiles.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 
 /** Each setting of one file that may widen what is allowed, as a JSON pointer, with the `sha256:…` of its value as written. */
@@ -40,7 +40,12 @@ export function findLost(document: ConfigDocument, file: string, recorded: Recor
   const now = digests(widening)
   const { settings, isOlder = false, argument } = recorded
   const lost = (at: Path, how: Parameters<typeof TRUST.changed>[1]): Finding => {
-    return { file, at, severity: 'warning', ...TRUST.changed({ setting: nameOf(at) }, how, argument) }
+    return {
+      file,
+      at,
+      severity: 'warning',
+      ...TRUST.changed({ setting: nameIn({ isProfile: isProfilePath(file) })(at) }, how, argument),
+    }
   }
   const present = widening.flatMap(({ at, pointer }) => {
     if (settings[pointer] === now[pointer]) return []

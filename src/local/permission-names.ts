@@ -22,6 +22,11 @@ export function namesInPermissions(
     [['permissions', 'destructiveTools'], permissions.destructiveTools],
   ]
   return lists.flatMap(([keys, names = []]) =>
-    checkToolNames(names, { ...known, where: nameOf(keys), locate: (item) => placeAt([...keys, ...item]) }),
+    checkToolNames(names, { ...known, where: whereOf(keys), locate: (item) => placeAt([...keys, ...item]) }),
   )
+}
+
+/** Of an agent the setting below it, as in a profile; file and line say which agent it is. */
+function whereOf(keys: Keys): string {
+  return nameOf(keys[0] === 'agents' ? keys.slice(2) : keys)
 }

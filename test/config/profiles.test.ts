@@ -44,6 +44,21 @@ describe('a profile of an agent', () => {
     assert.match(loaded.diagnostics[0]?.fix ?? '', /worker/)
   })
 
+  it('is reported with its settings as the profile calls them', async () => {
+    await using place = await makePlace()
+    const text = 'preset: workr\ntols: x\npermissions: { disableTools: exec }\ninstructions: 3\n'
+    await place.write('home/.nexus/agents/reader.yaml', text)
+    const { diagnostics } = await place.load()
+    const messages = diagnostics.map(({ message }) => message.split('.')[0])
+    assert.deepEqual(messages.slice(0, 1), ['preset is not applied'])
+    assert.deepEqual(
+      diagnostics.map(({ subject }) => subject),
+      ['preset', 'tols', 'permissions.disableTools', 'instructions'],
+    )
+    assert.doesNotMatch(JSON.stringify(diagnostics), /agents\[/)
+    assert.match(diagnostics[1]?.message ?? '', /This agent has no setting of this name/)
+  })
+
   it('that is an agent of another file too is an error that names both', async () => {
     await using place = await makePlace({ user: 'agents: [{ id: reader }]\n' })
     await place.write('home/.nexus/agents/reader.yaml', READER)

@@ -61,8 +61,8 @@ agents:
   assert.deepEqual(
     diagnostics.map(({ severity, line, message, fix }) => [severity, line, message.split(':', 1)[0], fix]),
     [
-      ['warning', 7, 'agents[0].permissions.disableTools[0]', "Did you mean 'run_command'?"],
-      ['warning', 8, 'agents[0].permissions.enableTools[0]', undefined],
+      ['warning', 7, 'permissions.disableTools[0]', "Did you mean 'run_command'?"],
+      ['warning', 8, 'permissions.enableTools[0]', undefined],
       ['warning', 3, 'permissions.presets.mine.disableTools[0]', "Did you mean 'group:web'?"],
       ['warning', 2, 'permissions.destructiveTools[0]', "Did you mean 'read_file'?"],
     ],

@@ -231,6 +231,19 @@ describe('a program that did not start', () => {
   }
 })
 
+describe('a file that a typed command does not find', () => {
+  for (const stderr of [
+    'cat: data.csv: No such file or directory',
+    "FileNotFoundError: [Errno 2] No such file or directory: 'data.csv'",
+    "Error: ENOENT: no such file or directory, open 'data.csv'",
+  ])
+    it(`is explained with the directory where it started: ${stderr}`, async () => {
+      const { notes } = await found({ result: { stderr, exitCode: 1 }, origin: 'cli' })
+      assert.match(notes[0] ?? '', /did not find the file 'data\.csv'\. It started in \/.*relative to that directory/)
+      assert.deepEqual((await found({ result: { stderr, exitCode: 1 } })).notes, [])
+    })
+})
+
 describe('a command that took too long', () => {
   it('learns its limit, the most it may ask for, and the setting with its file', async () => {
     const execution = { timeoutMs: 20, settingsFile: '~/.nexus/nexus.yaml' }

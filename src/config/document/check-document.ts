@@ -4,8 +4,17 @@ import { CONFIG_SCHEMA, type ConfigDocument } from '../schema/schema.ts'
 import { isMap, memberOf, ROOT, type Schema, schemaFor, schemasAlong, unwrapped } from '../schema/walk.ts'
 import type { Finding, Part } from './finding.ts'
 import { copyValue, partAt, type Path, type PathKey, pathWithGaps, removePart, withoutGaps } from './path.ts'
-import type { Message } from '../messages.ts'
-import { type Issue, issueMessage, misplacedPolicy, policyWord, reservedName, unknownKey, wrongType } from './misfit.ts'
+import {
+  type Issue,
+  issueMessage,
+  misplacedPolicy,
+  policyWord,
+  reservedName,
+  unknownKey,
+  type Worded,
+  wrongType,
+} from './misfit.ts'
+import { nameIn } from '../profiles.ts'
 
 const MAX_ROUNDS = 10
 const RESERVED = ['__proto__', 'constructor', 'prototype']
@@ -13,21 +22,36 @@ const RESERVED = ['__proto__', 'constructor', 'prototype']
 /** A part that cannot be used. */
 interface Problem {
   readonly at: Path
-  readonly message: Message
+  readonly message: Worded
 }
 
 /**
  * Compares a file with the schema. What does not fit is an error and is left out, together with what needs it; the rest stays.
  * A section with nothing below it is an empty one.
  */
-export function checkDocument({ path, value }: { readonly path: string; readonly value: JsonObject }): Part {
+export function checkDocument({
+  path,
+  value,
+  isProfile = false,
+}: {
+  readonly path: string
+  readonly value: JsonObject
+  readonly isProfile?: boolean
+}): Part {
   const findings: Finding[] = []
   const root = copyValue(value) as JsonObject
   // The first round finds everything; the others only make sure that what is left fits.
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const problems = findProblems(root)
     if (problems.length === 0) return { document: root as ConfigDocument, findings }
-    findings.push(...problems.map(({ at, message }): Finding => ({ ...message, severity: 'error', file: path, at })))
+    findings.push(
+      ...problems.map(({ at, message }): Finding => ({
+        ...message(nameIn({ isProfile })),
+        severity: 'error',
+        file: path,
+        at,
+      })),
+    )
     for (const at of problems.map((problem) => partToRemove(root, problem.at))) removePart(root, at)
   }
   return { document: {}, findings }

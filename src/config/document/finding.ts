@@ -3,8 +3,7 @@ import type { Diagnostic, Severity } from '../../kernel/index.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { type Path } from './path.ts'
 import { FILES } from '../messages.ts'
-import { nameOf } from './shown-key.ts'
-import { inProfile } from '../profiles.ts'
+import { inProfile, nameIn } from '../profiles.ts'
 
 /** One fault of a setting, before its line is known. */
 export interface Finding extends Omit<Diagnostic, 'path' | 'line' | 'column' | 'subject'> {
@@ -41,7 +40,12 @@ async function placeInFile(
   const locate = text === undefined ? undefined : (await import('./parse-yaml.ts')).placesIn(text)
   const inFile = (at: Path): Path => (isProfile ? inProfile(at) : at)
   const placed = findings
-    .map(({ file: _, at, ...words }): Diagnostic => ({ ...words, path, ...locate?.(inFile(at)), subject: nameOf(at) }))
+    .map(({ file: _, at, ...words }): Diagnostic => ({
+      ...words,
+      path,
+      ...locate?.(inFile(at)),
+      subject: nameIn({ isProfile })(at),
+    }))
     .toSorted(byPlace)
   // The sort keeps the order of lines within one severity.
   const ranked = placed.toSorted((a, b) => RANK[a.severity] - RANK[b.severity])

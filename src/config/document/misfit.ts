@@ -7,10 +7,13 @@ import { exampleOf } from '../schema/example.ts'
 import { choicesOf, knownPaths, type Schema, settingAt } from '../schema/walk.ts'
 import { shownValue } from '../secrets/mask.ts'
 import { type Path } from './path.ts'
-import { nameOf, shownKey, shownKeyAt } from './shown-key.ts'
+import { shownKey, shownKeyAt } from './shown-key.ts'
 
 /** What valibot found. */
 export type Issue = v.BaseIssue<unknown>
+
+/** The words about a misfit, once it is known how the file calls its settings. */
+export type Worded = (nameOf: (path: Path) => string) => Message
 
 /** What a value is, without the text of a string, and with a number only where `schema` marks it as public. */
 export function describe(value: unknown, schema: Schema | undefined): string {
@@ -24,15 +27,16 @@ export function describe(value: unknown, schema: Schema | undefined): string {
 }
 
 /** The message for an issue of valibot; `schema` is that of the value. */
-export function issueMessage(issue: Issue, at: Path, schema: Schema | undefined): Message {
+export function issueMessage(issue: Issue, at: Path, schema: Schema | undefined): Worded {
   const last = issue.path?.at(-1)
   if (issue.input === undefined) {
     const [choice] = choicesAt(at, schema)
     const example = choice === undefined ? lineOf(at, schema) : `${String(at.at(-1))}: ${choice}`
-    return SETTINGS.missingKey({ setting: nameOf(at), example })
+    return (nameOf) => SETTINGS.missingKey({ setting: nameOf(at), example })
   }
   if (last !== undefined && 'origin' in last && last.origin === 'key' && issue.kind === 'validation')
-    return SETTINGS.badKey({ key: shownKeyAt(at, true), map: nameOf(at.slice(0, -1)), wanted: wantedBy(issue) })
+    return (nameOf) =>
+      SETTINGS.badKey({ key: shownKeyAt(at, true), map: nameOf(at.slice(0, -1)), wanted: wantedBy(issue) })
   const choices = choicesAt(at, schema)
   if (issue.kind !== 'validation' && choices.length === 0)
     return wrongType(at, issue.input, { wanted: typesOf(issue), schema })
@@ -45,31 +49,33 @@ interface Expected {
   readonly schema: Schema | undefined
 }
 
-export function wrongType(at: Path, input: unknown, { wanted, schema }: Expected): Message {
+export function wrongType(at: Path, input: unknown, { wanted, schema }: Expected): Worded {
   const example = `Write it as, for example: ${lineOf(at, schema)}`
   const fix =
     input === null ? `Give it a value, for example: ${lineOf(at, schema)}` : (meantBy(input, wanted) ?? example)
-  return SETTINGS.wrongType({ setting: nameOf(at), wanted, found: describe(input, schema), fix })
+  return (nameOf) => SETTINGS.wrongType({ setting: nameOf(at), wanted, found: describe(input, schema), fix })
 }
 
 /** A key of policy where no policy is read: who denies a tool there would believe that it is denied. */
-export function misplacedPolicy(at: Path): Message {
-  return SETTINGS.misplacedPolicy({ setting: nameOf(at), word: policyWord(String(at.at(-1))) ?? 'deny' })
+export function misplacedPolicy(at: Path): Worded {
+  return (nameOf) => SETTINGS.misplacedPolicy({ setting: nameOf(at), word: policyWord(String(at.at(-1))) ?? 'deny' })
 }
 
-export function reservedName(at: Path): Message {
-  return SETTINGS.reservedKey({ setting: nameOf(at) })
+export function reservedName(at: Path): Worded {
+  return (nameOf) => SETTINGS.reservedKey({ setting: nameOf(at) })
 }
 
 /** `parent` is the map around the key. The nearest key of the same map comes first; one elsewhere only where none is near. */
-export function unknownKey(at: Path, schema: Schema, parent: object): Message {
+export function unknownKey(at: Path, schema: Schema, parent: object): Worded {
   const [name, above] = [String(at.at(-1)), at.slice(0, -1)]
   const known = Object.keys(schema.entries ?? {})
   // A required key that is absent was most likely meant, under whatever name.
   const lacking = known.filter((key) => schema.entries?.[key]?.type !== 'optional' && !Object.hasOwn(parent, key))
   const near = nearest(name, known) ?? longer(name, known) ?? (lacking.length === 1 ? lacking[0] : undefined)
-  const map = above.length === 0 ? undefined : nameOf(above)
-  return SETTINGS.unknownKey({ key: shownKey(name), map, near, elsewhere: elsewhere(name, above), known })
+  return (nameOf) => {
+    const map = above.length === 0 ? undefined : nameOf(above)
+    return SETTINGS.unknownKey({ key: shownKey(name), map, near, elsewhere: elsewhere(name, above), known })
+  }
 }
 
 /** The word of an agent's policy that a key means, however it is capitalised. */
@@ -80,7 +86,7 @@ export function policyWord(key: string): string | undefined {
 /** Longer values are cut. */
 const MAX_SHOWN = 60
 
-function wrongValue(issue: Issue, at: Path, schema: Schema | undefined): Message {
+function wrongValue(issue: Issue, at: Path, schema: Schema | undefined): Worded {
   const { input } = issue
   const choices = choicesAt(at, schema)
   const isPublic = input !== '' && (choices.length > 0 || shownValue(input as JsonValue, schema) === input)
@@ -90,7 +96,7 @@ function wrongValue(issue: Issue, at: Path, schema: Schema | undefined): Message
   const wanted = choices.length > 0 ? `one of ${choices.join(', ')}` : wantedBy(issue)
   const example = choices[0] === undefined ? lineOf(at, schema) : `${shownKeyAt(at, true)}: ${choices[0]}`
   const fix = near === undefined ? `Write it as, for example: ${example}` : `Did you mean "${near}"?`
-  return SETTINGS.wrongValue({ setting: nameOf(at), wanted, found, fix })
+  return (nameOf) => SETTINGS.wrongValue({ setting: nameOf(at), wanted, found, fix })
 }
 
 /** The values that are allowed at a path; of a variant only for the key that chooses the option. */

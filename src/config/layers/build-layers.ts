@@ -87,7 +87,7 @@ async function readInput({ path, content, isProfile }: Pick<Input, 'path' | 'con
 async function addLayer(so: Growing, { path, content, ...input }: Input, environment: Environment): Promise<void> {
   const { isProfile = false } = input
   const { value, diagnostics } = await readInput({ path, content, isProfile })
-  const checked = checkDocument({ path, value })
+  const checked = checkDocument({ path, value, isProfile })
   // A file that cannot be read says nothing about its settings, so none of them was removed.
   const { recorded } = diagnostics.some(({ severity }) => severity === 'error') ? {} : input
   const lost = input.isTrusted && recorded ? findLost(checked.document, path, recorded) : []
@@ -126,7 +126,7 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
 /** What of a file may count: all, all but what only the user says, or only what tightens. */
 function allowedPart(
   document: ConfigDocument,
-  file: Pick<Input, 'path' | 'isTrusted' | 'isWorkspace'> & { readonly base: ConfigDocument },
+  file: Pick<Input, 'path' | 'isTrusted' | 'isWorkspace' | 'isProfile'> & { readonly base: ConfigDocument },
 ): Part {
   if (!file.isTrusted) return restrictUntrusted(document, file)
   return file.isWorkspace ? refuseUserOnly(document, file.path) : { document, findings: [] }

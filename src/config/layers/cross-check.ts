@@ -2,7 +2,7 @@ import { type JsonValue, nearest, toSafeLine } from '../../kernel/index.ts'
 import type { Layer } from '../config.ts'
 import type { Finding } from '../document/finding.ts'
 import { type Path } from '../document/path.ts'
-import { nameOf } from '../document/shown-key.ts'
+import { nameIn } from '../profiles.ts'
 import { PRESETS } from '../schema/agents.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { type Message, SETTINGS } from '../messages.ts'
@@ -22,8 +22,9 @@ export function crossCheck(merged: ConfigDocument, layers: readonly Layer[]): Fi
   const { agents = [], permissions = {} } = merged
   const presets = Object.entries(permissions.presets ?? {})
   const finding = (path: Path, words: (facts: { readonly setting: string }) => Message): Finding => {
-    const { layer, at } = originOf(merged as JsonValue, path, layers) ?? { layer: { path: 'nexus.yaml' }, at: path }
-    return { file: layer.path, at, severity: 'error', ...words({ setting: nameOf(at) }) }
+    const { layer, at = path } = originOf(merged as JsonValue, path, layers) ?? {}
+    const setting = nameIn(layer ?? {})(at)
+    return { file: layer?.path ?? 'nexus.yaml', at, severity: 'error', ...words({ setting }) }
   }
   const unknown = referencesIn(merged).flatMap(({ at, name, known, what }) => {
     if (name === undefined || known.has(name)) return []

@@ -2,7 +2,7 @@ import { DEFAULTS, isJsonObject, type JsonObject, type JsonValue } from '../../k
 import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import type { Finding, Part } from '../document/finding.ts'
 import { copyValue, partAt, type Path, withoutEmptyMaps } from '../document/path.ts'
-import { nameOf } from '../document/shown-key.ts'
+import { nameIn } from '../profiles.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { expandAgents } from './merge.ts'
 import { fits, leadsTo } from '../document/pattern.ts'
@@ -80,13 +80,22 @@ export function isSection(at: Path): boolean {
 /** What of an untrusted file counts over `base`, the configuration so far. Every part that does not is a finding. */
 export function restrictUntrusted(
   checked: ConfigDocument,
-  { base, path }: { readonly base: ConfigDocument; readonly path: string },
+  {
+    base,
+    path,
+    isProfile = false,
+  }: { readonly base: ConfigDocument; readonly path: string; readonly isProfile?: boolean },
 ): Part {
   const ignored: Path[] = []
   const expanded = { ...base, ...(base.agents && { agents: expandAgents(base.agents) }) } as JsonObject
   const document = withoutEmptyMaps(narrowMap(checked as JsonObject, [], { ignored, base: expanded }))
   const findings = ignored.map((at): Finding => {
-    return { file: path, at, severity: 'warning', ...TRUST.untrusted({ setting: nameOf(at) }, isUserOnly(at)) }
+    return {
+      file: path,
+      at,
+      severity: 'warning',
+      ...TRUST.untrusted({ setting: nameIn({ isProfile })(at) }, isUserOnly(at)),
+    }
   })
   return { document: document as ConfigDocument, findings }
 }

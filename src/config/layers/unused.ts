@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue, toSafeLine } from '../../kernel/index.ts'
 import type { Layer } from '../config.ts'
 import type { Finding } from '../document/finding.ts'
 import { partAt, type PathKey } from '../document/path.ts'
-import { nameOf } from '../document/shown-key.ts'
+import { nameIn } from '../profiles.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { SETTINGS } from '../messages.ts'
 import { pathInFile } from './canonical.ts'
@@ -64,7 +64,7 @@ export function findUnused(document: ConfigDocument, layer: Layer): Finding[] {
     const keys = firstAt(document as JsonValue, path.split('.'), value)
     if (keys === undefined) return []
     const at = pathInFile(layer, keys)
-    const words = SETTINGS.notUsed({ setting: nameOf(at), what, effect: instead ?? '' })
+    const words = SETTINGS.notUsed({ setting: nameIn(layer)(at), what, effect: instead ?? '' })
     return [{ file: layer.path, at, severity, ...words }]
   })
   const unknown = [...(document.skills?.builtin ?? []).entries()]

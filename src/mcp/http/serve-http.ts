@@ -1,8 +1,8 @@
 /** MCP over Streamable HTTP on loopback, for clients that connect to a running server. */
-import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http'
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node'
-import { createMcpHandler } from '@modelcontextprotocol/server'
+import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
 import { errorCode } from '../../kernel/index.ts'
 import { createHost, type McpOptions } from '../host.ts'
 import { ERRORS, errorOf, LOG } from '../messages.ts'
@@ -23,6 +23,8 @@ export interface HttpOptions extends McpOptions {
 
 const LOOPBACK = '127.0.0.1'
 const MAX_CONNECTIONS = 256
+/** Each keeps a connection: streams that a client forgets leave room for requests. */
+const MAX_SUBSCRIPTIONS = MAX_CONNECTIONS / 2
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 /** For the headers of a request, and for all of it. */
 const HEADERS_TIMEOUT_MS = 10_000
@@ -42,13 +44,14 @@ export async function serveHttp({ port: wanted, keyFile, signal, onReady, ...opt
   const host = createHost(options)
   const handler = createMcpHandler(() => createServer(host, 'request'), {
     maxRequestBodySize: MAX_BODY_BYTES,
+    maxSubscriptions: MAX_SUBSCRIPTIONS,
     onerror: (error) => log(LOG.failed(error)),
   })
   try {
     const file = keyFile?.(port)
     const key = file === undefined ? undefined : await openKeyFile(file)
     const guard = createGuard({ port, key, onWrongKey: (count) => isRound(count) && log(LOG.wrongKey(count)) })
-    const node = toNodeHandler(handler, { maxRequestBodySize: MAX_BODY_BYTES })
+    const node = keepingRequests(handler)
     const stop = host.onSkillsChanged(() => {
       handler.notify.toolsChanged()
       handler.notify.promptsChanged()
@@ -57,7 +60,7 @@ export async function serveHttp({ port: wanted, keyFile, signal, onReady, ...opt
     server.on('request', (request, response) => {
       const refusal = guard(request)
       if (refusal) refuse(response, refusal)
-      else node(request as NodeIncomingMessageLike, response).catch((error: unknown) => log(LOG.failed(error)))
+      else node(request, response).catch((error: unknown) => log(LOG.failed(error)))
     })
     onReady({ url: `http://${LOOPBACK}:${port}${PATH}`, keyFile: file })
     await aborted(signal)
@@ -67,6 +70,37 @@ export async function serveHttp({ port: wanted, keyFile, signal, onReady, ...opt
     await handler.close()
     server.closeAllConnections()
     await host.close()
+  }
+}
+
+/**
+ * Serves requests of Node so that the end of a connection cancels its call. Node links a web request and its signal by weak references:
+ * a garbage collection would cut the call off. So the request is kept until its connection closes, and the SDK, which would go on with
+ * a clone of it, gets the parsed body.
+ */
+function keepingRequests(
+  handler: McpHttpHandler,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const live = new Set<Request>()
+  return (request, response) => {
+    const serve: McpHttpHandler['fetch'] = async (web, options) => {
+      live.add(web)
+      response.once('close', () => live.delete(web))
+      return handler.fetch(web, { ...options, ...(await parsed(web)) })
+    }
+    return toNodeHandler({ fetch: serve }, { maxRequestBodySize: MAX_BODY_BYTES })(
+      request as NodeIncomingMessageLike,
+      response,
+    )
+  }
+}
+
+/** Nothing for a body that is no JSON: the SDK reports what is wrong with it. */
+async function parsed(request: Request): Promise<{ readonly parsedBody?: unknown }> {
+  try {
+    return { parsedBody: JSON.parse(await request.clone().text()) as unknown }
+  } catch {
+    return {}
   }
 }
 

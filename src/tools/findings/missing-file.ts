@@ -6,8 +6,12 @@ import type { CommandFinding, SkillPath } from './finding.ts'
 import { type Ran, type SkillDirectory, skillDirectoryOf, textOf } from './ran.ts'
 
 /** What programs write about a file that is not there. */
-const NOT_THERE =
-  /(?:can't open file|cannot find module|cannot open) ['"\u2018]([^'"\u2019]+)['"\u2019]|([^\s:'"\u2018\u2019]+)['"\u2019]?: no such file or directory/i
+const NOT_THERE: readonly RegExp[] = [
+  /(?:can't open file|cannot find module|cannot open) ['"\u2018]([^'"\u2019]+)['"\u2019]/i,
+  // python, node
+  /no such file or directory[:,](?: \w+)? ['"]([^'"]+)['"]/i,
+  /([^\s:'"\u2018\u2019]+)['"\u2019]?: no such file or directory/i,
+]
 /** A file that the command was to make: its directory is missing. */
 const TO_MAKE = /cannot (?:create|touch|move|mkdir)/i
 const MAX_NEAR = 5
@@ -17,8 +21,7 @@ export function missingFileFinding(ran: Ran): CommandFinding | undefined {
   if (ran.result.exitCode === 0) return undefined
   for (const line of textOf(ran)) {
     if (TO_MAKE.test(line)) continue
-    const match = NOT_THERE.exec(line)
-    const named = match?.[1] ?? match?.[2]
+    const [, named] = NOT_THERE.map((pattern) => pattern.exec(line)).find((match) => match !== null) ?? []
     const finding = named === undefined ? undefined : findingFor(named, ran)
     if (finding) return finding
   }
@@ -29,15 +32,20 @@ function findingFor(named: string, ran: Ran): CommandFinding | undefined {
   const path = resolve(ran.startedIn, named)
   const skill = skillDirectoryOf(path, ran)
   if (skill?.name !== undefined) return existsSync(path) ? undefined : missingInSkill(path, skill, ran)
+  // Not asked of the disk: a link in the workspace would show whether a file outside of it exists.
   const inside = relative(ran.workspace, path)
-  if (skill || inside === '' || inside.startsWith('..') || isAbsolute(inside) || existsSync(path)) return undefined
+  const isInside = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside)
+  return isInside && !skill ? missingInWorkspace(named, inside, ran) : undefined
+}
+
+function missingInWorkspace(named: string, inside: string, ran: Ran): CommandFinding | undefined {
   const { isTyped, startedIn } = ran
   const skills = ran.skillDirectories.filter(({ name }) => name !== undefined)
   const owner = skills.find((each) => existsSync(join(each.path, inside)))
   if (owner) return { code: 'file-in-skill', subject: inside, path: skillPath(owner, inside), isTyped }
   const near = skills.flatMap((each) => filesLike(inside, filesOf(each)).map((file) => skillPath(each, file)))
-  // The exit code of a shell that was to run it. Other programs have reported all that is known.
-  if (near.length === 0 && ran.result.exitCode !== 127) return undefined
+  // A model knows where its commands start. 127 is the exit code of a shell that was to run the file.
+  if (near.length === 0 && ran.result.exitCode !== 127 && !isTyped) return undefined
   return { code: 'file-missing', subject: named, directory: startedIn, near: near.slice(0, MAX_NEAR), isTyped }
 }
 
