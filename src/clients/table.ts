@@ -12,6 +12,8 @@ export interface Where {
   readonly project: string
   /** A variable of the environment. */
   get(name: string): string | undefined
+  /** Default that of this process. */
+  readonly platform?: NodeJS.Platform
 }
 
 /** How a client starts Nexus. */
@@ -45,6 +47,21 @@ export interface Client {
 const CHECKED = '2026-11-23'
 
 const configHome = ({ home, get }: Where): string => get('XDG_CONFIG_HOME') ?? join(home, '.config')
+
+/** Where programs with windows keep their settings. */
+function applicationData(where: Where): string {
+  const { home, get, platform = process.platform } = where
+  if (platform === 'darwin') return join(home, 'Library/Application Support')
+  if (platform === 'win32') return get('APPDATA') ?? join(home, 'AppData/Roaming')
+  return configHome(where)
+}
+
+/** Zed keeps its settings below ~/.config on macOS too. */
+function zedHome(where: Where): string {
+  const { home, platform = process.platform } = where
+  if (platform === 'win32') return join(applicationData(where), 'Zed')
+  return join(platform === 'darwin' ? join(home, '.config') : configHome(where), 'zed')
+}
 const below =
   (...paths: readonly string[]) =>
   ({ project }: Where): readonly string[] =>
@@ -86,12 +103,7 @@ export const CLIENTS: readonly Client[] = [
     id: 'claude-desktop',
     title: 'Claude Desktop',
     files: {
-      user: (where) => [
-        join(
-          process.platform === 'darwin' ? join(where.home, 'Library/Application Support') : configHome(where),
-          'Claude/claude_desktop_config.json',
-        ),
-      ],
+      user: (where) => [join(applicationData(where), 'Claude/claude_desktop_config.json')],
     },
     needsWorkspace: true,
     source: 'https://modelcontextprotocol.io/docs/develop/connect-local-servers',
@@ -108,12 +120,7 @@ export const CLIENTS: readonly Client[] = [
     id: 'vscode',
     title: 'VS Code',
     files: {
-      user: (where) => [
-        join(
-          process.platform === 'darwin' ? join(where.home, 'Library/Application Support') : configHome(where),
-          'Code/User/mcp.json',
-        ),
-      ],
+      user: (where) => [join(applicationData(where), 'Code/User/mcp.json')],
       project: below('.vscode/mcp.json'),
     },
     keys: () => ['servers'],
@@ -171,9 +178,7 @@ export const CLIENTS: readonly Client[] = [
     id: 'zed',
     title: 'Zed',
     files: {
-      user: (where) => [
-        join(process.platform === 'darwin' ? join(where.home, '.config') : configHome(where), 'zed/settings.json'),
-      ],
+      user: (where) => [join(zedHome(where), 'settings.json')],
       project: below('.zed/settings.json'),
     },
     keys: () => ['context_servers'],

@@ -46,8 +46,8 @@ export interface Calls {
   ): Promise<CallToolResult | InputRequiredResult>
   /** Checks what a client brings back. Throws when it was not given by this process, is too old or for another method. */
   verify(state: string, context: ServerContext): Promise<unknown>
-  /** Cancels what waits. */
-  close(): void
+  /** Cancels the calls that wait for a person, until each has its end in the ledger. */
+  close(): Promise<void>
 }
 
 interface Running {
@@ -125,8 +125,10 @@ export function createCalls(): Calls {
         entry.progress.end()
       }
     },
-    close() {
-      for (const { cancel } of waiting.values()) cancel()
+    async close() {
+      const entries = [...waiting.values()]
+      for (const { cancel } of entries) cancel()
+      await Promise.allSettled(entries.map(({ result }) => result))
     },
   }
 }

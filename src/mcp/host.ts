@@ -108,7 +108,7 @@ export function createHost(options: McpOptions): Host {
     async close() {
       isClosed = true
       listeners.clear()
-      calls.close()
+      await calls.close()
       const last = await opening?.catch(() => undefined)
       await last?.local.close()
     },

@@ -26,6 +26,7 @@ import {
   writeChange,
 } from '../../src/clients/index.ts'
 import { isNexusError } from '../../src/kernel/index.ts'
+import { ROOT } from '../source-tree.ts'
 
 const SERVER = { command: ['/opt/node', '/opt/nexus.cjs', 'mcp'], environment: {} }
 
@@ -201,4 +202,27 @@ test('law: whatever else a file says, it says the same after installing and afte
     }),
     { numRuns: 100 },
   )
+})
+
+test('programs with windows keep their files where each system has them', () => {
+  const variables: Readonly<Record<string, string>> = { APPDATA: '/data' }
+  const paths = (platform: NodeJS.Platform): readonly (string | undefined)[] =>
+    ['claude-desktop', 'vscode', 'zed'].map(
+      (id) => client(id).files.user({ home: '/home', project: '/work', get: (name) => variables[name], platform })[0],
+    )
+  const [claude, code] = ['Claude/claude_desktop_config.json', 'Code/User/mcp.json']
+  const mac = '/home/Library/Application Support'
+  assert.deepEqual(paths('linux'), [
+    `/home/.config/${claude}`,
+    `/home/.config/${code}`,
+    '/home/.config/zed/settings.json',
+  ])
+  assert.deepEqual(paths('darwin'), [`${mac}/${claude}`, `${mac}/${code}`, '/home/.config/zed/settings.json'])
+  assert.deepEqual(paths('win32'), [`/data/${claude}`, `/data/${code}`, '/data/Zed/settings.json'])
+})
+
+test('the documentation names the source of each client', () => {
+  const page = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8')
+  for (const { title, source, checked } of CLIENTS)
+    assert.ok(page.includes(`| ${title} | <${source}> | ${checked} |`), title)
 })

@@ -98,6 +98,44 @@ for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)
       assert.equal(read(workspace, 'other/hk/pre-commit'), 'own')
     })
 
+    it('hooks of git in a directory with spaces in its name are not made or changed', async () => {
+      const workspace = open({
+        '.git/config':
+          '[core]\n\thooksPath = team hooks/git\n[include]\n\tpath = "../my \\"own\\" settings" ; shared\n',
+        'my "own" settings': '[core]\n\thooksPath = \\\n  more hooks\n',
+        'more hooks/pre-commit': 'own',
+      })
+      await run(
+        workspace,
+        'mkdir -p "team hooks/git"; echo evil > "team hooks/git/pre-commit"; echo evil > "more hooks/pre-commit"; echo evil > \'my "own" settings\'',
+      )
+      assert.equal(read(workspace, 'team hooks/git/pre-commit'), undefined)
+      assert.equal(read(workspace, 'more hooks/pre-commit'), 'own')
+      assert.match(read(workspace, 'my "own" settings') ?? '', /hooksPath/)
+    })
+
+    it('hooks of git that are configured by a path from the home directory are not made', async (context) => {
+      const { HOME } = process.env
+      context.after(() => (HOME === undefined ? delete process.env['HOME'] : (process.env['HOME'] = HOME)))
+      process.env['HOME'] = root
+      const hooks = `~/work-${count}/hk`
+      const workspace = open({ '.git/config': `[core]\n\thooksPath = ${hooks}\n` })
+      await run(workspace, 'mkdir hk; echo evil > hk/pre-commit')
+      assert.equal(read(workspace, 'hk/pre-commit'), undefined)
+    })
+
+    it('no settings are made that hooks and package managers read beside the usual ones', async () => {
+      const workspace = open()
+      const names = ['lefthook-local.yml', '.lefthook-local.toml', '.config/lefthook.jsonc', '.lefthook-local/x.sh']
+      const more = ['.lintstagedrc.json', 'lint-staged.config.mjs', 'pnpm-workspace.yaml', '.config/mise.toml']
+      const all = [...names, ...more, 'a/.config/mise/config.toml', '.autoenv_leave.zsh', '_darcs/prefs/defaults']
+      await run(workspace, all.map((path) => `mkdir -p "$(dirname ${path})"; echo evil > ${path}`).join('; '))
+      assert.deepEqual(
+        all.filter((path) => existsSync(join(workspace, path))),
+        [],
+      )
+    })
+
     it('a repository is not made in the data of another', async () => {
       const workspace = open({ '.git/HEAD': 'ref: x', '.git/objects/x': '', '.git/refs/x': '' })
       const notes = await run(

@@ -132,7 +132,7 @@ test('skills that a person may start are prompts, with their arguments in place'
 })
 
 for (const era of Object.keys(ERAS) as Era[])
-  test(`a client of ${era} is told when skills come and go, and sees them`, async (t) => {
+  test(`a client of ${era} is told when skills are added, edited and removed, and sees it`, async (t) => {
     const place = new Place(t)
     const told = { tools: 0, prompts: 0, resources: 0 }
     const { client } = await connect(t, place, {
@@ -148,6 +148,11 @@ for (const era of Object.keys(ERAS) as Era[])
     write(place, 'late', { 'SKILL.md': head('late') })
     await until(() => told.tools > 0 && told.prompts > 0 && told.resources > 0)
     assert.equal((await names()).includes('late'), true)
+    told.tools = 0
+    told.prompts = 0
+    write(place, 'late', { 'SKILL.md': head('late').replace('Does late.', 'Does it later.') })
+    await until(() => told.tools > 0 && told.prompts > 0)
+    assert.match((await client.listTools()).tools[0]?.description ?? '', /- late: Does it later\./)
     told.prompts = 0
     rmSync(join(place.workspace, 'skills/late'), { recursive: true })
     await until(() => told.prompts > 0)

@@ -100,6 +100,53 @@ for (const [how, command] of [
     assert.deepEqual(client.noise, [])
   })
 
+test('two clients of one workspace work at the same time, and the end of one ends only its own command', async (t) => {
+  const place = new Place(t)
+  const marks = ['one', 'two'].map((name) => `${TOKEN}-${name}`)
+  const clients = marks.map(() => new RawClient(t, place, { args: ['--trust'] }))
+  for (const [index, client] of clients.entries()) {
+    await client.initialize()
+    const command = `echo of ${index} > ${index}.txt; exec -a ${marks[index]} sleep 300`
+    client.send({ id: 1, method: 'tools/call', params: { name: 'run_command', arguments: { command } } })
+  }
+  const isRunning = (mark = ''): boolean => processesWith(mark).length > 0
+  await until(() => marks.every(isRunning))
+  const [first, second] = clients as [RawClient, RawClient]
+  first.child.kill('SIGKILL')
+  await until(() => !isRunning(marks[0]))
+  assert.ok(isRunning(marks[1]))
+  second.send({ id: 2, method: 'tools/call', params: { name: 'run_command', arguments: { command: 'echo still' } } })
+  assert.match(JSON.stringify((await second.answer(2)).result), /still/)
+  second.child.stdin?.end()
+  await once(second.child, 'exit')
+  assert.equal(isRunning(marks[1]), false)
+})
+
+for (const era of Object.keys(ERAS) as Era[])
+  test(`a client of ${era} that ends while a person is asked leaves no open question, and nothing ran`, async (t) => {
+    const place = new Place(t)
+    mkdirSync(place.home, { recursive: true })
+    writeFileSync(join(place.home, 'nexus.yaml'), 'agents: [{ id: main, tools: { ask: [run_command] } }]\n')
+    const asked = Promise.withResolvers<void>()
+    const { client } = await connect(t, place, {
+      ...{ era, args: ['--trust'], capabilities: { elicitation: { form: {} } } },
+      prepare: (made) =>
+        made.setRequestHandler('elicitation/create', () => {
+          asked.resolve()
+          return new Promise<never>(() => undefined)
+        }),
+    })
+    const call = { name: 'run_command', arguments: { command: 'echo ran > ran.txt' } }
+    client.callTool(call).catch(() => undefined)
+    await asked.promise
+    await client.close()
+    assert.equal(readdirSync(place.workspace).includes('ran.txt'), false)
+    assert.deepEqual(
+      ledgerOf(place).map(({ state }) => state),
+      ['denied'],
+    )
+  })
+
 test('a server that is killed leaves no command behind', async (t) => {
   const place = new Place(t)
   const client = new RawClient(t, place, { args: ['--trust'] })

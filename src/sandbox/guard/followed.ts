@@ -1,5 +1,6 @@
 /** followed: where protected places lead. The host acts upon the target of a link and upon what git's configuration names, under any name. */
 import { existsSync, readlinkSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { posix } from 'node:path'
 import { bytesOf, codeOf, nameOf, readSmall } from '../../files/index.ts'
 
@@ -83,7 +84,9 @@ function namedByGit(workspace: string, path: string): string[] {
   for (const file of files) {
     const roots = [...new Set([posix.dirname(file), ...above])]
     for (const { words, isPath } of valuesOf(textOf(file))) {
-      const ways = words.flatMap((word) => roots.map((root) => wayOf(posix.resolve(root, word))))
+      const ways = words.flatMap((word) =>
+        roots.map((root) => wayOf(posix.resolve(root, word.replace(/^~(?=\/)/, homedir)))),
+      )
       // Most words are no paths: they name something only when it exists.
       const named = ways.filter((way) => isPath || existsSync(way.at(-1) ?? '')).flat()
       places.push(...named.filter((place) => !roots.includes(place)))
@@ -96,11 +99,24 @@ function namedByGit(workspace: string, path: string): string[] {
 /** Words of the values that git runs or reads; `isPath` when the value is a path. */
 function valuesOf(text: string): { readonly words: string[]; readonly isPath: boolean }[] {
   let isAlias = false
-  return text.split('\n').map((line) => {
+  // A backslash at the end of a line continues its value.
+  const lines = text.replace(/\\\r?\n/g, '').split('\n')
+  return lines.map((line) => {
     if (/^\s*\[/.test(line)) isAlias = /^\s*\[\s*alias\b/i.test(line)
+    const isPath = !isAlias && IS_PATH.test(line)
     const value = isAlias || RUNS.test(line) ? line.slice(line.indexOf('=') + 1) : ''
-    return { words: value.split(/[\s"'!;|&]+/).filter(Boolean), isPath: !isAlias && IS_PATH.test(line) }
+    // Not from the first `=` of the line: the condition of an `includeIf` can contain one.
+    const whole = isPath ? [plainValue(line.replace(/^.*?\b(?:hookspath|path)\s*=/i, ''))] : []
+    return { words: [...new Set([...value.split(/[\s"'!;|&]+/), ...whole])].filter(Boolean), isPath }
   })
+}
+
+/** A value as git reads it: without comment, quotes and escapes. Names of directories can contain spaces. */
+function plainValue(value: string): string {
+  const plain = value.replace(/"((?:\\.|[^"\\])*)"?|[#;].*|\\(.)/g, (_all, quoted?: string, escaped?: string) =>
+    quoted === undefined ? (escaped ?? '') : quoted.replace(/\\(.)/g, '$1'),
+  )
+  return plain.trim()
 }
 
 function textOf(path: string): string {

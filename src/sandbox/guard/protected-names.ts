@@ -33,14 +33,14 @@ const GROUPS: readonly Group[] = [
     names: [
       '.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc', '.zshenv', '.zprofile', '.zlogin',
       '.zlogout', '.envrc', '.direnv', '.autoenv', '.autoenv.zsh', '.mise.toml', '.mise.local.toml', 'mise.toml', 'mise.local.toml',
-      '.mise', '.rtx.toml', '.tool-versions', '.asdfrc', 'rust-toolchain', 'rust-toolchain.toml', '.tmux.conf', '.screenrc', '.inputrc', '.curlrc', '.wgetrc', '.ripgreprc',
+      '.mise', '.autoenv_leave.zsh', '.shadowenv.d', '.rtx.toml', '.tool-versions', '.asdfrc', 'rust-toolchain', 'rust-toolchain.toml', '.tmux.conf', '.screenrc', '.inputrc', '.curlrc', '.wgetrc', '.ripgreprc',
       '.ssh', '.gnupg',
     ],
   },
   {
     why: 'Package managers and compilers load code or programs that they name, whichever command is started.',
     names: [
-      '.npmrc', '.yarnrc', '.yarnrc.yml', '.yarn', '.pnp.cjs', '.pnp.loader.mjs', '.pnpmfile.cjs', '.pnpmfile.mjs', 'pnpmfile.js',
+      '.npmrc', '.yarnrc', '.yarnrc.yml', '.yarn', '.pnp.cjs', '.pnp.loader.mjs', '.pnpmfile.cjs', '.pnpmfile.mjs', 'pnpmfile.js', 'pnpm-workspace.yaml',
       'bunfig.toml', '.cargo', '.bundle', '.gemrc', '.pypirc', 'pip.conf', '.pip', '.condarc', '.mvn', '.gdbinit', '.lldbinit',
       '.pdbrc', '.pythonrc', 'sitecustomize.py', 'usercustomize.py',
     ],
@@ -48,14 +48,20 @@ const GROUPS: readonly Group[] = [
   {
     why: 'Version control starts the programs that they name.',
     names: [
-      '.gitconfig', '.gitmodules', '.husky', '.githooks', '.git-hooks', '.pre-commit-config.yaml', '.pre-commit-config.yml', 'lefthook.yml',
-      'lefthook.yaml', '.lefthook.yml', '.lefthook.yaml', '.lefthook', '.overcommit.yml', '.lintstagedrc', '.hgrc', '.lfsconfig',
+      '.gitconfig', '.gitmodules', '.husky', '.githooks', '.git-hooks', '.pre-commit-config.yaml', '.pre-commit-config.yml',
+      '.lefthook', '.lefthook-local', '.overcommit.yml', '.lintstagedrc', '.hgrc', '.lfsconfig',
     ],
   },
 ] // oxfmt-ignore
 
 /** Names that are protected wherever they are. */
 export const NAMES: ReadonlySet<string> = new Set(GROUPS.flatMap(({ names }) => names))
+
+/** Settings that a program reads in many formats, beside or instead of the usual file. */
+export const FORMS: readonly RegExp[] = [
+  /^\.?lefthook(?:-local)?\.(?:ya?ml|toml|jsonc?)$/,
+  /^\.lintstagedrc\.|^lint-staged\.config\./,
+]
 
 /** The ends of names that are protected wherever they are. */
 export const ENDINGS: readonly string[] = ['.code-workspace', '.sublime-project']
@@ -68,6 +74,8 @@ export const BELOW: readonly (readonly [directory: string, name: string])[] = [
   ['repo', 'config.toml'],
   // These lead to another repository, with its configuration.
   ['.hg', 'sharedpath'],
+  ['_darcs', 'defaults'],
+  ['.config', 'mise'],
   ['.sl', 'config'],
   ['.sl', 'sharedpath'],
   ['.github', 'mcp.json'],

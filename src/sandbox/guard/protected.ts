@@ -1,5 +1,5 @@
 /** protected: the places in a workspace that commands may not change, because the host acts upon them by itself. Pure. */
-import { BELOW, ENDINGS, NAMES } from './protected-names.ts'
+import { BELOW, ENDINGS, FORMS, NAMES } from './protected-names.ts'
 
 /** What decides inside a git directory which programs git starts, or where it takes that from. */
 const GIT_STEERING: ReadonlySet<string> = new Set(['hooks', 'config', 'config.worktree', 'commondir', 'gitdir'])
@@ -86,6 +86,7 @@ export class Protection {
     const name = lower[index] ?? ''
     if (this.#writable.has(name)) return false
     if (NAMES.has(name) || ENDINGS.some((ending) => name.endsWith(ending))) return true
+    if (FORMS.some((form) => form.test(name))) return true
     if (index === 0) return name === SKILL_ROOT
     return BELOW.some(([directory, file]) => name === file && lower.slice(0, index).includes(directory))
   }

@@ -30,4 +30,16 @@ export const tools = [
       return 'done'
     },
   },
+  {
+    name: 'json_schema_2020_12_tool',
+    description: 'Has a schema of JSON Schema 2020-12.',
+    parameters: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      $defs: { address: { type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } } } },
+      properties: { name: { type: 'string' }, address: { $ref: '#/$defs/address' } },
+      additionalProperties: false,
+    },
+    execute: async () => 'done',
+  },
 ]
