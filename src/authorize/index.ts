@@ -5,7 +5,7 @@ export { explain, type Explanation, explanationLines } from './explain.ts'
 export { type Ceiling, ceilingLayers, grantsLayer, noGrants } from './grants.ts'
 export { GROUPS, type Profile, PROFILE_NAMES, PROFILES } from './groups.ts'
 export { ALIASES } from './names.ts'
-export { coversCommand, shownCommand, type ShownCommand } from './remembered.ts'
+export { coversCommand, shownCall, shownCommand, type ShownCommand } from './remembered.ts'
 export { type PermissionLine, permissionLines } from './permission-lines.ts'
 export {
   applyDelta,

@@ -29,6 +29,17 @@ export function shownCommand({
   return { command, ...(prefix !== undefined && { prefix }) }
 }
 
+/** The same for the eyes of a person: a command line as it runs, and beside it `more`, its other arguments as JSON. */
+export function shownCall(call: { readonly tool: string; readonly arguments: JsonObject }): {
+  readonly command: string
+  readonly more?: string
+} {
+  const { command, ...rest } = call.arguments
+  if (call.tool !== 'run_command' || typeof command !== 'string' || Object.keys(rest).length === 0)
+    return { command: shownCommand(call).command }
+  return { command, more: JSON.stringify(sorted(rest)) }
+}
+
 /** True when the answer covers the call. A prefix covers a plain command line that goes on with more words, never a chained one. */
 export function coversCommand({ match, text }: RememberedAnswer, { command, prefix }: ShownCommand): boolean {
   if (match === 'exact') return command === text

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { shownCommand } from '../authorize/index.ts'
+import { shownCall } from '../authorize/index.ts'
 import { type Catalog, everyCopy } from '../catalog/index.ts'
 import { consentOf, trustWorkspace } from '../config/index.ts'
 import { type Diagnostic, type NexusError, toSafeLine } from '../kernel/index.ts'
@@ -182,9 +182,10 @@ function approver(invocation: Invocation): LocalOptions['approve'] {
   const inTurn = oneAtATime<{ isAllowed: boolean; by: string }>()
   return (call, _question, signal) => {
     // Whole, because the answer is about all of it.
+    const { command, more } = shownCall(call)
     const question = [
-      NOTES.mayRun(toSafeLine(call.tool)),
-      ...quoteCommand(shownCommand(call).command),
+      NOTES.mayRun(toSafeLine(call.tool), more && toSafeLine(more)),
+      ...quoteCommand(command),
       NOTES.allowQuestion(),
     ]
     return inTurn(async () => ({

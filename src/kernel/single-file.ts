@@ -1,3 +1,4 @@
+import { shellFix } from './commands.ts'
 import { shellWord } from './safe-text.ts'
 import { SKILL_FILE } from './vocabulary.ts'
 
@@ -14,9 +15,8 @@ export const ARCHIVE = /\.(?:zip|skill|tgz|tar|tar\.gz|tar\.bz2|tar\.xz)$/i
 
 /** About a skill that is packed beside the directories of skills; `directory` is where it is unpacked. */
 export function aboutArchive(file: string, directory: string): { readonly message: string; readonly fix: string } {
+  const message = 'It is an archive. Nexus does not search archives.'
+  if (/\.(?:zip|skill)$/i.test(file)) return { message, ...shellFix('Unpack it:', 'unzip', file, '-d', directory) }
   const [archive, target] = [shellWord(file), shellWord(directory)]
-  const unpack = /\.(?:zip|skill)$/i.test(file)
-    ? `unzip ${archive} -d ${target}`
-    : `mkdir -p ${target} && tar -xf ${archive} -C ${target}`
-  return { message: 'It is an archive. Nexus does not search archives.', fix: `Unpack it: ${unpack}` }
+  return { message, fix: `Unpack it: mkdir -p ${target} && tar -xf ${archive} -C ${target}` }
 }

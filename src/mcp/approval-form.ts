@@ -1,6 +1,6 @@
 /** The question about a call as a form of the client, and what its answer says. */
 import { type ElicitInputParams, inputRequired, inputResponse, type InputRequest } from '@modelcontextprotocol/server'
-import { shownCommand } from '../authorize/index.ts'
+import { shownCall } from '../authorize/index.ts'
 import type { Call } from '../kernel/index.ts'
 import type { ApprovalAnswer } from '../runtime/index.ts'
 import { APPROVAL } from './messages.ts'
@@ -13,7 +13,7 @@ export function approvalForm(call: Call, canRemember: boolean): InputRequest {
   const choices = canRemember ? (['once', 'exact', 'deny'] as const) : (['once', 'deny'] as const)
   const params: ElicitInputParams = {
     mode: 'form',
-    message: APPROVAL.question(call.tool, shownCommand(call).command),
+    message: APPROVAL.question(call.tool, shownCall(call)),
     requestedSchema: {
       type: 'object',
       properties: {

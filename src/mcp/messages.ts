@@ -100,10 +100,10 @@ function sizeOf(command: string): string {
 }
 
 export const APPROVAL = {
-  question: (tool: string, command: string) =>
+  question: (tool: string, { command, more }: { readonly command: string; readonly more?: string }) =>
     // Marked, so that no line of it passes for one of ours.
     [
-      `May ${toSafeLine(tool)} run this?${sizeOf(command)}`,
+      `May ${toSafeLine(tool)} run this${more === undefined ? '' : ` with ${toSafeLine(more)}`}?${sizeOf(command)}`,
       '',
       ...toVisibleLines(command).map((line) => `| ${line}`),
     ].join('\n'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { coversCommand, shownCommand } from '../../src/authorize/index.ts'
+import { coversCommand, shownCall, shownCommand } from '../../src/authorize/index.ts'
 
 const shown = (command: string) => shownCommand({ tool: 'run_command', arguments: { command } })
 
@@ -56,4 +56,16 @@ test('a remembered script of a runner covers no other script', () => {
   assert.equal(coversCommand(answer, shown('npm run test -- --watch')), true)
   assert.equal(coversCommand(answer, shown('npm run deploy')), false)
   assert.equal(coversCommand({ match: 'prefix', text: 'timeout' }, shown('timeout 5 rm -rf src')), false)
+})
+
+test('a person is shown a command as it runs, and beside it its other arguments', () => {
+  const call = (args: Record<string, string>) => shownCall({ tool: 'run_command', arguments: args })
+  assert.deepEqual(call({ command: 'echo "a"' }), { command: 'echo "a"' })
+  assert.deepEqual(call({ skill_name: 's', command: 'echo "a"\nls', cwd: 'x' }), {
+    command: 'echo "a"\nls',
+    more: '{"cwd":"x","skill_name":"s"}',
+  })
+  assert.deepEqual(shownCall({ tool: 'write_file', arguments: { path: 'a', content: 'b' } }), {
+    command: '{"content":"b","path":"a"}',
+  })
 })

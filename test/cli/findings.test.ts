@@ -158,3 +158,15 @@ test('a session that several ids begin with is wrong use that names them', async
   assert.equal(code, 2)
   assert.match(stderr, /2 sessions begin with '0'/)
 })
+
+test('list names a packed skill, and list --all and doctor say how to unpack it', async (t) => {
+  const place = new Place(t)
+  writeFileSync(join(place.workspace, 'skills/pdf.zip'), 'PK')
+  const list = await place.run(['skills', 'list'])
+  assert.match(list.stderr, /1 not searched: pdf\.zip/)
+  const unpack = /skill-archive \.\/skills\/pdf\.zip[^]*unzip \.\/skills\/pdf\.zip -d \.\/skills\/pdf\n/
+  for (const args of [['skills', 'list', '--all'], ['doctor']]) {
+    const { stdout, stderr } = await place.run(args)
+    assert.match(stdout + stderr, unpack)
+  }
+})

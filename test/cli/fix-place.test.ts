@@ -15,18 +15,17 @@ const at =
   }
 
 // The name of the file.
-for (const name of ['skill.md', 'Skill.md', 'SKILL.MD'])
+for (const name of ['skill.md', 'Skill.md', 'SKILL.MD', 'README.md', 'SKILLS.md', 'SKILL.md.txt'])
   fixes(`the file name ${name}`, {
     break: at(`skills/pdf/${name}`),
     code: 'skill-file-name',
     says: /Nexus reads only SKILL\.md.*mv /,
   })
-for (const name of ['README.md', 'SKILLS.md', 'SKILL.md.txt', 'pdf.md'])
-  fixes(`the file name ${name}`, {
-    break: at(`skills/pdf/${name}`),
-    code: 'wrong-place',
-    says: /must be named SKILL\.md.*mv /,
-  })
+fixes('the file name pdf.md', {
+  break: at('skills/pdf/pdf.md'),
+  code: 'wrong-place',
+  says: /must be named SKILL\.md.*mv /,
+})
 fixes('an empty directory', {
   break: (desk) => mkdirSync(desk.at('skills/pdf')),
   ...{ code: 'no-skill-file', says: /has no SKILL\.md.*name: pdf/ },

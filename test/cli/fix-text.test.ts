@@ -97,7 +97,7 @@ fixes('no frontmatter', {
 })
 fixes('a heading before the frontmatter', {
   break: is(`# PDF\n\n${GOOD}`),
-  ...{ code: 'frontmatter-missing', line: 1, says: /Make --- the first line/, fix: is(GOOD) },
+  ...{ code: 'frontmatter-missing', line: 1, says: /Move lines 1 to 2 below the closing ---/, fix: is(GOOD) },
 })
 fixes('a code fence instead of ---', {
   break: is(`\`\`\`yaml\n${NAME}\n${DESCRIPTION}\n\`\`\`\n\n# PDF\n`),
@@ -232,7 +232,8 @@ fixes('a list as description', {
   break: lines(NAME, 'description: [a, b]'),
   code: 'missing-description',
   line: 3,
-  says: /a list or a mapping/,
+  says: /a list or a mapping.*Write it as text/,
+  fix: is(GOOD),
 })
 fixes('a block text that is not indented', {
   break: lines(NAME, 'description: >', 'Reads a PDF: now.'),

@@ -45,36 +45,6 @@ test('a text beside the directories of skills that reads like a skill is reporte
   )
 })
 
-test('a skill under another file name is invalid, one in an archive is reported, and other texts are neither', async (t) => {
-  const root = temporaryDirectory(t)
-  writeFiles(root, {
-    'txt/SKILL.md.txt': skillText('txt'),
-    'readme/README.md': skillText('readme'),
-    'docs/README.md': '# Documents\n',
-    'docs/skills.md': '# Skills\n',
-    'good/SKILL.md': skillText('good'),
-    'good/README.md': skillText('good'),
-    'good/old.zip': 'PK',
-    'packed.zip': 'PK',
-    'packed.skill': 'PK',
-  })
-  const { invalid, diagnostics } = await source(root).discover()
-  assert.deepEqual(
-    invalid.map(({ diagnostics: [found] }) => [found?.code, found?.fix]),
-    [
-      ['skill-file-name', `Rename it to SKILL.md: mv ${root}/readme/README.md ${root}/readme/SKILL.md`],
-      ['skill-file-name', `Rename it to SKILL.md: mv ${root}/txt/SKILL.md.txt ${root}/txt/SKILL.md`],
-    ],
-  )
-  assert.deepEqual(
-    diagnostics.map(({ code, fix }) => [code, fix]),
-    ['packed.skill', 'packed.zip'].map((name) => [
-      'skill-archive',
-      `Unpack it: unzip ${root}/${name} -d ${root}/packed`,
-    ]),
-  )
-})
-
 /** How often other work had its turn until the answer is asked for. */
 function countTurns(): () => number {
   let turns = 0

@@ -11,6 +11,7 @@ import { withProgress } from '../interactive/progress.ts'
 import { MESSAGES, NOTES } from '../messages/index.ts'
 import { openFor } from '../open.ts'
 import { withCommands } from '../show/findings.ts'
+import { besideSkills } from '../show/skills.ts'
 import { trustText } from '../show/consent.ts'
 import { findInSettings } from './config.ts'
 import { formatDiagnostic } from '../terminal.ts'
@@ -145,7 +146,8 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
   try {
     const local = await openFor(quiet, { record: 'memory' })
     try {
-      const { skills, held, shadowed, invalid } = local.runtime.openAgent().catalog()
+      const catalog = local.runtime.openAgent().catalog()
+      const { skills, held, shadowed, invalid } = catalog
       const counts = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${invalid.length} invalid`
       const line = invocation.terminal.commandLine(['skills', 'list', '--all'])
       const found = held.length + shadowed.length > 0 ? `${counts}. ${NOTES.othersHint(line)}` : counts
@@ -158,7 +160,11 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
       return {
         subject: 'skills',
         found,
-        diagnostics: [...diagnostics, ...budgetDiagnostics(loaded, local.runtime.openAgent().index())],
+        diagnostics: [
+          ...diagnostics,
+          ...besideSkills(catalog),
+          ...budgetDiagnostics(loaded, local.runtime.openAgent().index()),
+        ],
       }
     } finally {
       await local.close()

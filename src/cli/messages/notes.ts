@@ -102,7 +102,9 @@ export const NOTES = {
   contacts: () => 'Nexus contacts or reads these with your rights:',
   unconfined: () =>
     'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills that you wrote.',
-  mayRun: (tool: string) => `The agent wants to run ${tool}, and its policy asks you first:`,
+  /** `more`: arguments besides the command, as JSON. */
+  mayRun: (tool: string, more: string | undefined) =>
+    `The agent wants to run ${tool}${more === undefined ? '' : ` with ${more}`}, and its policy asks you first:`,
   allowQuestion: () => 'Allow it?',
   // Sessions and turns
   noQuestion: () => 'There is no open question.',

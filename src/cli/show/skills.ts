@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { type Catalog, estimateLine, everyCopy } from '../../catalog/index.ts'
 import {
   type Diagnostic,
@@ -52,7 +53,8 @@ export function reasonsText(reasons: readonly HeldReason[]): string {
 }
 
 /** What is not offered, by name, and the command that gives the reasons. */
-export function printHint({ skills, held, shadowed, invalid }: Catalog, invocation: Invocation): void {
+export function printHint(catalog: Catalog, invocation: Invocation): void {
+  const { skills, held, shadowed, invalid } = catalog
   const { terminal } = invocation
   printWarned(skills, invocation)
   const groups = {
@@ -60,6 +62,7 @@ export function printHint({ skills, held, shadowed, invalid }: Catalog, invocati
     held: held.filter((each) => !isUntrusted(each)).map(({ skill }) => skill.name),
     shadowed: shadowed.map(({ skill }) => skill.name),
     invalid: invalid.map(({ name }) => name),
+    'not searched': besideSkills(catalog).map(({ path }) => basename(path)),
   }
   const lines = Object.entries(groups)
     .filter(([, names]) => names.length > 0)
@@ -68,6 +71,11 @@ export function printHint({ skills, held, shadowed, invalid }: Catalog, invocati
   const reasons = terminal.commandLine(whereArgs(['skills', 'list', '--all'], invocation))
   terminal.note(terminal.paintNote('dim', [...lines, NOTES.othersHint(reasons)].join('\n')))
   printTrustHint(held, terminal)
+}
+
+/** What was found beside the skills and keeps some from being found. Two copies of a name are listed as skills already. */
+export function besideSkills({ diagnostics }: Catalog): Catalog['diagnostics'] {
+  return diagnostics.filter(({ code, severity }) => severity !== 'info' && code !== 'duplicate-name')
 }
 
 /** Ready skills that may not do what their author thinks. */

@@ -104,9 +104,7 @@ export const FIELD_MESSAGES = {
     text === undefined
       ? [
           'The description is a list or a mapping, so Nexus holds the skill.',
-          kind === 'list'
-            ? 'Write the text of the list on the line of "description:", without the hyphen before it.'
-            : write(DESCRIPTION),
+          kind === 'list' ? 'Write it as text on the line of "description:", not as a list.' : write(DESCRIPTION),
         ]
       : [
           `The description ${shown(text)} is not text in YAML. Nexus read it as written.`,

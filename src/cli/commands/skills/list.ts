@@ -3,7 +3,15 @@ import type { Invocation } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { withInspection } from '../../inspect.ts'
 import { agentFlag, printDiagnostics } from '../../open.ts'
-import { formatReady, listData, printHint, printOthers, printTrustHint, printWarned } from '../../show/skills.ts'
+import {
+  besideSkills,
+  formatReady,
+  listData,
+  printHint,
+  printOthers,
+  printTrustHint,
+  printWarned,
+} from '../../show/skills.ts'
 import { printSkillsAbove, printUnread } from '../../show/other-clients.ts'
 
 /** `nexus skills list` */
@@ -21,6 +29,7 @@ export async function listSkills(invocation: Invocation): Promise<number> {
     terminal.line(formatReady(catalog, terminal))
     if (all) {
       printOthers(catalog, terminal)
+      printDiagnostics(besideSkills(catalog), terminal)
       printWarned(catalog.skills, invocation)
       printTrustHint(catalog.held, terminal)
     } else printHint(catalog, invocation)
