@@ -214,6 +214,12 @@ export const UNAVAILABLE = {
   library: ({ name }: Facts<'name'>) => unavailable(`the package ${name} is not installed`, 'Type: npm ci'),
   processor: ({ name, processor }: Facts<'name' | 'processor'>) =>
     unavailable(`${name} has no seccomp helper for ${processor}`, 'Use a machine with x64 or arm64.'),
+  /** The files that commands are started with could not be written. */
+  stage: ({ path, why }: Facts<'path' | 'why'>) =>
+    unavailable(
+      `Nexus cannot write its files for commands into ${path} (${why})`,
+      'Free space on that disk, or make the directory writable for this user.',
+    ),
   state: ({ code, path, stateDir }: Facts<'code' | 'path' | 'stateDir'>, isRoot: boolean) =>
     unavailable(
       `Nexus cannot use the state directory (${code} ${path})`,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { checkSandbox, createSandbox } from '../../src/sandbox/index.ts'
@@ -110,3 +110,26 @@ test('a state directory that others can write to is refused', { skip }, async (c
   const [found] = await checkSandbox(localOptions({ stateDir: open }))
   assert.match(found?.fix ?? '', /chmod go-w/)
 })
+
+test(
+  'a state directory without space is refused with its path, and leaves nothing half written',
+  { skip: skip || (!IS_ROOT && 'needs root') },
+  async (context) => {
+    const full = openDirectory()
+    const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', full])
+    context.after(() => {
+      spawnSync('umount', [full])
+      rmSync(full, { recursive: true })
+    })
+    if (status !== 0) return context.skip('no tmpfs can be mounted here')
+    const stateDir = join(full, 'state')
+    const workspace = scratch(context)
+    const run = async () => (await createSandbox(localOptions({ stateDir }))).run({ command: 'true', workspace })
+    await assert.rejects(run, (error: Error & { fix?: string }) => {
+      assert.match(error.message, /cannot write its files for commands into \S+ \(ENOSPC\)/)
+      assert.match(error.fix ?? '', /^Free space/)
+      return true
+    })
+    assert.deepEqual(readdirSync(join(stateDir, 'stages')), [])
+  },
+)

@@ -45,7 +45,8 @@ export function ensureStage(stages: string): Stage {
     } catch (error) {
       rmSync(part, { recursive: true, force: true })
       // Another process that staged the same version at the same time was faster.
-      if (!existsSync(directory)) throw error
+      if (!existsSync(directory))
+        throw sandboxError(UNAVAILABLE.stage({ path: stages, why: errorCode(error) ?? String(error) }), error)
     }
   }
   ownDirectory(directory, 0o755)
