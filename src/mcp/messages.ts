@@ -91,7 +91,6 @@ export const PROMPTS = {
   arguments: () => 'What the skill is given; it replaces $ARGUMENTS in its text',
 }
 
-/** The question about a call, and why it is over. */
 /** Clients show the beginning of a long text only. */
 function sizeOf(command: string): string {
   const lines = command.split('\n').length
@@ -99,6 +98,7 @@ function sizeOf(command: string): string {
   return ` Read all of it: ${lines} ${lines === 1 ? 'line' : 'lines'}, ${command.length} characters.`
 }
 
+/** The question about a call, and why it is over. */
 export const APPROVAL = {
   question: (tool: string, { command, more }: { readonly command: string; readonly more?: string }) =>
     // Marked, so that no line of it passes for one of ours.

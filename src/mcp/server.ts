@@ -23,17 +23,18 @@ import { listTools } from './tools.ts'
 const ROOTS_TIMEOUT_MS = 5_000
 
 /**
- * A server that is not connected yet. It opens the runtime when a request first needs it, not before. One for a whole `connection`
- * notifies its client when skills change; over HTTP each `request` has its own.
+ * A server that is not connected yet. It opens the runtime when a request first needs it, not before. One for a whole `connection` or
+ * `session` notifies its client when skills change; other requests over HTTP have each their own. Only the client that started Nexus,
+ * the one of the `connection`, names the workspace.
  */
-export function createServer(host: Host, scope: 'connection' | 'request'): McpServer {
+export function createServer(host: Host, scope: 'connection' | 'session' | 'request'): McpServer {
   const mcp = new McpServer(
     { name: 'nexus', title: 'Nexus', version: host.version },
     { instructions: INSTRUCTIONS, capabilities: {}, requestState: { verify: host.calls.verify } },
   )
   const { server } = mcp
   server.registerCapabilities({ tools: { listChanged: true }, prompts: { listChanged: true } })
-  const opened = (): Promise<Opened> => host.opened(() => rootsOf(mcp))
+  const opened = (): Promise<Opened> => host.opened(scope === 'connection' ? () => rootsOf(mcp) : undefined)
   const ready = (): Promise<Opened> => orProtocolError(opened())
 
   server.setRequestHandler('tools/list', async () => listTools(await ready()))
@@ -50,7 +51,7 @@ export function createServer(host: Host, scope: 'connection' | 'request'): McpSe
     if ('failure' in found) return { content: [{ type: 'text', text: found.failure }], isError: true }
     return host.calls.call(found, params, { context, client: clientOf(mcp, context) })
   })
-  if (scope === 'connection') server.onclose = host.onSkillsChanged(() => announce(mcp, host.log))
+  if (scope !== 'request') server.onclose = host.onSkillsChanged(() => announce(mcp, host.log))
   return mcp
 }
 

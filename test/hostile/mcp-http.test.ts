@@ -3,65 +3,20 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { connect as connectSocket } from 'node:net'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { Place } from '../cli/nexus.ts'
 import { ledgerOf, processesWith, startHttp, until } from '../mcp/client.ts'
-
-type Server = Awaited<ReturnType<typeof startHttp>>
-
-interface Answer {
-  /** 0 for none. */
-  readonly status: number
-  readonly text: string
-  /** Of the error of the protocol. */
-  readonly code: number | undefined
-}
-
-/** Sends bytes, and reads to the end of the answer. */
-async function fire(port: number, raw: string): Promise<Answer> {
-  const socket = connectSocket(port, '127.0.0.1')
-  let text = ''
-  socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
-  socket.on('error', () => undefined)
-  socket.write(Buffer.from(raw, 'latin1'))
-  await until(() => socket.destroyed || isWhole(text))
-  socket.destroy()
-  const code = /"code":(-?\d+)/.exec(text)?.[1]
-  return {
-    status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0),
-    text,
-    code: code === undefined ? undefined : Number(code),
-  }
-}
-
-function isWhole(text: string): boolean {
-  const end = text.indexOf('\r\n\r\n')
-  if (end < 0) return false
-  const length = /content-length: (\d+)/i.exec(text.slice(0, end))?.[1]
-  if (length !== undefined) return text.length >= end + 4 + Number(length)
-  return !/transfer-encoding: chunked/i.test(text.slice(0, end)) || text.endsWith('\r\n0\r\n\r\n')
-}
-
-type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
-
-const rpc = (method: unknown, params: unknown = {}, id: unknown = 1): string =>
-  JSON.stringify({ jsonrpc: '2.0', id, method, params })
-const PING = rpc('ping')
-
-/** A request of a client with the key, changed by `headers`; undefined leaves one out. */
-function requestTo({ port, key }: Server) {
-  return (headers: Headers = {}, { method = 'POST', path = '/mcp', body = PING } = {}): string => {
-    const all: Headers = {
-      ...{ Host: `127.0.0.1:${port}`, Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      ...{ Accept: 'application/json, text/event-stream', 'Content-Length': String(Buffer.byteLength(body)) },
-      ...headers,
-    }
-    const lines = Object.entries(all).flatMap(([name, value]) =>
-      [value ?? []].flat().map((each) => `${name}: ${each}\r\n`),
-    )
-    return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
-  }
-}
+import {
+  beginningOf,
+  beginSession,
+  fire,
+  type Headers,
+  INITIALIZE,
+  PING,
+  requestTo,
+  rpc,
+  type Server,
+} from './http-rig.ts'
 
 interface Row {
   readonly raw: string
@@ -150,18 +105,20 @@ function rowsFor(server: Server): Readonly<Record<string, Row>> {
       status: [200],
     },
     'R58 bytes that are no HTTP': { raw: '\x16\x03\x01\x00\x00\x01\x02\x03\r\n\r\n', status: [400] },
-    'session of another key': { raw: request({ 'Mcp-Session-Id': '../../x' }), status: [200] },
-    'end of a session of others': {
+    'a session that is not there': { raw: request({ 'Mcp-Session-Id': '../../x' }), status: [404] },
+    'session __proto__': { raw: request({ 'Mcp-Session-Id': '__proto__' }), status: [404] },
+    'end of a session that is not there': {
       raw: request({ 'Mcp-Session-Id': 'x' }, { method: 'DELETE', body: '' }),
-      status: [405],
+      status: [404],
     },
-    'resumption of a stream': {
+    'resumption of a stream that is not there': {
       raw: request(
         { 'Last-Event-ID': '1', 'Mcp-Session-Id': 'x', Accept: 'text/event-stream' },
         { method: 'GET', body: '' },
       ),
-      status: [405],
+      status: [404],
     },
+    'a session and a batch at once': { raw: body(`[${INITIALIZE},${PING}]`), status: [400] },
     'a protocol that is not there': { raw: request({ 'Mcp-Protocol-Version': '1999-01-01' }), status: [400] },
     'a client that takes no JSON': { raw: request({ Accept: 'text/html' }), status: [406] },
   }
@@ -193,24 +150,6 @@ test('every row is refused as it must be, shows nothing of the code, and the ser
   })
 })
 
-/** Sends many at a time, so that no connection has to wait long. */
-async function many(count: number, send: (index: number) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < count; from += 50)
-    await Promise.all(Array.from({ length: Math.min(50, count - from) }, (_, index) => send(from + index)))
-}
-
-test('1,000 sessions are begun and none is kept: the server answers the next request', async (t) => {
-  const server = await startHttp(t, new Place(t), ['--trust'])
-  const request = requestTo(server)
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }
-  await many(1_000, async () => {
-    const { status, text } = await fire(server.port, request({}, { body: rpc('initialize', params) }))
-    assert.equal(status, 200)
-    assert.doesNotMatch(text, /mcp-session-id/i)
-  })
-  assert.equal((await fire(server.port, request())).status, 200)
-})
-
 const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
@@ -233,18 +172,6 @@ test('streams that clients open and forget leave room for requests', async (t) =
   assert.equal((await fire(server.port, requestTo(server)())).status, 200)
 })
 
-/** The first event of a stream that stays open until the end of the test. */
-async function beginningOf(t: TestContext, port: number, raw: string): Promise<string> {
-  const socket = connectSocket(port, '127.0.0.1')
-  t.after(() => void socket.destroy())
-  let text = ''
-  socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
-  socket.on('error', () => undefined)
-  socket.write(raw)
-  await until(() => socket.destroyed || /\r\n\r\n[\s\S]*\n\n/.test(text) || /"error"/.test(text))
-  return text
-}
-
 test('nobody cancels the call of another connection, whatever id is named', async (t) => {
   const place = new Place(t)
   const server = await startHttp(t, place, ['--trust'])
@@ -255,7 +182,8 @@ test('nobody cancels the call of another connection, whatever id is named', asyn
   socket.write(request({}, { body: call }))
   await until(() => processesWith(token).length > 0)
   const body = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}'
-  assert.equal((await fire(server.port, request({}, { body }))).status, 202)
+  for (const session of [{}, await beginSession(server)])
+    assert.equal((await fire(server.port, request(session, { body }))).status, 202)
   assert.equal((await fire(server.port, request())).status, 200)
   assert.ok(processesWith(token).length > 0)
   socket.destroy()
@@ -263,26 +191,31 @@ test('nobody cancels the call of another connection, whatever id is named', asyn
   await until(() => isClosed(place))
 })
 
-const CROWDS: Readonly<Record<string, { readonly headers: Headers; readonly meta: object }>> = {
-  '2025-11-25': { headers: {}, meta: {} },
-  '2026-07-28': {
-    headers: { 'Mcp-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': 'run_command' },
+type Crowd = { readonly headers: (server: Server) => Headers | Promise<Headers>; readonly meta: object }
+
+const CROWDS: Readonly<Record<string, Crowd>> = {
+  'in a session of 2025': { headers: beginSession, meta: {} },
+  'of 2025 without a session': { headers: () => ({}), meta: {} },
+  'of 2026': {
+    headers: () => ({ 'Mcp-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': 'run_command' }),
     meta: { _meta: META },
   },
 }
 
-for (const [era, { headers, meta }] of Object.entries(CROWDS))
-  test(`R131: a crowd of calls in the protocol of ${era} whose clients go away changes nothing, and each has its row`, async (t) => {
+for (const [which, { headers, meta }] of Object.entries(CROWDS))
+  test(`R131: a crowd of calls ${which} whose clients go away changes nothing, and each has its row`, async (t) => {
     const place = new Place(t)
     const server = await startHttp(t, place, ['--trust'])
     const token = `8.000${process.pid}`
     const params = { name: 'run_command', arguments: { command: `sleep ${token}; echo ran >> ran.txt` }, ...meta }
-    const raw = requestTo(server)(headers, { body: rpc('tools/call', params) })
+    const own = await headers(server)
+    let calls = 0
+    const raw = (): string => requestTo(server)(own, { body: rpc('tools/call', params, ++calls) })
     // So many that Node collects garbage, which must not cut calls off from their connections.
     const sockets = Array.from({ length: 60 }, () => {
       const socket = connectSocket(server.port, '127.0.0.1')
       socket.on('error', () => undefined)
-      socket.write(raw)
+      socket.write(raw())
       return socket
     })
     await until(() => processesWith(token).length > 0 && ledgerOf(place).length === sockets.length)

@@ -151,7 +151,7 @@ export function processesWith(text: string): string[] {
 }
 
 /** Waits up to a minute, so that a test that waits for nothing fails instead of stopping the run. */
-export async function until(check: () => boolean): Promise<void> {
-  for (const end = performance.now() + 60_000; !check(); await sleep(20))
+export async function until(check: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + 60_000; !(await check()); await sleep(20))
     if (performance.now() > end) throw new Error(`not within a minute: ${check}`)
 }

@@ -6,7 +6,7 @@ import test, { type TestContext } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 import { ended, Place } from '../cli/nexus.ts'
-import { type Era, ERAS, processesWith, startHttp, until } from './client.ts'
+import { type Era, ERAS, ledgerOf, processesWith, startHttp, until } from './client.ts'
 
 async function connect(t: TestContext, era: Era, { url, key }: { url: string; key: string }) {
   const client = new Client(
@@ -31,29 +31,78 @@ for (const era of Object.keys(ERAS) as Era[])
     assert.match(JSON.stringify(content), /over http/)
   })
 
-test('an approval over HTTP in the protocol of 2026: the retry is another request and goes on with the call', async (t) => {
-  const place = new Place(t)
-  mkdirSync(place.home, { recursive: true })
-  writeFileSync(join(place.home, 'nexus.yaml'), 'agents: [{ id: main, tools: { ask: [run_command] } }]\n')
-  const client = await connect(t, '2026-07-28', await startHttp(t, place, ['--trust']))
-  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { answer: 'once' } }))
-  const { content } = await client.callTool({ name: 'run_command', arguments: { command: 'echo agreed' } })
-  assert.match(JSON.stringify(content), /stdout:\\nagreed/)
-})
+for (const era of Object.keys(ERAS) as Era[]) {
+  test(`a client of ${era} answers an approval over HTTP, and the call is one row of the ledger`, async (t) => {
+    const place = new Place(t)
+    mkdirSync(place.home, { recursive: true })
+    writeFileSync(join(place.home, 'nexus.yaml'), 'agents: [{ id: main, tools: { ask: [run_command] } }]\n')
+    const client = await connect(t, era, await startHttp(t, place, ['--trust']))
+    const asked: string[] = []
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      asked.push(params.message)
+      return { action: 'accept', content: { answer: asked.length === 1 ? 'once' : 'deny' } }
+    })
+    const run = async (command: string): Promise<string> =>
+      JSON.stringify((await client.callTool({ name: 'run_command', arguments: { command } })).content)
+    assert.match(await run('echo agreed'), /stdout:\\nagreed/)
+    assert.match(await run('echo refused'), /denied|not allowed/i)
+    assert.deepEqual(
+      asked.map((message) => /echo \w+/.exec(message)?.[0]),
+      ['echo agreed', 'echo refused'],
+    )
+    assert.deepEqual(
+      ledgerOf(place).map(({ tool, state }) => [tool, state]),
+      [
+        ['run_command', 'done'],
+        ['run_command', 'denied'],
+      ],
+    )
+  })
 
-test('a client that hangs up ends its command', async (t) => {
+  test(`a client of ${era} that hangs up ends its command`, async (t) => {
+    const place = new Place(t)
+    const server = await startHttp(t, place, ['--trust'])
+    const client = await connect(t, era, server)
+    const mark = `nexus-mcp-http-${process.pid}-${era}`
+    const call = client.callTool({ name: 'run_command', arguments: { command: `exec -a ${mark} sleep 300` } })
+    call.catch(() => undefined)
+    await until(() => processesWith(mark).length > 0)
+    await client.close()
+    await until(() => processesWith(mark).length === 0)
+    assert.equal(server.child.exitCode, null)
+  })
+
+  test(`a client of ${era} that cancels a call over HTTP ends its command, and goes on`, async (t) => {
+    const place = new Place(t)
+    const client = await connect(t, era, await startHttp(t, place, ['--trust']))
+    const mark = `nexus-mcp-cancel-${process.pid}-${era}`
+    const controller = new AbortController()
+    const call = client.callTool(
+      { name: 'run_command', arguments: { command: `exec -a ${mark} sleep 300` } },
+      { signal: controller.signal },
+    )
+    await until(() => processesWith(mark).length > 0)
+    controller.abort()
+    await assert.rejects(call)
+    await until(() => processesWith(mark).length === 0)
+    assert.ok((await client.listTools()).tools.length > 0)
+  })
+}
+
+test('a client of 2025 learns over HTTP that skills have changed', async (t) => {
   const place = new Place(t)
-  const client = await connect(t, '2026-07-28', await startHttp(t, place, ['--trust']))
-  const mark = `nexus-mcp-http-${process.pid}`
-  const controller = new AbortController()
-  const call = client.callTool(
-    { name: 'run_command', arguments: { command: `exec -a ${mark} sleep 300` } },
-    { signal: controller.signal },
+  const client = await connect(t, '2025-11-25', await startHttp(t, place, ['--trust']))
+  let changes = 0
+  client.setNotificationHandler('notifications/tools/list_changed', () => void (changes += 1))
+  await client.listTools()
+  mkdirSync(join(place.workspace, 'skills/newcomer'), { recursive: true })
+  writeFileSync(
+    join(place.workspace, 'skills/newcomer/SKILL.md'),
+    '---\nname: newcomer\ndescription: Comes later. Use when asked for newcomers.\n---\nSteps.\n',
   )
-  await until(() => processesWith(mark).length > 0)
-  controller.abort()
-  await assert.rejects(call)
-  await until(() => processesWith(mark).length === 0)
+  await until(() => changes > 0)
+  const load = (await client.listTools()).tools.find(({ name }) => name === 'load_skill')
+  assert.match(load?.description ?? '', /newcomer/)
 })
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -65,13 +114,15 @@ test('the key file is made for its user alone, kept, and refused when others can
   assert.equal(statSync(file).mode & 0o777, 0o600)
   assert.equal(statSync(join(place.home, 'apikeys')).mode & 0o777, 0o700)
   assert.equal(readFileSync(file, 'utf8'), key)
+  // Below the ports that systems give out, so that no other test has it.
+  const fixed = 20_000 + (process.pid % 10_000)
   const start = async (spoil: (target: string) => void): Promise<string> => {
     const own = new Place(t)
     const directory = join(own.home, 'apikeys')
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     chmodSync(directory, 0o700)
-    spoil(join(directory, `${port + 1}.key`))
-    const { code, stderr } = await ended(own.start(['mcp', '--http', '--port', String(port + 1)]))
+    spoil(join(directory, `${fixed}.key`))
+    const { code, stderr } = await ended(own.start(['mcp', '--http', '--port', String(fixed)]))
     assert.notEqual(code, 0)
     return stderr
   }

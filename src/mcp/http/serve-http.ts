@@ -9,6 +9,7 @@ import { ERRORS, errorOf, LOG } from '../messages.ts'
 import { createServer } from '../server.ts'
 import { createGuard, PATH, type Refusal } from './guard.ts'
 import { openKeyFile } from './key-file.ts'
+import { createSessions, type Sessions } from './sessions.ts'
 
 export interface HttpOptions extends McpOptions {
   /** 0: any free one. */
@@ -23,8 +24,9 @@ export interface HttpOptions extends McpOptions {
 
 const LOOPBACK = '127.0.0.1'
 const MAX_CONNECTIONS = 256
-/** Each keeps a connection: streams that a client forgets leave room for requests. */
-const MAX_SUBSCRIPTIONS = MAX_CONNECTIONS / 2
+/** Both keep a connection: streams that clients forget leave room for requests. */
+const MAX_SUBSCRIPTIONS = MAX_CONNECTIONS / 4
+const MAX_SESSIONS = MAX_CONNECTIONS / 4
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 /** For the headers of a request, and for all of it. */
 const HEADERS_TIMEOUT_MS = 10_000
@@ -42,16 +44,18 @@ export async function serveHttp({ port: wanted, keyFile, signal, onReady, ...opt
   server.maxConnections = MAX_CONNECTIONS
   const port = await listen(server, wanted)
   const host = createHost(options)
+  const onError = (error: Error): void => log(LOG.failed(error))
   const handler = createMcpHandler(() => createServer(host, 'request'), {
     maxRequestBodySize: MAX_BODY_BYTES,
     maxSubscriptions: MAX_SUBSCRIPTIONS,
-    onerror: (error) => log(LOG.failed(error)),
+    onerror: onError,
   })
+  const sessions = createSessions({ createServer: () => createServer(host, 'session'), max: MAX_SESSIONS, onError })
   try {
     const file = keyFile?.(port)
     const key = file === undefined ? undefined : await openKeyFile(file)
     const guard = createGuard({ port, key, onWrongKey: (count) => isRound(count) && log(LOG.wrongKey(count)) })
-    const node = keepingRequests(handler)
+    const node = keepingRequests(handler, sessions)
     const stop = host.onSkillsChanged(() => {
       handler.notify.toolsChanged()
       handler.notify.promptsChanged()
@@ -67,7 +71,7 @@ export async function serveHttp({ port: wanted, keyFile, signal, onReady, ...opt
     stop()
   } finally {
     server.close()
-    await handler.close()
+    await Promise.all([handler.close(), sessions.close()])
     server.closeAllConnections()
     await host.close()
   }
@@ -80,13 +84,21 @@ export async function serveHttp({ port: wanted, keyFile, signal, onReady, ...opt
  */
 function keepingRequests(
   handler: McpHttpHandler,
+  sessions: Sessions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const live = new Set<Request>()
   return (request, response) => {
     const serve: McpHttpHandler['fetch'] = async (web, options) => {
       live.add(web)
-      response.once('close', () => live.delete(web))
-      return handler.fetch(web, { ...options, ...(await parsed(web)) })
+      const sent = new Promise<boolean>((resolve) =>
+        response.once('close', () => {
+          live.delete(web)
+          resolve(response.writableFinished)
+        }),
+      )
+      const body = await parsed(web)
+      const answered = await sessions.handle(web, { body, sent })
+      return answered ?? handler.fetch(web, { ...options, ...(body !== undefined && { parsedBody: body }) })
     }
     return toNodeHandler({ fetch: serve }, { maxRequestBodySize: MAX_BODY_BYTES })(
       request as NodeIncomingMessageLike,
@@ -95,12 +107,12 @@ function keepingRequests(
   }
 }
 
-/** Nothing for a body that is no JSON: the SDK reports what is wrong with it. */
-async function parsed(request: Request): Promise<{ readonly parsedBody?: unknown }> {
+/** Undefined for a body that is no JSON: the SDK reports what is wrong with it. */
+async function parsed(request: Request): Promise<unknown> {
   try {
-    return { parsedBody: JSON.parse(await request.clone().text()) as unknown }
+    return JSON.parse(await request.clone().text()) as unknown
   } catch {
-    return {}
+    return undefined
   }
 }
 
