@@ -1,7 +1,7 @@
 /** One call, top to bottom: check -> redact -> decide -> record (-> ask -> decide again -> record) -> load -> run -> redact -> bound -> record. */
 import { type Decision, failed, type Outcome, redactOutput } from '../kernel/index.ts'
 import type { StoredMessage } from '../store/index.ts'
-import { runTool } from '../tools/index.ts'
+import { argumentsFailure, runTool } from '../tools/index.ts'
 import { decideAfterAsking, decideCall } from './asking.ts'
 import { type About, type CallingAgent, check } from './called.ts'
 import { toRecord } from './kept-output.ts'
@@ -29,7 +29,7 @@ export async function runCall(
   // record, before anybody is asked and before anything runs; a refused call ends here in one write
   const lease = await agent.lease()
   const row = { call: shown, decision: first, lease, ...(about.row && { skill: about.row }) }
-  const refusal = refusalOf(first, about, signal) ?? unreadable(about.problem)
+  const refusal = refusalOf(first, about, signal) ?? unreadable(about.problem) ?? (approval && (await misfit(about)))
   if (refusal) {
     const outcome = await toRecord(project, call, { outcome: refusal })
     const entry = await ledger.record({ ...row, outcome, ...(await answer(options, outcome, first)) })
@@ -77,6 +77,12 @@ function refusalOf(decision: Decision, { agent, shown }: About, signal: AbortSig
 
 function unreadable(problem: string | undefined): Outcome | undefined {
   return problem === undefined ? undefined : failed('INVALID_PARAM', problem, { error: 'INVALID_ARGUMENT' })
+}
+
+/** A person is asked only about what could run. */
+async function misfit({ agent: { registry }, call }: About): Promise<Outcome | undefined> {
+  const tool = registry.get(call.tool)
+  return tool && argumentsFailure(tool, call.arguments)
 }
 
 /** Runs the tool within the limits of the decision. */

@@ -64,6 +64,12 @@ export async function runTool(
   return { outcome: plainOutcome(await runWatched(run, { tool, context, options })), notes: checked.notes }
 }
 
+/** The failure of a call whose arguments do not fit, so that no person is asked about it; undefined when they fit. */
+export async function argumentsFailure(tool: Tool, given: unknown): Promise<Outcome | undefined> {
+  const checked = await checkArguments(tool, given)
+  return checked.type === 'invalid' ? failedBy('INVALID_PARAM', checked.message) : undefined
+}
+
 /** A command in the sandbox gets SIGTERM, 2 s, then the kill: that and some room. */
 const DEFAULT_GRACE_MS = 5_000
 

@@ -45,6 +45,15 @@ test('a call is on record as asked, with what would run, before anybody answers;
   assert.ok(!(await runtime.approvals.answer(approval.id, { isAllowed: false, by: 'bob' })).isApplied)
 })
 
+test('nobody is asked about a call whose arguments do not fit', async (t) => {
+  const { runtime, store, ran } = await open(t)
+  for (const args of [{ command: 7 }, {}, { command: 'ls', timeout_sec: 'soon' }]) {
+    const { outcome, entry } = await callOf(runtime, { tool: 'run_command', arguments: args })
+    assert.deepEqual([codeOf(outcome), entry.state], ['INVALID_PARAM', 'failed'])
+  }
+  assert.deepEqual([await store.approvals.list(), ran()], [[], []])
+})
+
 test('a no is a denial, and nothing runs', async (t) => {
   const { runtime, store, ran } = await open(t)
   const calling = run(runtime, 'ls')
