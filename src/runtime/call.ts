@@ -29,7 +29,7 @@ export async function runCall(
   // record, before anybody is asked and before anything runs; a refused call ends here in one write
   const lease = await agent.lease()
   const row = { call: shown, decision: first, lease, ...(about.row && { skill: about.row }) }
-  const refusal = refusalOf(first, about, signal) ?? unreadable(about.problem) ?? (approval && (await misfit(about)))
+  const refusal = refusalOf(first, about, signal) ?? (await misfit(about, approval !== undefined))
   if (refusal) {
     const outcome = await toRecord(project, call, { outcome: refusal })
     const entry = await ledger.record({ ...row, outcome, ...(await answer(options, outcome, first)) })
@@ -75,13 +75,10 @@ function refusalOf(decision: Decision, { agent, shown }: About, signal: AbortSig
   return failed('PERMISSION_DENIED', message, { error: 'CALL_DENIED', ...next })
 }
 
-function unreadable(problem: string | undefined): Outcome | undefined {
-  return problem === undefined ? undefined : failed('INVALID_PARAM', problem, { error: 'INVALID_ARGUMENT' })
-}
-
-/** A person is asked only about what could run. */
-async function misfit({ agent: { registry }, call }: About): Promise<Outcome | undefined> {
-  const tool = registry.get(call.tool)
+/** The outcome of a call whose arguments cannot be read, or do not fit a tool that a person would be asked about. */
+async function misfit({ agent: { registry }, call, problem }: About, isAsked: boolean): Promise<Outcome | undefined> {
+  if (problem !== undefined) return failed('INVALID_PARAM', problem, { error: 'INVALID_ARGUMENT' })
+  const tool = isAsked ? registry.get(call.tool) : undefined
   return tool && argumentsFailure(tool, call.arguments)
 }
 
