@@ -3,9 +3,8 @@ import { dirname, isAbsolute, relative, resolve } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue, toSafeJson, toSafeLine, toSafeText } from '../kernel/index.ts'
 import type { LoadedConfig } from './config.ts'
 import { HIDDEN, type Path } from './document/path.ts'
-import { nameOf } from './document/shown-key.ts'
 import { fits } from './document/pattern.ts'
-import { inProfile, isProfilePath } from './profiles.ts'
+import { inProfile, isProfilePath, nameIn } from './profiles.ts'
 import type { ShownFiles } from './trust.ts'
 
 /** What a setting makes Nexus do with the user's rights. */
@@ -55,7 +54,7 @@ export async function consentOf({ workspace, textOf }: Pick<LoadedConfig, 'works
       const about = {
         kind,
         runsAsUser,
-        subject: nameOf(at),
+        subject: nameIn({ isProfile: isProfilePath(path) })(at),
         path,
         line: locate(isProfilePath(path) ? inProfile(at) : at).line,
       }

@@ -59,6 +59,20 @@ describe('a profile of an agent', () => {
     assert.match(diagnostics[1]?.message ?? '', /This agent has no setting of this name/)
   })
 
+  it('is reported so where a variable cannot stand, too', async () => {
+    await using place = await makePlace()
+    await place.write(
+      'home/.nexus/agents/reader.yaml',
+      'permissions: { allowedPaths: ["${NEXUS_NOT_SET}"] }\nskills: ["a${b"]\n',
+    )
+    const { diagnostics } = await place.load()
+    assert.deepEqual(
+      diagnostics.map(({ subject }) => subject),
+      ['permissions.allowedPaths[0]', 'skills[0]'],
+    )
+    assert.doesNotMatch(JSON.stringify(diagnostics), /agents\[/)
+  })
+
   it('that is an agent of another file too is an error that names both', async () => {
     await using place = await makePlace({ user: 'agents: [{ id: reader }]\n' })
     await place.write('home/.nexus/agents/reader.yaml', READER)

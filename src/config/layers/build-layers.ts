@@ -100,7 +100,7 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
     base: withProfilesLast(so.document, so.layers),
   })
   const { providers } = so.document.secrets ?? {}
-  const place = { path, directory: input.directory, environment, ...(providers && { providers }) }
+  const place = { path, directory: input.directory, isProfile, environment, ...(providers && { providers }) }
   const resolved = resolveReferences(allowed.document, place)
   const { document, sandboxAt, conflicts } = toCanonical(resolved.document)
   const layer: Layer = {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue, type Severity, shellWord } from '../../kernel/index.ts'
 import type { Finding, Part } from '../document/finding.ts'
 import { copyValue, partAt, type Path, removePart } from '../document/path.ts'
-import { nameOf } from '../document/shown-key.ts'
+import { nameIn } from '../profiles.ts'
 import type { Environment } from '../environment.ts'
 import { expandHome } from '../home.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
@@ -31,6 +31,7 @@ interface ReferenceContext {
   readonly path: string
   /** What relative paths start from. */
   readonly directory: string
+  readonly isProfile?: boolean
   readonly environment: Environment
   /** `secrets.providers` of the files before this one. */
   readonly providers?: Providers
@@ -86,7 +87,7 @@ function visitText(text: string, at: Path, place: Visit): JsonValue {
   if (use === 'literal') return text
   if (use === 'plain') {
     if (!text.includes('${')) return text
-    report(place, at, { severity: 'error', ...REFERENCES.notHere({ setting: nameOf(at) }) })
+    report(place, at, { severity: 'error', ...REFERENCES.notHere({ setting: nameIn(place)(at) }) })
     return text
   }
   const expanded = expand(text, at, place)
@@ -101,7 +102,7 @@ function expand(text: string, at: Path, place: Visit): string | undefined {
   const names = [...text.matchAll(REFERENCE)].filter(([match]) => match !== '$${').map(([, name]) => name)
   if (names.includes(undefined)) {
     place.found.remove.push(unitOf(at))
-    report(place, at, { severity: 'error', ...REFERENCES.syntax({ setting: nameOf(at) }) })
+    report(place, at, { severity: 'error', ...REFERENCES.syntax({ setting: nameIn(place)(at) }) })
     return undefined
   }
   const values = new Map(names.map((name = '') => [name, place.environment.get(name)]))
@@ -114,7 +115,7 @@ function expand(text: string, at: Path, place: Visit): string | undefined {
 
 function leaveOutVariable(variable: string, at: Path, place: Visit): undefined {
   const isEmpty = place.environment.isSet(variable)
-  const facts = { setting: nameOf(at), variable, unit: nameOf(unitOf(at)) }
+  const facts = { setting: nameIn(place)(at), variable, unit: nameIn(place)(unitOf(at)) }
   const words = REFERENCES.unset(facts, isEmpty)
   const problem = `refers to ${variable}, which is ${isEmpty ? 'empty' : 'not set'}`
   leaveOut({ problem, fix: words.fix }, at, place)
@@ -133,7 +134,7 @@ function readSecret(value: JsonObject, at: Path, place: Visit): JsonValue {
     case 'wrong': {
       const { why, fix } = reference
       leaveOut({ problem: why, fix }, at, place)
-      report(place, at, { severity: 'error', ...REFERENCES.wrongSecret({ setting: nameOf(at), why, fix }) })
+      report(place, at, { severity: 'error', ...REFERENCES.wrongSecret({ setting: nameIn(place)(at), why, fix }) })
       return ''
     }
     case 'command': {
@@ -161,7 +162,7 @@ function fromFile(
   const path = resolve(place.directory, expandHome(written.path, place.environment.home))
   const read = readSecretFile(path, written.pointer)
   if (read.type === 'refused') {
-    const facts = { setting: nameOf(at), path, why: read.why, unit: nameOf(unitOf(at)) }
+    const facts = { setting: nameIn(place)(at), path, why: read.why, unit: nameIn(place)(unitOf(at)) }
     const words = REFERENCES.secretFile(facts)
     leaveOut({ problem: `refers to the file ${path}, which ${read.why}`, fix: words.fix }, at, place)
     report(place, at, { severity: 'warning', ...words })

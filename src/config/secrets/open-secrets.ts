@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 import type { LoadedConfig, ModelConfig } from '../config.ts'
 import { partAt, type Path } from '../document/path.ts'
-import { nameOf } from '../document/shown-key.ts'
+import { isProfilePath, nameIn } from '../profiles.ts'
 import type { Environment } from '../environment.ts'
 import { asSecretCommand, type SecretCommand } from './reference.ts'
 import { textAt } from './read-file.ts'
@@ -91,7 +91,7 @@ async function failure(
   const { path, line, column, keys: at = keys } = explain(loaded).originOf(keys) ?? { path: 'nexus.yaml' }
   return ERRORS.noSecret({
     at: line === undefined ? path : `${path}:${line}:${column}`,
-    setting: nameOf(at),
+    setting: nameIn({ isProfile: isProfilePath(path) })(at),
     command: command[0] ?? '',
     why: result.type === 'failed' ? result.why : 'gave no secret',
   })
