@@ -18,14 +18,16 @@ const GROUPS: readonly Group[] = [
       '.claude', '.claude.json', '.mcp.json', '.agents', '.cursor', '.gemini', '.codex', '.openclaw', '.windsurf', '.devin',
       '.opencode', 'opencode.json', 'opencode.jsonc', '.continue', '.kiro', '.roo', '.cline', '.kilocode', '.qwen', '.goose', '.trae',
       '.augment', '.factory', '.crush', '.crush.json', 'crush.json', '.amazonq', '.junie', '.aider.conf.yml', '.copilot',
-      '.clinerules', '.pi', '.rovodev', '.codebuddy', '.grok', '.vibe',
+      '.clinerules', '.pi', '.rovodev', '.codebuddy', '.grok', '.vibe', '.agent', '.amp', '.firebender', 'firebender.json', '.iflow',
+      '.kimi', '.openhands', '.qoder', '.tabnine', '.warp',
     ],
   },
   {
     why: 'Editors run tasks, interpreters and plugins from a folder that is opened.',
     names: [
       '.vscode', '.idea', '.zed', '.fleet', '.devcontainer', '.devcontainer.json', '.vim', '.vimrc', '.gvimrc', '.exrc', '.nvimrc',
-      '.nvim.lua', '.dir-locals.el', '.dir-locals-2.el', '.helix', '.lvimrc', '.projectile', '.vs',
+      '.nvim.lua', '.lazy.lua', '.dir-locals.el', '.dir-locals-2.el', '.helix', '.lvimrc', '.projectile', '.vs', '.theia', '.kateproject',
+      '.externaltoolbuilders', '.factorypath', '.ycm_extra_conf.py',
     ],
   },
   {
@@ -38,18 +40,25 @@ const GROUPS: readonly Group[] = [
     ],
   },
   {
+    why: 'Interpreters run them when they start in their directory, RStudio when it opens the project.',
+    names: [
+      '.rprofile', '.renviron', '.rdata', '.irbrc', '.pryrc', '.iex.exs', '.erlang', '.ghci', '.ocamlinit', '.octaverc', 'startup.m',
+      '.gdbinit', '.lldbinit', '.pdbrc', '.pythonrc', 'sitecustomize.py', 'usercustomize.py',
+    ],
+  },
+  {
     why: 'Package managers and compilers load code or programs that they name, whichever command is started.',
     names: [
       '.npmrc', '.yarnrc', '.yarnrc.yml', '.yarn', '.pnp.cjs', '.pnp.loader.mjs', '.pnpmfile.cjs', '.pnpmfile.mjs', 'pnpmfile.js', 'pnpm-workspace.yaml',
-      'bunfig.toml', '.cargo', '.bundle', '.gemrc', '.pypirc', 'pip.conf', '.pip', '.condarc', '.mvn', '.gdbinit', '.lldbinit',
-      '.pdbrc', '.pythonrc', 'sitecustomize.py', 'usercustomize.py',
+      'bunfig.toml', '.cargo', '.bundle', '.gemrc', '.pypirc', 'pip.conf', '.pip', '.condarc', '.mvn', 'nuget.config', '.bazelrc', '.bazeliskrc',
+      'ansible.cfg',
     ],
   },
   {
     why: 'Version control starts the programs that they name.',
     names: [
       '.gitconfig', '.gitmodules', '.husky', '.githooks', '.git-hooks', '.pre-commit-config.yaml', '.pre-commit-config.yml',
-      '.lefthook', '.lefthook-local', '.overcommit.yml', '.lintstagedrc', '.hgrc', '.lfsconfig',
+      '.lefthook', '.lefthook-local', '.overcommit.yml', '.lintstagedrc', '.hgrc', '.lfsconfig', 'captainhook.json', 'grumphp.yml', '.rusty-hook.toml',
     ],
   },
 ] // oxfmt-ignore
@@ -60,13 +69,13 @@ export const NAMES: ReadonlySet<string> = new Set(GROUPS.flatMap(({ names }) => 
 /** Settings that a program reads in many formats, beside or instead of the usual file. */
 export const FORMS: readonly RegExp[] = [
   /^\.?lefthook(?:-local)?\.(?:ya?ml|toml|jsonc?)$/,
-  /^\.lintstagedrc\.|^lint-staged\.config\./,
+  /^\.lintstagedrc\.|^lint-staged\.config\.|^\.?nano-staged\.|^\.huskyrc(?:\.|$)|^husky\.config\./,
 ]
 
 /** The ends of names that are protected wherever they are. */
 export const ENDINGS: readonly string[] = ['.code-workspace', '.sublime-project']
 
-/** A file or directory below another, by the names of both: of version control, and what Copilot starts or loads. */
+/** A file or directory below another, by the names of both: of version control, and what programs start. */
 export const BELOW: readonly (readonly [directory: string, name: string])[] = [
   ['.hg', 'hgrc'],
   ['.hg', 'hgrc-not-shared'],
@@ -78,8 +87,10 @@ export const BELOW: readonly (readonly [directory: string, name: string])[] = [
   ['.config', 'mise'],
   ['.sl', 'config'],
   ['.sl', 'sharedpath'],
-  ['.github', 'mcp.json'],
-  ['.github', 'hooks'],
-  ['.github', 'skills'],
-  ['.github', 'agents'],
+  ['.pijul', 'config'],
+  ['tools', 'bazel'],
+  ['.gitlab', 'duo'],
 ]
+
+/** What agent clients load or start in a hidden directory of their own (`.github/skills`, `.any-client/mcp.json`), whatever it is called. */
+export const OF_CLIENTS: ReadonlySet<string> = new Set(['skills', 'agents', 'hooks', 'mcp.json', 'mcp_servers.json'])

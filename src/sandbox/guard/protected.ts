@@ -1,5 +1,5 @@
 /** protected: the places in a workspace that commands may not change, because the host acts upon them by itself. Pure. */
-import { BELOW, ENDINGS, FORMS, NAMES } from './protected-names.ts'
+import { BELOW, ENDINGS, FORMS, NAMES, OF_CLIENTS } from './protected-names.ts'
 
 /** What decides inside a git directory which programs git starts, or where it takes that from. */
 const GIT_STEERING: ReadonlySet<string> = new Set(['hooks', 'config', 'config.worktree', 'commondir', 'gitdir'])
@@ -88,6 +88,7 @@ export class Protection {
     if (NAMES.has(name) || ENDINGS.some((ending) => name.endsWith(ending))) return true
     if (FORMS.some((form) => form.test(name))) return true
     if (index === 0) return name === SKILL_ROOT
+    if (OF_CLIENTS.has(name) && lower[index - 1]?.startsWith('.') === true) return true
     return BELOW.some(([directory, file]) => name === file && lower.slice(0, index).includes(directory))
   }
 }
