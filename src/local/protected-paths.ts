@@ -5,8 +5,14 @@ import { type LoadedConfig, pathsUsedByHost, realPath } from '../config/index.ts
 import { wayOf } from '../sandbox/index.ts'
 import { packageRoot } from './package-root.ts'
 
-/** What runs from a checkout of Nexus, which may be the workspace itself: the rest of it stays open to commands. */
-const PARTS_OF_NEXUS = ['dist', 'src', 'scripts', 'skills', 'node_modules', 'package.json']
+/**
+ * What runs from a checkout of Nexus, which may be the workspace itself, and what `npm start` installs and builds it from: the rest of it
+ * stays open to commands. npm prefers a shrinkwrap to the lock.
+ */
+const PARTS_OF_NEXUS = [
+  ...['dist', 'src', 'scripts', 'skills', 'node_modules', 'package.json', 'package-lock.json', 'npm-shrinkwrap.json'],
+  ...['tsconfig.json', 'tsconfig.build.json', '.bootstrap.lock'],
+]
 
 /** What the host uses besides the settings. */
 export interface AlsoUsed {

@@ -20,6 +20,8 @@ const FILES = [
     'hostile/encodings',
     'hostile/files',
     'hostile/too-much',
+    'hostile/modules',
+    'hostile/checkout',
   ],
 ]
 
