@@ -14,10 +14,10 @@ const CONFIGURATION = /^config(?:\.worktree)?$/
 
 /** Keys whose values git runs, or reads as configuration. */
 const RUNS =
-  /(?:hookspath|fsmonitor|command|editor|pager|askpass|proxy|path|cmd|textconv|clean|smudge|process|driver|helper|program|hook|external)\s*=/i
+  /(?:hookspath|templatedir|fsmonitor|command|editor|pager|askpass|proxy|path|cmd|textconv|clean|smudge|process|driver|helper|program|hook|external|filter|update|uploadpack|receivepack|smtpserver)\s*=/i
 
 /** Keys whose values are paths of their own. */
-const IS_PATH = /\b(?:hookspath|path)\s*=/i
+const IS_PATH = /\b(?:hookspath|templatedir|path)\s*=/i
 
 /** As many links as the system follows on one way. */
 const MAX_LINKS = 40
@@ -106,8 +106,10 @@ function valuesOf(text: string): { readonly words: string[]; readonly isPath: bo
     const isPath = !isAlias && IS_PATH.test(line)
     const value = isAlias || RUNS.test(line) ? line.slice(line.indexOf('=') + 1) : ''
     // Not from the first `=` of the line: the condition of an `includeIf` can contain one.
-    const whole = isPath ? [plainValue(line.replace(/^.*?\b(?:hookspath|path)\s*=/i, ''))] : []
-    return { words: [...new Set([...value.split(/[\s"'!;|&]+/), ...whole])].filter(Boolean), isPath }
+    const whole = isPath ? [plainValue(line.replace(/^.*?\b(?:hookspath|templatedir|path)\s*=/i, ''))] : []
+    // A quoted program may have spaces in its name.
+    const quoted = [...value.matchAll(/'([^']+)'|"([^"]+)"/g)].map(([, single, double]) => single ?? double ?? '')
+    return { words: [...new Set([...value.split(/[\s"'!;|&]+/), ...quoted, ...whole])].filter(Boolean), isPath }
   })
 }
 
