@@ -134,3 +134,16 @@ test('a variable that no skill declares for the command is explained, with the s
     assert.equal(dataOf(await run({ skill_name: 'notion' }))['findings'], undefined)
   }
 })
+
+test('a variable that git speaks of where there is no repository is not missing', async (t) => {
+  const { load, run } = await bench(t, {
+    skills: { report: {} },
+    script: () => ({
+      exitCode: 128,
+      stderr:
+        'fatal: not a git repository (or any parent up to mount point /work)\nStopping at filesystem boundary (GIT_DISCOVERY_ACROSS_FILESYSTEM not set).\n',
+    }),
+  })
+  await load('report')
+  assert.equal(dataOf(await run({ skill_name: 'report' }))['findings'], undefined)
+})

@@ -30,9 +30,19 @@ describe('a command that installs something', () => {
     assert.match(notes[0] ?? '', /pip install --target vendor requests\. Then run: env PYTHONPATH=vendor and the same/)
   })
 
+  for (const stderr of [
+    "Error: Cannot find module '@scope/left-pad'\nRequire stack:\n- /work/[eval]\n",
+    "Error [ERR_MODULE_NOT_FOUND]: Cannot find package '@scope/left-pad' imported from /work/x.mjs\n",
+  ])
+    it(`learns which package Node lacks: ${stderr.slice(0, 40)}`, async () => {
+      const { rows, notes } = await found({ command: 'node x.mjs', result: { stderr, exitCode: 1 }, origin: 'cli' })
+      assert.deepEqual(rows, [{ code: 'install-refused', subject: '@scope/left-pad' }])
+      assert.match(notes[0] ?? '', /npm install @scope\/left-pad\. Then run the same command again/)
+    })
+
   for (const [command, stderr, subject, typed] of refused) {
     it(`learns that ${subject} can install nothing there, and what the user can type: ${command}`, async () => {
-      const { rows, notes } = await found({ command, result: { stderr, exitCode: 1 } })
+      const { rows, notes } = await found({ command, result: { stderr, exitCode: 1 }, origin: 'cli' })
       assert.deepEqual(rows, [{ code: 'install-refused', subject }])
       assert.ok(notes[0]?.includes(`outside the sandbox: ${typed}`), notes[0])
     })

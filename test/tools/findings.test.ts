@@ -48,6 +48,7 @@ describe('a command without network', () => {
     ['python', 'another machine', 'OSError: [Errno 101] Network is unreachable\n', 1],
     ['apt', 'deb.debian.org', "Err:1 http://deb.debian.org\n  Temporary failure resolving 'deb.debian.org'\n", 100],
     ['go', 'proxy.golang.org', 'dial tcp: lookup proxy.golang.org: no such host\n', 1],
+    ['ssh', 'another machine', 'No user exists for uid 200000\n', 255],
     [
       'git over ssh',
       'another machine',
@@ -130,6 +131,7 @@ describe('a command that wrote where it may not', () => {
     ["cp: cannot create regular file '/opt/a b.sh': Read-only file system", '/opt/a b.sh'],
     ['/bin/bash: line 1: /home/u/foo: No such file or directory', '/home/u/foo'],
     ["PermissionError: [Errno 13] Permission denied: '/srv/x'", '/srv/x'],
+    ['cat: /tmp/home/.ssh/id_rsa: No such file or directory', '/tmp/home/.ssh/id_rsa'],
     ['/bin/bash: line 1: ./x.sh: Permission denied', undefined],
     ['cat: /etc/nothing: No such file or directory', undefined],
     ['cat: data/nothing: No such file or directory', undefined],

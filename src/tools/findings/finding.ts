@@ -7,16 +7,16 @@ export type CommandFinding =
       readonly code: 'outside-workspace'
       readonly subject: string
       readonly workspace: string
-      readonly why: 'refused' | 'hidden' | 'skill'
+      readonly why: 'refused' | 'hidden' | 'home' | 'skill'
     }
   /** Files in the command's own home, which is removed at its end. */
   | { readonly code: 'home-discarded'; readonly subject: string; readonly others: number; readonly workspace: string }
-  /** `packages` for pip, `isModule` when Python lacks one; `typed` is the command of another installer. */
+  /** `packages` for pip; `typed` is the command of another installer; `lackedBy` where a program found no module of that name. */
   | {
       readonly code: 'install-refused'
       readonly subject: string
       readonly packages?: readonly string[]
-      readonly isModule?: boolean
+      readonly lackedBy?: 'Python' | 'Node'
       readonly typed?: string
     }
   | { readonly code: 'resource-limit'; readonly subject: string; readonly setting: LimitSetting }

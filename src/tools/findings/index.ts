@@ -14,8 +14,8 @@ export { namesOfUnset } from './variables.ts'
 /** All that can be read from the result of a command, in order of weight. */
 export function findingsOf(given: Ran): readonly CommandFinding[] {
   const ran = { ...given, command: innerCommand(given.command) }
-  const notStarted = notStartedFinding(ran) ?? missingFileFinding(ran)
   const notInstalled = installFinding(ran)
+  const notStarted = notStartedFinding(ran) ?? (notInstalled ? undefined : missingFileFinding(ran))
   const first = notInstalled ?? networkFinding(ran)
   // The refused path belongs to that fault: a second note would give a wrong fix.
   const isTold = notInstalled !== undefined || notStarted?.code === 'not-executable'

@@ -31,7 +31,10 @@ export function limitFinding(ran: Ran): CommandFinding | undefined {
 }
 
 const PIP_REFUSED = /externally-managed-environment/
-const NO_MODULE = /^ModuleNotFoundError: No module named '([A-Za-z_]\w{0,63})/
+const NO_MODULE = {
+  Python: /^ModuleNotFoundError: No module named '([A-Za-z_]\w{0,63})/,
+  Node: /\bCannot find (?:module|package) '((?:@[\w.-]{1,64}\/)?\w[\w.-]{0,99})['/]/,
+} as const
 const APT_REFUSED = /(?:could not open lock file|unable to (?:acquire|lock)).*\/(?:dpkg|apt)\b/i
 /** The packages of `pip install …`, without options. */
 const PIP = /\bpip3?\s+install\s+([^;&|<>]*)/
@@ -53,6 +56,9 @@ export function installFinding(ran: Ran): CommandFinding | undefined {
 }
 
 function moduleFinding(lines: readonly string[]): CommandFinding | undefined {
-  const [, name] = lines.map((line) => NO_MODULE.exec(line)).find((match) => match !== null) ?? []
-  return name === undefined ? undefined : { code: 'install-refused', subject: name, packages: [name], isModule: true }
+  for (const lackedBy of ['Python', 'Node'] as const) {
+    const [, name] = lines.map((line) => NO_MODULE[lackedBy].exec(line)).find((match) => match !== null) ?? []
+    if (name !== undefined) return { code: 'install-refused', subject: name, lackedBy }
+  }
+  return undefined
 }

@@ -34,6 +34,7 @@ const NOTES: { readonly [Code in CommandFinding['code']]: (of: Of<Code>) => Note
     const happened = {
       refused: `The sandbox refused access to ${subject}, which is outside the workspace.`,
       hidden: `The sandbox does not show ${subject} to commands: it is outside the workspace.`,
+      home: `Commands do not see your home directory: ${subject} is in one of their own, which is empty.`,
       skill: `The sandbox refused to change ${subject}: the directory of a skill is read-only.`,
     }[why]
     return note(`${happened} Commands keep files only in the workspace.`, `Use a path in ${workspace}.`)
@@ -43,15 +44,15 @@ const NOTES: { readonly [Code in CommandFinding['code']]: (of: Of<Code>) => Note
       `${subject}${others > 0 ? ` and ${others} more ${others === 1 ? 'file' : 'files'} were` : ' was'} not kept. Nexus removes the home directory of a command when it ends.`,
       `Write to a path in ${workspace} instead.`,
     ),
-  'install-refused': ({ subject, packages, typed, isModule = false }) =>
-    note(
-      isModule
-        ? `Python has no module ${subject} where commands run, and the sandbox has no network to install it.`
-        : `${subject} installed nothing: commands cannot change the programs of this machine, and the sandbox has no network.`,
+  'install-refused': ({ subject, packages, typed, lackedBy }) => {
+    if (lackedBy !== undefined) return noModule(subject, lackedBy)
+    return note(
+      `${subject} installed nothing: commands cannot change the programs of this machine, and the sandbox has no network.`,
       packages === undefined
         ? `Install it outside the sandbox: ${typed ?? subject}`
-        : `Install it into the workspace, outside the sandbox: pip install --target vendor ${packages.join(' ')}. Then run: env PYTHONPATH=vendor ${isModule ? 'and the same command' : 'and the command that needs it'}.`,
-    ),
+        : `${pipInstall(packages)} and the command that needs it.`,
+    )
+  },
   'resource-limit': ({ subject, setting }) =>
     note(
       `The command reached its limit on ${subject}.`,
@@ -124,6 +125,19 @@ const NOTES: { readonly [Code in CommandFinding['code']]: (of: Of<Code>) => Note
       `The command used old files of the skill '${subject}': the skill changed after you loaded it.`,
       `Load '${subject}' again and use its new directory.`,
     ),
+}
+
+function pipInstall(packages: readonly string[]): string {
+  return `Install it into the workspace, outside the sandbox: pip install --target vendor ${packages.join(' ')}. Then run: env PYTHONPATH=vendor`
+}
+
+function noModule(name: string, program: 'Python' | 'Node'): Note {
+  return note(
+    `${program} has no module ${name} where commands run, and the sandbox has no network to install it.`,
+    program === 'Python'
+      ? `${pipInstall([name])} and the same command.`
+      : `Install it outside the sandbox, in the directory of the script or above it: npm install ${name}. Then run the same command again.`,
+  )
 }
 
 function noNetwork({ subject, line, isLocal = false }: Of<'no-network'>): Note {

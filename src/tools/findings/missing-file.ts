@@ -7,10 +7,12 @@ import { type Ran, type SkillDirectory, skillDirectoryOf, textOf } from './ran.t
 
 /** What programs write about a file that is not there. */
 const NOT_THERE: readonly RegExp[] = [
-  /(?:can't open file|cannot find module|cannot open) ['"\u2018]([^'"\u2019]+)['"\u2019]/i,
+  /(?:can't open file|cannot open) ['"\u2018]([^'"\u2019]+)['"\u2019]/i,
+  // node; a name without a path is a package
+  /cannot find module '(\.{0,2}\/[^']+)'/i,
   // python, node
   /no such file or directory[:,](?: \w+)? ['"]([^'"]+)['"]/i,
-  /([^\s:'"\u2018\u2019]+)['"\u2019]?: no such file or directory/i,
+  /(?:^|[\s'"\u2018])([^\s:'"\u2018\u2019()]+)['"\u2019]?: no such file or directory/i,
 ]
 /** A file that the command was to make: its directory is missing. */
 const TO_MAKE = /cannot (?:create|touch|move|mkdir)/i

@@ -23,8 +23,8 @@ const FAILED: readonly RegExp[] = [
   /(?:temporary failure in name resolution|name or service not known|failed to lookup address)/i,
   /(?:network is unreachable|no route to host)/i,
   /\b(?:EAI_AGAIN|ENETUNREACH)\b/,
-  // git over ssh
-  /could not read from remote repository/i,
+  // ssh, and git over it
+  /^no user exists for uid \d+|could not read from remote repository/i,
 ]
 const REFUSED_HERE = /connection refused|ConnectionRefusedError/i
 const LOCAL = /^\[?(?:localhost|127\.|0\.0\.0\.0|::1)/

@@ -12,6 +12,8 @@ const PATH =
   /['"\u2018\u201c`]((?:\/|~\/|\.\.\/)[^'"\u2019\u201d`]*)['"\u2019\u201d`]|(?<![\w./~-])((?:\/|~\/|\.\.\/)[^\s:'"\u2019\u201d`,;)]*)/g
 /** The shell names itself first. */
 const SHELL = /^\S+: line \d+: |^\S*sh: \d+: /
+/** The home directory of a command, as the sandbox names it. */
+const HOME = '/tmp/home'
 const MAX_FINDINGS = 3
 
 export function outsideFindings(ran: Ran): readonly CommandFinding[] {
@@ -35,10 +37,11 @@ function lastPath(line: string, { startedIn }: Ran): string | undefined {
   return path === undefined || path.startsWith('~') ? undefined : resolve(startedIn, path)
 }
 
-function whyRefused(path: string, isRefused: boolean, ran: Ran): 'refused' | 'hidden' | 'skill' | undefined {
+function whyRefused(path: string, isRefused: boolean, ran: Ran): 'refused' | 'hidden' | 'home' | 'skill' | undefined {
   const isIn = (directory: string): boolean => path === directory || path.startsWith(`${directory}/`)
   if (isIn(ran.workspace)) return undefined
   if (skillDirectoryOf(path, ran)) return isRefused ? 'skill' : undefined
+  if (isIn(HOME) && !isRefused && ran.result.exitCode !== 0) return 'home'
   if (isIn('/tmp') || isIn('/dev')) return undefined
   if (isRefused) return 'refused'
   return SEEN.some(isIn) ? undefined : 'hidden'

@@ -1,8 +1,8 @@
 /** Finds in the output of a failed command the variables that it did not have. */
 import { type Ran, textOf } from './ran.ts'
 
-/** A name with an underscore: other words in capitals are rarely variables. */
-const NAME = '[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+'
+/** A name with an underscore: other words in capitals are rarely variables. Git reports its own where none is missing. */
+const NAME = '(?!GIT_)[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+'
 const UNSET: readonly RegExp[] = [
   // sh: `set -u` and `${NAME:?}`
   /\b([A-Z][A-Z0-9_]{2,}): (?:unbound variable|parameter (?:null or )?not set)/,
