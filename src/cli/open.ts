@@ -157,7 +157,7 @@ async function trustOrStop(local: Local, invocation: Invocation): Promise<void> 
   const why = [
     workspace.trusted
       ? NOTES.lostTrust(toSafeLine(directory), workspace.lost)
-      : NOTES.meaningOfTrust(toSafeLine(directory)),
+      : NOTES.meaningOfTrust(toSafeLine(directory), consent.text !== undefined),
     ...(items === '' ? [] : [items]),
   ]
   const text = consent.text === undefined ? [] : ['nexus.yaml:', consent.text]

@@ -19,6 +19,8 @@ export interface Misplaced {
   /** A directory that is searched, and the directory in it where the skill would be found. */
   readonly root: string
   readonly target: string
+  /** The directory that has the skills directory around it. */
+  readonly above: string
   /** The searched directory is below that of the file. */
   readonly isAboveRoot: boolean
   readonly name: string
@@ -169,10 +171,10 @@ export const MESSAGES = {
         'Wrong place: another program keeps its skills there. Nexus does not search it by itself.',
         `${search(at)}; or copy it: ${copy(at)}`,
       ),
-    above: ({ directory }: Misplaced) =>
+    above: ({ above }: Misplaced) =>
       words(
         'Wrong place: it is above your workspace, so Nexus does not search it from here.',
-        `Work there: cd ${shellWord(directory.replace(/(?:\/[^/]+){2}$/, '') || '/')}`,
+        `Work there: cd ${shellWord(above)}`,
       ),
     'beside-root': (at: Misplaced) =>
       words(

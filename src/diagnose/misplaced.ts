@@ -20,6 +20,7 @@ export function misplaced(
   const words = MESSAGES['wrong-place'][kind]({
     ...{ file: typed(file), directory: typed(directory), root: typed(root), target: `${typed(root)}/${name}`, name },
     inside: shown(inside ?? directory),
+    above: typed(directory.slice(0, directory.lastIndexOf('/skills/')) || '/'),
     isAboveRoot: root.startsWith(`${directory}/`),
   })
   return finding('wrong-place', 'error', { path: file, ...words })

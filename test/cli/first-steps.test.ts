@@ -104,6 +104,14 @@ test('a command without -- before it is proposed with it', async (t) => {
   )
 })
 
+test('a run in an untrusted workspace speaks of a nexus.yaml only where there is one', async (t) => {
+  const place = new Place(t)
+  const run = async () => (await place.run(['skills', 'run', 'greet', '--', 'true'])).stderr
+  assert.doesNotMatch(await run(), /nexus\.yaml changes/)
+  put(join(place.workspace, 'nexus.yaml'), 'execution: { timeoutMs: 9000 }\n')
+  assert.match(await run(), /Its nexus\.yaml changes settings/)
+})
+
 test('list in a directory below the skills names the folder that is not searched, and where to go', async (t) => {
   const place = new Place(t)
   const project = join(place.root, 'project')
@@ -123,6 +131,8 @@ test('list in a directory below the skills names the folder that is not searched
     assert.match(ran.stdout + ran.stderr, /it is above your workspace.*[^]*fix: Work there: cd \/.*\/project\n/)
     assert.doesNotMatch(ran.stdout + ran.stderr, /skills init/)
   }
+  const inSkills = await place.run(['skills', 'why', 'greet'], { cwd: join(project, 'skills') })
+  assert.match(inSkills.stdout, /fix: Work there: cd \S*\/project\n/)
   put(join(project, 'nexus.yaml'), '')
   assert.doesNotMatch((await place.run(['skills', 'list'], { cwd: below })).stderr, /Not searched/)
 })

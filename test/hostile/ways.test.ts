@@ -114,6 +114,28 @@ for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)
       assert.match(read(workspace, 'my "own" settings') ?? '', /hooksPath/)
     })
 
+    it('programs that git starts are not changed, and a template of hooks is not made', async () => {
+      const lines = {
+        'tools/my ssh': "[core]\n\tsshCommand = 'tools/my ssh' -v",
+        'tools/colour': '[interactive]\n\tdiffFilter = tools/colour',
+        'tools/upload': '[remote "near"]\n\tuploadpack = tools/upload',
+        'tools/submodule': '[submodule "s"]\n\tupdate = !tools/submodule',
+        'tools/conv': '[diff "x"]\n\ttextconv = ./tools/conv --all',
+      }
+      const programs = Object.keys(lines)
+      const settings = [...Object.values(lines), '[init]\n\ttemplateDir = template'].join('\n')
+      const workspace = open({ '.git/config': settings, ...Object.fromEntries(programs.map((path) => [path, 'own'])) })
+      await run(
+        workspace,
+        'for f in tools/*; do echo evil > "$f"; done; mkdir -p template/hooks; echo evil > template/hooks/pre-commit',
+      )
+      assert.deepEqual(
+        programs.map((path) => read(workspace, path)),
+        programs.map(() => 'own'),
+      )
+      assert.equal(read(workspace, 'template/hooks/pre-commit'), undefined)
+    })
+
     it('hooks of git that are configured by a path from the home directory are not made', async (context) => {
       const { HOME } = process.env
       context.after(() => (HOME === undefined ? delete process.env['HOME'] : (process.env['HOME'] = HOME)))

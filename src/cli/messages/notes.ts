@@ -65,8 +65,8 @@ export const NOTES = {
   promptNoRoom: (budget: number, skills: number) =>
     `Over budget: ${budget} characters have no room for ${many(skills, 'skill')}, so the prompt contains none. Raise --budget or skills.prompt.budgetChars.`,
   // Workspaces and trust
-  meaningOfTrust: (directory: string) =>
-    `${directory} is untrusted. Its skills instruct the model and run commands in the sandbox. Its nexus.yaml changes settings.`,
+  meaningOfTrust: (directory: string, hasSettings: boolean) =>
+    `${directory} is untrusted. Its skills instruct the model and run commands in the sandbox.${hasSettings ? ' Its nexus.yaml changes settings.' : ''}`,
   lostTrust: (directory: string, settings: readonly string[]) =>
     `Some settings of ${directory} are untrusted, because they were edited after you trusted it: ${settings.map(toSafeLine).join(', ')}.`,
   changedMeanwhile: () => 'The configuration changed while the question was open.',

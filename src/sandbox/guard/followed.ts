@@ -14,7 +14,7 @@ const CONFIGURATION = /^config(?:\.worktree)?$/
 
 /** Keys whose values git runs, or reads as configuration. */
 const RUNS =
-  /(?:hookspath|fsmonitor|command|editor|pager|askpass|proxy|path|cmd|textconv|clean|smudge|filter|process|driver|helper|program|hook|external|uploadpack|receivepack|update|browser|templatedir)\s*=/i
+  /(?:hookspath|templatedir|fsmonitor|command|editor|pager|askpass|proxy|path|cmd|textconv|clean|smudge|process|driver|helper|program|hook|external|filter|update|uploadpack|receivepack|smtpserver|browser)\s*=/i
 
 /** Keys whose values are paths of their own. */
 const IS_PATH = /\b(?:hookspath|templatedir|path)\s*=/i
@@ -145,7 +145,9 @@ function valuesOf(text: string): { readonly words: string[]; readonly isPath: bo
     const value = isProgram || RUNS.test(line) ? line.slice(line.indexOf('=') + 1) : ''
     // Not from the first `=` of the line: the condition of an `includeIf` can contain one.
     const whole = isPath ? [plainValue(line.replace(/^.*?\b(?:hookspath|templatedir|path)\s*=/i, ''))] : []
-    return { words: [...new Set([...value.split(/[\s"'!;|&]+/), ...whole])].filter(Boolean), isPath }
+    // A quoted program may have spaces in its name.
+    const quoted = [...value.matchAll(/'([^']+)'|"([^"]+)"/g)].map(([, single, double]) => single ?? double ?? '')
+    return { words: [...new Set([...value.split(/[\s"'!;|&]+/), ...quoted, ...whole])].filter(Boolean), isPath }
   })
 }
 
