@@ -146,6 +146,44 @@ for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)
       assert.equal(read(workspace, 'hk/pre-commit'), undefined)
     })
 
+    it('what git settings outside the workspace name in it is not made or changed', async (context) => {
+      const { HOME } = process.env
+      context.after(() => (HOME === undefined ? delete process.env['HOME'] : (process.env['HOME'] = HOME)))
+      const home = join(root, `home-${count}`)
+      process.env['HOME'] = home
+      const workspace = open({ '.git': `gitdir: ${home}/repo/.git/worktrees/w\n`, 'p.sh': 'own', shared: 'own' })
+      for (const [path, text] of [
+        ['.gitconfig', `[include]\n\tpath = ${workspace}/shared\n[pager]\n\tlog = ./p.sh\n`],
+        ['repo/.git/config', '[core]\n\thooksPath = tools/hk\n'],
+        ['repo/.git/worktrees/w/commondir', '../..\n'],
+      ] as const) {
+        mkdirSync(dirname(join(home, path)), { recursive: true })
+        writeFileSync(join(home, path), text)
+      }
+      await run(workspace, 'mkdir -p tools/hk; echo evil > tools/hk/pre-commit; echo evil > p.sh; echo evil > shared')
+      assert.equal(read(workspace, 'tools/hk/pre-commit'), undefined)
+      assert.equal(read(workspace, 'p.sh'), 'own')
+      assert.equal(read(workspace, 'shared'), 'own')
+    })
+
+    it('hooks of a submodule and of a worktree are not made in their directories', async () => {
+      const workspace = open({
+        '.git/modules/deep/sub/config': '[core]\n\tworktree = ../../../../lib/sub\n\thooksPath = hk\n',
+        '.git/config': '[core]\n\thooksPath = tools/hk\n',
+        'lib/sub/free': '',
+        'trees/w/free': '',
+      })
+      mkdirSync(join(workspace, '.git/worktrees/w'), { recursive: true })
+      writeFileSync(join(workspace, '.git/worktrees/w/gitdir'), `${workspace}/trees/w/.git\n`)
+      await run(
+        workspace,
+        'for d in lib/sub/hk trees/w/tools/hk; do mkdir -p $d; echo evil > $d/pre-commit; done; echo 1 > lib/sub/x',
+      )
+      assert.equal(read(workspace, 'lib/sub/hk/pre-commit'), undefined)
+      assert.equal(read(workspace, 'trees/w/tools/hk/pre-commit'), undefined)
+      assert.equal(existsSync(join(workspace, 'lib/sub/x')), true)
+    })
+
     it('no settings are made that hooks and package managers read beside the usual ones', async () => {
       const workspace = open()
       const names = ['lefthook-local.yml', '.lefthook-local.toml', '.config/lefthook.jsonc', '.lefthook-local/x.sh']

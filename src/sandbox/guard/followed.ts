@@ -1,5 +1,5 @@
 /** followed: where protected places lead. The host acts upon the target of a link and upon what git's configuration names, under any name. */
-import { existsSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { posix } from 'node:path'
 import { bytesOf, codeOf, nameOf, readSmall } from '../../files/index.ts'
@@ -14,7 +14,7 @@ const CONFIGURATION = /^config(?:\.worktree)?$/
 
 /** Keys whose values git runs, or reads as configuration. */
 const RUNS =
-  /(?:hookspath|templatedir|fsmonitor|command|editor|pager|askpass|proxy|path|cmd|textconv|clean|smudge|process|driver|helper|program|hook|external|filter|update|uploadpack|receivepack|smtpserver)\s*=/i
+  /(?:hookspath|templatedir|fsmonitor|command|editor|pager|askpass|proxy|path|cmd|textconv|clean|smudge|process|driver|helper|program|hook|external|filter|update|uploadpack|receivepack|smtpserver|browser)\s*=/i
 
 /** Keys whose values are paths of their own. */
 const IS_PATH = /\b(?:hookspath|templatedir|path)\s*=/i
@@ -36,7 +36,12 @@ export function mayLead(path: string, kind: string): boolean {
  * exist it is the first directory that is missing, because what a command makes there is acted upon. `found` are protected places that exist.
  */
 export function followPlaces(workspace: string, found: readonly string[]): string[] {
-  const targets = found.flatMap((path) => [...wayOf(posix.join(workspace, path)), ...namedByGit(workspace, path)])
+  const absolute = found.map((path) => posix.join(workspace, path))
+  const configurations = [
+    ...absolute.filter((path) => CONFIGURATION.test(posix.basename(path))).map((file) => inRepository(file, workspace)),
+    ...outsideOf(workspace),
+  ]
+  const targets = [...absolute.flatMap(wayOf), ...configurations.flatMap(namedByGit)]
   const inside = targets.filter((target) => target.startsWith(`${workspace}/`))
   const known = new Set(found)
   return [...new Set(inside.map((target) => target.slice(workspace.length + 1)))].filter((path) => !known.has(path))
@@ -73,16 +78,49 @@ function linkText(path: string): string | typeof MISSING | undefined {
   }
 }
 
+/** A configuration that git reads for a repository, and the directories from which it takes relative paths. */
+interface Configuration {
+  readonly file: string
+  readonly roots: readonly string[]
+}
+
+/** A configuration in a git directory. Hooks and programs start at the top of its worktrees, wherever those are. */
+function inRepository(file: string, workspace: string): Configuration {
+  const git = posix.dirname(file)
+  const named = /^[^\S\n]*worktree[^\S\n]*=(.*)$/im.exec(textOf(file))?.[1]
+  const worktrees = named === undefined ? [] : [posix.resolve(git, plainValue(named))]
+  for (const name of namesIn(`${git}/worktrees`)) {
+    const link = textOf(`${git}/worktrees/${name}/gitdir`).trim()
+    if (link !== '') worktrees.push(posix.dirname(posix.resolve(`${git}/worktrees/${name}`, link)))
+  }
+  return { file, roots: [...new Set([git, posix.dirname(git), workspace, ...worktrees])] }
+}
+
+/** What git in the workspace reads from outside of it: the user's settings, and those of the repository that the workspace is a part or a worktree of. */
+function outsideOf(workspace: string): Configuration[] {
+  const top = [...above(workspace)].find((directory) => existsSync(`${directory}/.git`))
+  const files = [`${homedir()}/.gitconfig`, `${homedir()}/.config/git/config`, '/etc/gitconfig']
+  if (top !== undefined) {
+    const link = /^gitdir: (.*)/.exec(textOf(`${top}/.git`))?.[1]
+    const git = posix.resolve(top, link ?? '.git')
+    const shared = textOf(`${git}/commondir`).trim()
+    files.push(`${posix.resolve(git, shared)}/config`, `${git}/config.worktree`)
+  }
+  const roots = [...new Set([top ?? workspace, workspace])]
+  return files.map((file) => ({ file, roots }))
+}
+
+function* above(path: string): Generator<string> {
+  for (let at = path; at !== '/'; at = posix.dirname(at)) yield at
+}
+
 /** Places among the values of a git configuration, and of those that it includes: `core.hooksPath`, `include.path`, programs of filters. */
-function namedByGit(workspace: string, path: string): string[] {
-  if (!CONFIGURATION.test(posix.basename(path))) return []
-  const repository = posix.join(workspace, posix.dirname(path))
-  const above = [repository, posix.dirname(repository), workspace]
-  const places: string[] = []
-  const files = new Set([posix.join(workspace, path)])
+function namedByGit({ file: first, roots: given }: Configuration): string[] {
+  const places = wayOf(first)
+  const files = new Set([first])
   // The loop also visits what is added meanwhile.
   for (const file of files) {
-    const roots = [...new Set([posix.dirname(file), ...above])]
+    const roots = [...new Set([posix.dirname(file), ...given])]
     for (const { words, isPath } of valuesOf(textOf(file))) {
       const ways = words.flatMap((word) =>
         roots.map((root) => wayOf(posix.resolve(root, word.replace(/^~(?=\/)/, homedir)))),
@@ -98,13 +136,13 @@ function namedByGit(workspace: string, path: string): string[] {
 
 /** Words of the values that git runs or reads; `isPath` when the value is a path. */
 function valuesOf(text: string): { readonly words: string[]; readonly isPath: boolean }[] {
-  let isAlias = false
+  let isProgram = false
   // A backslash at the end of a line continues its value.
   const lines = text.replace(/\\\r?\n/g, '').split('\n')
   return lines.map((line) => {
-    if (/^\s*\[/.test(line)) isAlias = /^\s*\[\s*alias\b/i.test(line)
-    const isPath = !isAlias && IS_PATH.test(line)
-    const value = isAlias || RUNS.test(line) ? line.slice(line.indexOf('=') + 1) : ''
+    if (/^\s*\[/.test(line)) isProgram = /^\s*\[\s*(?:alias|pager)\b/i.test(line)
+    const isPath = !isProgram && IS_PATH.test(line)
+    const value = isProgram || RUNS.test(line) ? line.slice(line.indexOf('=') + 1) : ''
     // Not from the first `=` of the line: the condition of an `includeIf` can contain one.
     const whole = isPath ? [plainValue(line.replace(/^.*?\b(?:hookspath|templatedir|path)\s*=/i, ''))] : []
     // A quoted program may have spaces in its name.
@@ -119,6 +157,15 @@ function plainValue(value: string): string {
     quoted === undefined ? (escaped ?? '') : quoted.replace(/\\(.)/g, '$1'),
   )
   return plain.trim()
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    if (UNREADABLE.includes(codeOf(error))) return []
+    throw error
+  }
 }
 
 function textOf(path: string): string {
