@@ -1,6 +1,15 @@
 /** What leads to a protected place, and what commands complete together. As root in a mirror; as a normal user in both modes. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { CLIENTS } from '../../src/clients/table.ts'
@@ -134,6 +143,20 @@ for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)
         programs.map(() => 'own'),
       )
       assert.equal(read(workspace, 'template/hooks/pre-commit'), undefined)
+    })
+
+    it('directories that are called as words of the user in aliases and settings of git are written', async (context) => {
+      const { HOME } = process.env
+      context.after(() => (HOME === undefined ? delete process.env['HOME'] : (process.env['HOME'] = HOME)))
+      const home = mkdtempSync(join(root, 'home-'))
+      process.env['HOME'] = home
+      writeFileSync(
+        join(home, '.gitconfig'),
+        '[alias]\n\tlg = log --graph\n\tt = !make test\n\tadd-doc = add guide.md\n[core]\n\teditor = code build\n[pager]\n\tlog = cat log\n',
+      )
+      const workspace = open({ 'log/x': 'own', 'test/x': 'own', 'build/x': 'own', 'guide.md': 'own' })
+      await run(workspace, 'for f in log/x test/x build/x guide.md; do echo new > $f; done')
+      for (const path of ['log/x', 'test/x', 'build/x', 'guide.md']) assert.equal(read(workspace, path), 'new\n', path)
     })
 
     it('hooks of git that are configured by a path from the home directory are not made', async (context) => {

@@ -1,5 +1,5 @@
 /** followed: where protected places lead. The host acts upon the target of a link and upon what git's configuration names, under any name. */
-import { existsSync, readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { posix } from 'node:path'
 import { bytesOf, codeOf, nameOf, readSmall } from '../../files/index.ts'
@@ -125,8 +125,8 @@ function namedByGit({ file: first, roots: given }: Configuration): string[] {
       const ways = words.flatMap((word) =>
         roots.map((root) => wayOf(posix.resolve(root, word.replace(/^~(?=\/)/, homedir)))),
       )
-      // Most words are no paths: they name something only when it exists.
-      const named = ways.filter((way) => isPath || existsSync(way.at(-1) ?? '')).flat()
+      // Most words are no paths, and directories of the user are often called as they are: only files are programs.
+      const named = ways.filter((way) => isPath || isFile(way.at(-1) ?? '')).flat()
       places.push(...named.filter((place) => !roots.includes(place)))
       if (isPath && files.size < MAX_INCLUDED) for (const way of ways) files.add(way.at(-1) ?? '')
     }
@@ -136,13 +136,16 @@ function namedByGit({ file: first, roots: given }: Configuration): string[] {
 
 /** Words of the values that git runs or reads; `isPath` when the value is a path. */
 function valuesOf(text: string): { readonly words: string[]; readonly isPath: boolean }[] {
-  let isProgram = false
+  let section = ''
   // A backslash at the end of a line continues its value.
   const lines = text.replace(/\\\r?\n/g, '').split('\n')
   return lines.map((line) => {
-    if (/^\s*\[/.test(line)) isProgram = /^\s*\[\s*(?:alias|pager)\b/i.test(line)
-    const isPath = !isProgram && IS_PATH.test(line)
-    const value = isProgram || RUNS.test(line) ? line.slice(line.indexOf('=') + 1) : ''
+    section = /^\s*\[\s*([\w-]*)/.exec(line)?.[1]?.toLowerCase() ?? section
+    const text = line.slice(line.indexOf('=') + 1)
+    const isPath = section !== 'alias' && section !== 'pager' && IS_PATH.test(line)
+    // Without ! an alias is a command of git.
+    const isRun = section === 'alias' ? /^\s*"?!/.test(text) : section === 'pager' || RUNS.test(line)
+    const value = isRun ? text : ''
     // Not from the first `=` of the line: the condition of an `includeIf` can contain one.
     const whole = isPath ? [plainValue(line.replace(/^.*?\b(?:hookspath|templatedir|path)\s*=/i, ''))] : []
     // A quoted program may have spaces in its name.
@@ -157,6 +160,10 @@ function plainValue(value: string): string {
     quoted === undefined ? (escaped ?? '') : quoted.replace(/\\(.)/g, '$1'),
   )
   return plain.trim()
+}
+
+function isFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile()
 }
 
 function namesIn(directory: string): string[] {
