@@ -145,6 +145,22 @@ for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)
       assert.equal(read(workspace, 'template/hooks/pre-commit'), undefined)
     })
 
+    it('programs that git starts and that are not there are not made', async () => {
+      const settings =
+        '[core]\n\tfsmonitor = ./none.sh\n[filter "x"]\n\tclean = tools/none %f\n[alias]\n\tx = !sh ./more/none.sh origin/main\n'
+      const workspace = open({ '.git/config': settings })
+      const programs = ['none.sh', 'tools/none', 'more/none.sh']
+      await run(
+        workspace,
+        `mkdir -p tools more origin; for f in ${programs.join(' ')} origin/main; do echo evil > $f; done`,
+      )
+      assert.deepEqual(
+        programs.filter((path) => existsSync(join(workspace, path))),
+        [],
+      )
+      assert.equal(existsSync(join(workspace, 'origin/main')), true)
+    })
+
     it('directories that are called as words of the user in aliases and settings of git are written', async (context) => {
       const { HOME } = process.env
       context.after(() => (HOME === undefined ? delete process.env['HOME'] : (process.env['HOME'] = HOME)))

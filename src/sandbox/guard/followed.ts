@@ -122,12 +122,11 @@ function namedByGit({ file: first, roots: given }: Configuration): string[] {
   for (const file of files) {
     const roots = [...new Set([posix.dirname(file), ...given])]
     for (const { words, isPath } of valuesOf(textOf(file))) {
-      const ways = words.flatMap((word) =>
-        roots.map((root) => wayOf(posix.resolve(root, word.replace(/^~(?=\/)/, homedir)))),
-      )
-      // Most words are no paths, and directories of the user are often called as they are: only files are programs.
-      const named = ways.filter((way) => isPath || isFile(way.at(-1) ?? '')).flat()
-      places.push(...named.filter((place) => !roots.includes(place)))
+      const ways = words.flatMap((word, index) => {
+        const all = roots.map((root) => wayOf(posix.resolve(root, word.replace(/^~(?=\/)/, homedir))))
+        return isPath ? all : all.filter((way) => isProgram(way.at(-1) ?? '', { word, isFirst: index === 0 }))
+      })
+      places.push(...ways.flat().filter((place) => !roots.includes(place)))
       if (isPath && files.size < MAX_INCLUDED) for (const way of ways) files.add(way.at(-1) ?? '')
     }
   }
@@ -162,8 +161,13 @@ function plainValue(value: string): string {
   return plain.trim()
 }
 
-function isFile(path: string): boolean {
-  return existsSync(path) && statSync(path).isFile()
+/**
+ * Whether a word names a program at `end` of its way. Most words are no paths, and directories of the user are often called as they are:
+ * only a file is a program, and where there is none, a word that can only be a path.
+ */
+function isProgram(end: string, { word, isFirst }: { readonly word: string; readonly isFirst: boolean }): boolean {
+  if (existsSync(end)) return statSync(end).isFile()
+  return /^(?:\.{1,2}|~)?\//.test(word) || (isFirst && word.includes('/'))
 }
 
 function namesIn(directory: string): string[] {
