@@ -41,11 +41,20 @@ export function protectedPaths(loaded: LoadedConfig, { skillsDirs = [], imported
   return [
     ...PARTS_OF_NEXUS.map((name) => join(root, name)),
     ...modulesAbove(root),
+    ...startedByNpx(loaded),
     realPath(process.execPath),
     ...[loaded.nexusHome, loaded.stateDirectory, ...loaded.files, ...used].flatMap((path) => wayOf(path)),
     ...skills.flatMap((path) => wayOf(resolve(directory, path))),
     ...imported,
   ].filter((path) => path !== directory && !directory.startsWith(`${path}/`))
+}
+
+/** `npx nexus` runs the `bin` of the package.json in the directory before the installed command. The user may open that file. */
+function startedByNpx({ workspace: { directory }, config: { execution } }: LoadedConfig): string[] {
+  if (execution.workspace.writable.includes('package.json')) return []
+  const isInstalled = (at: string): boolean =>
+    existsSync(join(at, 'node_modules/.bin/nexus')) || (at !== dirname(at) && isInstalled(dirname(at)))
+  return isInstalled(directory) ? [join(directory, 'package.json')] : []
 }
 
 /** Every `node_modules` that Node searches for what Nexus imports, its own package in one of them included. */

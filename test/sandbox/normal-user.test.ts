@@ -22,6 +22,7 @@ const FILES = [
     'hostile/too-much',
     'hostile/modules',
     'hostile/checkout',
+    'hostile/npx',
   ],
 ]
 

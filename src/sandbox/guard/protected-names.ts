@@ -89,6 +89,8 @@ export const BELOW: readonly (readonly [directory: string, name: string])[] = [
   ['.sl', 'sharedpath'],
   ['.pijul', 'config'],
   ['tools', 'bazel'],
+  // npx finds it in the directory where it is typed.
+  ['.bin', 'nexus'],
   ['.gitlab', 'duo'],
 ]
 
