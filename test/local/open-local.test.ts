@@ -107,3 +107,21 @@ test('store.events bounds which events are kept: trimmed when a process begins t
   )
   assert.equal((await store.sessions.list()).length, 3)
 })
+
+test('runtimes of two workspaces, opened at once in one process on the default state, all record their calls', async (t) => {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-two-')))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const environment = readEnvironment({ HOME: directory, NEXUS_HOME: join(directory, 'home'), PATH: '/usr/bin:/bin' })
+  const locals = await Promise.all(
+    ['a', 'b'].map((name) => {
+      const cwd = join(directory, name)
+      mkdirSync(cwd)
+      return openLocal({ cwd, environment, sandbox: 'none' })
+    }),
+  )
+  const call = { tool: 'run_command', arguments: { command: 'true' } }
+  const calls = Array.from({ length: 6 }, (_, at) => locals[at % 2]?.runtime.openAgent().call(call))
+  for (const done of await Promise.all(calls)) assert.equal(done?.entry.state, 'done')
+  assert.equal((await locals[0]?.store?.ledger.list())?.length, 6)
+  await Promise.all(locals.map((local) => local.close()))
+})

@@ -79,4 +79,18 @@ describe('several processes on one state file', { skip: process.platform === 'wi
     assert.deepEqual(seen, await store.events.after(0))
     await store.close()
   })
+
+  it('a write waits for a stopped process that is in the middle of a change, and timers of this one go on', async () => {
+    const path = join(directory, 'waited.db')
+    const store = await openSqliteStore({ path, projectId: 'default' })
+    const paused = start('pause-writer.ts', path)
+    await waitFor(paused, acknowledged(paused), 1)
+    let isWritten = false
+    const written = store.sessions.create({ id: 's', agentId: 'main', title: '' }).then(() => (isWritten = true))
+    for (let tick = 0; tick < 5; tick++) await sleep(20)
+    assert.equal(isWritten, false)
+    paused.kill('SIGCONT')
+    assert.deepEqual(await Promise.all([ended(paused), written]), [0, true])
+    await store.close()
+  })
 })

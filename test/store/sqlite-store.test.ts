@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openSqliteStore } from '../../src/store/index.ts'
 import { failsFor, withSession } from './state-file.ts'
@@ -59,7 +60,7 @@ describe('the state file', () => {
     const connection = await openConnection(join(directory, 'pragmas.db'))
     assert.equal((await connection.get('pragma journal_mode'))?.['journal_mode'], 'wal')
     assert.equal((await connection.get('pragma synchronous'))?.['synchronous'], 2)
-    assert.equal((await connection.get('pragma busy_timeout'))?.['timeout'], 5000)
+    assert.equal((await connection.get('pragma busy_timeout'))?.['timeout'], 0)
     assert.equal((await connection.get('pragma foreign_keys'))?.['foreign_keys'], 1)
     await connection.close()
     await connection.close()
@@ -129,23 +130,74 @@ describe('the state file', () => {
     },
   )
 
-  it('is refused when another process does not let go of it', async () => {
+  it('is refused after 5 s when another process does not let go of it; the event loop goes on meanwhile', async () => {
     const path = join(directory, 'busy.db')
     await withSession(path)
     const connection = await openConnection(path)
-    await connection.run('pragma busy_timeout = 50')
     const other = new DatabaseSync(path)
     other.exec('begin immediate')
+    const { ticks, stop } = countTicks()
     await assert.rejects(
       connection.transaction(async () => {}),
       failsFor(path, /in use by another process/),
     )
+    stop()
+    assert.ok(ticks() > 1, 'the event loop stood still')
     other.exec('rollback')
     assert.equal(await connection.transaction(async () => 5), 5)
     other.close()
     await connection.close()
   })
+
+  it('waits for another writer, inside and outside of a transaction, until it lets go', async () => {
+    const path = join(directory, 'waits.db')
+    await withSession(path)
+    const connection = await openConnection(path)
+    const other = new DatabaseSync(path)
+    const writes = [
+      () => connection.transaction((tx) => tx.run(`update sessions set title = '"a"'`)),
+      () => connection.run(`update sessions set title = '"b"'`),
+      () => connection.get(`update sessions set title = '"c"' returning title`),
+    ]
+    for (const write of writes) {
+      other.exec('begin immediate')
+      let isWritten = false
+      const written = write().then(() => (isWritten = true))
+      const { ticks, stop } = countTicks()
+      while (ticks() < 5) await delay(20)
+      stop()
+      assert.equal(isWritten, false)
+      other.exec('rollback')
+      await written
+    }
+    other.close()
+    await connection.close()
+  })
+
+  it('serves stores of two projects and two of one project in one process, opened and written at once', async () => {
+    const path = join(directory, 'shared/nexus.db')
+    const stores = await Promise.all(['one', 'two', 'two'].map((projectId) => open(path, projectId)))
+    await Promise.all(
+      stores.flatMap((store, index) =>
+        Array.from({ length: 40 }, (_, at) =>
+          store.sessions.create({ id: `${index}-${at}`, agentId: 'main', title: '' }),
+        ),
+      ),
+    )
+    assert.deepEqual(
+      await Promise.all(stores.map(async ({ sessions }) => (await sessions.list()).length)),
+      [40, 80, 80],
+    )
+    for (const store of stores) await store.close()
+  })
 })
+
+/** Turns of an event loop that is not stopped: a timer of 20 ms. */
+function countTicks(): { ticks: () => number; stop: () => void } {
+  let ticks = 0
+  const timer = setInterval(() => (ticks += 1), 20)
+  return { ticks: () => ticks, stop: () => clearInterval(timer) }
+}
 
 describe('project scope', () => {
   it('is part of every table and of every statement', async () => {

@@ -9,9 +9,9 @@ import type { Connection, Statements, Values } from '../sql/scope.ts'
 import { SQLITE_SCHEMA } from './schema.ts'
 import { damagedFile, isBusy, toStoreError } from './store-error.ts'
 
-/** How long a writer waits for another process: writes take milliseconds, so this long means something is stuck. */
-const BUSY_TIMEOUT_MS = 5_000
-const WAL_ATTEMPTS = 50
+/** How long a writer waits for another one: writes take milliseconds, so this long means something is stuck. */
+const BUSY_MS = 5_000
+const LONGEST_PAUSE_MS = 20
 
 /**
  * Opens the file with a write-ahead log and full synchronisation; makes file and directories when they are missing.
@@ -29,7 +29,7 @@ export async function openConnection(file: string, clock: Clock = systemClock): 
   const { DatabaseSync } = await import('node:sqlite')
   const database = guard(() => {
     createPrivateFile(path)
-    return new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true, defensive: true })
+    return new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true, defensive: true })
   })
   const prepared = new Map<string, StatementSync>()
   const prepare = (sql: string): StatementSync => {
@@ -52,12 +52,12 @@ export async function openConnection(file: string, clock: Clock = systemClock): 
     return result
   }
   const connection: Connection = {
-    run: (sql, values) => inTurn(() => direct.run(sql, values)),
-    get: (sql, values) => inTurn(() => direct.get(sql, values)),
-    all: (sql, values) => inTurn(() => direct.all(sql, values)),
+    run: (sql, values) => inTurn(() => waitForOthers(() => direct.run(sql, values))),
+    get: (sql, values) => inTurn(() => waitForOthers(() => direct.get(sql, values))),
+    all: (sql, values) => inTurn(() => waitForOthers(() => direct.all(sql, values))),
     transaction: (work) =>
       inTurn(async () => {
-        await direct.run('begin immediate')
+        await waitForOthers(() => direct.run('begin immediate'))
         try {
           const result = await work(direct)
           await direct.run('commit')
@@ -84,19 +84,23 @@ export async function openConnection(file: string, clock: Clock = systemClock): 
   return connection
 }
 
-/** Switching the file to WAL needs it alone for a moment and does not wait for others by itself, so it is tried again. */
-async function useWriteAheadLog(connection: Connection): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
+/** Tries a statement outside of a transaction again while another connection writes. SQLite's own wait would stop the event loop. */
+async function waitForOthers<T>(statement: () => Promise<T>): Promise<T> {
+  const end = performance.now() + BUSY_MS
+  for (let pause = 1; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
-      // Reads only: the file of another program is refused before anything is written to it.
-      await SQLITE_SCHEMA.version(connection)
-      await connection.get('pragma journal_mode = wal')
-      break
+      return await statement()
     } catch (error) {
-      if (!isBusy(error) || attempt === WAL_ATTEMPTS) throw error
-      await delay(20)
+      if (!isBusy(error) || performance.now() > end) throw error
+      await delay(pause)
     }
   }
+}
+
+async function useWriteAheadLog(connection: Connection): Promise<void> {
+  // Reads only: the file of another program is refused before anything is written to it.
+  await SQLITE_SCHEMA.version(connection)
+  await connection.get('pragma journal_mode = wal')
   await connection.run('pragma synchronous = full')
   // macOS only: its plain fsync leaves data in the drive's cache.
   await connection.run('pragma fullfsync = on')

@@ -14,9 +14,9 @@ export const SQLITE_SCHEMA: Schema = {
     strict: ' strict',
   },
   async version(statements) {
+    // Tables first: another process may make them, with the mark, between the two statements.
+    if ((await statements.get('select count(*) as tables from sqlite_schema'))?.tables === 0) return 0
     const isOurs = (await statements.get('pragma application_id'))?.application_id === APPLICATION_ID
-    const isEmpty = (await statements.get('select count(*) as tables from sqlite_schema'))?.tables === 0
-    if (!isOurs && isEmpty) return 0
     const path = String((await statements.get('pragma database_list'))?.file)
     if (!isOurs) throw storeError('STORE_FAILED', MESSAGES.foreignDatabase({ path }))
     return Number((await statements.get('select max(version) as version from migrations'))?.version ?? 0)
