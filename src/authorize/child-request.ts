@@ -21,16 +21,21 @@ export function exceeds(
 ): Excess | undefined {
   const { base, delta = {} } = child
   if (LEVELS.indexOf(base.level) > LEVELS.indexOf(parent.level)) return { what: 'preset', preset: base.preset }
-  const path = pathBeyond(parent.allowedPaths, delta.allowedPaths)
+  const path = pathBeyond([parent.allowedPaths], delta.allowedPaths)
   if (path !== undefined) return { what: 'delta', part: 'paths', entry: path }
   const overrides = Object.entries(delta.toolOverrides ?? {})
   const enabled = overrides.flatMap(([entry, { enabled: isOn }]) => (isOn ? [entry] : []))
-  const off = [...(delta.enableTools ?? []), ...enabled].find((entry) => isAnyDisabled(parent, entry, groups))
+  const had = (entry: string): readonly ToolPermission[] =>
+    namedBy(parent, entry, groups).map((name) => toolPermission(parent, name, groups))
+  const off = [...(delta.enableTools ?? []), ...enabled].find((entry) =>
+    had(entry).some((permission) => permission.enabled === false),
+  )
   if (off !== undefined) return { what: 'delta', part: 'tool', entry: off }
-  for (const [entry, asked] of overrides) {
-    const beyond = overrideBeyond(parent, asked, { entry, had: toolPermission(parent, entry, groups) })
-    if (beyond) return beyond
-  }
+  for (const [entry, asked] of overrides)
+    for (const one of had(entry)) {
+      const beyond = overrideBeyond(parent, asked, { entry, had: one })
+      if (beyond) return beyond
+    }
   return undefined
 }
 
@@ -39,7 +44,8 @@ function overrideBeyond(
   asked: ToolPermission,
   { entry, had }: { readonly entry: string; readonly had: ToolPermission },
 ): Excess | undefined {
-  const path = pathBeyond(had.allowedPaths ?? parent.allowedPaths, asked.allowedPaths)
+  // Paths of a tool that are null are those of its agent. Source: decisions, "paths of a tool and of its agent".
+  const path = pathBeyond([parent.allowedPaths, had.allowedPaths ?? null], asked.allowedPaths ?? undefined)
   if (path !== undefined) return { what: 'delta', part: 'paths', entry: path }
   if (isLonger(had.timeoutMs ?? parent.defaultToolTimeoutMs ?? 0, asked.timeoutMs))
     return { what: 'delta', part: 'timeout', entry }
@@ -52,17 +58,23 @@ function isLonger(most: number, asked: number | undefined): boolean {
   return asked !== undefined && most > 0 && (asked === 0 || asked > most)
 }
 
-/** Whether something that the entry covers is disabled: the entry may be a group or a pattern, and so may what disables. */
-function isAnyDisabled(parent: Permissions, entry: string, groups: Groups): boolean {
+/** The names and patterns in an entry, and those of the parent's lines that it covers: both may be groups or patterns. */
+function namedBy({ tools }: Permissions, entry: string, groups: Groups): string[] {
   const leaves = (of: string): string[] => [...leavesOf(of, groups)].map((leaf) => leaf.entry)
-  const disabled = parent.tools.filter(({ permission }) => permission.enabled === false)
-  const named = disabled.flatMap((line) => leaves(line.entry)).filter((name) => toolCovered(entry, name, groups))
-  return [...leaves(entry), ...named].some((name) => toolPermission(parent, name, groups).enabled === false)
+  const named = tools.flatMap((line) => leaves(line.entry)).filter((name) => toolCovered(entry, name, groups))
+  return [...leaves(entry), ...named]
 }
 
-/** The first path that a list adds to what the parent has; null: every path. */
-function pathBeyond(has: readonly string[] | null, asked: readonly string[] | null | undefined): string | undefined {
-  if (asked === undefined || has === null) return undefined
+/** The first asked path that is not in all of the lists; null: every path. */
+function pathBeyond(
+  has: readonly (readonly string[] | null)[],
+  asked: readonly string[] | null | undefined,
+): string | undefined {
+  const lists = has.filter((list) => list !== null)
+  if (asked === undefined || lists.length === 0) return undefined
   if (asked === null) return '/'
-  return asked.find((path) => combineLimits([{ readPaths: has }, { readPaths: [path] }]).readPaths?.[0] !== path)
+  return asked.find((path) => {
+    const both = combineLimits([...lists, [path]].map((readPaths) => ({ readPaths })))
+    return both.readPaths?.[0] !== path
+  })
 }

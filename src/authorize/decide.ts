@@ -8,12 +8,12 @@ import {
   type Tool,
   toSafeLine,
 } from '../kernel/index.ts'
-import { GROUPS, NEEDS_NETWORK } from './groups.ts'
+import { GROUPS } from './groups.ts'
 import { combineLimits } from './limits.ts'
 import { MESSAGES } from './messages.ts'
 import { ALIASES, toPolicyName } from './names.ts'
-import { capabilityLimits, decideByPolicy, type PolicyRules } from './policy.ts'
-import { oncePerTool, toolCovered } from './tool-entries.ts'
+import { type PolicyRules, rulesOfTool } from './policy.ts'
+import { toolCovered } from './tool-entries.ts'
 
 /** Everything a decision may depend on. */
 export interface DecideInput {
@@ -128,7 +128,9 @@ const SKILL_TOOLS = 'group:skills'
 function decideBySkills({ tool, policy, skillsInUse = [] }: DecideInput): Omit<Ruling, 'layer'> | undefined {
   const restricting = skillsInUse.filter(({ restricts }) => restricts)
   if (!tool || restricting.length === 0) return undefined
-  const covers = (entry: string): boolean => toolCovered(entry, tool.name, policy.groups)
+  // A shipped group that was replaced means here what it meant before, or it could lift the restriction.
+  const groups = new Map([...policy.groups, ...GROUPS])
+  const covers = (entry: string): boolean => toolCovered(entry, tool.name, groups)
   const refusing = restricting.find(({ allowedTools }) => ![...allowedTools, SKILL_TOOLS].some(covers))
   if (!refusing) return { type: 'allow', rule: 'metadata.restrict' }
   const name = toSafeLine(refusing.name)
@@ -173,13 +175,6 @@ function decideByConfirmation({ tool }: DecideInput): Omit<Ruling, 'layer'> | un
 function decideByRules({ tool, policy }: DecideInput): Omit<Ruling, 'layer'> | undefined {
   return tool && rulesOfTool(policy, tool)
 }
-
-const rulesOfTool = oncePerTool((policy: PolicyRules, tool): Omit<Ruling, 'layer'> => {
-  const limits = capabilityLimits(policy, tool)
-  if (limits?.networkDomains && NEEDS_NETWORK.some((entry) => toolCovered(entry, tool.name, policy.groups)))
-    return { type: 'deny', rule: 'network', reason: MESSAGES.networkDenied(tool.name), limits }
-  return { ...decideByPolicy(policy, tool.name), ...(limits && { limits }) }
-})
 
 /** A person must see what would run, on one line and without control characters. */
 function toQuestion({ call, tool }: DecideInput): string {

@@ -1,12 +1,13 @@
 /** grants: permissions as layers of a decision: those of the agent itself, and the ceilings of it and its ancestors. Pure. */
 import type { Call, CallLimits, Ruling, Tool, ToolPermission } from '../kernel/index.ts'
 import type { Layer } from './decide.ts'
-import { type Groups, NEEDS_NETWORK } from './groups.ts'
+import type { Groups } from './groups.ts'
 import { combineLimits } from './limits.ts'
 import { MESSAGES } from './messages.ts'
+import { toPolicyName } from './names.ts'
 import { type Permissions, toolPermission } from './permissions.ts'
-import { decideByPolicy, type PolicyRules } from './policy.ts'
-import { oncePerTool, toolCovered } from './tool-entries.ts'
+import { type PolicyRules, rulesOfTool } from './policy.ts'
+import { needsNetwork, oncePerTool, toolCovered } from './tool-entries.ts'
 
 /** What a trusted agent confirms. Source: contracts §1.7; decisions, "presets". */
 const DESTRUCTIVE: readonly string[] = [
@@ -15,8 +16,12 @@ const DESTRUCTIVE: readonly string[] = [
   ...['skills.activate', 'skills.run_cmd', 'skills.run_cmd_async', 'skills.run_service', 'skills.start_job'],
 ]
 
-/** Tools that start a command: without any path there is none to start it in. */
-const COMMANDS: readonly string[] = ['run_command', 'skills.run_cmd', 'skills.run_cmd_async', 'skills.run_service']
+/** Tools that can do nothing without a path to read: commands have no directory to start in. */
+const NEEDS_READ: readonly string[] = [
+  ...['run_command', 'skills.run_cmd', 'skills.run_cmd_async', 'skills.run_service'],
+  ...['read_file', 'list_directory'],
+]
+const CHANGES_FILES: readonly string[] = ['write_file', 'edit_file']
 
 /** What belongs to an agent besides its permissions. */
 export interface GrantOptions {
@@ -79,12 +84,10 @@ export function ceilingLayers(ceilings: readonly Ceiling[]): readonly Layer[] {
     const permitted = oncePerTool((groups: Groups, tool) => decideByPermissions(permissions, { groups, tool }))
     return [
       { name: `ceiling of ${of}`, decide: ({ tool }) => tool && permitted(policy.groups, tool) },
-      { name: `policy of ${of}`, decide: ({ tool }) => tool && ruled(policy, tool) },
+      { name: `policy of ${of}`, decide: ({ tool }) => tool && rulesOfTool(policy, tool) },
     ]
   })
 }
-
-const ruled = oncePerTool((policy: PolicyRules, tool): Said => decideByPolicy(policy, tool.name))
 
 function decideByPermissions(
   permissions: Permissions,
@@ -94,15 +97,19 @@ function decideByPermissions(
   const rule = `preset ${preset}`
   const own = toolPermission(permissions, tool.name, groups)
   if (own.enabled === false) return { type: 'deny', rule, reason: MESSAGES.disabled(tool.name, preset) }
-  const covers = (entry: string): boolean => toolCovered(entry, tool.name, groups)
-  if (!permissions.network && NEEDS_NETWORK.some(covers))
+  if (!permissions.network && needsNetwork(tool.name))
     return { type: 'deny', rule, reason: MESSAGES.noNetwork(tool.name, preset) }
-  const limits = limitsOf(permissions, own, tool)
-  if (COMMANDS.some(covers) && limits.readPaths?.length === 0)
+  const name = toPolicyName(tool.name)
+  const changesFiles = CHANGES_FILES.includes(name)
+  // Enabling such a tool gives it back to a preset that only reads. Source: decisions, "an explicit enable".
+  const isReadOnly = permissions.isReadOnly && !(changesFiles && own.enabled)
+  const limits = limitsOf({ ...permissions, isReadOnly }, own, tool)
+  const needed = changesFiles ? limits.writePaths : limits.readPaths
+  if (needed?.length === 0 && (changesFiles || NEEDS_READ.includes(name)))
     return { type: 'deny', rule, reason: MESSAGES.noPaths(tool.name, preset) }
   if (own.requiresConfirmation)
     return { type: 'ask', rule: `confirm ${tool.name}`, limits: { ...limits, confirmation: true } }
-  return { type: 'allow', rule, ...(Object.keys(limits).length > 0 && { limits }) }
+  return { type: 'allow', rule, limits }
 }
 
 /** The paths of the tool and of its agent apply together; the preset's default time is for tools that have no limit of their own. */

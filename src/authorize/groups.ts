@@ -26,7 +26,7 @@ export const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
     ['load_skill', 'read_skill_file', 'Skill', 'find_skills', 'skills.load', 'skills.job_status', 'skills.job_watch'],
   ],
   ['group:nexus', ['nexus_create', 'nexus_destroy', 'nexus_send', 'nexus_status', 'nexus_cancel', 'nexus_shutdown']],
-  ['group:messaging', ['send_message']],
+  ['group:messaging', ['nexus_send']],
   ['group:mcp', ['mcp:*']],
 ])
 

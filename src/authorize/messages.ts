@@ -10,11 +10,11 @@ export const MESSAGES = {
   disabled: (tool: string, preset: string) =>
     `'${tool}' is disabled by the permissions of this agent (preset ${preset}). The user can enable it under permissions.enableTools of the agent.`,
   noNetwork: (tool: string, preset: string) =>
-    `'${tool}' needs the network, and the permissions of this agent (preset ${preset}) have none. The user can choose another preset.`,
+    `'${tool}' needs the network, and the permissions of this agent (preset ${preset}) have none. The user can allow it with network: true in a preset of their own (permissions.presets).`,
   networkDenied: (tool: string) =>
     `'${tool}' needs the network, and the tools of this agent deny it (such as deny: [sandbox.network]). Only the user can allow it.`,
   noPaths: (tool: string, preset: string) =>
-    `'${tool}' has no directory to work in: the permissions of this agent (preset ${preset}) allow no path.`,
+    `'${tool}' has no directory to work in: the permissions of this agent (preset ${preset}) allow no path. The user can allow one with allowedPaths under permissions of the agent.`,
   unknownPreset: (agent: string, preset: string) =>
     `the preset '${preset}' of the agent '${agent}' does not exist, so the agent may call nothing.`,
   restricted: (tool: string, skill: string) =>

@@ -14,6 +14,7 @@ export const ALIASES: ReadonlyMap<string, string> = new Map([
   ['execute_code', 'run_command'],
   ['websearch', 'web_search'],
   ['webfetch', 'web_fetch'],
+  ['send_message', 'nexus_send'],
 ])
 
 /** Most names are in that form as they are written, and every line of a policy is compared at each decision. */

@@ -2,6 +2,7 @@ import type { CallLimits, Ruling, Tool } from '../kernel/index.ts'
 import { GROUPS, type Groups, isGroup, leavesOf, type Profile, PROFILES, toGroupName } from './groups.ts'
 import { MESSAGES } from './messages.ts'
 import { ALIASES, entryCovers, entryCoversCapability, hasWildcard, toPolicyName } from './names.ts'
+import { needsNetwork, oncePerTool } from './tool-entries.ts'
 
 /** The tools part of an agent's configuration. Names and groups; deny wins over ask, ask over allow. Source: seed 001 §4. */
 export interface PolicyRules {
@@ -54,6 +55,14 @@ export function decideByPolicy(policy: PolicyRules, toolName: string): Omit<Ruli
   if (match.list === 'deny') return { type: 'deny', rule, reason: MESSAGES.denied(toolName, match.entry) }
   return { type: match.list === 'ask' ? 'ask' : 'allow', rule }
 }
+
+/** The same with the limits that follow from denied capabilities; a tool that needs a denied network is denied. */
+export const rulesOfTool = oncePerTool((policy: PolicyRules, tool): Omit<Ruling, 'layer'> => {
+  const limits = capabilityLimits(policy, tool)
+  if (limits?.networkDomains && needsNetwork(tool.name))
+    return { type: 'deny', rule: 'network', reason: MESSAGES.networkDenied(tool.name), limits }
+  return { ...decideByPolicy(policy, tool.name), ...(limits && { limits }) }
+})
 
 /**
  * The capabilities of a tool that policy takes away, such as `network`: denied, or under `ask`, since nobody can be

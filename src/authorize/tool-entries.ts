@@ -1,6 +1,6 @@
 /** tool-entries: whether an entry of a list, with its groups opened, covers a tool, and what rules say of a tool. Pure. */
 import type { Tool } from '../kernel/index.ts'
-import { type Groups, isGroup, leavesOf } from './groups.ts'
+import { GROUPS, type Groups, isGroup, leavesOf, NEEDS_NETWORK } from './groups.ts'
 import { entryCovers, toPolicyName } from './names.ts'
 
 /** True when a name, group, server or pattern covers the tool. */
@@ -10,6 +10,11 @@ export function toolCovered(entry: string, tool: string, groups: Groups): boolea
   if (!isGroup(written)) return entryCovers(written, name)
   for (const leaf of leavesOf(entry, groups)) if (entryCovers(leaf.entry, name)) return true
   return false
+}
+
+/** True for a tool that is nothing without a network. A group that was replaced does not change this. */
+export function needsNetwork(tool: string): boolean {
+  return NEEDS_NETWORK.some((entry) => toolCovered(entry, tool, GROUPS))
 }
 
 /**

@@ -41,13 +41,13 @@ describe('decide', () => {
     ['minimal', ['status'], ['nexus_status', 'read_file', 'run_command', 'load_skill', 'send_message', 'web_search']],
     [
       'messaging',
-      ['send_message', 'status', 'load_skill', 'Skill', 'skills.load'],
+      ['nexus_send', 'status', 'load_skill', 'Skill', 'skills.load'],
       ['run_command', 'write_file', 'web_fetch'],
     ],
     [
       'coding',
       ['read_file', 'edit_file', 'run_command', 'skills.run_cmd', 'web_search', 'web_fetch', 'read_skill_file'],
-      ['nexus_create', 'send_message', 'mcp:github.create_issue'],
+      ['nexus_create', 'nexus_send', 'mcp:github.create_issue'],
     ],
   ]
   for (const [profile, allowed, denied] of PROFILE_TABLE) {

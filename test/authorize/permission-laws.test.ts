@@ -9,8 +9,11 @@ import {
   explain,
   grantsLayer,
   type Permissions,
+  type PolicyRules,
+  PROFILE_NAMES,
 } from '../../src/authorize/index.ts'
-import type { Decision, PermissionDelta } from '../../src/kernel/index.ts'
+import type { Decision, PermissionDelta, ToolPermission } from '../../src/kernel/index.ts'
+import { toolCovered } from '../../src/authorize/tool-entries.ts'
 import { ceilingOf, decideFor, preset, SHIPPED } from './permission-rig.ts'
 import { rulesOf, toolNamed } from './sample.ts'
 
@@ -19,7 +22,23 @@ const SEED = Number(process.env['NEXUS_TEST_SEED'] ?? Date.now() % 2 ** 31)
 const RUNS = 'TEST_ROUNDS' in process.env ? 5000 * Number(process.env['TEST_ROUNDS']) : 400
 const TOOLS = ['read_file', 'write_file', 'run_command', 'web_fetch', 'nexus_create', 'nexus_send', 'sleep', 'mcp:a.b']
 const PATHS = ['/', '/w', '/w/a', '/w/a/b', '/x']
-const entry = fc.constantFrom(...TOOLS, 'group:fs', 'group:web', 'group:nexus', '*', '*_file', 'mcp:a')
+/** With a capability, only the sandbox of a command is narrowed. */
+const OPTIONS = { capabilities: ['network', 'secrets'] }
+const GROUP_NAMES = ['group:fs', 'group:web', 'group:skills', 'group:nexus', 'group:team']
+const entry = fc.constantFrom(...TOOLS, ...GROUP_NAMES, '*', '*_file', 'mcp:a')
+const capability = fc.constantFrom('sandbox.network', 'sandbox.*', 'run_command.secrets', 'exec.network', '*.secrets')
+const line = fc.oneof(entry, capability)
+const lines = fc.array(line, { maxLength: 2 })
+/** Any policy: also one that replaces shipped groups, with capabilities in them. */
+const policy: fc.Arbitrary<PolicyRules> = fc.record({
+  profile: fc.oneof({ weight: 3, arbitrary: fc.constant('full' as const) }, fc.constantFrom(...PROFILE_NAMES)),
+  allow: lines,
+  ask: lines,
+  deny: lines,
+  groups: fc
+    .dictionary(fc.constantFrom(...GROUP_NAMES), fc.array(line, { maxLength: 3 }), { maxKeys: 2 })
+    .map((groups) => new Map(Object.entries(groups))),
+})
 const paths = fc.option(fc.array(fc.constantFrom(...PATHS), { maxLength: 2 }), { nil: null })
 const toolPermission = fc.record(
   {
@@ -40,9 +59,12 @@ const delta: fc.Arbitrary<PermissionDelta> = fc.record(
   },
   { requiredKeys: [] },
 )
+const oneTool: fc.Arbitrary<PermissionDelta> = fc.record({
+  toolOverrides: fc.dictionary(entry, toolPermission, { minKeys: 1, maxKeys: 1 }),
+})
 /** A spawn of a child under the agent before it, a delta to it, or a save and restore. */
 const step = fc.oneof(
-  fc.record({ type: fc.constant('spawn' as const), preset: fc.constantFrom(...SHIPPED), delta }),
+  fc.record({ type: fc.constant('spawn' as const), preset: fc.constantFrom(...SHIPPED), delta, policy }),
   fc.record({ type: fc.constant('delta' as const), delta }),
   fc.constant({ type: 'restore' as const }),
 )
@@ -52,39 +74,51 @@ const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
 const below = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`)
 
-/** Whether limits let a call write at a path; the same for reading. */
-function lets({ readPaths, writePaths, blockedPaths = [] }: Decision['limits'], path: string): [boolean, boolean] {
-  const isFree = !blockedPaths.some((blocked) => below(path, blocked))
-  return [readPaths, writePaths].map(
-    (list) => isFree && (list === undefined || list.some((directory) => below(path, directory))),
-  ) as [boolean, boolean]
+/** What limits let a call do, point by point. */
+function lets(limits: Decision['limits']): Readonly<Record<string, boolean>> {
+  const { readPaths, writePaths, blockedPaths = [], networkDomains, secrets, deniedCapabilities = [] } = limits
+  const reaches = (list: readonly string[] | undefined, path: string): boolean =>
+    !blockedPaths.some((blocked) => below(path, blocked)) &&
+    (list === undefined || list.some((directory) => below(path, directory)))
+  return {
+    ...Object.fromEntries(PATHS.map((path) => [`read ${path}`, reaches(readPaths, path)])),
+    ...Object.fromEntries(PATHS.map((path) => [`write ${path}`, reaches(writePaths, path)])),
+    'any host': networkDomains === undefined,
+    'any secret': secrets === undefined,
+    network: !deniedCapabilities.includes('network'),
+    secrets: !deniedCapabilities.includes('secrets'),
+    'no confirmation': limits.confirmation !== true,
+  }
 }
 
 interface Member {
   readonly permissions: Permissions
+  readonly policy: PolicyRules
   readonly ceilings: readonly Ceiling[]
 }
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 /** The agents of one line of descent after a step, the youngest last. */
-function take(line: readonly Member[], each: Step): readonly Member[] {
-  const last = line.at(-1)
-  if (!last) return line
-  const { permissions, ceilings } = last
+function take(descent: readonly Member[], each: Step): readonly Member[] {
+  const last = descent.at(-1)
+  if (!last) return descent
+  const { permissions, policy: rules, ceilings } = last
+  const own = ceilingOf(permissions, rules)
   if (each.type === 'spawn') {
     const child = {
       permissions: applyDelta(preset(each.preset), each.delta),
-      ceilings: [...ceilings, ceilingOf(permissions, `${line.length}`)],
+      policy: each.policy,
+      ceilings: [...ceilings, own],
     }
-    return [...line, child]
+    return [...descent, child]
   }
   // A change of an agent is one within its own ceiling; a restored one is what was saved.
   const changed =
     each.type === 'delta'
-      ? { permissions: applyDelta(permissions, each.delta), ceilings: [...ceilings, ceilingOf(permissions, 'own')] }
-      : { permissions: JSON.parse(JSON.stringify(permissions)) as Permissions, ceilings }
-  return [...line.slice(0, -1), changed]
+      ? { permissions: applyDelta(permissions, each.delta), policy: rules, ceilings: [...ceilings, own] }
+      : { permissions: JSON.parse(JSON.stringify(permissions)) as Permissions, policy: rules, ceilings }
+  return [...descent.slice(0, -1), changed]
 }
 
 /** What a child gets is at most what its parent has; the parent's own question is not handed on, everything stricter is. */
@@ -92,23 +126,31 @@ function assertWithin(gets: Decision, has: Decision, name: string): void {
   const isOwnQuestion = has.type === 'ask' && has.chain.every((ruling) => ruling.type !== 'ask' || ruling.isPresetOwn)
   assert.ok(STRICTNESS[gets.type] >= (isOwnQuestion ? 0 : STRICTNESS[has.type]), `${name}: ${has.rule} ${gets.rule}`)
   if (gets.type === 'deny') return
-  for (const path of PATHS)
-    for (const at of [0, 1] as const)
-      assert.ok(!lets(gets.limits, path)[at] || lets(has.limits, path)[at], `${name} ${path}`)
+  const wide = lets(has.limits)
+  for (const [point, isLet] of Object.entries(lets(gets.limits))) assert.ok(!isLet || wide[point], `${name}: ${point}`)
   assert.ok((gets.limits.timeoutMs ?? Infinity) <= (has.limits.timeoutMs ?? Infinity))
+}
+
+/** What is asked for one tool is at most what that decision has. */
+function assertHas({ type, limits }: Decision, { allowedPaths, timeoutMs }: ToolPermission, name: string): void {
+  if (type === 'deny') return
+  for (const path of allowedPaths ?? [])
+    assert.ok(limits.readPaths?.some((directory) => below(path, directory)) ?? true, `${name} ${path}`)
+  if (timeoutMs !== undefined) assert.ok((timeoutMs || Infinity) <= (limits.timeoutMs ?? Infinity), name)
 }
 
 describe('laws of permissions', () => {
   it('a child never gets what its parent lacks, after any spawns, deltas, saves and restores', (context) => {
     context.diagnostic(`seed ${SEED} (NEXUS_TEST_SEED)`)
     fc.assert(
-      fc.property(fc.constantFrom(...SHIPPED), delta, fc.array(step, { maxLength: 8 }), (first, start, steps) => {
-        const root: Member = { permissions: applyDelta(preset(first), start), ceilings: [] }
-        const line = steps.reduce<readonly Member[]>(take, [root])
-        for (const [index, child] of line.slice(1).entries()) {
-          const parent = line[index] ?? root
-          for (const name of TOOLS)
-            assertWithin(decideFor(child.permissions, name, child), decideFor(parent.permissions, name, parent), name)
+      fc.property(member, policy, fc.array(step, { maxLength: 8 }), (permissions, rules, steps) => {
+        const root: Member = { permissions, policy: rules, ceilings: [] }
+        const descent = steps.reduce<readonly Member[]>(take, [root])
+        const decided = ({ permissions: granted, ...more }: Member, name: string): Decision =>
+          decideFor(granted, name, { ...more, options: OPTIONS })
+        for (const [index, child] of descent.slice(1).entries()) {
+          const parent = descent[index] ?? root
+          for (const name of TOOLS) assertWithin(decided(child, name), decided(parent, name), name)
         }
       }),
       { seed: SEED, numRuns: RUNS },
@@ -132,15 +174,43 @@ describe('laws of permissions', () => {
     )
   })
 
+  it('groups that replace shipped ones never move a safety rule: no network, and a skill that restricts', () => {
+    const tools = [...TOOLS, 'web_search', 'load_skill', 'read_skill_file', 'find_skills']
+    fc.assert(
+      fc.property(member, policy, fc.constantFrom(...tools), (granted, rules, name) => {
+        const shipped = { ...rules, groups: new Map() }
+        const networkless = { ...granted, network: false }
+        if (['web_fetch', 'web_search'].includes(name)) {
+          assert.equal(decideFor(networkless, name, { policy: rules }).type, 'deny')
+          const denied = { ...rules, deny: ['sandbox.network'] }
+          assert.equal(decideFor(granted, name, { policy: denied, options: OPTIONS }).type, 'deny')
+        }
+        const restricted = (given: PolicyRules): boolean =>
+          decide({
+            call: { tool: name, arguments: {}, agentId: 'main', origin: 'model' },
+            tool: toolNamed(name),
+            policy: given,
+            skillsInUse: [{ name: 'x', isTrusted: true, allowedTools: ['group:web'], restricts: true }],
+          }).chain.some(({ layer, type }) => layer === 'skill' && type === 'deny')
+        assert.equal(restricted(rules), restricted(shipped))
+      }),
+      { seed: SEED, numRuns: RUNS },
+    )
+  })
+
   it('a request that is not refused gives no tool and no path that the parent lacks', () => {
     fc.assert(
-      fc.property(member, fc.constantFrom(...SHIPPED), delta, (parent, base, asked) => {
+      // Most whole deltas are refused for several reasons, so most requests here have one.
+      fc.property(member, fc.constantFrom(...SHIPPED), fc.oneof(delta, oneTool), (parent, base, asked) => {
         const excess = exceeds(parent, { base: preset(base), delta: asked }, new Map())
         if (excess) return
         for (const name of (asked.enableTools ?? []).filter((one) => TOOLS.includes(one)))
           assert.doesNotMatch(JSON.stringify(decideFor(parent, name).chain), /is disabled/)
         for (const path of asked.allowedPaths ?? [])
           assert.ok(parent.allowedPaths === null || parent.allowedPaths.some((directory) => below(path, directory)))
+        for (const [of, override] of Object.entries(asked.toolOverrides ?? {}))
+          for (const name of TOOLS.filter((tool) => toolCovered(of, tool, new Map())))
+            assertHas(decideFor(parent, name), override, name)
       }),
       { seed: SEED, numRuns: RUNS },
     )

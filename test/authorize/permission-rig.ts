@@ -5,6 +5,7 @@ import {
   decide,
   grantsLayer,
   type Permissions,
+  type PolicyRules,
   presetPermissions,
 } from '../../src/authorize/index.ts'
 import type { Decision, ToolOptions, PresetInput } from '../../src/kernel/index.ts'
@@ -19,18 +20,26 @@ export function preset(name: string, presets: Record<string, PresetInput> = {}):
   return found
 }
 
-/** The decision about one tool for an agent with these permissions and ceilings. */
+interface AgentParts {
+  readonly ceilings?: readonly Ceiling[]
+  readonly options?: ToolOptions
+  readonly policy?: PolicyRules
+}
+
+/** The decision about one tool for an agent with these permissions, policy and ceilings. */
 export function decideFor(
   permissions: Permissions,
   name: string,
-  { ceilings = [], options = {} }: { ceilings?: readonly Ceiling[]; options?: ToolOptions } = {},
+  { ceilings = [], options = {}, policy = rulesOf() }: AgentParts = {},
 ): Decision {
   return decide({
     call: { tool: name, arguments: {}, agentId: 'main', origin: 'model' },
     tool: toolNamed(name, options),
-    policy: rulesOf(),
+    policy,
     layers: [grantsLayer(permissions), ...ceilingLayers(ceilings)],
   })
 }
 
-export const ceilingOf = (permissions: Permissions, of = 'parent'): Ceiling => ({ of, permissions, policy: rulesOf() })
+export function ceilingOf(permissions: Permissions, policy = rulesOf()): Ceiling {
+  return { of: 'parent', permissions, policy }
+}

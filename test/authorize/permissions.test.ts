@@ -46,6 +46,31 @@ describe('presets', () => {
     assert.equal(decideFor(preset('worker'), 'nexus_send').type, 'allow')
   })
 
+  it('worker writes with the file tools that are enabled explicitly, in its paths; its commands still do not', () => {
+    const presets: Record<string, PresetInput> = {
+      helper: { extends: 'worker' },
+      writer: { extends: 'worker', allowedPaths: ['/w/a'], tools: { write_file: { enabled: true } } },
+    }
+    for (const [base, entry] of [
+      ['worker', 'write_file'],
+      ['helper', 'group:fs'],
+      ['worker', '*'],
+    ] as const) {
+      const enabled = applyDelta(preset(base, presets), { enableTools: [entry] })
+      const { type, limits } = decideFor(enabled, 'write_file')
+      assert.deepEqual([type, limits.writePaths], ['allow', ['/w']], `${base} ${entry}`)
+      assert.deepEqual(decideFor(enabled, 'run_command').limits.writePaths, [])
+    }
+    const writer = preset('writer', presets)
+    assert.deepEqual(decideFor(writer, 'write_file').limits.writePaths, ['/w/a'])
+    assert.equal(decideFor(writer, 'edit_file').type, 'deny')
+    assert.equal(decideFor(writer, 'write_file', { ceilings: [ceilingOf(preset('worker'))] }).type, 'deny')
+    assert.deepEqual(
+      decideFor(preset('sandboxed'), 'write_file', { ceilings: [ceilingOf(writer)] }).limits.writePaths,
+      ['/w/a'],
+    )
+  })
+
   it('of the configuration extend others, trusted when they name none; null is any path and [] none', () => {
     const presets: Record<string, PresetInput> = {
       narrow: { extends: 'later', allowedPaths: ['/w/a'], disableTools: ['group:fs'] },
@@ -57,8 +82,9 @@ describe('presets', () => {
     assert.deepEqual([narrow.level, narrow.allowedPaths, narrow.blockedPaths], ['trusted', ['/w/a'], ['/w/secret']])
     assert.equal(decideFor(narrow, 'read_file').type, 'deny')
     assert.deepEqual(decideFor(preset('open', presets), 'read_file').limits.readPaths, ['/'])
-    assert.deepEqual(decideFor(preset('none', presets), 'read_file').limits.readPaths, [])
-    assert.equal(decideFor(preset('none', presets), 'run_command').type, 'deny')
+    for (const name of ['run_command', 'read_file', 'list_directory', 'write_file', 'edit_file'])
+      assert.equal(decideFor(preset('none', presets), name).type, 'deny', name)
+    assert.equal(decideFor(preset('none', presets), 'load_skill').type, 'allow')
   })
 
   it('block paths whatever they allow, for the agent and for its children', () => {
@@ -91,6 +117,17 @@ describe('a delta', () => {
       readPaths: ['/w/a'],
       writePaths: ['/w/a'],
     })
+  })
+})
+
+describe('a ceiling', () => {
+  it('carries the capabilities that the policy of a parent denies', () => {
+    const parent = ceilingOf(preset('yolo'), rulesOf({ deny: ['sandbox.network', 'run_command.secrets'] }))
+    const capabilities = ['network', 'secrets']
+    const child = (name: string) => decideFor(preset('yolo'), name, { ceilings: [parent], options: { capabilities } })
+    const { networkDomains, secrets, deniedCapabilities } = child('run_command').limits
+    assert.deepEqual([networkDomains, secrets, deniedCapabilities], [[], [], capabilities])
+    assert.deepEqual([child('web_fetch').type, child('web_fetch').rule], ['deny', 'network'])
   })
 })
 
@@ -176,10 +213,30 @@ describe('a child that asks for more than its parent has', () => {
     assert.equal(beyond('sandboxed', { allowedPaths: ['/w/a'] }), undefined)
     for (const entry of ['nexus_create', 'group:nexus', 'nexus_*', '*'])
       assert.deepEqual(beyond('sandboxed', { enableTools: [entry] }), { what: 'delta', part: 'tool', entry })
-    assert.deepEqual(beyond('sandboxed', { toolOverrides: { sleep: { timeoutMs: 60_000 } } }), {
-      what: 'delta',
-      part: 'timeout',
-      entry: 'sleep',
+  })
+
+  it('is refused more time than the tool has, and 0 is without an end', () => {
+    const refused = { what: 'delta', part: 'timeout', entry: 'sleep' }
+    for (const timeoutMs of [60_000, 0])
+      assert.deepEqual(beyond('sandboxed', { toolOverrides: { sleep: { timeoutMs } } }), refused, `${timeoutMs}`)
+    assert.equal(beyond('sandboxed', { toolOverrides: { sleep: { timeoutMs: 30_000 } } }), undefined)
+    const unlimited = applyDelta(preset('sandboxed'), { toolOverrides: { sleep: { timeoutMs: 0 } } })
+    assert.equal(beyond('sandboxed', { toolOverrides: { sleep: { timeoutMs: 0 } } }, unlimited), undefined)
+  })
+
+  it('is refused paths of a tool that are outside of the paths of the tool or of its agent, by any name of it', () => {
+    const parent = applyDelta(preset('sandboxed'), {
+      allowedPaths: ['/w/a'],
+      toolOverrides: { read_file: { allowedPaths: ['/w', '/x'] }, write_file: { allowedPaths: ['/w/a/b'] } },
     })
+    const paths = (entry: string, ...allowedPaths: string[]): unknown =>
+      beyond('sandboxed', { toolOverrides: { [entry]: { allowedPaths } } }, parent)
+    for (const path of ['/w', '/x', '/'])
+      assert.deepEqual(paths('read_file', path), { what: 'delta', part: 'paths', entry: path })
+    assert.equal(paths('read_file', '/w/a', '/w/a/b'), undefined)
+    for (const entry of ['write', 'group:fs', '*_file', '*'])
+      assert.deepEqual(paths(entry, '/w/a'), { what: 'delta', part: 'paths', entry: '/w/a' }, entry)
+    // A tool without paths of its own has those of its agent.
+    assert.equal(beyond('sandboxed', { toolOverrides: { read_file: { allowedPaths: null } } }, parent), undefined)
   })
 })

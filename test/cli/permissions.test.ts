@@ -85,7 +85,7 @@ test('policy explain gives the chain of such a call, with its limits, files and 
   assert.match(builder, /limit: networkDomains none/)
   const web = await explain('builder', 'web_fetch')
   assert.match(web, /^deny by preset sandboxed$/m)
-  assert.match(web, /needs the network.*The user can choose another preset/)
+  assert.match(web, /needs the network.*network: true in a preset of their own/)
   assert.match(await explain('reader', 'write_file'), /preset: worker .*agents\/reader\.yaml:1/)
 })
 

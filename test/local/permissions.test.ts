@@ -1,6 +1,6 @@
 /** Permissions of the configuration, through the library as a program uses it. */
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -87,6 +87,38 @@ describe('an agent with a preset', () => {
       decision.type === 'deny' ? decision.reason : '',
       /disabled by the permissions of this agent \(preset quiet\)/,
     )
+  })
+})
+
+describe('an agent whose preset turns off what it needs', () => {
+  it('worker writes the file when write_file is enabled, and nothing outside of its paths', async (context) => {
+    const settings = 'agents: [{ id: main, preset: worker, permissions: { enableTools: [write_file] } }]\n'
+    const { agent, local } = await open(context, settings)
+    assert.ok(agent.definitions().some(({ name }) => name === 'write_file'))
+    const write = async (path: string) => {
+      const call = { tool: 'write_file', arguments: { path, content: 'x' }, origin: 'model' as const }
+      return (await agent.call(call)).outcome
+    }
+    assert.equal((await write('a.txt')).type, 'success')
+    assert.equal(readFileSync(join(local.workspace.directory, 'a.txt'), 'utf8'), 'x')
+    const outside = await write('../a.txt')
+    assert.match(outside.type === 'failed' ? outside.message : '', /outside the directories that this agent may change/)
+  })
+
+  it('without any path is offered no tool of files or commands, and the others still', async (context) => {
+    const { agent } = await open(context, 'agents: [{ id: main, preset: yolo, permissions: { allowedPaths: [] } }]\n')
+    const offered = agent.definitions().map(({ name }) => name)
+    for (const name of ['run_command', 'read_file', 'list_directory', 'write_file', 'edit_file'])
+      assert.equal(offered.includes(name), false, name)
+    assert.ok(offered.includes('load_skill') && offered.includes('web_fetch'))
+  })
+
+  it('stays without the network when a group is replaced', async (context) => {
+    const { agent } = await open(
+      context,
+      "agents: [{ id: main, preset: sandboxed }]\ntools: { groups: { 'group:web': [web_search] } }\n",
+    )
+    assert.equal(agent.explain({ tool: 'web_fetch', arguments: {}, origin: 'model' }).decision.type, 'deny')
   })
 })
 
