@@ -18,21 +18,35 @@ import {
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   files: [],
+  yaml: ['kernel'],
   net: ['kernel'],
   host: ['kernel'],
-  format: ['kernel'],
-  config: ['kernel', 'files', 'format'],
+  format: ['kernel', 'yaml'],
+  'skill-files': ['kernel', 'files'],
+  config: ['kernel', 'files', 'yaml'],
   gate: ['kernel'],
   catalog: ['kernel'],
   diagnose: ['kernel', 'catalog'],
   authorize: ['kernel'],
   store: ['kernel'],
-  sources: ['kernel', 'files', 'format'],
-  sandbox: ['kernel', 'files', 'host', 'format', 'sources'],
+  sources: ['kernel', 'files', 'skill-files', 'format'],
+  sandbox: ['kernel', 'files', 'host', 'skill-files'],
   clients: ['kernel', 'files', 'host'],
-  load: ['kernel', 'format', 'sources', 'catalog', 'diagnose'],
+  load: ['kernel', 'skill-files', 'format', 'sources', 'catalog', 'diagnose'],
   tools: ['kernel', 'files', 'net', 'load', 'sandbox', 'catalog'],
-  runtime: ['kernel', 'format', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
+  runtime: [
+    'kernel',
+    'skill-files',
+    'format',
+    'sources',
+    'gate',
+    'catalog',
+    'load',
+    'authorize',
+    'sandbox',
+    'store',
+    'tools',
+  ],
   agents: ['kernel', 'runtime', 'tools', 'store', 'catalog'],
   testing: ['kernel', 'sandbox', 'store'],
   local: [
@@ -48,10 +62,22 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'tools',
     'runtime',
   ],
-  mcp: ['kernel', 'format', 'sources', 'catalog', 'load', 'authorize', 'store', 'tools', 'runtime', 'local'],
+  mcp: [
+    'kernel',
+    'skill-files',
+    'format',
+    'sources',
+    'catalog',
+    'load',
+    'authorize',
+    'store',
+    'tools',
+    'runtime',
+    'local',
+  ],
   cli: [
-    ...['kernel', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox', 'store', 'tools'],
-    ...['diagnose', 'runtime', 'local', 'mcp', 'clients', 'agents', 'testing'],
+    ...['kernel', 'skill-files', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox'],
+    ...['store', 'tools', 'diagnose', 'runtime', 'local', 'mcp', 'clients', 'agents', 'testing'],
   ],
   public: [
     ...['kernel', 'format', 'config', 'sources', 'catalog', 'authorize', 'sandbox', 'store', 'tools'],
@@ -60,7 +86,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** These stages are functions of their arguments: no file system, no network, no process. */
-const PURE_ROOMS = ['kernel', 'gate', 'authorize', 'format', 'catalog', 'diagnose']
+const PURE_ROOMS = ['kernel', 'yaml', 'gate', 'authorize', 'format', 'catalog', 'diagnose']
 const BUILTINS_OF_PURE_ROOMS = ['node:crypto', 'node:path', 'node:util', 'node:buffer']
 
 const VAGUE_NAMES = ['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'manager', 'service', 'shared', 'lib']

@@ -1,4 +1,4 @@
-/** format: SKILL.md text to data, with diagnostics; the digest over a skill's files; pure. */
+/** format: SKILL.md text to data, with diagnostics; pure. */
 
 export { nameBreaches } from './fields/name.ts'
 export { type InstallGround, type InstallProposal, proposeInstalls } from './install.ts'
@@ -6,10 +6,8 @@ export { FORMAT_LIMITS } from './limits.ts'
 export { type ParsedSkill, parseSkill } from './parse.ts'
 export { FORMAT_CODES } from './codes.ts'
 export { splitToolList } from './fields/tool-list.ts'
-export { treeDigest } from './tree-digest.ts'
 export { checkLenient, checkStrict } from './strict/check.ts'
 export { type Profile, PROFILES, STRICT_CODES } from './strict/codes.ts'
-export { readYamlFast } from './yaml/fast.ts'
 export { WRITE_CODES } from './write/codes.ts'
 export { fixSkill } from './write/fix.ts'
 export type { Change } from './write/layout.ts'

@@ -1,6 +1,6 @@
 import { type Catalog, shownName, shownText } from '../catalog/index.ts'
 import { type Skill, SKILL_FILE, stampText } from '../kernel/index.ts'
-import type { LeftOut } from '../sources/index.ts'
+import type { LeftOut } from '../skill-files/index.ts'
 import { expand } from './expand.ts'
 import { errorOf, MESSAGES } from './messages.ts'
 import { findSkill } from './not-found.ts'

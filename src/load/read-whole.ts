@@ -10,7 +10,7 @@ import {
   type SkillDocument,
   sha256,
 } from '../kernel/index.ts'
-import { type ReadManifest, readManifest, readOfSkill } from '../sources/index.ts'
+import { type ReadManifest, readManifest, readOfSkill } from '../skill-files/index.ts'
 import { errorOf, MESSAGES } from './messages.ts'
 import { invalidSkill } from './not-found.ts'
 

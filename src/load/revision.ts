@@ -1,6 +1,6 @@
 /** revision: whether the files of a skill are still those that a session loaded. */
 import type { Skill } from '../kernel/index.ts'
-import { readManifest } from '../sources/index.ts'
+import { readManifest } from '../skill-files/index.ts'
 import type { LoadedInSession } from './skill-stacks.ts'
 
 /** The tree digest of the skill's files as they are now; undefined when they cannot be read, which loading it reports. */

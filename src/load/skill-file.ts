@@ -1,6 +1,6 @@
 import { shownName } from '../catalog/index.ts'
 import { errorCode, isNexusError, type NexusError, type Skill, toSafeLine } from '../kernel/index.ts'
-import { listFiles, readOfSkill } from '../sources/index.ts'
+import { listFiles, readOfSkill } from '../skill-files/index.ts'
 import { binaryType, decodeText, textType } from './media-type.ts'
 import { errorOf, MESSAGES } from './messages.ts'
 

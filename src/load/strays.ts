@@ -4,7 +4,8 @@ import { basename, join } from 'node:path'
 import type { StrayFile } from '../diagnose/index.ts'
 import { parseSkill } from '../format/index.ts'
 import { ARCHIVE, nameKey, NexusError, SKILL_FILE } from '../kernel/index.ts'
-import { readContained, SOURCE_LIMITS } from '../sources/index.ts'
+import { SOURCE_LIMITS } from '../sources/index.ts'
+import { readContained } from '../skill-files/index.ts'
 import { MESSAGES } from './messages.ts'
 
 export interface StrayOptions {

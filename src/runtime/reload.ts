@@ -2,7 +2,8 @@
 import { type Catalog, diffCatalogs, type SnapshotDiff } from '../catalog/index.ts'
 import { isNexusError, NexusError } from '../kernel/index.ts'
 import type { AgentReload, ReloadEvent, ReloadOptions } from './types.ts'
-import { type SkillSource, type Watcher, watchSources, yieldToEventLoop } from '../sources/index.ts'
+import { type SkillSource, type Watcher, watchSources } from '../sources/index.ts'
+import { yieldToEventLoop } from '../skill-files/index.ts'
 import { ERRORS } from './messages.ts'
 
 /**

@@ -51,7 +51,7 @@ class NoSandbox implements Sandbox {
   }
 
   async place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill> {
-    const { readManifest } = await import('../sources/index.ts')
+    const { readManifest } = await import('../skill-files/index.ts')
     const { treeDigest } = await readManifest(skill, { signal })
     return { baseDir: skill.directory, treeDigest }
   }

@@ -44,23 +44,6 @@ export function finding(
   return { code, severity: SOURCE_CODES[code], message, path, ...next }
 }
 
-/** The reason in an error of the file system, for people. */
-export function reasonOf(error: unknown): string {
-  switch (codeOf(error)) {
-    case 'EACCES':
-    case 'EPERM':
-      return 'permission denied'
-    case 'ENOENT':
-      return 'it does not exist'
-    case 'ELOOP':
-      return 'too many links'
-    case 'ENAMETOOLONG':
-      return 'the name is too long'
-    default:
-      return error instanceof Error ? error.message : String(error)
-  }
-}
-
 /** `, to "there"` for a link, for a message about it; empty when it cannot be read. */
 export function leadsTo(link: string): string {
   try {
@@ -69,10 +52,4 @@ export function leadsTo(link: string): string {
     // No link any more, or closed to us: the message does without.
     return ''
   }
-}
-
-/** The code of a file system error, such as `ENOENT`; empty for anything else. */
-export function codeOf(error: unknown): string {
-  const code = typeof error === 'object' && error !== null ? (error as { code?: unknown }).code : undefined
-  return typeof code === 'string' ? code : ''
 }

@@ -12,9 +12,8 @@ import {
   toSafeLine,
 } from '../kernel/index.ts'
 import { finding } from './codes.ts'
-import { readManifest, readOfSkill, type SkillLocation } from './files/manifest.ts'
+import { readManifest, readOfSkill, type SkillLocation, createPace, throwIfAborted } from '../skill-files/index.ts'
 import { MESSAGES } from './messages.ts'
-import { createPace, throwIfAborted } from './pace.ts'
 import type { SkillSource, SourceResult } from './source.ts'
 
 export interface DiscoverOptions {

@@ -1,13 +1,9 @@
 /** sources: where skills come from; folders in tiers, what they hold, and safe reading of a skill's files. */
 export { SOURCE_CODES } from './codes.ts'
 export { discover, fileDigest } from './discover.ts'
-export { readContained } from './files/contained.ts'
-export { listFiles, type ReadManifest, readManifest, readOfSkill, type SkillLocation } from './files/manifest.ts'
 export { loadsCleanly } from './files/loads-cleanly.ts'
-export { type LeftOut, MANIFEST_LIMITS } from './files/walk-files.ts'
 export { createFolderSource, type FolderSourceOptions } from './folder.ts'
 export { linkAsSkillFile } from './files/link-as-skill-file.ts'
-export { yieldToEventLoop } from './pace.ts'
 export { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceResult } from './source.ts'
 export { createStandardSources } from './standard.ts'
 export type { SourceChange } from './watch/changes.ts'

@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { basename } from 'node:path'
-import { kindOf, openUnseen, readInto } from '../files/index.ts'
+import { kindOf, openUnseen, readInto, codeOf } from '../files/index.ts'
 import { parseSkill } from '../format/index.ts'
 import { type Diagnostic, type InvalidSkill, SKILL_FILE, type SkillOrigin } from '../kernel/index.ts'
-import { codeOf, finding, leadsTo, reasonOf, type SourceCode } from './codes.ts'
-import { stampOf } from './files/stamp.ts'
+import { finding, leadsTo, type SourceCode } from './codes.ts'
+import { reasonOf, stampOf } from '../skill-files/index.ts'
 import { MESSAGES } from './messages.ts'
 import type { Read, Recall } from './found/previous-search.ts'
 

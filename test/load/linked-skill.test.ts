@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 
 import type { Catalog } from '../../src/catalog/index.ts'
 import { createFreshness, createLoader, type Loader } from '../../src/load/index.ts'
-import { readManifest } from '../../src/sources/index.ts'
+import { readManifest } from '../../src/skill-files/index.ts'
 import { catalogOf, errorOf, workFolder } from './rig.ts'
 
 const TEXT = '---\nname: linked\ndescription: Is a link. Use when asked.\n---\nThe shared text.\n'

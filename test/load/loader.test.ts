@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 
 import { createLoader } from '../../src/load/index.ts'
-import { readManifest } from '../../src/sources/index.ts'
+import { readManifest } from '../../src/skill-files/index.ts'
 import { catalogOf, errorOf, workFolder } from './rig.ts'
 
 test('a loaded skill has its body with arguments and directory in place, its files, and its revision', async (t) => {

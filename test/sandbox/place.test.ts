@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Skill } from '../../src/kernel/index.ts'
-import { readManifest } from '../../src/sources/index.ts'
+import { readManifest } from '../../src/skill-files/index.ts'
 import { openDirectory, openRig, STATE_DIR } from './local-rig.ts'
 import { whySkipped } from './required.ts'
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { MANIFEST_LIMITS, SOURCE_LIMITS } from '../../src/sources/index.ts'
+import { SOURCE_LIMITS } from '../../src/sources/index.ts'
+import { MANIFEST_LIMITS } from '../../src/skill-files/index.ts'
 
 const PAGE = readFileSync(new URL('../../docs/sources.md', import.meta.url), 'utf8')
 

@@ -11,15 +11,8 @@ import {
   SKILL_FILE,
 } from '../../kernel/index.ts'
 import { type Message, MESSAGES } from '../messages/index.ts'
-import {
-  createFolderSource,
-  discover,
-  linkAsSkillFile,
-  listFiles as walkFiles,
-  readOfSkill,
-  SOURCE_CODES,
-  SOURCE_LIMITS,
-} from '../../sources/index.ts'
+import { createFolderSource, discover, linkAsSkillFile, SOURCE_CODES, SOURCE_LIMITS } from '../../sources/index.ts'
+import { listFiles as walkFiles, readOfSkill } from '../../skill-files/index.ts'
 
 /** One SKILL.md that a path refers to. */
 export interface Target {

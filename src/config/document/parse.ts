@@ -5,7 +5,7 @@ const REFUSED = /__proto__|\\u/
 
 /** Reads the YAML of a nexus.yaml. Never throws. Readers are loaded when used; the library for YAML only for what the fast one declines. */
 export async function parseSettings(text: string, path: string): Promise<Parsed> {
-  const { readYamlFast } = await import('../../format/index.ts')
+  const { readYamlFast } = await import('../../yaml/index.ts')
   const value = REFUSED.test(text) ? undefined : readYamlFast(text)
   return value ? { value, diagnostics: [] } : (await import('./parse-yaml.ts')).parseYaml(text, path)
 }

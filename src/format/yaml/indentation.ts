@@ -1,6 +1,6 @@
 import { found } from '../messages/messages.ts'
 import { type Entry, lineEdit, type Repair, type Repaired, topLevelEntries } from './entries.ts'
-import { closingQuote } from './fast-scalars.ts'
+import { closingQuote } from '../../yaml/index.ts'
 import { isFatal, readYaml } from './read.ts'
 
 /** Lines whose indentation is wrong and whose meaning is not: further lines of a quoted text, and keys below a value. */

@@ -1,7 +1,7 @@
 import { isMap, isSeq, type ParsedNode } from 'yaml'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { KeyPath, Position } from '../front.ts'
-import { type FastForm, type KeyPlaces, readYamlFast } from './fast.ts'
+import { type FastForm, type KeyPlaces, readYamlFast } from '../../yaml/index.ts'
 import { keyText } from './values.ts'
 
 /** Offset of the key or entry at a path, or of the nearest one above it that exists; undefined when there is none. */

@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
 import type { JsonObject, JsonValue } from '../../kernel/index.ts'
 import { found } from '../messages/messages.ts'
-import { exactNumber } from './fast-scalars.ts'
+import { exactNumber } from '../../yaml/index.ts'
 import type { YamlProblem } from './inspect.ts'
 
 /** Keys whose plain value is kept as written at every level: `version: 1.10` is not the number 1.1. */

@@ -9,7 +9,7 @@ import { type Catalog, toSkillUri } from '../../catalog/index.ts'
 import { exportFlat } from '../../format/index.ts'
 import { sha256, type Skill, SKILL_FILE } from '../../kernel/index.ts'
 import { binaryType, textType } from '../../load/index.ts'
-import { readManifest, readOfSkill } from '../../sources/index.ts'
+import { readManifest, readOfSkill } from '../../skill-files/index.ts'
 
 /** Bytes of one file, as text where they are text. */
 export type ServedFile =

@@ -3,7 +3,7 @@ import { ProtocolError, ProtocolErrorCode, type Resource, type ServerContext } f
 import { DIRECTORY_MIME_TYPE, type Skill as Entry, type SkillSource } from '@modelcontextprotocol/server/ext/skills'
 import { shownText } from '../../catalog/index.ts'
 import { compareUtf8, type Skill, SKILL_FILE, toSafeLine } from '../../kernel/index.ts'
-import { listFiles } from '../../sources/index.ts'
+import { listFiles } from '../../skill-files/index.ts'
 import { textType } from '../../load/index.ts'
 import type { Opened } from '../opened.ts'
 import { LOG, READS, toText } from '../messages.ts'

@@ -1,7 +1,9 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { dirname, extname } from 'node:path'
 import { type Diagnostic, SKILL_FILE } from '../../kernel/index.ts'
-import { codeOf, finding, leadsTo, reasonOf } from '../codes.ts'
+import { finding, leadsTo } from '../codes.ts'
+import { codeOf } from '../../files/index.ts'
+import { reasonOf } from '../../skill-files/index.ts'
 import { MESSAGES } from '../messages.ts'
 import { isInside, linkFollowed, linkOutside } from '../skill-file.ts'
 

@@ -1,5 +1,5 @@
 import { type Skill, SKILL_FILE } from '../../kernel/index.ts'
-import { listFiles } from './manifest.ts'
+import { listFiles } from '../../skill-files/index.ts'
 
 /**
  * True when the files of a skill keep the limits and none is left out, so that loading it cannot fail for its files. False in doubt:

@@ -1,6 +1,6 @@
 import { lstatSync, statfsSync, type Stats, statSync } from 'node:fs'
 import { type FileStamp, type InvalidSkill, type Skill, SKILL_FILE } from '../../kernel/index.ts'
-import { stampOf } from '../files/stamp.ts'
+import { stampOf } from '../../skill-files/index.ts'
 
 /** What the SKILL.md of a directory came to. */
 export type Read = Skill | InvalidSkill

@@ -1,5 +1,5 @@
 import { DEFAULTS, type Diagnostic, NexusError } from '../../kernel/index.ts'
-import { throwIfAborted } from '../pace.ts'
+import { throwIfAborted } from '../../skill-files/index.ts'
 import { type SkillSource, SOURCE_LIMITS, type SourceFolder } from '../source.ts'
 import { gatherChanges, type SourceChange } from './changes.ts'
 import { type RootHost, watchRoot } from './root-watch.ts'

@@ -13,10 +13,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { treeDigest } from '../../src/format/index.ts'
+import { treeDigest, listFiles, readManifest } from '../../src/skill-files/index.ts'
 import { type ErrorCode, isNexusError } from '../../src/kernel/index.ts'
-import { listFiles, readManifest } from '../../src/sources/index.ts'
-import { asNobody, skillText, temporaryDirectory, writeFiles } from './temporary.ts'
+import { asNobody, skillText, temporaryDirectory, writeFiles } from '../sources/temporary.ts'
 
 const noFifo = spawnSync('mkfifo', ['--version']).error ? 'mkfifo is not installed' : false
 

@@ -1,6 +1,5 @@
-import { FileError } from '../../files/index.ts'
-import { type ErrorCode, NexusError, shellWord } from '../../kernel/index.ts'
-import { reasonOf } from '../codes.ts'
+import { codeOf, FileError } from '../files/index.ts'
+import { type ErrorCode, NexusError, shellWord } from '../kernel/index.ts'
 
 /** What a failure is for those who asked for a file of a skill. Not in it: what makes the skill unusable. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -42,5 +41,22 @@ export async function withSkillFailures<T>(work: () => T | Promise<T>): Promise<
     return await work()
   } catch (error) {
     throw asSkillFailure(error)
+  }
+}
+
+/** The reason in an error of the file system, for people. */
+export function reasonOf(error: unknown): string {
+  switch (codeOf(error)) {
+    case 'EACCES':
+    case 'EPERM':
+      return 'permission denied'
+    case 'ENOENT':
+      return 'it does not exist'
+    case 'ELOOP':
+      return 'too many links'
+    case 'ENAMETOOLONG':
+      return 'the name is too long'
+    default:
+      return error instanceof Error ? error.message : String(error)
   }
 }

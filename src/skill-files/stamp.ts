@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import type { FileStamp } from '../../kernel/index.ts'
+import type { FileStamp } from '../kernel/index.ts'
 
 /** What a file was when it was read: another one has other values. */
 export function stampOf(stats: Stats): FileStamp {

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, withoutPrototype } from '../../kernel/index.ts'
+import { type JsonObject, type JsonValue, withoutPrototype } from '../kernel/index.ts'
 import { readFlow } from './fast-flow.ts'
 import { folded, hasNoColon, indentOf, keyEnd, keyIn, withoutComment } from './fast-lines.ts'
 import { afterClosing, closingQuote, isPlainText, readScalar, type ScalarForm, unquote } from './fast-scalars.ts'

@@ -7,9 +7,9 @@ import {
   openRoot,
   pathParts,
   readAll,
-} from '../../files/index.ts'
-import type { FileStamp } from '../../kernel/index.ts'
-import { createPace } from '../pace.ts'
+} from '../files/index.ts'
+import type { FileStamp } from '../kernel/index.ts'
+import { createPace } from './pace.ts'
 import { withSkillFailures } from './failures.ts'
 import { stampOf } from './stamp.ts'
 

@@ -1,4 +1,4 @@
-import { type JsonValue, withoutPrototype } from '../../kernel/index.ts'
+import { type JsonValue, withoutPrototype } from '../kernel/index.ts'
 import { closingQuote, isKey, readScalar, unquote } from './fast-scalars.ts'
 
 /** How a list or mapping between brackets is read. */

@@ -5,11 +5,11 @@ import { isMap, parseDocument, stringify, type ToStringOptions } from 'yaml'
 import { readHead } from '../../src/format/document.ts'
 import type { Frontmatter, KeyPath } from '../../src/format/front.ts'
 import { readFrontmatter, readFully, SKILL_FORM } from '../../src/format/frontmatter.ts'
-import { readYamlFast } from '../../src/format/index.ts'
+import { readYamlFast } from '../../src/yaml/index.ts'
 import { createReport } from '../../src/format/report.ts'
 import type { JsonValue } from '../../src/kernel/index.ts'
-import { change, changedText } from './changes.ts'
-import { readCorpus, readFixtures, seedFor, skipWithoutCorpus, yamlIn } from './skills.ts'
+import { change, changedText } from '../format/changes.ts'
+import { readCorpus, readFixtures, seedFor, skipWithoutCorpus, yamlIn } from '../format/skills.ts'
 
 /** Every key and entry, and next to each one that is not there. */
 function pathsIn(value: JsonValue | undefined, path: KeyPath = []): KeyPath[] {

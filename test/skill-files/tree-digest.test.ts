@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { treeDigest } from '../../src/format/index.ts'
+import { treeDigest } from '../../src/skill-files/index.ts'
 import { compareUtf8, isNexusError, type ManifestEntry } from '../../src/kernel/index.ts'
-import { seedFor } from './skills.ts'
+import { seedFor } from '../format/skills.ts'
 
 interface Vector {
   readonly about: string

@@ -1,17 +1,10 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { type OpenedFile, openRoot } from '../../files/index.ts'
-import { treeDigest } from '../../format/index.ts'
-import {
-  compareUtf8,
-  type Manifest,
-  type ManifestEntry,
-  NexusError,
-  type Skill,
-  SKILL_FILE,
-} from '../../kernel/index.ts'
+import { type OpenedFile, openRoot } from '../files/index.ts'
+import { compareUtf8, type Manifest, type ManifestEntry, NexusError, type Skill, SKILL_FILE } from '../kernel/index.ts'
 import { type ContainedFile, partsOfFile, readContained, type ReadContainedOptions } from './contained.ts'
 import { withSkillFailures } from './failures.ts'
+import { treeDigest } from './tree-digest.ts'
 import { type LeftOut, type ReadManifestOptions, type Walked, walkFiles } from './walk-files.ts'
 
 /** Where a skill lies. */

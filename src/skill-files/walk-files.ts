@@ -8,16 +8,9 @@ import {
   type OpenedFile,
   openRoot,
   readInto,
-} from '../../files/index.ts'
-import {
-  compareUtf8,
-  createSha256,
-  isNexusError,
-  type ManifestEntry,
-  NexusError,
-  SKILL_FILE,
-} from '../../kernel/index.ts'
-import { createPace, type Pace } from '../pace.ts'
+} from '../files/index.ts'
+import { compareUtf8, createSha256, isNexusError, type ManifestEntry, NexusError, SKILL_FILE } from '../kernel/index.ts'
+import { createPace, type Pace } from './pace.ts'
 import { asSkillFailure } from './failures.ts'
 
 /** Limits of a skill's files. Source: reference/security §2.3, contracts §2.5. */

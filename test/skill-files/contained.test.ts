@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type ErrorCode, isNexusError } from '../../src/kernel/index.ts'
-import { readContained } from '../../src/sources/index.ts'
-import { asNobody, temporaryDirectory, writeFiles } from './temporary.ts'
+import { readContained } from '../../src/skill-files/index.ts'
+import { asNobody, temporaryDirectory, writeFiles } from '../sources/temporary.ts'
 
 const SECRET = 'OUTSIDE-SECRET'
 const noFifo = spawnSync('mkfifo', ['--version']).error ? 'mkfifo is not installed' : false

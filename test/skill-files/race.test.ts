@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isNexusError } from '../../src/kernel/index.ts'
-import { readContained, readManifest, readOfSkill } from '../../src/sources/index.ts'
+import { readContained, readManifest, readOfSkill } from '../../src/skill-files/index.ts'
 import { attack, noExchange } from '../files/rig.ts'
 
 const TRIES = 2_000

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../kernel/index.ts'
+import type { JsonValue } from '../kernel/index.ts'
 
 /** Single values as the fast reader reads them; undefined always means that it declines. */
 
