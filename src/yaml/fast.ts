@@ -5,7 +5,7 @@ import { afterClosing, closingQuote, isPlainText, readScalar, type ScalarForm, u
 
 /**
  * The fast reader: one pass over the lines of a block mapping. It reads only what it surely reads as YAML 1.2 (core schema) does and declines
- * everything else by `undefined`; the `yaml` library reads that. `test/format/fast.test.ts` holds the two equal.
+ * everything else by `undefined`; the `yaml` library reads that. `test/yaml/fast.test.ts` holds the two equal.
  */
 
 /** How a kind of file is read: values that depend on how they were written. */
