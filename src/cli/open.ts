@@ -179,7 +179,7 @@ function notTrusted({ loaded, workspace }: Local, why: string): NexusError {
 function approver(invocation: Invocation): LocalOptions['approve'] {
   if (invocation.flags['yes'] === true) return async () => ({ isAllowed: true, by: '--yes' })
   if (!invocation.terminal.isInteractive) return undefined
-  const inTurn = oneAtATime<{ isAllowed: boolean; by: string }>()
+  const inTurn = oneAtATime<{ isAllowed: boolean; by: string } | undefined>()
   return (call, _question, signal) => {
     // Whole, because the answer is about all of it.
     const { command, more } = shownCall(call)
@@ -188,9 +188,9 @@ function approver(invocation: Invocation): LocalOptions['approve'] {
       ...quoteCommand(command),
       NOTES.allowQuestion(),
     ]
-    return inTurn(async () => ({
-      by: 'this terminal',
-      isAllowed: await confirm(question.join('\n'), invocation, signal),
-    }))
+    return inTurn(async () => {
+      const isAllowed = await confirm(question.join('\n'), invocation, signal)
+      return isAllowed === undefined ? undefined : { by: 'this terminal', isAllowed }
+    })
   }
 }

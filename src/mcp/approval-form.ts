@@ -1,5 +1,5 @@
 /** The question about a call as a form of the client, and what its answer says. */
-import { type ElicitInputParams, inputRequired, inputResponse, type InputRequest } from '@modelcontextprotocol/server'
+import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 import { shownCall } from '../authorize/index.ts'
 import type { Call } from '../kernel/index.ts'
 import type { ApprovalAnswer } from '../runtime/index.ts'
@@ -9,9 +9,9 @@ import { APPROVAL } from './messages.ts'
 export const QUESTION = 'approval'
 
 /** Asks about exactly what would run, secrets blanked. Remembering is offered where the answer may be remembered. */
-export function approvalForm(call: Call, canRemember: boolean): InputRequest {
+export function approvalForm(call: Call, canRemember: boolean): ElicitRequestFormParams {
   const choices = canRemember ? (['once', 'exact', 'deny'] as const) : (['once', 'deny'] as const)
-  const params: ElicitInputParams = {
+  return {
     mode: 'form',
     message: APPROVAL.question(call.tool, shownCall(call)),
     requestedSchema: {
@@ -26,17 +26,30 @@ export function approvalForm(call: Call, canRemember: boolean): InputRequest {
       required: ['answer'],
     },
   }
-  return inputRequired.elicit(params)
 }
 
-/** Undefined when the client brought no answer. Everything that is not a clear yes is a no. */
+/**
+ * A form that was sent back is an answer, and `decline` of a client with a person. All else, and no response, closes the question
+ * without one.
+ */
 export function answerOf(
-  responses: Record<string, unknown> | undefined,
-  { by, canRemember }: { readonly by: string; readonly canRemember: boolean },
-): ApprovalAnswer | undefined {
-  const response = inputResponse(responses, QUESTION)
-  if (response.kind === 'missing') return undefined
-  const answer = response.kind === 'elicit' && response.action === 'accept' ? response.content?.['answer'] : undefined
-  if (answer === 'exact' && canRemember) return { by, isAllowed: true, remember: 'exact' }
-  return { by, isAllowed: answer === 'once' || answer === 'exact' }
+  { action, content }: { readonly action?: string; readonly content?: Readonly<Record<string, unknown>> | undefined },
+  asked: {
+    readonly canRemember: boolean
+    readonly client: { readonly name: string; readonly hasPerson: boolean }
+  },
+): ApprovalAnswer {
+  const { canRemember, client } = asked
+  const by = `mcp client ${client.name}`
+  if (action === 'decline' && client.hasPerson) return { by, isAllowed: false }
+  switch (action === 'accept' && content?.['answer']) {
+    case 'once':
+      return { by, isAllowed: true }
+    case 'exact':
+      return canRemember ? { by, isAllowed: true, remember: 'exact' } : undefined
+    case 'deny':
+      return { by, isAllowed: false }
+    default:
+      return undefined
+  }
 }

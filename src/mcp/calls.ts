@@ -3,6 +3,7 @@ import {
   type CallToolResult,
   createRequestStateCodec,
   inputRequired,
+  inputResponse,
   type InputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
@@ -28,6 +29,8 @@ export interface CallingClient {
   readonly name: string
   /** It can show a form to a person. */
   readonly canAsk: boolean
+  /** False when it says that it runs without a person: then it declines by itself. */
+  readonly hasPerson: boolean
   /** It waits with its request open while a person is asked, as clients of 2025 do. */
   readonly staysOpen: boolean
 }
@@ -75,9 +78,23 @@ export function createCalls(): Calls {
     const { call, canRemember, about } = entry
     waiting.set(call.id, entry)
     return inputRequired({
-      inputRequests: { [QUESTION]: approvalForm(call, canRemember) },
+      inputRequests: { [QUESTION]: inputRequired.elicit(approvalForm(call, canRemember)) },
       requestState: await codec.mint({ callId: call.id, about }, context),
     })
+  }
+
+  /** Asks a client of 2025 while its request is open. An error in place of an answer closes the question. */
+  async function askNow(entry: Waiting, { mcpReq }: ServerContext, client: CallingClient): Promise<ApprovalAnswer> {
+    const { call, canRemember, result } = entry
+    waiting.set(call.id, entry)
+    // An answer from elsewhere withdraws the form.
+    const over = new AbortController()
+    void result.catch(() => undefined).finally(() => over.abort())
+    const options = { signal: AbortSignal.any([mcpReq.signal, over.signal]), timeout: STATE_SECONDS * 1000 }
+    const question = { method: 'elicitation/create', params: approvalForm(call, canRemember) } as const
+    const response = await mcpReq.send(question, options).catch(() => ({}))
+    waiting.delete(call.id)
+    return answerOf(response, { canRemember, client })
   }
 
   /** The waiting call that the client brings an answer for. It is taken out, so that each answer counts once. */
@@ -97,28 +114,27 @@ export function createCalls(): Calls {
       const about = sha256(JSON.stringify([opened.agent.id, tool, args]))
       const state = mcpReq.requestState<State>()
       if (state === undefined) {
-        const begun = begin(opened, { tool, args, about }, { context, client })
-        const first = await begun.first
-        if ('asked' in first) {
-          if (!client.staysOpen) begun.running.progress.end()
-          const entry: Waiting = Object.assign(begun.running, first.asked)
+        const { running, first } = begin(opened, { tool, args, about }, { context, client })
+        try {
+          const begun = await first
+          if ('result' in begun) return toToolResult(begun.result, opened, tool)
+          const entry: Waiting = Object.assign(running, begun.asked)
           void entry.result.catch(() => undefined).finally(() => waiting.delete(entry.call.id))
-          return ask(entry, context)
+          if (!client.staysOpen) return await ask(entry, context)
+          entry.answer(await askNow(entry, context, client))
+          return toToolResult(await entry.result, opened, tool)
+        } finally {
+          running.progress.end()
         }
-        begun.running.progress.end()
-        return toToolResult(first.result, opened, tool)
       }
       const entry = take(state, about)
       if (!entry) return { content: [{ type: 'text', text: APPROVAL.over() }], isError: true }
-      const answer = answerOf(mcpReq.inputResponses, {
-        by: `mcp client ${client.name}`,
-        canRemember: entry.canRemember,
-      })
-      if (!answer) return ask(entry, context)
-      if (!client.staysOpen) entry.progress = reportProgress(mcpReq, tool)
+      const response = inputResponse(mcpReq.inputResponses, QUESTION)
+      if (response.kind === 'missing') return ask(entry, context)
+      entry.progress = reportProgress(mcpReq, tool)
       const unlink = onAbort(mcpReq.signal, entry.cancel)
       try {
-        entry.answer(answer)
+        entry.answer(answerOf(response.kind === 'elicit' ? response : {}, { canRemember: entry.canRemember, client }))
         return toToolResult(await entry.result, opened, tool)
       } finally {
         unlink()

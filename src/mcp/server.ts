@@ -56,7 +56,7 @@ export function createServer(host: Host, scope: 'connection' | 'session' | 'requ
 }
 
 /** Who calls: the envelope of the request says it in the protocol of 2026, the handshake in that of 2025. */
-function clientOf({ server }: McpServer, { mcpReq: { envelope } }: ServerContext): CallingClient {
+function clientOf({ server }: McpServer, { mcpReq: { envelope, _meta } }: ServerContext): CallingClient {
   const meta: Readonly<Record<string, unknown>> = { ...envelope }
   // oxlint-disable-next-line typescript/no-deprecated
   const capabilities =
@@ -68,8 +68,15 @@ function clientOf({ server }: McpServer, { mcpReq: { envelope } }: ServerContext
     name: info?.name ?? 'without a name',
     // Without a mode, forms are meant.
     canAsk: elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined),
+    hasPerson: !isHeadless(_meta),
     staysOpen: envelope === undefined,
   }
+}
+
+/** `codex exec` says in each call that it began the turn: no person is there, and it declines every form by itself. */
+function isHeadless(meta: Readonly<Record<string, unknown>> = {}): boolean {
+  const turn = meta['x-codex-turn-metadata']
+  return typeof turn === 'object' && turn !== null && 'turn_trigger' in turn && turn.turn_trigger === 'exec'
 }
 
 /** What lists skills has changed: the description of a tool, the prompts and the resources. */

@@ -37,10 +37,11 @@ export interface AskingBroker extends ApprovalsBroker {
   ): Promise<Reply>
 }
 
-/** How a question ended. `by` says who answered. */
+/** How a question ended. `by` says who allowed the call; `unanswered`: without a yes or a no. */
 export type Reply =
   | { readonly type: 'allowed'; readonly by: string }
   | { readonly type: 'denied'; readonly reason: string }
+  | { readonly type: 'unanswered'; readonly reason: string }
 
 export function createApprovals(
   store: Store,
@@ -58,21 +59,21 @@ export function createApprovals(
     return approvals.answer(id, given)
   }
 
-  /** Asks the callback, and records what it says as the answer. */
+  /** Asks the callback, and records what it says as the answer. Resolves to why there is none, if it gave none. */
   async function askHere(
     id: string,
     { call, question, signal, approve = parts.approve }: Parameters<AskingBroker['ask']>[1],
   ): Promise<string | undefined> {
     if (!approve) return undefined
     try {
-      const said = toAnswer(await approve(call, question, signal))
-      if (!signal.aborted) await answer(id, said)
+      const said = await approve(call, question, signal)
+      if (signal.aborted) return undefined
+      // `approve` is the caller's code: only what is clearly an answer is one.
+      if (typeof said !== 'boolean' && typeof said?.isAllowed !== 'boolean') return ASKED.closed(question)
+      await answer(id, toAnswer(said))
       return undefined
     } catch (error) {
-      // `approve` is the caller's code: when it fails, nothing may run.
-      if (signal.aborted) return undefined
-      await approvals.answer(id, { isAllowed: false, by: 'callback' })
-      return ASKED.callbackFailed(question, errorMessage(error))
+      return signal.aborted ? undefined : ASKED.callbackFailed(question, errorMessage(error))
     }
   }
 
@@ -93,14 +94,13 @@ export function createApprovals(
     async ask(id, about) {
       const asking = new AbortController()
       const signal = AbortSignal.any([about.signal, asking.signal])
-      // The store may fail here too; the wait below ends then as well, and reports it.
-      const failure = askHere(id, { ...about, signal }).catch((error: unknown) =>
-        ASKED.callbackFailed(about.question, errorMessage(error)),
-      )
+      let unanswered: string | undefined
+      void askHere(id, { ...about, signal }).then((why) => {
+        unanswered = why
+        if (why !== undefined) asking.abort()
+      })
       try {
-        const ended = await untilEnded(store, id, about.signal)
-        asking.abort()
-        return toReply(ended, about.question, await failure)
+        return toReply(await untilEnded(store, id, signal), about.question, unanswered)
       } finally {
         asking.abort()
       }
@@ -113,7 +113,7 @@ function isNoAgent(by: string, { agentPath }: Approval): boolean {
   return !by.startsWith('agent:') && by !== agentPath
 }
 
-function toAnswer(said: ApprovalAnswer): Answer {
+function toAnswer(said: NonNullable<ApprovalAnswer>): Answer {
   return typeof said === 'boolean' ? { isAllowed: said, by: 'callback' } : { by: 'callback', ...said }
 }
 
@@ -145,17 +145,18 @@ function nextChange(store: Store, id: string, signal: AbortSignal): Promise<void
   })
 }
 
-function toReply(approval: Approval | undefined, question: string, failure: string | undefined): Reply {
+/** `unanswered`: why `approve` gave no answer. */
+function toReply(approval: Approval | undefined, question: string, unanswered: string | undefined): Reply {
   switch (approval?.state) {
     case 'allowed':
       return { type: 'allowed', by: approval.answeredBy ?? 'a person' }
     case 'denied':
-      return { type: 'denied', reason: failure ?? ASKED.saidNo() }
+      return { type: 'denied', reason: ASKED.saidNo() }
     case 'expired':
-      return { type: 'denied', reason: ASKED.late(question) }
+      return { type: 'unanswered', reason: ASKED.late(question) }
     case 'open':
     case 'not run':
     case undefined:
-      return { type: 'denied', reason: ASKED.cancelled(question) }
+      return { type: 'unanswered', reason: unanswered ?? ASKED.cancelled(question) }
   }
 }

@@ -97,9 +97,11 @@ export async function decideAfterAsking(
   onAsked?.({ approvalId: approval.id, isOpen: false })
   const decision = agent.decide(shown, skill)
   if (decision.type === 'deny') return decision
-  // A no stays a no, whatever the rules say by now.
-  if (reply.type !== 'allowed')
-    return denied(decision, { reason: reply.reason, fix: ASKED.notAllowed(shown.origin === 'cli') })
+  // A no stays a no, whatever the rules say by now; so does a question without an answer.
+  const isTyped = shown.origin === 'cli'
+  if (reply.type === 'denied') return denied(decision, { reason: reply.reason, fix: ASKED.notAllowed(isTyped) })
+  if (reply.type === 'unanswered')
+    return denied(decision, { reason: reply.reason, fix: ASKED.answerIt(isTyped, askingRule(first)) })
   // What cannot be read again is not what the person agreed to either.
   if (await isOtherSkill(about, signal).catch(() => true)) return denied(decision, ASKED.skillChanged())
   return decision.type === 'ask' ? allowed(decision, ASKED.approvedBy(decision.rule, reply.by)) : decision

@@ -54,7 +54,11 @@ export const ASKED = {
   }),
   saidNo: () => 'A person said no.',
   late: (question: string) => `${question} No answer came in time.`,
-  /** For a question that ended without a yes. */
+  closed: (question: string) => `${question} The question was closed without an answer.`,
+  /** For a question that nobody answered. */
+  answerIt: (isTyped: boolean, asking: AskingRule) =>
+    `${isTyped ? 'Type the command again and answer y, or add --yes.' : 'Only the user can allow it: repeat the call when the user can answer.'}${noQuestion(asking)}`,
+  /** For a no. */
   notAllowed: (isTyped: boolean) =>
     isTyped
       ? 'To allow it, type the command again and answer y.'

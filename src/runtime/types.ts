@@ -65,8 +65,14 @@ export interface AgentSpec {
   readonly layers?: readonly Layer[]
 }
 
-/** What a person said: yes or no, also with who said it and what is remembered of a yes. */
-export type ApprovalAnswer = boolean | (Pick<Answer, 'isAllowed' | 'remember'> & Partial<Pick<Answer, 'by'>>)
+/**
+ * What a person said: yes or no, also with who said it and what is remembered of a yes. Undefined: the question was closed without an
+ * answer.
+ */
+export type ApprovalAnswer =
+  | boolean
+  | (Pick<Answer, 'isAllowed' | 'remember'> & Partial<Pick<Answer, 'by'>>)
+  | undefined
 
 /** What a runtime is made of. Only `sources` and `facts` are needed; everything else has a light default. */
 export interface Parts {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { quotedWord } from '../../src/kernel/index.ts'
@@ -16,11 +16,11 @@ interface Typed {
   readonly screen: string
 }
 
-/** Runs the command in a terminal of its own and types `keys` when `prompt` is on the screen. */
+/** Runs the command in a terminal of its own. Types the keys of each step when its prompt comes, after that of the step before. */
 async function inTerminal(
   place: Place,
   args: readonly string[],
-  typing: { prompt: RegExp; keys: string },
+  ...steps: readonly { readonly prompt: RegExp; readonly keys: string }[]
 ): Promise<Typed> {
   const { cwd, env } = place.options()
   const child = spawn('script', ['-qec', place.line(args).map(quotedWord).join(' '), '/dev/null'], {
@@ -29,28 +29,38 @@ async function inTerminal(
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: 60_000,
   })
-  let seen = ''
-  let isTyped = false
+  let unread = ''
+  const left = [...steps]
+  const type = (): void => {
+    const [step] = left
+    const found = step?.prompt.exec(unread)
+    if (!step || !found) return
+    left.shift()
+    unread = unread.slice(found.index + found[0].length)
+    child.stdin?.write(step.keys)
+  }
+  type()
   child.stdout?.on('data', (chunk: Buffer) => {
-    seen += chunk.toString()
-    if (isTyped || !typing.prompt.test(seen)) return
-    isTyped = true
-    child.stdin?.write(typing.keys)
+    unread += chunk.toString()
+    type()
   })
   const { code, stdout } = await ended(child)
-  assert.ok(isTyped, `the question did not come: ${stdout}`)
+  assert.equal(left.length, 0, `a prompt did not come: ${stdout}`)
   return { code, screen: stdout }
 }
 
 const TRUST = /Trust this workspace from now on\? \[y\/N\]/
 const APPROVE = /Allow it\? \[y\/N\]/
 
-async function asking(t: TestContext): Promise<{ place: Place; args: string[] }> {
+async function asking(t: TestContext, commands = ['touch was-run']): Promise<{ place: Place; args: string[] }> {
   const place = new Place(t)
   writeFileSync(join(place.workspace, 'nexus.yaml'), 'agents: [{ id: main, tools: { ask: [run_command] } }]\n')
   const server = await startModelServer({
     script: [
-      { type: 'tool-calls', calls: [{ name: 'run_command', arguments: { command: 'touch was-run' } }] },
+      {
+        type: 'tool-calls',
+        calls: commands.map((command) => ({ name: 'run_command', arguments: { command, _parallel: true } })),
+      },
       { type: 'text', text: 'Done.' },
     ],
   })
@@ -106,16 +116,69 @@ test('Ctrl-C at the question for approval cancels the turn and ends with 130', {
   assert.doesNotMatch(screen, /INTERNAL|\n\s+at |A person said no/)
 })
 
-test('yes lets the call run, the end of the input is no', { skip }, async (t) => {
+test('yes lets the call run, the end of the input closes the question without an answer', { skip }, async (t) => {
   for (const [keys, words] of [
     ['y\r', /allowed \(.*approved by .*\)/],
-    ['\u0004', /A person said no/],
+    ['\u0004', /The question was closed without an answer/],
   ] as const) {
     const { place, args } = await asking(t)
     const { code, screen } = await inTerminal(place, args, { prompt: APPROVE, keys })
     assert.equal(code, 0, screen)
+    assert.doesNotMatch(screen, /A person said no/)
     assert.match(screen, words)
   }
+})
+
+const AT_ONCE = /^/
+
+for (const early of ['y\r', 'y', 'y\ry\r', '\u001b[200~y\r\u001b[201~', 'a line\ny\n'])
+  test(`keys typed before the question do not answer it: ${JSON.stringify(early)}`, { skip }, async (t) => {
+    const { place, args } = await asking(t)
+    const { screen } = await inTerminal(place, args, { prompt: AT_ONCE, keys: early }, { prompt: APPROVE, keys: '\r' })
+    assert.match(screen, /A person said no/)
+    assert.equal(existsSync(join(place.workspace, 'was-run')), false)
+  })
+
+test('each question needs its own keys, also when the next one follows at once', { skip }, async (t) => {
+  const { place, args } = await asking(t, ['touch one', 'touch two'])
+  const { screen } = await inTerminal(
+    place,
+    args,
+    { prompt: APPROVE, keys: 'y\ry\r' },
+    { prompt: APPROVE, keys: 'n\r' },
+  )
+  assert.deepEqual(['one', 'two'].map((name) => existsSync(join(place.workspace, name))).toSorted(), [false, true])
+  assert.match(screen, /A person said no/)
+})
+
+test('keys typed before the question for trust do not answer it', { skip }, async (t) => {
+  const place = new Place(t)
+  writeFileSync(join(place.workspace, 'nexus.yaml'), 'skills: {custom: [./evil.mjs]}\n')
+  const { code, screen } = await inTerminal(
+    place,
+    ['trust'],
+    { prompt: AT_ONCE, keys: 'y\r' },
+    { prompt: TRUST, keys: '\r' },
+  )
+  assert.equal(code, 1, screen)
+  assert.equal((await place.run(['trust', '--list'])).stdout, '')
+})
+
+test('Ctrl-C typed before the question cancels', { skip }, async (t) => {
+  const { place, args } = await asking(t)
+  const { code, screen } = await inTerminal(place, args, { prompt: /sandbox none\n?/, keys: '\u0003' })
+  assert.equal(code, 130, screen)
+})
+
+test('an answer that is neither yes nor no is asked for again', { skip }, async (t) => {
+  const { place, args } = await asking(t)
+  const { screen } = await inTerminal(
+    place,
+    args,
+    { prompt: APPROVE, keys: 'yse\r' },
+    { prompt: /Type y or n\.[\s\S]*\[y\/N\]/, keys: 'y\r' },
+  )
+  assert.match(screen, /approved by this terminal/)
 })
 
 test('without a terminal the refusal says so, and no person is said to have answered', async (t) => {

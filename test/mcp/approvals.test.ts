@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
 import { Place } from '../cli/nexus.ts'
 import { connect, type Era, ERAS, ledgerOf, processesWith, RawClient, until } from './client.ts'
@@ -33,11 +34,22 @@ async function answering(t: TestContext, place: Place, { era, reply }: { era: Er
         return reply as { action: 'accept' }
       }),
   })
-  const call = async (arguments_: Record<string, unknown> = CALL.arguments): Promise<string> => {
-    const { content } = await client.callTool({ name: CALL.name, arguments: arguments_ })
+  const call = async (arguments_: Record<string, unknown> = CALL.arguments, _meta = {}): Promise<string> => {
+    const { content } = await client.callTool({ name: CALL.name, arguments: arguments_, _meta })
     return content.map((part) => ('text' in part ? part.text : '')).join('\n')
   }
   return { call, client, questions }
+}
+
+/** How the calls of the place ended, and its questions. */
+function endsOf(place: Place): readonly (readonly string[])[] {
+  const database = new DatabaseSync(join(place.home, 'state/nexus.db'), { readOnly: true })
+  const questions = database.prepare('select state, answered_by from approvals').all()
+  database.close()
+  return [
+    ledgerOf(place).map(({ state }) => String(state)),
+    questions.map(({ state, answered_by: by }) => `${String(state)} by ${String(by)}`),
+  ]
 }
 
 const said = (answer: string): object => ({ action: 'accept', content: { answer } })
@@ -68,23 +80,33 @@ for (const era of Object.keys(ERAS) as Era[]) {
     assert.match(rows[0]?.decision ?? '', /approved by mcp client test/)
   })
 
-  for (const reply of [
-    said('deny'),
-    { action: 'decline' },
-    { action: 'cancel' },
-    { action: 'accept', content: {} },
-    said('yes'),
-  ])
+  for (const reply of [said('deny'), { action: 'decline' }])
     test(`${JSON.stringify(reply)} from a client of ${era} is a no`, async (t) => {
       const place = askingPlace(t)
       const { call, client } = await answering(t, place, { era, reply })
       assert.match(await call(), /A person said no/)
       await client.close()
-      assert.deepEqual(
-        ledgerOf(place).map(({ state }) => state),
-        ['denied'],
-      )
+      assert.deepEqual(endsOf(place), [['denied'], ['denied by mcp client test']])
     })
+
+  for (const reply of [{ action: 'cancel' }, { action: 'accept', content: {} }, said('yes'), said('ONCE')])
+    test(`${JSON.stringify(reply)} from a client of ${era} closes the question without an answer`, async (t) => {
+      const place = askingPlace(t)
+      const { call, client } = await answering(t, place, { era, reply })
+      const text = await call()
+      assert.match(text, /The question was closed without an answer\.\n.*repeat the call when the user can answer/)
+      assert.match(text, /To be asked no more, remove run_command from tools\.ask/)
+      assert.doesNotMatch(text, /said no/)
+      await client.close()
+      assert.deepEqual(endsOf(place), [['denied'], ['not run by null']])
+    })
+
+  test(`a decline of codex exec, where no person is, is no answer (${era})`, async (t) => {
+    const { call } = await answering(t, askingPlace(t), { era, reply: { action: 'decline' } })
+    const from = (trigger: string) => ({ 'x-codex-turn-metadata': { turn_trigger: trigger } })
+    assert.match(await call(undefined, from('exec')), /The question was closed without an answer/)
+    assert.match(await call(undefined, from('user')), /A person said no/)
+  })
 
   test(`an answer that is remembered at a client of ${era} is not asked for again`, async (t) => {
     const { call, questions } = await answering(t, askingPlace(t), { era, reply: said('exact') })
@@ -102,6 +124,42 @@ for (const era of Object.keys(ERAS) as Era[]) {
     assert.match(JSON.stringify(content), /The MCP client test cannot ask a person.*remove run_command from tools\.ask/)
   })
 }
+
+/** A raw client of 2025 whose question is open, and the id of that question. */
+async function asked2025(t: TestContext, place: Place, elicitation: object = { form: {} }) {
+  const client = new RawClient(t, place, { args: ['--trust'] })
+  await client.initialize({ elicitation })
+  client.send({ id: 1, method: 'tools/call', params: CALL })
+  const { id } = await client.wait(({ method }) => method === 'elicitation/create')
+  return { client, id }
+}
+
+for (const reply of [
+  { error: { code: -32601, message: 'no such method' } },
+  { result: {} },
+  { result: { action: 'maybe' } },
+  { result: { action: 'accept', content: 'once' } },
+])
+  test(`a client that replies ${JSON.stringify(reply)} to the form closes the question, and the call ends`, async (t) => {
+    const place = askingPlace(t)
+    // Clients from before there were modes declare no form.
+    const { client, id } = await asked2025(t, place, {})
+    client.send({ id, ...reply })
+    assert.match(JSON.stringify(await client.answer(1)), /The question was closed without an answer/)
+    assert.deepEqual(endsOf(place), [['denied'], ['not run by null']])
+  })
+
+test('an answer from elsewhere ends the call of a client of 2025 at once, and withdraws its form', async (t) => {
+  const place = askingPlace(t)
+  const { client, id } = await asked2025(t, place)
+  const open = JSON.parse((await place.run(['approvals', 'list', '--json'])).stdout) as {
+    data: { open: { id: string }[] }
+  }
+  await place.run(['approvals', 'answer', open.data.open[0]?.id ?? '', '--allow'])
+  assert.match(JSON.stringify(await client.answer(1)), /stdout:\\nasked/)
+  const { params } = await client.wait(({ method }) => method === 'notifications/cancelled')
+  assert.equal(params?.['requestId'], id)
+})
 
 test('a skill that was loaded over MCP answers no question beforehand, and takes no tool away', async (t) => {
   const place = new Place(t)

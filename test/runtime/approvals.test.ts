@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { type Layer, parsePolicy } from '../../src/authorize/index.ts'
 import { isNexusError, type JsonObject } from '../../src/kernel/index.ts'
-import type { CallResult, Parts, Runtime } from '../../src/runtime/index.ts'
+import type { ApprovalAnswer, CallResult, Parts, Runtime } from '../../src/runtime/index.ts'
 import { type Approval, createMemoryStore, type Lease } from '../../src/store/index.ts'
 import { createScriptedSandbox } from '../../src/testing/index.ts'
 import { callOf, codeOf, wordsOf, workshop } from './rig.ts'
@@ -202,6 +202,30 @@ test('the first answer counts: a question that is answered elsewhere is withdraw
   await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'another terminal' })
   assert.equal((await calling).decision.rule, 'ask run_command, approved by another terminal')
   assert.equal(withdrawn?.aborted, true)
+})
+
+test('what is no answer is not a no: the question is closed, nothing runs, and the denial says how to go on', async (t) => {
+  for (const said of [undefined, null, {}, { isAllowed: 'yes' }, 'yes']) {
+    const { runtime, store, ran } = await open(t, { approve: () => Promise.resolve(said as ApprovalAnswer) })
+    const { outcome, entry } = await run(runtime, 'ls')
+    assert.match(wordsOf(outcome), /The question was closed without an answer\./)
+    assert.match(outcome.type === 'failed' ? (outcome.fix ?? '') : '', /repeat the call when the user can answer/)
+    const [approval] = await store.approvals.list()
+    assert.deepEqual([entry.state, approval?.state, approval?.answeredBy, ran()], ['denied', 'not run', undefined, []])
+  }
+})
+
+test('a question that fails is not answered by anybody', async (t) => {
+  const { runtime, store } = await open(t, { approve: () => Promise.reject(new Error('the screen is gone')) })
+  assert.match(wordsOf((await run(runtime, 'ls')).outcome), /The question failed: the screen is gone/)
+  assert.deepEqual([(await store.approvals.list())[0]?.state], ['not run'])
+})
+
+test('an answer from elsewhere counts although the callback never settles', async (t) => {
+  const { runtime } = await open(t, { approve: () => new Promise(() => undefined) })
+  const calling = run(runtime, 'ls')
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada' })
+  assert.equal(codeOf((await calling).outcome), 'success')
 })
 
 test('a cancelled call withdraws its question: not run', async (t) => {

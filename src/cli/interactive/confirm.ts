@@ -1,32 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Invocation } from '../command.ts'
-import { errorOf, MESSAGES } from '../messages/index.ts'
+import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
+
+/** The input is empty when nothing came for this long: longer than the gaps within a paste, shorter than a person needs to answer. */
+const QUIET_MS = 100
+const CTRL_C = 3
 
 /**
- * Asks on stderr; anything but y or yes is no, and so is the end of the input. Ctrl-C cancels the whole invocation.
+ * Asks on stderr, in a terminal. True for y or yes, false for n, no or Enter, undefined when the input ends; other words are asked again.
+ * Only keys that come after the question is on the screen answer it. Ctrl-C cancels the whole invocation.
  * Rejects with CANCELLED when that or `signal` aborts.
  */
-export async function confirm(question: string, invocation: Invocation, signal = invocation.signal): Promise<boolean> {
-  const { terminal } = invocation
+export async function confirm(
+  question: string,
+  invocation: Invocation,
+  signal = invocation.signal,
+): Promise<boolean | undefined> {
   const stop = AbortSignal.any([signal, invocation.signal])
-  const end = terminal.beginQuestion()
-  // A line of progress may be there.
-  if (terminal.isWatched && !terminal.isDumb) terminal.writeNote('\r\u001b[K')
-  const { createInterface } = await import('node:readline/promises')
-  const reader = createInterface({ input: process.stdin, output: process.stderr })
-  // The terminal is in raw mode while a line is read: Ctrl-C comes here and not as a signal.
-  reader.on('SIGINT', () => invocation.cancel())
-  const ended = new Promise<string>((resolve) => {
-    reader.once('close', () => resolve(''))
-  })
+  const end = invocation.terminal.beginQuestion()
   try {
-    const answer = await Promise.race([reader.question(`${question} [y/N] `, { signal: stop }), ended])
-    if (stop.aborted) throw stop.reason
-    return /^y(es)?$/i.test(answer.trim())
+    for (let text = question; ; text = `${NOTES.yesOrNo()} ${question.slice(question.lastIndexOf('\n') + 1)}`) {
+      await discardTyped(invocation, stop)
+      const answer = (await readLine(`${text} [y/N] `, invocation, stop))?.trim()
+      if (answer === undefined) return undefined
+      if (/^y(?:es)?$/i.test(answer)) return true
+      if (/^(?:no?)?$/i.test(answer)) return false
+    }
   } catch (cause) {
     if (stop.aborted) throw errorOf('CANCELLED', MESSAGES.cancelledQuestion(), cause)
     throw cause
   } finally {
     end()
+    process.stdin.setRawMode(false).pause()
+  }
+}
+
+/** Reads and drops what was typed or pasted before the question. In raw mode, since else a line without its Enter would stay. */
+async function discardTyped(invocation: Invocation, signal: AbortSignal): Promise<void> {
+  let isQuiet = false
+  const discard = (keys: Buffer): void => {
+    isQuiet = false
+    if (keys.includes(CTRL_C)) invocation.cancel()
+  }
+  const input = process.stdin.setRawMode(true).on('data', discard)
+  try {
+    while (!isQuiet) {
+      isQuiet = true
+      await sleep(QUIET_MS, undefined, { signal })
+    }
+  } finally {
+    input.off('data', discard)
+  }
+}
+
+/** Undefined at the end of the input. */
+async function readLine(prompt: string, invocation: Invocation, signal: AbortSignal): Promise<string | undefined> {
+  const { terminal } = invocation
+  if (process.stdin.readableEnded) return undefined
+  // A line of progress may be there.
+  if (!terminal.isDumb) terminal.writeNote('\r\u001b[K')
+  const { createInterface } = await import('node:readline/promises')
+  const reader = createInterface({ input: process.stdin, output: process.stderr })
+  // The terminal is in raw mode while a line is read: Ctrl-C comes here and not as a signal.
+  reader.on('SIGINT', () => invocation.cancel())
+  const ended = new Promise<undefined>((resolve) => {
+    reader.once('close', () => resolve(undefined))
+  })
+  try {
+    return await Promise.race([reader.question(prompt, { signal }), ended])
+  } finally {
     reader.close()
   }
 }

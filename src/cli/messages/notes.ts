@@ -106,6 +106,7 @@ export const NOTES = {
   mayRun: (tool: string, more: string | undefined) =>
     `The agent wants to run ${tool}${more === undefined ? '' : ` with ${more}`}, and its policy asks you first:`,
   allowQuestion: () => 'Allow it?',
+  yesOrNo: () => 'Type y or n.',
   // Sessions and turns
   noQuestion: () => 'There is no open question.',
   answered: (state: string) => `Answered: ${state}.`,
