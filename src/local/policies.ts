@@ -75,10 +75,12 @@ function permissionLayers(
   { config, workspace }: LoadedConfig,
 ): readonly Layer[] {
   const { presets, destructiveTools } = config.permissions
-  if (preset === undefined && permissions === undefined) {
+  // Paths of its own apply to commands too, which nothing keeps there without a sandbox.
+  if (preset === undefined && permissions?.allowedPaths === undefined) {
     const isConfined = config.execution.sandbox !== 'none'
     const unnamed = unnamedPermissions(workspace.directory, { isConfined })
-    return [grantsLayer(unnamed, { destructiveTools, asksOverMcp: false })]
+    const granted = applyDelta(unnamed, permissions ?? {})
+    return [grantsLayer(granted, { destructiveTools, asksOverMcp: permissions !== undefined })]
   }
   const base = presetPermissions(preset ?? DEFAULT_PRESET, { presets, workspace: workspace.directory })
   // An unknown preset is an error of the configuration. Where that is tolerated, nothing is granted.

@@ -14,7 +14,7 @@ import type { CallOptions } from './types.ts'
 /** The decision, and the question to a person when it is `ask`. A remembered answer allows; where no person can be asked, it is a denial. */
 export async function decideCall(
   about: About,
-  { broker, stacks, parts: { scope = '' } }: ProjectState,
+  { broker, stacks, parts }: ProjectState,
   options: Pick<CallOptions, 'approve' | 'whyNotAsked'> = {},
 ): Promise<{
   readonly decision: Decision
@@ -22,6 +22,7 @@ export async function decideCall(
   readonly isRemembered: boolean
 }> {
   const { agent, call, shown, skill, row } = about
+  const { scope = '' } = parts
   const decision = agent.decide(shown, skill)
   if (decision.type !== 'ask') return { decision, isRemembered: false }
   const command = shownCommand(shown)
@@ -33,11 +34,11 @@ export async function decideCall(
     !namesOtherSkill(about, command.command, stacks.loadedIn(call))
   if (canRemember && (await broker.isRemembered(asked, command)))
     return { decision: allowed(decision, ASKED.remembered(decision.rule)), isRemembered: true }
-  if (!canAsk(broker, options))
-    return {
-      decision: denied(decision, ASKED.noTerminal(decision.question, askingRule(decision), options.whyNotAsked)),
-      isRemembered: false,
-    }
+  if (!canAsk(broker, options)) {
+    const asking = { tool: shown.tool, chain: decision.chain, canRemember, why: options.whyNotAsked }
+    const ways = ASKED.noTerminal(decision.question, { ...asking, isConfined: isConfined(parts) })
+    return { decision: denied(decision, ways), isRemembered: false }
+  }
   const { prefix, ...whole } = command
   const approval = { id: newId(), agentPath: agent.path, ...whole, scope, canRemember, ttlMs: APPROVAL_MS }
   const offered = canRemember && prefix !== undefined ? { ...approval, prefix } : approval
@@ -46,6 +47,10 @@ export async function decideCall(
 
 function canAsk(broker: ProjectState['broker'], { approve }: Pick<CallOptions, 'approve'>): boolean {
   return broker.canAsk || approve !== undefined
+}
+
+function isConfined({ sandbox }: ProjectState['parts']): boolean {
+  return sandbox?.kind !== 'none'
 }
 
 /** Whether the text names files of a skill that the call does not name: no revision of it would be recorded with the answer. */
@@ -116,8 +121,4 @@ function denied(
   { reason, fix }: { readonly reason: string; readonly fix: string | undefined },
 ): Decision {
   return { type: 'deny', rule, chain, limits, reason, ...(fix !== undefined && { fix }), ...(shadow && { shadow }) }
-}
-
-function askingRule({ rule, chain }: Decision): { readonly rule: string; readonly isPresetOwn: boolean } {
-  return { rule, isPresetOwn: chain.find((ruling) => ruling.rule === rule)?.isPresetOwn === true }
 }

@@ -1,5 +1,5 @@
 /** The words of every refusal of a call and of every error of a runtime. Names from outside are already safe to print. */
-import { commandFix } from '../kernel/index.ts'
+import { commandFix, type Decision } from '../kernel/index.ts'
 
 /** Why a call does not run; the model reads it. */
 export const REFUSALS = {
@@ -26,28 +26,46 @@ function fixOfRule(rule: string): string | undefined {
   return undefined
 }
 
-/** A rule that asks, and whether it is that of the preset. */
-interface AskingRule {
-  readonly rule: string
-  readonly isPresetOwn: boolean
+/** What the user changes so that no rule asks, the narrowest first; empty where a person must answer each time. */
+function noQuestion({ tool, chain, isConfined }: NotAsked): string {
+  const asking = chain.filter(({ type }) => type === 'ask')
+  const changes = asking.map(({ layer, rule, isPresetOwn }) => {
+    const entry = layer === 'policy' ? /^ask (.+)$/.exec(rule)?.[1] : undefined
+    if (entry !== undefined) return `remove ${entry} from tools.ask`
+    return isPresetOwn
+      ? `write permissions: { toolOverrides: { ${tool}: { requiresConfirmation: false } } }`
+      : undefined
+  })
+  if (changes.includes(undefined)) return ''
+  // A preset of the user may have fewer paths than `sandboxed`, and nothing confines a command without a sandbox.
+  const isTrusted = isConfined && asking.every(({ rule, isPresetOwn }) => isPresetOwn && rule === 'preset trusted')
+  const narrower = isTrusted ? ' Or write preset: sandboxed, which asks nothing and has no network.' : ''
+  return ` To be asked no more, ${changes.join(' and ')} for the agent in nexus.yaml.${narrower}`
 }
 
-/** What the user changes so that the rule no longer asks. */
-function noQuestion({ rule, isPresetOwn }: AskingRule): string {
-  const entry = /^ask (.+)$/.exec(rule)?.[1]
-  if (entry !== undefined) return ` To be asked no more, remove ${entry} from tools.ask of the agent in nexus.yaml.`
-  return isPresetOwn
-    ? ' To be asked no more, write preset: yolo for the agent in nexus.yaml, or allow the tool in allowed-tools of a trusted skill.'
-    : ''
+interface NotAsked {
+  readonly tool: string
+  readonly chain: Decision['chain']
+  readonly canRemember: boolean
+  /** Whether a sandbox keeps commands to the limits of the agent. */
+  readonly isConfined: boolean
+  readonly why: string | undefined
 }
+
+const REMEMBERED = ' With --wait the answer can be kept: nexus approvals answer ID --allow --remember exact.'
 
 /** Why a call that a person is asked about is denied, and how an answer is named in a rule. */
 export const ASKED = {
   /** `why`: of a front that has its own way to ask, and could not. */
-  noTerminal: (question: string, asking: AskingRule, why?: string) => ({
-    reason: `${question} ${why ?? 'There is no terminal to ask in.'}`,
-    fix: `Only the user can allow it${why === undefined ? ': in a terminal, with --yes, or with --wait' : ''}.${noQuestion(asking)}`,
-  }),
+  noTerminal: (question: string, asked: NotAsked) => {
+    const { canRemember, why } = asked
+    const ways = why === undefined ? ': in a terminal, with --yes, or with --wait' : ''
+    const remembered = canRemember && why === undefined ? REMEMBERED : ''
+    return {
+      reason: `${question} ${why ?? 'There is no terminal to ask in.'}`,
+      fix: `Only the user can allow it${ways}.${remembered}${noQuestion(asked)}`,
+    }
+  },
   skillChanged: () => ({
     reason: 'The skill changed while a person was asked.',
     fix: 'Load the skill again, then repeat the call: the user is asked again.',

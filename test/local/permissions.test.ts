@@ -164,6 +164,60 @@ describe('an agent without a preset', () => {
   })
 })
 
+describe('the fix of a question that no person can be asked', () => {
+  const SILENT = 'permissions: { toolOverrides: { run_command: { requiresConfirmation: false } } }'
+
+  /** The decision about a command of the model, and the fix that the model reads. */
+  async function refused(context: TestContext, settings: string, sandbox: 'none' | 'local' = 'none') {
+    const { agent } = await open(context, settings, { isAsking: false, sandbox })
+    const { outcome, decision } = await agent.call({ tool: 'run_command', arguments: RUN, origin: 'model' })
+    return { fix: outcome.type === 'failed' ? (outcome.fix ?? '') : '', type: decision.type, outcome }
+  }
+
+  it('begins with an answer, then the narrowest setting, and never names a wider preset', async (context) => {
+    const presets = 'permissions: { presets: { site: { allowedPaths: [./site] } } }\n'
+    const ask = 'tools: { ask: [run_command] }'
+    const cases = {
+      '': [/To be asked no more, write permissions: \{ toolOverrides: .*\. Or write preset: sandboxed/, SILENT],
+      'agents: [{ id: main, preset: trusted }]\n': [/requiresConfirmation: false.* preset: sandboxed/, SILENT],
+      [`agents: [{ id: main, preset: site }]\n${presets}`]: [/requiresConfirmation: false[^.]*nexus\.yaml\.$/, SILENT],
+      [`agents: [{ id: main, preset: sandboxed, ${ask} }]\n`]: [
+        /more, remove run_command from tools\.ask for the agent in nexus\.yaml\.$/,
+      ],
+      [`agents: [{ id: main, preset: site, ${ask} }]\n${presets}`]: [
+        /tools\.ask and write permissions: .*nexus\.yaml\.$/,
+        SILENT,
+      ],
+    } as const
+    for (const [settings, [says, text = '']] of Object.entries(cases)) {
+      const { fix } = await refused(context, settings, 'local')
+      assert.match(fix, /^Only the user can allow it: in a terminal, with --yes, or with --wait\. /)
+      assert.match(fix, /^[^.]*\. With --wait .*: nexus approvals answer ID --allow --remember exact\. To be asked/)
+      assert.match(fix, says, settings)
+      assert.ok(fix.includes(text), fix)
+      assert.doesNotMatch(fix, /yolo|preset: trusted/)
+    }
+    const unconfined = await refused(context, '')
+    assert.doesNotMatch(unconfined.fix, /preset:/)
+  })
+
+  it('of a confirmation that is required each time is an answer, and nothing else', async (context) => {
+    const confirmed = SILENT.replace('false', 'true')
+    for (const rules of ['', ', tools: { ask: [run_command] }']) {
+      const { fix } = await refused(context, `agents: [{ id: main, preset: trusted, ${confirmed}${rules} }]\n`)
+      assert.equal(fix, 'Only the user can allow it: in a terminal, with --yes, or with --wait.')
+    }
+  })
+
+  it('lets the command run when it is followed, without a sandbox and without a preset too', async (context) => {
+    for (const preset of ['', 'preset: site, ']) {
+      const settings = `agents: [{ id: main, ${preset}${SILENT} }]\npermissions: { presets: { site: { allowedPaths: null } } }\n`
+      const { type, outcome } = await refused(context, settings)
+      assert.deepEqual([type, outcome.type], ['allow', 'success'], JSON.stringify(outcome))
+    }
+  })
+})
+
 describe('a skill with metadata.restrict', () => {
   it('leaves its own tools and those of skills, to the end of the turn', async (context) => {
     const { agent, call } = await open(context, YOLO, RESTRICTS)
