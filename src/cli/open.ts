@@ -155,7 +155,7 @@ async function trustOrStop(local: Local, invocation: Invocation): Promise<void> 
   const canRemember = invocation.terminal.isInteractive && !loaded.homeIsWorkspace
   const items = itemsText(consent, directory)
   const why = [
-    workspace.trusted
+    workspace.lost.length > 0
       ? NOTES.lostTrust(toSafeLine(directory), workspace.lost)
       : NOTES.meaningOfTrust(toSafeLine(directory), consent.text !== undefined),
     ...(items === '' ? [] : [items]),

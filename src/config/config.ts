@@ -185,6 +185,7 @@ export interface LoadedConfig {
   readonly workspace: {
     /** Real path. */
     readonly directory: string
+    /** False also when an edit lost the trust: see `lost`. */
     readonly trusted: boolean
     /** What made it the workspace; absent when nothing did and it is the working directory. */
     readonly marker?: 'nexus.yaml' | '.nexus' | '.git'

@@ -72,7 +72,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     ],
     workspace: Object.freeze({
       ...found,
-      trusted,
+      trusted: trusted && built.lost.length === 0,
       files: read.files.filter(({ isWorkspace }) => isWorkspace).map(({ path }) => path),
       lost: [...new Set(built.lost)],
     }),

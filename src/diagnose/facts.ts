@@ -8,6 +8,8 @@ export interface Facts {
   readonly agentId?: string
   /** False when policy leaves the agent no tool that loads skills. */
   readonly canLoad?: boolean
+  /** The workspace, when no command runs in it until it is trusted. */
+  readonly untrustedWorkspace?: string
   /** The index in the agent's prompt. */
   readonly index?: Pick<PromptIndex, 'items' | 'overBudget'>
   /** The settings of that index. */

@@ -47,6 +47,8 @@ export const MESSAGES = {
       `${agent} has no tool that loads skills, so it cannot use it.`,
       `Allow group:skills under tools: of ${agent} in nexus.yaml. To see the line that denies it:`,
     ),
+  'workspace-untrusted': () =>
+    words('No command runs in this workspace until you trust it.', 'Inspect its skills and its nexus.yaml, then run:'),
   duplicate: (source: string, used: string) =>
     words(
       `The copy of source '${source}' is a duplicate: all its files equal those of ${used}, which is used.`,

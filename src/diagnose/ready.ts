@@ -11,6 +11,7 @@ export function aboutReady(skill: Skill, facts: Facts): readonly Finding[] {
   return [
     ...aboutLoading(skill, facts),
     ...(facts.canLoad === false ? [noLoader(skill, facts)] : []),
+    ...waitingForTrust(skill, facts),
     useOf(skill, facts),
     ...inSession(skill, facts),
     ...aboutLeftOut(skill, facts),
@@ -43,6 +44,12 @@ function noLoader({ file }: Skill, { agentId }: Facts): Finding {
     ...MESSAGES['no-loader'](agent),
     command: ['config', 'show', 'agents'],
   })
+}
+
+function waitingForTrust({ file }: Skill, { untrustedWorkspace }: Facts): readonly Finding[] {
+  if (untrustedWorkspace === undefined) return []
+  const words = MESSAGES['workspace-untrusted']()
+  return [finding('workspace-untrusted', 'warning', { path: file, ...words, command: ['trust', untrustedWorkspace] })]
 }
 
 function useOf(skill: Skill, facts: Facts): Finding {

@@ -3,7 +3,7 @@ import type { Catalog } from '../catalog/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { type Diagnostic, NexusError, type TargetFacts } from '../kernel/index.ts'
 import { openSandbox } from '../sandbox/index.ts'
-import { readSettings, sandboxOptions, type Settings, type SettingsOptions } from './settings.ts'
+import { readSettings, sandboxOptions, type Settings, type SettingsOptions, waitsForTrust } from './settings.ts'
 import type { SkillSource } from '../sources/index.ts'
 import { type CatalogRules, findSkills } from '../runtime/index.ts'
 
@@ -11,6 +11,8 @@ import { type CatalogRules, findSkills } from '../runtime/index.ts'
 export interface Inspection {
   readonly loaded: LoadedConfig
   readonly workspace: LoadedConfig['workspace']
+  /** As of an open runtime: until the workspace is trusted, no command runs in it. */
+  readonly waitsForTrust: boolean
   /** Where skills were searched for, in order of precedence. */
   readonly sources: readonly SkillSource[]
   readonly facts: TargetFacts
@@ -34,17 +36,19 @@ export async function inspectSkills(options: InspectOptions = {}): Promise<Inspe
   const sandbox = openSandbox(sandboxOptions(loaded))
   const facts = await sandbox.facts()
   const found = await findSkills({ sources, gateRules, facts }, options.signal)
+  const catalogOf = (agentId?: string): Catalog => {
+    const agent = agentOf(agents, agentId)
+    return found.catalogFor(agent.id, () => agent)
+  }
   return {
     loaded,
     workspace: loaded.workspace,
+    waitsForTrust: waitsForTrust(loaded, catalogOf()),
     sources,
     facts,
     diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...inRules],
     found: found.result.diagnostics,
-    catalog: (agentId) => {
-      const agent = agentOf(agents, agentId)
-      return found.catalogFor(agent.id, () => agent)
-    },
+    catalog: catalogOf,
   }
 }
 

@@ -3,7 +3,6 @@ import { assertValid, type Config, type LoadedConfig, openSecrets, type Secrets 
 import { entryValues, readEntries } from './entries.ts'
 import type { Diagnostic } from '../kernel/index.ts'
 import { untrustedWorkspace } from '../authorize/index.ts'
-import { everyCopy } from '../catalog/index.ts'
 import type { Parts, ReloadEvent, Runtime } from '../runtime/index.ts'
 import { leftOutBuiltins } from './chosen-builtins.ts'
 import type { CustomTools } from './custom-tools/index.ts'
@@ -15,7 +14,7 @@ import { createRuntime } from '../runtime/index.ts'
 import { runSecretCommand } from '../host/index.ts'
 import { createSandbox, openSandbox, type Sandbox } from '../sandbox/index.ts'
 import type { AlsoUsed } from './protected-paths.ts'
-import { readSettings, sandboxOptions, type SettingsOptions } from './settings.ts'
+import { readSettings, sandboxOptions, type SettingsOptions, waitsForTrust } from './settings.ts'
 import type { Watcher } from '../sources/index.ts'
 import type { Store } from '../store/index.ts'
 import { openState, scopeOf, readUses } from './open-store.ts'
@@ -73,7 +72,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   const { policies, diagnostics: inPolicies } = await readPolicies(loaded)
   if (options.tolerateConfigErrors !== true) assertValid({ ...loaded, diagnostics: inPolicies })
   let opened: Runtime | undefined
-  const trust = untrustedWorkspace(() => opened === undefined || waitsForTrust(loaded, opened))
+  const trust = untrustedWorkspace(() => opened === undefined || waitsForTrust(loaded, opened.openAgent().catalog()))
   const scope = await scopeOf(workspace.directory)
   const profiles = profilesOf(policies, { trust, scope })
   const custom = await loadCustom(loaded)
@@ -116,7 +115,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     sources: parts.sources,
     workspace,
     get waitsForTrust() {
-      return waitsForTrust(loaded, runtime)
+      return waitsForTrust(loaded, runtime.openAgent().catalog())
     },
     ...(store && { store }),
     ...(watcher && { watcher }),
@@ -132,14 +131,6 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
       await store?.close()
     },
   }
-}
-
-/** Settings that are left out count as skills do: the workspace would be another one with them. */
-function waitsForTrust({ workspace, diagnostics }: LoadedConfig, runtime: Runtime): boolean {
-  if (workspace.trusted) return workspace.lost.length > 0
-  if (diagnostics.some(({ code }) => code === 'config-untrusted')) return true
-  const catalog = runtime.openAgent().catalog()
-  return [...everyCopy(catalog), ...catalog.invalid].some(({ origin }) => !origin.trusted)
 }
 
 /** How skills are ranked where nothing is recorded; a store that is open is counted by the runtime. */

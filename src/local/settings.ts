@@ -1,5 +1,6 @@
 /** What the configuration of this machine says, in the terms of the pipeline: where to look, what to gate by, where to run. */
 import { join, resolve } from 'node:path'
+import { type Catalog, everyCopy } from '../catalog/index.ts'
 import {
   assertValid,
   type Config,
@@ -113,6 +114,13 @@ export function sandboxOptions(loaded: LoadedConfig, used: AlsoUsed = {}): Sandb
     ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),
     ...(uidBase !== undefined && { uidBase }),
   }
+}
+
+/** Settings that are left out count as skills do: the workspace would be another one with them. */
+export function waitsForTrust({ workspace, diagnostics }: LoadedConfig, catalog: Catalog): boolean {
+  if (workspace.trusted) return false
+  if (workspace.lost.length > 0 || diagnostics.some(({ code }) => code === 'config-untrusted')) return true
+  return [...everyCopy(catalog), ...catalog.invalid].some(({ origin }) => !origin.trusted)
 }
 
 function sourcesOf(loaded: LoadedConfig, environment: Environment, skillsDirs: readonly string[]): SkillSource[] {

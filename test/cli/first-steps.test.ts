@@ -249,11 +249,37 @@ test('list says how to trust a workspace whose skills are untrusted, and names t
   put(join(place.workspace, 'skills/mine/SKILL.md'), SKILL.replace('NAME', 'mine'))
   for (const args of [[], ['--all']]) {
     const { stderr } = await place.run(['skills', 'list', ...args])
-    assert.match(stderr, /^To let untrusted skills run, inspect them, then run: nexus trust$/m)
+    assert.match(stderr, /^No command runs in this workspace until you trust it\..* then run: nexus trust$/m)
     if (args.length === 0) assert.match(stderr, /^\d+ untrusted: .*mine/m)
   }
   await place.run(['trust', '--yes'])
   assert.doesNotMatch((await place.run(['skills', 'list'])).stderr, /untrusted/)
+})
+
+test('list marks the skills that a model does not see, and does not count them', async (t) => {
+  const place = new Place(t)
+  const lines = ['disable-model-invocation: true\n', 'disable-model-invocation: true\nuser-invocable: false\n']
+  for (const [index, line] of lines.entries()) {
+    const text = SKILL.replace('NAME', `mine-${index}`).replace('\n---\n', `\n${line}---\n`)
+    put(join(place.workspace, `skills/mine-${index}/SKILL.md`), text)
+  }
+  await place.run(['trust', '--yes'])
+  const { stdout } = await place.run(['skills', 'list'])
+  assert.match(stdout, /^· mine-0 +workspace +people only /m)
+  assert.match(stdout, /^· mine-1 +workspace +nothing starts it /m)
+  type Listed = { name: string; tokens: number; invocation: { model: boolean } }
+  const { data } = JSON.parse((await place.run(['skills', 'list', '--json'])).stdout) as {
+    data: { skills: Listed[]; counts: { ready: number; notForModel: number } }
+  }
+  const hidden = data.skills.filter(({ tokens, invocation }) => tokens === 0 && !invocation.model)
+  assert.deepEqual(
+    hidden.map(({ name }) => name),
+    ['mine-0', 'mine-1'],
+  )
+  const ready = data.skills.length - hidden.length
+  assert.deepEqual([data.counts.ready, data.counts.notForModel], [ready, 2])
+  const { stdout: doctor } = await place.run(['doctor'])
+  assert.match(doctor, new RegExp(`skills +${ready} ready \\(and 2 not for the model\\)`))
 })
 
 test('a skill that is made below the workspace goes where list finds it', async (t) => {

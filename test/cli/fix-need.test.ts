@@ -211,6 +211,16 @@ fixes('a workspace that is not trusted', {
   fix: (desk) => void (desk.isTrusted = true),
 })
 
+fixes('a skill from elsewhere in a workspace that is not trusted', {
+  break: (desk) => {
+    settings('model: openai/m\n', '../elsewhere/pdf/SKILL.md')(desk)
+    desk.skillsDirs = [desk.at('../elsewhere')]
+    desk.isTrusted = false
+  },
+  ...{ code: 'workspace-untrusted', says: /No command runs in this workspace.*nexus trust \/.*\/workspace$/ },
+  fix: (desk) => void (desk.isTrusted = true),
+})
+
 // The prompt's budget.
 const many =
   (budget: number): ((desk: Desk) => void) =>

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Diagnosis, Finding } from '../../src/diagnose/index.ts'
 import type { Invocation } from '../../src/cli/command.ts'
-import { diagnoseHere, type Known } from '../../src/cli/show/facts.ts'
+import { diagnoseHere, type Known, seenIn } from '../../src/cli/show/facts.ts'
 import { readEnvironment } from '../../src/config/index.ts'
 import { fixSkill } from '../../src/format/index.ts'
 import { type Local, openLocal } from '../../src/local/open-local.ts'
@@ -71,12 +71,11 @@ export class Desk {
     const { isTrusted: trusted, skillsDirs, agent } = this
     const local = await openLocal({ ...options, ...(trusted && { trusted }), skillsDirs })
     try {
-      const { runtime, loaded, sources } = local
+      const { runtime } = local
       const flags = agent === undefined ? {} : { agent }
       const signal = AbortSignal.timeout(20_000)
       const invocation = { flags, environment, cwd: this.workspace, signal } as unknown as Invocation
-      const seen = { loaded, sources, facts: runtime.facts, catalog: runtime.openAgent({ id: agent }).catalog() }
-      return await diagnoseHere(asked, seen, { invocation, known: knownBy(runtime, agent) })
+      return await diagnoseHere(asked, seenIn(local, invocation), { invocation, known: knownBy(runtime, agent) })
     } finally {
       await local.close()
     }

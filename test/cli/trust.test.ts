@@ -129,6 +129,43 @@ test('an edit that widens power after trust stops what runs, names the setting, 
   assert.match((await place.run(['doctor'])).stdout, /untrusted since you edited model/)
 })
 
+const SEARCHED = '---\nname: NAME\ndescription: Reads it. Use when it is near.\n---\n# It\n\nRead it.\n'
+
+test('after an edit that loses trust, every view of a skill says what run says', async (t) => {
+  const place = new Place(t)
+  const extra = join(place.root, 'extra')
+  mkdirSync(join(extra, 'own'), { recursive: true })
+  writeFileSync(join(extra, 'own', 'SKILL.md'), SEARCHED.replace('NAME', 'own'))
+  const run = (...args: string[]) => place.run([...args, '--skills-dir', extra])
+  await place.run(['trust'])
+  assert.match((await run('skills', 'list')).stdout, /✓ greet/)
+  writeFileSync(join(place.workspace, 'nexus.yaml'), COMMAND)
+  assert.equal((await run('skills', 'run', 'greet', '--', 'true')).code, 1)
+  const list = await run('skills', 'list')
+  assert.doesNotMatch(list.stdout, /greet/)
+  assert.match(list.stderr, /^\d+ untrusted: greet/m)
+  assert.match(list.stderr, /^No command runs in this workspace until you trust it\..* nexus trust$/m)
+  const why = await run('skills', 'why', 'greet')
+  assert.equal(why.code, 1)
+  assert.match(why.stdout, /greet is held\.[^]*its source is not trusted[^]*nexus trust/)
+  assert.match((await run('skills', 'show', 'greet')).stdout, /^greet {2}held/)
+  const check = await run('skills', 'check', 'greet')
+  assert.equal(check.code, 1)
+  assert.match(check.stdout, /workspace\/greet {2}held/)
+  assert.match((await run('prompt')).stdout, /^((?!greet)[^])*$/)
+  assert.equal((await run('skills', 'search', 'greet')).code, 4)
+  assert.match((await place.run(['doctor'])).stdout, /skills +\d ready, [^\n]*held/)
+  // A skill from elsewhere is ready, but no command runs in this workspace.
+  const own = await run('skills', 'why', 'own')
+  assert.match((await run('skills', 'show', 'own')).stdout, /^own {2}ready\n {2}! No command runs in this workspace/)
+  assert.match(own.stdout, /^own is ready, but its commands wait until you trust the workspace\.$/m)
+  assert.match(own.stdout, /\(workspace-untrusted\)[^]*fix: .*nexus trust \//)
+  assert.equal((await run('skills', 'run', 'own', '--', 'true')).code, 1)
+  await place.run(['trust', '--yes'])
+  assert.match((await run('skills', 'list')).stdout, /✓ greet/)
+  assert.doesNotMatch((await run('skills', 'why', 'own')).stdout, /workspace-untrusted/)
+})
+
 test('a nexus.yaml that appeared in a trusted workspace does not free the next command, and is reported', async (t) => {
   const place = new Place(t)
   await place.run(['trust'])

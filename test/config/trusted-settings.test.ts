@@ -12,7 +12,7 @@ const trust = (place: Place): Promise<string> =>
 const WIDENS = 'model: openai/other'
 
 describe('trust covers the settings that widen power', () => {
-  it('so one that is added later does not apply, while the skills stay trusted', async () => {
+  it('so one that is added later does not apply, and the workspace waits for trust', async () => {
     await using place = await makePlace()
     await trust(place)
     assert.deepEqual((await place.load()).diagnostics, [])
@@ -24,7 +24,7 @@ describe('trust covers the settings that widen power', () => {
     assert.equal(added?.subject, 'model')
     assert.match(added?.message ?? '', /^model is not applied\. It was added after you trusted this workspace\./)
     assert.equal(added?.fix, 'Run: nexus trust')
-    assert.deepEqual([loaded.workspace.trusted, loaded.config.model], [true, undefined])
+    assert.deepEqual([loaded.workspace.trusted, loaded.config.model], [false, undefined])
     assert.deepEqual(loaded.workspace.lost, ['model', 'limits.maxIterations'])
     assert.equal(loaded.config.limits.maxIterations, 2)
   })
@@ -141,13 +141,13 @@ describe('a list of an older version', () => {
   const write = (place: Place, list: object): Promise<void> =>
     writeFile(join(place.nexusHome, 'trust.json'), JSON.stringify(list), { mode: 0o600 })
 
-  it('without digests trusts the skills only, and that is said', async () => {
+  it('without digests trusts no setting, so the workspace waits for trust, and that is said', async () => {
     await using place = await makePlace({ local: WIDENS })
     await write(place, { version: 1, directories: [place.workspace] })
     const loaded = await place.load()
     assert.deepEqual(findings(loaded), ['1:1 config-changed-since-trust'])
     assert.match(loaded.diagnostics[0]?.message ?? '', /older version/)
-    assert.equal(loaded.workspace.trusted, true)
+    assert.equal(loaded.workspace.trusted, false)
     assert.deepEqual((await listTrusted(place.nexusHome)).workspaces, [{ directory: place.workspace }])
     await trust(place)
     assert.deepEqual((await place.load()).diagnostics, [])

@@ -11,7 +11,7 @@ import { withProgress } from '../interactive/progress.ts'
 import { MESSAGES, NOTES } from '../messages/index.ts'
 import { openFor } from '../open.ts'
 import { withCommands } from '../show/findings.ts'
-import { besideSkills } from '../show/skills.ts'
+import { besideSkills, countsOf } from '../show/skills.ts'
 import { trustText } from '../show/consent.ts'
 import { findInSettings } from './config.ts'
 import { formatDiagnostic } from '../terminal.ts'
@@ -147,8 +147,8 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
     const local = await openFor(quiet, { record: 'memory' })
     try {
       const catalog = local.runtime.openAgent().catalog()
-      const { skills, held, shadowed, invalid } = catalog
-      const counts = `${skills.length} ready, ${held.length} held, ${shadowed.length} shadowed, ${invalid.length} invalid`
+      const { held, shadowed, invalid } = catalog
+      const counts = NOTES.counts(countsOf(catalog))
       const line = invocation.terminal.commandLine(['skills', 'list', '--all'])
       const found = held.length + shadowed.length > 0 ? `${counts}. ${NOTES.othersHint(line)}` : counts
       const diagnostics = invalid.flatMap((broken) => {

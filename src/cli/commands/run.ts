@@ -13,6 +13,7 @@ import { agentFlag, findings, openFor, printDiagnostics, seenBy, warnUnconfined 
 import { findSession } from '../sessions/find-session.ts'
 import { noteDenials } from '../show/denials.ts'
 import { printSkillsAbove } from '../show/other-clients.ts'
+import { countsOf } from '../show/skills.ts'
 import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show/turn.ts'
 
 /** `nexus run "<task>"`: the model's words on stdout, everything about tools on stderr. */
@@ -105,7 +106,8 @@ async function chooseSession(
 
 function describeSkills(local: Local, invocation: Invocation): string {
   const catalog = local.runtime.openAgent({ id: agentFlag(invocation) }).catalog()
-  return `${catalog.skills.length} skills ready, ${catalog.held.length} held`
+  const { ready, held } = countsOf(catalog)
+  return `${ready} skills ready, ${held} held`
 }
 
 /** Prints the summary on stderr and with `--json` the document; returns the exit code. */

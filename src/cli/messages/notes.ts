@@ -18,13 +18,22 @@ export const NOTES = {
     `${steps} of the schema will be applied by the next command that uses the store, or now with: ${line}`,
   // Skills
   noneReady: () => 'No skill is ready.',
+  peopleOnly: () => 'people only',
+  notInvocable: () => 'nothing starts it',
+  /** Nothing is said of skills that only people start where there are none. */
+  counts: (counts: Readonly<Record<'ready' | 'notForModel' | 'held' | 'shadowed' | 'invalid', number>>) => {
+    const { ready, notForModel, held, shadowed, invalid } = counts
+    const others = notForModel === 0 ? '' : ` (and ${notForModel} not for the model)`
+    return `${ready} ready${others}, ${held} held, ${shadowed} shadowed, ${invalid} invalid`
+  },
   readyWithWarnings: (names: string, count: number, line: string) =>
     `${count} ready with warnings: ${names}. To see them: ${line}`,
   everyRule: (line: string) => `Every rule that has a part in it: ${line}`,
   ruleAt: (rule: string, place: string) => `The line ${rule} is in ${place}.`,
   waitsForAnswer: (line: string) => `Nexus waits for the answer to a question. To give it: ${line}`,
   othersHint: (line: string) => `For the reasons: ${line}`,
-  trustHint: (line: string) => `To let untrusted skills run, inspect them, then run: ${line}`,
+  trustHint: (line: string) =>
+    `No command runs in this workspace until you trust it. Inspect its skills and its nexus.yaml, then run: ${line}`,
   duplicateOf: (winner: string) => `duplicate of ${winner}`,
   shadowedBy: (winner: string, file: string) => `shadowed by ${winner} (${file})`,
   unreadFolder: (path: string, line: string) =>
@@ -149,5 +158,6 @@ export const HEADLINES = {
     'person-only': 'is ready, for people only',
     'not-invocable': 'is ready, but neither a model nor a person may start it',
     'no-loader': 'is ready, but its agent cannot load it',
+    'workspace-untrusted': 'is ready, but its commands wait until you trust the workspace',
   } as Readonly<Record<string, string>>,
 } as const

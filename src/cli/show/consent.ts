@@ -28,7 +28,7 @@ export function itemsText({ items }: Pick<Consent, 'items'>, directory: string):
 /** A workspace, and whether its skills and all of its settings apply. */
 export function trustText({ directory, trusted, lost }: LoadedConfig['workspace'], terminal: Terminal): string {
   const shown = terminal.shortPath(directory)
-  if (trusted && lost.length === 0) return `${shown} (trusted)`
-  const since = trusted ? ` since you edited ${lost.map(toSafeLine).join(', ')}` : ''
+  if (trusted) return `${shown} (trusted)`
+  const since = lost.length === 0 ? '' : ` since you edited ${lost.map(toSafeLine).join(', ')}`
   return `${shown} (untrusted${since}: ${terminal.commandLine(['trust'])})`
 }

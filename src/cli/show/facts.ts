@@ -23,15 +23,15 @@ import { withCommands } from './findings.ts'
 import { otherClientFolders, skillsAbove } from './other-clients.ts'
 
 /** What an inspection or an open runtime knows. */
-export type Seen = Pick<Inspection, 'loaded' | 'sources' | 'facts'> & { readonly catalog: Catalog }
+export type Seen = Pick<Inspection, 'loaded' | 'sources' | 'facts' | 'waitsForTrust'> & { readonly catalog: Catalog }
 
 /** The same of an open runtime, with the catalog of the agent that was asked for. */
 export function seenIn(
-  { loaded, sources, runtime }: Pick<Local, 'loaded' | 'sources' | 'runtime'>,
+  { loaded, sources, runtime, waitsForTrust }: Pick<Local, 'loaded' | 'sources' | 'runtime' | 'waitsForTrust'>,
   invocation: Invocation,
 ): Seen {
   const catalog = runtime.openAgent({ id: agentFlag(invocation) }).catalog()
-  return { loaded, sources, facts: runtime.facts, catalog }
+  return { loaded, sources, facts: runtime.facts, waitsForTrust, catalog }
 }
 
 /** What only an open runtime and a session know. */
@@ -60,7 +60,7 @@ export async function diagnoseHere(
 /** What diagnosing these skills goes by. `isQuick`: of many skills only what raises a doubt is read. */
 export async function factsAbout(
   skills: readonly Skill[],
-  { catalog, loaded, facts, sources }: Seen,
+  { catalog, loaded, facts, sources, waitsForTrust }: Seen,
   { invocation, isQuick = false }: { readonly invocation: Invocation; readonly isQuick?: boolean },
 ): Promise<Facts> {
   const agentId = agentFlag(invocation) ?? loaded.config.agents[0]?.id
@@ -78,6 +78,7 @@ export async function factsAbout(
     ...{ catalog, examined, prompt: loaded.config.skills.prompt, paths: pathsFor(invocation) },
     roots: sources.flatMap(({ id, folder }) => (folder ? [{ source: id, path: folder.path }] : [])),
     ...(agentId !== undefined && { agentId }),
+    ...(waitsForTrust && { untrustedWorkspace: loaded.workspace.directory }),
     ...(host && { host }),
   }
 }

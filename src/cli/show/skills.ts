@@ -8,6 +8,7 @@ import {
   type Skill,
   toSafeLine,
 } from '../../kernel/index.ts'
+import type { Inspection } from '../../local/index.ts'
 import { type Invocation, whereArgs } from '../command.ts'
 import { commandData, findingData } from '../envelope.ts'
 import { NOTES } from '../messages/index.ts'
@@ -17,13 +18,38 @@ import { formatTable, shorten } from './columns.ts'
 /** The ready skills as a table. */
 export function formatReady(catalog: Catalog, terminal: Terminal): string {
   if (catalog.skills.length === 0) return NOTES.noneReady()
-  const rows = catalog.skills.map((skill) => [
-    `${terminal.paint('green', '✓')} ${terminal.paint('bold', shorten(calledIn(catalog, skill), 40))}`,
-    terminal.paint('dim', skill.origin.source),
-    terminal.paint('dim', `~${estimateLine(skill.name, skill.description)} tokens`),
-    toSafeLine(skill.description),
-  ])
+  const rows = catalog.skills.map((skill) => {
+    const mark = skill.invocation.model ? terminal.paint('green', '✓') : terminal.paint('dim', '·')
+    return [
+      `${mark} ${terminal.paint('bold', shorten(calledIn(catalog, skill), 40))}`,
+      terminal.paint('dim', skill.origin.source),
+      terminal.paint('dim', costOf(skill)),
+      toSafeLine(skill.description),
+    ]
+  })
   return formatTable(rows, terminal)
+}
+
+/** The share of the prompt, or the reason why there is none. */
+function costOf(skill: Skill): string {
+  if (skill.invocation.model) return `~${tokensOf(skill)} tokens`
+  return skill.invocation.user ? NOTES.peopleOnly() : NOTES.notInvocable()
+}
+
+function tokensOf({ name, description, invocation }: Skill): number {
+  return invocation.model ? estimateLine(name, description) : 0
+}
+
+/** Copies by state; `ready` counts those that a model may load. */
+export function countsOf({ skills, held, shadowed, invalid }: Catalog) {
+  const ready = skills.filter(({ invocation }) => invocation.model).length
+  return {
+    ready,
+    notForModel: skills.length - ready,
+    held: held.length,
+    shadowed: shadowed.length,
+    invalid: invalid.length,
+  }
 }
 
 /** The name, unless that is the address of another skill. */
@@ -70,7 +96,6 @@ export function printHint(catalog: Catalog, invocation: Invocation): void {
   if (lines.length === 0) return
   const reasons = terminal.commandLine(whereArgs(['skills', 'list', '--all'], invocation))
   terminal.note(terminal.paintNote('dim', [...lines, NOTES.othersHint(reasons)].join('\n')))
-  printTrustHint(held, terminal)
 }
 
 /** What was found beside the skills and keeps some from being found. Two copies of a name are listed as skills already. */
@@ -91,9 +116,9 @@ export function printWarned(skills: readonly Skill[], invocation: Invocation): v
 
 const isUntrusted = ({ reasons }: Catalog['held'][number]): boolean => reasons.some(({ code }) => code === 'untrusted')
 
-/** What lifts the one reason that all skills of an untrusted workspace have. */
-export function printTrustHint(held: Catalog['held'], terminal: Terminal): void {
-  if (held.some(isUntrusted)) terminal.note(NOTES.trustHint(terminal.commandLine(['trust'])))
+/** Nothing runs beside untrusted skills, so the way on concerns trusted ones too. */
+export function printTrustHint({ waitsForTrust }: Pick<Inspection, 'waitsForTrust'>, terminal: Terminal): void {
+  if (waitsForTrust) terminal.note(NOTES.trustHint(terminal.commandLine(['trust'])))
 }
 
 /** More names are only counted. */
@@ -128,10 +153,11 @@ export function listData(catalog: Catalog, all: boolean): JsonValue {
     skills: skills.map((skill) => ({
       ...skillData(skill, catalog.addressOf(skill)),
       description: skill.description,
-      tokens: estimateLine(skill.name, skill.description),
+      tokens: tokensOf(skill),
+      invocation: { ...skill.invocation },
     })),
     ...(all && others),
-    counts: { ready: skills.length, held: held.length, shadowed: shadowed.length, invalid: invalid.length },
+    counts: countsOf(catalog),
   }
 }
 

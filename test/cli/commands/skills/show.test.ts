@@ -39,7 +39,7 @@ interface Shown {
 
 test('one skill is shown with its address, its digest and what it says', async (t) => {
   const place = prepare(t)
-  const { code, stdout, stderr } = await place.run(['skills', 'show', 'apart'])
+  const { code, stdout, stderr } = await place.run(['skills', 'show', 'apart', '--trust'])
   assert.equal(code, 0, stderr)
   assert.match(stdout, /^apart {2}ready\n\nDoes it\. Use when asked\.\n\naddress +local\/apart\n/)
   assert.match(stdout, /\nlicense +MIT\ncompatibility +Needs « Node »\nallowed tools +Read, Bash\(git:\*\)\n/)
