@@ -19,17 +19,17 @@ export interface Agent {
    * One turn. The message is queued durably, and runs when no earlier turn of its session does; its id is in the event
    * `turn-queued`. Resolves when the model answered or the turn ended otherwise; what went wrong on the way is in the result.
    * Rejects before the message is queued with INVALID_ARGUMENT (no content), CONFLICT (the queue is full, the session belongs to
-   * another agent, or the id was used for another message), or STORE_FAILED. Rejects after that only when the store keeps
+   * another agent, or the request id was used for another message), or STORE_FAILED. Rejects after that only when the store keeps
    * failing: the error names the message, which is cancelled where the store still allows it.
    */
   send(content: string, options?: SendOptions): Promise<TurnResult>
   /** Runs a message that an ended process left in the queue. Rejects with INVALID_ARGUMENT when this session has none of that id waiting. */
-  resume(turnId: string, options?: Omit<SendOptions, 'id'>): Promise<TurnResult>
+  resume(turnId: string, options?: Omit<SendOptions, 'requestId'>): Promise<TurnResult>
 }
 
 export interface SendOptions {
-  /** Id of the turn, to cancel it by; default a new one. The same message with the same id runs once: a second `send` waits for its result. */
-  readonly id?: string
+  /** The caller's own id, unique in the session. The same message with the same one runs once: a second `send` waits for its result. */
+  readonly requestId?: string
   /** Ends the turn, also while it waits: the request to the model is closed, a running command is stopped, open calls are answered "cancelled". */
   readonly signal?: AbortSignal
   readonly onEvent?: AgentListener
@@ -88,11 +88,20 @@ export function createAgent(options: AgentOptions): Agent {
     throw new NexusError('CONFLICT', message, { fix })
   }
 
+  /** Names the messages that ended processes left in the session: Nexus does not run them by itself. */
+  async function nameLeft(ownId: string, emit: AgentListener): Promise<void> {
+    // When they cannot be read, the turn goes on and reports it.
+    const queued = await turns.list({ sessionId, states: ['queued'] }).catch(() => [])
+    const ids = queued.filter((turn) => turn.isLeft && turn.id !== ownId).map((turn) => turn.id)
+    for (const words of TURNS.left({ ids, sessionId })) emit({ type: 'notice', code: 'message-left', ...words })
+  }
+
   /** Waits for the turn, then runs it to its end. */
   async function run(queued: TurnRecord, { signal = never(), onEvent }: SendOptions): Promise<TurnResult> {
     const turnId = queued.id
     const emit = guard(onEvent)
     emit({ type: 'turn-queued', turnId, sessionId })
+    await nameLeft(turnId, emit)
     const onWait = ({ state }: TurnRecord): void => {
       const words = state === 'running' ? TURNS.runsAlready({ turnId }) : TURNS.waits({ turnId, sessionId })
       emit({ type: 'notice', code: 'turn-waits', ...words })
@@ -177,8 +186,7 @@ export function createAgent(options: AgentOptions): Agent {
       checkOwner((await sessions.get(sessionId)) ?? (await createSession(content)))
       const message = agent.redact(userMessage(content))
       const lease = await agent.processLease()
-      const { id: turnId } = sendOptions
-      const turn = await turns.enqueue({ sessionId, message, lease, ...(turnId !== undefined && { id: turnId }) })
+      const turn = await turns.enqueue({ sessionId, message, lease, requestId: sendOptions.requestId })
       return run(turn, sendOptions)
     },
     async resume(turnId, resumeOptions = {}) {

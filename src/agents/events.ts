@@ -30,6 +30,8 @@ export type NoticeCode =
   | 'interrupted-turn'
   /** Another turn of the session runs, so the message waits; or the turn itself runs already. */
   | 'turn-waits'
+  /** An ended process left a message in the session: each is named with the commands that run and cancel it. */
+  | 'message-left'
   /** The model was not reached and is asked again after a pause. */
   | 'model-retry'
   /** The connection broke inside an answer: text of this step so far is void, the step starts again. */

@@ -164,11 +164,19 @@ export const NOTICES = {
   emptyAnswer: () => 'The model gave an empty answer.',
 }
 
+/** Messages of ended processes that are named one by one. */
+const MOST_LEFT = 3
+
 /** A turn that this caller did not see to its end. */
 export const TURNS = {
   interrupted: ({ turnId, sessionId }: { readonly turnId: string; readonly sessionId: string }) => ({
     message: `The turn ${turnId} was cut off: the process that ran it ended. What it had done is in the history.`,
-    ...commandFix('Inspect the session, then send the message again with a new id:', 'sessions', 'show', sessionId),
+    ...commandFix(
+      'Inspect the session, then send the message again with a new request id:',
+      'sessions',
+      'show',
+      sessionId,
+    ),
   }),
   /** `isCancelled`: the store took the cancellation, so the message no longer waits. */
   notRun: (about: {
@@ -179,7 +187,10 @@ export const TURNS = {
   }) => {
     const { turnId, sessionId, isCancelled, cause } = about
     return isCancelled
-      ? { message: `The message ${turnId} was cancelled before it ran. ${cause}`, fix: 'Send it again with a new id.' }
+      ? {
+          message: `The message ${turnId} was cancelled before it ran. ${cause}`,
+          fix: 'Send it again with a new request id.',
+        }
       : {
           message: `The message ${turnId} did not run, and still waits in session ${sessionId}. ${cause}`,
           ...commandFix('Cancel it, so that later messages run:', 'sessions', 'cancel', turnId),
@@ -189,6 +200,17 @@ export const TURNS = {
     words(`The turn did not end within ${seconds} s.`, 'Give it a smaller task, or raise the turn time limit.'),
   fault: () => ({ message: 'The turn ended because of a fault in Nexus.' }),
   unknownFailure: () => ({ message: 'The turn failed.' }),
+  left: ({ ids, sessionId }: { readonly ids: readonly string[]; readonly sessionId: string }) => [
+    ...ids
+      .slice(0, MOST_LEFT)
+      .flatMap((id) => [
+        noticeWith(`The process of message ${id} ended before the message ran. To run it:`, 'run', '--turn', id),
+        noticeWith('To cancel it:', 'sessions', 'cancel', id),
+      ]),
+    ...(ids.length > MOST_LEFT
+      ? [noticeWith(`${ids.length - MOST_LEFT} more such messages wait. To list them:`, 'sessions', 'show', sessionId)]
+      : []),
+  ],
   waits: ({ turnId, sessionId }: { readonly turnId: string; readonly sessionId: string }) =>
     noticeWith(
       `Session ${sessionId} has another turn, so this message waits. To cancel it:`,

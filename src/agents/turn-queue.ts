@@ -133,7 +133,8 @@ function running(store: Store, turn: TurnRecord, kept: KeptLease): TakenTurn {
     stopped: AbortSignal.any([cancelled.signal, kept.lost]),
     finish: async (how) => {
       await store.turns.finish(turn.id, kept.lease, how)
-      await end()
+      // The end is stored. A lease that cannot be released ends by itself.
+      await end().catch(() => undefined)
     },
     giveUp: end,
   }

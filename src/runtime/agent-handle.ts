@@ -72,7 +72,7 @@ export class Handle implements AgentHandle, CallingAgent {
   }
 
   get projectId(): string {
-    return this.#project.projectId
+    return this.#project.store.projectId
   }
 
   get scope(): string {

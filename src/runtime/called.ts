@@ -58,11 +58,11 @@ export async function isOtherSkill({ agent, call, row }: About, signal: AbortSig
 }
 
 /** The call as the ledger keeps it; who calls is the agent, whatever the request says. */
-function toCall(request: CallRequest, agent: CallingAgent, { projectId, clock }: ProjectState): Call {
+function toCall(request: CallRequest, agent: CallingAgent, { store, clock }: ProjectState): Call {
   const { turnId, callId = newId(clock.now()), origin = 'library', tool, arguments: args } = request
   const { id: agentId, sessionId } = agent
   return {
-    ...{ id: callId, projectId, agentId },
+    ...{ id: callId, projectId: store.projectId, agentId },
     ...(sessionId !== undefined && { sessionId }),
     ...(turnId !== undefined && { turnId }),
     ...{ origin, tool, arguments: args },

@@ -38,11 +38,10 @@ const FULL_POLICY: PolicyRules = { profile: 'full', allow: [], ask: [], deny: []
  */
 export async function createRuntime(parts: Parts, options: { readonly signal?: AbortSignal } = {}): Promise<Runtime> {
   const clock = parts.clock ?? systemClock
-  const projectId = parts.projectId ?? DEFAULT_PROJECT
   const secrets: ProjectState['secrets'] = [parts.secrets ?? [], []]
   const facts = await targetFacts(parts)
   const closing = new AbortController()
-  const store = parts.store ?? createMemoryStore({ projectId, clock })
+  const store = parts.store ?? createMemoryStore({ projectId: DEFAULT_PROJECT, clock })
   const broker = createApprovals(store, parts)
   const kept = parts.blobs && createKeptOutput(parts.blobs, store, secrets)
   const bounds = { maxAgeMs: DEFAULTS.eventsMaxAgeMs, maxRows: DEFAULTS.eventsMaxRows, ...parts.events }
@@ -69,7 +68,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   })
 
   const project: ProjectState = {
-    ...{ parts, projectId, clock, facts, secrets, refresh },
+    ...{ parts, clock, facts, secrets, refresh },
     ...{ store, broker, processLease, kept },
     stacks: createSkillStacks(),
     breaker: createCircuitBreaker(clock),
@@ -83,7 +82,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const profiles: readonly AgentProfile[] = parts.agents?.length ? parts.agents : [{ id: 'main', policy: FULL_POLICY }]
 
   return {
-    ...{ projectId, facts, store, approvals: broker },
+    ...{ projectId: store.projectId, facts, store, approvals: broker },
     get diagnostics() {
       return found.result.diagnostics
     },

@@ -10,7 +10,6 @@ import type { Parts } from './types.ts'
 
 export interface ProjectState {
   readonly parts: Parts
-  readonly projectId: string
   readonly clock: Clock
   readonly store: Store
   readonly broker: AskingBroker

@@ -85,7 +85,7 @@ export interface Parts {
   readonly workspace?: string
   /** Where remembered answers apply and sessions belong, such as the real path of the workspace. Default: empty, one scope for all such runtimes of a store. */
   readonly scope?: string
-  /** Where calls, sessions, questions and events are kept; default: in memory, gone with the process. The caller closes it. */
+  /** Where calls, sessions, questions and events of its project are kept; default: in memory, project `default`, gone with the process. The caller closes it. */
   readonly store?: Store
   /** In how many recent sessions each skill was loaded, by address; default: counted in `store` when the runtime is created. */
   readonly uses?: ReadonlyMap<string, number>
@@ -123,7 +123,6 @@ export interface Parts {
   readonly prompt?: { readonly style?: IndexStyle; readonly budgetChars?: number }
   /** Look at a skill's file at every call about it, so that an edit counts at once; a miss always looks again. Default true. */
   readonly refreshOnCall?: boolean
-  readonly projectId?: string
   readonly clock?: Clock
 }
 

@@ -99,9 +99,9 @@ export const MESSAGES = {
     message: `The message was not queued: session ${sessionId} has ${limit} waiting messages, which is its limit.`,
     fix: 'Send it again when one of them has ended, or cancel one.',
   }),
-  turnExists: ({ id }: { id: string }): Message => ({
-    message: `The message was not queued: the id ${id} was used for another message of this project.`,
-    fix: 'Give every message an id of its own.',
+  requestExists: ({ requestId, sessionId }: { requestId: string; sessionId: string }): Message => ({
+    message: `The message was not queued: session ${sessionId} has another message with the request id ${requestId}.`,
+    fix: 'Give every message of a session a request id of its own.',
   }),
   noSuchTurn: ({ id }: { id: string }): Message => ({
     message: `This project has no message ${id}.`,

@@ -60,6 +60,8 @@ export type TurnState = 'queued' | 'running' | 'done' | 'cancelled' | 'dropped' 
 export interface TurnRecord {
   readonly id: string
   readonly sessionId: string
+  /** The caller's own id of the message, unique in its session. */
+  readonly requestId?: string
   readonly message: StoredMessage
   readonly state: TurnState
   /** True while it is queued and the process that queued it is gone: it waits until someone takes or drops it. */
@@ -75,15 +77,15 @@ export interface TurnRecord {
 /** The messages of sessions, in the order they came; one runs at a time. */
 export interface Turns {
   /**
-   * Queues a message. `lease` is that of the process that wants to run it. The same id with the same message again
-   * returns the record as it is. Throws CONFLICT when the queue is full or the id was used for something else.
+   * Queues a message. `lease` is that of the process that wants to run it. The same request id with the same message again
+   * returns the record as it is. Throws CONFLICT when the queue is full or the session has another message of that request id.
    */
   enqueue(turn: {
     readonly sessionId: string
     readonly message: StoredMessage
     readonly lease: Lease
-    readonly id?: string
-    /** How many may wait in the session; default 32. */
+    readonly requestId?: string | undefined
+    /** How many of living processes may wait in the session; default 32. */
     readonly limit?: number
   }): Promise<TurnRecord>
   /**

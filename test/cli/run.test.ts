@@ -142,10 +142,10 @@ test('run --turn runs a message that was left in the session of the message', as
   const acquired = await store.leases.acquire('process:gone', { owner: 'gone', ttlMs: 60_000 })
   assert.ok(acquired.type === 'acquired')
   const { lease } = acquired
-  await store.turns.enqueue({ sessionId, message: { role: 'user', content: 'Two' }, lease, id: 'left' })
+  const left = await store.turns.enqueue({ sessionId, message: { role: 'user', content: 'Two' }, lease })
   await store.leases.release(lease)
   await store.close()
-  const { session, text } = await run('--turn', 'left')
+  const { session, text } = await run('--turn', left.id)
   assert.deepEqual([session, text], [sessionId, 'Second.'])
 })
 

@@ -54,6 +54,21 @@ test('a skill that can run here is ready, and one that cannot is held with every
   )
 })
 
+test('a runtime serves the project of its store, and without one the default project', async (t) => {
+  const runs: string[] = []
+  const registerTools: NonNullable<Parts['registerTools']> = (registry) =>
+    registry.register('say', () => counting('say', runs))
+  const store = createMemoryStore({ projectId: 'tenant-7' })
+  for (const [runtime, projectId] of [
+    [await open(t, { store, registerTools }), 'tenant-7'],
+    [await open(t, { registerTools }), 'default'],
+  ] as const) {
+    const { entry } = await callOf(runtime, { tool: 'say', arguments: { text: projectId } })
+    assert.deepEqual([runtime.projectId, entry.call.projectId, entry.state], [projectId, projectId, 'done'])
+  }
+  assert.deepEqual(runs, ['tenant-7', 'default'])
+})
+
 test('a loaded skill has its arguments filled in', async (t) => {
   const runtime = await open(t)
   const { outcome, decision } = await callOf(runtime, { tool: 'Skill', arguments: { name: 'alpha', args: 'omega' } })

@@ -57,8 +57,9 @@ async function work(
       await store.sessions.append('s', [{ role: 'user', id }], lease)
       done.messages.push(id)
     },
-    async (id) => {
-      await store.turns.enqueue({ sessionId: 's', id, message: { role: 'user' }, lease, limit: STEPS })
+    async (requestId) => {
+      const message = { role: 'user' }
+      const { id } = await store.turns.enqueue({ sessionId: 's', requestId, message, lease, limit: STEPS })
       done.turns.push(id)
     },
     async (id) => {

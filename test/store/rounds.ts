@@ -45,7 +45,7 @@ async function fill(store: Store): Promise<void> {
   const lease: Lease = acquired.lease
   for (let index = 0; index < TURNS; index++) {
     const message = { role: 'user', content: String(index) }
-    await store.turns.enqueue({ sessionId: 's', id: `t${index}`, message, lease, limit: TURNS })
+    await store.turns.enqueue({ sessionId: 's', message, lease, limit: TURNS })
   }
 }
 

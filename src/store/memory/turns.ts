@@ -20,23 +20,29 @@ export function createMemoryTurns(rows: Rows): Turns {
     if (!row) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchTurn({ id }))
     return row
   }
+  const ofSession = (sessionId: string): TurnRow[] =>
+    [...rows.turns.values()].filter(({ turn }) => turn.sessionId === sessionId)
   const inSession = (sessionId: string, state: TurnRecord['state']): TurnRow[] =>
-    [...rows.turns.values()].filter(({ turn }) => turn.sessionId === sessionId && turn.state === state)
+    ofSession(sessionId).filter(({ turn }) => turn.state === state)
   const endQueued = (id: string, state: 'cancelled' | 'dropped'): TurnRecord | undefined =>
     mustGet(id).turn.state === 'queued' ? changeTurn(rows, id, { state, endedAt: rows.now() }) : undefined
   return {
-    async enqueue({ sessionId, message, lease, id = newId(), limit = QUEUE_LIMIT }) {
-      checkName('message id', id)
+    async enqueue({ sessionId, message, lease, requestId, limit = QUEUE_LIMIT }) {
+      if (requestId !== undefined) checkName('request id', requestId)
       checkNumber('limit', limit, 1)
       const [text = ''] = messagesToJson([message])
-      const known = rows.turns.get(id)
-      if (known?.turn.sessionId === sessionId && known.message === text) return toTurn(rows, known)
-      if (known) throw storeError('CONFLICT', MESSAGES.turnExists({ id }))
+      if (requestId !== undefined) {
+        const known = ofSession(sessionId).find(({ turn }) => turn.requestId === requestId)
+        if (known?.message === text) return toTurn(rows, known)
+        if (known) throw storeError('CONFLICT', MESSAGES.requestExists({ requestId, sessionId }))
+      }
       if (!rows.sessions.has(sessionId)) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchSession({ id: sessionId }))
-      if (inSession(sessionId, 'queued').length >= limit)
+      if (inSession(sessionId, 'queued').filter((row) => isAlive(rows, row)).length >= limit)
         throw storeError('CONFLICT', MESSAGES.queueFull({ sessionId, limit }))
       assertOwned(rows, lease)
-      const turn = { id, sessionId, state: 'queued', isCancelRequested: false, createdAt: rows.now() } as const
+      const id = newId()
+      const about = requestId === undefined ? { id, sessionId } : { id, sessionId, requestId }
+      const turn = { ...about, state: 'queued', isCancelRequested: false, createdAt: rows.now() } as const
       rows.turns.set(id, { turn, message: text, queuedFence: lease.fence })
       return turnChanged(rows, mustGet(id))
     },

@@ -71,17 +71,14 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
       )${strict}`,
         'create unique index leases_by_fence on leases (project_id, fence)',
         'create index leases_by_end on leases (project_id, expires_at)',
-
         ...onlySqlite([
-          'alter table ledger_entries rename to old_ledger_entries',
-          'alter table sessions rename to old_sessions',
-          'alter table session_messages rename to old_session_messages',
-          'drop index ledger_by_order',
-          'drop index ledger_by_session',
-          'drop index ledger_by_turn',
-          'drop index ledger_open',
-          'drop index sessions_by_order',
-          'drop index sessions_by_use',
+          ...['ledger_entries', 'sessions', 'session_messages'].map(
+            (name) => `alter table ${name} rename to old_${name}`,
+          ),
+          ...['ledger_by_order', 'ledger_by_session', 'ledger_by_turn', 'ledger_open'].map(
+            (name) => `drop index ${name}`,
+          ),
+          ...['sessions_by_order', 'sessions_by_use'].map((name) => `drop index ${name}`),
         ]),
 
         `create table ledger_entries (
@@ -159,9 +156,7 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
         from old_session_messages order by project_id, session_id, seq`,
         ]),
         'create index messages_by_session on session_messages (project_id, session_id, seq)',
-
         ...onlySqlite(['drop table old_session_messages', 'drop table old_sessions', 'drop table old_ledger_entries']),
-
         `create table turns (
         seq ${counter},
         project_id text not null,
@@ -291,6 +286,14 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
       )${strict}`,
         'create index blob_references_by_digest on blob_references (project_id, digest)',
         'create index blob_references_by_order on blob_references (project_id, seq)',
+      ],
+    },
+    {
+      version: 7,
+      name: 'request ids of callers',
+      statements: [
+        'alter table turns add column request_id text',
+        'create unique index turns_by_request on turns (project_id, session_id, request_id)',
       ],
     },
   ]

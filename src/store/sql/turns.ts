@@ -11,7 +11,7 @@ import {
   toJson,
 } from '../rules.ts'
 import type { StoredMessage, TurnRecord, Turns } from '../sessions.ts'
-import { ALL_ROWS, defined, inList, json, optionalJson, optionalNumber } from './columns.ts'
+import { ALL_ROWS, defined, inList, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
 import { addMessages } from './sessions.ts'
@@ -20,16 +20,20 @@ import { addMessages } from './sessions.ts'
 const IS_ALIVE = `exists (select 1 from leases where leases.project_id = :projectId
   and leases.fence = turns.queued_fence and leases.expires_at > :now)`
 
-const COLUMNS = `id, session_id, message, state, cancel_requested, created_at, started_at, ended_at, result,
+const COLUMNS = `id, session_id, request_id, message, state, cancel_requested, created_at, started_at, ended_at, result,
   case when state = 'queued' and not ${IS_ALIVE} then 1 else 0 end as is_left`
 
 const GET = `select ${COLUMNS} from turns where project_id = :projectId and id = :id`
 
-const WAITING = `select count(*) as waiting from turns
-  where project_id = :projectId and session_id = :sessionId and state = 'queued'`
+const BY_REQUEST = `select ${COLUMNS} from turns
+  where project_id = :projectId and session_id = :sessionId and request_id = :requestId`
 
-const INSERT = `insert into turns (project_id, id, session_id, message, state, queued_fence, cancel_requested, created_at)
-  select :projectId, :id, :sessionId, :message, 'queued', :fence, 0, :now where ${OWNED}`
+const WAITING = `select count(*) as waiting from turns
+  where project_id = :projectId and session_id = :sessionId and state = 'queued' and ${IS_ALIVE}`
+
+const INSERT = `insert into turns
+    (project_id, id, session_id, request_id, message, state, queued_fence, cancel_requested, created_at)
+  select :projectId, :id, :sessionId, :requestId, :message, 'queued', :fence, 0, :now where ${OWNED}`
 
 const SESSION = 'select id from sessions where project_id = :projectId and id = :sessionId'
 
@@ -64,19 +68,23 @@ export function createSqlTurns(scope: Scope): Turns {
     return turn
   }
   return {
-    async enqueue({ sessionId, message, lease, id = newId(), limit = QUEUE_LIMIT }) {
-      checkName('message id', id)
+    async enqueue({ sessionId, message, lease, requestId, limit = QUEUE_LIMIT }) {
+      if (requestId !== undefined) checkName('request id', requestId)
       checkNumber('limit', limit, 1)
       const [text = ''] = messagesToJson([message])
       return scope.change(async (tx) => {
-        const known = await get(tx, id)
-        if (known?.sessionId === sessionId && JSON.stringify(known.message) === text) return known
-        if (known) throw storeError('CONFLICT', MESSAGES.turnExists({ id }))
+        if (requestId !== undefined) {
+          const known = await tx.get(BY_REQUEST, { sessionId, requestId })
+          if (known?.message === text) return toTurn(scope, known)
+          if (known) throw storeError('CONFLICT', MESSAGES.requestExists({ requestId, sessionId }))
+        }
         if (!(await tx.get(SESSION, { sessionId })))
           throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchSession({ id: sessionId }))
         if (Number((await tx.get(WAITING, { sessionId }))?.waiting) >= limit)
           throw storeError('CONFLICT', MESSAGES.queueFull({ sessionId, limit }))
-        const queued = await tx.run(INSERT, { ...fencing(lease), id, sessionId, message: text })
+        const id = newId()
+        const values = { id, sessionId, requestId: requestId ?? null, message: text }
+        const queued = await tx.run(INSERT, { ...fencing(lease), ...values })
         if (queued === 0) await assertOwned(tx, lease)
         return changed(tx, await mustGet(tx, id))
       })
@@ -152,6 +160,7 @@ function toTurn(scope: Scope, row: Row): TurnRecord {
   return defined<TurnRecord>({
     id: String(row.id),
     sessionId: String(row.session_id),
+    requestId: optionalText(row.request_id),
     message: json<StoredMessage>(scope, row.message),
     state: String(row.state) as TurnRecord['state'],
     isLeft: Number(row.is_left) === 1,

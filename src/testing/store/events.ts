@@ -14,17 +14,17 @@ export function eventTests(open: Open, clock: Advance): void {
     const stop = store.events.listen((event) => live.push(event))
     await store.sessions.create({ id: 's1', agentId: 'main', title: '' })
     const lease = await acquire(store, sessionLease('s1'))
-    await store.turns.enqueue({ sessionId: 's1', id: 't1', message: { role: 'user' }, lease })
+    const { id: turnId } = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease })
     await store.turns.take('s1', lease)
     await store.sessions.append('s1', [{ role: 'user', content: 'secret' }], lease)
-    const about = { sessionId: 's1', turnId: 't1' }
+    const about = { sessionId: 's1', turnId }
     await store.ledger.record({ call: call(store, 'c1', about), decision: ASK, approval: APPROVAL, lease })
     await store.approvals.answer('a1', { isAllowed: true, by: 'ann', remember: 'exact' })
     await store.ledger.start('c1', ALLOW, lease)
     await store.ledger.close('c1', succeeded('secret'), { lease })
     await store.sessions.update('s1', { loaded: [] }, lease)
-    await store.turns.cancel('t1')
-    await store.turns.finish('t1', lease, { state: 'cancelled' })
+    await store.turns.cancel(turnId)
+    await store.turns.finish(turnId, lease, { state: 'cancelled' })
     const events = await store.events.after(0)
     assert.deepEqual(words(events), [
       'session.created',
@@ -52,11 +52,11 @@ export function eventTests(open: Open, clock: Advance): void {
         type,
       )
     stop()
-    assert.deepEqual(events[4]?.references, { callId: 'c1', turnId: 't1', verdict: 'ask', rule: ASK.rule })
+    assert.deepEqual(events[4]?.references, { callId: 'c1', turnId, verdict: 'ask', rule: ASK.rule })
     const asked = events[5]
     assert.deepEqual(asked, {
       ...{ id: asked?.id, projectId: store.projectId, at: asked?.at, type: 'call.asked', agentId: 'main' },
-      ...{ sessionId: 's1', references: { callId: 'c1', turnId: 't1' } },
+      ...{ sessionId: 's1', references: { callId: 'c1', turnId } },
     })
     assert.ok(!JSON.stringify(events).includes('secret'))
     await store.sessions.create({ id: 's2', agentId: 'main', title: '' })

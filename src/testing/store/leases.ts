@@ -59,7 +59,7 @@ export function leaseTests(open: Open, clock: Advance): void {
     const stale = await openSession(store)
     await store.ledger.record({ call: call(store, 'c1'), decision: ALLOW, lease: stale })
     const process = await acquire(store, 'process:one')
-    await store.turns.enqueue({ sessionId: 's1', id: 't1', message: { role: 'user' }, lease: process })
+    const { id } = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease: process })
     await clock.advance(TTL_MS)
     const present = await acquire(store, sessionLease('s1'), 'two')
     const writes: Record<string, (lease: Lease) => Promise<unknown>> = {
@@ -71,7 +71,7 @@ export function leaseTests(open: Open, clock: Advance): void {
       start: (lease) => store.ledger.start('c1', ALLOW, lease),
       close: (lease) => store.ledger.close('c1', succeeded('late'), { lease }),
       take: (lease) => store.turns.take('s1', lease),
-      finish: (lease) => store.turns.finish('t1', lease, { state: 'done' }),
+      finish: (lease) => store.turns.finish(id, lease, { state: 'done' }),
       enqueue: (lease) => store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease }),
       renew: (lease) => store.leases.renew(lease, TTL_MS),
     }
@@ -106,16 +106,17 @@ export function leaseTests(open: Open, clock: Advance): void {
     assert.equal((await store.ledger.get('c1'))?.state, 'started')
     assert.equal((await store.ledger.close('c1', succeeded('x'), { lease: one })).state, 'done')
     const session = await openSession(store)
-    await store.turns.enqueue({ sessionId: 's1', id: 't1', message: { role: 'user' }, lease: one })
+    const { id } = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease: one })
     await store.turns.take('s1', session)
-    await assert.rejects(store.turns.finish('t1', one, { state: 'done' }), hasCode('CONFLICT', /another lease/))
+    await assert.rejects(store.turns.finish(id, one, { state: 'done' }), hasCode('CONFLICT', /another lease/))
   })
 
   it('closes what an owner left when its time is over, and only that', async () => {
     const store = await open()
     const gone = await openSession(store, 's1')
-    await store.turns.enqueue({ sessionId: 's1', id: 't1', message: { role: 'user' }, lease: gone })
-    await store.turns.enqueue({ sessionId: 's1', id: 't2', message: { role: 'user' }, lease: gone })
+    const message = { role: 'user' }
+    const running = await store.turns.enqueue({ sessionId: 's1', message, lease: gone })
+    const waiting = await store.turns.enqueue({ sessionId: 's1', message, lease: gone })
     await store.turns.take('s1', gone)
     await store.ledger.record({ call: call(store, 'started', { sessionId: 's1' }), decision: ALLOW, lease: gone })
     await store.ledger.record({ call: call(store, 'asked'), decision: ASK, approval: APPROVAL, lease: gone })
@@ -137,8 +138,8 @@ export function leaseTests(open: Open, clock: Advance): void {
     assert.deepEqual(
       (await store.turns.list()).map(({ id, state, isLeft }) => [id, state, isLeft]),
       [
-        ['t1', 'interrupted', false],
-        ['t2', 'queued', true],
+        [running.id, 'interrupted', false],
+        [waiting.id, 'queued', true],
       ],
     )
     assert.equal((await store.approvals.list())[0]?.state, 'not run')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { TurnRecord } from '../../store/index.ts'
+import type { Lease, TurnRecord } from '../../store/index.ts'
 import { acquire, type Advance, ALLOW, call, DENY, hasCode, type Open, openSession, TTL_MS } from './rig.ts'
 import { failed, succeeded } from '../../kernel/index.ts'
 
@@ -11,65 +11,87 @@ export function turnTests(open: Open, clock: Advance): void {
     const store = await open()
     const lease = await openSession(store)
     const message = { role: 'user', content: 'naïve \u0000 \ud800 🎉' }
-    const queued = await store.turns.enqueue({ sessionId: 's1', id: 't1', message, lease })
+    const queued = await store.turns.enqueue({ sessionId: 's1', requestId: 'r1', message, lease })
+    const { id } = queued
+    assert.match(id, /^[0-9a-f]{32}$/)
     assert.deepEqual(queued, {
-      ...{ id: 't1', sessionId: 's1', message, state: 'queued', isLeft: false, isCancelRequested: false },
+      ...{ id, sessionId: 's1', requestId: 'r1', message, state: 'queued', isLeft: false, isCancelRequested: false },
       createdAt: queued.createdAt,
     })
-    const named = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user', content: 'b' }, lease })
-    assert.match(named.id, /^[0-9a-f]{32}$/)
-    assert.equal((await store.turns.take('s1', lease))?.id, 't1')
-    await assert.rejects(store.turns.take('s1', lease), hasCode('CONFLICT', /running turn t1/))
-    const done = await store.turns.finish('t1', lease, { state: 'done', result: { text: 'ok' } })
-    assert.deepEqual([done.state, done.result], ['done', { text: 'ok' }])
-    assert.deepEqual(await store.turns.finish('t1', lease, { state: 'cancelled' }), done)
-    assert.equal((await store.turns.take('s1', lease))?.id, named.id)
-    await store.turns.finish(named.id, lease, { state: 'cancelled' })
+    const other = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user', content: 'b' }, lease })
+    assert.equal(other.requestId, undefined)
+    assert.equal((await store.turns.take('s1', lease))?.id, id)
+    await assert.rejects(store.turns.take('s1', lease), hasCode('CONFLICT', new RegExp(`running turn ${id}`)))
+    const done = await store.turns.finish(id, lease, { state: 'done', result: { text: 'ok' } })
+    assert.deepEqual([done.state, done.requestId, done.result], ['done', 'r1', { text: 'ok' }])
+    assert.deepEqual(await store.turns.finish(id, lease, { state: 'cancelled' }), done)
+    assert.equal((await store.turns.take('s1', lease))?.id, other.id)
+    await store.turns.finish(other.id, lease, { state: 'cancelled' })
     assert.equal(await store.turns.take('s1', lease), undefined)
-    assert.deepEqual(idAndState(await store.turns.list({ sessionId: 's1', states: ['done'] })), ['t1 done'])
-    assert.deepEqual(idAndState(await store.turns.list({ limit: 1 })), [`${named.id} cancelled`])
+    assert.deepEqual(idAndState(await store.turns.list({ sessionId: 's1', states: ['done'] })), [`${id} done`])
+    assert.deepEqual(idAndState(await store.turns.list({ limit: 1 })), [`${other.id} cancelled`])
     assert.deepEqual(await store.turns.list({ states: [] }), [])
   })
 
-  it('takes the same message again as one, and refuses its id for another', async () => {
+  it('takes the same message again as one, and refuses its request id for another of the session', async () => {
     const store = await open()
-    const lease = await openSession(store)
-    const turn = { sessionId: 's1', id: 't1', message: { role: 'user', content: 'a' }, lease }
+    const [lease, its] = [await openSession(store), await openSession(store, 's2')]
+    const turn = { sessionId: 's1', requestId: 'req-1', message: { role: 'user', content: 'a' }, lease }
     const first = await store.turns.enqueue(turn)
     assert.deepEqual(await store.turns.enqueue(turn), first)
     const other = { ...turn, message: { role: 'user', content: 'b' } }
-    await assert.rejects(store.turns.enqueue(other), hasCode('CONFLICT', /t1/))
+    await assert.rejects(store.turns.enqueue(other), hasCode('CONFLICT', /s1 has another message .*req-1/))
     assert.equal((await store.turns.list()).length, 1)
+    const elsewhere = await store.turns.enqueue({ ...other, sessionId: 's2', lease: its })
+    assert.deepEqual([elsewhere.sessionId, elsewhere.requestId], ['s2', 'req-1'])
+    assert.notEqual(elsewhere.id, first.id)
   })
 
   it('refuses a message only when the queue is full', async () => {
     const store = await open()
     const lease = await openSession(store)
     const turn = { sessionId: 's1', message: { role: 'user' }, lease, limit: 2 }
-    await store.turns.enqueue({ ...turn, id: 'a' })
-    await store.turns.enqueue({ ...turn, id: 'b' })
-    await assert.rejects(store.turns.enqueue({ ...turn, id: 'c' }), hasCode('CONFLICT', /2 waiting/))
-    assert.equal((await store.turns.enqueue({ ...turn, id: 'b' })).id, 'b')
+    await store.turns.enqueue({ ...turn, requestId: 'a' })
+    const { id } = await store.turns.enqueue({ ...turn, requestId: 'b' })
+    await assert.rejects(store.turns.enqueue({ ...turn, requestId: 'c' }), hasCode('CONFLICT', /2 waiting/))
+    assert.equal((await store.turns.enqueue({ ...turn, requestId: 'b' })).id, id)
     await store.turns.take('s1', lease)
-    await store.turns.enqueue({ ...turn, id: 'c' })
+    await store.turns.enqueue({ ...turn, requestId: 'c' })
     await assert.rejects(store.turns.enqueue({ ...turn, sessionId: 'nope' }), hasCode('INVALID_ARGUMENT'))
-    await assert.rejects(store.turns.enqueue({ ...turn, id: '' }), hasCode('INVALID_ARGUMENT'))
-    await assert.rejects(store.turns.enqueue({ ...turn, id: 'a\0b' }), hasCode('INVALID_ARGUMENT'))
+    await assert.rejects(store.turns.enqueue({ ...turn, requestId: '' }), hasCode('INVALID_ARGUMENT'))
+    await assert.rejects(store.turns.enqueue({ ...turn, requestId: 'a\0b' }), hasCode('INVALID_ARGUMENT'))
+  })
+
+  it('takes messages although a full queue of an ended process was left, and keeps those', async () => {
+    const store = await open()
+    const dead = await acquire(store, 'process:dead')
+    await store.sessions.create({ id: 's1', agentId: 'main', title: '' })
+    const turn = { sessionId: 's1', message: { role: 'user' }, limit: 2 }
+    for (let count = 0; count < 2; count++) await store.turns.enqueue({ ...turn, lease: dead })
+    await clock.advance(TTL_MS)
+    const lease = await acquire(store, 'process:one')
+    for (let count = 0; count < 2; count++) await store.turns.enqueue({ ...turn, lease })
+    await assert.rejects(store.turns.enqueue({ ...turn, lease }), hasCode('CONFLICT', /2 waiting/))
+    assert.deepEqual(
+      (await store.turns.list()).map(({ isLeft }) => isLeft),
+      [true, true, false, false],
+    )
   })
 
   it('cancels and drops a queued message, and asks the owner of a running one to stop', async () => {
     const store = await open()
     const lease = await openSession(store)
-    for (const id of ['a', 'b', 'c'])
-      await store.turns.enqueue({ sessionId: 's1', id, message: { role: 'user' }, lease })
+    const queue = async (): Promise<string> =>
+      (await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease })).id
+    const [a, b, c] = [await queue(), await queue(), await queue()]
     await store.turns.take('s1', lease)
-    assert.equal((await store.turns.cancel('b')).state, 'cancelled')
-    assert.equal((await store.turns.drop('c')).state, 'dropped')
-    const asked = await store.turns.cancel('a')
+    assert.equal((await store.turns.cancel(b)).state, 'cancelled')
+    assert.equal((await store.turns.drop(c)).state, 'dropped')
+    const asked = await store.turns.cancel(a)
     assert.deepEqual([asked.state, asked.isCancelRequested], ['running', true])
-    assert.equal((await store.turns.drop('a')).state, 'running')
-    assert.equal((await store.turns.drop('b')).state, 'cancelled')
-    await store.turns.finish('a', lease, { state: 'cancelled' })
+    assert.equal((await store.turns.drop(a)).state, 'running')
+    assert.equal((await store.turns.drop(b)).state, 'cancelled')
+    await store.turns.finish(a, lease, { state: 'cancelled' })
     assert.equal(await store.turns.take('s1', lease), undefined)
     await assert.rejects(store.turns.cancel('nope'), hasCode('INVALID_ARGUMENT'))
   })
@@ -82,14 +104,10 @@ export function turnTests(open: Open, clock: Advance): void {
       await acquire(store, 'process:two', 'two'),
     ]
     const lease = await openSession(store)
-    const queue = [
-      ['left', dead],
-      ['first', one],
-      ['second', two],
-    ] as const
-    for (const [id, from] of queue)
-      await store.turns.enqueue({ sessionId: 's1', id, message: { role: 'user' }, lease: from })
-    assert.equal(await store.turns.take('s1', lease, { id: 'first' }), undefined, 'left is not left yet')
+    const queue = async (from: Lease): Promise<string> =>
+      (await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease: from })).id
+    const [left, first, second] = [await queue(dead), await queue(one), await queue(two)]
+    assert.equal(await store.turns.take('s1', lease, { id: first }), undefined, 'left is not left yet')
     await clock.advance(TTL_MS - 1)
     for (const from of [one, two, lease]) await store.leases.renew(from, TTL_MS)
     await clock.advance(1)
@@ -97,10 +115,10 @@ export function turnTests(open: Open, clock: Advance): void {
       (await store.turns.list()).map(({ isLeft }) => isLeft),
       [true, false, false],
     )
-    assert.equal(await store.turns.take('s1', lease, { id: 'second' }), undefined)
-    assert.equal((await store.turns.take('s1', lease, { id: 'first' }))?.id, 'first')
-    await store.turns.finish('first', lease, { state: 'done' })
-    assert.equal((await store.turns.take('s1', lease))?.id, 'left', 'without an id the oldest is next')
+    assert.equal(await store.turns.take('s1', lease, { id: second }), undefined)
+    assert.equal((await store.turns.take('s1', lease, { id: first }))?.id, first)
+    await store.turns.finish(first, lease, { state: 'done' })
+    assert.equal((await store.turns.take('s1', lease))?.id, left, 'without an id the oldest is next')
   })
 
   it('keeps loaded skills with their revision', async () => {
@@ -118,8 +136,8 @@ export function turnTests(open: Open, clock: Advance): void {
     const lease = await openSession(store)
     const said = (text: string) => [{ role: 'user', content: text }]
     const history = async () => (await store.sessions.messages('s1')).map(({ content }) => content)
-    await store.turns.enqueue({ sessionId: 's1', id: 't1', message: { role: 'user' }, lease })
-    assert.equal((await store.turns.take('s1', lease, { messages: said('taken') }))?.id, 't1')
+    const { id } = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease })
+    assert.equal((await store.turns.take('s1', lease, { messages: said('taken') }))?.id, id)
     const refused = failed('PERMISSION_DENIED', 'no')
     const [message] = said('refused')
     await store.ledger.record({
@@ -133,8 +151,8 @@ export function turnTests(open: Open, clock: Advance): void {
     const [answer] = said('answered')
     await store.ledger.close('c1', succeeded(''), { lease, ...(answer && { message: answer }) })
     await store.ledger.close('c1', succeeded(''), { lease, ...(answer && { message: answer }) })
-    await store.turns.finish('t1', lease, { state: 'done', messages: said('finished') })
-    await store.turns.finish('t1', lease, { state: 'done', messages: said('again') })
+    await store.turns.finish(id, lease, { state: 'done', messages: said('finished') })
+    await store.turns.finish(id, lease, { state: 'done', messages: said('again') })
     assert.deepEqual(await history(), ['taken', 'refused', 'answered', 'finished'])
     const homeless = store.ledger.record({
       call: call(store, 'c2'),
