@@ -81,7 +81,7 @@ function namesFilesIn(text: string, name: string): boolean {
 /** The decision after a person was asked, if one was: decided again, so that what changed meanwhile counts. */
 export async function decideAfterAsking(
   about: About,
-  { broker }: ProjectState,
+  { broker, parts }: ProjectState,
   asked: {
     readonly first: Decision
     readonly approval: { readonly id: string } | undefined
@@ -106,7 +106,10 @@ export async function decideAfterAsking(
   const isTyped = shown.origin === 'cli'
   if (reply.type === 'denied') return denied(decision, { reason: reply.reason, fix: ASKED.notAllowed(isTyped) })
   if (reply.type === 'unanswered')
-    return denied(decision, { reason: reply.reason, fix: ASKED.answerIt(isTyped, askingRule(first)) })
+    return denied(decision, {
+      reason: reply.reason,
+      fix: ASKED.answerIt(isTyped, { tool: shown.tool, chain: first.chain, isConfined: isConfined(parts) }),
+    })
   // What cannot be read again is not what the person agreed to either.
   if (await isOtherSkill(about, signal).catch(() => true)) return denied(decision, ASKED.skillChanged())
   return decision.type === 'ask' ? allowed(decision, ASKED.approvedBy(decision.rule, reply.by)) : decision

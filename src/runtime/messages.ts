@@ -27,7 +27,7 @@ function fixOfRule(rule: string): string | undefined {
 }
 
 /** What the user changes so that no rule asks, the narrowest first; empty where a person must answer each time. */
-function noQuestion({ tool, chain, isConfined }: NotAsked): string {
+function noQuestion({ tool, chain, isConfined }: Asking): string {
   const asking = chain.filter(({ type }) => type === 'ask')
   const changes = asking.map(({ layer, rule, isPresetOwn }) => {
     const entry = layer === 'policy' ? /^ask (.+)$/.exec(rule)?.[1] : undefined
@@ -43,12 +43,15 @@ function noQuestion({ tool, chain, isConfined }: NotAsked): string {
   return ` To be asked no more, ${changes.join(' and ')} for the agent in nexus.yaml.${narrower}`
 }
 
-interface NotAsked {
+interface Asking {
   readonly tool: string
   readonly chain: Decision['chain']
-  readonly canRemember: boolean
   /** Whether a sandbox keeps commands to the limits of the agent. */
   readonly isConfined: boolean
+}
+
+interface NotAsked extends Asking {
+  readonly canRemember: boolean
   readonly why: string | undefined
 }
 
@@ -74,7 +77,7 @@ export const ASKED = {
   late: (question: string) => `${question} No answer came in time.`,
   closed: (question: string) => `${question} The question was closed without an answer.`,
   /** For a question that nobody answered. */
-  answerIt: (isTyped: boolean, asking: AskingRule) =>
+  answerIt: (isTyped: boolean, asking: Asking) =>
     `${isTyped ? 'Type the command again and answer y, or add --yes.' : 'Only the user can allow it: repeat the call when the user can answer.'}${noQuestion(asking)}`,
   /** For a no. */
   notAllowed: (isTyped: boolean) =>
