@@ -26,7 +26,7 @@ export function prepare(work) {
     ...{ ...process.env, HOME: home, NO_UPDATE_NOTIFIER: '1', DO_NOT_TRACK: '1', DISABLE_TELEMETRY: '1', CI: '1' },
   })
   let homes = 0
-  /** Each command has a Nexus home of its own: Node keeps what the first run there compiled. */
+  /** Each command has a Nexus home of its own, where its first run keeps compiled code. */
   const nexus = (args, { cwd = plain, label = `nexus ${args.join(' ')}` } = {}) => {
     const home = join(work, 'homes', String(homes++))
     mkdirSync(home, { recursive: true })

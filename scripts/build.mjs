@@ -1,7 +1,18 @@
 // Makes dist/ from src/: tsc for the library, esbuild for the `nexus` command. The new directory is made beside the
 // old one and swapped in whole, so nothing stale stays and nobody sees half a build.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { inputHash } from './build-stamp.mjs'
@@ -47,6 +58,9 @@ async function bundle(directory) {
     metafile: true,
   })
   chmodSync(join(directory, 'bin.cjs'), 0o755)
+  // By its last line, bin.cjs finds the compiled code of exactly these bytes.
+  const main = join(directory, 'main.cjs')
+  appendFileSync(main, `//${createHash('sha256').update(readFileSync(main)).digest('hex')}\n`)
   const packages = Object.keys(metafile.inputs).flatMap(
     (file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],
   )

@@ -76,8 +76,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'local',
   ],
   cli: [
-    ...['kernel', 'skill-files', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize', 'sandbox'],
-    ...['store', 'tools', 'diagnose', 'runtime', 'local', 'mcp', 'clients', 'agents', 'testing'],
+    ...['kernel', 'files', 'skill-files', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize'],
+    ...['sandbox', 'store', 'tools', 'diagnose', 'runtime', 'local', 'mcp', 'clients', 'agents', 'testing'],
   ],
   public: [
     ...['kernel', 'format', 'config', 'sources', 'catalog', 'authorize', 'sandbox', 'store', 'tools'],

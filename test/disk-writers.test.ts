@@ -11,7 +11,6 @@ const CHANGES =
 const WRITERS: Readonly<Record<string, string>> = {
   'src/cli/commands/demo.ts': 'makes the directory of the demo',
   'src/cli/commands/skills/init.ts': 'makes the skill that the user asked for',
-  'src/cli/compile-cache.ts': 'runs before other code is loaded; makes the directory of the cache',
   'src/cli/output.ts': 'writes to standard output',
   'src/cli/validation/rewrite-file.ts': 'changes the SKILL.md that the user named',
   'src/config/trust.ts': "makes the user's own directory",

@@ -3,7 +3,6 @@
 const { version } = require('../../package.json') as { version: string }
 
 type Cache = typeof import('./compile-cache.ts')
-type Main = typeof import('./main.ts')
 
 const OLDEST_NODE = 24
 const args = process.argv.slice(2)
@@ -20,11 +19,10 @@ if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
   console.error(`  fix: ${install}${use}`)
   process.exitCode = 1
 } else {
-  const { useCompileCache } = require('./compile-cache.ts') as Cache
-  useCompileCache()
+  const { requireCompiled } = require('./compile-cache.ts') as Cache
   try {
     // The build puts the bundle of main.ts beside this file.
-    const { main } = require(`${__dirname}/main.cjs`) as Main
+    const { main } = requireCompiled(`${__dirname}/main.cjs`, args)
     void main(args, version).then((code) => (process.exitCode = code))
   } catch (error) {
     console.error(`Nexus cannot start, probably because its installation is incomplete: ${String(error)}`)

@@ -11,6 +11,8 @@ import { errorOf, MESSAGES, NOTES } from './messages/index.ts'
 import { findCommand, isGroup } from './table.ts'
 import { createTerminal, noteScreen, type Terminal } from './terminal.ts'
 
+export { findCommand }
+
 /** Runs one command line (without `node` and the script) and resolves to the exit code. Never throws. */
 export async function main(argv: readonly string[], version: string): Promise<number> {
   const environment = readEnvironment()

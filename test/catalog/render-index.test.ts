@@ -101,6 +101,15 @@ test('over budget, descriptions are cut evenly by the longest cap that fits, and
 
 const shownIn = (index: PromptIndex): string => index.items.map(({ shown }) => shown[0]).join('')
 
+test('a location is asked for only when everything else fits', () => {
+  let asked = 0
+  const location = (): string => `/place/${asked++}`
+  text({ budgetChars: 200, location })
+  assert.equal(asked, 0)
+  text({ location })
+  assert.ok(asked > 0)
+})
+
 test('locations go first where a tool loads skills, and stay where none does', () => {
   const whole = renderIndex(catalogOf(LONG))
   const budgetChars = whole.characters - 1

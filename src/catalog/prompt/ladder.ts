@@ -10,7 +10,7 @@ export interface Entry {
   /** The lines with that description, or with the name alone. */
   readonly line: (shown?: { readonly description: string; readonly hasLocation: boolean }) => string
   /** Code points of these lines: with whole description and location, and with a description of at most so many code points. */
-  readonly whole: { readonly withLocation: number; readonly without: number }
+  readonly whole: { readonly withLocation: () => number; readonly without: number }
   readonly atCap: (cap: number, hasLocation: boolean) => number
   readonly nameOnly: number
 }
@@ -41,7 +41,9 @@ const MIN_CAP = 40
  */
 export function fit(entries: readonly Entry[], { room, uncounted, moreChars, canDropLocations }: Room): Fitted {
   const spare = room - (uncounted > 0 ? moreChars(uncounted) : 0)
-  if (sum(entries, ({ whole }) => whole.withLocation) <= spare)
+  // Locations are made only when everything else fits.
+  const hasSpace = sum(entries, ({ whole }) => whole.without) <= spare
+  if (hasSpace && sum(entries, ({ whole }) => whole.withLocation()) <= spare)
     return lines(entries, () => ({ cap: Infinity, hasLocation: true }))
   const hasLocation = !canDropLocations
   const ranked = entries.toSorted((a, b) => a.rank - b.rank)

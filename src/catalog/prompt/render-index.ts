@@ -120,31 +120,35 @@ function entryOf(
     rank,
   }: { readonly style: Style; readonly location: IndexOptions['location']; readonly rank: number },
 ): Entry {
-  const path = style.showsLocations ? locate(skill, location) : undefined
   const shown = { name: style.escape(called) }
-  const place = path === undefined ? {} : { location: style.escape(shownText(path)) }
+  const locationOf = (): string | undefined => {
+    const path = style.showsLocations ? locate(skill, location) : undefined
+    return path === undefined ? undefined : style.escape(shownText(path))
+  }
   const line: Entry['line'] = (how) => {
     if (how === undefined) return style.entry(shown)
     const { description, hasLocation } = how
     return style.entry({
-      ...{ ...shown, ...(hasLocation && place) },
-      ...(description !== '' && { description: style.escape(description) }),
+      ...shown,
+      location: hasLocation ? locationOf() : undefined,
+      description: description === '' ? undefined : style.escape(description),
     })
   }
   const nameOnly = countPoints(line())
   const sizes = { name, rank, line, nameOnly }
   if (!style.showsDescriptions) {
-    return { ...sizes, whole: { withLocation: nameOnly, without: nameOnly }, atCap: () => nameOnly }
+    return { ...sizes, whole: { withLocation: () => nameOnly, without: nameOnly }, atCap: () => nameOnly }
   }
   const description = shownText(skill.description)
+  let withLocation: number | undefined
   const whole = {
-    withLocation: countPoints(line({ description, hasLocation: true })),
+    withLocation: () => (withLocation ??= countPoints(line({ description, hasLocation: true }))),
     without: countPoints(line({ description, hasLocation: false })),
   }
   const points = countPoints(description)
   const isPlain = style.escape(description) === description
   const atCap = (cap: number, hasLocation: boolean): number => {
-    const full = hasLocation ? whole.withLocation : whole.without
+    const full = hasLocation ? whole.withLocation() : whole.without
     if (points <= cap) return full
     // What is escaped grows, so only such a line has to be made to know its size.
     if (isPlain) return full - points + cap

@@ -6,8 +6,8 @@ export type IndexStyle = 'markdown' | 'xml' | 'list' | 'names'
 /** What is shown of one skill; every text is escaped already. Without a description only the name is shown. */
 export interface ShownParts {
   readonly name: string
-  readonly description?: string
-  readonly location?: string
+  readonly description?: string | undefined
+  readonly location?: string | undefined
 }
 
 /** One way of writing the index. All lines end with a line break except the last of `tail`. */

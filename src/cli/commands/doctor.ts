@@ -6,6 +6,7 @@ import { checkSandbox, checkWorkspace, createSandbox, workspaceModeOf } from '..
 import { openStore, storeStatus } from '../../store/index.ts'
 import { diagnoseInvalid } from '../../diagnose/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
+import { compiledPlace } from '../compile-cache.ts'
 import { envelope } from '../envelope.ts'
 import { withProgress } from '../interactive/progress.ts'
 import { MESSAGES, NOTES } from '../messages/index.ts'
@@ -65,8 +66,11 @@ function print({ subject, found, diagnostics }: Finding, { terminal }: Invocatio
   for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal).replace(/^/gm, '    '))
 }
 
-async function checkNode(): Promise<Finding> {
-  return { subject: 'node', found: `${process.version} (${process.execPath})`, diagnostics: [] }
+async function checkNode(_: LoadedConfig, { terminal }: Invocation): Promise<Finding> {
+  const { directory, why } = compiledPlace()
+  const place = directory === undefined ? undefined : terminal.shortPath(directory)
+  const found = `${process.version} (${process.execPath}); ${NOTES.compiled(place, why)}`
+  return { subject: 'node', found, diagnostics: [] }
 }
 
 /** Opens the store as every command that records does; what is missing of it is made. */

@@ -11,6 +11,8 @@ export const NOTES = {
   outputFailed: (why: string) => `error: the output could not be written: ${why}`,
   explain: (line: string) => `What a code means, with an example: ${line}`,
   askAgain: (line: string) => `When that is done, ask again: ${line}`,
+  compiled: (place: string | undefined, why: string | undefined) =>
+    place === undefined ? `commands start more slowly: ${why}` : `compiled code is kept in ${place}`,
   // The store
   storeInMemory: () => 'Nothing is kept: store.type is memory.',
   stepApplied: (version: number, name: string) => `applied ${version}: ${name}`,

@@ -53,9 +53,9 @@ const WITH_TYPOS: readonly string[] = [
   ...TOP_LEVEL.filter((key) => key.length > 4),
 ]
 
-/** Spellings that are read, and words that authors use beside them. */
+/** Keys that need no typo search: the two that every skill has, spellings that are read, and words that authors use beside them. */
 const NO_TYPOS: ReadonlySet<string> = new Set([
-  ...['allowed_tools', 'disable_model_invocation', 'user_invocable', 'authors', 'versions'],
+  ...['name', 'description', 'allowed_tools', 'disable_model_invocation', 'user_invocable', 'authors', 'versions'],
 ])
 
 /** The top-level key that another one is probably a typo of, unless that one is given as well. */

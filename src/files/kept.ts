@@ -1,0 +1,101 @@
+/** kept: files that a later process of the same user believes, so nobody else may have written them. */
+import { closeSync, fstatSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync } from 'node:fs'
+import { rmSync, type Stats, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { openUnseen, readInto } from './open.ts'
+
+/** Where files are kept, or why they cannot be. */
+export type KeptPlace =
+  | { readonly directory: string; readonly why?: undefined }
+  | { readonly directory?: undefined; readonly why: string }
+
+/**
+ * `<home>/cache/<name>`, made when it is missing. `why` names the first directory, from the root down, that another user could change or
+ * that is a link. Throws what the file system throws.
+ */
+export function keptPlace(home: string, name: string): KeptPlace {
+  const parent = realpathSync.native(dirname(home))
+  const own = join(parent, basename(home))
+  for (const each of waysTo(parent)) if (!isSafe(lstatSync(each))) return { why: othersCanChange(each) }
+  const directory = join(own, 'cache', name)
+  for (const each of [own, dirname(directory), directory]) {
+    const stats = lstatSync(each, { throwIfNoEntry: false })
+    if (stats === undefined) mkdirSync(each, { mode: 0o700 })
+    else if (!isOurs(stats) || !stats.isDirectory() || canOthersWrite(stats)) return { why: othersCanChange(each) }
+  }
+  return { directory }
+}
+
+/** The content of a kept file; undefined when there is none, or when it may be of someone else. Never throws. */
+export function readKept(path: string, maxBytes: number): Buffer | undefined {
+  try {
+    const fd = openUnseen(path)
+    try {
+      const stats = fstatSync(fd)
+      const isPrivate = stats.isFile() && isOurs(stats) && (stats.mode & 0o777) === 0o600 && stats.nlink === 1
+      if (!isPrivate || stats.size > maxBytes) return undefined
+      const bytes = Buffer.allocUnsafe(stats.size)
+      return readInto(fd, bytes) === bytes.length ? bytes : undefined
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    // It is missing, or not ours to read.
+    return undefined
+  }
+}
+
+/** Replaces a kept file in one step, and removes all but the newest files of the directory. Never throws: a full disk keeps nothing. */
+export function writeKept(path: string, data: string | Buffer, mostFiles: number): void {
+  const part = `${path}.${process.pid}.part`
+  try {
+    // On disk before it has its name: after a power cut a kept file is whole.
+    writeFileSync(part, data, { mode: 0o600, flag: 'wx', flush: true })
+    renameSync(part, path)
+    removeOldest(dirname(path), mostFiles)
+  } catch {
+    removeQuietly(part)
+  }
+}
+
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch {
+    // The directory is closed by now: nothing more can be done here.
+  }
+}
+
+function removeOldest(directory: string, most: number): void {
+  const files = readdirSync(directory).map((name) => {
+    const path = join(directory, name)
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    return { path, at: stats !== undefined && stats.isFile() ? stats.mtimeMs : 0 }
+  })
+  const oldest = files.sort((a, b) => b.at - a.at).filter(({ at }, index) => index >= most || at === 0)
+  for (const { path } of oldest) removeQuietly(path)
+}
+
+/** The directory and all above it, from the root down. */
+function waysTo(directory: string): string[] {
+  const above = dirname(directory)
+  return above === directory ? [directory] : [...waysTo(above), directory]
+}
+
+/** No other user but root can replace what is in it. In a sticky directory only its owner can. */
+function isSafe(stats: Stats): boolean {
+  return (isOurs(stats) || stats.uid === 0) && (!canOthersWrite(stats) || (stats.mode & 0o1000) !== 0)
+}
+
+/** False on systems without users. */
+function isOurs({ uid }: Stats): boolean {
+  return process.geteuid !== undefined && uid === process.geteuid()
+}
+
+function canOthersWrite({ mode }: Stats): boolean {
+  return (mode & 0o022) !== 0
+}
+
+function othersCanChange(path: string): string {
+  return `another user could change ${path}`
+}
