@@ -38,6 +38,11 @@ export class LazySandbox implements Sandbox {
     return (await this.#open()).run(request, signal)
   }
 
+  async alone<T>(directory: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const sandbox = await this.#open()
+    return sandbox.alone ? sandbox.alone(directory, work, signal) : work()
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     await (await this.#opened)?.close()

@@ -75,6 +75,11 @@ export interface Sandbox {
    * SANDBOX_FAILED when the sandbox itself broke, INVALID_ARGUMENT for a bad request.
    */
   run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult>
+  /**
+   * Does work that changes a directory while no change of a command is taken back into it, by any process. Absent where none is.
+   * Throws FileError EBUSY after a long wait, the reason of the signal, or SANDBOX_UNAVAILABLE.
+   */
+  alone?<T>(directory: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Ends all commands and the runner; later calls throw. Safe to call twice. */
   close(): Promise<void>
 }

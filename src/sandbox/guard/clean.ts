@@ -4,6 +4,7 @@ import { chmodSync, lstatSync } from 'node:fs'
 import { posix } from 'node:path'
 import { isClosed, Tree } from '../../files/index.ts'
 import { listProtected, MAX_PATH } from './find-protected.ts'
+import { takeLock } from './lock.ts'
 import { isGitMark, type ProtectedPlaces, Protection } from './protected.ts'
 
 /** Entries that are looked at afterwards: more than a command can make in the time it has, and still an end. */
@@ -14,6 +15,8 @@ const MAX_ROUNDS = 64
 /** What is removed by then is gone; the rest has lost its name, which is what counts. */
 const MAX_REMOVAL_MS = 60_000
 const MAX_NAME_BYTES = 255
+/** A file tool has the lock for milliseconds, and the runner must end soon. */
+const WAIT = { maxWaitMs: 5_000 }
 
 /** What was true of a workspace before the command, and is put right after it. */
 export interface Guarded {
@@ -29,6 +32,8 @@ export interface Guarded {
   /** Protected links, with their texts. A mount cannot protect a link, so it is put back. */
   readonly links: readonly (readonly [path: string, text: string])[]
   readonly places: ProtectedPlaces
+  /** The file whose lock whoever changes the workspace takes. */
+  readonly lock?: string
 }
 
 /** How to clean. */
@@ -40,6 +45,16 @@ export interface CleanOptions {
 
 /** Takes away every protected place that was not there before. Returns one note for each thing that was done or is left. */
 export async function removeAppeared(before: Guarded, options: CleanOptions = {}): Promise<string[]> {
+  // Without it the places are taken away all the same.
+  const release = before.lock === undefined ? undefined : await takeLock(before.lock, WAIT).catch(() => undefined)
+  try {
+    return await removeNow(before, options)
+  } finally {
+    release?.()
+  }
+}
+
+async function removeNow(before: Guarded, options: CleanOptions): Promise<string[]> {
   const notes: string[] = []
   openWorkspace(before, notes)
   const tree = new Tree(before.workspace)

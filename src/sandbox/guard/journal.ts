@@ -86,19 +86,23 @@ function readJournal(path: string): Guarded | undefined {
     const { bytes, stats } = readSmall(path, { maxBytes: MAX_JOURNAL_BYTES })
     const { uid, mode } = stats
     if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return undefined
-    const value = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Guarded>
-    const { workspace, mode: before, found, closed, repositories, links, places } = value
-    const isWhole =
-      typeof workspace === 'string' &&
-      typeof before === 'number' &&
-      [found, closed, repositories, places?.paths, places?.writable].every(isTexts) &&
-      Array.isArray(links) &&
-      links.every((link) => isTexts(link) && link.length === 2)
-    return isWhole ? (value as Guarded) : undefined
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return isGuarded(value) ? value : undefined
   } catch {
     // Another process does the same work and was faster, or the disk was full when it was written: nothing was started then.
     return undefined
   }
+}
+
+function isGuarded(value: unknown): value is Guarded {
+  const { workspace, mode, found, closed, repositories, links, places, lock } = value as Partial<Guarded>
+  return (
+    isTexts([workspace, lock ?? '']) &&
+    typeof mode === 'number' &&
+    [found, closed, repositories, places?.paths, places?.writable].every(isTexts) &&
+    Array.isArray(links) &&
+    links.every((link) => isTexts(link) && link.length === 2)
+  )
 }
 
 function isTexts(value: unknown): value is string[] {

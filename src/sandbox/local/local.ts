@@ -13,10 +13,11 @@ import { insideEnvironment, localFacts, READABLE } from './facts.ts'
 import { type LocalOptions, type LocalSettings, withDefaults } from './options.ts'
 import { recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
-import { createLive, listLive, openState, type ProjectState, revisionsOf } from './state.ts'
+import { createLive, listLive, lockFile, openState, type ProjectState, revisionsOf } from './state.ts'
 import { findPrograms } from './unavailable.ts'
 import { checkWorkspace, type Entered, enterDirectly, Mirrors, shorten } from './workspace.ts'
 import { guardedIn } from '../guard/journal.ts'
+import { withLock } from '../guard/lock.ts'
 import { placesIn } from '../guard/protected.ts'
 
 /** Time to take changes back that also a command has which used all of its own. */
@@ -115,6 +116,12 @@ class LocalSandbox implements Sandbox {
     })
   }
 
+  async alone<T>(directory: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    // Elsewhere no command runs.
+    if (process.platform !== 'linux') return work()
+    return withLock(lockFile(this.#settings, directory), work, { signal })
+  }
+
   async close(): Promise<void> {
     this.#closing.abort(sandboxError(FAILURES.closedUnderway()))
     await Promise.allSettled(this.#under)
@@ -182,6 +189,7 @@ class LocalSandbox implements Sandbox {
           places: placesIn(workspace, this.#settings),
           signal,
           underWay: () => guardedIn(listLive(this.#settings), workspace),
+          lock: lockFile(this.#settings, workspace),
         })
   }
 

@@ -48,7 +48,7 @@ export function revisionsOf({ stateDir, projectId }: LocalSettings): string {
 /** Makes what is missing and checks that no other user could have put it there. Throws SANDBOX_UNAVAILABLE. */
 export function openState(settings: LocalSettings): ProjectState {
   const { stateDir, isRoot } = settings
-  try {
+  return explained(settings, () => {
     ownDirectory(stateDir, 0o755)
     if (isRoot) checkEntry(stateDir, settings.uidBase)
     const projects = ownDirectory(join(stateDir, 'projects'), 0o755)
@@ -65,12 +65,28 @@ export function openState(settings: LocalSettings): ProjectState {
       live: identityDirectory(join(project, 'live'), identity),
       empty: ownDirectory(join(stateDir, 'empty'), 0o555),
     }
+  })
+}
+
+/** Throws SANDBOX_UNAVAILABLE for what the system refuses. */
+function explained<T>({ stateDir, isRoot }: LocalSettings, work: () => T): T {
+  try {
+    return work()
   } catch (error) {
     const code = errorCode(error) ?? ''
     if (!/^E[A-Z]+$/.test(code)) throw error
     const { path = stateDir } = error as NodeJS.ErrnoException
     throw sandboxError(UNAVAILABLE.state({ code, path, stateDir }, isRoot), error)
   }
+}
+
+/** The file whose lock belongs to whoever changes a directory now. It stays, as removing it would give two owners a lock each. */
+export function lockFile(settings: LocalSettings, directory: string): string {
+  const { dev, ino } = statSync(directory, { bigint: true })
+  return explained(settings, () => {
+    ownDirectory(settings.stateDir, 0o755)
+    return join(ownDirectory(join(settings.stateDir, 'locks'), 0o700), `${dev}-${ino}`)
+  })
 }
 
 /** A directory of ours: made when absent, refused when another user owns it or may write to it. */

@@ -7,6 +7,7 @@ import { errorMessage, makeDirectory, toSafeLine } from '../../kernel/index.ts'
 import type { Guarded } from '../guard/clean.ts'
 import { followPlaces } from '../guard/followed.ts'
 import { listProtected } from '../guard/find-protected.ts'
+import { withLock } from '../guard/lock.ts'
 import { placesIn, type ProtectedPlaces, Protection } from '../guard/protected.ts'
 import { NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
 import { contains } from '../request.ts'
@@ -15,7 +16,7 @@ import type { Mount, Seen } from '../runner/protocol.ts'
 import { tryRemoveTree } from '../runner/temp.ts'
 import { Mirror } from '../mirror/mirror.ts'
 import type { LocalSettings } from './options.ts'
-import { identityDirectory, type ProjectState } from './state.ts'
+import { identityDirectory, lockFile, type ProjectState } from './state.ts'
 import { viewOf } from './view.ts'
 
 /** Commands of one workspace that may run at the same time; each has a mirror of its own. */
@@ -82,12 +83,13 @@ interface DirectOptions {
   readonly signal?: AbortSignal | undefined
   /** What was true before each command that works in the workspace now. */
   readonly underWay?: () => readonly Guarded[]
+  readonly lock?: string
 }
 
 /** Uses the workspace itself: what is protected and exists is read-only; what appears under a protected name the runner removes. */
 export async function enterDirectly(
   workspace: string,
-  { places = NONE, maxEntries = MAX_LOOKED_AT, signal, underWay = () => [] }: DirectOptions = {},
+  { places = NONE, maxEntries = MAX_LOOKED_AT, signal, underWay = () => [], lock }: DirectOptions = {},
 ): Promise<Entered> {
   const tree = new Tree(workspace)
   try {
@@ -124,6 +126,7 @@ export async function enterDirectly(
         ...{ workspace, mode: statSync(workspace).mode & 0o777, closed, repositories, places: all },
         found: [...there.map(({ path }) => path), ...listed.deep],
         links: there.flatMap(({ path, entry: { target } }) => (target === undefined ? [] : [[path, target] as const])),
+        ...(lock !== undefined && { lock }),
       },
       leave: () => Promise.resolve([]),
     }
@@ -199,7 +202,8 @@ export class Mirrors {
       readOnly: [],
       leave: async (maxMs) => {
         try {
-          const notes = await pool.alone(() => mirror.push(AbortSignal.timeout(Math.ceil(maxMs))))
+          const push = (): Promise<string[]> => mirror.push(AbortSignal.timeout(Math.ceil(maxMs)))
+          const notes = await pool.alone(() => withLock(lockFile(this.#settings, workspace), push))
           if (mirror.isUsable) pool.giveBack(mirror)
           else {
             giveUp(mirror)

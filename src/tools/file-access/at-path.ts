@@ -12,7 +12,7 @@ import {
 import { placesIn, protectedPlace } from '../../sandbox/index.ts'
 import { failedBy, type Message } from '../messages.ts'
 import { PATHS, type Refused } from './messages.ts'
-import { FILES, type FileSettings, WORKSPACE } from '../services.ts'
+import { FILES, type FileSettings, SANDBOX, WORKSPACE } from '../services.ts'
 import { givenPath } from './given-path.ts'
 import { type Reached, reach } from './reach.ts'
 
@@ -54,19 +54,28 @@ export async function atPath(
   if (refused) return refused
   try {
     const take = (): Promise<Outcome> => inTree(place, use, { settings, step })
-    return await (use.isWrite ? inTurn(services, take) : take())
+    return await (use.isWrite ? alone(services, { directory: place.root, signal: use.context.signal }, take) : take())
   } catch (error) {
     if (error instanceof FileError) return fileFailure(given, error)
     throw error
   }
 }
 
-/** Ends with the last change of the runtime that was begun. */
+/** Ends with the last change of the agent that was begun. */
 const LAST_CHANGE = serviceKey<Promise<unknown>>('lastFileChange')
 
-/** Changes one after the other: two that are checked at the same time could complete a git directory that neither may. */
-function inTurn<T>(services: Services, take: () => Promise<T>): Promise<T> {
-  const next = (services.get(LAST_CHANGE) ?? Promise.resolve()).then(take, take)
+/**
+ * Checks and writes while nothing else does, in the order of the calls: what is checked at the same time as a change of a command could
+ * complete a git directory with it that neither may.
+ */
+function alone<T>(
+  services: Services,
+  { directory, signal }: { readonly directory: string; readonly signal: AbortSignal },
+  take: () => Promise<T>,
+): Promise<T> {
+  const sandbox = services.get(SANDBOX)
+  const locked = (): Promise<T> => sandbox?.alone?.(directory, take, signal) ?? take()
+  const next = (services.get(LAST_CHANGE) ?? Promise.resolve()).then(locked, locked)
   services.register(LAST_CHANGE, next)
   return next
 }
@@ -132,6 +141,7 @@ const FAULTS: ReadonlyMap<string, readonly [FailureCode, (given: string, error: 
   ['EINVAL', ['INVALID_PARAM', PATHS.unusable]],
   ['ENAMETOOLONG', ['INVALID_PARAM', PATHS.unusable]],
   ['EAGAIN', ['CONFLICT', PATHS.moved]],
+  ['EBUSY', ['CONFLICT', PATHS.busy]],
   ['ESTALE', ['CONFLICT', PATHS.changed]],
 ])
 const VIOLATIONS: ReadonlyMap<string, () => Refused> = new Map([

@@ -32,6 +32,11 @@ export const PATHS = {
     ),
   unusable: (path: string) => words(`The path ${quoted(short(path))} is not usable: it, or a name in it, is too long.`),
   moved: (path: string) => words(`${short(path)} was moved while it was opened.`),
+  busy: (path: string) =>
+    words(
+      `${short(path)} was not changed, because another process of Nexus changes the workspace.`,
+      'End that process if it hangs, then repeat the change.',
+    ),
   changed: (path: string) =>
     words(`${short(path)} was changed by another program meanwhile.`, 'Read it again, then repeat the change.'),
   halfCharacter: (name: string) =>

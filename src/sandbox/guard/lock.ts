@@ -1,0 +1,58 @@
+/** lock: changes of a workspace are checked and made by one owner at a time, also across processes. Runs in the runner too. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { FileError } from '../../files/index.ts'
+
+/** Longer than a command may take to come back. */
+const MAX_WAIT_MS = 660_000
+const POLL_MS = 5
+const SQLITE_BUSY = 5
+
+/** How long an owner waits for its turn. */
+export interface WaitOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly maxWaitMs?: number
+}
+
+/**
+ * Waits for the lock of a file, which is made, and returns what releases it. SQLite has the system lock the file: the lock excludes other
+ * owners in this process too, and ends with the process. Throws FileError EBUSY at the end of the wait, or the signal's reason.
+ */
+export async function takeLock(
+  file: string,
+  { signal, maxWaitMs = MAX_WAIT_MS }: WaitOptions = {},
+): Promise<() => void> {
+  const { DatabaseSync } = await import('node:sqlite')
+  const database = new DatabaseSync(file, { timeout: 0 })
+  try {
+    const until = performance.now() + maxWaitMs
+    while (!isTaken(() => database.exec('begin immediate'))) {
+      signal?.throwIfAborted()
+      if (performance.now() > until) throw new FileError('EBUSY', file)
+      await sleep(POLL_MS)
+    }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+  return () => database.close()
+}
+
+/** Does work under the lock of a file. */
+export async function withLock<T>(file: string, work: () => Promise<T>, options: WaitOptions = {}): Promise<T> {
+  const release = await takeLock(file, options)
+  try {
+    return await work()
+  } finally {
+    release()
+  }
+}
+
+function isTaken(begin: () => void): boolean {
+  try {
+    begin()
+    return true
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return false
+    throw error
+  }
+}
