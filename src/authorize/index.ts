@@ -17,6 +17,7 @@ export {
 } from './permissions.ts'
 export { checkToolNames, parsePolicy, type PolicyInput, type PolicyPlace } from './parse-policy.ts'
 export { type Shadow, withShadow } from './shadow.ts'
+export { toolCovered } from './tool-entries.ts'
 export {
   allowsGroup,
   decideByPolicy,

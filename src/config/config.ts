@@ -147,6 +147,8 @@ export interface Config {
   readonly store: StoreConfig
   /** `openSecrets` reads its key. */
   readonly search: SearchConfig
+  /** Tools, groups and patterns that `nexus mcp` offers besides the skill tools and run_command. */
+  readonly mcp: { readonly tools: readonly string[] }
   readonly limits: {
     readonly maxIterations: number
     readonly toolTimeoutMs: number

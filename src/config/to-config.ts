@@ -31,6 +31,7 @@ export function toConfig(document: ConfigDocument, unset: readonly Unset[]): Con
     execution: toExecution(document.execution ?? {}),
     store: toStore(document),
     search: toSearch(document),
+    mcp: toMcp(document),
     limits: {
       maxIterations: document.limits?.maxIterations ?? DEFAULTS.maxIterations,
       toolTimeoutMs: document.limits?.toolTimeoutMs ?? DEFAULTS.toolTimeoutMs,
@@ -56,6 +57,10 @@ function toModel(model: ConfigDocument['model']): ModelConfig | undefined {
     hasApiKey: apiKey !== undefined,
     ...(api !== undefined && { api }),
   }
+}
+
+function toMcp({ mcp: { tools = [] } = {} }: ConfigDocument): Config['mcp'] {
+  return { tools }
 }
 
 function toSkills({ skills = {} }: ConfigDocument, unset: readonly Unset[]): SkillsConfig {

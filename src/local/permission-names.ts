@@ -1,4 +1,4 @@
-/** permission-names: names in lists of permissions that mean no tool, so that the lines have no effect. */
+/** permission-names: names in lists of permissions, and of `mcp.tools`, that mean no tool, so that the lines have no effect. */
 import { checkToolNames, type PolicyInput, type PolicyPlace } from '../authorize/index.ts'
 import { type Config, nameOf } from '../config/index.ts'
 import type { Diagnostic } from '../kernel/index.ts'
@@ -6,7 +6,7 @@ import type { Diagnostic } from '../kernel/index.ts'
 type Keys = readonly (string | number)[]
 
 export function namesInPermissions(
-  { agents, permissions }: Config,
+  { agents, permissions, mcp }: Config,
   known: Pick<PolicyInput, 'groups' | 'knownTools' | 'hasOtherTools'>,
   placeAt: (keys: Keys) => PolicyPlace | undefined,
 ): readonly Diagnostic[] {
@@ -20,6 +20,7 @@ export function namesInPermissions(
       ([name, preset]) => [['permissions', 'presets', name, 'disableTools'], preset.disableTools] as const,
     ),
     [['permissions', 'destructiveTools'], permissions.destructiveTools],
+    [['mcp', 'tools'], mcp.tools],
   ]
   return lists.flatMap(([keys, names = []]) =>
     checkToolNames(names, { ...known, where: whereOf(keys), locate: (item) => placeAt([...keys, ...item]) }),

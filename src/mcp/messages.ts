@@ -63,11 +63,22 @@ export function toText(error: unknown): string {
   return error.fix === undefined ? error.message : `${error.message}\n${error.fix}`
 }
 
-/** What the model of the client reads about all of it. */
-export const INSTRUCTIONS = [
-  'Nexus offers skills: instructions, with scripts, for certain kinds of tasks. Before you work on a task, check whether a skill fits:',
-  'load_skill lists them, find_skills searches. Load the skill, follow its instructions, and run its scripts with run_command, which works in a sandbox.',
-].join(' ')
+/** What the model of the client reads about all of it, by the tools that it is offered. Claude Code cuts it at 2,048 characters. */
+export function instructions({ load, run, index = '' }: InstructionParts = {}): string {
+  const text = [
+    'Nexus offers skills: instructions, with scripts, for certain kinds of tasks. Before you work on a task, check whether a skill fits.',
+    ...(load === undefined ? [] : [`Load it with ${load}, and follow its instructions.`]),
+    ...(run === undefined ? [] : [`${run} runs its scripts, in a sandbox.`]),
+  ].join(' ')
+  return index === '' ? text : `${text}\n\n${SKILL_LIST}\n${index}`
+}
+
+/** Names of tools, and the list of skills; absent where they are not offered, or not known yet. */
+interface InstructionParts {
+  readonly load?: string | undefined
+  readonly run?: string | undefined
+  readonly index?: string
+}
 
 /** What follows the description of the tool that loads skills. */
 export const SKILL_LIST = 'Skills:'

@@ -6,6 +6,7 @@ import { createHost, type McpOptions } from './host.ts'
 import { MessageGate } from './message-gate.ts'
 import { ERRORS, LOG } from './messages.ts'
 import { createServer } from './server.ts'
+import { dependsOnRoots } from './workspace.ts'
 
 export interface StdioOptions extends McpOptions {
   /** Ends the service, as the end of input does. */
@@ -33,11 +34,14 @@ export async function serveStdio({ signal, ...options }: StdioOptions): Promise<
     process.stdin.once('end', resolve).once('close', resolve)
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
-  const handle = serve(() => createServer(host, 'connection'), {
+  const needsRoots = dependsOnRoots(options.workspace)
+  const handle = serve(({ era }) => createServer(host, 'connection', era === 'modern' || !needsRoots), {
     transport,
     onerror: (error) => options.log(LOG.failed(error)),
   })
   await ended
+  // After a signal the client's end may still be open, and an open input would keep this process alive.
+  process.stdin.destroy()
   await handle.close()
   return within(host.close(), LAST_WAIT_MS)
 }

@@ -13,24 +13,35 @@ import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
 import type { CallingClient } from './calls.ts'
 import type { Host } from './host.ts'
 import type { Opened } from './opened.ts'
-import { INSTRUCTIONS, LOG, toText } from './messages.ts'
+import { instructions, LOG, toText } from './messages.ts'
 import { registerOverview } from './skills/overview.ts'
 import { getPrompt, listPrompts } from './skills/prompts.ts'
 import { createSkillSource } from './skills/skill-source.ts'
-import { listTools } from './tools.ts'
+import { instructionsFor, listTools } from './tools.ts'
 
 /** How long a client has to name its roots. */
 const ROOTS_TIMEOUT_MS = 5_000
+/** How long the answer to a new client waits for its skills: clients give a server 10 s and more to start. */
+const SKILLS_TIMEOUT_MS = 3_000
 
 /**
- * A server that is not connected yet. It opens the runtime when a request first needs it, not before. One for a whole `connection` or
+ * A server that is not connected yet, with the skills in its instructions. One for a whole `connection` or
  * `session` notifies its client when skills change; other requests over HTTP have each their own. Only the client that started Nexus,
  * the one of the `connection`, names the workspace.
  */
-export function createServer(host: Host, scope: 'connection' | 'session' | 'request'): McpServer {
+export async function createServer(
+  host: Host,
+  scope: 'connection' | 'session' | 'request',
+  /** False while only the client can name the workspace. */
+  knowsWorkspace = true,
+): Promise<McpServer> {
   const mcp = new McpServer(
     { name: 'nexus', title: 'Nexus', version: host.version },
-    { instructions: INSTRUCTIONS, capabilities: {}, requestState: { verify: host.calls.verify } },
+    {
+      instructions: knowsWorkspace ? await currentInstructions(host) : instructions(),
+      capabilities: {},
+      requestState: { verify: host.calls.verify },
+    },
   )
   const { server } = mcp
   server.registerCapabilities({ tools: { listChanged: true }, prompts: { listChanged: true } })
@@ -53,6 +64,20 @@ export function createServer(host: Host, scope: 'connection' | 'session' | 'requ
   })
   if (scope !== 'request') server.onclose = host.onSkillsChanged(() => announce(mcp, host.log))
   return mcp
+}
+
+/** Without the skills when they cannot be read, or not in time: the first request that needs them says why. */
+async function currentInstructions({ opened }: Host): Promise<string> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(resolve, SKILLS_TIMEOUT_MS, undefined)
+  try {
+    const found = await Promise.race([opened(), late])
+    return found ? instructionsFor(found) : instructions()
+  } catch {
+    return instructions()
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Who calls: the envelope of the request says it in the protocol of 2026, the handshake in that of 2025. */

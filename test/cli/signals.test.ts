@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import { type ModelScript, startModelServer } from '../../src/testing/index.ts'
+import { processesWith, RawClient, until } from '../mcp/client.ts'
 import { ended, Place } from './nexus.ts'
 
 const TOKEN = `nexus-signal-${process.pid}`
@@ -15,25 +15,6 @@ async function commanding(t: { after: (fn: () => Promise<void>) => void }, comma
   const server = await startModelServer({ script })
   t.after(() => server.close())
   return ['--model', 'openai-compatible/scripted', '--base-url', server.url]
-}
-
-/** Processes whose command line holds the text. */
-function processesWith(text: string): string[] {
-  return readdirSync('/proc').filter((name) => {
-    try {
-      return (
-        /^\d+$/.test(name) &&
-        name !== String(process.pid) &&
-        readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(text)
-      )
-    } catch {
-      return false // gone meanwhile, or not ours to read
-    }
-  })
-}
-
-async function until(check: () => boolean): Promise<void> {
-  for (let round = 0; round < 400 && !check(); round++) await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
 test('a terminal that is closed cancels the turn as Ctrl-C does', async (t) => {
@@ -63,3 +44,19 @@ test('a second signal waits for the clean-up, and a third changes nothing', asyn
   assert.deepEqual(await gone, [130, null])
   assert.deepEqual(processesWith(mark), [])
 })
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  test(`${signal} ends nexus mcp while its standard input is open, idle and with a command`, async (t) => {
+    const place = new Place(t)
+    const mark = `${TOKEN}-mcp-${signal}`
+    const [idle, busy] = [0, 1].map(() => new RawClient(t, place, { args: ['--trust'] })) as [RawClient, RawClient]
+    await Promise.all([idle.initialize(), busy.initialize()])
+    const command = `exec -a ${mark} sleep 300`
+    busy.send({ id: 1, method: 'tools/call', params: { name: 'run_command', arguments: { command } } })
+    await until(() => processesWith(mark).length > 0)
+    for (const { child } of [idle, busy]) {
+      child.kill(signal)
+      assert.deepEqual(await once(child, 'exit'), [0, null])
+    }
+    await until(() => processesWith(mark).length === 0)
+  })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -154,4 +155,31 @@ test('SIGTERM ends the server and its commands', async (t) => {
   server.child.kill('SIGTERM')
   await once(server.child, 'exit')
   await until(() => processesWith(mark).length === 0)
+})
+
+test('two Authorization headers are refused, though one of them has the key', async (t) => {
+  const { url, key } = await startHttp(t, new Place(t), ['--trust'])
+  const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+  const ask = async (...keys: readonly string[]): Promise<number | undefined> => {
+    const headers = [
+      ...[
+        'Host',
+        new URL(url).host,
+        'Content-Type',
+        'application/json',
+        'Accept',
+        'application/json, text/event-stream',
+      ],
+      ...keys.flatMap((each) => ['Authorization', `Bearer ${each}`]),
+    ]
+    return new Promise((resolve, reject) => {
+      request(url, { method: 'POST', headers }, (response) => resolve(response.resume().statusCode))
+        .on('error', reject)
+        .end(body)
+    })
+  }
+  assert.equal(await ask(key), 200)
+  assert.equal(await ask(key, 'other'), 401)
+  assert.equal(await ask('other', key), 401)
+  assert.equal(await ask(key, key), 401)
 })

@@ -52,7 +52,7 @@ export const UNUSED: readonly Unused[] = [
   },
   { path: 'store.blobs', what: 'keep artifacts', severity: 'info' },
   { path: 'nats', what: 'connect to NATS', severity: 'info' },
-  { path: 'mcp', what: 'use MCP servers', severity: 'info' },
+  { path: 'mcp.servers', what: 'use MCP servers', severity: 'info' },
 ]
 
 /** Source: seed 002, "Built-in Skills". */

@@ -81,8 +81,12 @@ const mcpServer = v.strictObject({
 export const mcp = v.pipe(
   v.strictObject({
     servers: setting(v.record(identifier, mcpServer), 'Servers by name; their tools are mcp:name.tool.'),
+    tools: setting(
+      names,
+      'What nexus mcp offers besides the skill tools and run_command: tools and groups, such as group:fs or web_fetch.',
+    ),
   }),
-  about('Model Context Protocol: servers whose tools agents may use.'),
+  about('Model Context Protocol: servers whose tools agents may use, and what clients of nexus mcp are offered.'),
 )
 
 const provider = v.variant('source', [

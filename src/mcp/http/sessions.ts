@@ -13,7 +13,7 @@ import {
 
 export interface SessionOptions {
   /** Not connected yet. */
-  readonly createServer: () => McpServer
+  readonly createServer: () => Promise<McpServer>
   /** Most sessions at a time; then a new one replaces the one that was longest unused. */
   readonly max: number
   readonly onError: (error: Error) => void
@@ -53,7 +53,7 @@ export function createSessions({ createServer, max, onError }: SessionOptions): 
       onsessionclosed: (id) => void sessions.delete(id),
     })
     transport.onerror = onError
-    const session: Session = { server: createServer(), transport, open: new Set() }
+    const session: Session = { server: await createServer(), transport, open: new Set() }
     await session.server.connect(transport)
     return session
   }
