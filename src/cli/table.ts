@@ -154,6 +154,7 @@ export const COMMANDS: readonly Command[] = [
       },
       fix: { type: 'boolean', help: 'write the fixes that need no decision: quotes, names of keys, markers' },
       'fix-encoding': { type: 'boolean', help: 'also remove byte order marks and CR line ends' },
+      quiet: { type: 'boolean', short: 'q', help: 'report errors only, and nothing when there is none' },
       format: { type: 'string', value: 'KIND', choices: CHOICES.format, help: 'text (default), json, sarif or github' },
       ...JSON_OPTION,
     },

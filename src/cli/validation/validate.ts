@@ -13,7 +13,7 @@ import {
 import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
-import { createProgress, type Progress, withProgress } from '../interactive/progress.ts'
+import { createProgress, withProgress } from '../interactive/progress.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
 import { printExplain } from '../show/findings.ts'
 import { formatWithFrame, linesOf } from './code-frame.ts'
@@ -29,6 +29,8 @@ interface ValidateOptions {
   readonly profile: Profile | undefined
   readonly fix: boolean
   readonly encoding: boolean
+  /** Only errors are reported. */
+  readonly quiet: boolean
 }
 
 /** The verdict on one file. */
@@ -38,7 +40,8 @@ interface Verdict {
   readonly changes: readonly Change[]
   readonly name: string | undefined
   readonly state: 'valid' | 'held' | 'invalid'
-  readonly text: string
+  /** The findings as they are printed. */
+  readonly lines: readonly string[]
 }
 
 /** `nexus skills validate`: exit code 0 when every skill is valid, 1 when one is not, 4 when a path does not exist. */
@@ -48,20 +51,17 @@ export async function validateSkills(invocation: Invocation): Promise<number> {
   const paths = pathsOf(invocation)
   const found = await withProgress(terminal, 'looking for skills', () => findTargets(paths, { cwd, signal }))
   const verdicts: Verdict[] = []
-  const all = found.targets.length
   const progress = createProgress(terminal)
-  progress.begin(() => `validating skills: ${verdicts.length} of ${all}`)
+  progress.begin(() => `validating skills: ${verdicts.length} of ${found.targets.length}`)
   try {
     for (const [index, target] of found.targets.entries()) {
       if (index % 32 === 31) await nextTurn(undefined, { signal })
-      const verdict = await judge(target, { ...wishes, cwd, signal })
-      if (wishes.format === 'text') printVerdict(verdict, { all, progress, terminal })
-      verdicts.push({ ...verdict, text: '' })
+      verdicts.push(await judge(target, { ...wishes, cwd, signal, terminal }))
     }
   } finally {
     progress.end()
   }
-  report({ wishes, verdicts, loose: found.diagnostics }, invocation)
+  report({ wishes, verdicts, loose: reported(found.diagnostics, wishes) }, invocation)
   const isValid = ![found, ...verdicts].some(({ diagnostics }) => hasErrors(diagnostics))
   return found.isMissing ? 4 : isValid ? 0 : 1
 }
@@ -86,15 +86,17 @@ function readOptions(invocation: Invocation): ValidateOptions {
     profile: profile ?? (invocation.flags['strict'] === true ? 'spec' : undefined),
     fix: fix || encoding,
     encoding,
+    quiet: invocation.flags['quiet'] === true,
   }
 }
 
 interface Judging extends ValidateOptions {
   readonly cwd: string
   readonly signal: AbortSignal
+  readonly terminal: Terminal
 }
 
-async function judge(target: Target, { cwd, signal, ...wishes }: Judging): Promise<Verdict> {
+async function judge(target: Target, { cwd, signal, terminal, ...wishes }: Judging): Promise<Verdict> {
   const fixed = wishes.fix
     ? await rewriteFile(
         target,
@@ -104,34 +106,57 @@ async function judge(target: Target, { cwd, signal, ...wishes }: Judging): Promi
       )
     : undefined
   const bytes = await readTarget(target, signal)
-  if (!(bytes instanceof Uint8Array))
-    return {
-      target,
-      diagnostics: [...target.diagnostics, ...bytes],
-      changes: [],
-      name: undefined,
-      state: 'invalid',
-      text: '',
-    }
-  const files = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('](')
-    ? listFiles(target.directory)
-    : []
+  const changes = fixed?.changes ?? []
+  if (!(bytes instanceof Uint8Array)) {
+    const diagnostics = [...target.diagnostics, ...bytes]
+    const lines = diagnostics.map((found) => formatDiagnostic(found, terminal))
+    return { target, diagnostics, changes: [], name: undefined, state: 'invalid', lines }
+  }
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  const files = NAMES_FILES.test(text) ? listFiles(target.directory) : undefined
   const options = { path: target.shown, directoryName: basename(target.directory), ...(files && { files }) }
   const { profile } = wishes
   const checked = profile === undefined ? checkLenient(bytes, options) : checkStrict(bytes, { ...options, profile })
   const failed = wishes.fix ? writeTroubles(target, fixed) : []
   const inFiles = await checkFiles(target, cwd, signal)
-  const inText = inOrder(target.linkedTo === undefined ? checked.diagnostics : checked.diagnostics.map(forLink))
-  const found = [...target.diagnostics, ...failed, ...inText, ...inFiles]
+  const inText = target.linkedTo === undefined ? checked.diagnostics : checked.diagnostics.map(forLink)
+  const found = [...target.diagnostics, ...failed, ...inOrder(inText), ...inFiles]
+  const diagnostics = reported(errorsFirst(found), wishes)
   return {
     target,
-    diagnostics: found,
-    changes: fixed?.changes ?? [],
+    diagnostics,
+    changes,
     name: checked.document?.name,
     state: stateOf(found, checked.document),
-    // Only findings are shown with their lines.
-    text: found.length === 0 ? '' : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
+    lines: wishes.format === 'text' ? linesFor(diagnostics, { target, text, terminal }) : [],
   }
+}
+
+/** Links, and paths behind the directory of the skill. */
+const NAMES_FILES = /\]\(|\{baseDir\}\/|_SKILL_DIR\}\//
+
+/** Only the text of SKILL.md is here to show. */
+function linesFor(
+  diagnostics: readonly Diagnostic[],
+  { target, text, terminal }: { readonly target: Target; readonly text: string; readonly terminal: Terminal },
+): readonly string[] {
+  const lines = diagnostics.length === 0 ? [] : linesOf(text)
+  return diagnostics.map((found) =>
+    found.path === target.shown ? formatWithFrame(found, { lines }, terminal) : formatDiagnostic(found, terminal),
+  )
+}
+
+function reported(diagnostics: readonly Diagnostic[], { quiet }: ValidateOptions): readonly Diagnostic[] {
+  return quiet ? diagnostics.filter(({ severity }) => severity === 'error') : diagnostics
+}
+
+const SEVERITIES: readonly Severity[] = ['error', 'warning', 'info']
+
+/** Errors first; a finding that a line has several times is given once. */
+function errorsFirst(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const keyOf = ({ path, line, code, message }: Diagnostic): string => JSON.stringify([path, line, code, message])
+  const once = new Map(diagnostics.toReversed().map((found) => [keyOf(found), found]))
+  return SEVERITIES.flatMap((each) => [...once.values()].toReversed().filter(({ severity }) => severity === each))
 }
 
 const NO_DESCRIPTION: ReadonlySet<string> = new Set(['description-missing', 'description-not-text'])
@@ -178,29 +203,16 @@ function totalOf(verdicts: readonly Verdict[], all: readonly Diagnostic[]) {
 /** Valid skills are named one by one only when there are few. */
 const MOST_NAMED = 20
 
-function printVerdict(
-  { target, diagnostics, changes, text }: Verdict,
-  { all, progress, terminal }: { all: number; progress: Progress; terminal: Terminal },
-): void {
-  if (diagnostics.length === 0 && changes.length === 0 && all > MOST_NAMED) return
-  progress.clear()
+function printVerdict({ target, changes, lines }: Verdict, isNamed: boolean, terminal: Terminal): void {
   const { paint } = terminal
   if (changes.length > 0) {
     terminal.line(paint('green', 'fixed'))
     printChanges(target.shown, changes, terminal)
     terminal.line()
   }
-  if (diagnostics.length === 0) {
-    if (all <= MOST_NAMED) terminal.line(`${paint('green', 'valid')} ${toSafeLine(target.shown)}`)
-    return
-  }
-  const lines = linesOf(text)
-  for (const diagnostic of diagnostics) {
-    // Only the text of SKILL.md is here to show.
-    const isInText = diagnostic.path === target.shown
-    terminal.line(isInText ? formatWithFrame(diagnostic, { lines }, terminal) : formatDiagnostic(diagnostic, terminal))
-  }
-  terminal.line()
+  if (lines.length === 0 && isNamed) terminal.line(`${paint('green', 'valid')} ${toSafeLine(target.shown)}`)
+  for (const line of lines) terminal.line(line)
+  if (lines.length > 0) terminal.line()
 }
 
 interface Outcome {
@@ -210,7 +222,9 @@ interface Outcome {
 }
 
 function report({ wishes, verdicts, loose }: Outcome, { terminal }: Invocation): void {
-  const all = [...loose, ...verdicts.flatMap(({ diagnostics }) => diagnostics)]
+  const isBroken = ({ diagnostics }: Verdict): boolean => hasErrors(diagnostics)
+  const ordered = [...verdicts.filter(isBroken), ...verdicts.filter((verdict) => !isBroken(verdict))]
+  const all = [...loose, ...ordered.flatMap(({ diagnostics }) => diagnostics)]
   const total = totalOf(verdicts, all)
   switch (wishes.format) {
     case 'json':
@@ -222,9 +236,13 @@ function report({ wishes, verdicts, loose }: Outcome, { terminal }: Invocation):
     case 'github':
       for (const diagnostic of all) terminal.line(toAnnotation(diagnostic))
       break
-    case 'text':
+    case 'text': {
+      const isNamed = !wishes.quiet && verdicts.length <= MOST_NAMED
+      for (const verdict of ordered) printVerdict(verdict, isNamed, terminal)
       for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal))
+    }
   }
+  if (wishes.quiet && all.length + total.fixed === 0) return
   const summary = summaryOf(total)
   if (wishes.format === 'text') terminal.line(summary)
   else terminal.note(summary)
