@@ -47,7 +47,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'store',
     'tools',
   ],
-  agents: ['kernel', 'runtime', 'tools', 'store', 'catalog'],
+  agents: ['kernel', 'config', 'runtime', 'tools', 'store', 'catalog'],
   testing: ['kernel', 'sandbox', 'store'],
   local: [
     'kernel',

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
+import { startModelServer } from '../src/testing/index.ts'
 import { readSource, ROOT } from './source-tree.ts'
 
 const MOST_LINES = 120
@@ -130,9 +133,14 @@ test('the code blocks of the pages fit the types of the built package', () => {
 })
 
 for (const { page, file } of blocks.filter(({ kind }) => kind === 'run')) {
-  test(`the code in ${page} runs (${file})`, () => {
-    const { status, stdout, stderr } = inProject([file])
-    assert.equal(status, 0, stdout + stderr)
+  test(`the code in ${page} runs (${file})`, async () => {
+    await using server = await startModelServer({ script: [{ type: 'text', text: 'Hello.' }] })
+    const key = { OPENAI_API_KEY: 'sk-docs', OPENAI_BASE_URL: server.url }
+    const env = { ...process.env, NEXUS_HOME: join(project, 'home'), ...key }
+    const child = spawn(process.execPath, [file], { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const output = Promise.all([text(child.stdout), text(child.stderr)])
+    const [status] = await once(child, 'close')
+    assert.equal(status, 0, (await output).join(''))
   })
 }
 

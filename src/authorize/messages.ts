@@ -33,6 +33,10 @@ export const FINDINGS = {
     message: `The profile '${profile}' does not exist, so minimal applies. Profiles: ${profiles.join(', ')}.`,
     ...(guess !== undefined && { fix: `Write: profile: ${guess}` }),
   }),
+  'policy-unknown-key': (key: string, keys: readonly string[], guess: string | undefined) => ({
+    message: `A policy has no key '${key}', so minimal applies. Keys: ${keys.join(', ')}.`,
+    fix: guess === undefined ? 'Remove it.' : `Did you mean '${guess}'?`,
+  }),
   'policy-group-cycle': (names: readonly string[]) => ({
     message: `Groups contain each other: ${names.join(' > ')}.`,
     fix: `Remove '${names.at(-1) ?? ''}' from ${names.at(-2) ?? ''}.`,

@@ -33,9 +33,15 @@ export interface PolicyPlace extends Pick<Diagnostic, 'path' | 'line' | 'column'
   readonly index?: number
 }
 
+/** `true`: a part of the policy as people write it. */
+const KEYS: Readonly<Record<keyof PolicyInput, boolean>> = {
+  ...{ profile: true, allow: true, ask: true, deny: true, groups: true },
+  ...{ knownTools: false, hasOtherTools: false, path: false, locate: false },
+}
+
 /**
  * Policy rules from configuration. Never throws: unknown names are warnings with the nearest match, a cycle of groups
- * and an unknown profile are errors (the profile is then `minimal`, so that a slip never widens).
+ * is an error. So are an unknown profile and an unknown key: the profile is then `minimal`, so that a slip never widens.
  */
 export function parsePolicy(input: PolicyInput): {
   readonly rules: PolicyRules
@@ -44,14 +50,16 @@ export function parsePolicy(input: PolicyInput): {
   const path = input.path ?? 'nexus.yaml'
   const groups = toGroups(input.groups)
   const profile = PROFILE_NAMES.find((name) => name === toPolicyName(input.profile ?? 'full'))
+  const unknownKeys = Object.keys(input).filter((key) => !Object.hasOwn(KEYS, key))
   const rules: PolicyRules = {
-    profile: profile ?? 'minimal',
+    profile: unknownKeys.length > 0 || profile === undefined ? 'minimal' : profile,
     allow: input.allow ?? [],
     ask: input.ask ?? [],
     deny: input.deny ?? [],
     groups,
   }
   const found = [
+    ...unknownKeys.map(unknownKey),
     ...(profile ? [] : [unknownProfile(input.profile ?? '')]),
     ...checkCycles(groups),
     ...checkEntries(rules, toKnown(input), input.locate),
@@ -99,6 +107,12 @@ function unknownProfile(profile: string): Finding {
     severity: 'error',
     ...FINDINGS['policy-unknown-profile'](profile, PROFILE_NAMES, guess),
   }
+}
+
+function unknownKey(key: string): Finding {
+  const keys = Object.entries(KEYS).flatMap(([name, isWritten]) => (isWritten ? [name] : []))
+  const words = FINDINGS['policy-unknown-key'](key, keys, nearest(key, keys))
+  return { keys: [key], code: 'policy-unknown-key', severity: 'error', ...words }
 }
 
 /** Reports each cycle once, at the group through which it is first entered. */

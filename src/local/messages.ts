@@ -46,6 +46,13 @@ export const ENTRIES = {
     ),
 } as const
 
+export const WORKSPACE = {
+  noDirectory: ({ path }: Facts<'path'>) => ({
+    message: `${path} is not a directory, so there is no workspace.`,
+    fix: 'Make the directory, or pass another one as cwd.',
+  }),
+} as const
+
 export const CUSTOM = {
   /** `why` is a clause, such as `it has no export 'x'`. */
   broken: ({ module, why }: Facts<'module' | 'why'>) =>

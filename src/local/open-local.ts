@@ -47,8 +47,8 @@ export interface Local {
   readonly sandbox: Sandbox
   /** Where skills were looked for, in order of precedence. */
   readonly sources: Parts['sources']
-  /** Absent when nothing is recorded durably. */
-  readonly store?: Store
+  /** The store of the runtime; in memory where nothing is recorded durably. */
+  readonly store: Store
   /** Present when changes of skills are followed. */
   readonly watcher?: Watcher
   readonly workspace: LoadedConfig['workspace']
@@ -62,7 +62,7 @@ export interface Local {
 /**
  * Reads the configuration and opens a runtime for a workspace on this machine. Nothing is started before the first command,
  * and no command runs while skills or edited settings of the workspace wait for trust.
- * Throws CONFIG_INVALID when the configuration has errors or a nexus.yaml named by the caller cannot be read, STORE_FAILED when the store cannot be opened.
+ * Throws CONFIG_INVALID when the configuration has errors or a nexus.yaml named by the caller cannot be read, FILE_NOT_FOUND when `cwd` is not a directory, STORE_FAILED when the store cannot be opened.
  */
 export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   const settings = await readSettings(options)
@@ -117,7 +117,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     get waitsForTrust() {
       return waitsForTrust(loaded, runtime.openAgent().catalog())
     },
-    ...(store && { store }),
+    store: runtime.store,
     ...(watcher && { watcher }),
     diagnostics: [
       ...loaded.diagnostics,

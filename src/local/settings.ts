@@ -1,4 +1,5 @@
 /** What the configuration of this machine says, in the terms of the pipeline: where to look, what to gate by, where to run. */
+import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Catalog, everyCopy } from '../catalog/index.ts'
 import {
@@ -12,10 +13,11 @@ import {
   readEnvironment,
 } from '../config/index.ts'
 import { entryRules } from './entries.ts'
+import { WORKSPACE } from './messages.ts'
 import { packageRoot } from './package-root.ts'
 import { type AlsoUsed, protectedPaths } from './protected-paths.ts'
 import type { GateRules } from '../gate/index.ts'
-import { DEFAULT_PROJECT } from '../kernel/index.ts'
+import { DEFAULT_PROJECT, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { SandboxOptions } from '../sandbox/index.ts'
 import { createStandardSources, type SkillSource } from '../sources/index.ts'
 
@@ -51,11 +53,16 @@ export interface Settings {
   readonly gateRules: Omit<GateRules, 'allowList'>
 }
 
-/** Throws CONFIG_INVALID when the configuration has errors, or a nexus.yaml named by the caller cannot be read. */
+/** Throws CONFIG_INVALID when the configuration has errors, or a nexus.yaml named by the caller cannot be read, FILE_NOT_FOUND when `cwd` is not a directory. */
 export async function readSettings(options: SettingsOptions): Promise<Settings> {
   const environment = options.environment ?? readEnvironment()
+  const cwd = resolve(options.cwd ?? process.cwd())
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+    const { message, fix } = WORKSPACE.noDirectory({ path: toSafeLine(cwd) })
+    throw new NexusError('FILE_NOT_FOUND', message, { fix })
+  }
   const loaded = await loadConfig({
-    cwd: resolve(options.cwd ?? process.cwd()),
+    cwd,
     environment,
     ...(options.configPath !== undefined && { configPath: options.configPath }),
     ...(options.trusted !== undefined && { trusted: options.trusted }),

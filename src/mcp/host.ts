@@ -67,7 +67,7 @@ export function createHost(options: McpOptions): Host {
     await refuseWide(options.workspaceOf(directory), 'found', workspace)
     const local = await options.open(directory)
     try {
-      await local.store?.reclaim()
+      await local.store.reclaim()
       const agent = local.runtime.openAgent({ id: options.agentId, sessionId: newId() })
       log(LOG.serving(local.workspace.directory, agent.id, agent.catalog().skills.length))
       follow(local, agent.id)

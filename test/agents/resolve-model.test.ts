@@ -23,7 +23,26 @@ async function describeChoice(options: ModelRequestOptions) {
 describe('resolveModel', () => {
   it('gives nothing when nothing is named and no key is set', async () => {
     assert.equal(await resolveModel({ environment: {} }), undefined)
-    assert.equal(await resolveModel({ spec: ' ', environment: { openaiBaseUrl: LOCAL } }), undefined)
+    assert.equal(await resolveModel({ environment: { openaiBaseUrl: LOCAL } }), undefined)
+  })
+
+  it('never gives nothing for a spec: a blank one is refused where nothing else names a model', async () => {
+    const { code, text } = await refusal({ spec: ' ', environment: { openaiBaseUrl: LOCAL } })
+    assert.equal(code, 'MODEL_NOT_CONFIGURED')
+    assert.match(text, /names no provider/)
+    const named = await resolveModel({ spec: ' ', environment: { model: 'openai/x', openaiApiKey: 'k' } })
+    assert.equal(named.describe, 'openai/x')
+  })
+
+  it('reads the variables of the process where no environment is given', async (t) => {
+    const { ANTHROPIC_API_KEY: before } = process.env
+    t.after(() =>
+      before === undefined ? delete process.env['ANTHROPIC_API_KEY'] : (process.env['ANTHROPIC_API_KEY'] = before),
+    )
+    process.env['ANTHROPIC_API_KEY'] = 'sk-test-key'
+    assert.equal((await resolveModel({ spec: 'anthropic/claude-x' })).describe, 'anthropic/claude-x')
+    delete process.env['ANTHROPIC_API_KEY']
+    assert.match((await refusal({ spec: 'anthropic/claude-x' })).text, /Set ANTHROPIC_API_KEY/)
   })
 
   it('lets the spec win over the configuration, and that over the environment', async () => {

@@ -16,6 +16,24 @@ describe('parsePolicy', () => {
     assert.deepEqual(diagnostics, [])
   })
 
+  it('reports each key that a policy does not have, and gives the profile minimal, so that a misspelt deny never widens', () => {
+    const fromJson = JSON.parse('{ "alow": ["browser"], "x": 1, "deny": ["run_command"] }') as PolicyInput
+    const { rules, diagnostics } = parsePolicy({ ...fromJson, knownTools })
+    assert.equal(rules.profile, 'minimal')
+    assert.deepEqual(rules.deny, ['run_command'])
+    const keys = 'Keys: profile, allow, ask, deny, groups.'
+    assert.deepEqual(diagnostics, [
+      {
+        ...{ code: 'policy-unknown-key', severity: 'error', path: 'nexus.yaml', fix: "Did you mean 'allow'?" },
+        message: `A policy has no key 'alow', so minimal applies. ${keys}`,
+      },
+      {
+        ...{ code: 'policy-unknown-key', severity: 'error', path: 'nexus.yaml', fix: 'Remove it.' },
+        message: `A policy has no key 'x', so minimal applies. ${keys}`,
+      },
+    ])
+  })
+
   it('accepts the configuration of seed 001 with a warning for what does not exist here', () => {
     const { rules, diagnostics } = parsePolicy({
       profile: 'full',

@@ -94,7 +94,6 @@ test('an answer that is remembered in one workspace covers no call in another on
 test('store.events bounds which events are kept: trimmed when a process begins to write, the sessions stay', async (t) => {
   const { local } = await open(t, { watch: false, record: 'sqlite', settings: 'store: { events: { maxRows: 2 } }' })
   const { store } = local
-  assert.ok(store)
   for (const id of ['one', 'two', 'three']) await store.sessions.create({ id, agentId: 'main', title: '' })
   const [, two] = await store.events.after(0)
   await local.runtime.openAgent().processLease()
@@ -122,6 +121,24 @@ test('runtimes of two workspaces, opened at once in one process on the default s
   const call = { tool: 'run_command', arguments: { command: 'true' } }
   const calls = Array.from({ length: 6 }, (_, at) => locals[at % 2]?.runtime.openAgent().call(call))
   for (const done of await Promise.all(calls)) assert.equal(done?.entry.state, 'done')
-  assert.equal((await locals[0]?.store?.ledger.list())?.length, 6)
+  assert.equal((await locals[0]?.store.ledger.list())?.length, 6)
   await Promise.all(locals.map((local) => local.close()))
+})
+
+test('a directory that does not exist is refused, and so is a file', async (t) => {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-cwd-')))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const environment = readEnvironment({ HOME: directory, NEXUS_HOME: join(directory, 'home'), PATH: '' })
+  writeFileSync(join(directory, 'file'), '')
+  for (const name of ['nosuch', 'file'])
+    await assert.rejects(openLocal({ cwd: join(directory, name), environment, sandbox: 'none' }), {
+      code: 'FILE_NOT_FOUND',
+      message: `${join(directory, name)} is not a directory, so there is no workspace.`,
+      fix: 'Make the directory, or pass another one as cwd.',
+    })
+})
+
+test('the store is that of the runtime, also where nothing is kept', async (t) => {
+  const { local } = await open(t, { watch: false })
+  assert.equal(local.store, local.runtime.store)
 })

@@ -38,25 +38,36 @@ export interface ModelRequestOptions {
   readonly spec?: string
   /** Address that the user gave for this run; wins over configuration and environment. A key without an address of its own goes there. */
   readonly baseUrl?: string | undefined
-  readonly environment: ModelEnvironment
+  /** Default: that of the process. */
+  readonly environment?: ModelEnvironment
 }
 
-type Sources = Omit<ModelRequestOptions, 'spec'>
+type Sources = Omit<ModelRequestOptions, 'spec' | 'environment'> & { readonly environment: ModelEnvironment }
 
 /** Asked when only a key is there: small models that can call tools. */
 const DEFAULT_NAMES = { openai: 'gpt-5.4-mini', anthropic: 'claude-haiku-4-5' } as const
 
 /**
  * The model to use: `spec`, else `configured`, else the environment's model, else the default model of the provider
- * whose key is set, else undefined. Throws MODEL_NOT_CONFIGURED when one is named that cannot be asked
+ * whose key is set, else undefined; never undefined with a `spec`. Throws MODEL_NOT_CONFIGURED when one is named that cannot be asked
  * (unknown provider, no key, no address), INVALID_ARGUMENT when its address is no URL; both say what to type.
  */
-export async function resolveModel(options: ModelRequestOptions): Promise<ModelChoice | undefined> {
-  const endpoint = chooseEndpoint(options)
-  return endpoint && openModel(endpoint)
+export async function resolveModel(options: ModelRequestOptions & { readonly spec: string }): Promise<ModelChoice>
+export async function resolveModel(options?: ModelRequestOptions): Promise<ModelChoice | undefined>
+export async function resolveModel(options: ModelRequestOptions = {}): Promise<ModelChoice | undefined> {
+  const environment = options.environment ?? (await import('../../config/index.ts')).readEnvironment()
+  const endpoint = chooseEndpoint({ ...options, environment })
+  if (endpoint) return openModel(endpoint)
+  if (options.spec === undefined) return undefined
+  throw notConfigured(SETUP.noProvider(toSafeLine(options.spec)))
 }
 
-function chooseEndpoint({ spec, baseUrl, configured, environment }: ModelRequestOptions): Endpoint | undefined {
+function chooseEndpoint({
+  spec,
+  baseUrl,
+  configured,
+  environment,
+}: Sources & { readonly spec?: string }): Endpoint | undefined {
   const sources: Sources = { environment, configured, baseUrl }
   if (spec !== undefined && spec.trim() !== '') return complete(parseSpec(spec.trim()), sources)
   if (configured) return complete({ provider: toProvider(configured.provider), name: configured.name }, sources)

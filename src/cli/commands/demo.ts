@@ -14,7 +14,6 @@ import {
 } from '../../kernel/index.ts'
 import type { Local } from '../../local/index.ts'
 import { packageRoot } from '../../local/index.ts'
-import type { Store } from '../../store/index.ts'
 import { type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
@@ -41,7 +40,7 @@ export async function runDemo(given: Invocation): Promise<number> {
   const model = await demoModel(local, invocation, cleanup)
   terminal.line(`${terminal.paint('bold', 'Task')}  ${RECORDED_TASK}\n`)
   const result = await takeTurn(local, model, invocation)
-  const entries = await (local.store as Store).ledger.list({ turnId: result.turnId })
+  const entries = await local.store.ledger.list({ turnId: result.turnId })
   const exit = report(result, { entries, workspace, invocation })
   if (given.flags['json'] === true) {
     const data = {
@@ -148,7 +147,7 @@ function takeTurn(local: Local, model: ModelChoice, invocation: Invocation): Pro
   const agent = createAgent({
     agent: local.runtime.openAgent({ id: 'main', sessionId: newId() }),
     model,
-    store: local.store as Store,
+    store: local.store,
     limits: { maxIterations: local.config.limits.maxIterations },
   })
   const { onEvent } = createTurnDisplay(terminal, { say: terminal.write, note: (text) => terminal.line(text) })

@@ -22,7 +22,7 @@ export async function runTask(invocation: Invocation): Promise<number> {
   const { terminal } = invocation
   const local = await openFor(invocation, { needsTrust: true })
   try {
-    const store = local.store as Store
+    const store = local.store
     await store.reclaim()
     const model = await chooseModel(local, invocation)
     warnUnconfined(local, invocation)
@@ -74,7 +74,7 @@ async function takeTurn(
 ): Promise<TurnResult> {
   const { invocation, task, onEvent } = turn
   const agentId = agentFlag(invocation) ?? (local.config.agents[0]?.id as string)
-  const store = local.store as Store
+  const store = local.store
   const left = stringFlag(invocation, 'turn')
   const sessionId = await chooseSession(store, { wanted: stringFlag(invocation, 'session'), left })
   const instructions = local.config.agents.find((agent) => agent.id === agentId)?.instructions
