@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { type Layer, parsePolicy } from '../../src/authorize/index.ts'
 import { isNexusError, type JsonObject } from '../../src/kernel/index.ts'
 import type { ApprovalAnswer, CallResult, Parts, Runtime } from '../../src/runtime/index.ts'
-import { type Approval, createMemoryStore, type Lease } from '../../src/store/index.ts'
+import { type Approval, createMemoryStore, type Lease, type Store } from '../../src/store/index.ts'
 import { createScriptedSandbox } from '../../src/testing/index.ts'
 import { callOf, codeOf, wordsOf, workshop } from './rig.ts'
 
@@ -260,4 +260,34 @@ test('a call of an agent is recorded as that agent, with the revision of its ski
   const { entry } = await runtime.openAgent({ sessionId: 's1' }).call(forged)
   assert.deepEqual([entry.call.agentId, entry.call.sessionId], ['main', 's1'])
   assert.match(entry.skill?.treeDigest ?? '', /^sha256:[0-9a-f]{64}$/)
+})
+
+test('a callback that answers after the cancel answers nothing, and nothing is remembered', async (t) => {
+  const memory = createMemoryStore({ projectId: 'default' })
+  const stop = new AbortController()
+  const said = Promise.withResolvers<void>()
+  /** The question of the cancelled call is still open when the callback answers. */
+  const close: Store['ledger']['close'] = async (...args) => {
+    await said.promise
+    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+    return memory.ledger.close(...args)
+  }
+  const { runtime, ran } = await open(t, {
+    store: { ...memory, ledger: { ...memory.ledger, close } },
+    approve: async (_call, _question, signal) => {
+      stop.abort()
+      await new Promise(setImmediate)
+      assert.equal(signal.aborted, true)
+      said.resolve()
+      return { isAllowed: true, by: 'ada', remember: 'exact' }
+    },
+  })
+  const request = { tool: 'run_command', arguments: { command: 'make' } }
+  const { outcome } = await callOf(runtime, request, { signal: stop.signal })
+  assert.deepEqual([codeOf(outcome), ran()], ['CANCELLED', []])
+  assert.deepEqual(
+    (await memory.approvals.list()).map(({ state }) => state),
+    ['not run'],
+  )
+  assert.deepEqual(await runtime.approvals.remembered(), [])
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { checkSandbox, createSandbox, NONE_WARNING, type Sandbox } from '../../src/sandbox/index.ts'
@@ -49,6 +50,22 @@ test(
     assert.deepEqual([result.end, result.stdout], ['exit', 'done\n'])
     for (let tries = 0; tries < 100 && processesWith(mark).length > 0; tries++) await setTimeout(20)
     assert.deepEqual(processesWith(mark), [])
+  },
+)
+
+test(
+  'closing waits until commands without a sandbox have ended, also one that takes its time',
+  { skip: process.platform !== 'linux' && 'needs /proc' },
+  async (context) => {
+    const mark = `nexus-closed-${process.pid}`
+    const { sandbox, workspace } = await openNone(context)
+    const slow = `exec -a ${mark} bash -c 'trap "sleep 0.3; exit 3" TERM; echo > ready; while :; do sleep 0.05; done'`
+    const running = sandbox.run({ command: slow, workspace })
+    while (!existsSync(join(workspace, 'ready'))) await setTimeout(10)
+    assert.equal(processesWith(mark).length > 0, true)
+    await sandbox.close()
+    assert.deepEqual(processesWith(mark), [])
+    assert.equal((await running).end, 'cancelled')
   },
 )
 
