@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, openSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { quotedWord } from '../../src/kernel/index.ts'
 import { whySkipped } from '../sandbox/required.ts'
 import { ended, Place, type Ran } from './nexus.ts'
 
@@ -105,6 +106,53 @@ test('what the sandbox has to say about a command is on stderr and in json', asy
   assert.match(ran.stderr, /^note: not confined/m)
   const { data } = JSON.parse((await run(place, 'none', ['--json', '--', 'true'])).stdout) as Printed
   assert.deepEqual(data?.notes, ['not confined: sandbox none'])
+})
+
+test('a failure without output names the code, the signal, and that commands have no input', async (t) => {
+  const place = new Place(t)
+  for (const [command, end] of [
+    ['exit 3', 'exit code 3'],
+    ['kill -SEGV $$', 'exit code 139 \\(SIGSEGV\\)'],
+    ['read line', 'exit code 1'],
+  ] as const) {
+    const { stderr } = await run(place, 'none', ['--', command])
+    assert.match(
+      stderr,
+      new RegExp(`^note: The command ended with ${end} and wrote nothing\\. .*no standard input`, 'm'),
+    )
+  }
+  for (const command of ['exit 0', 'echo out; exit 3', 'echo err >&2; exit 3'])
+    assert.doesNotMatch((await run(place, 'none', ['--', command])).stderr, /wrote nothing/)
+})
+
+test('input that was sent is not taken, and the person is told that the command did not get it', async (t) => {
+  const place = new Place(t)
+  const line = place
+    .line(['skills', 'run', 'greet', '--trust', '--sandbox', 'none', '--', 'cat'])
+    .map(quotedWord)
+    .join(' ')
+  const shell = (script: string): Promise<Ran> => ended(spawn('sh', ['-c', script], place.options()))
+  writeFileSync(join(place.root, 'data'), 'data\n')
+  for (const script of [`echo data | ${line}`, `${line} < ../data`])
+    assert.match(
+      (await shell(script)).stderr,
+      /^note: The command did not get your standard input\. Save it to a file/m,
+    )
+  for (const script of [`${line} < /dev/null`, `${line} <&-`])
+    assert.doesNotMatch((await shell(script)).stderr, /standard input/)
+  const { stdout } = await shell(`printf '1\\n2\\n' | while read -r each; do echo "$each"; ${line} 2>&-; done`)
+  assert.equal(stdout, '1\n2\n')
+})
+
+test('errors name the files of a skill where the person has them', { skip: noSandbox }, async (t) => {
+  const place = new Place(t)
+  writeFileSync(join(place.workspace, 'skills/greet/scripts/bad.sh'), 'cat "$0.txt"; sleep 0.1; exit 3\n')
+  const { stderr } = await run(place, 'local', ['--', 'sh {baseDir}/scripts/bad.sh; {baseDir}/scripts/bad.sh'])
+  assert.match(stderr, /^cat: \.\/skills\/greet\/scripts\/bad\.sh\.txt: No such file/m)
+  assert.match(stderr, /^note: .*Run it through its interpreter: bash \.\/skills\/greet\/scripts\/bad\.sh/m)
+  assert.doesNotMatch(stderr, /[0-9a-f]{64}/)
+  const { stdout } = await run(place, 'local', ['--', 'echo {baseDir}'])
+  assert.match(stdout, /\/[0-9a-f]{64}\/greet$/m, 'data stays as it is')
 })
 
 test('a command that runs out of time ends with TIMEOUT and the flag that gives it more', async (t) => {

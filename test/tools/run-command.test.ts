@@ -35,7 +35,10 @@ describe('run_command', () => {
   it('calls another exit code a result and says so', async () => {
     const { outcome } = await run({ command: 'false' }, { script: () => ({ exitCode: 3 }) })
     assert.equal(outcome.type, 'success')
-    assert.equal(messageOf(outcome), 'Exit code: 3 (the command reports a failure)\n(no output)')
+    assert.equal(
+      messageOf(outcome),
+      'Exit code: 3 (the command reports a failure)\n(no output; commands have no standard input)',
+    )
   })
 
   it('starts where it is told, inside the workspace only', async () => {

@@ -14,6 +14,7 @@ import { findSession } from '../sessions/find-session.ts'
 import { noteDenials } from '../show/denials.ts'
 import { printSkillsAbove } from '../show/other-clients.ts'
 import { countsOf } from '../show/skills.ts'
+import { pathsOfSkills } from '../show/skill-paths.ts'
 import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show/turn.ts'
 
 /** `nexus run "<task>"`: the model's words on stdout, everything about tools on stderr. */
@@ -43,6 +44,7 @@ export async function runTask(invocation: Invocation): Promise<number> {
       say: json ? () => undefined : terminal.write,
       note: terminal.note,
       isAnswered: invocation.flags['yes'] === true,
+      showPaths: pathsOfSkills(local, agentFlag(invocation), terminal),
     })
     const result = await takeTurn(local, model, { invocation, task, onEvent: display.onEvent })
     const entries = await store.ledger.list({ turnId: result.turnId })

@@ -32,6 +32,10 @@ export const NOTES = {
     `${count} ready with warnings: ${names}. To see them: ${line}`,
   everyRule: (line: string) => `Every rule that has a part in it: ${line}`,
   ruleAt: (rule: string, place: string) => `The line ${rule} is in ${place}.`,
+  silent: (end: string) =>
+    `The command ended with ${end} and wrote nothing. Commands have no standard input: one that reads it gets nothing.`,
+  inputNotPassed: () =>
+    'The command did not get your standard input. Save it to a file of the workspace, and have the command read that file.',
   waitsForAnswer: (line: string) => `Nexus waits for the answer to a question. To give it: ${line}`,
   othersHint: (line: string) => `For the reasons: ${line}`,
   trustHint: (line: string) =>

@@ -1,9 +1,11 @@
+import { constants } from 'node:os'
 import type { AgentEvent } from '../../agents/index.ts'
 import type { Decision, JsonObject, LedgerEntry, Outcome } from '../../kernel/index.ts'
 import { toSafeLine, toSafeText } from '../../kernel/index.ts'
 import { createProgress } from '../interactive/progress.ts'
 import { NOTES } from '../messages/index.ts'
 import { fixText, type Terminal } from '../terminal.ts'
+import type { ShowPaths } from './skill-paths.ts'
 import { formatTable, shorten, widthOf } from './columns.ts'
 import { createLineBuffer, type LineBuffer } from './lines.ts'
 import { notesOf } from './notes.ts'
@@ -23,6 +25,7 @@ export function createTurnDisplay(
     readonly say: (text: string) => void
     readonly note: (text: string) => void
     readonly isAnswered?: boolean
+    readonly showPaths?: ShowPaths
   },
 ): TurnDisplay {
   let midLine = false
@@ -31,7 +34,8 @@ export function createTurnDisplay(
     midLine = false
     streams.note(text)
   }
-  const live = liveOutput((text) => note(text.replace(/^/gm, terminal.paint('dim', '  │ '))))
+  const { showPaths = (text) => text } = streams
+  const live = liveOutput((text) => note(toSafeText(showPaths(text)).replace(/^/gm, terminal.paint('dim', '  │ '))))
   const progress = createProgress(terminal)
   /** Calls whose denial was shown: their result repeats it. */
   const denied = new Set<string>()
@@ -62,7 +66,8 @@ export function createTurnDisplay(
         case 'tool-result':
           live.end(event.callId)
           progress.begin('waiting for the model')
-          for (const line of resultLines(event, { terminal, isDenied: denied.delete(event.callId) })) note(line)
+          for (const line of resultLines(event, { terminal, isDenied: denied.delete(event.callId) }))
+            note(showPaths(line))
           return
         case 'notice':
           note(`  ${terminal.paint('yellow', toSafeLine(fixText({ fix: event.text, ...event }, terminal) ?? ''))}`)
@@ -132,7 +137,7 @@ function liveOutput(show: (text: string) => void): {
     call.hidden += lines.length - shown.length
     const visible = shown.join('\n').slice(0, MOST_LIVE_CHARS - call.chars)
     call.chars += visible.length
-    if (shown.length > 0) show(toSafeText(visible))
+    if (shown.length > 0) show(visible)
   }
   return {
     add({ callId, stream, text }) {
@@ -228,8 +233,14 @@ function markOf(outcome: Exclude<Outcome, { type: 'failed' }>, terminal: Termina
 function summary(outcome: Exclude<Outcome, { type: 'failed' }>, maxCells: number): string {
   const exitCode = outcome.data['exit_code']
   const cut = outcome.data['truncated'] === true ? ', output cut' : ''
-  if (typeof exitCode === 'number') return `exit code ${exitCode}${cut}`
+  if (typeof exitCode === 'number') return `${exitText(exitCode)}${cut}`
   return shorten(toSafeLine(outcome.text), maxCells)
+}
+
+/** `exit code 139 (SIGSEGV)`: a shell adds 128 to the signal that ended its command. */
+export function exitText(exitCode: number): string {
+  const [signal] = Object.entries(constants.signals).find(([, number]) => number === exitCode - 128) ?? []
+  return `exit code ${exitCode}${signal === undefined ? '' : ` (${signal})`}`
 }
 
 /** What happened to a command, such as a file that was not taken back; in full, because the next step is at the end. */

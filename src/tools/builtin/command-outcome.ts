@@ -48,7 +48,7 @@ export function toRan(result: CommandResult, { timeoutMs, limits, owned, finding
   const more = cut ? [COMMANDS.cut(), ...saved.map(describeSaved)] : []
   const text = [
     `Exit code: ${result.exitCode}${result.exitCode === 0 ? '' : ' (the command reports a failure)'}`,
-    ...blocks(output),
+    ...blocks(output, result.exitCode),
     ...more,
     ...notes.map((note) => `Note: ${note}`),
   ].join('\n')
@@ -98,14 +98,14 @@ function cutData(result: CommandResult, limits: OutcomeLimits, saved: readonly S
   return { truncated: true, truncation, ...(rows.length > 0 && { saved_output: rows }) }
 }
 
-function blocks({ stdout, stderr }: JsonObject): string[] {
+function blocks({ stdout, stderr }: JsonObject, exitCode: number): string[] {
   const shown = [
     ['stdout', String(stdout)],
     ['stderr', String(stderr)],
   ].filter(([, text]) => text !== '')
   return shown.length > 0
     ? shown.map(([name, text]) => `${name}:\n${toSafeText(text ?? '').trimEnd()}`)
-    : ['(no output)']
+    : [exitCode === 0 ? '(no output)' : '(no output; commands have no standard input)']
 }
 
 function ending(

@@ -36,6 +36,21 @@ test('a command that ended with another exit code than 0 is a ✗, one that went
   assert.match(display().result(cut), /✗ exit code 1, output cut/)
 })
 
+test('the signal that ended a command has its name', () => {
+  assert.match(display().result(ran(139)), /✗ exit code 139 \(SIGSEGV\) 5 ms/)
+})
+
+test('output and notes name the files of a skill where the person has them', () => {
+  const lines: string[] = []
+  const showPaths = (text: string): string => text.replaceAll('/copies/greet', './skills/greet')
+  const { onEvent } = createTurnDisplay(TERMINAL, { say: () => undefined, note: (line) => lines.push(line), showPaths })
+  onEvent({ type: 'tool-output', callId: 'c', stream: 'stderr', text: 'at /copies/gre' })
+  onEvent({ type: 'tool-output', callId: 'c', stream: 'stderr', text: 'et/a.py\n' })
+  const outcome = ran(1, ['no /copies/greet/b.py'])
+  onEvent({ type: 'tool-result', callId: 'c', tool: 'run_command', outcome, durationMs: 5 })
+  assert.deepEqual(lines, ['  │ at ./skills/greet/a.py', '  ✗ exit code 1 5 ms', '    note: no ./skills/greet/b.py'])
+})
+
 test('the trace of a turn marks it too, and counts the notes', () => {
   const call = { id: 'c', projectId: 'p', agentId: 'a', origin: 'model', tool: 'run_command', arguments: {} } as const
   const entry: LedgerEntry = {

@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs'
 import { type JsonValue, newId, type Outcome, quotedWord, toSafeLine } from '../../../kernel/index.ts'
 import type { Local } from '../../../local/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
@@ -10,6 +11,8 @@ import { agentFlag, findings, openFor, seenBy, warnUnconfined } from '../../open
 import { noteDenials } from '../../show/denials.ts'
 import { seenIn } from '../../show/facts.ts'
 import { notesOf } from '../../show/notes.ts'
+import { exitText } from '../../show/turn.ts'
+import { pathsOfSkills, type ShowPaths, showPathsLive } from '../../show/skill-paths.ts'
 import { notLoaded } from '../../show/not-loaded.ts'
 
 /** Bytes of each stream in `--json`; of the rest only the number is given. */
@@ -30,12 +33,13 @@ export async function runSkill(invocation: Invocation): Promise<number> {
     // One session for both calls: findings about the command go by the skills loaded in it.
     const agent = local.runtime.openAgent({ id: agentFlag(invocation), sessionId: newId() })
     const baseDir = await baseDirOf(agent, { name, local, invocation })
+    const showPaths = pathsOfSkills(local, agentFlag(invocation), invocation.terminal)
+    const args = { command: toCommand(invocation.rest, baseDir), skill_name: name }
     const ran = await execute(agent, invocation, {
-      command: toCommand(invocation.rest, baseDir),
-      skill_name: name,
-      ...(timeoutSec !== undefined && { timeout_sec: timeoutSec }),
+      args: timeoutSec === undefined ? args : { ...args, timeout_sec: timeoutSec },
+      showPaths,
     })
-    return await report(ran, local, invocation)
+    return await report({ ...ran, showPaths }, local, invocation)
   } finally {
     await local.close()
   }
@@ -55,8 +59,13 @@ interface Ran {
 }
 
 /** Everything that comes passes through, however much it is; memory stays flat since the command waits for our output. */
-async function execute(agent: Agent, invocation: Invocation, args: { [name: string]: JsonValue }): Promise<Ran> {
+async function execute(
+  agent: Agent,
+  invocation: Invocation,
+  { args, showPaths }: { readonly args: { [name: string]: JsonValue }; readonly showPaths: ShowPaths },
+): Promise<Ran> {
   const { terminal, signal } = invocation
+  const stderr = showPathsLive(showPaths, terminal.writeNote)
   const json = invocation.flags['json'] === true
   const streams: Streams = { stdout: [], stderr: [] }
   const progress = createProgress(terminal)
@@ -76,20 +85,37 @@ async function execute(agent: Agent, invocation: Invocation, args: { [name: stri
           progress.end()
           if (json) streams[stream].push(text)
           else if (stream === 'stdout') terminal.write(text)
-          else terminal.writeNote(text)
+          else stderr.add(text)
         },
       },
     )
     return { judged, streams }
   } finally {
+    stderr.end()
     progress.end()
   }
 }
 
-async function report({ judged, streams }: Ran, local: Local, invocation: Invocation): Promise<number> {
+/** True when input was sent: a pipe or a file. It is not read, so that it stays whole for the loop of a shell around us. */
+function hasInput(): boolean {
+  try {
+    const input = fstatSync(0)
+    return input.isFIFO() || (input.isFile() && input.size > 0)
+  } catch {
+    // It is closed.
+    return false
+  }
+}
+
+async function report(
+  { judged, streams, showPaths }: Ran & { readonly showPaths: ShowPaths },
+  local: Local,
+  invocation: Invocation,
+): Promise<number> {
   const { outcome } = judged
   const { terminal, signal } = invocation
-  for (const note of notesOf(outcome)) terminal.note(`note: ${toSafeLine(note)}`)
+  for (const note of notesOf(outcome)) terminal.note(`note: ${toSafeLine(showPaths(note))}`)
+  for (const note of silence(outcome)) terminal.note(`note: ${note}`)
   if (terminal.outputEnd.aborted && !signal.aborted) return endOfOutput(terminal.outputEnd.reason as WriteFailure)
   const failure = failureOf(outcome, invocation)
   const exit = failure ? printFailure(failure, terminal) : Number(outcome.data?.['exit_code'] ?? 0)
@@ -102,6 +128,16 @@ async function report({ judged, streams }: Ran, local: Local, invocation: Invoca
     )
   }
   return exit
+}
+
+/** What a person does not see: an end without a word, and input that the command did not get. */
+function silence({ data = {}, stats = {} }: Outcome): readonly string[] {
+  const { exit_code: exitCode } = data
+  const isSilent = Number(stats['stdout_bytes'] ?? 0) + Number(stats['stderr_bytes'] ?? 0) === 0
+  return [
+    ...(typeof exitCode === 'number' && exitCode !== 0 && isSilent ? [NOTES.silent(exitText(exitCode))] : []),
+    ...(hasInput() ? [NOTES.inputNotPassed()] : []),
+  ]
 }
 
 function failureOf(outcome: Outcome, invocation: Invocation): ReturnType<typeof toFailure> | undefined {
