@@ -208,7 +208,7 @@ export const TURNS = {
         noticeWith('To cancel it:', 'sessions', 'cancel', id),
       ]),
     ...(ids.length > MOST_LEFT
-      ? [noticeWith(`${ids.length - MOST_LEFT} more such messages wait. To list them:`, 'sessions', 'show', sessionId)]
+      ? [noticeWith(`Further such messages: ${ids.length - MOST_LEFT}. To list them:`, 'sessions', 'show', sessionId)]
       : []),
   ],
   waits: ({ turnId, sessionId }: { readonly turnId: string; readonly sessionId: string }) =>

@@ -239,7 +239,7 @@ describe('a full queue that an ended process left', () => {
       `The process of message ${first} ended before the message ran. To run it: nexus run --turn ${first}`,
       `To cancel it: nexus sessions cancel ${first}`,
     ])
-    assert.deepEqual(notices.slice(6), ['29 more such messages wait. To list them: nexus sessions show s1'])
+    assert.deepEqual(notices.slice(6), ['Further such messages: 29. To list them: nexus sessions show s1'])
     assert.equal((await rig.agent.resume(first ?? '')).end, 'done')
     for (const id of ids.slice(3)) await rig.store.turns.cancel(id)
     notices.length = 0
