@@ -116,6 +116,20 @@ describe('a turn', () => {
     assert.equal(rig.ofType('notice').filter(({ code }) => code === 'repeated-call').length, 2)
   })
 
+  it('counts a call as repeated when its outcome differs only in stats', async () => {
+    let calls = 0
+    await using rig = await startRig({
+      script: () => ADD,
+      tools: { add: () => ({ ...succeeded('5'), stats: { duration_ms: ++calls } }) },
+      agent: { limits: { maxIterations: 3 } },
+    })
+    await rig.send('go')
+    assert.deepEqual(
+      rig.ofType('notice').map(({ code }) => code),
+      ['repeated-call'],
+    )
+  })
+
   it('counts a call with another result as progress', async () => {
     let calls = 0
     await using rig = await startRig({

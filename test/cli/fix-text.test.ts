@@ -287,7 +287,7 @@ fixes('a name that is not that of the directory', {
 })
 fixes('JSON in a text that is none', {
   break: lines(NAME, DESCRIPTION, `metadata: '{"openclaw":{"requires":}'`),
-  ...{ code: 'metadata-not-mapping', line: 4, says: /is not valid JSON/, fix: rewrite(4, 'metadata: {}') },
+  ...{ code: 'invalid-requirement', line: 4, says: /Fix metadata in line 4/, fix: rewrite(4, 'metadata: {}') },
 })
 fixes('requirements that are no mapping', {
   break: lines(NAME, DESCRIPTION, 'metadata: {requires: bash}'),

@@ -17,6 +17,7 @@ test('what is known of the machine gives a reason its line and the nearer thing 
     missing('env', 'KEY', { setting: ['skills', 'entries', 'a.b', 'env', 'KEY'] }),
     missing('env', 'LOST', { setting: ['skills', 'entries', 'pdf', 'env', 'LOST'], broken: true }),
     missing('config', 'tools.pdf.on', { setting: ['tools', 'pdf', 'on'] }),
+    missing('config', 'skills.entries.pdf.apiKey', { broken: true }),
     missing('disabled', '', { missing: [], setting: ['skills', 'disabled_skills', 0] }),
   ]
   const host: Host = {
@@ -42,6 +43,8 @@ test('what is known of the machine gives a reason its line and the nearer thing 
       ['/local/pdf/SKILL.md', 4],
       ['/local/pdf/SKILL.md', 4],
       ['/local/pdf/SKILL.md', 4],
+      // Only nexus.yaml has that setting, so no line of the skill names it.
+      ['/local/pdf/SKILL.md', undefined],
       ['/ws/nexus.yaml', 3],
     ],
   )

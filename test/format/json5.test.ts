@@ -47,6 +47,22 @@ test('a key may stand in two mappings, in a text and in a comment', () => {
     assert.equal(JSON.stringify(parseJson5(json)), JSON.stringify(JSON5.parse(json)), json)
 })
 
+test('JSON that cannot be read holds the skill where it names requirements', () => {
+  for (const [yaml, key, line] of [
+    [`metadata: '{"openclaw":{"requires":{"bins":["x"}}}'`, 'metadata', 4],
+    [`metadata: '{"openclaw":{"os":["linux"}}'`, 'metadata', 4],
+    [`metadata:\n  openclaw: '{"requires":{"bins":["x"}}'`, 'metadata.openclaw', 5],
+  ] as const) {
+    const found = parse(yaml).document?.metadata.unreadable
+    assert.deepEqual(
+      found?.map((each) => [each.key, each.line]),
+      [[key, line]],
+      yaml,
+    )
+  }
+  assert.equal(parse(`metadata: '{"emoji": }'`).document?.metadata.unreadable, undefined)
+})
+
 test('text that begins like JSON and is none is told, wherever JSON is read', () => {
   for (const yaml of [`metadata: '{"a": }'`, `metadata:\n  openclaw: '{"requires": {"bins": ["x"]}'`]) {
     const { document, diagnostics } = parse(yaml)

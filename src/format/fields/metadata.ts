@@ -5,6 +5,7 @@ import {
   type JsonValue,
   ownValue,
   type SkillMetadata,
+  type UnreadableRequirement,
 } from '../../kernel/index.ts'
 import type { Frontmatter, KeyPath, KeyPlace } from '../front.ts'
 import type { Report } from '../report.ts'
@@ -17,8 +18,9 @@ import { reportRequirements } from './misplaced-keys.ts'
 
 /** The gating part of a skill from every accepted place. For each field the first place that gives it counts. */
 export function readMetadata(front: Frontmatter, report: Report): SkillMetadata {
-  const metadata = asMapping(front, report)
-  const containers = clientBlocks(metadata, { front, report })
+  const lost: UnreadableRequirement[] = []
+  const metadata = asMapping({ front, report, lost })
+  const containers = clientBlocks(metadata, { front, report, lost })
   containers.push(metadata)
   const top = Object.create(null) as Record<string, JsonValue>
   for (const key of TOP_LEVEL) {
@@ -38,16 +40,17 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
     const place = (path: KeyPath): KeyPlace => front.place(String(path[0]), path.slice(1))
     reportRequirements(other, { notes: { report, place }, isOurs: false })
   }
-  return normalizeMetadata(containers, notes)
+  const read = normalizeMetadata(containers, notes)
+  return lost.length === 0 ? read : { ...read, unreadable: [...(read.unreadable ?? []), ...lost] }
 }
 
 /** The fields below the names of clients. */
-function clientBlocks(metadata: JsonObject, { front, report }: Reading): JsonObject[] {
+function clientBlocks(metadata: JsonObject, { front, report, lost }: Reading): JsonObject[] {
   const containers: JsonObject[] = []
   for (const alias of CLIENT_BLOCKS) {
     const value = ownValue(metadata, alias)
     const isJson = typeof value === 'string' && value.trimStart().startsWith('{')
-    const inner = isJson ? fromText(value, ['metadata', alias], { front, report }) : value
+    const inner = isJson ? fromText(value, ['metadata', alias], { front, report, lost }) : value
     if (isJsonObject(inner)) containers.push(inner)
     else if (inner !== undefined && inner !== null && inner !== '')
       report.add('metadata-field', front.place('metadata', [alias]), `metadata.${alias}`, {
@@ -83,14 +86,21 @@ function isGating(key: string, value: JsonValue | undefined): boolean {
 interface Reading {
   readonly front: Frontmatter
   readonly report: Report
+  /** Texts that may name requirements and cannot be read: they hold the skill. */
+  readonly lost: UnreadableRequirement[]
 }
 
+const NAMES_REQUIREMENTS = /(?:requires|anyBins|os)["']?\s*:/
+
 /** The mapping in a text. A key given twice is the fault that it is in YAML: no value may get lost without a word. */
-function fromText(text: string, path: KeyPath, { front, report }: Reading): JsonObject | undefined {
+function fromText(text: string, path: KeyPath, { front, report, lost }: Reading): JsonObject | undefined {
   const read = readJson5(text)
   if (read === undefined) return undefined
   if ('value' in read) return read.value
   const place = front.place(String(path[0]), path.slice(1))
+  if (NAMES_REQUIREMENTS.test(text)) {
+    lost.push({ key: path.join('.'), line: place.line, example: 'requires: {bins: [gh]}' })
+  }
   if ('fault' in read) {
     report.add('metadata-not-mapping', place, path.join('.'), { fault: read.fault })
     return undefined
@@ -100,13 +110,14 @@ function fromText(text: string, path: KeyPath, { front, report }: Reading): Json
 }
 
 /** `metadata` as a mapping: YAML, or JSON5 in a string. Anything else is reported and left out. */
-function asMapping(front: Frontmatter, report: Report): JsonObject {
+function asMapping(reading: Reading): JsonObject {
+  const { front, report } = reading
   const value = front.values['metadata']
   const empty = Object.create(null) as JsonObject
   if (value === undefined || value === null || value === '') return empty
   if (isJsonObject(value)) return value
   if (typeof value === 'string' && value.trimStart().startsWith('{')) {
-    return fromText(value, ['metadata'], { front, report }) ?? empty
+    return fromText(value, ['metadata'], reading) ?? empty
   }
   const what = Array.isArray(value) ? 'a list' : typeof value === 'string' ? 'text' : 'one value'
   report.add('metadata-not-mapping', front.place('metadata'), 'metadata', { kind: what })
