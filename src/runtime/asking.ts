@@ -110,8 +110,8 @@ export async function decideAfterAsking(
       reason: reply.reason,
       fix: ASKED.answerIt(isTyped, { tool: shown.tool, chain: first.chain, isConfined: isConfined(parts) }),
     })
-  // What cannot be read again is not what the person agreed to either.
-  if (await isOtherSkill(about, signal).catch(() => true)) return denied(decision, ASKED.skillChanged())
+  // A skill that cannot be read again is another one: it has no revision.
+  if (await isOtherSkill(about, signal)) return denied(decision, ASKED.skillChanged())
   return decision.type === 'ask' ? allowed(decision, ASKED.approvedBy(decision.rule, reply.by)) : decision
 }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { decide, explain, parsePolicy, type PolicyRules, PROFILE_NAMES, withShadow } from '../../src/authorize/index.ts'
 import { globMatches } from '../../src/authorize/names.ts'
 import type { Decision } from '../../src/kernel/index.ts'
-import { skillFrom, toolNamed } from './sample.ts'
+import { rulesOf, skillFrom, toolNamed } from './sample.ts'
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
 const TOOLS = [
@@ -114,6 +114,19 @@ describe('laws of decide', () => {
         if (!shadow && own.type !== 'deny') assert.deepEqual(other.limits, own.limits)
       }),
     )
+  })
+
+  it('has nothing to record where both deny, whatever else they limit, and its row where one does not', () => {
+    const asked = toolNamed('run_command', { capabilities: ['network', 'secrets'] })
+    const call = { tool: asked.name, arguments: {}, agentId: 'main', origin: 'model' as const }
+    const shadowOf = (own: string[], others: string[]) => {
+      const input = { call, tool: asked, policy: rulesOf({ deny: own }) }
+      return withShadow(decide(input), input, { agent: 'other', policy: rulesOf({ deny: others }) }).shadow
+    }
+    assert.equal(shadowOf(['exec'], ['exec', 'sandbox.network', '*.secrets']), undefined)
+    assert.equal(shadowOf([], ['sandbox.network'])?.type, 'allow')
+    assert.equal(shadowOf(['exec'], ['sandbox.network'])?.type, 'allow')
+    assert.equal(shadowOf([], ['exec', 'sandbox.network'])?.type, 'deny')
   })
 
   it('has nothing to record beside rules that are the same', () => {

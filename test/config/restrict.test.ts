@@ -136,4 +136,20 @@ describe('the nexus.yaml of an untrusted workspace', () => {
       assert.deepEqual(secrets, [])
     }
   })
+
+  it('narrows the profile of an agent and never changes it to one with other tools', async () => {
+    await using place = await makePlace({ user: '', local: '' })
+    const profiles = ['minimal', 'messaging', 'coding', 'full'] as const
+    const narrower = ['full minimal', 'full messaging', 'full coding', 'messaging minimal']
+    for (const has of profiles)
+      for (const asked of profiles) {
+        await place.write('home/.nexus/nexus.yaml', `agents: [{id: main, tools: {profile: ${has}}}]`)
+        await place.write('workspace/nexus.yaml', `agents: [{id: main, tools: {profile: ${asked}}}]`)
+        const { config, diagnostics } = await place.load()
+        const isTaken = has === asked || narrower.includes(`${has} ${asked}`)
+        const codes = diagnostics.map(({ code }) => code)
+        assert.equal(config.agents[0]?.tools.profile, isTaken ? asked : has, `${has} ${asked}`)
+        assert.deepEqual(codes, isTaken ? [] : ['config-untrusted'], `${has} ${asked}`)
+      }
+  })
 })

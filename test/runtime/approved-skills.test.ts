@@ -1,6 +1,7 @@
 /** Questions about calls that name a skill, or its files: an answer is about one revision. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { parsePolicy } from '../../src/authorize/index.ts'
 import type { Runtime } from '../../src/runtime/index.ts'
@@ -33,6 +34,35 @@ test('a skill that changed while a person was asked is not loaded: the answer wa
   const unchanged = load()
   await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada' })
   assert.equal(codeOf((await unchanged).outcome), 'success')
+})
+
+test('a skill that cannot be read any more after a person was asked is not loaded, and no command runs for it', async (t) => {
+  const shop = workshop(t)
+  const agents = [{ id: 'main', policy: parsePolicy({ ask: ['load_skill', 'run_command'] }).rules }]
+  const sandbox = createScriptedSandbox({})
+  const runtime = await shop.open({ agents, sandbox, workspace: shop.root, waitForAnswers: true })
+  const closed: Readonly<Record<string, (file: string) => void>> = {
+    'its SKILL.md': (file) => renameSync(file, join(shop.root, 'elsewhere.md')),
+    'its directory': (file) => renameSync(dirname(file), join(shop.root, '.elsewhere')),
+  }
+  for (const [what, close] of Object.entries(closed))
+    for (const [tool, more] of [
+      ['load_skill', {}],
+      ['run_command', { command: 'ls' }],
+    ] as const) {
+      const file = shop.write('alpha')
+      const asking = callOf(runtime, { tool, arguments: { skill_name: 'alpha', ...more }, sessionId: 's1' })
+      const { id, skillDigest } = await question(runtime)
+      assert.ok(skillDigest)
+      close(file)
+      await runtime.approvals.answer(id, { isAllowed: true, by: 'ada' })
+      const { outcome, entry } = await asking
+      assert.match(wordsOf(outcome), /The skill changed while a person was asked/, `${tool}: ${what}`)
+      assert.equal(entry.state, 'denied')
+      for (const name of ['alpha', 'elsewhere.md', '.elsewhere'])
+        rmSync(join(shop.root, name), { recursive: true, force: true })
+    }
+  assert.deepEqual(sandbox.requests, [])
 })
 
 test('only the revision that a person agreed to is loaded: an edit between the last check and the load is not', async (t) => {

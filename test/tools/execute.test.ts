@@ -21,7 +21,7 @@ const run = (execute: Tool['execute']): Promise<Outcome> => executeTool(toolThat
 async function started(
   tool: Tool,
   options: Parameters<typeof executeTool>[3],
-  signal = new AbortController().signal,
+  given: Parameters<typeof contextOf>[0] = {},
 ): Promise<{ ending: Promise<Outcome> }> {
   const begun = Promise.withResolvers<void>()
   const watched: Tool = {
@@ -31,7 +31,7 @@ async function started(
       return tool.execute(args, context)
     },
   }
-  const ending = executeTool(watched, {}, contextOf({ signal }), options)
+  const ending = executeTool(watched, {}, contextOf(given), options)
   await begun.promise
   await nextTurn()
   return { ending }
@@ -183,6 +183,21 @@ describe('executeTool', () => {
     assert.deepEqual(await second.ending, DONE)
   })
 
+  it('keeps to the limit of the decision where it is shorter, also for a tool without a limit', async () => {
+    for (const [timeoutMs, most, seconds] of [
+      [0, 200, 0.2],
+      [500, 200, 0.2],
+      [100, 200, 0.1],
+      [100, 0, 0.1],
+    ] as const) {
+      const clock = createFakeClock()
+      const tool = toolThat(() => new Promise(() => {}), { timeoutMs })
+      const { ending } = await started(tool, { graceMs: 0, clock }, { limits: { timeoutMs: most } })
+      await clock.advance(seconds * 1000)
+      assert.match(messageOf(await ending), new RegExp(`after ${seconds}s`), `${timeoutMs} ${most}`)
+    }
+  })
+
   it('ends a call when the caller cancels, and does not begin one that is cancelled already', async () => {
     const clock = createFakeClock()
     const stop = new AbortController()
@@ -192,7 +207,7 @@ describe('executeTool', () => {
         throw new DOMException('aborted', 'AbortError')
       }),
       { clock },
-      stop.signal,
+      { signal: stop.signal },
     )
     stop.abort()
     const outcome = await ending

@@ -20,9 +20,11 @@ export async function loaderOver(path = SKILLS): Promise<Loader> {
   return createLoader({ catalog: () => catalog })
 }
 
-export function contextOf(parts: Partial<Pick<ToolContext, 'services' | 'signal' | 'origin'>> = {}): ToolContext {
-  const { services = createServices(), signal = new AbortController().signal, origin } = parts
-  return { callId: 'c1', projectId: 'default', agentId: 'main', signal, services, ...(origin && { origin }) }
+export function contextOf(
+  parts: Partial<Pick<ToolContext, 'services' | 'signal' | 'origin' | 'limits'>> = {},
+): ToolContext {
+  const signal = new AbortController().signal
+  return { callId: 'c1', projectId: 'default', agentId: 'main', signal, services: createServices(), ...parts }
 }
 
 /** A tool that takes anything and does what it is told. */
