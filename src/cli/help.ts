@@ -27,6 +27,7 @@ export function overview(terminal: Screen): string {
       [
         ['--help, -h', 'help for a command, with examples'],
         ['--version, -V', 'the version'],
+        ['--as-root', 'as root, use a workspace and settings of another account'],
       ],
       terminal,
     ),

@@ -46,7 +46,7 @@ interface Process {
 }
 
 async function dispatch(argv: readonly string[], own: Process): Promise<number> {
-  const { terminal, environment, cancellation, version } = own
+  const { terminal, cancellation, version } = own
   const [first = '--help', second] = argv
   if (['--help', '-h', 'help'].includes(first)) return showHelp(argv.slice(1), terminal)
   if (first === '--version' || first === '-V') {
@@ -63,6 +63,7 @@ async function dispatch(argv: readonly string[], own: Process): Promise<number> 
   const given = readArguments(command, argv.slice(words.length))
   if (given.flags['help'] === true) return showHelp(words, terminal)
   const cwd = workingDirectory()
+  const environment = readEnvironment(undefined, { argv, asRoot: given.flags['as-root'] === true })
   const run = await command.load()
   return run({
     ...given,

@@ -22,14 +22,27 @@ type Named = Readonly<Partial<Record<keyof typeof VARIABLES, string>>>
  * the process was started, and throw CONFIG_INVALID when no variable says where they are.
  */
 export interface Environment extends Named, UserPlaces {
+  /** Who asked for the configuration, and how. */
+  readonly caller: Caller
   /** Any variable as it was when the copy was made, for `${NAME}` in configuration. */
   get(name: string): string | undefined
   /** Whether a variable is set, be it to nothing. */
   isSet(name: string): boolean
 }
 
+/** The command line of this process, for fixes that repeat it; a library has none. */
+export interface Caller {
+  /** Without Node and the script. */
+  readonly argv?: readonly string[]
+  /** Root uses files of other accounts: the user said `--as-root`. */
+  readonly asRoot?: boolean
+}
+
 /** Copies the environment once; the only place that reads `process.env`. Tests pass their own variables. Never throws. */
-export function readEnvironment(variables: Readonly<Record<string, string | undefined>> = process.env): Environment {
+export function readEnvironment(
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+  caller: Caller = {},
+): Environment {
   const copy = new Map(Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined))
   const get = (name: string): string | undefined => copy.get(name) || undefined
   const named: Record<string, string> = {}
@@ -40,6 +53,7 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
   const places = userPlaces(get)
   return Object.freeze({
     ...named,
+    caller,
     get home() {
       return places.home
     },

@@ -1,5 +1,13 @@
 /** errors: the second part of the table in `messages.ts`: what a caller of the configuration gets as an error. */
-import { commandFix, type ErrorCode, NexusError, type ProposedCommand } from '../kernel/index.ts'
+import {
+  commandFix,
+  commandLine,
+  type ErrorCode,
+  NexusError,
+  type ProposedCommand,
+  shellWord,
+  toSafeLine,
+} from '../kernel/index.ts'
 
 /** One error in words. */
 export interface ConfigError {
@@ -19,12 +27,38 @@ const words = (code: ErrorCode, message: string, fix: string | ReturnType<typeof
 })
 
 /** One of `ERRORS` as the error of the caller. */
-export function configError({ code, message, fix, proposal }: ConfigError, cause?: unknown): NexusError {
+export function configError({ code, message, fix, proposal }: ConfigError, cause?: unknown, path?: string): NexusError {
   return new NexusError(code, message, {
     fix,
     ...(proposal && { proposal }),
     ...(cause !== undefined && { cause }),
+    path,
   })
+}
+
+interface ForeignOwner {
+  readonly path: string
+  readonly uid: number
+  /** Undefined where no account of this machine has that uid. */
+  readonly name: string | undefined
+  /** How root becomes the owner. */
+  readonly start: 'without sudo' | 'sudo' | 'su'
+  readonly argv: readonly string[] | undefined
+}
+
+/** The line that runs a command as the owner, with the owner's home; none without an account. */
+function asOwner({ name, start }: ForeignOwner, line: string): string[] {
+  if (start === 'without sudo') return [`Run it without sudo: ${line}`]
+  if (name === undefined) return []
+  const account = shellWord(name)
+  const lines = { sudo: `sudo -H -u ${account} ${line}`, su: `su ${account} -s /bin/sh -c ${shellWord(line)}` }
+  return [`Run it as the owner: ${lines[start]}`]
+}
+
+/** What is behind `--` belongs to the command of a skill. */
+function asRootArgs(argv: readonly string[]): readonly string[] {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  return [...argv.slice(0, end), '--as-root', ...argv.slice(end)]
 }
 
 /** Errors of a caller: nothing was loaded or changed. */
@@ -53,6 +87,17 @@ export const ERRORS = {
       'CONFIG_INVALID',
       `${at} ${setting}: the command ${command} ${why}.`,
       'Run the command yourself, and read what it reports.',
+    ),
+  foreignOwner: (facts: ForeignOwner) =>
+    words(
+      'FOREIGN_OWNER',
+      `You are root, and ${toSafeLine(facts.path)} belongs to ${toSafeLine(facts.name ?? `uid ${facts.uid}`)}. Nexus did not use it, because its owner would decide what root runs.`,
+      facts.argv === undefined
+        ? 'Run the program as the owner. To let root use these files, set asRoot: true.'
+        : commandFix(
+            [...asOwner(facts, commandLine('nexus', facts.argv)), 'To let root use these files, run:'].join('\n'),
+            ...asRootArgs(facts.argv),
+          ),
     ),
   noDirectory: ({ directory }: Facts<'directory'>) =>
     words('FILE_NOT_FOUND', `The directory ${directory} does not exist.`, 'Name the directory of a workspace.'),

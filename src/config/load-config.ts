@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { type Diagnostic, type JsonObject, sha256, toSafeLine } from '../kernel/index.ts'
+import { refuseForeign, refuseOwner } from './accounts.ts'
 import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
 import { expandHome, namedPlace, realPath, wrongHome } from './home.ts'
@@ -24,6 +25,8 @@ export interface LoadConfigOptions {
   readonly overrides?: ConfigDocument
   /** Whether the workspace is trusted, for this run; default what `nexus trust` remembers. */
   readonly trusted?: boolean
+  /** As root: use a workspace and settings that belong to another account; default what `environment.caller` says. */
+  readonly asRoot?: boolean
 }
 
 const ON = ['1', 'true', 'yes', 'y', 'on']
@@ -31,17 +34,21 @@ const ON = ['1', 'true', 'yes', 'y', 'on']
 /**
  * Reads the user's, the workspace's and the named nexus.yaml, and lays them over each other. Faults in files are
  * diagnostics and what they touch is left out: a caller that acts on the config first calls `assertValid`. No command is run.
- * Throws only CONFIG_INVALID: when the file named by `configPath` or NEXUS_CONFIG cannot be read, or the user's directory is
- * unknown.
+ * Throws only CONFIG_INVALID, when the file named by `configPath` or NEXUS_CONFIG cannot be read, or the user's directory is
+ * unknown, and FOREIGN_OWNER.
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const { environment } = options
   const found = findWorkspace(options.cwd, environment)
+  const { caller, get } = environment
+  const asked = { get, caller: { ...caller, asRoot: options.asRoot ?? caller.asRoot ?? false } }
+  refuseForeign([found.directory, join(found.directory, '.nexus'), environment.nexusHome], asked)
   const homeIsWorkspace = holdsNexusHome(found, environment)
   const trust = homeIsWorkspace ? noTrust(environment, found.directory) : await listTrusted(environment.nexusHome)
   const entry = trust.workspaces.find(({ directory }) => directory === found.directory)
   const trusted = options.trusted ?? entry !== undefined
   const read = readFiles(filesToRead(options, found.directory, { trusted, homeIsWorkspace }))
+  for (const file of read.files) refuseOwner(file, asked)
   const inputs: Input[] = read.files.map(({ path, text, bytes, ...file }) => {
     const { isTrusted, isWorkspace, isProfile = false } = file
     const recorded = options.trusted === undefined && entry && isWorkspace && recordOf(entry, path, bytes)

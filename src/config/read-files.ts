@@ -22,6 +22,8 @@ export interface FileToRead {
 export interface ReadFile extends FileToRead {
   readonly text: string
   readonly bytes: Uint8Array
+  /** Owner of the file that was read. */
+  readonly uid: number
 }
 
 /** What was read, and what was wrong with it. */
@@ -55,7 +57,7 @@ export function readFiles(candidates: readonly FileToRead[]): FilesRead {
       if (read.isOpen)
         diagnostics.push({ severity: 'warning', path: file.path, ...FILES.openToAll({ path: shellWord(file.path) }) })
       paths.push(file.path)
-      files.push({ ...file, text: read.text, bytes: read.bytes })
+      files.push({ ...file, text: read.text, bytes: read.bytes, uid: read.uid })
     }
   }
   return { files, paths, absent, diagnostics }
@@ -77,7 +79,7 @@ function once(candidates: readonly FileToRead[]): FileToRead[] {
   return [...byRealPath.values()]
 }
 
-type Read = 'absent' | Message | { readonly text: string; readonly bytes: Uint8Array; readonly isOpen: boolean }
+type Read = 'absent' | Message | (Omit<ReadFile, keyof FileToRead> & { readonly isOpen: boolean })
 
 /** Reads a file within its limit, by what it is when it is read. */
 function readText(path: string, within?: string): Read {
@@ -86,7 +88,7 @@ function readText(path: string, within?: string): Read {
     if (within !== undefined && !isInside(within, real ?? realPath(path))) return FILES.linkOut()
     if (!isUtf8(bytes)) return FILES.notUtf8()
     const text = new TextDecoder().decode(bytes)
-    return { text, bytes, isOpen: process.platform !== 'win32' && (stats.mode & 0o002) !== 0 }
+    return { text, bytes, uid: stats.uid, isOpen: process.platform !== 'win32' && (stats.mode & 0o002) !== 0 }
   } catch (error) {
     const code = codeOf(error) || 'unknown'
     if (code === 'EFBIG') return FILES.tooLarge(MAX_BYTES)

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { CLIENT_BLOCKS } from '../kernel/index.ts'
+import { isHome } from './accounts.ts'
 import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
 import { realPath, systemHome } from './home.ts'
@@ -15,7 +16,7 @@ const CLIENT_DIRECTORIES: ReadonlySet<string> = new Set([
 
 /**
  * The nearest directory, from `cwd` upward, with `nexus.yaml` or `.nexus/`; without one, the nearest with `.git`; without one, `cwd`.
- * The user's own Nexus directory marks nothing: neither itself nor the home directory around it. A client's directory is never a
+ * The user's own Nexus directory marks nothing, nor does the `.nexus` in the home of any account. A client's directory is never a
  * workspace. Source: decisions, "Revised".
  */
 export function findWorkspace(cwd: string, environment: Pick<Environment, 'home' | 'nexusHome'>): Found {
@@ -60,7 +61,7 @@ export function holdsNexusHome(found: Found, environment: Pick<Environment, 'hom
 function isMarker(directory: string, name: NonNullable<Found['marker']>, own: readonly string[]): boolean {
   const path = join(directory, name)
   const kind = kindOf(path)
-  if (name === '.nexus') return kind === 'directory' && !own.includes(realPath(path))
+  if (name === '.nexus') return kind === 'directory' && !own.includes(realPath(path)) && !isHome(directory)
   return name === '.git' ? kind !== undefined : kind === 'other'
 }
 

@@ -52,6 +52,7 @@ export const CODES = {
   INVALID_ARGUMENT: { rpc: -32602, http: 400, exit: 2 },
   CONFIG_INVALID: { rpc: -32010, http: 500, exit: 2 },
   UNTRUSTED_WORKSPACE: { rpc: -32011, http: 403, exit: 1 },
+  FOREIGN_OWNER: { rpc: -32022, http: 403, exit: 1 },
   SKILL_NOT_FOUND: { rpc: -32004, http: 404, exit: 4 },
   SKILL_HELD: { rpc: -32018, http: 409, exit: 1 },
   SKILL_INVALID: { rpc: -32012, http: 422, exit: 1 },

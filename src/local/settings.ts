@@ -33,6 +33,8 @@ export interface SettingsOptions {
   readonly skillsDirs?: readonly string[]
   /** Trust the workspace for this run. Without trust, no command runs beside skills of the workspace. */
   readonly trusted?: boolean
+  /** As root: use a workspace and settings that belong to another account. Default false. */
+  readonly asRoot?: boolean
   /**
    * Go on although the configuration has errors, which are then in `diagnostics`. Only for programs that look and run
    * nothing: a deny list that could not be read would mean "allowed". Default false.
@@ -53,7 +55,10 @@ export interface Settings {
   readonly gateRules: Omit<GateRules, 'allowList'>
 }
 
-/** Throws CONFIG_INVALID when the configuration has errors, or a nexus.yaml named by the caller cannot be read, FILE_NOT_FOUND when `cwd` is not a directory. */
+/**
+ * Throws CONFIG_INVALID when the configuration has errors, or a nexus.yaml named by the caller cannot be read, FILE_NOT_FOUND when `cwd` is
+ * not a directory, and FOREIGN_OWNER.
+ */
 export async function readSettings(options: SettingsOptions): Promise<Settings> {
   const environment = options.environment ?? readEnvironment()
   const cwd = resolve(options.cwd ?? process.cwd())
@@ -66,6 +71,7 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
     environment,
     ...(options.configPath !== undefined && { configPath: options.configPath }),
     ...(options.trusted !== undefined && { trusted: options.trusted }),
+    ...(options.asRoot !== undefined && { asRoot: options.asRoot }),
     ...overridesOf(options),
   })
   if (options.tolerateConfigErrors !== true) assertValid(loaded)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { Place } from './nexus.ts'
+import { ended, Place } from './nexus.ts'
 
 /** A workspace whose own `.nexus` trusts it and takes the sandbox away. */
 function withOwnNexus(t: { after: (fn: () => void) => void }): Place {
@@ -73,3 +73,46 @@ test('where the home lies in the workspace, answers say to set a home first, and
   const untrusted = why.stderr.slice(why.stderr.indexOf('config-untrusted'))
   assert.match(untrusted, /fix: Set HOME or NEXUS_HOME to a directory of yours outside the workspace\. Then: Write it/)
 })
+
+const skip = process.getuid?.() === 0 ? false : 'only root can give files to another account'
+
+test('root in a workspace of another account reads both commands, and --as-root goes on', { skip }, async (t) => {
+  const place = new Place(t)
+  chownSync(place.workspace, 1, 1)
+  for (const command of [
+    ['skills', 'list'],
+    ['config', 'check'],
+    ['trust', '--yes'],
+    ['sessions', 'list'],
+  ]) {
+    const { code, stderr } = await place.run(command)
+    assert.equal(code, 1, stderr)
+    assert.match(stderr, /FOREIGN_OWNER: You are root, and .* belongs to \w+\./)
+    assert.match(stderr, new RegExp(`Run it as the owner: (?:sudo|su) .*nexus ${command.join(' ')}`))
+    assert.match(stderr, new RegExp(`run: .*${command.join(' ')} --as-root`))
+    assert.equal((await place.run([...command, '--as-root'])).code, 0)
+  }
+  assert.equal((await place.run(['--help'])).code, 0)
+})
+
+test('nexus mcp serves root no workspace of another account without --as-root', { skip }, async (t) => {
+  const place = new Place(t)
+  chownSync(place.workspace, 1, 1)
+  assert.match(await toolsOf(place, ['mcp']), /belongs to .*nexus mcp --as-root/)
+  assert.match(await toolsOf(place, ['mcp', '--as-root']), /"load_skill"/)
+})
+
+/** What a client gets that asks for the tools. */
+async function toolsOf(place: Place, args: readonly string[]): Promise<string> {
+  const server = place.start(args, { stdin: 'pipe' })
+  const clientInfo = { name: 't', version: '1' }
+  const messages = [
+    { id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } },
+    { method: 'notifications/initialized' },
+    { id: 2, method: 'tools/list' },
+  ]
+  const done = ended(server)
+  server.stdin?.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''))
+  server.stdout?.on('data', (text: string) => text.includes('"id":2') && server.stdin?.end())
+  return (await done).stdout
+}

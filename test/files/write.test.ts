@@ -42,6 +42,29 @@ test('a new file has the mode that the umask leaves, or the one that is asked fo
   assert.deepEqual(modes, [0o640, 0o600, 0o750, 0o750])
 })
 
+test('while a file with a mode of its own is written, no other user reads what is there of it', { skip }, async (t) => {
+  const directory = freshDirectory(t)
+  writeFileSync(join(directory, 'from'), 'content', { mode: 0o644 })
+  writeFileSync(join(directory, 'old'), 'old', { mode: 0o640 })
+  const tree = openTree(t, directory)
+  const seen: number[] = []
+  const pace = (): undefined => {
+    const part = readdirSync(directory).find((name) => partState(name) !== 'no')
+    if (part !== undefined) seen.push(statSync(join(directory, part)).mode & 0o777)
+  }
+  const umask = process.umask(0)
+  try {
+    await tree.write('private', { bytes: text('x'), mode: 0o600, pace })
+    await tree.write('open', { bytes: text('x'), mode: 0o644, pace })
+    await tree.write('old', { bytes: text('x'), pace })
+    await tree.copyFrom(tree, 'from', { to: 'copy', mode: 0o644, owner: undefined, pace })
+  } finally {
+    process.umask(umask)
+  }
+  assert.ok(seen.length >= 4, String(seen.length))
+  assert.deepEqual([...new Set(seen)], [0o600])
+})
+
 test('setuid, setgid and sticky bits do not survive a write', { skip }, async (t) => {
   const directory = freshDirectory(t)
   writeFileSync(join(directory, 'program'), 'old')

@@ -94,6 +94,15 @@ test('the entry is chosen that is for the target, whose installer the target has
   assert.deepEqual([brew?.commands, brew?.problem], [[], 'it is for darwin, and the target is linux'])
 })
 
+test('a download whose name begins with . or - gets a name that hides nothing and is no option', () => {
+  const names = ['.bashrc', '-rf', '.-x.sh', '--', '.env.d', '%2e%2ehidden']
+  const files = names.map((name) => commandsOf({ kind: 'download', url: `https://x.org/${name}` })?.[1]?.[5])
+  assert.deepEqual(
+    files.map((file) => file?.replace('/home/me/.nexus/tools/', '')),
+    ['bashrc', 'rf', 'x.sh', 'download', 'env.d', '2e-2ehidden'],
+  )
+})
+
 test('when there are only downloads, each for the target is chosen', () => {
   const files = specs(
     { id: 'a', kind: 'download', url: 'https://x.org/a' },

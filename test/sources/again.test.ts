@@ -45,6 +45,15 @@ test('a file that was written a moment before it was read is read again', async 
   }
 })
 
+test('a file that was changed a moment ago is read again, also with an old time of its content', async (t) => {
+  const root = temporaryDirectory(t)
+  writeFiles(root, { 'alpha/SKILL.md': skillText('alpha') })
+  utimesSync(join(root, 'alpha/SKILL.md'), 1_000, 1_000)
+  t.mock.timers.enable({ apis: ['Date'], now: statSync(join(root, 'alpha/SKILL.md')).ctimeMs })
+  const source = createFolderSource({ id: 'test', tier: 'extra', rank: 0, trusted: true, path: root })
+  assert.equal(shared(await source.discover(), await source.discover()), 0)
+})
+
 test('a file whose times lie in the future is read again', async (t) => {
   const root = temporaryDirectory(t)
   writeFiles(root, { 'alpha/SKILL.md': skillText('alpha') })

@@ -1,18 +1,22 @@
 import { parseArgs } from 'node:util'
 import { nearest, type NexusError } from '../../kernel/index.ts'
-import type { Command, Invocation } from '../command.ts'
+import type { Command, Invocation, OptionSpec } from '../command.ts'
 import { errorOf, MESSAGES } from '../messages/index.ts'
 
 /** What a command line contains after the name of the command. */
 export type Arguments = Pick<Invocation, 'flags' | 'positionals' | 'rest'>
 
-const HELP = { type: 'boolean', short: 'h' } as const
+/** Options of every command. */
+const COMMON: Readonly<Record<string, Pick<OptionSpec, 'type' | 'short'>>> = {
+  help: { type: 'boolean', short: 'h' },
+  'as-root': { type: 'boolean' },
+}
 
 /** Reads the options and words of a command. Throws INVALID_ARGUMENT for what the command does not take. */
 export function readArguments(command: Command, args: readonly string[]): Arguments {
   const split = args.includes('--') ? args.indexOf('--') : args.length
   const rest = args.slice(split + 1)
-  const options = { ...command.options, help: HELP }
+  const options = { ...command.options, ...COMMON }
   // Not strict: the errors of `parseArgs` have no fields, only sentences.
   const { values, positionals, tokens } = parseArgs({
     ...{ args: args.slice(0, split), options, strict: false, allowPositionals: true, tokens: true },
@@ -33,9 +37,10 @@ interface OptionToken {
 function checkOption(command: Command, token: OptionToken): void {
   const { name: words, options = {} } = command
   const { name, rawName, value } = token
-  const option = name === 'help' ? HELP : Object.hasOwn(options, name) ? options[name] : undefined
+  const known: Readonly<Record<string, Pick<OptionSpec, 'type' | 'short' | 'value'>>> = { ...options, ...COMMON }
+  const option = Object.hasOwn(known, name) ? known[name] : undefined
   if (option === undefined) {
-    const guess = rawName.startsWith('--') ? nearest(name, [...Object.keys(options), 'help']) : undefined
+    const guess = rawName.startsWith('--') ? nearest(name, Object.keys(known)) : undefined
     throw errorOf('INVALID_ARGUMENT', MESSAGES.optionUnknown(words, rawName, guess))
   }
   if (option.type === 'string') checkValue(command, token, option.value)
@@ -55,7 +60,7 @@ function checkValue(command: Command, { name, value, inlineValue }: OptionToken,
 /** True when the word is an option of the command, long or short. */
 function isOption({ options = {} }: Command, word: string): boolean {
   const [name = ''] = word.replace(/^--?/, '').split('=')
-  return Object.entries({ ...options, help: HELP }).some(([long, { short }]) => name === long || name === short)
+  return Object.entries({ ...options, ...COMMON }).some(([long, { short }]) => name === long || name === short)
 }
 
 /** The first word that the usage of the command does not take. */
