@@ -38,7 +38,9 @@ export function install(directory: string, what: string): string | undefined {
   mkdirSync(directory)
   assert.equal(run('npm', ['init', '--yes'], { cwd: directory }).status, 0)
   const flags = ['--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
-  const { status, stderr } = run('npm', ['install', ...flags, what], { cwd: directory })
+  // npm waits 70 s between its attempts, so a machine without a registry would take minutes to say so.
+  const attempts = ['--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=2000']
+  const { status, stderr } = run('npm', ['install', ...flags, ...attempts, what], { cwd: directory })
   const offline = OFFLINE.exec(stderr)?.[0]
   if (offline === undefined) assert.equal(status, 0, stderr)
   return offline

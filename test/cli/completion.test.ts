@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { type SpawnOptions, spawnSync, type SpawnSyncOptionsWithStringEncoding } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -7,9 +7,9 @@ import { COMMANDS } from '../../src/cli/table.ts'
 import { Place } from './nexus.ts'
 
 /** What bash would offer after these words; the last is the one being typed. */
-function offers(script: string, words: readonly string[]): string[] {
+function offers(script: string, words: readonly string[], options?: SpawnOptions): string[] {
   const line = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _nexus; printf '%s\\n' "\${COMPREPLY[@]}"`
-  const { stdout, status, stderr } = spawnSync('bash', ['-c', line, script, ...words], { encoding: 'utf8' })
+  const { stdout, status, stderr } = spawnSync('bash', ['-c', line, script, ...words], inText(options))
   assert.equal(status, 0, stderr)
   return stdout.split('\n').filter((word) => word !== '')
 }
@@ -35,16 +35,20 @@ const ZSH = `
   source "$0"; words=("$@"); CURRENT=$#; _nexus`
 
 /** What each shell offers after these words; the last is the one being typed. */
-const SHELLS: Readonly<Record<string, (script: string, words: readonly string[]) => string[]>> = {
+const SHELLS: Readonly<Record<string, typeof offers>> = {
   bash: offers,
-  zsh: (script, words) => lines(spawnSync('zsh', ['-f', '-c', ZSH, script, ...words], { encoding: 'utf8' })),
-  fish: (script, words) => {
+  zsh: (script, words, options) => lines(spawnSync('zsh', ['-f', '-c', ZSH, script, ...words], inText(options))),
+  fish: (script, words, options) => {
     const typed = words.map((word) => word.replaceAll("'", '')).join(' ')
     const line = `complete -c nexus -e; source ${script}; complete -C '${typed}'`
-    return lines(spawnSync('fish', ['--no-config', '-c', line], { encoding: 'utf8' })).map(
+    return lines(spawnSync('fish', ['--no-config', '-c', line], inText(options))).map(
       (offer) => offer.split('\t')[0]?.replace(/^--\w+=/, '') ?? '',
     )
   },
+}
+
+function inText({ cwd, env }: SpawnOptions = {}): SpawnSyncOptionsWithStringEncoding {
+  return { cwd, env, encoding: 'utf8' }
 }
 
 function lines({ stdout, stderr }: { stdout: string; stderr: string }): string[] {
@@ -88,6 +92,18 @@ for (const [shell, offered] of Object.entries(SHELLS)) {
         `${free} takes any word`,
       )
     }
+  })
+
+  test(`${shell} completes the names that the typed nexus gives`, { skip }, async (t) => {
+    const place = new Place(t)
+    const script = join(place.root, 'completion')
+    writeFileSync(script, (await place.run(['completion', shell])).stdout)
+    const { stdout } = await place.run(['completion', '--names', 'skills'])
+    const names = stdout.split('\n').filter((name) => name !== '')
+    assert.ok(names.length > 0)
+    const withoutOptions = (word: string): boolean => !/^-|^<.*>$/.test(word)
+    const found = offered(script, ['nexus', 'skills', 'show', ''], place.options()).filter(withoutOptions)
+    assert.deepEqual(found.toSorted(), names.toSorted())
   })
 
   test(`the script for ${shell} has no fault of syntax`, { skip }, async (t) => {

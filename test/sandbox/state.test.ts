@@ -15,7 +15,7 @@ test(
     await assert.rejects(sandbox.run({ command: 'true', workspace: import.meta.dirname }), {
       code: 'SANDBOX_UNAVAILABLE',
       message: /^Commands cannot be confined here: Nexus cannot use the state directory \(ENOENT \/proc\/x\)\.$/,
-      fix: IS_ROOT ? /^Make \/proc\/x\/state a directory/ : /^set NEXUS_STATE_DIR/,
+      fix: IS_ROOT ? /, or run as a normal user\. In programs, set stateDir\.$/ : /, or set NEXUS_STATE_DIR\.$/,
     })
     await sandbox.close()
     const [found] = await checkSandbox(localOptions({ stateDir: '/proc/x/state' }))

@@ -147,6 +147,13 @@ function optionItems(command: Command): string {
   return [quote('--help:help with examples'), ...options].join(' ')
 }
 
+/** Names come from the program that was typed. fish complains of an unknown command even with 2>/dev/null. */
+const FISH_START = `# fish completion for nexus. Use: nexus completion fish | source
+function _nexus_names
+  set -l typed (commandline -opc)[1]
+  command -q $typed; and $typed completion --names $argv[1] 2>/dev/null
+end`
+
 function fish(commands: Commands): string {
   const groups = branches(commands)
   const top = (groups.get('') ?? []).map(
@@ -175,7 +182,7 @@ function fish(commands: Commands): string {
       }),
     ]
   })
-  return ['# fish completion for nexus. Use: nexus completion fish | source', ...top, ...second, ...options].join('\n')
+  return [FISH_START, ...top, ...second, ...options].join('\n')
 }
 
 function fishValue(option: OptionSpec): string {
@@ -191,7 +198,7 @@ function isNames(value: string): value is Names {
 }
 
 function fishNames(kind: Names): string {
-  return `(nexus completion --names ${kind} 2>/dev/null)`
+  return `(_nexus_names ${kind})`
 }
 
 function summaryOf(name: string, commands: Commands): string {
