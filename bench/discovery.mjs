@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { median, pairs, printTable, ratios, runOnce, show, spread } from './measure.mjs'
 import { DISCOVERIES, locate } from './peers.mjs'
 
-const OURS = ['nexus, discover', 'nexus, discover + gate + catalog', 'nexus, strict']
+const OURS = ['nexus, discover', 'nexus, discover, unchanged', 'nexus, discover + gate + catalog', 'nexus, strict']
 const ROOT = join(import.meta.dirname, '..')
 
 /** Every name and description equals what the full YAML parser reads. Throws when one does not. */

@@ -1,7 +1,7 @@
 // One measurement in a process of its own: node probe.mjs VARIANT ROOT PROJECTS
 // Prints { first, later, count, rss } as JSON: the first call (what a command pays), the median of two later ones (what a
 // server pays), the number of skills, and the peak of memory in MiB.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { median } from './measure.mjs'
 import { DISCOVERIES } from './peers.mjs'
 
@@ -16,9 +16,9 @@ const FACTS = {
   hasEnv: (name) => name === 'PATH' || name === 'HOME',
 }
 
-async function folderSource(root) {
+async function folderSource(root, keepIn) {
   const { createFolderSource, discover } = await room('sources')
-  const source = createFolderSource({ id: 'bench', tier: 'extra', rank: 0, trusted: true, path: root })
+  const source = createFolderSource({ id: 'bench', tier: 'extra', rank: 0, trusted: true, path: root, keepIn })
   return () => discover([source])
 }
 
@@ -35,6 +35,13 @@ const VARIANTS = {
   },
   'nexus, discover': async (root) => {
     const find = await folderSource(root)
+    return async () => (await find()).skills.length
+  },
+  /** What a process before it read is kept, as in a Nexus home. */
+  'nexus, discover, unchanged': async (root, projects) => {
+    const directory = `${projects}/kept`
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const find = await folderSource(root, { directory, version: 'bench' })
     return async () => (await find()).skills.length
   },
   'nexus, discover + gate + catalog': async (root) => {
@@ -62,7 +69,7 @@ const VARIANTS = {
 }
 
 const [variant, root, projects] = process.argv.slice(2)
-const run = await (VARIANTS[variant]?.(root) ?? DISCOVERIES[variant].open({ root, projects }))
+const run = await (VARIANTS[variant]?.(root, projects) ?? DISCOVERIES[variant].open({ root, projects }))
 const times = []
 let count = 0
 for (let call = 0; call < 3; call++) {

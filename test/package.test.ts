@@ -56,7 +56,7 @@ test('the tarball holds the build and the skills, and nothing of our own worksho
     'no skill is shipped',
   )
   assert.deepEqual(
-    files.filter((file) => /^(?:src|test|scripts|docs|node_modules)\/|\.stamp$|\.test\./.test(file)),
+    files.filter((file) => /^(?:src|test|scripts|docs|node_modules)\/|\.test\./.test(file)),
     ['docs/errors.md'],
   )
 })

@@ -48,7 +48,7 @@ export function requireCompiled(file: string, args: readonly string[]): Bundle {
   if (directory === undefined || command === undefined) return exported
   if (cachedData === undefined || script.cachedDataRejected === true)
     process.once('exit', () =>
-      writeKept(pathFor(wordsOf(command.name.split(' '))), script.createCachedData(), MOST_FILES),
+      writeKept(pathFor(wordsOf(command.name.split(' '))), [script.createCachedData()], MOST_FILES),
     )
   return exported
 }

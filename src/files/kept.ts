@@ -1,6 +1,6 @@
 /** kept: files that a later process of the same user believes, so nobody else may have written them. */
-import { closeSync, fstatSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync } from 'node:fs'
-import { rmSync, type Stats, writeFileSync } from 'node:fs'
+import { closeSync, fstatSync, fsyncSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync } from 'node:fs'
+import { renameSync, rmSync, type Stats, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { openUnseen, readInto } from './open.ts'
 
@@ -45,12 +45,21 @@ export function readKept(path: string, maxBytes: number): Buffer | undefined {
   }
 }
 
-/** Replaces a kept file in one step, and removes all but the newest files of the directory. Never throws: a full disk keeps nothing. */
-export function writeKept(path: string, data: string | Buffer, mostFiles: number): void {
+/**
+ * Replaces a kept file in one step, and removes all but the newest files of the directory. Never throws: a full disk, or parts that throw,
+ * keep nothing.
+ */
+export function writeKept(path: string, parts: Iterable<string | Buffer>, mostFiles: number): void {
   const part = `${path}.${process.pid}.part`
   try {
-    // On disk before it has its name: after a power cut a kept file is whole.
-    writeFileSync(part, data, { mode: 0o600, flag: 'wx', flush: true })
+    const fd = openSync(part, 'wx', 0o600)
+    try {
+      for (const each of parts) writeFileSync(fd, each, 'latin1')
+      // On disk before it has its name: after a power cut a kept file is whole.
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
     renameSync(part, path)
     removeOldest(dirname(path), mostFiles)
   } catch {

@@ -1,5 +1,5 @@
 /** What the configuration of this machine says, in the terms of the pipeline: where to look, what to gate by, where to run. */
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Catalog, everyCopy } from '../catalog/index.ts'
 import {
@@ -136,12 +136,22 @@ export function waitsForTrust({ workspace, diagnostics }: LoadedConfig, catalog:
   return [...everyCopy(catalog), ...catalog.invalid].some(({ origin }) => !origin.trusted)
 }
 
+/** The hash of what this build was made of; undefined when Nexus runs from its source. */
+function buildVersion(): string | undefined {
+  try {
+    return readFileSync(join(import.meta.dirname, '../.stamp'), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
 function sourcesOf(loaded: LoadedConfig, environment: Environment, skillsDirs: readonly string[]): SkillSource[] {
   const { config, workspace, nexusHome, homeIsWorkspace } = loaded
   return createStandardSources({
     workspace: workspace.directory,
     workspaceTrusted: workspace.trusted,
     homeTrusted: workspace.trusted || !homeIsWorkspace,
+    version: homeIsWorkspace ? undefined : buildVersion(),
     home: environment.home,
     nexusHome,
     bundledDir: join(packageRoot(), 'skills'),

@@ -4,6 +4,7 @@ import { type Diagnostic, nearest, NexusError, type Tier } from '../kernel/index
 import { finding } from './codes.ts'
 import { codeOf } from '../files/index.ts'
 import { reasonOf, createPace } from '../skill-files/index.ts'
+import type { KeptSearches } from './found/kept-search.ts'
 import { createPreviousSearch } from './found/previous-search.ts'
 import { MESSAGES } from './messages.ts'
 import { isInside } from './skill-file.ts'
@@ -25,6 +26,8 @@ export interface FolderSourceOptions {
   /** The real path of `path` must lie inside this directory; for roots in a workspace, whose files others write. */
   readonly within?: string
   readonly limits?: Partial<SourceLimits>
+  /** Where what was read is kept for the next process. Default: nowhere. */
+  readonly keepIn?: KeptSearches | undefined
 }
 
 /** A source that searches a directory on each `discover`. Throws INVALID_ARGUMENT for an id that cannot be part of an address. */
@@ -38,8 +41,11 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
   }
   const folder: SourceFolder = { path: options.path, ...(options.within !== undefined && { within: options.within }) }
   const limits = { ...SOURCE_LIMITS, ...options.limits }
-  const previousSearch = createPreviousSearch()
   const origin = Object.freeze({ source: id, tier, rank, trusted })
+  const { keepIn } = options
+  // What is too large for one limit may be read under another.
+  const searches = keepIn && { ...keepIn, version: `${keepIn.version}-${limits.maxFileBytes}` }
+  const previousSearch = createPreviousSearch(searches && { origin, searches })
   return {
     ...{ id, tier, rank, trusted, folder },
     async discover(signal) {

@@ -1,4 +1,6 @@
 import { basename, join, resolve } from 'node:path'
+import { keptPlace } from '../files/index.ts'
+import type { KeptSearches } from './found/kept-search.ts'
 import { createFolderSource, type FolderSourceOptions } from './folder.ts'
 import type { SkillSource } from './source.ts'
 
@@ -19,6 +21,8 @@ export interface StandardSourcesOptions {
   readonly home?: string | undefined
   /** Usually `~/.nexus`. */
   readonly nexusHome: string
+  /** Version of this build. With it, what was read is kept in the Nexus home for the next process. */
+  readonly version?: string | undefined
   /** The skills that are shipped with Nexus. */
   readonly bundledDir?: string | undefined
   /** Configured `sources[]` of type local, in order. */
@@ -49,7 +53,20 @@ export function createStandardSources(options: StandardSourcesOptions): SkillSou
   const taken = new Set(folders.map(({ id }) => id))
   folders.push(...named(options.localSources ?? [], { tier: 'source', taken }))
   folders.push(...named(options.extraDirs ?? [], { tier: 'extra', taken }))
-  return folders.map(createFolderSource)
+  const keepIn = keptSearches(options)
+  return folders.map((folder) => createFolderSource({ ...folder, keepIn }))
+}
+
+/** Undefined where others could write what the next process believes. */
+function keptSearches({ nexusHome, version, homeTrusted = true }: StandardSourcesOptions): KeptSearches | undefined {
+  if (version === undefined || !homeTrusted) return undefined
+  try {
+    const { directory } = keptPlace(nexusHome, 'skills')
+    return directory === undefined ? undefined : { directory, version }
+  } catch {
+    // There is no home, or no right to write there.
+    return undefined
+  }
 }
 
 function named(

@@ -1,6 +1,7 @@
 import { lstatSync, statfsSync, type Stats, statSync } from 'node:fs'
-import { type FileStamp, type InvalidSkill, type Skill, SKILL_FILE } from '../../kernel/index.ts'
+import { type FileStamp, type InvalidSkill, type Skill, SKILL_FILE, type SkillOrigin } from '../../kernel/index.ts'
 import { stampOf } from '../../skill-files/index.ts'
+import { type KeptSearches, loadSearch, saveSearch } from './kept-search.ts'
 
 /** What the SKILL.md of a directory came to. */
 export type Read = Skill | InvalidSkill
@@ -58,16 +59,48 @@ interface Known {
   readonly changedMs: number
 }
 
-export function createPreviousSearch(): PreviousSearch {
+/** Another way to know the last search: what another process kept. */
+export interface OtherProcesses {
+  readonly origin: SkillOrigin
+  readonly searches: KeptSearches
+}
+
+export function createPreviousSearch(others?: OtherProcesses): PreviousSearch {
   let last: { readonly key: string; readonly known: ReadonlyMap<string, Known> } | undefined
   return {
     begin(root) {
       const folder = folderOf(root)
+      if (folder && others && !last) last = { key: folder.key, known: knownToOthers(folder, others) }
       const before = folder !== undefined && last?.key === folder.key ? last.known : undefined
-      return createRecall(before, folder, (known) => (last = folder && { key: folder.key, known }))
+      return createRecall(before, folder, (known) => {
+        last = folder && { key: folder.key, known }
+        if (!folder || !others) return
+        const plain = [...known.values()].filter(isPlain)
+        if (isWorthKeeping(plain, before)) saveSearch(others.searches, folder.key, plain)
+      })
     },
     forget: () => (last = undefined),
   }
+}
+
+function knownToOthers({ key }: Folder, { origin, searches }: OtherProcesses): ReadonlyMap<string, Known> {
+  const kept = loadSearch(searches, key, origin)
+  return new Map(kept.map((each) => [each.read.directory, { ...each, stamp: each.read.stamp }]))
+}
+
+/** A skill with findings is read again, so that their words are those of this version. */
+function isPlain(known: Known): known is Known & { readonly read: Skill } {
+  return isSkill(known.read) && known.read.diagnostics.length === 0
+}
+
+/** A few changes are read faster than thousands of skills are written. */
+function isWorthKeeping(
+  plain: readonly (Known & { readonly read: Skill })[],
+  before: ReadonlyMap<string, Known> = new Map(),
+): boolean {
+  const same = plain.filter((each) => before.get(each.read.directory) === each).length
+  const most = Math.max(plain.length, [...before.values()].filter(isPlain).length)
+  return (most - same) * 20 >= Math.max(1, most)
 }
 
 /** Undefined when the times of files there do not show every change. Only Linux is known well enough. */
