@@ -1,6 +1,10 @@
 import { CHOICES, type Command, type OptionSpec } from './command.ts'
 import { JSON_OPTION, WHERE } from './options.ts'
 
+const NAME: Record<string, OptionSpec> = {
+  name: { type: 'string', value: 'NAME', help: 'the name of the entry (default nexus)' },
+}
+
 const SCOPE: Record<string, OptionSpec> = {
   scope: {
     type: 'string',
@@ -8,6 +12,8 @@ const SCOPE: Record<string, OptionSpec> = {
     choices: CHOICES.scope,
     help: 'user (default): the file of the user; project: that of the project, which its team shares',
   },
+  ...NAME,
+  force: { type: 'boolean', help: 'also replace or remove an entry that does not start Nexus' },
   'dry-run': { type: 'boolean', help: 'show what would change, and write nothing' },
   ...JSON_OPTION,
 }
@@ -41,7 +47,7 @@ export const CLIENT_COMMANDS: readonly Command[] = [
     summary: 'start Nexus as each client would, and name what is wrong where it gets no answer',
     usage: '[client]',
     choices: CHOICES.client,
-    options: { ...JSON_OPTION },
+    options: { ...NAME, ...JSON_OPTION },
     examples: ['nexus mcp check', 'nexus mcp check claude-code'],
     load: async () => (await import('./commands/mcp-clients.ts')).checkClients,
   },

@@ -1,6 +1,6 @@
 /** config-text: changes one value in the text of a configuration file, and leaves comments, order and layout as they are. */
 import { parse as parseToml, patch as patchToml } from '@decimalturn/toml-patch'
-import { applyEdits, modify, parseTree, getNodeValue, type ParseError, printParseErrorCode } from 'jsonc-parser'
+import { modify, parseTree, getNodeValue, type ParseError, printParseErrorCode } from 'jsonc-parser'
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import { clientError, MESSAGES } from './messages.ts'
 import type { Client } from './table.ts'
@@ -59,11 +59,42 @@ export function changeText(
   const own = withoutMark(text)
   const mark = text.slice(0, text.length - own.length)
   const eol = own.includes('\r\n') ? '\r\n' : '\n'
-  const edits = modify(own.trim() === '' ? '{}' : own, [...path], value, {
-    formattingOptions: { ...indentationOf(own), eol, insertFinalNewline: true },
-  })
-  const changed = applyEdits(own.trim() === '' ? '{}' : own, edits)
+  const json = own.trim() === '' ? '{}' : own
+  const changed = changeJson(json, { path, value, eol })
   return mark + (own.trim() === '' ? `${changed}${eol}` : changed)
+}
+
+/** One edit, so that the bytes around it stay; the library would lay out its neighbours anew. */
+function changeJson(
+  text: string,
+  {
+    path,
+    value,
+    eol,
+  }: { readonly path: readonly string[]; readonly value: JsonObject | undefined; readonly eol: string },
+): string {
+  const [edit] = modify(text, [...path], value, {})
+  if (edit === undefined) return text
+  const { offset, length, content } = edit
+  const [before, after] = [text.slice(0, offset), text.slice(offset + length)]
+  // An object that is empty then keeps no white space.
+  if (content === '')
+    return /\{\s*$/.test(before) && /^\s*\}/.test(after) ? before.trimEnd() + after.trimStart() : before + after
+  const [, indent = ''] = /^([ \t]*)[^\r\n]*$/m.exec(before.slice(before.lastIndexOf('\n') + 1)) ?? []
+  const unit = indentationOf(text)
+  const laidOut = (json: unknown, at: string): string =>
+    JSON.stringify(json, undefined, unit).replaceAll('\n', eol + at)
+  if (length > 0) return before + laidOut(JSON.parse(content), indent) + after
+  const isFirst = !content.startsWith(',')
+  const object: unknown = JSON.parse(`{${isFirst ? content : content.slice(1)}}`)
+  if (isFirst) {
+    const inside = laidOut(object, indent).slice(1, -1)
+    return before + (/^[^}]*\n/.test(after) ? inside.trimEnd() : inside) + after
+  }
+  const opening = before.slice(before.lastIndexOf('{', before.lastIndexOf('\n')))
+  if (!opening.includes('\n')) return `${before}, ${JSON.stringify(object).slice(1, -1)}${after}`
+  const outer = indent.slice(0, Math.max(0, indent.length - unit.length))
+  return `${before},${laidOut(object, outer).slice(1, -1).trimEnd()}${after}`
 }
 
 function changeToml(text: string, path: readonly string[], value: JsonObject | undefined): string {
@@ -79,9 +110,9 @@ function changeToml(text: string, path: readonly string[], value: JsonObject | u
 }
 
 /** Of the first line that is indented; two spaces where none is. */
-function indentationOf(text: string): { readonly insertSpaces: boolean; readonly tabSize: number } {
+function indentationOf(text: string): string {
   const [, indent = '  '] = /^([ \t]+)\S/m.exec(text) ?? []
-  return indent.startsWith('\t') ? { insertSpaces: false, tabSize: 1 } : { insertSpaces: true, tabSize: indent.length }
+  return indent.startsWith('\t') ? '\t' : indent
 }
 
 function lineAt(text: string, offset: number): number {

@@ -44,6 +44,16 @@ export const MESSAGES = {
     message: `Nexus did not change ${path}: another program changed it meanwhile.`,
     fix: 'Run the command again.',
   }),
+  foreignEntry: (path: string, name: string, command: string): Message => ({
+    code: 'CONFLICT',
+    message: `Nexus did not change ${path}: its entry ${name} starts another program: ${command}.`,
+    fix: 'Choose another name with --name nexus-skills. Or let Nexus change the entry with --force.',
+  }),
+  badName: (name: string): Message => ({
+    code: 'INVALID_ARGUMENT',
+    message: `'${name}' cannot be the name of an entry.`,
+    fix: 'Use letters, digits, - and _: --name nexus-skills',
+  }),
   notWritten: (path: string, why: string): Message => ({
     code: 'STORE_FAILED',
     message: `Nexus did not change ${path}. Writing it failed: ${why}.`,

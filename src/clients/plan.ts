@@ -1,12 +1,13 @@
 /** plan: what an installation changes in the file of a client. The text is made first, shown, and then written. */
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { readSmall, Tree } from '../files/index.ts'
 import { isJsonObject, type JsonObject, ownValue } from '../kernel/index.ts'
 import { changeText, readDocument } from './config-text.ts'
 import { clientError, MESSAGES } from './messages.ts'
-import type { Client, Scope, Server, Where } from './table.ts'
+import { keepReplaced, readReplaced, type Remembered } from './replaced.ts'
+import { type Client, type Scope, type Server, startsNexus, type Where } from './table.ts'
+import { textOf, writeText } from './text-file.ts'
 
 /** Which entry of which file. */
 export interface Target {
@@ -25,21 +26,39 @@ export interface Change {
   readonly before: string | undefined
   /** The same text when nothing changes. */
   readonly after: string
+  /** The entry that goes and does not start Nexus: a person agrees first. */
+  readonly foreign?: JsonObject | undefined
+  /** Which replaced entry is kept once this is written. */
+  readonly remember?: Remembered
 }
 
-/** Longer files are refused. Claude Code keeps its whole state in one, which has some megabytes. */
-const MAX_BYTES = 64 * 1024 * 1024
-
-/** The entry that starts Nexus. What the user wrote in it besides the command stays. Throws CONFIG_INVALID, INVALID_ARGUMENT, FILE_NOT_FOUND. */
+/**
+ * The entry that starts Nexus. An entry that starts it already keeps what the user wrote besides the command; any other one is replaced
+ * whole. Throws CONFIG_INVALID, INVALID_ARGUMENT, FILE_NOT_FOUND.
+ */
 export function planInstall(target: Target, server: Server): Change {
-  const { client, scope } = target
-  const entry = client.entry(server, scope)
-  return plan(target, (before) => ({ ...before, ...entry }))
+  const { client, scope, where, name } = target
+  const { path, entry: old } = readEntry(target)
+  const place = { nexusHome: where.nexusHome, path, name }
+  const foreign = old && !startsNexus(client, old) ? old : undefined
+  const wrote = { ...(foreign ? {} : old), ...client.entry(server, scope) }
+  const change = plan(target, wrote)
+  if (change.before === change.after) return change
+  const kept = readReplaced(place)
+  const replaced = foreign ?? (kept && isSame(kept.wrote, old) ? kept.replaced : undefined)
+  return { ...change, foreign, remember: { ...place, replaced: replaced && { wrote, replaced } } }
 }
 
-/** The same file without the entry. Throws as `planInstall`. */
+/** The same file without the entry, or with the one that `planInstall` replaced, unless ours was edited since. Throws as `planInstall`. */
 export function planUninstall(target: Target): Change {
-  return plan(target, () => undefined)
+  const { client, where, name } = target
+  const { path, entry } = readEntry(target)
+  const place = { nexusHome: where.nexusHome, path, name }
+  const kept = readReplaced(place)
+  const isOurs = kept !== undefined && isSame(kept.wrote, entry)
+  const foreign = entry && !isOurs && !startsNexus(client, entry) ? entry : undefined
+  const change = plan(target, isOurs ? kept.replaced : undefined)
+  return { ...change, foreign, remember: { ...place, replaced: undefined } }
 }
 
 /** The entry in the file of a client, and where it is. Throws as `planInstall`. */
@@ -48,32 +67,22 @@ export function readEntry(target: Target): { readonly path: string; readonly ent
   return { path, entry: entryAt(document, [...keys, target.name]) }
 }
 
-/** Writes what was planned, whole or not at all. Throws CONFLICT when the file is another one by now, STORE_FAILED when it cannot be written. */
-export async function writeChange({ path, before, after }: Change): Promise<void> {
+/**
+ * Writes what was planned, whole or not at all, and a copy of the old file where an entry of the user goes; its path.
+ * Throws CONFLICT when the file is another one by now, STORE_FAILED when it cannot be written.
+ */
+export async function writeChange({ path, before, after, foreign, remember }: Change): Promise<string | undefined> {
   if (textOf(path) !== before) throw clientError(MESSAGES.changedMeanwhile(path))
-  try {
-    const directory = nearestDirectory(dirname(path))
-    const tree = new Tree(directory)
-    try {
-      // Such files may contain keys.
-      await tree.write(relative(directory, path), {
-        ...{ bytes: Buffer.from(after), isDurable: true, makesParents: true },
-        ...(before === undefined && { mode: 0o600, mustBeNew: true }),
-      })
-    } finally {
-      tree.close()
-    }
-  } catch (error) {
-    throw clientError(MESSAGES.notWritten(path, error instanceof Error ? error.message : String(error)), error)
-  }
+  const copy = remember && (await keepReplaced(remember, foreign && before))
+  await writeText(path, after, before === undefined)
+  return copy
 }
 
-function plan(target: Target, change: (before: JsonObject | undefined) => JsonObject | undefined): Change {
+function plan(target: Target, value: JsonObject | undefined): Change {
   const { client, name } = target
   const { path, text, keys, document } = open(target)
   const at = [...keys, name]
   const old = entryAt(document, at)
-  const value = change(old)
   if (isSame(old, value)) return { path, before: text, after: text ?? '' }
   const after = changeText(text ?? '', { path: at, value, format: client.format })
   // What else the file says must be the same afterwards, whatever the library made of it.
@@ -125,32 +134,12 @@ function without(document: JsonObject, [key = '', ...rest]: readonly string[]): 
   return Object.keys(inside).length === 0 ? others : { ...others, [key]: inside }
 }
 
-/** Undefined when there is no such file. */
-function textOf(path: string): string | undefined {
-  if (!existsSync(path)) return undefined
-  let bytes: Uint8Array
-  try {
-    bytes = readSmall(path, { maxBytes: MAX_BYTES }).bytes
-  } catch (error) {
-    throw clientError(MESSAGES.notRead(path, error instanceof Error ? error.message : String(error)), error)
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch (error) {
-    throw clientError(MESSAGES.unreadable(path, 'it is not UTF-8'), error)
-  }
-}
-
 /** People keep such files in another place and link to them: the file itself is changed. */
 function realOf(path: string): string {
   if (existsSync(path)) return realpathSync.native(path)
   if (isLink(path)) throw clientError(MESSAGES.notRead(path, 'it is a link to nothing'))
   const parent = dirname(path)
   return existsSync(parent) ? join(realpathSync.native(parent), basename(path)) : path
-}
-
-function nearestDirectory(directory: string): string {
-  return existsSync(directory) ? directory : nearestDirectory(dirname(directory))
 }
 
 function isLink(path: string): boolean {

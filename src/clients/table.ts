@@ -10,6 +10,8 @@ export interface Where {
   readonly home: string
   /** Directory of the project. */
   readonly project: string
+  /** Where replaced entries are kept. */
+  readonly nexusHome: string
   /** A variable of the environment. */
   get(name: string): string | undefined
   /** Default that of this process. */
@@ -208,6 +210,16 @@ export const CLIENTS: readonly Client[] = [
     source: 'https://docs.devin.ai/cli/extensibility/mcp/configuration',
   },
 ]
+
+/** Programs and scripts that are Nexus, by the end of their path. */
+const NEXUS = /(?:^|[\\/])(?:nexus(?:-skills)?(?:@[^\\/]*|\.[a-z]+)?|dist[\\/]cli[\\/]bin\.cjs)$/
+
+/** True for an entry whose command is `nexus mcp`, in whatever way it is started. */
+export function startsNexus(client: Client, entry: JsonObject): boolean {
+  const words = client.server(entry).command.map(String)
+  const at = words.findIndex((word) => NEXUS.test(word))
+  return at >= 0 && words[at + 1] === 'mcp'
+}
 
 /** Other names of clients. */
 const ALIASES: Readonly<Record<string, string>> = {

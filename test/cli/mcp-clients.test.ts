@@ -35,7 +35,30 @@ test('install shows the difference and writes it, a second time changes nothing,
   assert.match((await place.run(['mcp', 'install', 'cursor'])).stdout, /^Nothing to change/)
   const removed = await place.run(['mcp', 'uninstall', 'cursor', '--json'])
   assert.equal((JSON.parse(removed.stdout) as { data: { written: boolean } }).data.written, true)
-  assert.equal(readFileSync(file, 'utf8'), '{\n  // mine\n  "mcpServers": {\n  }\n}\n')
+  assert.equal(readFileSync(file, 'utf8'), '{\n  // mine\n  "mcpServers": {}\n}\n')
+})
+
+test('an entry that starts another program stays without --force, and another name adds one beside it', async (t) => {
+  const place = new Place(t)
+  const file = join(place.root, '.cursor/mcp.json')
+  const theirs = '{ "mcpServers": { "nexus": { "command": "/bin/theirs", "args": ["serve"] } } }\n'
+  put(file, theirs)
+  for (const command of ['install', 'uninstall']) {
+    const { code, stderr } = await place.run(['mcp', command, 'cursor'])
+    assert.equal(code, 1, stderr)
+    assert.match(stderr, /its entry nexus starts another program: \/bin\/theirs serve\.\n {2}fix: .*--name .*--force/)
+    assert.equal(readFileSync(file, 'utf8'), theirs)
+  }
+  const beside = await place.run(['mcp', 'install', 'cursor', '--name', 'nexus-skills'])
+  assert.equal(beside.code, 0, beside.stderr)
+  assert.match(readFileSync(file, 'utf8'), /"\/bin\/theirs"[\s\S]*"nexus-skills"/)
+  assert.match((await place.run(['mcp', 'check', 'cursor', '--name', 'nexus-skills'])).stdout, /✓ Cursor/)
+  await place.run(['mcp', 'uninstall', 'cursor', '--name', 'nexus-skills'])
+  const forced = await place.run(['mcp', 'install', 'cursor', '--force'])
+  assert.match(forced.stderr, /A copy of the old file: ~\/home\/clients\/\w+-old-mcp\.json/)
+  assert.doesNotMatch(readFileSync(file, 'utf8'), /theirs/)
+  assert.equal((await place.run(['mcp', 'uninstall', 'cursor'])).code, 0)
+  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), JSON.parse(theirs))
 })
 
 test('a client without a project gets one in its entry; its home is refused', async (t) => {

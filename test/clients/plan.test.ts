@@ -35,7 +35,7 @@ function place(t: TestContext, variables: Readonly<Record<string, string>> = {})
   t.after(() => rmSync(root, { recursive: true, force: true }))
   const [home, project] = [join(root, 'home'), join(root, 'project')]
   for (const each of [home, project]) mkdirSync(each)
-  return { home, project, get: (name) => variables[name] }
+  return { home, project, nexusHome: join(root, 'nexus'), get: (name) => variables[name] }
 }
 
 function client(id: string): Client {
@@ -106,12 +106,56 @@ test('what a user added to the entry stays when it is installed again', (t) => {
   const where = place(t)
   put(
     join(where.home, '.cursor/mcp.json'),
-    '{"mcpServers": {"nexus": {"command": "old", "env": {"A": "b"}, "disabled": true}}}',
+    '{"mcpServers": {"nexus": {"command": "nexus", "args": ["mcp"], "env": {"A": "b"}, "disabled": true}}}',
   )
   const { after } = planInstall(target('cursor', where), SERVER)
   assert.deepEqual(JSON.parse(after), {
-    mcpServers: { nexus: { command: '/opt/node', env: { A: 'b' }, disabled: true, args: ['/opt/nexus.cjs', 'mcp'] } },
+    mcpServers: { nexus: { command: '/opt/node', args: ['/opt/nexus.cjs', 'mcp'], env: { A: 'b' }, disabled: true } },
   })
+})
+
+test('an entry of the user is replaced whole, kept, and restored, unless ours was edited since', async (t) => {
+  const where = place(t)
+  const theirs = '{"mcpServers": {"nexus": {"command": "/bin/their-nexus-proxy", "env": {"KEY": "secret"}}}}'
+  const path = put(join(where.home, '.cursor/mcp.json'), theirs)
+  const change = planInstall(target('cursor', where), SERVER)
+  assert.equal(change.foreign?.['command'], '/bin/their-nexus-proxy')
+  assert.doesNotMatch(change.after, /KEY/)
+  const copy = (await writeChange(change)) ?? ''
+  assert.equal(readFileSync(copy, 'utf8'), theirs)
+  assert.equal(statSync(copy).mode & 0o777, 0o600)
+  // A newer Nexus changes its own entry: what was replaced is still known.
+  await writeChange(
+    planInstall(target('cursor', where), { ...SERVER, command: ['/new/node', '/opt/nexus.cjs', 'mcp'] }),
+  )
+  await writeChange(planUninstall(target('cursor', where)))
+  assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), JSON.parse(theirs))
+  assert.equal(planUninstall(target('cursor', where)).foreign?.['command'], '/bin/their-nexus-proxy')
+
+  await writeChange(planInstall(target('cursor', where), SERVER))
+  put(path, readFileSync(path, 'utf8').replace('"mcp"', '"mcp", "--trust"'))
+  await writeChange(planUninstall(target('cursor', where)))
+  assert.equal(readEntry(target('cursor', where)).entry, undefined)
+})
+
+/** True when the second text is the first one with something put in at one place. */
+function isInsertion(before: string, after: string): boolean {
+  let same = 0
+  while (same < before.length && before[same] === after[same]) same++
+  return after.endsWith(before.slice(same))
+}
+
+test('entries beside ours keep their layout', async (t) => {
+  for (const text of [
+    '{ "mcpServers": { "b": {"command":   "x"} }, "z": [1,2,  3] }\n',
+    '{\n  "mcpServers": {\n    "b": {"command":   "x", "args": [ "1" ] } // keep\n  },\n   "odd":   true\n}\n',
+    '{\n\t"a": [\n\t1,\n\t\t2],\n\t"mcpServers": {"x": {"command": "a"},},\n}\n',
+    '{\n  "mcpServers": {},\n  "a": {"b":1}\n}\n',
+  ]) {
+    const { after, again } = await install(t, 'cursor', text)
+    assert.ok(isInsertion(text, after), after)
+    assert.equal(again, text)
+  }
 })
 
 test('a byte order mark and line ends of CRLF stay', async (t) => {
@@ -191,9 +235,12 @@ test('law: whatever else a file says, it says the same after installing and afte
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.boolean(), (others, isTight) => {
       const document = { ...others, mcpServers: { other: { command: 'x' } } }
-      put(path, JSON.stringify(document, undefined, isTight ? undefined : 3))
+      const text = JSON.stringify(document, undefined, isTight ? undefined : 3)
+      put(path, text)
       const { after } = planInstall(target('cursor', where), SERVER)
       put(path, after)
+      assert.equal(planUninstall(target('cursor', where)).after, text, 'byte for byte after removal')
+      assert.ok(isInsertion(text, after), after)
       const { mcpServers, ...rest } = JSON.parse(after) as typeof document
       const { mcpServers: _, ...before } = JSON.parse(JSON.stringify(document)) as typeof document
       assert.deepEqual(rest, before)
@@ -208,7 +255,14 @@ test('programs with windows keep their files where each system has them', () => 
   const variables: Readonly<Record<string, string>> = { APPDATA: '/data' }
   const paths = (platform: NodeJS.Platform): readonly (string | undefined)[] =>
     ['claude-desktop', 'vscode', 'zed'].map(
-      (id) => client(id).files.user({ home: '/home', project: '/work', get: (name) => variables[name], platform })[0],
+      (id) =>
+        client(id).files.user({
+          home: '/home',
+          project: '/work',
+          nexusHome: '/nexus',
+          get: (name) => variables[name],
+          platform,
+        })[0],
     )
   const [claude, code] = ['Claude/claude_desktop_config.json', 'Code/User/mcp.json']
   const mac = '/home/Library/Application Support'

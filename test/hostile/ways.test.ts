@@ -24,7 +24,7 @@ it('each file of a project from which a client starts servers is protected', () 
   const protection = new Protection({ paths: [], writable: [] })
   const around = { exists: () => false, wasRepository: () => true }
   for (const { id, files } of CLIENTS)
-    for (const path of files.project?.({ home: '/h', project: '/p', get: () => undefined }) ?? [])
+    for (const path of files.project?.({ home: '/h', project: '/p', nexusHome: '/n', get: () => undefined }) ?? [])
       assert.notEqual(protection.placeOf(path.slice('/p/'.length), 'file', around), undefined, `${id}: ${path}`)
 })
 

@@ -4,6 +4,8 @@ import {
   type Change,
   checkServer,
   type Client,
+  CLIENT_MESSAGES,
+  clientError,
   CLIENTS,
   findClient,
   planInstall,
@@ -20,11 +22,18 @@ import { type Diagnostic, hasErrors, isJsonObject, type JsonObject, toSafeLine }
 import { choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
+import { confirm } from '../interactive/confirm.ts'
 import { printDiff } from '../show/diff.ts'
 import { formatDiagnostic } from '../terminal.ts'
 
-/** The key of our entry in the files of clients. */
+/** The key of our entry in the files of clients, unless `--name` says otherwise. */
 const ENTRY = 'nexus'
+
+function entryName(invocation: Invocation): string {
+  const name = stringFlag(invocation, 'name') ?? ENTRY
+  if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) throw clientError(CLIENT_MESSAGES.badName(toSafeLine(name)))
+  return name
+}
 
 /** `nexus mcp install <client>`: shows what changes in the client's file, and writes it. */
 export async function installInClient(invocation: Invocation): Promise<number> {
@@ -33,7 +42,7 @@ export async function installInClient(invocation: Invocation): Promise<number> {
   const client = clientOf(invocation, 'mcp install')
   const where = await whereOf(invocation)
   const server = serverOf(invocation, { client, scope, where })
-  const change = planInstall({ client, scope, where, name: ENTRY }, server)
+  const change = planInstall({ client, scope, where, name: entryName(invocation) }, server)
   const exit = await apply(change, { client, scope, invocation })
   if (invocation.flags['json'] === true || change.before === change.after) return exit
   if (server.command.some((word) => word.includes('/_npx/'))) terminal.note(NOTES.clientStartsCache())
@@ -47,10 +56,10 @@ export async function uninstallFromClient(invocation: Invocation): Promise<numbe
   const scope = choiceFlag(invocation, 'scope', CHOICES.scope) ?? 'user'
   const client = clientOf(invocation, 'mcp uninstall')
   const where = await whereOf(invocation)
-  return apply(planUninstall({ client, scope, where, name: ENTRY }), { client, scope, invocation })
+  return apply(planUninstall({ client, scope, where, name: entryName(invocation) }), { client, scope, invocation })
 }
 
-/** Prints the change, and makes it unless it is only to be shown. */
+/** Prints the change, and makes it unless it is only to be shown. Throws CONFLICT when an entry of the user would go and no person agrees. */
 async function apply(
   change: Change,
   { client, scope, invocation }: { readonly client: Client; readonly scope: Scope; readonly invocation: Invocation },
@@ -58,20 +67,35 @@ async function apply(
   const { terminal, flags } = invocation
   const { path, before = '', after } = change
   const isDry = flags['dry-run'] === true
-  const isSame = change.before === after || before === after
-  if (!isSame && !isDry) await writeChange(change)
+  const isSame = before === after
+  const isWritten = !isSame && !isDry
+  const shown = terminal.shortPath(path)
+  if (!isSame && flags['json'] !== true) printDiff({ before, after }, shown, terminal)
+  if (isWritten) await askAboutForeign(change, { client, invocation })
+  const copy = isWritten ? await writeChange(change) : undefined
   if (flags['json'] === true) {
-    const data = { client: client.id, scope, file: path, changed: !isSame, written: !isSame && !isDry, before, after }
-    terminal.json(envelope(invocation.command, data))
+    const data = { client: client.id, scope, file: path, changed: !isSame, written: isWritten, before, after }
+    terminal.json(envelope(invocation.command, { ...data, copy: copy ?? null }))
     return 0
   }
-  const shown = terminal.shortPath(path)
   if (isSame) terminal.line(NOTES.clientUnchanged(shown))
-  else {
-    printDiff({ before, after }, shown, terminal)
-    terminal.line(isDry ? NOTES.clientNotWritten(shown) : NOTES.clientWritten(shown))
-  }
+  else terminal.line(isDry ? NOTES.clientNotWritten(shown) : NOTES.clientWritten(shown))
+  if (copy !== undefined) terminal.note(NOTES.clientCopy(terminal.shortPath(copy)))
   return 0
+}
+
+/** Asks before an entry goes that does not start Nexus. Throws CONFLICT unless a person agrees. */
+async function askAboutForeign(
+  { path, foreign }: Change,
+  { client, invocation }: { readonly client: Client; readonly invocation: Invocation },
+): Promise<void> {
+  const { terminal, flags } = invocation
+  if (foreign === undefined || flags['force'] === true) return
+  const shown = terminal.shortPath(path)
+  const canAnswer = terminal.isInteractive && flags['json'] !== true
+  if (canAnswer && (await confirm(NOTES.clientForeign(shown), invocation))) return
+  const command = toSafeLine(client.server(foreign).command.map(String).join(' '))
+  throw clientError(CLIENT_MESSAGES.foreignEntry(shown, entryName(invocation), command))
 }
 
 /** `nexus mcp check [client]`: starts what each client would start. Exit code 1 when one of them does not answer. */
@@ -79,7 +103,8 @@ export async function checkClients(invocation: Invocation): Promise<number> {
   const { terminal, flags, positionals } = invocation
   const where = await whereOf(invocation)
   const asked = positionals.length > 0 ? [clientOf(invocation, 'mcp check')] : CLIENTS
-  const found = asked.flatMap((client) => entriesOf(client, where))
+  const name = entryName(invocation)
+  const found = asked.flatMap((client) => entriesOf(client, where, name))
   const rows: Row[] = []
   for (const each of found) rows.push({ ...each, result: await start(each, { where, invocation }) })
   const diagnostics = rows.length === 0 ? [nothingInstalled(asked, where)] : rows.flatMap(diagnosticsOf)
@@ -112,10 +137,10 @@ interface Row extends Installed {
   readonly result: ServerCheck
 }
 
-function entriesOf(client: Client, where: Where): readonly Installed[] {
+function entriesOf(client: Client, where: Where, name: string): readonly Installed[] {
   return CHOICES.scope.flatMap((scope) => {
     if (client.files[scope] === undefined) return []
-    const { path, entry } = readEntry({ client, scope, where, name: ENTRY })
+    const { path, entry } = readEntry({ client, scope, where, name })
     return entry === undefined ? [] : [{ client, scope, path, entry }]
   })
 }
@@ -164,7 +189,8 @@ function clientOf({ positionals: [given] }: Invocation, command: string): Client
 
 async function whereOf({ cwd, environment }: Invocation): Promise<Where> {
   const { workspace } = await loadConfig({ cwd, environment })
-  return { home: environment.home, project: workspace.directory, get: environment.get }
+  const { home, nexusHome, get } = environment
+  return { home, nexusHome, project: workspace.directory, get }
 }
 
 /** This program, by absolute paths: a client that a desktop starts finds neither a version manager's Node nor `nexus`. */

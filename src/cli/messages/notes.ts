@@ -49,6 +49,8 @@ export const NOTES = {
   clientUnchanged: (file: string) => `Nothing to change in ${file}.`,
   clientNotWritten: (file: string) => `Nothing was written (--dry-run): ${file}`,
   clientWritten: (file: string) => `Changed ${file}`,
+  clientForeign: (file: string) => `This entry of ${file} is not one of Nexus. Change it? A copy of the file is kept.`,
+  clientCopy: (file: string) => `A copy of the old file: ${file}`,
   clientNext: (title: string, line: string) => `Next: restart ${title}. To check the entry: ${line}`,
   clientStartsCache: () =>
     'The entry starts Nexus from the cache of npx, which npm may remove. Install it first: npm install -g nexus-skills',
