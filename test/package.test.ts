@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
@@ -56,8 +66,8 @@ test('the tarball holds the build and the skills, and nothing of our own worksho
     'no skill is shipped',
   )
   assert.deepEqual(
-    files.filter((file) => /^(?:src|test|scripts|docs|node_modules)\/|\.test\./.test(file)),
-    ['docs/errors.md'],
+    files.filter((file) => /^(?:src|test|scripts|node_modules)\/|\.test\./.test(file)),
+    [],
   )
 })
 
@@ -76,14 +86,34 @@ test('on an older Node the command says which Node it needs', (context) => {
     .map((directory) => join(directory, 'node'))
     .find((file) => Number.parseInt(run(file, ['--version'], { cwd: room }).stdout?.slice(1) ?? '', 10) < 24)
   if (older === undefined) return context.skip('there is no Node older than 24 on the PATH')
-  const bin = join(ROOT, 'dist/cli/bin.cjs')
-  const answer = run(older, [bin, 'skills', 'list'], { cwd: room })
+  const home = join(room, 'older/node_modules/nexus-skills')
+  cpSync(join(ROOT, 'dist/cli'), join(home, 'dist/cli'), { recursive: true })
+  cpSync(join(ROOT, 'package.json'), join(home, 'package.json'))
+  const bin = join(home, 'dist/cli/bin.cjs')
+  const answer = run(older, [bin, 'skills', 'list'], { cwd: ROOT })
   assert.equal(answer.status, 1)
   assert.match(
     answer.stderr,
     /^Nexus did not start: it needs Node 24 or newer, and this is v\d+.*\n {2}fix: npm install -g node@24\n$/,
   )
   assert.equal(run(older, [bin, '--version'], { cwd: room }).stdout.trim(), version)
+
+  // The npm package `node` beside it is used.
+  symlinkSync(join(ROOT, 'node_modules/node'), join(home, '../node'))
+  const help = run(older, [bin, '--help'], { cwd: room })
+  assert.deepEqual([help.status, help.stderr], [0, ''])
+  assert.equal(run(older, [bin, 'nosuch'], { cwd: room }).status, 2)
+})
+
+test('what the README links to is in the package', (context) => {
+  if (skipsOffline(context)) return
+  const directory = join(consumer, 'node_modules/nexus-skills')
+  const links = [...readFileSync(join(directory, 'README.md'), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)]
+  assert.ok(links.length > 10)
+  assert.deepEqual(
+    links.filter(([, link = '']) => !existsSync(join(directory, link))).map(([, link]) => link),
+    [],
+  )
 })
 
 test(
