@@ -167,11 +167,12 @@ test('pure rooms read no clock, no timer and no chance; the clock that others ar
   for (const text of ['new Date(ms)', 'clock.now()', '// Date.now()']) assert.deepEqual(clocksIn(text), [], text)
 })
 
-test('only host/ and sandbox/ start processes', () => {
+test('only host/ and sandbox/ start processes, and the command the Node that it needs', () => {
   const starters = SOURCE_FILES.flatMap(importsOf)
     .filter(({ specifier }) => /^(?:node:)?child_process$/.test(specifier))
     .map(({ from }) => from)
-  assert.deepEqual(starters.toSorted(), [
+  assert.deepEqual([...new Set(starters)].toSorted(), [
+    'src/cli/bin.cts',
     'src/host/run-program.ts',
     'src/sandbox/local/connection.ts',
     'src/sandbox/none.ts',

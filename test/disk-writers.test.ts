@@ -9,6 +9,7 @@ const CHANGES =
 
 /** Who may change files besides files/, with the reason: mostly files of our own, at paths that nobody hostile chooses. */
 const WRITERS: Readonly<Record<string, string>> = {
+  'src/cli/bin.cts': 'only reads the package.json of an installed Node',
   'src/cli/commands/demo.ts': 'makes the directory of the demo',
   'src/cli/commands/skills/init.ts': 'makes the skill that the user asked for',
   'src/cli/output.ts': 'writes to standard output',
