@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..')
 
 /** Every name and description equals what the full YAML parser reads. Throws when one does not. */
 export async function checkValues(root) {
-  const { createFolderSource, discover } = await import(pathToFileURL(join(ROOT, 'dist/sources/index.js')).href)
+  const { createFolderSource, discover } = await import(pathToFileURL(join(ROOT, 'dist/skills/sources/index.js')).href)
   const { parse } = await import('yaml')
   const source = createFolderSource({ id: 'bench', tier: 'extra', rank: 0, trusted: true, path: root })
   const { skills, invalid } = await discover([source])

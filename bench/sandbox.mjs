@@ -32,7 +32,7 @@ const bwrap = [
   ...'--unshare-all --new-session --die-with-parent --clearenv --cap-drop ALL -- true'.split(' '),
 ]
 
-const { createSandbox } = await import(new URL('../dist/sandbox/index.js', import.meta.url))
+const { createSandbox } = await import(new URL('../dist/machine/sandbox/index.js', import.meta.url))
 const sandbox = await createSandbox({ kind: 'local', projectId: 'bench', nexusHome: join(work, 'home') })
 /** A workspace with 60,000 files in `node_modules` beside an empty one: the first command of each, and later ones. */
 async function measureDependencies() {

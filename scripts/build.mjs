@@ -40,7 +40,7 @@ async function bundle(directory) {
   const { dependencies, peerDependencies } = readManifest('.')
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: ['src/cli/bin.cts', 'src/cli/main.ts'],
+    entryPoints: ['src/apps/cli/bin.cts', 'src/apps/cli/main.ts'],
     outdir: directory,
     outExtension: { '.js': '.cjs' },
     bundle: true,

@@ -1,5 +1,5 @@
 // All checks, one line per stage: format, lint, types, then the tests with the runner's own report.
-// With arguments only `node --test` runs, with these: npm test -- test/gate/gate.test.ts --test-name-pattern bins
+// With arguments only `node --test` runs, with these: npm test -- test/skills/gate/gate.test.ts --test-name-pattern bins
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ function passes({ name, fix, command: [tool, ...args] }) {
   return status === 0
 }
 
-/** This run decides about a change: a sandbox that does not work fails it (test/sandbox/required.ts). */
+/** This run decides about a change: a sandbox that does not work fails it (test/machine/sandbox/required.ts). */
 const TEST_ENV = { TESTS_REQUIRE_SANDBOX: '1', ...process.env }
 
 function runTests(args) {

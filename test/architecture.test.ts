@@ -9,111 +9,116 @@ import {
   importsOf,
   readSource,
   ROOT,
-  roomOf,
+  moduleOf,
   SOURCE_FILES,
   withoutComments,
 } from './source-tree.ts'
 
-/** The rooms and what each may use, from the bottom up. A room is entered by its door, `index.ts`. */
-const MAY_USE: Readonly<Record<string, readonly string[]>> = {
+/** The groups of `src/`, top to bottom, and the groups that each may use. A group with modules lists them in MODULES. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
-  files: [],
   yaml: ['kernel'],
-  net: ['kernel'],
-  host: ['kernel'],
-  format: ['kernel', 'yaml'],
-  'skill-files': ['kernel', 'files'],
-  config: ['kernel', 'files', 'yaml'],
-  gate: ['kernel'],
-  catalog: ['kernel'],
-  diagnose: ['kernel', 'catalog'],
-  authorize: ['kernel'],
+  machine: ['kernel'],
   store: ['kernel'],
-  sources: ['kernel', 'files', 'skill-files', 'format'],
-  sandbox: ['kernel', 'files', 'host', 'skill-files'],
-  clients: ['kernel', 'files', 'host'],
-  load: ['kernel', 'skill-files', 'format', 'sources', 'catalog', 'diagnose'],
-  tools: ['kernel', 'files', 'net', 'load', 'sandbox', 'catalog'],
-  runtime: [
-    'kernel',
-    'skill-files',
-    'format',
-    'sources',
-    'gate',
-    'catalog',
-    'load',
-    'authorize',
-    'sandbox',
-    'store',
-    'tools',
-  ],
-  agents: ['kernel', 'config', 'runtime', 'tools', 'store', 'catalog'],
-  testing: ['kernel', 'sandbox', 'store'],
-  local: [
-    'kernel',
-    'config',
-    'host',
-    'gate',
-    'catalog',
-    'authorize',
-    'sandbox',
-    'sources',
-    'store',
-    'tools',
-    'runtime',
-  ],
-  mcp: [
-    'kernel',
-    'skill-files',
-    'format',
-    'sources',
-    'catalog',
-    'load',
-    'authorize',
-    'store',
-    'tools',
-    'runtime',
-    'local',
-  ],
-  cli: [
-    ...['kernel', 'files', 'skill-files', 'format', 'config', 'sources', 'gate', 'catalog', 'load', 'authorize'],
-    ...['sandbox', 'store', 'tools', 'diagnose', 'runtime', 'local', 'mcp', 'clients', 'agents', 'testing'],
+  config: ['kernel', 'yaml', 'machine'],
+  skills: ['kernel', 'yaml', 'machine'],
+  authorize: ['kernel'],
+  tools: ['kernel', 'machine', 'skills'],
+  runtime: ['kernel', 'machine', 'store', 'skills', 'authorize', 'tools'],
+  agents: ['kernel', 'store', 'config', 'skills', 'tools', 'runtime'],
+  local: ['kernel', 'machine', 'store', 'config', 'skills', 'authorize', 'tools', 'runtime'],
+  testing: ['kernel', 'machine', 'store'],
+  apps: [
+    ...['kernel', 'machine', 'store', 'config', 'skills', 'authorize', 'tools', 'runtime', 'agents', 'local'],
+    'testing',
   ],
   public: [
-    ...['kernel', 'format', 'config', 'sources', 'catalog', 'authorize', 'sandbox', 'store', 'tools'],
-    ...['runtime', 'local', 'agents', 'testing'],
+    ...['kernel', 'machine', 'store', 'config', 'skills', 'authorize', 'tools', 'runtime', 'agents', 'local'],
+    'testing',
   ],
 }
 
+/** The modules inside a group, top to bottom, and the modules of the same group that each may use. */
+const MODULES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  machine: { files: [], 'skill-files': ['files'], host: [], net: [], sandbox: ['files', 'skill-files', 'host'] },
+  skills: {
+    format: [],
+    sources: ['format'],
+    gate: [],
+    catalog: [],
+    diagnose: ['catalog'],
+    load: ['format', 'sources', 'catalog', 'diagnose'],
+  },
+  agents: { turns: [] },
+  apps: { clients: [], mcp: [], cli: ['clients', 'mcp'] },
+}
+
+/** Every module by its path below `src/`: `kernel`, `machine/files`. */
+const ALL_MODULES = Object.keys(GROUPS).flatMap((group) => {
+  const modules = MODULES[group]
+  return modules ? Object.keys(modules).map((module) => `${group}/${module}`) : [group]
+})
+
+function mayUse(user: string, used: string): boolean {
+  const [group = '', module = ''] = user.split('/')
+  const [usedGroup = '', usedModule = ''] = used.split('/')
+  if (group === usedGroup) return MODULES[group]?.[module]?.includes(usedModule) ?? false
+  return GROUPS[group]?.includes(usedGroup) ?? false
+}
+
 /** These stages are functions of their arguments: no file system, no network, no process. */
-const PURE_ROOMS = ['kernel', 'yaml', 'gate', 'authorize', 'format', 'catalog', 'diagnose']
-const BUILTINS_OF_PURE_ROOMS = ['node:crypto', 'node:path', 'node:util', 'node:buffer']
+const PURE_MODULES = [
+  'kernel',
+  'yaml',
+  'authorize',
+  ...['format', 'gate', 'catalog', 'diagnose'].map((name) => `skills/${name}`),
+]
+const BUILTINS_OF_PURE_MODULES = ['node:crypto', 'node:path', 'node:util', 'node:buffer']
 
 const VAGUE_NAMES = ['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'manager', 'service', 'shared', 'lib']
 const MOST_LINES_IN_A_FILE = 300
 
-test('the walk sees every room of the table and enough files', () => {
-  assert.deepEqual([...new Set(SOURCE_FILES.map(roomOf))].sort(), Object.keys(MAY_USE).sort())
+test('the walk sees every module of the tables and enough files', () => {
+  assert.deepEqual([...new Set(SOURCE_FILES.map(moduleOf))].sort(), [...ALL_MODULES].sort())
   assert.ok(SOURCE_FILES.length >= 60, `only ${SOURCE_FILES.length} files seen`)
   assert.ok(SOURCE_FILES.flatMap(importsOf).length >= 150, 'hardly any import seen: is the pattern still right?')
 })
 
-test('a room uses only rooms listed before it, so there is no way back up', () => {
-  const rooms = Object.keys(MAY_USE)
-  const upward = rooms.flatMap((room, index) =>
-    (MAY_USE[room] ?? []).filter((used) => !rooms.slice(0, index).includes(used)).map((used) => `${room} -> ${used}`),
+test('groups and modules use only those listed before them', () => {
+  const upward = [GROUPS, ...Object.values(MODULES)].flatMap((table) =>
+    Object.entries(table).flatMap(([user, used], index, all) => {
+      const before = all.slice(0, index).map(([name]) => name)
+      return used.filter((name) => !before.includes(name)).map((name) => `${user} -> ${name}`)
+    }),
   )
   assert.deepEqual(upward, [])
 })
 
-test('imports stay within the table and enter by the door', () => {
+test('imports stay within the tables and name the index of another module', () => {
   const broken = SOURCE_FILES.flatMap(importsOf).flatMap(({ from, to }) => {
-    if (to === undefined || to === 'package.json' || roomOf(from) === roomOf(to)) return []
-    const [user, used] = [roomOf(from), roomOf(to)]
-    if (!MAY_USE[user]?.includes(used)) return [`${from} -> ${to}: ${user} may not use ${used}`]
-    return to === `src/${used}/index.ts` ? [] : [`${from} -> ${to}: enter by ${used}/index.ts`]
+    if (to === undefined || to === 'package.json' || moduleOf(from) === moduleOf(to)) return []
+    const [user, used] = [moduleOf(from), moduleOf(to)]
+    if (!mayUse(user, used)) return [`${from} -> ${to}: ${user} may not use ${used}`]
+    return to === `src/${used}/index.ts` ? [] : [`${from} -> ${to}: import ${used}/index.ts`]
   })
   assert.deepEqual(broken, [])
+})
+
+test('every entry of the tables is used', () => {
+  const uses = SOURCE_FILES.flatMap(importsOf).flatMap(({ from, to }) => (to ? [[moduleOf(from), moduleOf(to)]] : []))
+  const used = new Set(uses.map(([from = '', to = '']) => `${from} -> ${to}`))
+  const ofGroups = new Set(uses.map(([from = '', to = '']) => `${from.split('/')[0]} -> ${to.split('/')[0]}`))
+  const idle = [
+    ...Object.entries(GROUPS)
+      .flatMap(([group, all]) => all.map((each) => `${group} -> ${each}`))
+      .filter((use) => !ofGroups.has(use)),
+    ...Object.entries(MODULES)
+      .flatMap(([group, modules]) =>
+        Object.entries(modules).flatMap(([module, all]) => all.map((each) => `${group}/${module} -> ${group}/${each}`)),
+      )
+      .filter((use) => !used.has(use)),
+  ]
+  assert.deepEqual(idle, [])
 })
 
 test('relative imports name files that exist, with their extension', () => {
@@ -132,34 +137,34 @@ test('nobody imports the package by its own name', () => {
   )
 })
 
-test('every room has a door that begins with its purpose and exports names only', () => {
-  const broken = Object.keys(MAY_USE).flatMap((room) => {
-    const door = `src/${room}/index.ts`
-    // The command's door is the program itself; each file of public/ is an entry of the package.
-    if (room === 'cli' || room === 'public') return []
-    if (!existsSync(join(ROOT, door))) return [`${door} is missing`]
-    const text = readSource(door)
+test('every module has an index that begins with its purpose and exports names only', () => {
+  const broken = ALL_MODULES.flatMap((module) => {
+    const index = `src/${module}/index.ts`
+    // The index of the command is the program itself; each file of public/ is an entry of the package.
+    if (module === 'apps/cli' || module === 'public') return []
+    if (!existsSync(join(ROOT, index))) return [`${index} is missing`]
+    const text = readSource(index)
     const faults = []
-    if (!/^\/[*/]/.test(text)) faults.push(`${door}: the first line is not a comment with the purpose`)
-    if (/^export \*/m.test(text)) faults.push(`${door}: export * hides what is public`)
+    if (!/^\/[*/]/.test(text)) faults.push(`${index}: the first line is not a comment with the purpose`)
+    if (/^export \*/m.test(text)) faults.push(`${index}: export * hides what is public`)
     return faults
   })
   assert.deepEqual(broken, [])
 })
 
-test('pure rooms reach no file system, network or process', () => {
-  const broken = SOURCE_FILES.filter((file) => PURE_ROOMS.includes(roomOf(file)))
+test('pure modules reach no file system, network or process', () => {
+  const broken = SOURCE_FILES.filter((file) => PURE_MODULES.includes(moduleOf(file)))
     .flatMap(importsOf)
-    .filter(({ specifier }) => specifier.startsWith('node:') && !BUILTINS_OF_PURE_ROOMS.includes(specifier))
+    .filter(({ specifier }) => specifier.startsWith('node:') && !BUILTINS_OF_PURE_MODULES.includes(specifier))
   assert.deepEqual(
     broken.map(({ from, specifier }) => `${from}: ${specifier}`),
     [],
   )
 })
 
-test('pure rooms read no clock, no timer and no chance; the clock that others are given is in one file', () => {
+test('pure modules read no clock, no timer and no chance; the clock that others are given is in one file', () => {
   const readers = SOURCE_FILES.filter(
-    (file) => PURE_ROOMS.includes(roomOf(file)) && clocksIn(readSource(file)).length > 0,
+    (file) => PURE_MODULES.includes(moduleOf(file)) && clocksIn(readSource(file)).length > 0,
   )
   assert.deepEqual(readers, ['src/kernel/clock.ts'])
   for (const text of ['Date.now()', 'new Date()', 'performance.now()', 'setTimeout(f, 1)', 'Math.random()'])
@@ -172,27 +177,27 @@ test('only host/ and sandbox/ start processes, and the command the Node that it 
     .filter(({ specifier }) => /^(?:node:)?child_process$/.test(specifier))
     .map(({ from }) => from)
   assert.deepEqual([...new Set(starters)].toSorted(), [
-    'src/cli/bin.cts',
-    'src/host/run-program.ts',
-    'src/sandbox/local/connection.ts',
-    'src/sandbox/none.ts',
-    'src/sandbox/runner/command.ts',
-    'src/sandbox/runner/pipes.ts',
+    'src/apps/cli/bin.cts',
+    'src/machine/host/run-program.ts',
+    'src/machine/sandbox/local/connection.ts',
+    'src/machine/sandbox/none.ts',
+    'src/machine/sandbox/runner/command.ts',
+    'src/machine/sandbox/runner/pipes.ts',
   ])
 })
 
 /** What opens connections, or waits for them, and who may import it besides net/, with the reason. */
 const NETWORK = /^(?:(?:node:)?(?:net|tls|https?|http2|dns|dgram|inspector)(?:\/.*)?|pg|undici|ai|@ai-sdk\/.*)$/
 const NETWORK_USERS: Readonly<Record<string, string>> = {
-  'src/agents/model-step.ts: ai': 'the AI SDK sends the requests to models with the fetch of Node',
-  'src/agents/model/open-model.ts: @ai-sdk/anthropic': 'a provider of the AI SDK',
-  'src/agents/model/open-model.ts: @ai-sdk/openai': 'a provider of the AI SDK',
-  'src/agents/model/open-model.ts: @ai-sdk/openai-compatible': 'a provider of the AI SDK',
-  'src/agents/model/open-model.ts: ai': 'types of a model',
-  'src/mcp/http/guard.ts: node:http': 'the type of a request',
-  'src/mcp/http/serve-http.ts: node:http': 'a server on loopback, with a key',
-  'src/mcp/http/serve-http.ts: node:net': 'the type of an address',
-  'src/sandbox/runner/pipes.ts: node:net': 'reads pipes that it inherited; it connects to nothing',
+  'src/agents/turns/model-step.ts: ai': 'the AI SDK sends the requests to models with the fetch of Node',
+  'src/agents/turns/model/open-model.ts: @ai-sdk/anthropic': 'a provider of the AI SDK',
+  'src/agents/turns/model/open-model.ts: @ai-sdk/openai': 'a provider of the AI SDK',
+  'src/agents/turns/model/open-model.ts: @ai-sdk/openai-compatible': 'a provider of the AI SDK',
+  'src/agents/turns/model/open-model.ts: ai': 'types of a model',
+  'src/apps/mcp/http/guard.ts: node:http': 'the type of a request',
+  'src/apps/mcp/http/serve-http.ts: node:http': 'a server on loopback, with a key',
+  'src/apps/mcp/http/serve-http.ts: node:net': 'the type of an address',
+  'src/machine/sandbox/runner/pipes.ts: node:net': 'reads pipes that it inherited; it connects to nothing',
   'src/store/postgres/pool.ts: pg': 'connects to the database that the user configured',
   'src/testing/model-server.ts: node:http': 'a server for tests, on loopback',
   'src/testing/model-server.ts: node:net': 'the type of an address',
@@ -200,7 +205,7 @@ const NETWORK_USERS: Readonly<Record<string, string>> = {
 }
 
 test('only net/ reaches the network, besides the files that are listed with their reason', () => {
-  const users = SOURCE_FILES.filter((file) => roomOf(file) !== 'net')
+  const users = SOURCE_FILES.filter((file) => moduleOf(file) !== 'machine/net')
     .flatMap(importsOf)
     .filter(({ specifier }) => NETWORK.test(specifier))
     .map(({ from, specifier }) => `${from}: ${specifier}`)
@@ -232,9 +237,9 @@ test('only config/ reads the environment', () => {
     /\bprocess\s*\.\s*env\b|\benv\b[^=]*=\s*process\b/.test(withoutComments(readSource(file))),
   )
   assert.deepEqual(
-    readers.filter((file) => roomOf(file) !== 'config'),
+    readers.filter((file) => moduleOf(file) !== 'config'),
     // It runs before the code that it makes faster is loaded.
-    ['src/cli/compile-cache.ts'],
+    ['src/apps/cli/compile-cache.ts'],
   )
 })
 

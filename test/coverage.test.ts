@@ -69,9 +69,12 @@ test('a feature that is done has a test that goes through the entries of the pac
 
 test('what a test reaches of the source is seen through its rigs, and types do not count', () => {
   assert.deepEqual(internalsOf('test/public/features.test.ts'), [])
-  assert.deepEqual(internalsOf('test/cli/commands.test.ts'), [])
-  assert.ok(internalsOf('test/gate/gate.test.ts').includes('src/gate/index.ts'))
-  assert.ok(internalsOf('test/sandbox/command.test.ts').includes('src/sandbox/index.ts'), 'through local-rig.ts')
+  assert.deepEqual(internalsOf('test/apps/cli/commands.test.ts'), [])
+  assert.ok(internalsOf('test/skills/gate/gate.test.ts').includes('src/skills/gate/index.ts'))
+  assert.ok(
+    internalsOf('test/machine/sandbox/command.test.ts').includes('src/machine/sandbox/index.ts'),
+    'through local-rig.ts',
+  )
 })
 
 test('a later feature claims nothing', () => {

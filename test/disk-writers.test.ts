@@ -1,7 +1,7 @@
 /** Who may change files: the rule of test/architecture.test.ts for node:fs, in a file of its own because of the list. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSource, roomOf, SOURCE_FILES, withoutComments } from './source-tree.ts'
+import { readSource, moduleOf, SOURCE_FILES, withoutComments } from './source-tree.ts'
 
 /** What changes the disk, of node:fs and node:fs/promises. `open` is not in it: who writes what was opened is. */
 const CHANGES =
@@ -9,23 +9,23 @@ const CHANGES =
 
 /** Who may change files besides files/, with the reason: mostly files of our own, at paths that nobody hostile chooses. */
 const WRITERS: Readonly<Record<string, string>> = {
-  'src/cli/bin.cts': 'only reads the package.json of an installed Node',
-  'src/cli/commands/demo.ts': 'makes the directory of the demo',
-  'src/cli/commands/skills/init.ts': 'makes the skill that the user asked for',
-  'src/cli/output.ts': 'writes to standard output',
-  'src/cli/validation/rewrite-file.ts': 'changes the SKILL.md that the user named',
+  'src/apps/cli/bin.cts': 'only reads the package.json of an installed Node',
+  'src/apps/cli/commands/demo.ts': 'makes the directory of the demo',
+  'src/apps/cli/commands/skills/init.ts': 'makes the skill that the user asked for',
+  'src/apps/cli/output.ts': 'writes to standard output',
+  'src/apps/cli/validation/rewrite-file.ts': 'changes the SKILL.md that the user named',
   'src/config/trust.ts': "makes the user's own directory",
-  'src/mcp/http/key-file.ts': 'makes the key of the HTTP server',
-  'src/sandbox/guard/clean.ts': 'opens the workspace itself, above which nothing is held',
-  'src/sandbox/guard/journal.ts': 'writes below the directory of the runner',
-  'src/sandbox/local/place.ts': 'makes copies of skills where commands cannot write',
-  'src/sandbox/local/stage.ts': 'copies the runner and Node where commands cannot write',
-  'src/sandbox/local/state.ts': 'makes the directories of the sandbox',
-  'src/sandbox/local/workspace.ts': 'makes the directory of a mirror',
-  'src/sandbox/none.ts': 'makes a temporary directory',
-  'src/sandbox/runner/pipes.ts': 'makes a directory of pipes',
-  'src/sandbox/runner/runner.ts': 'removes its own journal',
-  'src/sandbox/runner/temp.ts': 'makes a temporary directory',
+  'src/apps/mcp/http/key-file.ts': 'makes the key of the HTTP server',
+  'src/machine/sandbox/guard/clean.ts': 'opens the workspace itself, above which nothing is held',
+  'src/machine/sandbox/guard/journal.ts': 'writes below the directory of the runner',
+  'src/machine/sandbox/local/place.ts': 'makes copies of skills where commands cannot write',
+  'src/machine/sandbox/local/stage.ts': 'copies the runner and Node where commands cannot write',
+  'src/machine/sandbox/local/state.ts': 'makes the directories of the sandbox',
+  'src/machine/sandbox/local/workspace.ts': 'makes the directory of a mirror',
+  'src/machine/sandbox/none.ts': 'makes a temporary directory',
+  'src/machine/sandbox/runner/pipes.ts': 'makes a directory of pipes',
+  'src/machine/sandbox/runner/runner.ts': 'removes its own journal',
+  'src/machine/sandbox/runner/temp.ts': 'makes a temporary directory',
   'src/store/blob-files/blob-files.ts': 'removes blobs, whose names are digests',
   'src/store/blob-files/file-writer.ts': 'writes blobs in a thread of its own',
   'src/store/blob-files/places.ts': 'makes the directory of blobs',
@@ -34,7 +34,7 @@ const WRITERS: Readonly<Record<string, string>> = {
 }
 
 test('only files/ changes files, besides the files that are listed with their reason', () => {
-  const writers = SOURCE_FILES.filter((file) => roomOf(file) !== 'files' && changesFiles(readSource(file)))
+  const writers = SOURCE_FILES.filter((file) => moduleOf(file) !== 'machine/files' && changesFiles(readSource(file)))
   assert.deepEqual(writers, Object.keys(WRITERS).sort())
   for (const text of [
     "import { readFileSync, writeFileSync } from 'node:fs'",

@@ -7,7 +7,7 @@ import { dirname, join, normalize } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { startModelServer } from '../src/testing/index.ts'
-import { readSource, ROOT } from './source-tree.ts'
+import { moduleOf, readSource, ROOT, SOURCE_FILES } from './source-tree.ts'
 
 const MOST_LINES = 120
 const PAGES = ['README.md', 'AGENTS.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: ROOT }).sort()].filter(
@@ -89,13 +89,13 @@ test('no page has marks of an unfinished merge', () => {
   )
 })
 
-test('every room has a page', () => {
+test('every module has a page, by its own name or that of its group', () => {
   // public/ is the list of entries, which the README shows.
-  const rooms = globSync('src/*/index.ts', { cwd: ROOT })
-    .map((door) => door.split('/')[1] ?? '')
-    .filter((room) => room !== 'public')
+  const modules = [...new Set(SOURCE_FILES.map(moduleOf))].filter((module) => module !== 'public')
+  const hasPage = (module: string): boolean =>
+    module.split('/').some((name) => existsSync(join(ROOT, 'docs', `${name}.md`)))
   assert.deepEqual(
-    rooms.filter((room) => !existsSync(join(ROOT, 'docs', `${room}.md`))),
+    modules.filter((module) => !hasPage(module)),
     [],
   )
 })

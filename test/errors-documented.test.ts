@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSections } from '../src/cli/commands/explain.ts'
-import { FORMAT_CODES, STRICT_CODES, WRITE_CODES } from '../src/format/index.ts'
+import { readSections } from '../src/apps/cli/commands/explain.ts'
+import { FORMAT_CODES, STRICT_CODES, WRITE_CODES } from '../src/skills/format/index.ts'
 import { CODES } from '../src/kernel/index.ts'
-import { SOURCE_CODES } from '../src/sources/index.ts'
+import { SOURCE_CODES } from '../src/skills/sources/index.ts'
 import { readSource, SOURCE_FILES } from './source-tree.ts'
 
 const PAGE = readSource('docs/errors.md')

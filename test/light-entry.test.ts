@@ -52,7 +52,7 @@ test('the walk from the light entry reaches the pipeline', async () => {
   for (const file of [
     'src/runtime/create-runtime.ts',
     'src/kernel/index.ts',
-    'src/format/index.ts',
+    'src/skills/format/index.ts',
     'src/authorize/index.ts',
   ]) {
     assert.ok(files.includes(file), `${file} is not reached`)
@@ -76,8 +76,8 @@ test('the light entry imports only the YAML parsers and light parts of Node', as
 })
 
 test('the door of net/ loads nothing of the network; its first request does', async () => {
-  const { files, external } = await staticGraph('src/net/index.ts')
-  assert.ok(files.includes('src/net/net.ts'))
+  const { files, external } = await staticGraph('src/machine/net/index.ts')
+  assert.ok(files.includes('src/machine/net/net.ts'))
   assert.deepEqual(
     external.filter((specifier) => specifier !== 'node:crypto' && /^node:(?!path|fs)/.test(specifier)),
     [],

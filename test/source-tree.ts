@@ -1,4 +1,4 @@
-/** The tree under src/ as the repository's own tests see it: files, rooms, imports and exports. */
+/** The tree under src/ as the repository's own tests see it: files, modules, imports and exports. */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 
@@ -13,9 +13,13 @@ export function readSource(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8')
 }
 
-/** The room of a file: a folder of src/. */
-export function roomOf(file: string): string {
-  return file.split('/')[1] ?? ''
+/** Folders of `src/` that hold modules, not files. */
+const GROUPS_OF_MODULES = ['machine', 'skills', 'agents', 'apps']
+
+/** The module of a file, by its path below `src/`: `kernel`, `machine/files`. */
+export function moduleOf(file: string): string {
+  const [, group = '', module = ''] = file.split('/')
+  return GROUPS_OF_MODULES.includes(group) ? `${group}/${module}` : group
 }
 
 /** The text without comments. Strings that hold `//` or `/*` are cut too, which does no harm to imports. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { codeOf, readSmall } from '../files/index.ts'
+import { codeOf, readSmall } from '../machine/files/index.ts'
 import { type Diagnostic, NexusError, shellWord } from '../kernel/index.ts'
 import { realPath } from './home.ts'
 import { FILES, type Message } from './messages.ts'

@@ -1,6 +1,6 @@
 import { mkdirSync, promises, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { codeOf, readSmall } from '../files/index.ts'
+import { codeOf, readSmall } from '../machine/files/index.ts'
 import { type Diagnostic, isJsonObject, makeDirectory, shellWord } from '../kernel/index.ts'
 import { realPath } from './home.ts'
 import { ERRORS, configError } from './errors.ts'

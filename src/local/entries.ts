@@ -7,10 +7,10 @@ import {
   type Secrets,
   type SkillEntry,
 } from '../config/index.ts'
-import type { EntryRules, GateRules } from '../gate/index.ts'
+import type { EntryRules, GateRules } from '../skills/gate/index.ts'
 import { type Diagnostic, MIN_SECRET_CHARS, toSafeLine } from '../kernel/index.ts'
 import { ENTRIES, type Message } from './messages.ts'
-import { refusedVariable } from '../sandbox/index.ts'
+import { refusedVariable } from '../machine/sandbox/index.ts'
 import type { SkillCommandParts } from '../tools/index.ts'
 
 /** What gating may know of the entries: names, and what cannot be had. */

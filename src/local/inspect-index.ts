@@ -1,5 +1,5 @@
 /** The prompt index of one agent as a runtime would make it, for commands that only look. */
-import { aboutBudget, type Catalog, type PromptIndex } from '../catalog/index.ts'
+import { aboutBudget, type Catalog, type PromptIndex } from '../skills/catalog/index.ts'
 import { decideByPolicy } from '../authorize/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import type { Diagnostic } from '../kernel/index.ts'

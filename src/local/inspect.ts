@@ -1,10 +1,10 @@
 /** inspect: finds and gates the skills of this machine without the means to run them, for `nexus skills list` and the like. */
-import type { Catalog } from '../catalog/index.ts'
+import type { Catalog } from '../skills/catalog/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { type Diagnostic, NexusError, type TargetFacts } from '../kernel/index.ts'
-import { openSandbox } from '../sandbox/index.ts'
+import { openSandbox } from '../machine/sandbox/index.ts'
 import { readSettings, sandboxOptions, type Settings, type SettingsOptions, waitsForTrust } from './settings.ts'
-import type { SkillSource } from '../sources/index.ts'
+import type { SkillSource } from '../skills/sources/index.ts'
 import { type CatalogRules, findSkills } from '../runtime/index.ts'
 
 /** The skills of this machine, and what was found on the way. */

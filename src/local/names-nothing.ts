@@ -1,7 +1,7 @@
 /** names-nothing: settings that name a directory or a skill that is not there. */
 import { existsSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { type Catalog, everyCopy } from '../catalog/index.ts'
+import { type Catalog, everyCopy } from '../skills/catalog/index.ts'
 import { explainConfig, type LoadedConfig, nameOf } from '../config/index.ts'
 import { type Diagnostic, nearest, nameKey, toSafeLine } from '../kernel/index.ts'
 import { type Message, NAMES } from './messages.ts'

@@ -10,7 +10,7 @@ import {
 } from '../config/index.ts'
 import { join } from 'node:path'
 import { DEFAULT_PROJECT, NexusError, sha256 } from '../kernel/index.ts'
-import { runSecretCommand } from '../host/index.ts'
+import { runSecretCommand } from '../machine/host/index.ts'
 import {
   type Blobs,
   openBlobFiles,

@@ -1,7 +1,7 @@
 /** What the configuration of this machine says, in the terms of the pipeline: where to look, what to gate by, where to run. */
 import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Catalog, everyCopy } from '../catalog/index.ts'
+import { type Catalog, everyCopy } from '../skills/catalog/index.ts'
 import {
   assertValid,
   type Config,
@@ -16,10 +16,10 @@ import { entryRules } from './entries.ts'
 import { WORKSPACE } from './messages.ts'
 import { packageRoot } from './package-root.ts'
 import { type AlsoUsed, protectedPaths } from './protected-paths.ts'
-import type { GateRules } from '../gate/index.ts'
+import type { GateRules } from '../skills/gate/index.ts'
 import { DEFAULT_PROJECT, NexusError, toSafeLine } from '../kernel/index.ts'
-import type { SandboxOptions } from '../sandbox/index.ts'
-import { createStandardSources, type SkillSource } from '../sources/index.ts'
+import type { SandboxOptions } from '../machine/sandbox/index.ts'
+import { createStandardSources, type SkillSource } from '../skills/sources/index.ts'
 
 /** How the configuration is found and read. */
 export interface SettingsOptions {

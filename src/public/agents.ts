@@ -7,4 +7,4 @@ export {
   createAgent,
   resolveModel,
   type TurnResult,
-} from '../agents/index.ts'
+} from '../agents/turns/index.ts'

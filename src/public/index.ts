@@ -1,7 +1,7 @@
 /** The light entry `nexus-skills`: a runtime over parts that you inject, and the types around it. It loads only the file system and YAML. */
 export { decide, explain, explanationLines, type Layer, parsePolicy, type PolicyRules } from '../authorize/index.ts'
-export type { Catalog, PromptIndex } from '../catalog/index.ts'
-export { checkStrict, parseSkill } from '../format/index.ts'
+export type { Catalog, PromptIndex } from '../skills/catalog/index.ts'
+export { checkStrict, parseSkill } from '../skills/format/index.ts'
 export {
   type Call,
   type CallLimits,
@@ -42,8 +42,8 @@ export {
   type ReloadEvent,
   type Runtime,
 } from '../runtime/index.ts'
-export type { CommandRequest, CommandResult, Sandbox } from '../sandbox/index.ts'
-export { createFolderSource, discover, type SkillSource, type Watcher, watchSources } from '../sources/index.ts'
+export type { CommandRequest, CommandResult, Sandbox } from '../machine/sandbox/index.ts'
+export { createFolderSource, discover, type SkillSource, type Watcher, watchSources } from '../skills/sources/index.ts'
 export { createMemoryStore, type Ledger, type Sessions, type Store } from '../store/index.ts'
 export {
   createEchoTool,

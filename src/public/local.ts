@@ -8,5 +8,5 @@ export {
   readEnvironment,
 } from '../config/index.ts'
 export { type Local, type LocalOptions, openLocal } from '../local/index.ts'
-export { createSandbox } from '../sandbox/index.ts'
+export { createSandbox } from '../machine/sandbox/index.ts'
 export { openPostgresStore, openSqliteStore } from '../store/index.ts'

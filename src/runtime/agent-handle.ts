@@ -9,7 +9,7 @@ import {
   toolGroupRule,
   withShadow,
 } from '../authorize/index.ts'
-import { type Catalog, type PromptIndex, toSnapshot } from '../catalog/index.ts'
+import { type Catalog, type PromptIndex, toSnapshot } from '../skills/catalog/index.ts'
 import type {
   CallLimits,
   Decision,
@@ -20,7 +20,7 @@ import type {
   Skill,
   StreamRedactor,
 } from '../kernel/index.ts'
-import type { LoadedInSession } from '../load/index.ts'
+import type { LoadedInSession } from '../skills/load/index.ts'
 import type { Lease } from '../store/index.ts'
 import type { DefinitionForms, Registry } from '../tools/index.ts'
 import { createAgentTools } from './agent-tools.ts'

@@ -1,7 +1,7 @@
 /** The tools and services of one agent, made once: a refresh changes the catalog that they look into, not them. */
-import { type Catalog, createSkillSearch, type SkillSearch } from '../catalog/index.ts'
+import { type Catalog, createSkillSearch, type SkillSearch } from '../skills/catalog/index.ts'
 import { type CallLimits, redactText, type Services } from '../kernel/index.ts'
-import { createLoader } from '../load/index.ts'
+import { createLoader } from '../skills/load/index.ts'
 import {
   AGENT_STATUS,
   CLOCK,

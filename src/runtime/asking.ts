@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import { shownCommand } from '../authorize/index.ts'
 import { type Decision, newId } from '../kernel/index.ts'
-import type { LoadedInSession } from '../load/index.ts'
+import type { LoadedInSession } from '../skills/load/index.ts'
 import type { NewApproval } from '../store/index.ts'
 import { namesDirectory } from '../tools/index.ts'
 import { APPROVAL_MS } from './approvals.ts'

@@ -1,8 +1,8 @@
 /** The first half of the pipeline: discover -> gate -> catalog. Discovery is done once, each catalog when an agent first needs it. */
-import { buildCatalog, type Catalog } from '../catalog/index.ts'
-import { gate, type GateRules, NO_GATE_RULES } from '../gate/index.ts'
+import { buildCatalog, type Catalog } from '../skills/catalog/index.ts'
+import { gate, type GateRules, NO_GATE_RULES } from '../skills/gate/index.ts'
 import type { TargetFacts } from '../kernel/index.ts'
-import { discover, type SkillSource, type SourceResult } from '../sources/index.ts'
+import { discover, type SkillSource, type SourceResult } from '../skills/sources/index.ts'
 
 export interface SkillParts {
   readonly sources: readonly SkillSource[]

@@ -1,7 +1,7 @@
 /** The first step of a call: what is called, by whom, about which skill, and the same without secrets. */
-import type { Catalog } from '../catalog/index.ts'
+import type { Catalog } from '../skills/catalog/index.ts'
 import { type Call, type Decision, type Diagnostic, type LedgerEntry, newId, type Skill } from '../kernel/index.ts'
-import { currentRevision } from '../load/index.ts'
+import { currentRevision } from '../skills/load/index.ts'
 import type { Lease } from '../store/index.ts'
 import { argumentsProblem, type Registry } from '../tools/index.ts'
 import type { ProjectState } from './project-state.ts'

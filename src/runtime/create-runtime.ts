@@ -14,7 +14,7 @@ import {
   type TargetFacts,
   toSafeLine,
 } from '../kernel/index.ts'
-import { createFreshness, createSkillStacks } from '../load/index.ts'
+import { createFreshness, createSkillStacks } from '../skills/load/index.ts'
 import { createMemoryStore, type Lease, type Store } from '../store/index.ts'
 import { createCircuitBreaker } from '../tools/index.ts'
 import { createApprovals } from './approvals.ts'

@@ -1,5 +1,5 @@
 /** What the model of one agent reads before it does anything: instructions, the index of skills, tools. */
-import { type Catalog, type PromptIndex, skillRules, skillToolPrompt } from '../catalog/index.ts'
+import { type Catalog, type PromptIndex, skillRules, skillToolPrompt } from '../skills/catalog/index.ts'
 import { type AgentIndex, createPromptIndex, DEFAULT_SURFACE, SKILL_TOOLS } from './prompt-index.ts'
 import type { OfferedTool, Parts } from './types.ts'
 import { createWireNames, type Registry } from '../tools/index.ts'

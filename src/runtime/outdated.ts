@@ -1,6 +1,6 @@
 /** outdated: which skills of a session changed since its model loaded them. */
-import type { Catalog } from '../catalog/index.ts'
-import { isOutdated, latestLoaded, type LoadedInSession } from '../load/index.ts'
+import type { Catalog } from '../skills/catalog/index.ts'
+import { isOutdated, latestLoaded, type LoadedInSession } from '../skills/load/index.ts'
 
 /** Names of loaded skills with other files now. One that is gone is in the difference of the catalogs. */
 export async function outdatedSkills(

@@ -1,6 +1,6 @@
 /** What all agents of a project share, made once. */
 import type { Clock, JsonValue, StreamRedactor, TargetFacts } from '../kernel/index.ts'
-import type { Freshness, SkillStacks } from '../load/index.ts'
+import type { Freshness, SkillStacks } from '../skills/load/index.ts'
 import type { Lease, Store } from '../store/index.ts'
 import type { CircuitBreaker } from '../tools/index.ts'
 import type { AskingBroker } from './approvals.ts'

@@ -1,5 +1,5 @@
 /** How the index of one agent's skills is written, from the tools that the agent may call. */
-import { type Catalog, type IndexOptions, type PromptIndex, renderIndex, toSkillUri } from '../catalog/index.ts'
+import { type Catalog, type IndexOptions, type PromptIndex, renderIndex, toSkillUri } from '../skills/catalog/index.ts'
 import type { Parts } from './types.ts'
 
 export interface PromptIndexParts extends Pick<Parts, 'surface' | 'prompt'> {

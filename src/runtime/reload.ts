@@ -1,9 +1,9 @@
 /** Hot reload: changed folders lead to one refresh, and listeners get what is different. */
-import { type Catalog, diffCatalogs, type SnapshotDiff } from '../catalog/index.ts'
+import { type Catalog, diffCatalogs, type SnapshotDiff } from '../skills/catalog/index.ts'
 import { isNexusError, NexusError } from '../kernel/index.ts'
 import type { AgentReload, ReloadEvent, ReloadOptions } from './types.ts'
-import { type SkillSource, type Watcher, watchSources } from '../sources/index.ts'
-import { yieldToEventLoop } from '../skill-files/index.ts'
+import { type SkillSource, type Watcher, watchSources } from '../skills/sources/index.ts'
+import { yieldToEventLoop } from '../machine/skill-files/index.ts'
 import { ERRORS } from './messages.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** What a runtime is made of, and what it offers. */
 import type { Explanation, Layer, PolicyRules, Shadow } from '../authorize/index.ts'
-import type { Catalog, IndexStyle, PromptIndex, SnapshotDiff } from '../catalog/index.ts'
-import type { GateRules } from '../gate/index.ts'
+import type { Catalog, IndexStyle, PromptIndex, SnapshotDiff } from '../skills/catalog/index.ts'
+import type { GateRules } from '../skills/gate/index.ts'
 import type {
   Call,
   Clock,
@@ -17,9 +17,9 @@ import type {
   StreamRedactor,
   TargetFacts,
 } from '../kernel/index.ts'
-import type { LoadedInSession } from '../load/index.ts'
-import type { Sandbox } from '../sandbox/index.ts'
-import type { SkillSource, Watcher, WatchOptions } from '../sources/index.ts'
+import type { LoadedInSession } from '../skills/load/index.ts'
+import type { Sandbox } from '../machine/sandbox/index.ts'
+import type { SkillSource, Watcher, WatchOptions } from '../skills/sources/index.ts'
 import type {
   Answer,
   Answered,

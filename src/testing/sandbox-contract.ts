@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { isNexusError } from '../kernel/index.ts'
-import type { CommandRequest, Sandbox } from '../sandbox/index.ts'
+import type { CommandRequest, Sandbox } from '../machine/sandbox/index.ts'
 
 /** Makes a sandbox for one test; the contract closes it. */
 export type MakeSandbox = () => Promise<Sandbox>

@@ -7,7 +7,7 @@ import {
   createSandbox,
   type PlacedSkill,
   type Sandbox,
-} from '../sandbox/index.ts'
+} from '../machine/sandbox/index.ts'
 
 /** What a command comes to. Left out: end `exit`, code 0, no output. `hang`: it runs until it is cancelled or its time is up. */
 export type ScriptedResult = Partial<CommandResult> & { readonly hang?: boolean }

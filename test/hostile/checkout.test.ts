@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { copyCheckout } from '../sandbox/checkout.ts'
-import { whySkipped } from '../sandbox/required.ts'
+import { copyCheckout } from '../machine/sandbox/checkout.ts'
+import { whySkipped } from '../machine/sandbox/required.ts'
 
 const THERE = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'src/local/index.ts']
 const PLANTED = ['npm-shrinkwrap.json', '.npmrc', '.bootstrap.lock', 'dist/cli/bin.cjs', 'scripts/build.mjs']

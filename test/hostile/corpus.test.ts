@@ -1,4 +1,4 @@
-/** The inputs of the attack fixtures, where they are: commands, paths, strings and skills. Variables are in test/sandbox/environment.test.ts. */
+/** The inputs of the attack fixtures, where they are: commands, paths, strings and skills. Variables are in test/machine/sandbox/environment.test.ts. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
@@ -18,10 +18,10 @@ import { after, before, describe, it } from 'node:test'
 import { readEnvironment } from '../../src/config/index.ts'
 import { hasHidden } from '../../src/kernel/index.ts'
 import { inspectSkills, openLocal } from '../../src/local/index.ts'
-import { createSandbox, type Sandbox } from '../../src/sandbox/index.ts'
+import { createSandbox, type Sandbox } from '../../src/machine/sandbox/index.ts'
 import { toModelText } from '../../src/tools/index.ts'
-import { localOptions, openDirectory } from '../sandbox/local-rig.ts'
-import { whySkipped } from '../sandbox/required.ts'
+import { localOptions, openDirectory } from '../machine/sandbox/local-rig.ts'
+import { whySkipped } from '../machine/sandbox/required.ts'
 
 const corpus = process.env['NEXUS_CORPUS'] ?? join(import.meta.dirname, '../../../shared/corpus')
 const attacks = join(corpus, '../attacks')

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { openRig } from '../sandbox/local-rig.ts'
-import { openMirror, picture } from '../sandbox/mirror-rig.ts'
-import { whySkipped } from '../sandbox/required.ts'
+import { openRig } from '../machine/sandbox/local-rig.ts'
+import { openMirror, picture } from '../machine/sandbox/mirror-rig.ts'
+import { whySkipped } from '../machine/sandbox/required.ts'
 
 const skip = whySkipped() ?? false
 

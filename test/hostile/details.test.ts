@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { consentOf, listTrusted, loadConfig, readEnvironment } from '../../src/config/index.ts'
-import { checkLenient, parseSkill } from '../../src/format/index.ts'
+import { checkLenient, parseSkill } from '../../src/skills/format/index.ts'
 import { createRedactor, hiddenIn, nameKey, succeeded } from '../../src/kernel/index.ts'
 import { openLocal } from '../../src/local/index.ts'
-import { refusedVariable } from '../../src/sandbox/index.ts'
+import { refusedVariable } from '../../src/machine/sandbox/index.ts'
 import { toModelText } from '../../src/tools/index.ts'
 
 function place(t: TestContext, files: Readonly<Record<string, string>> = {}) {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { IS_ROOT, openRig } from '../sandbox/local-rig.ts'
-import { whySkipped } from '../sandbox/required.ts'
+import { IS_ROOT, openRig } from '../machine/sandbox/local-rig.ts'
+import { whySkipped } from '../machine/sandbox/required.ts'
 
 const skip = whySkipped() ?? false
 const raw = (directory: string, name: string): Buffer =>

@@ -8,7 +8,7 @@ import {
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { CallLimits, JsonObject, Outcome } from '../../src/kernel/index.ts'
-import { createSandbox, type Sandbox } from '../../src/sandbox/index.ts'
+import { createSandbox, type Sandbox } from '../../src/machine/sandbox/index.ts'
 import {
   createRegistry,
   createServices,
@@ -18,9 +18,9 @@ import {
   SANDBOX,
   WORKSPACE,
 } from '../../src/tools/index.ts'
-import { noExchange } from '../files/rig.ts'
-import { IS_ROOT, localOptions, openDirectory } from '../sandbox/local-rig.ts'
-import { whySkipped } from '../sandbox/required.ts'
+import { noExchange } from '../machine/files/rig.ts'
+import { IS_ROOT, localOptions, openDirectory } from '../machine/sandbox/local-rig.ts'
+import { whySkipped } from '../machine/sandbox/required.ts'
 
 const skip = whySkipped() ?? false
 const SECRET = 'OUTSIDE-SECRET'

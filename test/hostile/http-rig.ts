@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { connect as connectSocket } from 'node:net'
 import type { TestContext } from 'node:test'
-import { type startHttp, until } from '../mcp/client.ts'
+import { type startHttp, until } from '../apps/mcp/client.ts'
 
 export type Server = Awaited<ReturnType<typeof startHttp>>
 

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ownerToken, Tree } from '../../src/files/index.ts'
-import { recoverDead } from '../../src/sandbox/local/recover.ts'
-import { removeAppeared } from '../../src/sandbox/guard/clean.ts'
-import { asNobody, freshDirectory, noDescriptors } from '../files/rig.ts'
-import { openMirror } from '../sandbox/mirror-rig.ts'
+import { ownerToken, Tree } from '../../src/machine/files/index.ts'
+import { recoverDead } from '../../src/machine/sandbox/local/recover.ts'
+import { removeAppeared } from '../../src/machine/sandbox/guard/clean.ts'
+import { asNobody, freshDirectory, noDescriptors } from '../machine/files/rig.ts'
+import { openMirror } from '../machine/sandbox/mirror-rig.ts'
 
 const skip = noDescriptors
 const isRoot = process.getuid?.() === 0

@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { readEnvironment, trustWorkspace } from '../../src/config/index.ts'
 import { type LocalOptions, openLocal } from '../../src/local/index.ts'
 import { createFolderSource, createRuntime } from '../../src/public/index.ts'
-import { createSandbox } from '../../src/sandbox/index.ts'
+import { createSandbox } from '../../src/machine/sandbox/index.ts'
 
 const SKILL = { 'work/skills/evil/SKILL.md': '---\nname: evil\ndescription: Does it.\n---\nDo it.\n' }
 const SCRIPT = { 'work/skills/evil/run.sh': 'touch ran\n' }

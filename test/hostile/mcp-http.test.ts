@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { connect as connectSocket } from 'node:net'
 import { join } from 'node:path'
 import test from 'node:test'
-import { Place } from '../cli/nexus.ts'
-import { ledgerOf, processesWith, startHttp, until } from '../mcp/client.ts'
+import { Place } from '../apps/cli/nexus.ts'
+import { ledgerOf, processesWith, startHttp, until } from '../apps/mcp/client.ts'
 import {
   beginningOf,
   beginSession,

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { connect as connectSocket } from 'node:net'
 import test from 'node:test'
-import { Place } from '../cli/nexus.ts'
-import { processesWith, startHttp, until } from '../mcp/client.ts'
+import { Place } from '../apps/cli/nexus.ts'
+import { processesWith, startHttp, until } from '../apps/mcp/client.ts'
 import { beginningOf, beginSession, fire, INITIALIZE, requestTo, rpc } from './http-rig.ts'
 
 /** Sends many at a time, so that no connection has to wait long. */

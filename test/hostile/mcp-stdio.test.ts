@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { Place } from '../cli/nexus.ts'
-import { ledgerOf, processesWith, RawClient, until } from '../mcp/client.ts'
+import { Place } from '../apps/cli/nexus.ts'
+import { ledgerOf, processesWith, RawClient, until } from '../apps/mcp/client.ts'
 
 interface Case {
   readonly send: (client: RawClient) => void

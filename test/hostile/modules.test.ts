@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { readEnvironment } from '../../src/config/index.ts'
 import { openLocal } from '../../src/local/index.ts'
-import { whySkipped } from '../sandbox/required.ts'
+import { whySkipped } from '../machine/sandbox/required.ts'
 
 const skip = whySkipped() ?? false
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { type LoadConfigOptions, loadConfig, readEnvironment } from '../../src/config/index.ts'
 import { openLocal } from '../../src/local/index.ts'
-import { whySkipped } from '../sandbox/required.ts'
+import { whySkipped } from '../machine/sandbox/required.ts'
 
 const skip = process.getuid?.() === 0 ? false : 'only root can give files to another account'
 const OTHER = 200_123

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { createSandbox, type Sandbox } from '../../src/sandbox/index.ts'
-import { IS_ROOT, localOptions, openDirectory } from '../sandbox/local-rig.ts'
-import { whySkipped } from '../sandbox/required.ts'
+import { createSandbox, type Sandbox } from '../../src/machine/sandbox/index.ts'
+import { IS_ROOT, localOptions, openDirectory } from '../machine/sandbox/local-rig.ts'
+import { whySkipped } from '../machine/sandbox/required.ts'
 
 const skip = whySkipped() ?? false
 

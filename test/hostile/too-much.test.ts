@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { createSandbox } from '../../src/sandbox/index.ts'
-import { localOptions, openDirectory } from '../sandbox/local-rig.ts'
-import { whySkipped } from '../sandbox/required.ts'
+import { createSandbox } from '../../src/machine/sandbox/index.ts'
+import { localOptions, openDirectory } from '../machine/sandbox/local-rig.ts'
+import { whySkipped } from '../machine/sandbox/required.ts'
 
 const skip = whySkipped() ?? false
 

@@ -1,9 +1,9 @@
-/** The URLs of the attack fixtures (U), where they are, through web_fetch. The same classes without them: test/net/. */
+/** The URLs of the attack fixtures (U), where they are, through web_fetch. The same classes without them: test/machine/net/. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { makeOptions, OTHER, PUBLIC, serve } from '../net/rig.ts'
+import { makeOptions, OTHER, PUBLIC, serve } from '../machine/net/rig.ts'
 import { codeOf, workshop } from '../runtime/rig.ts'
 
 const corpus = process.env['NEXUS_CORPUS'] ?? join(import.meta.dirname, '../../../shared/corpus')

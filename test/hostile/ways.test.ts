@@ -12,11 +12,11 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { CLIENTS } from '../../src/clients/table.ts'
-import { Protection } from '../../src/sandbox/guard/protected.ts'
-import { createSandbox, type Sandbox } from '../../src/sandbox/index.ts'
-import { IS_ROOT, localOptions, openDirectory } from '../sandbox/local-rig.ts'
-import { whySkipped } from '../sandbox/required.ts'
+import { CLIENTS } from '../../src/apps/clients/table.ts'
+import { Protection } from '../../src/machine/sandbox/guard/protected.ts'
+import { createSandbox, type Sandbox } from '../../src/machine/sandbox/index.ts'
+import { IS_ROOT, localOptions, openDirectory } from '../machine/sandbox/local-rig.ts'
+import { whySkipped } from '../machine/sandbox/required.ts'
 
 const skip = whySkipped() ?? false
 

@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } f
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { removeAppeared } from '../../src/sandbox/guard/clean.ts'
-import { takeLock } from '../../src/sandbox/guard/lock.ts'
+import { removeAppeared } from '../../src/machine/sandbox/guard/clean.ts'
+import { takeLock } from '../../src/machine/sandbox/guard/lock.ts'
 import type { Outcome } from '../../src/kernel/index.ts'
 import {
   createRegistry,
@@ -18,8 +18,8 @@ import {
   SANDBOX,
   WORKSPACE,
 } from '../../src/tools/index.ts'
-import { openDirectory, openRig, type Rig, STATE_DIR } from '../sandbox/local-rig.ts'
-import { whySkipped } from '../sandbox/required.ts'
+import { openDirectory, openRig, type Rig, STATE_DIR } from '../machine/sandbox/local-rig.ts'
+import { whySkipped } from '../machine/sandbox/required.ts'
 import { contextOf } from '../tools/rig.ts'
 
 const skip = whySkipped() ?? false

@@ -3,11 +3,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 
-import { fromSnapshot } from '../../src/catalog/index.ts'
-import { diagnose, type Diagnosis } from '../../src/diagnose/index.ts'
+import { fromSnapshot } from '../../src/skills/catalog/index.ts'
+import { diagnose, type Diagnosis } from '../../src/skills/diagnose/index.ts'
 import { parsePolicy } from '../../src/public/index.ts'
-import { findStrays } from '../../src/load/index.ts'
-import { NO_GATE_RULES } from '../../src/gate/index.ts'
+import { findStrays } from '../../src/skills/load/index.ts'
+import { NO_GATE_RULES } from '../../src/skills/gate/index.ts'
 import { workshop } from './rig.ts'
 
 /** What may be wrong with a skill, as its author would have it, and how each finding begins. */

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { nameBreaches, parseSkill } from '../../src/format/index.ts'
+import { nameBreaches, parseSkill } from '../../src/skills/format/index.ts'
 import { ROOT } from '../source-tree.ts'
 
 const SKILLS = join(ROOT, 'skills')

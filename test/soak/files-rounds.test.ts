@@ -1,6 +1,6 @@
 import { test } from 'node:test'
-import { race } from '../files/races.ts'
-import { noExchange } from '../files/rig.ts'
+import { race } from '../machine/files/races.ts'
+import { noExchange } from '../machine/files/rig.ts'
 import { rounds } from './rounds.ts'
 
 for (const holding of ['descriptors', 'paths'] as const)

@@ -1,9 +1,9 @@
 /** Clients of MCP give a call up that shows no sign of life for a minute. It takes half a minute, so it runs here. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Place } from '../cli/nexus.ts'
-import { connect, type Era, ERAS } from '../mcp/client.ts'
-import { whySkipped } from '../sandbox/required.ts'
+import { Place } from '../apps/cli/nexus.ts'
+import { connect, type Era, ERAS } from '../apps/mcp/client.ts'
+import { whySkipped } from '../machine/sandbox/required.ts'
 
 for (const era of Object.keys(ERAS) as Era[])
   test(

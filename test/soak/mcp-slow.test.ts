@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import test from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { Place } from '../cli/nexus.ts'
-import { startHttp } from '../mcp/client.ts'
+import { Place } from '../apps/cli/nexus.ts'
+import { startHttp } from '../apps/mcp/client.ts'
 
 test('connections of requests that never end are closed, and the server answers others all the time', async (t) => {
   const { port, key, url } = await startHttp(t, new Place(t), ['--trust'])

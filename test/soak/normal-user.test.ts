@@ -5,7 +5,7 @@ import { chownSync, cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { ROOT } from '../source-tree.ts'
-import { IS_ROOT, openDirectory } from '../sandbox/local-rig.ts'
+import { IS_ROOT, openDirectory } from '../machine/sandbox/local-rig.ts'
 
 const USER = 65_534
 

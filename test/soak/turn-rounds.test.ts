@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { runTurnRound } from '../agents/turn-rounds.ts'
+import { runTurnRound } from '../agents/turns/turn-rounds.ts'
 import { rounds } from './rounds.ts'
 
 const ROUNDS = rounds(200)

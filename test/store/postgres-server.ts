@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { isDeciding } from '../sandbox/required.ts'
+import { isDeciding } from '../machine/sandbox/required.ts'
 
 /** With characters that an address must escape: a password that appears anywhere is found by it. */
 export const PASSWORD = 'p@ss/w:rd-7f3a'

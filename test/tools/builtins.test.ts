@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createSkillSearch } from '../../src/catalog/index.ts'
+import { createSkillSearch } from '../../src/skills/catalog/index.ts'
 import { createScriptedSandbox } from '../../src/testing/index.ts'
 import {
   AGENT_STATUS,

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject, Outcome } from '../../src/kernel/index.ts'
-import type { Sandbox } from '../../src/sandbox/index.ts'
+import type { Sandbox } from '../../src/machine/sandbox/index.ts'
 import { createScriptedSandbox, type Script, type ScriptedSandbox } from '../../src/testing/scripted-sandbox.ts'
 import {
   createRegistry,

@@ -7,7 +7,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { createSkillSearch } from '../../src/catalog/index.ts'
+import { createSkillSearch } from '../../src/skills/catalog/index.ts'
 import { failed, type FailureCode, type JsonObject, type Services, succeeded } from '../../src/kernel/index.ts'
 import { createScriptedSandbox, validateEnvelope } from '../../src/testing/index.ts'
 import {
@@ -26,8 +26,8 @@ import {
   WEB,
   WORKSPACE,
 } from '../../src/tools/index.ts'
-import type { NetOptions } from '../../src/net/index.ts'
-import { PUBLIC } from '../net/rig.ts'
+import type { NetOptions } from '../../src/machine/net/index.ts'
+import { PUBLIC } from '../machine/net/rig.ts'
 import { contextOf, loaderOver, SKILLS } from './rig.ts'
 
 const OPTIONS = { timeMs: 12.4, cwd: '.', input: { a: 1 }, root: '/project' }

@@ -15,7 +15,7 @@ import {
   toModelText,
   WORKSPACE,
 } from '../../src/tools/index.ts'
-import { freshDirectory } from '../files/rig.ts'
+import { freshDirectory } from '../machine/files/rig.ts'
 import { contextOf } from './rig.ts'
 
 export interface FileRig {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { createSkillSearch } from '../../src/catalog/index.ts'
+import { createSkillSearch } from '../../src/skills/catalog/index.ts'
 import type { JsonObject, Outcome } from '../../src/kernel/index.ts'
 import { validateEnvelope } from '../../src/testing/index.ts'
 import {
@@ -14,7 +14,7 @@ import {
   toEnvelope,
   toModelText,
 } from '../../src/tools/index.ts'
-import { copy } from '../catalog/copies.ts'
+import { copy } from '../skills/catalog/copies.ts'
 import { contextOf, loaderOver } from './rig.ts'
 
 const HOSTILE = copy('trap', {

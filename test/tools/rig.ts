@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { buildCatalog } from '../../src/catalog/index.ts'
-import { gate, NO_GATE_RULES } from '../../src/gate/index.ts'
+import { buildCatalog } from '../../src/skills/catalog/index.ts'
+import { gate, NO_GATE_RULES } from '../../src/skills/gate/index.ts'
 import { type Outcome, succeeded, type Tool, type ToolContext, type ToolOptions } from '../../src/kernel/index.ts'
-import { createLoader, type Loader } from '../../src/load/index.ts'
-import { createFolderSource, discover } from '../../src/sources/index.ts'
+import { createLoader, type Loader } from '../../src/skills/load/index.ts'
+import { createFolderSource, discover } from '../../src/skills/sources/index.ts'
 import { createServices } from '../../src/tools/index.ts'
 
 export const SKILLS = join(import.meta.dirname, '../fixtures/tools/skills')

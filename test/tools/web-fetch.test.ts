@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Outcome } from '../../src/kernel/index.ts'
 import { parsePolicy, type Parts, type Runtime } from '../../src/public/index.ts'
-import { makeOptions, OTHER, PUBLIC, type Rig, serve, type Stubs } from '../net/rig.ts'
+import { makeOptions, OTHER, PUBLIC, type Rig, serve, type Stubs } from '../machine/net/rig.ts'
 import { codeOf, dataOf, wordsOf, workshop } from '../runtime/rig.ts'
 
 interface Web extends Omit<Rig, 'net'> {

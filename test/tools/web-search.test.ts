@@ -9,7 +9,7 @@ import { readEnvironment } from '../../src/config/index.ts'
 import type { JsonObject, Outcome } from '../../src/kernel/index.ts'
 import { type Local, openLocal } from '../../src/local/index.ts'
 import { toModelText } from '../../src/public/index.ts'
-import { serve } from '../net/rig.ts'
+import { serve } from '../machine/net/rig.ts'
 import { codeOf, dataOf, wordsOf, workshop } from '../runtime/rig.ts'
 
 interface Seen {

@@ -1,4 +1,4 @@
-import { codeOf, readSmall } from '../../files/index.ts'
+import { codeOf, readSmall } from '../../machine/files/index.ts'
 import { DEFAULTS, isJsonObject, type JsonValue } from '../../kernel/index.ts'
 
 export type SecretFile =

@@ -1,5 +1,5 @@
 import type { JsonObject, ToolContext } from '../../kernel/index.ts'
-import type { LoadOptions } from '../../load/index.ts'
+import type { LoadOptions } from '../../skills/load/index.ts'
 
 /** The argument with which a model says that a skill it works with asks for another one. */
 export const CALLED_BY = {

@@ -1,6 +1,6 @@
 /** command-outcome: a command's result as an outcome, with the notes that explain it. */
 import { type JsonObject, type Outcome, succeeded, toSafeLine, toSafeText } from '../../kernel/index.ts'
-import type { CommandResult } from '../../sandbox/index.ts'
+import type { CommandResult } from '../../machine/sandbox/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { type CommandFinding, fixOf, noteOf } from '../findings/index.ts'
 import { COMMANDS, failedBy, type Message } from '../messages.ts'

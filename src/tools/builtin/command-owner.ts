@@ -1,7 +1,7 @@
 /** command-owner: whether a command may run for the skill that it names, and which skill's files its text names. */
-import type { Catalog } from '../../catalog/index.ts'
+import type { Catalog } from '../../skills/catalog/index.ts'
 import { type Failed, type Skill, type ToolContext } from '../../kernel/index.ts'
-import type { LoadedInSession } from '../../load/index.ts'
+import type { LoadedInSession } from '../../skills/load/index.ts'
 import { COMMANDS, failedBy } from '../messages.ts'
 
 /** Why the command is not run for the skill that it names. People and programs name outright; a model has to have read the instructions. */

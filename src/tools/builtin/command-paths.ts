@@ -1,7 +1,7 @@
 /** command-paths: where a command starts, and what the limits of its call leave it of the workspace. */
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { CallLimits, Failed } from '../../kernel/index.ts'
-import type { CommandRequest } from '../../sandbox/index.ts'
+import type { CommandRequest } from '../../machine/sandbox/index.ts'
 import { COMMANDS, failedBy } from '../messages.ts'
 
 /** What of a command's request says where it works. */

@@ -1,4 +1,4 @@
-import { paceOf } from '../../files/index.ts'
+import { paceOf } from '../../machine/files/index.ts'
 import { type Failed, type Outcome, type Services, succeeded, type Tool } from '../../kernel/index.ts'
 import { headOf, type OutcomeLimits } from '../bound.ts'
 import { defineTool } from '../define.ts'

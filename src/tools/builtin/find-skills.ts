@@ -1,4 +1,4 @@
-import { shownText } from '../../catalog/index.ts'
+import { shownText } from '../../skills/catalog/index.ts'
 import { type Outcome, type Services, type Skill, skillAddress, succeeded, type Tool } from '../../kernel/index.ts'
 import { defineTool } from '../define.ts'
 import { SKILL_SEARCH } from '../services.ts'

@@ -1,4 +1,4 @@
-import { below, codeOf, type Named, paceOf, type Tree } from '../../files/index.ts'
+import { below, codeOf, type Named, paceOf, type Tree } from '../../machine/files/index.ts'
 import { type JsonObject, type Outcome, type Services, succeeded, type Tool, toSafeLine } from '../../kernel/index.ts'
 import { defineTool } from '../define.ts'
 import { atPath, type OpenPath } from '../file-access/at-path.ts'

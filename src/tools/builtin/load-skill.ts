@@ -7,7 +7,7 @@ import {
   toSafeJson,
   toSafeLine,
 } from '../../kernel/index.ts'
-import type { LoadedFile, LoadedSkill } from '../../load/index.ts'
+import type { LoadedFile, LoadedSkill } from '../../skills/load/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { LOADER } from '../services.ts'

@@ -1,7 +1,7 @@
 /** provide-commands: registers what `run_command` needs, for one agent. */
-import type { Catalog } from '../../catalog/index.ts'
+import type { Catalog } from '../../skills/catalog/index.ts'
 import type { CallLimits, Services } from '../../kernel/index.ts'
-import type { Sandbox } from '../../sandbox/index.ts'
+import type { Sandbox } from '../../machine/sandbox/index.ts'
 import { SANDBOX, TARGET } from '../services.ts'
 import { createSkillCommands, SKILL_COMMANDS, type SkillCommandParts, type SkillCommands } from './skill-commands.ts'
 

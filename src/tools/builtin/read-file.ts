@@ -1,6 +1,6 @@
-import { codeOf, paceOf } from '../../files/index.ts'
+import { codeOf, paceOf } from '../../machine/files/index.ts'
 import type { Failed, Outcome, Services, Tool } from '../../kernel/index.ts'
-import { binaryType, decodeText } from '../../load/index.ts'
+import { binaryType, decodeText } from '../../skills/load/index.ts'
 import { defineTool } from '../define.ts'
 import { atPath, type OpenPath } from '../file-access/at-path.ts'
 import { PATHS } from '../file-access/messages.ts'

@@ -1,5 +1,5 @@
 import { failed, type Outcome, type Services, succeeded, type Tool, toSafeLine } from '../../kernel/index.ts'
-import type { SkillFile } from '../../load/index.ts'
+import type { SkillFile } from '../../skills/load/index.ts'
 import { defineTool } from '../define.ts'
 import { LOADER, REDACT_TEXT } from '../services.ts'
 import { RANGE, rangeOf, readRange } from './text-range.ts'

@@ -9,7 +9,7 @@ import {
   toSafeLine,
   toSafeText,
 } from '../../kernel/index.ts'
-import type { CommandResult, OnBytes } from '../../sandbox/index.ts'
+import type { CommandResult, OnBytes } from '../../machine/sandbox/index.ts'
 import type { OutcomeLimits } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { type CommandFinding, findingsOf, namesOfUnset } from '../findings/index.ts'

@@ -1,4 +1,4 @@
-import { type Catalog, everyCopy } from '../../catalog/index.ts'
+import { type Catalog, everyCopy } from '../../skills/catalog/index.ts'
 import {
   configKey,
   type Failed,
@@ -11,8 +11,14 @@ import {
   toSafeLine,
   trustedNames,
 } from '../../kernel/index.ts'
-import { findSkill, isOutdated, type LoadedInSession, type LoadedSkill, type SkillStacks } from '../../load/index.ts'
-import { refusedVariable } from '../../sandbox/index.ts'
+import {
+  findSkill,
+  isOutdated,
+  type LoadedInSession,
+  type LoadedSkill,
+  type SkillStacks,
+} from '../../skills/load/index.ts'
+import { refusedVariable } from '../../machine/sandbox/index.ts'
 import type { CommandFinding, VariableReason } from '../findings/finding.ts'
 import type { SkillDirectory } from '../findings/ran.ts'
 import { namesDirectory, ownerProblem } from './command-owner.ts'

@@ -1,4 +1,4 @@
-import { codeOf, paceOf } from '../../files/index.ts'
+import { codeOf, paceOf } from '../../machine/files/index.ts'
 import { type Outcome, type Services, succeeded, type Tool } from '../../kernel/index.ts'
 import { defineTool } from '../define.ts'
 import { atPath, type OpenPath } from '../file-access/at-path.ts'

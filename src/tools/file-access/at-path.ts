@@ -1,6 +1,6 @@
 /** at-path: opens the directory of a path that a model gave, for one step of a file tool. */
 import { posix } from 'node:path'
-import { codeOf, FileError, Tree } from '../../files/index.ts'
+import { codeOf, FileError, Tree } from '../../machine/files/index.ts'
 import {
   type Failed,
   type FailureCode,
@@ -9,7 +9,7 @@ import {
   serviceKey,
   type ToolContext,
 } from '../../kernel/index.ts'
-import { placesIn, protectedPlace } from '../../sandbox/index.ts'
+import { placesIn, protectedPlace } from '../../machine/sandbox/index.ts'
 import { failedBy, type Message } from '../messages.ts'
 import { PATHS, type Refused } from './messages.ts'
 import { FILES, type FileSettings, SANDBOX, WORKSPACE } from '../services.ts'

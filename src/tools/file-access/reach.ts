@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { CallLimits } from '../../kernel/index.ts'
-import { holds, partsOf, type Whole } from '../../sandbox/index.ts'
+import { holds, partsOf, type Whole } from '../../machine/sandbox/index.ts'
 import { PATHS, type Refused } from './messages.ts'
 
 /** A place in a directory that its user named, so that links in the path of that directory itself are followed. */

@@ -1,4 +1,4 @@
-import type { CommandResult } from '../../sandbox/index.ts'
+import type { CommandResult } from '../../machine/sandbox/index.ts'
 
 /** A command that ended, with what the findings about it depend on. */
 export interface Ran {

@@ -1,7 +1,7 @@
 /** page: what a response contains, as text: its size, kind and charset are checked, because servers state all three wrongly. */
 import { TextDecoder } from 'node:util'
 import { isNexusError } from '../../kernel/index.ts'
-import type { NetResponse } from '../../net/index.ts'
+import type { NetResponse } from '../../machine/net/index.ts'
 import { htmlToText } from './html-text.ts'
 
 export interface Page {

@@ -1,6 +1,6 @@
 /** search-providers: what each search service is asked, and what of its answer is a result. */
 import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
-import type { NetRequest } from '../../net/index.ts'
+import type { NetRequest } from '../../machine/net/index.ts'
 
 /** Who answers web_search. */
 export interface SearchSettings {

@@ -9,7 +9,7 @@ import {
   toSafeLine,
   toSafeText,
 } from '../../kernel/index.ts'
-import type { NetResponse } from '../../net/index.ts'
+import type { NetResponse } from '../../machine/net/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { failedBy } from '../messages.ts'
@@ -40,7 +40,7 @@ export function createWebFetchTool(services: Services): Tool {
       if (denied) return denied
       const { net = {} } = services.require(WEB)
       // Loaded when used: they load the network parts of Node.
-      const { createNet } = await import('../../net/index.ts')
+      const { createNet } = await import('../../machine/net/index.ts')
       const { readPage } = await import('./page.ts')
       const client = createNet({ ...net, limits: { ...LIMITS, ...net.limits } })
       const response = await client.request({

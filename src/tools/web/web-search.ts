@@ -10,7 +10,7 @@ import {
   type ToolContext,
   toSafeLine,
 } from '../../kernel/index.ts'
-import type { NetResponse } from '../../net/index.ts'
+import type { NetResponse } from '../../machine/net/index.ts'
 import { defineTool } from '../define.ts'
 import { CALLS, failedBy } from '../messages.ts'
 import { WEB } from '../services.ts'
@@ -74,7 +74,7 @@ async function send(
 ): Promise<NetResponse> {
   const { net = {} } = services.require(WEB)
   // Loaded when used: it loads the network parts of Node.
-  const { createNet } = await import('../../net/index.ts')
+  const { createNet } = await import('../../machine/net/index.ts')
   const at = new URL(url ?? PROVIDERS[provider].url ?? '')
   // The address of the user's own service may be private; what it redirects to may not.
   const origins = [...(net.origins ?? []), ...(url === undefined ? [] : [at.origin])]

@@ -1,0 +1,246 @@
+import { type Clock, NexusError, systemClock } from '../../kernel/index.ts'
+import type { Ledger, SessionRecord, Store, StoredMessage, TurnRecord } from '../../store/index.ts'
+import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
+import { assistantMessage, CLOSING, type FateOfCalls, repairHistory, toTitle, userMessage } from './history.ts'
+import { type AgentLimits, toLimits } from './limits.ts'
+import type { ModelChoice } from './model/open-model.ts'
+import { AGENTS, NOTICES, TURNS } from './messages.ts'
+import { skillsOfTurn } from './skills-of-turn.ts'
+import { NO_USAGE, resultOf, toStored } from './stored-result.ts'
+import { type FinishedTurn, runTurn, toFault } from './turn.ts'
+import type { TurnAgent } from './turn-context.ts'
+import { takeQueued, type TakenTurn } from './turn-queue.ts'
+
+/** A model with tools, skills and a history. */
+export interface Agent {
+  readonly id: string
+  readonly sessionId: string
+  /**
+   * One turn. The message is queued durably, and runs when no earlier turn of its session does; its id is in the event
+   * `turn-queued`. Resolves when the model answered or the turn ended otherwise; what went wrong on the way is in the result.
+   * Rejects before the message is queued with INVALID_ARGUMENT (no content), CONFLICT (the queue is full, the session belongs to
+   * another agent, or the request id was used for another message), or STORE_FAILED. Rejects after that only when the store keeps
+   * failing: the error names the message, which is cancelled where the store still allows it.
+   */
+  send(content: string, options?: SendOptions): Promise<TurnResult>
+  /** Runs a message that an ended process left in the queue. Rejects with INVALID_ARGUMENT when this session has none of that id waiting. */
+  resume(turnId: string, options?: Omit<SendOptions, 'requestId'>): Promise<TurnResult>
+}
+
+export interface SendOptions {
+  /** The caller's own id, unique in the session. The same message with the same one runs once: a second `send` waits for its result. */
+  readonly requestId?: string
+  /** Ends the turn, also while it waits: the request to the model is closed, a running command is stopped, open calls are answered "cancelled". */
+  readonly signal?: AbortSignal
+  readonly onEvent?: AgentListener
+}
+
+export interface AgentOptions {
+  /** The agent in its session, from `runtime.openAgent({ id, sessionId })`. The session is made when there is none. */
+  readonly agent: TurnAgent
+  readonly model: ModelChoice
+  /** The store of the runtime. */
+  readonly store: Store
+  /** The first part of the system prompt; the skills follow. */
+  readonly instructions?: string
+  readonly limits?: Partial<AgentLimits>
+  readonly clock?: Clock
+}
+
+/** Tools that bring a skill to the model. */
+const LOADERS: readonly string[] = ['load_skill', 'Skill', 'read_skill_file']
+
+const DEFAULT_INSTRUCTIONS =
+  'You are an agent that works with tools and skills. Use them when they help, look at their results, and answer the user in plain words. Say so when something failed.'
+
+/** The history with the message of the turn. */
+interface OpenedHistory {
+  readonly messages: readonly StoredMessage[]
+  /** Tools whose call was open, when the turn before was cut off. */
+  readonly openCalls: readonly string[] | undefined
+  readonly fate: FateOfCalls
+}
+
+/** Makes an agent. Nothing happens before the first `send`. Throws INVALID_ARGUMENT for a limit that cannot be used, and for an agent without a session. */
+export function createAgent(options: AgentOptions): Agent {
+  const { agent, model, store, clock = systemClock } = options
+  const { sessions, turns } = store
+  const { id } = agent
+  const sessionId = sessionOf(agent)
+  const limits = toLimits(options.limits)
+  const instructions = options.instructions ?? DEFAULT_INSTRUCTIONS
+
+  /** Another message to the same new session may be first. */
+  async function createSession(content: string): Promise<SessionRecord> {
+    try {
+      const title = agent.redact(toTitle(content))
+      return await sessions.create({ id: sessionId, agentId: id, title, scope: agent.scope })
+    } catch (error) {
+      const known = await sessions.get(sessionId)
+      if (known) return known
+      throw error
+    }
+  }
+
+  function checkOwner({ agentId }: SessionRecord): void {
+    if (agentId === id) return
+    const { message, fix } = AGENTS.otherAgent({ sessionId, owner: agentId, id })
+    throw new NexusError('CONFLICT', message, { fix })
+  }
+
+  /** Names the messages that ended processes left in the session: Nexus does not run them by itself. */
+  async function nameLeft(ownId: string, emit: AgentListener): Promise<void> {
+    // When they cannot be read, the turn goes on and reports it.
+    const queued = await turns.list({ sessionId, states: ['queued'] }).catch(() => [])
+    const ids = queued.filter((turn) => turn.isLeft && turn.id !== ownId).map((turn) => turn.id)
+    for (const words of TURNS.left({ ids, sessionId })) emit({ type: 'notice', code: 'message-left', ...words })
+  }
+
+  /** Waits for the turn, then runs it to its end. */
+  async function run(queued: TurnRecord, { signal = never(), onEvent }: SendOptions): Promise<TurnResult> {
+    const turnId = queued.id
+    const emit = guard(onEvent)
+    emit({ type: 'turn-queued', turnId, sessionId })
+    await nameLeft(turnId, emit)
+    const onWait = ({ state }: TurnRecord): void => {
+      const words = state === 'running' ? TURNS.runsAlready({ turnId }) : TURNS.waits({ turnId, sessionId })
+      emit({ type: 'notice', code: 'turn-waits', ...words })
+    }
+    let opened: OpenedHistory = { messages: [], openCalls: undefined, fate: 'unknown' }
+    const opening = async (): Promise<readonly StoredMessage[]> => {
+      const history = await sessions.messages(sessionId)
+      const { openCalls } = repairHistory(history)
+      const fate = openCalls.length > 0 ? await fateOfCalls(store.ledger, sessionId) : 'unknown'
+      const { messages } = repairHistory(history, fate)
+      const added = [...messages, queued.message]
+      opened = { messages: [...history, ...added], openCalls: messages.length > 0 ? openCalls : undefined, fate }
+      return added
+    }
+    const taken = await takeQueued(store, queued, { signal, onWait, opening })
+    const result = taken.type === 'ended' ? resultOf(taken.turn) : await runTaken(taken, { signal, emit, opened })
+    emit({ type: 'turn-end', result })
+    return result
+  }
+
+  async function runTaken(
+    taken: TakenTurn,
+    { signal: caller, emit, opened }: { signal: AbortSignal; emit: AgentListener; opened: OpenedHistory },
+  ): Promise<TurnResult> {
+    const { turn, lease, stopped } = taken
+    const turnId = turn.id
+    emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
+    const signal = AbortSignal.any([caller, stopped])
+    const base = { agent, sessionId, turnId, model, sessions, lease, limits, clock, signal, emit }
+    let ended: FinishedTurn
+    try {
+      const { openCalls, fate } = opened
+      if (openCalls) emit({ type: 'notice', code: 'interrupted-turn', text: NOTICES.repaired({ openCalls, fate }) })
+      const told = [instructions, await begin(taken, { signal, emit })].filter((text) => text !== '').join('\n\n')
+      ended = await runTurn({ ...base, messages: opened.messages, instructions: told })
+    } catch (error) {
+      ended = notBegun({ turnId, sessionId, error, isCancelled: signal.aborted })
+    } finally {
+      agent.endTurn()
+    }
+    return finish(taken, ended)
+  }
+
+  /** Picks up the skills as they are now; returns what the model is to know about them. */
+  async function begin(
+    { turn: { message }, lease }: TakenTurn,
+    { signal, emit }: { signal: AbortSignal; emit: AgentListener },
+  ): Promise<string> {
+    const before = await sessions.get(sessionId)
+    await agent.beginTurn({ lease, signal })
+    agent.recallSkills(before?.loaded ?? [])
+    const snapshot = agent.snapshot()
+    const about = skillsOfTurn(String(message.content), {
+      catalog: agent.catalog(),
+      before: before?.snapshot,
+      now: snapshot,
+      canLoad: agent.definitions().some(({ name }) => LOADERS.includes(name)),
+      outdated: await agent.outdatedSkills(signal),
+    })
+    for (const notice of about.notices) emit({ type: 'notice', ...notice })
+    if (before?.snapshot?.['version'] !== snapshot['version']) await sessions.update(sessionId, { snapshot }, lease)
+    return about.instructions
+  }
+
+  /** The end of a turn is durable before it is reported. A process that lost the session cannot write it. */
+  async function finish(taken: TakenTurn, { result, messages }: FinishedTurn): Promise<TurnResult> {
+    try {
+      const state = result.end === 'cancelled' ? 'cancelled' : 'done'
+      await taken.finish({ state, result: agent.redact(toStored(result)), messages })
+      return result
+    } catch (cause) {
+      await taken.giveUp().catch(() => undefined)
+      return { ...result, end: 'failed', error: result.error ?? toFault(cause) }
+    }
+  }
+
+  return {
+    id,
+    sessionId,
+    async send(content, sendOptions = {}) {
+      if (content.trim() === '') throw invalid(AGENTS.emptyMessage())
+      checkOwner((await sessions.get(sessionId)) ?? (await createSession(content)))
+      const message = agent.redact(userMessage(content))
+      const lease = await agent.processLease()
+      const turn = await turns.enqueue({ sessionId, message, lease, requestId: sendOptions.requestId })
+      return run(turn, sendOptions)
+    },
+    async resume(turnId, resumeOptions = {}) {
+      const session = await sessions.get(sessionId)
+      if (session) checkOwner(session)
+      const turn = await turns.get(turnId)
+      if (turn?.sessionId === sessionId && turn.state === 'queued') return run(turn, resumeOptions)
+      throw invalid(AGENTS.notWaiting({ turnId, sessionId }))
+    },
+  }
+}
+
+function never(): AbortSignal {
+  return new AbortController().signal
+}
+
+function sessionOf({ id, sessionId }: TurnAgent): string {
+  if (sessionId !== undefined) return sessionId
+  throw invalid(AGENTS.noSession(id))
+}
+
+function invalid({ message, ...fix }: { readonly message: string; readonly fix?: string }): NexusError {
+  return new NexusError('INVALID_ARGUMENT', message, fix)
+}
+
+/** The model was not asked: the store or the search for skills failed, or the caller cancelled first. */
+function notBegun(about: { turnId: string; sessionId: string; error: unknown; isCancelled: boolean }): FinishedTurn {
+  const { turnId, sessionId, error, isCancelled } = about
+  const result = { turnId, sessionId, text: '', usage: NO_USAGE }
+  if (isCancelled) return { result: { ...result, end: 'cancelled' }, messages: [assistantMessage(CLOSING.cancelled)] }
+  return { result: { ...result, end: 'failed', error: toFault(error) }, messages: [assistantMessage(CLOSING.failed)] }
+}
+
+/**
+ * What the ledger knows of calls without an answer: a call is recorded before it runs, and its end is written together with
+ * its answer. So when no call of the latest recorded turn began without an end, none of the open calls ran.
+ */
+async function fateOfCalls(ledger: Ledger, sessionId: string): Promise<FateOfCalls> {
+  const [newest] = await ledger.list({ sessionId, limit: 1 })
+  const turnId = newest?.call.turnId
+  if (turnId === undefined) return 'unknown'
+  const states = (await ledger.list({ sessionId, turnId })).map(({ state }) => state)
+  const hasBegun = states.some((state) => state === 'started' || state === 'interrupted')
+  const isLeft = states.some((state) => state === 'asked' || state === 'answered' || state === 'not run')
+  return isLeft && !hasBegun ? 'not run' : 'unknown'
+}
+
+/** A listener is for display: when it throws, the turn goes on, so that no call stays without its answer. */
+function guard(listener: AgentListener | undefined): AgentListener {
+  return (event: AgentEvent) => {
+    try {
+      listener?.(event)
+    } catch (error) {
+      process.emitWarning(AGENTS.listenerThrew(error), 'NexusWarning')
+    }
+  }
+}

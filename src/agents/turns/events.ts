@@ -1,0 +1,87 @@
+import type { Decision, JsonObject, NexusError, Outcome, ProposedCommand } from '../../kernel/index.ts'
+
+/** Tokens of one model answer. A provider that does not say counts as 0. */
+export interface StepUsage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly totalTokens: number
+}
+
+/** Tokens of a whole turn, and how often the model was asked and answered. */
+export interface TurnUsage extends StepUsage {
+  readonly steps: number
+}
+
+/** How a turn ended. */
+export interface TurnResult {
+  readonly turnId: string
+  readonly sessionId: string
+  /** The model's last answer; what had come of it when the turn was cancelled or failed. */
+  readonly text: string
+  readonly end: 'done' | 'cancelled' | 'max-iterations' | 'failed'
+  /** Only with `failed`: MODEL_FAILED, TIMEOUT, STORE_FAILED, or LEASE_LOST for a turn that was cut off. */
+  readonly error?: NexusError
+  readonly usage: TurnUsage
+}
+
+/** Things worth a line on the screen that are no part of the conversation. */
+export type NoticeCode =
+  /** The turn before this one was cut off; its open calls are answered "outcome unknown". */
+  | 'interrupted-turn'
+  /** Another turn of the session runs, so the message waits; or the turn itself runs already. */
+  | 'turn-waits'
+  /** An ended process left a message in the session: each is named with the commands that run and cancel it. */
+  | 'message-left'
+  /** The model was not reached and is asked again after a pause. */
+  | 'model-retry'
+  /** The connection broke inside an answer: text of this step so far is void, the step starts again. */
+  | 'step-restarted'
+  /** The model repeats the same call with the same result. */
+  | 'repeated-call'
+  /** The answer was cut at the output limit, filtered, or empty. */
+  | 'incomplete-answer'
+  /** The skills are not those that the session was offered in its last turn. */
+  | 'skills-changed'
+  /** A `$skill-name` of the message cannot be used, or there are more than 8. */
+  | 'skill-mention'
+  /** The provider does not support a setting. */
+  | 'model-warning'
+
+/** What happens in a turn, in order. Every `tool-call` is followed by exactly one `tool-result` of the same `callId`. */
+export type AgentEvent =
+  /** The message is durable; the turn can be cancelled by its id from now on. */
+  | { readonly type: 'turn-queued'; readonly turnId: string; readonly sessionId: string }
+  /** The turn was taken. A turn that ended before, or that another caller runs, has no `turn-start`. */
+  | { readonly type: 'turn-start'; readonly turnId: string; readonly sessionId: string; readonly model: string }
+  | { readonly type: 'text-delta'; readonly text: string }
+  | {
+      readonly type: 'tool-call'
+      /** The call's id in the ledger. */
+      readonly callId: string
+      readonly tool: string
+      readonly arguments: JsonObject
+      /** What the model wrote, when it is not a JSON object; `arguments` is empty then. */
+      readonly unreadableArguments?: string
+    }
+  /** A person is asked about the call; `isOpen` is false when that is over. */
+  | { readonly type: 'tool-asked'; readonly callId: string; readonly approvalId: string; readonly isOpen: boolean }
+  | { readonly type: 'tool-decision'; readonly callId: string; readonly decision: Decision }
+  | {
+      readonly type: 'tool-output'
+      readonly callId: string
+      readonly stream: 'stdout' | 'stderr'
+      readonly text: string
+    }
+  | {
+      readonly type: 'tool-result'
+      readonly callId: string
+      readonly tool: string
+      readonly outcome: Outcome
+      readonly durationMs: number
+    }
+  | { readonly type: 'step-end'; readonly step: number; readonly usage: StepUsage }
+  | { readonly type: 'notice'; readonly code: NoticeCode; readonly text: string; readonly proposal?: ProposedCommand }
+  | { readonly type: 'turn-end'; readonly result: TurnResult }
+
+/** Told every event at once; must not throw. */
+export type AgentListener = (event: AgentEvent) => void

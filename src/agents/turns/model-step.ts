@@ -1,0 +1,246 @@
+import type {
+  JSONSchema7,
+  LanguageModelMiddleware,
+  LanguageModelUsage,
+  ModelMessage,
+  streamText,
+  TextStreamPart,
+  ToolSet,
+  wrapLanguageModel,
+} from 'ai'
+import { isJsonObject, type JsonObject, type JsonValue, newId, toSafeLine } from '../../kernel/index.ts'
+import type { OfferedTool } from '../../runtime/index.ts'
+import type { StoredMessage } from '../../store/index.ts'
+import type { StepUsage } from './events.ts'
+import { startTimer } from './limits.ts'
+import { MAX_RETRY_PAUSE_MS, type ModelFailure, stepTimedOut, toModelFailure } from './model-failure.ts'
+import { createAnswerText, type AnswerText, withoutCutSecret } from './answer-text.ts'
+import type { TurnContext } from './turn-context.ts'
+
+/** A call as the model asked for it, before anybody looked at it. */
+export interface RequestedCall {
+  /** The model's own id, by which its answer is found. */
+  readonly toolCallId: string
+  readonly wireName: string
+  readonly arguments: JsonObject
+  /** What the model wrote, when it is not a JSON object. */
+  readonly unreadable?: string
+}
+
+/** What came of asking the model once. */
+export type StepAnswer =
+  | {
+      readonly type: 'answer'
+      /** Without secrets, as are the texts of the other two. */
+      readonly text: string
+      /** The answer for the history; undefined when the model said nothing at all. */
+      readonly message: StoredMessage | undefined
+      readonly calls: readonly RequestedCall[]
+      readonly usage: StepUsage
+      readonly finishReason: string
+    }
+  | { readonly type: 'failed'; readonly failure: ModelFailure; readonly text: string }
+  /** The caller's signal aborted. */
+  | { readonly type: 'aborted'; readonly text: string }
+
+type V4Model = Parameters<typeof wrapLanguageModel>[0]['model']
+type ProviderSettings = NonNullable<Parameters<typeof streamText>[0]['providerOptions']>
+type StreamPart =
+  Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapStream']>>> extends { stream: ReadableStream<infer Part> }
+    ? Part
+    : never
+
+export interface StepRequest extends Omit<TurnContext, 'sessionId' | 'turnId' | 'lease'> {
+  readonly instructions: string
+  readonly messages: readonly StoredMessage[]
+  readonly tools: readonly OfferedTool[]
+}
+
+/** Asks the model and repeats what failed for a passing reason, with the pause that the server asks for. */
+export async function askModel(request: StepRequest): Promise<StepAnswer> {
+  const { limits, clock, signal, emit } = request
+  for (let attempt = 0; ; attempt++) {
+    const answer = await askOnce(request)
+    if (answer.type !== 'failed' || !answer.failure.isRetryable || attempt >= limits.maxRetries) return answer
+    const pauseMs = answer.failure.retryAfterMs ?? Math.min(limits.retryDelayMs * 2 ** attempt, MAX_RETRY_PAUSE_MS)
+    const again = `Asking again in ${Math.ceil(pauseMs / 1000)} s (${attempt + 1} of ${limits.maxRetries}).`
+    const code = answer.text === '' ? 'model-retry' : 'step-restarted'
+    emit({ type: 'notice', code, text: `${answer.failure.error.message} ${again}` })
+    try {
+      await clock.sleep(pauseMs, signal)
+    } catch {
+      // The only reason to wake early is the caller's signal.
+      return { type: 'aborted', text: answer.text }
+    }
+  }
+}
+
+async function askOnce(request: StepRequest): Promise<StepAnswer> {
+  const { agent, model, limits, clock, signal } = request
+  if (signal.aborted) return { type: 'aborted', text: '' }
+  const timer = startTimer(clock, limits.stepTimeoutMs)
+  const heard: Heard = { answer: createAnswerText(request), calls: [], end: undefined }
+  const broken = (error: unknown): StepAnswer => {
+    const { answer } = heard
+    answer.end(true)
+    const { text, hasBegun } = answer
+    if (signal.aborted) return { type: 'aborted', text }
+    if (timer.signal.aborted) return { type: 'failed', failure: stepTimedOut({ model }, limits.stepTimeoutMs), text }
+    return { type: 'failed', failure: toModelFailure(error, { model, clock, isStarted: hasBegun }), text }
+  }
+  try {
+    const { result, warnings } = await startStream(request, AbortSignal.any([signal, timer.signal]))
+    await listen(result.stream, heard)
+    const { end, answer, calls } = heard
+    if (signal.aborted || timer.signal.aborted || !end || isCut(end)) return broken(new TypeError('terminated'))
+    const isCutShort = end.finishReason === 'length' || end.finishReason === 'content-filter'
+    answer.end(isCutShort)
+    for (const warning of warnings) request.emit({ type: 'notice', code: 'model-warning', text: warning })
+    const message = (await result.responseMessages).find(({ role }) => role === 'assistant')
+    const stored = toStored(message)
+    const unique = withUniqueIds({ message: stored && isCutShort ? withoutCutSecret(stored, agent) : stored, calls })
+    return { type: 'answer', text: answer.text, ...unique, usage: toUsage(end.usage), finishReason: end.finishReason }
+  } catch (error) {
+    return broken(error)
+  } finally {
+    timer.stop()
+  }
+}
+
+type StepEnd = Extract<TextStreamPart<ToolSet>, { type: 'finish-step' }>
+
+/** What has come of an answer so far. */
+interface Heard {
+  readonly answer: AnswerText
+  readonly calls: RequestedCall[]
+  end: StepEnd | undefined
+}
+
+async function listen(stream: AsyncIterable<TextStreamPart<ToolSet>>, heard: Heard): Promise<void> {
+  for await (const part of stream) {
+    if (part.type === 'error') throw part.error
+    if (part.type === 'text-delta') heard.answer.add(part.text)
+    if (part.type === 'tool-call') heard.calls.push(toRequestedCall(part))
+    if (part.type === 'finish-step') heard.end = part
+  }
+}
+
+/** A stream that ends without saying why was cut; the SDK reports that as a reason of its own. */
+function isCut({ finishReason, rawFinishReason }: StepEnd): boolean {
+  return finishReason === 'other' && rawFinishReason === undefined
+}
+
+/** One step of `streamText`: tools have no `execute`, so that every call comes back to us; we repeat requests ourselves. */
+async function startStream(request: StepRequest, abortSignal: AbortSignal) {
+  const { jsonSchema, streamText, tool, wrapLanguageModel } = await import('ai')
+  const warnings: string[] = []
+  const described = request.tools.map(
+    ({ wireName, description, parameters }) =>
+      [wireName, tool({ description, inputSchema: jsonSchema(parameters as JSONSchema7) })] as const,
+  )
+  const result = streamText({
+    model: wrapLanguageModel({ model: request.model.languageModel as V4Model, middleware: takeWarnings(warnings) }),
+    messages: request.messages as unknown as ModelMessage[],
+    ...(request.instructions !== '' && { instructions: request.instructions }),
+    ...(described.length > 0 && { tools: Object.fromEntries(described) as ToolSet }),
+    ...(request.model.providerOptions && { providerOptions: request.model.providerOptions as ProviderSettings }),
+    maxRetries: 0,
+    abortSignal,
+    // Errors are read from the stream; without this the SDK prints them.
+    onError: () => undefined,
+  })
+  return { result, warnings }
+}
+
+/**
+ * Takes the provider's warnings out of the stream, and cuts arguments that are nested too deeply. The SDK would print them, and its switch for that is a global that
+ * belongs to the program we run in.
+ */
+function takeWarnings(into: string[]): LanguageModelMiddleware {
+  return {
+    wrapStream: async ({ doStream }) => {
+      const { stream, ...rest } = await doStream()
+      const quiet = new TransformStream<StreamPart, StreamPart>({
+        transform(part, controller) {
+          if (part.type === 'tool-call') return controller.enqueue({ ...part, input: shallow(part.input) })
+          if (part.type !== 'stream-start') return controller.enqueue(part)
+          into.push(...part.warnings.map(describeWarning))
+          controller.enqueue({ ...part, warnings: [] })
+        },
+      })
+      return { ...rest, stream: stream.pipeThrough(quiet) }
+    },
+  }
+}
+
+/** Deeper arguments exhaust the stack of the SDK; cut, they are no JSON any more and are answered as unreadable. */
+const MAX_DEPTH = 100
+
+function shallow(json: string): string {
+  let depth = 0
+  let isText = false
+  for (let index = 0; index < json.length; index++) {
+    const character = json[index]
+    if (character === '"') isText = !isText
+    else if (isText) index += character === '\\' ? 1 : 0
+    else if (character === '{' || character === '[') depth++
+    else if (character === '}' || character === ']') depth--
+    if (depth > MAX_DEPTH) return json.slice(0, Math.min(index, 200))
+  }
+  return json
+}
+
+function describeWarning(warning: Extract<StreamPart, { type: 'stream-start' }>['warnings'][number]): string {
+  if (warning.type === 'other') return toSafeLine(warning.message)
+  return toSafeLine(
+    'feature' in warning ? `${warning.feature}: ${warning.details ?? 'not supported'}` : JSON.stringify(warning),
+  )
+}
+
+function toRequestedCall(part: Extract<TextStreamPart<ToolSet>, { type: 'tool-call' }>): RequestedCall {
+  const { toolCallId, toolName } = part
+  const input: unknown = part.input
+  if (isJsonObject(input)) return { toolCallId, wireName: toolName, arguments: input }
+  const isText = part.invalid === true && typeof input === 'string'
+  const refused = isText ? readRefused(input) : undefined
+  if (refused) return { toolCallId, wireName: toolName, arguments: refused }
+  return { toolCallId, wireName: toolName, arguments: {}, unreadable: isText ? input : JSON.stringify(input) }
+}
+
+/**
+ * Sound JSON that the SDK does not read because it names a prototype, such as `__proto__`. `JSON.parse` makes plain data of it,
+ * and the check of arguments says which name is wrong.
+ */
+function readRefused(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    // No JSON at all: that is what it is answered.
+    return undefined
+  }
+}
+
+/** The message as plain JSON, as it will be read again. */
+function toStored(message: ModelMessage | undefined): StoredMessage | undefined {
+  return message && (JSON.parse(JSON.stringify(message)) as StoredMessage)
+}
+
+/** Every call of an answer gets an id of its own, also when a careless server repeats or omits them: answers are matched by it. */
+function withUniqueIds(answer: { message: StoredMessage | undefined; calls: readonly RequestedCall[] }): typeof answer {
+  const ids = answer.calls.map((call) => call.toolCallId)
+  if (new Set(ids).size === ids.length && !ids.includes('')) return answer
+  const calls = answer.calls.map((call) => ({ ...call, toolCallId: `call_${newId()}` }))
+  const content = Array.isArray(answer.message?.content) ? answer.message.content : []
+  let position = 0
+  const renamed = content.map((part: JsonValue) =>
+    isJsonObject(part) && part.type === 'tool-call'
+      ? { ...part, toolCallId: calls[position++]?.toolCallId ?? '' }
+      : part,
+  )
+  return { message: { role: 'assistant', content: renamed }, calls }
+}
+
+function toUsage({ inputTokens = 0, outputTokens = 0, totalTokens }: LanguageModelUsage): StepUsage {
+  return { inputTokens, outputTokens, totalTokens: totalTokens ?? inputTokens + outputTokens }
+}

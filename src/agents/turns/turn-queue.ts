@@ -1,0 +1,159 @@
+/** turn-queue: one turn of a session at a time. A message waits until its turn comes, is cancelled, or is dropped. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { errorMessage, isNexusError, NexusError } from '../../kernel/index.ts'
+import { type Lease, sessionLease, type Store, type StoredMessage, type TurnRecord } from '../../store/index.ts'
+import { keepLease, type KeptLease } from '../../runtime/index.ts'
+import { TURNS } from './messages.ts'
+
+/** How often another process is looked at: its turn ended, or it asked us to stop. */
+const POLL_MS = 250
+
+/** Pauses after failures of the store in a row, before the next try. */
+const RETRY_PAUSES_MS: readonly number[] = [50, 250, 1000]
+
+/** A turn that is ours to run. */
+export interface TakenTurn {
+  readonly type: 'taken'
+  readonly turn: TurnRecord
+  readonly lease: Lease
+  /** Aborts when a caller cancels the turn by its id, or another process took over the session. */
+  readonly stopped: AbortSignal
+  /** Ends the turn in the store and lets the next one begin. */
+  finish(end: Parameters<Store['turns']['finish']>[2]): Promise<void>
+  /** Gives the session up without an end: the store is not writable for us any more. */
+  giveUp(): Promise<void>
+}
+
+/** The turn is over, and this caller did not run it: it was cancelled or dropped, or another caller ran it. */
+export interface EndedTurn {
+  readonly type: 'ended'
+  readonly turn: TurnRecord
+}
+
+/** What joins the history when the turn is taken: the end of a turn that was cut off, and the message. */
+type Opening = () => Promise<readonly StoredMessage[]>
+
+/**
+ * Waits for the turn of a queued message; for one that another caller runs, until it is over. The signal cancels the turn
+ * meanwhile. `onWait` is called once, when it has to wait.
+ */
+export async function takeQueued(
+  store: Store,
+  queued: TurnRecord,
+  options: { readonly signal: AbortSignal; readonly onWait: (turn: TurnRecord) => void; readonly opening: Opening },
+): Promise<TakenTurn | EndedTurn> {
+  const { sessionId } = queued
+  const { signal, onWait, opening } = options
+  let hasWaited = false
+  let failures = 0
+  for (;;) {
+    let next: TakenTurn | EndedTurn | TurnRecord
+    try {
+      next = await tryOnce(store, queued, { isCancelled: signal.aborted, opening })
+      failures = 0
+    } catch (error) {
+      const pause = RETRY_PAUSES_MS[failures++]
+      if (pause === undefined || !isNexusError(error) || error.code !== 'STORE_FAILED')
+        throw await notRun(store, queued, error)
+      await delay(pause)
+      continue
+    }
+    if ('type' in next) return next
+    if (!hasWaited) onWait(next)
+    hasWaited = true
+    await nextChange(store, sessionId, next.isCancelRequested ? undefined : signal)
+  }
+}
+
+/** The turn, taken or over; else its row, when it has to wait. */
+async function tryOnce(
+  store: Store,
+  queued: TurnRecord,
+  { isCancelled, opening }: { readonly isCancelled: boolean; readonly opening: Opening },
+): Promise<TakenTurn | EndedTurn | TurnRecord> {
+  if (isCancelled) await store.turns.cancel(queued.id)
+  const turn = await store.turns.get(queued.id)
+  if (!turn) return { type: 'ended', turn: { ...queued, state: 'dropped' } }
+  if (turn.state === 'queued') return (await tryTake(store, turn, opening)) ?? turn
+  if (turn.state !== 'running') return { type: 'ended', turn }
+  // Ends the turn when its process died.
+  await store.reclaim()
+  return turn
+}
+
+/** Cancels a turn that still waits, because this process lives and would bar the later ones. Returns the error for the caller. */
+async function notRun(store: Store, { id: turnId, sessionId }: TurnRecord, cause: unknown): Promise<unknown> {
+  const cancelWaiting = async (): Promise<boolean> => {
+    if ((await store.turns.get(turnId))?.state !== 'queued') return false
+    return (await store.turns.cancel(turnId)).state === 'cancelled'
+  }
+  const isCancelled = await cancelWaiting().catch(() => undefined)
+  if (isCancelled === false) return cause // Another caller runs it, or has ended it.
+  const about = { turnId, sessionId, isCancelled: isCancelled === true, cause: errorMessage(cause) }
+  const { message, ...fix } = TURNS.notRun(about)
+  return new NexusError(isNexusError(cause) ? cause.code : 'INTERNAL', message, { ...fix, cause })
+}
+
+/** Takes the session and the turn; undefined while another process has the session, or an earlier message comes first. */
+async function tryTake(store: Store, { id, sessionId }: TurnRecord, opening: Opening): Promise<TakenTurn | undefined> {
+  const kept = await keepLease(store.leases, sessionLease(sessionId))
+  if (!kept) return undefined
+  try {
+    const turn = await store.turns.take(sessionId, kept.lease, { id, messages: await opening() })
+    if (turn) return running(store, turn, kept)
+  } catch (error) {
+    // The failure of the release would hide the first one; the lease ends by itself.
+    await kept.release().catch(() => undefined)
+    throw error
+  }
+  await kept.release()
+  return undefined
+}
+
+function running(store: Store, turn: TurnRecord, kept: KeptLease): TakenTurn {
+  const cancelled = new AbortController()
+  const look = async (): Promise<void> => {
+    const now = await store.turns.get(turn.id)
+    if (now?.isCancelRequested) cancelled.abort()
+  }
+  // A failed look is repeated by the next one; a store that stays broken fails the turn's next write.
+  const timer = setInterval(() => void look().catch(() => undefined), POLL_MS)
+  const stopListening = store.events.listen(({ references }) => {
+    if (references.turnId === turn.id) void look().catch(() => undefined)
+  })
+  const end = async (): Promise<void> => {
+    clearInterval(timer)
+    stopListening()
+    await kept.release()
+  }
+  return {
+    type: 'taken',
+    turn,
+    lease: kept.lease,
+    stopped: AbortSignal.any([cancelled.signal, kept.lost]),
+    finish: async (how) => {
+      await store.turns.finish(turn.id, kept.lease, how)
+      // The end is stored. A lease that cannot be released ends by itself.
+      await end().catch(() => undefined)
+    },
+    giveUp: end,
+  }
+}
+
+/** Resolves when this store object changed something of the session, else after a while: another process may have. */
+function nextChange(store: Store, sessionId: string, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      stop()
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, POLL_MS)
+    const stop = store.events.listen((event) => {
+      if (event.sessionId === sessionId && event.type.startsWith('turn.')) setTimeout(end, 0)
+    })
+    signal?.addEventListener('abort', end, { once: true })
+    if (signal?.aborted) end()
+  })
+}

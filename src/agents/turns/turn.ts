@@ -1,0 +1,164 @@
+import { isNexusError, NexusError } from '../../kernel/index.ts'
+import type { Sessions, StoredMessage } from '../../store/index.ts'
+import type { AgentListener, StepUsage, TurnResult, TurnUsage } from './events.ts'
+import { assistantMessage, CLOSING, repairHistory, toolMessage } from './history.ts'
+import { startTimer, type Timer } from './limits.ts'
+import { NOTICES, TURNS } from './messages.ts'
+import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
+import type { OfferedTool } from '../../runtime/index.ts'
+import { withParallel } from '../../tools/index.ts'
+import { createRepeatWatch, runToolCalls, type ToolTurn } from './tool-calls.ts'
+import type { TurnContext } from './turn-context.ts'
+
+/** What a turn works with. `messages` is the history up to and with the user's message. */
+export interface TurnParts extends TurnContext {
+  readonly sessions: Sessions
+  readonly instructions: string
+  readonly messages: readonly StoredMessage[]
+}
+
+/** What came of a turn. */
+export interface FinishedTurn {
+  readonly result: TurnResult
+  /** The end of the history, which is written with the end of the turn. */
+  readonly messages: readonly StoredMessage[]
+}
+
+type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & {
+  readonly closing?: string
+  /** The answer of the model, when it is not yet in the history. */
+  readonly message?: StoredMessage
+  /** True when the history has the text already. */
+  readonly isKept?: boolean
+}
+
+/**
+ * Asks the model, works off its calls, and asks again, until it answers without a call or a limit ends the turn.
+ * Each step is in the store before the next thing happens; the last one is returned. Does not throw: a fault is the result `failed`.
+ */
+export async function runTurn(parts: TurnParts): Promise<FinishedTurn> {
+  const { turnId, sessionId, limits, clock } = parts
+  const usage = createUsage()
+  const timer = startTimer(clock, limits.turnTimeoutMs)
+  try {
+    const signal = AbortSignal.any([parts.signal, timer.signal])
+    const ending = await loop({ ...parts, signal }, usage, timer).catch((cause: unknown) => toEnding(cause, parts))
+    const named =
+      ending.end === 'cancelled' && timer.signal.aborted && !parts.signal.aborted
+        ? timedOut(ending, limits.turnTimeoutMs)
+        : ending
+    const { closing: _closing, isKept: _isKept, message: _message, ...result } = named
+    return { result: { turnId, sessionId, ...result, usage: usage.total() }, messages: lastMessages(named, parts) }
+  } finally {
+    timer.stop()
+  }
+}
+
+async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>, timer: Timer): Promise<Ending> {
+  const { agent, sessions, sessionId, lease, limits, emit, signal } = parts
+  const messages = [...parts.messages]
+  /** A message as the history keeps it; the model reads it from now on. */
+  const join = (message: StoredMessage): StoredMessage => {
+    const clean = agent.redact(message)
+    messages.push(clean)
+    return clean
+  }
+  const keep = (message: StoredMessage): Promise<void> => sessions.append(sessionId, [message], lease)
+  const keepLoaded = keepLoadedSkills(parts)
+  const instructions = [parts.instructions, agent.instructions()].filter((text) => text !== '').join('\n\n')
+  const forCalls: Omit<ToolTurn, 'tools'> = {
+    ...parts,
+    timer,
+    repeats: createRepeatWatch(),
+    keep,
+    toMessage: async (call: RequestedCall, outcome) => {
+      await keepLoaded()
+      return join(toolMessage(call, outcome))
+    },
+  }
+  for (let iteration = 0; iteration < limits.maxIterations; iteration++) {
+    // Tools are read at each step: loading a skill may add some.
+    const tools = agent.definitions()
+    const offered = limits.maxConcurrentTools > 1 ? tools.map(toParallel) : tools
+    const answer = await askModel({ ...parts, instructions, messages, tools: offered })
+    if (answer.type === 'aborted') return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled }
+    if (answer.type === 'failed')
+      return { end: 'failed', text: answer.text, error: answer.failure.error, closing: CLOSING.failed }
+    emit({ type: 'step-end', step: usage.add(answer.usage), usage: answer.usage })
+    warnIncomplete(answer, emit)
+    const message = join(answer.message ?? assistantMessage(CLOSING.empty))
+    if (answer.calls.length === 0) return { end: 'done', text: answer.text, message }
+    await keep(message)
+    await runToolCalls(answer.calls, { ...forCalls, tools })
+    if (signal.aborted) return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled, isKept: true }
+  }
+  return { end: 'max-iterations', text: CLOSING['max-iterations'], closing: CLOSING['max-iterations'] }
+}
+
+/** Writes which skills the model has, each time that changed, so that another process knows it. */
+function keepLoadedSkills({ agent, sessions, sessionId, lease }: TurnParts): () => Promise<void> {
+  let kept = JSON.stringify(agent.loadedSkills())
+  return async () => {
+    const loaded = agent.loadedSkills()
+    const now = JSON.stringify(loaded)
+    if (now === kept) return
+    kept = now
+    await sessions.update(sessionId, { loaded }, lease)
+  }
+}
+
+function toParallel(tool: OfferedTool): OfferedTool {
+  return { ...tool, parameters: withParallel(tool.parameters) }
+}
+
+/** How the turn ends in the history. When it cannot be written, the next turn finds the history cut off and repairs it. */
+function lastMessages(ending: Ending, { agent }: TurnParts): StoredMessage[] {
+  const { closing, message, end, text, isKept = false } = ending
+  if (message) return [message]
+  if (closing === undefined) return []
+  const said = isKept || end === 'max-iterations' || text === '' ? closing : `${text}\n\n${closing}`
+  return [agent.redact(assistantMessage(said))]
+}
+
+function timedOut({ text, isKept = false }: Ending, timeoutMs: number): Ending {
+  const { message, fix } = TURNS.timedOut(timeoutMs / 1000)
+  const error = new NexusError('TIMEOUT', message, { fix })
+  return { end: 'failed', text, error, closing: CLOSING['timed-out'], isKept }
+}
+
+/** A history that lacks an answer gets no end: the next turn repairs it. */
+async function toEnding(cause: unknown, { sessions, sessionId }: TurnParts): Promise<Ending> {
+  const isWhole = await sessions.messages(sessionId).then(
+    (messages) => repairHistory(messages).openCalls.length === 0,
+    () => false,
+  )
+  return { end: 'failed', text: '', error: toFault(cause), ...(isWhole && { closing: CLOSING.failed }) }
+}
+
+/** What ended a turn, as an error for the caller. */
+export function toFault(cause: unknown): NexusError {
+  return isNexusError(cause) ? cause : new NexusError('INTERNAL', TURNS.fault().message, { cause })
+}
+
+function warnIncomplete(answer: Extract<StepAnswer, { type: 'answer' }>, emit: AgentListener): void {
+  const notice = (text: string): void => emit({ type: 'notice', code: 'incomplete-answer', text })
+  if (answer.finishReason === 'length') notice(NOTICES.cutAtLength())
+  else if (answer.finishReason === 'content-filter') notice(NOTICES.cutByFilter())
+  else if (answer.text === '' && answer.calls.length === 0) notice(NOTICES.emptyAnswer())
+}
+
+function createUsage(): { add(step: StepUsage): number; total(): TurnUsage } {
+  let total: TurnUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0 }
+  return {
+    add(step) {
+      total = {
+        inputTokens: total.inputTokens + step.inputTokens,
+        outputTokens: total.outputTokens + step.outputTokens,
+        totalTokens: total.totalTokens + step.totalTokens,
+        steps: total.steps + 1,
+      }
+      return total.steps
+    },
+    total: () => total,
+  }
+}

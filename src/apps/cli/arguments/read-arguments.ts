@@ -1,0 +1,80 @@
+import { parseArgs } from 'node:util'
+import { nearest, type NexusError } from '../../../kernel/index.ts'
+import type { Command, Invocation, OptionSpec } from '../command.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
+
+/** What a command line contains after the name of the command. */
+export type Arguments = Pick<Invocation, 'flags' | 'positionals' | 'rest'>
+
+/** Options of every command. */
+const COMMON: Readonly<Record<string, Pick<OptionSpec, 'type' | 'short'>>> = {
+  help: { type: 'boolean', short: 'h' },
+  'as-root': { type: 'boolean' },
+}
+
+/** Reads the options and words of a command. Throws INVALID_ARGUMENT for what the command does not take. */
+export function readArguments(command: Command, args: readonly string[]): Arguments {
+  const split = args.includes('--') ? args.indexOf('--') : args.length
+  const rest = args.slice(split + 1)
+  const options = { ...command.options, ...COMMON }
+  // Not strict: the errors of `parseArgs` have no fields, only sentences.
+  const { values, positionals, tokens } = parseArgs({
+    ...{ args: args.slice(0, split), options, strict: false, allowPositionals: true, tokens: true },
+  })
+  for (const token of tokens) if (token.kind === 'option') checkOption(command, token)
+  const extra = values['help'] === true ? undefined : extraWord(command, { positionals, rest })
+  if (extra !== undefined) throw extraArgument(command, extra, rest.length === 0 ? positionals : [])
+  return { flags: values, positionals, rest }
+}
+
+interface OptionToken {
+  readonly name: string
+  readonly rawName: string
+  readonly value?: string | undefined
+  readonly inlineValue?: boolean | undefined
+}
+
+function checkOption(command: Command, token: OptionToken): void {
+  const { name: words, options = {} } = command
+  const { name, rawName, value } = token
+  const known: Readonly<Record<string, Pick<OptionSpec, 'type' | 'short' | 'value'>>> = { ...options, ...COMMON }
+  const option = Object.hasOwn(known, name) ? known[name] : undefined
+  if (option === undefined) {
+    const guess = rawName.startsWith('--') ? nearest(name, Object.keys(known)) : undefined
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.optionUnknown(words, rawName, guess))
+  }
+  if (option.type === 'string') checkValue(command, token, option.value)
+  else if (value !== undefined) throw errorOf('INVALID_ARGUMENT', MESSAGES.optionWithValue(words, name))
+}
+
+/** After `=` any word is the value; a word behind a space that begins with `-` is not. */
+function checkValue(command: Command, { name, value, inlineValue }: OptionToken, shown = 'VALUE'): void {
+  if (value !== undefined && (inlineValue === true || !/^-./.test(value))) return
+  const isMissing = value === undefined || isOption(command, value)
+  const message = isMissing
+    ? MESSAGES.optionWithoutValue(command.name, name, shown)
+    : MESSAGES.optionValueLikeOption(command.name, name, value)
+  throw errorOf('INVALID_ARGUMENT', message)
+}
+
+/** True when the word is an option of the command, long or short. */
+function isOption({ options = {} }: Command, word: string): boolean {
+  const [name = ''] = word.replace(/^--?/, '').split('=')
+  return Object.entries({ ...options, ...COMMON }).some(([long, { short }]) => name === long || name === short)
+}
+
+/** The first word that the usage of the command does not take. */
+function extraWord({ usage = '' }: Command, { positionals, rest }: Omit<Arguments, 'flags'>): string | undefined {
+  const [own = '', command] = usage.split('-- ')
+  if (own.includes('…') || own.includes('"')) return undefined
+  const most = own.split(' ').filter((word) => word !== '').length
+  return positionals[most] ?? (command === undefined ? rest[0] : undefined)
+}
+
+/** A file for `config` is most likely meant as its option, and words behind a skill as its command. `open`: all words, where no -- was given. */
+function extraArgument({ name, options = {}, usage = '' }: Command, word: string, open: readonly string[]): NexusError {
+  if (usage.includes('-- ') && open.includes(word))
+    return errorOf('INVALID_ARGUMENT', MESSAGES.dashesMissing(name, open, word))
+  const isFile = Object.hasOwn(options, 'config') && /\.ya?ml$/.test(word)
+  return errorOf('INVALID_ARGUMENT', MESSAGES.tooManyArguments(name, word, isFile))
+}

@@ -1,0 +1,41 @@
+import { nearest, type NexusError, toSafeLine } from '../../../kernel/index.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
+import { COMMANDS, isGroup } from '../table.ts'
+
+const NAMES = COMMANDS.map(({ name }) => name)
+
+/** The error for words that name no command. */
+export function unknownCommand(words: readonly string[]): NexusError {
+  const [first = '', second] = words
+  if (first.startsWith('-')) return misplacedOption(first, words)
+  const pair = likelyPair(words)
+  const typed = second !== undefined && (isGroup(first) || pair !== undefined) ? `${first} ${second}` : first
+  const whole = NAMES.find((name) => name.endsWith(` ${first}`))
+  const guess = first === 'version' ? '--version' : (pair ?? whole ?? nearest(first, firstWords()))
+  return errorOf('INVALID_ARGUMENT', MESSAGES.commandUnknown(typed, guess))
+}
+
+/** The error for a group such as `skills` without one of its commands. */
+export function missingCommand(group: string): NexusError {
+  const members = NAMES.filter((name) => name.startsWith(`${group} `)).map((name) => name.slice(group.length + 1))
+  return errorOf('INVALID_ARGUMENT', MESSAGES.subcommandMissing(group, members))
+}
+
+function firstWords(): string[] {
+  return [...new Set(NAMES.map((name) => name.split(' ')[0] ?? ''))]
+}
+
+function likelyPair([first, second]: readonly string[]): string | undefined {
+  if (second === undefined || second.startsWith('-')) return undefined
+  const pairs = NAMES.filter((name) => name.includes(' '))
+  return nearest(`${first} ${second}`, pairs)
+}
+
+/** An option in front of the command, or one that `nexus` itself does not have. */
+function misplacedOption(option: string, words: readonly string[]): NexusError {
+  const from = words.findIndex((word) => !word.startsWith('-'))
+  const line = from === -1 ? [] : [...words.slice(from), ...words.slice(0, from)].map(toSafeLine)
+  const guess = option === '-v' ? '--version' : nearest(option, ['--version', '--help'])
+  const isCommand = NAMES.some((name) => `${line.join(' ')} `.startsWith(`${name} `))
+  return errorOf('INVALID_ARGUMENT', MESSAGES.misplacedOption(option, isCommand ? line : undefined, guess))
+}

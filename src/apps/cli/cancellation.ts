@@ -1,0 +1,43 @@
+import { CODES } from '../../kernel/index.ts'
+import { errorOf, MESSAGES, NOTES } from './messages/index.ts'
+import type { Terminal } from './terminal.ts'
+
+const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** After a second signal the clean-up has this long: a command's grace time, and what follows it. The runner outlives us anyway. */
+const LAST_WAIT_MS = 3_000
+
+/** How an invocation is cancelled. Until a command uses the signal, Ctrl-C ends the process as usual. */
+export interface Cancellation {
+  signal(): AbortSignal
+  /** The signal, once a command uses it. */
+  used(): AbortSignal | undefined
+  cancel(): void
+  release(): void
+}
+
+/** The first Ctrl-C, stop of a service or end of the terminal cancels; a second one bounds how long that may take. */
+export function prepareCancellation(terminal: Pick<Terminal, 'note'>): Cancellation {
+  let controller: AbortController | undefined
+  let lastWait: NodeJS.Timeout | undefined
+  const listen = (): AbortController => {
+    if (controller) return controller
+    for (const name of ENDING_SIGNALS) process.on(name, cancel)
+    return (controller = new AbortController())
+  }
+  const cancel = (): void => {
+    const { signal } = listen()
+    if (!signal.aborted) {
+      terminal.note(NOTES.cancelling(LAST_WAIT_MS / 1000))
+      controller?.abort(errorOf('CANCELLED', MESSAGES.cancelledByUser()))
+    } else lastWait ??= setTimeout(() => process.exit(CODES.CANCELLED.exit), LAST_WAIT_MS)
+  }
+  return {
+    signal: () => listen().signal,
+    used: () => controller?.signal,
+    cancel,
+    release: () => {
+      clearTimeout(lastWait)
+      for (const name of ENDING_SIGNALS) process.off(name, cancel)
+    },
+  }
+}

@@ -1,0 +1,134 @@
+import type { Environment } from '../../config/index.ts'
+import { commandFix, toSafeLine } from '../../kernel/index.ts'
+import { errorOf, MESSAGES } from './messages/index.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The words that some options and arguments take: one table for what is offered in a shell and what is taken. */
+export const CHOICES = {
+  sandbox: ['local', 'none'],
+  style: ['markdown', 'xml', 'list', 'names'],
+  format: ['text', 'json', 'sarif', 'github'],
+  profile: ['spec', 'claude', 'openclaw'],
+  form: ['nexus', 'flat'],
+  shell: ['bash', 'zsh', 'fish'],
+  remember: ['exact', 'prefix'],
+  scope: ['user', 'project'],
+  client: [
+    ...[
+      'claude-code',
+      'claude-desktop',
+      'cursor',
+      'vscode',
+      'copilot',
+      'codex',
+      'opencode',
+      'zed',
+      'antigravity',
+      'devin',
+    ],
+  ],
+  names: ['skills', 'agents', 'sessions', 'codes'],
+} as const
+
+/** What of this workspace a shell offers for a word: it asks `nexus completion --names`. */
+export type Names = (typeof CHOICES.names)[number]
+
+/** One option of a command, in the shape of `util.parseArgs`, with its help line. */
+export interface OptionSpec {
+  readonly type: 'boolean' | 'string'
+  readonly short?: string
+  readonly multiple?: boolean
+  /** Word shown for the value in help, such as `DIR`. */
+  readonly value?: string
+  /** The only words that it takes. */
+  readonly choices?: readonly string[]
+  readonly names?: Names
+  readonly help: string
+}
+
+/** What a command was called with. */
+export interface Invocation {
+  /** The name of the command, such as `skills list`. */
+  readonly command: string
+  /** Of this package. */
+  readonly version: string
+  readonly flags: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
+  readonly positionals: readonly string[]
+  /** Everything after a bare `--`, as given. */
+  readonly rest: readonly string[]
+  readonly terminal: Terminal
+  readonly environment: Environment
+  readonly cwd: string
+  /** Aborts on Ctrl-C and SIGTERM. */
+  readonly signal: AbortSignal
+  /** What Ctrl-C does: aborts `signal`. */
+  cancel(): void
+}
+
+/** A command as the table lists it; its code is loaded only when it runs. */
+export interface Command {
+  /** The words after `nexus`, such as `skills list`. */
+  readonly name: string
+  readonly summary: string
+  /** Arguments as shown in help, such as `<name> [-- command…]`. */
+  readonly usage?: string
+  /** The only words that its argument may be. */
+  readonly choices?: readonly string[]
+  /** What its argument names. */
+  readonly names?: Names
+  readonly options?: Readonly<Record<string, OptionSpec>>
+  readonly examples: readonly string[]
+  /** Loads the code; it resolves to the exit code. */
+  readonly load: () => Promise<(invocation: Invocation) => Promise<number>>
+}
+
+/** The string value of a flag, or undefined. */
+export function stringFlag(invocation: Invocation, name: string): string | undefined {
+  const value = invocation.flags[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** All values of a flag that may be repeated. */
+export function listFlag(invocation: Invocation, name: string): readonly string[] {
+  const value = invocation.flags[name]
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
+}
+
+/** The value of a flag that is one of some words; undefined when it was not given. Throws INVALID_ARGUMENT for another word. */
+export function choiceFlag<Word extends string>(
+  invocation: Invocation,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const given = stringFlag(invocation, name)
+  const word = words.find((known) => known === given)
+  if (given === undefined || word !== undefined) return word
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.notAChoice(name, given, words))
+}
+
+/** The commands of `nexus skills` that answer for the skills of an agent. */
+const FOR_SKILLS: ReadonlySet<string | undefined> = new Set(['list', 'show', 'check', 'why', 'search', 'run'])
+
+/** Options of an invocation that say whose skills are meant, and from where. */
+const WHERE_OPTIONS = ['skills-dir', 'config', 'agent'] as const
+
+/**
+ * The arguments of a `nexus` command that is proposed. One that answers for skills gets the options of this invocation that say whose
+ * skills are meant: without them its answer is another one.
+ */
+export function whereArgs(args: readonly string[], { flags }: Pick<Invocation, 'flags'>): readonly string[] {
+  const [group, name, ...rest] = args
+  if (group !== 'skills' || name === undefined || !FOR_SKILLS.has(name)) return args
+  const options = WHERE_OPTIONS.flatMap((option) =>
+    [flags[option] ?? []].flat().flatMap((value) => {
+      const text = toSafeLine(String(value))
+      return text.startsWith('-') ? [`--${option}=${text}`] : [`--${option}`, text]
+    }),
+  )
+  return [group, name, ...options, ...(flags['trust'] === true ? ['--trust'] : []), ...rest]
+}
+
+/** A fix that ends with such a command. */
+export function whereFix(lead: string, args: readonly string[], invocation: Invocation): ReturnType<typeof commandFix> {
+  return commandFix(lead, ...whereArgs(args, invocation).map(toSafeLine))
+}

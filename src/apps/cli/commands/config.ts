@@ -1,0 +1,190 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  explainConfig,
+  type ExplainedConfig,
+  loadConfig,
+  type LoadedConfig,
+  type Origin,
+  sourceOf,
+  type SourceLines,
+} from '../../../config/index.ts'
+import {
+  createRedactor,
+  type Diagnostic,
+  hasErrors,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type NexusError,
+  nearest,
+} from '../../../kernel/index.ts'
+import { type Invocation, stringFlag } from '../command.ts'
+import { envelope } from '../envelope.ts'
+import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
+import { printDiagnostics } from '../open.ts'
+import { printExplain } from '../show/findings.ts'
+import { trustText } from '../show/consent.ts'
+import { type Setting, settingsIn, toYaml } from '../settings/to-yaml.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** `nexus config check`: exit code 1 when a file has an error. */
+export async function checkConfig(invocation: Invocation): Promise<number> {
+  const { terminal } = invocation
+  const loaded = await load(invocation)
+  const diagnostics = await allFindings(loaded, invocation)
+  const bad = hasErrors(diagnostics)
+  if (invocation.flags['json'] === true) {
+    const { document: config } = await explainConfig(loaded)
+    const data = { files: [...loaded.files], workspace: workspaceData(loaded), config }
+    terminal.json(envelope('config check', data, diagnostics))
+    return bad ? 1 : 0
+  }
+  await printFindings(diagnostics, loaded, terminal)
+  const files =
+    loaded.files.length === 0 ? NOTES.noConfig() : `Read: ${loaded.files.map(terminal.shortPath).join(', ')}`
+  const isDoubtful = diagnostics.some(({ severity }) => severity === 'warning')
+  const mark = bad
+    ? terminal.paint('red', '✗')
+    : isDoubtful
+      ? terminal.paint('yellow', '!')
+      : terminal.paint('green', '✓')
+  terminal.line(`${mark} ${files}`)
+  terminal.line(`  workspace ${trustText(loaded.workspace, terminal)}`)
+  printExplain(diagnostics, terminal)
+  return bad ? 1 : 0
+}
+
+/** Each finding with the lines of its file: all keys, and the values that are public. */
+async function printFindings(
+  diagnostics: readonly Diagnostic[],
+  loaded: LoadedConfig,
+  terminal: Terminal,
+): Promise<void> {
+  if (diagnostics.length === 0) return
+  const { formatWithFrame } = await import('../validation/code-frame.ts')
+  const sources = new Map<string, SourceLines | undefined>()
+  for (const diagnostic of diagnostics) {
+    const { path, line = 1, column = 1 } = diagnostic
+    if (!sources.has(path)) sources.set(path, await sourceOf(loaded, path))
+    const source = sources.get(path)
+    const frame = { lines: source?.lines ?? [], column: source?.columnOf(line, column) }
+    terminal.line(formatWithFrame(diagnostic, frame, terminal))
+  }
+  terminal.line()
+}
+
+/** `nexus config show [section]`: what holds and which line said so; only public values are shown. Exit code 1 when a file has an error. */
+export async function showConfig(invocation: Invocation): Promise<number> {
+  const { terminal } = invocation
+  const loaded = await load(invocation)
+  const explained = await explainConfig(loaded)
+  const { originOf } = explained
+  const part = sectionOf(explained, invocation.positionals[0])
+  const diagnostics = await allFindings(loaded, invocation)
+  const bad = hasErrors(diagnostics)
+  if (invocation.flags['json'] === true) {
+    const values = settingsIn(part.document, []).map(({ keys, value }) => ({
+      key: keyText(keys),
+      value,
+      from: placeOf(originOf(keys)),
+    }))
+    const data = { files: [...loaded.files], workspace: workspaceData(loaded), document: part.document, values }
+    terminal.json(envelope('config show', data, diagnostics))
+    return bad ? 1 : 0
+  }
+  printDiagnostics(diagnostics, terminal)
+  const comment = ({ keys }: Setting): string => terminal.paint('dim', `# ${describe(originOf(keys), invocation)}`)
+  terminal.line(toYaml(part.document, comment))
+  return bad ? 1 : 0
+}
+
+/** `nexus config schema`: the JSON Schema of nexus.yaml, for editors and CI. */
+export async function showSchema({ command, flags, terminal }: Invocation): Promise<number> {
+  const { packageRoot } = await import('../../../local/index.ts')
+  const schema = readFileSync(join(packageRoot(), 'schema/nexus.schema.json'), 'utf8')
+  if (flags['json'] === true) terminal.json(envelope(command, { schema: JSON.parse(schema) as JsonObject }))
+  else terminal.write(schema)
+  return 0
+}
+
+function workspaceData({ workspace }: LoadedConfig): JsonObject {
+  return { ...workspace, files: [...workspace.files], lost: [...workspace.lost] }
+}
+
+/** Of the files, of the policies that they make, and of names in them that lead to nothing. */
+async function allFindings(loaded: LoadedConfig, invocation: Invocation): Promise<readonly Diagnostic[]> {
+  const all = [...loaded.diagnostics, ...(await findInSettings(loaded, invocation))]
+  // Public values are quoted; a secret may be one of them by mistake.
+  const redact = createRedactor(loaded.secrets)
+  return all.map((found) => ({
+    ...found,
+    message: redact(found.message),
+    ...(found.fix !== undefined && { fix: redact(found.fix) }),
+  }))
+}
+
+/** What is wrong with settings that the schema allows. Skills are searched only when a setting names one. */
+export async function findInSettings(loaded: LoadedConfig, invocation: Invocation): Promise<readonly Diagnostic[]> {
+  const { findMissingDirectories, findUnknownSkills, inspectSkills, readEntries, readPolicies } =
+    await import('../../../local/index.ts')
+  const { diagnostics } = await readPolicies(loaded)
+  const found = [...diagnostics, ...(await readEntries(loaded)), ...(await findMissingDirectories(loaded))]
+  const { skills, agents } = loaded.config
+  const namesSkills =
+    skills.entries.size > 0 || skills.disabledSkills.length > 0 || agents.some((agent) => agent.skills?.length)
+  if (!namesSkills) return found
+  const { cwd, environment, signal } = invocation
+  const configPath = stringFlag(invocation, 'config')
+  const options = { cwd, environment, signal, tolerateConfigErrors: true }
+  const look = await inspectSkills({ ...options, ...(configPath !== undefined && { configPath }) })
+  return [...found, ...(await findUnknownSkills(loaded, look.catalog()))]
+}
+
+function load(invocation: Invocation): Promise<LoadedConfig> {
+  const { environment, cwd } = invocation
+  const configPath = stringFlag(invocation, 'config')
+  return loadConfig({ cwd, environment, ...(configPath !== undefined && { configPath }) })
+}
+
+/** The document with nothing in it but the part at a dotted path. Throws INVALID_ARGUMENT when there is none. */
+function sectionOf({ document, keysAt }: ExplainedConfig, path: string | undefined): { document: JsonObject } {
+  if (path === undefined) return { document }
+  const keys = keysAt(path)
+  if (keys === undefined) throw missingSection(document, path.split('.'))
+  const part = keys.reduce<JsonValue>((holder, key) => (isJsonObject(holder) ? (holder[key] ?? null) : null), document)
+  return { document: keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), part) as JsonObject }
+}
+
+function missingSection(document: JsonObject, keys: readonly string[]): NexusError {
+  let part: JsonValue = document
+  for (const [index, key] of keys.entries()) {
+    const known: readonly string[] = isJsonObject(part) ? Object.keys(part) : []
+    if (!isJsonObject(part) || !known.includes(key)) return noSection(keys.slice(0, index), key, known)
+    part = part[key] ?? null
+  }
+  return noSection(keys.slice(0, -1), keys.at(-1) ?? '', [])
+}
+
+function noSection(parents: readonly string[], key: string, known: readonly string[]): NexusError {
+  const guess = nearest(key, known)
+  return errorOf(
+    'INVALID_ARGUMENT',
+    MESSAGES.sectionUnset(key, parents, { known, ...(guess !== undefined && { guess }) }),
+  )
+}
+
+function keyText(keys: Setting['keys']): string {
+  return keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${key}`)).join('')
+}
+
+function placeOf({ path, line, column }: Origin = { path: 'default' }): JsonObject {
+  return { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
+}
+
+function describe(origin: Origin | undefined, { terminal }: Invocation): string {
+  if (origin === undefined) return 'default'
+  const { path, line } = origin
+  const short = terminal.shortPath(path)
+  return line === undefined ? short : `${short}:${line}`
+}

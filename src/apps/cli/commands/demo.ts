@@ -1,0 +1,198 @@
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createAgent, type ModelChoice, resolveModel, type TurnResult } from '../../../agents/turns/index.ts'
+import {
+  CODES,
+  errorMessage,
+  isNexusError,
+  type JsonValue,
+  type LedgerEntry,
+  makeDirectory,
+  newId,
+  toSafeLine,
+} from '../../../kernel/index.ts'
+import type { Local } from '../../../local/index.ts'
+import { packageRoot } from '../../../local/index.ts'
+import { type Invocation, stringFlag } from '../command.ts'
+import { envelope } from '../envelope.ts'
+import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
+import { findModel } from '../model/choose-model.ts'
+import { findings, openFor, seenBy, warnUnconfined } from '../open.ts'
+import { RECORDED_TASK, startRecordedModel } from '../model/recorded-model.ts'
+import { createTurnDisplay, formatTrace } from '../show/turn.ts'
+import { formatTable, wrap } from '../show/columns.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** `nexus demo`: a real agent turn in a fresh workspace, from a folder of skills to a file on disk. */
+export async function runDemo(given: Invocation): Promise<number> {
+  const invocation = given.flags['json'] === true ? onStderr(given) : given
+  const { terminal } = invocation
+  const workspace = makeWorkspace(stringFlag(invocation, 'keep'))
+  const local = await openFor(invocation, { cwd: workspace, trusted: true })
+  await using cleanup = new AsyncDisposableStack()
+  cleanup.defer(() => local.close())
+  warnUnconfined(local, invocation)
+  terminal.line(`${terminal.paint('bold', 'Nexus')}  discover → gate → catalog → load → authorize → execute → record\n`)
+  terminal.line(`Workspace  ${workspace}  (fresh, with data/sales.csv)`)
+  terminal.line(`Target     ${local.runtime.facts.target}\n`)
+  showSkills(local, invocation)
+  const model = await demoModel(local, invocation, cleanup)
+  terminal.line(`${terminal.paint('bold', 'Task')}  ${RECORDED_TASK}\n`)
+  const result = await takeTurn(local, model, invocation)
+  const entries = await local.store.ledger.list({ turnId: result.turnId })
+  const exit = report(result, { entries, workspace, invocation })
+  if (given.flags['json'] === true) {
+    const data = {
+      ...toData(result, entries, local),
+      workspace,
+      model: model.describe,
+      artifacts: artifactsIn(workspace),
+    }
+    given.terminal.json(
+      envelope(given.command, data as unknown as JsonValue, { diagnostics: findings(seenBy(local)), exit }),
+    )
+  }
+  return exit
+}
+
+/** With `--json` the show goes to where people read; stdout is for the document. */
+function onStderr(invocation: Invocation): Invocation {
+  const { note, writeNote, paintNote, noteColumns } = invocation.terminal
+  const line = (text = ''): void => note(text)
+  return {
+    ...invocation,
+    terminal: { ...invocation.terminal, line, write: writeNote, paint: paintNote, columns: noteColumns },
+  }
+}
+
+function toData(result: TurnResult, ledger: readonly LedgerEntry[], { runtime }: Local) {
+  const { sessionId: session, turnId: turn, end, text, usage } = result
+  return { target: runtime.facts.target, task: RECORDED_TASK, session, turn, end, text, usage, ledger }
+}
+
+function artifactsIn(workspace: string): { file: string; bytes: number }[] {
+  return ['report/summary.md', 'report/chart.svg']
+    .map((path) => join(workspace, path))
+    .filter((path) => existsSync(path))
+    .map((file) => ({ file, bytes: statSync(file).size }))
+}
+
+/** An empty directory with the input file: the one named by `--keep`, else a new one below the temporary directory. */
+function makeWorkspace(keep: string | undefined): string {
+  try {
+    const directory = keep === undefined ? mkdtempSync(resolve(tmpdir(), 'nexus-demo-')) : resolve(keep)
+    makeDirectory(directory, { mkdirSync, statSync })
+    if (readdirSync(directory).length > 0) throw errorOf('CONFLICT', MESSAGES.demoNotEmpty(directory))
+    mkdirSync(join(directory, 'data'))
+    mkdirSync(join(directory, '.nexus'))
+    const input = join(packageRoot(), 'skills', 'csv-report', 'assets', 'sales.csv')
+    copyFileSync(input, join(directory, 'data', 'sales.csv'))
+    return realpathSync(directory)
+  } catch (cause) {
+    if (isNexusError(cause)) throw cause
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.demoNotMade(errorMessage(cause)), cause)
+  }
+}
+
+/** Longer lines are hard to read, wherever they go. */
+const WIDEST = 110
+
+function showSkills(local: Local, { terminal }: Invocation): void {
+  const catalog = local.runtime.openAgent().catalog()
+  const index = local.runtime.openAgent().index()
+  terminal.line(terminal.paint('bold', 'Skills'))
+  const rows = [
+    ...catalog.skills.map((skill) => [
+      `  ${terminal.paint('green', '✓ ready')}`,
+      toSafeLine(skill.name),
+      toSafeLine(skill.description),
+    ]),
+    ...catalog.held.map(({ skill, reasons }) => [
+      `  ${terminal.paint('yellow', '◌ held')}`,
+      toSafeLine(skill.name),
+      reasons.map((reason) => toSafeLine(reason.text)).join('; '),
+    ]),
+  ]
+  terminal.line(`${formatTable(rows, { columns: Math.min(terminal.columns, WIDEST) })}\n`)
+  terminal.line(
+    `${terminal.paint('bold', 'In the prompt of the model')}  ${index.characters} characters, about ${index.tokens} tokens`,
+  )
+  const prompt = index.text.split('\n').flatMap((line) => wrap(line, terminal.columns - 4))
+  terminal.line(prompt.map((line) => terminal.paint('dim', '  │ ') + line).join('\n'))
+  terminal.line()
+}
+
+/** The user's own model when one is named and usable, else the recorded one, announced as such. */
+async function demoModel(local: Local, invocation: Invocation, cleanup: AsyncDisposableStack): Promise<ModelChoice> {
+  const { terminal } = invocation
+  const own = stringFlag(invocation, 'model') === 'recorded' ? undefined : await findModel(local, invocation)
+  if (own) {
+    terminal.line(`${terminal.paint('bold', 'Model')}  ${own.describe}\n`)
+    return own
+  }
+  const server = await startRecordedModel()
+  cleanup.defer(() => server.close())
+  const recorded = await resolveModel({ spec: 'openai-compatible/recorded', baseUrl: server.url, environment: {} })
+  if (!recorded) throw errorOf('INTERNAL', MESSAGES.recordingUnavailable())
+  terminal.line(
+    `${terminal.paint('bold', 'Model')}  ${terminal.paint('yellow', 'recorded')}: no model is configured, so a recording answers, over real HTTP from ${server.url}.`,
+  )
+  terminal.line('       Everything else is real: skills, decisions, sandbox, files, ledger.\n')
+  return recorded
+}
+
+function takeTurn(local: Local, model: ModelChoice, invocation: Invocation): Promise<TurnResult> {
+  const { terminal } = invocation
+  const agent = createAgent({
+    agent: local.runtime.openAgent({ id: 'main', sessionId: newId() }),
+    model,
+    store: local.store,
+    limits: { maxIterations: local.config.limits.maxIterations },
+  })
+  const { onEvent } = createTurnDisplay(terminal, { say: terminal.write, note: (text) => terminal.line(text) })
+  return agent.send(RECORDED_TASK, { signal: invocation.signal, onEvent })
+}
+
+function report(
+  result: TurnResult,
+  shown: { entries: readonly LedgerEntry[]; workspace: string; invocation: Invocation },
+): number {
+  const { entries, workspace, invocation } = shown
+  const { terminal } = invocation
+  terminal.line(`\n${terminal.paint('bold', 'Ledger')}  session ${result.sessionId}`)
+  terminal.line(formatTrace(entries, terminal).replace(/^/gm, '  '))
+  if (result.end === 'cancelled') return CODES.CANCELLED.exit
+  if (result.end === 'failed') throw result.error ?? errorOf('MODEL_FAILED', MESSAGES.turnFailed())
+  const artifacts = artifactsIn(workspace)
+  if (artifacts.length === 0) {
+    terminal.note(NOTES.noArtifact())
+    return 1
+  }
+  terminal.line(`\n${terminal.paint('bold', 'Artifacts')}  ${terminal.paint('dim', uidLine(entries))}`)
+  for (const { file, bytes } of artifacts) terminal.line(`  ${file}  ${terminal.paint('dim', `${bytes} bytes`)}`)
+  terminal.line(`\n${terminal.paint('bold', 'Next')}\n${nextSteps(result.sessionId, terminal).replace(/^/gm, '  ')}`)
+  return 0
+}
+
+/** Which user the script ran as, in the script's own words. */
+function uidLine(entries: readonly LedgerEntry[]): string {
+  const stdout = entries
+    .map((entry) => (entry.outcome && entry.outcome.type !== 'failed' ? entry.outcome.data['stdout'] : undefined))
+    .findLast((text) => typeof text === 'string')
+  const uid = typeof stdout === 'string' ? /"uid":(\d+)/.exec(stdout)?.[1] : undefined
+  return uid === undefined ? '' : `the script ran as uid ${uid}, Nexus runs as uid ${process.getuid?.() ?? '?'}`
+}
+
+/** Commands that work where the demo was started. */
+function nextSteps(sessionId: string, { columns, commandLine }: Terminal): string {
+  const steps: readonly (readonly [readonly string[], string])[] = [
+    [['skills', 'list', '--all'], 'what an agent would see here, and what is held'],
+    [['skills', 'check', 'github'], 'every reason, and its fix'],
+    [['run', 'Chart data/sales.csv by region'], 'your own task, with your skills and your model'],
+    [['sessions', 'show', sessionId.slice(0, 13)], 'what was said and done in this turn'],
+    [['doctor'], 'what works on this machine'],
+  ]
+  const rows = steps.map(([args, what]) => [commandLine(args), what])
+  return formatTable(rows, { columns: columns - 2, long: 'wrap' })
+}

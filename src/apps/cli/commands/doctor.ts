@@ -1,0 +1,208 @@
+import { resolveModel } from '../../../agents/turns/index.ts'
+import { loadConfig, type LoadedConfig } from '../../../config/index.ts'
+import { DEFAULT_PROJECT, type Diagnostic, hasErrors, isNexusError, type Severity } from '../../../kernel/index.ts'
+import { budgetDiagnostics, sandboxOptions, stateFile, storeChoice } from '../../../local/index.ts'
+import { checkSandbox, checkWorkspace, createSandbox, workspaceModeOf } from '../../../machine/sandbox/index.ts'
+import { openStore, storeStatus } from '../../../store/index.ts'
+import { diagnoseInvalid } from '../../../skills/diagnose/index.ts'
+import { type Invocation, stringFlag } from '../command.ts'
+import { compiledPlace } from '../compile-cache.ts'
+import { envelope } from '../envelope.ts'
+import { withProgress } from '../interactive/progress.ts'
+import { MESSAGES, NOTES } from '../messages/index.ts'
+import { openFor } from '../open.ts'
+import { withCommands } from '../show/findings.ts'
+import { besideSkills, countsOf } from '../show/skills.ts'
+import { trustText } from '../show/consent.ts'
+import { findInSettings } from './config.ts'
+import { formatDiagnostic } from '../terminal.ts'
+
+/** One subject that was checked: what was found, and what is wrong with it. */
+interface Finding {
+  readonly subject: string
+  readonly found: string
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+type Check = (loaded: LoadedConfig, invocation: Invocation) => Promise<Finding>
+
+/** `nexus doctor`: exit code 1 when something needed does not work. */
+export async function doctor(invocation: Invocation): Promise<number> {
+  const { terminal, environment, cwd } = invocation
+  const json = invocation.flags['json'] === true
+  const configPath = stringFlag(invocation, 'config')
+  const loaded = await loadConfig({ cwd, environment, ...(configPath !== undefined && { configPath }) })
+  const findings: Finding[] = []
+  for (const [subject, check] of Object.entries(CHECKS)) {
+    const finding = await withProgress(terminal, `checking ${subject}`, () => check(loaded, invocation))
+    findings.push(finding)
+    if (!json) print(finding, invocation)
+  }
+  const diagnostics = findings.flatMap((finding) => finding.diagnostics)
+  if (json) {
+    const data = { findings: findings.map(({ subject, found }) => ({ subject, found })) }
+    terminal.json(envelope('doctor', data, diagnostics))
+  }
+  return hasErrors(diagnostics) ? 1 : 0
+}
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  node: checkNode,
+  state: checkState,
+  config: checkConfiguration,
+  directory: checkDirectory,
+  sandbox: checkCommands,
+  skills: checkSkills,
+  model: checkModel,
+}
+
+function print({ subject, found, diagnostics }: Finding, { terminal }: Invocation): void {
+  const worst = hasErrors(diagnostics)
+    ? terminal.paint('red', '✗')
+    : diagnostics.some((diagnostic) => diagnostic.severity === 'warning')
+      ? terminal.paint('yellow', '!')
+      : terminal.paint('green', '✓')
+  terminal.line(`${worst} ${terminal.paint('bold', subject.padEnd(10))} ${found}`)
+  for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal).replace(/^/gm, '    '))
+}
+
+async function checkNode(_: LoadedConfig, { terminal }: Invocation): Promise<Finding> {
+  const { directory, why } = compiledPlace()
+  const place = directory === undefined ? undefined : terminal.shortPath(directory)
+  const found = `${process.version} (${process.execPath}); ${NOTES.compiled(place, why)}`
+  return { subject: 'node', found, diagnostics: [] }
+}
+
+/** Opens the store as every command that records does; what is missing of it is made. */
+async function checkState(loaded: LoadedConfig, { environment, terminal }: Invocation): Promise<Finding> {
+  const { type, path = stateFile(environment) } = loaded.config.store
+  const place = type === 'sqlite' ? terminal.shortPath(path) : type
+  try {
+    const choice = await storeChoice({ loaded, environment })
+    const status = await storeStatus(choice)
+    const store = await openStore(choice, DEFAULT_PROJECT)
+    try {
+      const [last] = await store.sessions.list({ limit: 1 })
+      const used = last ? `last used ${new Date(last.updatedAt).toISOString()}` : 'no session yet'
+      const found = status?.version === 0 ? 'new' : used
+      const where = type === 'postgres' && status ? status.database : place
+      return { subject: 'state', found: `${where} (${found})`, diagnostics: [] }
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    return {
+      subject: 'state',
+      found: place,
+      diagnostics: [toDiagnostic(error, { path: type === 'sqlite' ? path : 'store.url', severity: 'error' })],
+    }
+  }
+}
+
+async function checkConfiguration(loaded: LoadedConfig, invocation: Invocation): Promise<Finding> {
+  const { terminal } = invocation
+  const files = loaded.files.length === 0 ? NOTES.noConfig() : `${loaded.files.map(terminal.shortPath).join(', ')};`
+  return {
+    subject: 'config',
+    found: `${files} workspace ${trustText(loaded.workspace, terminal)}`,
+    diagnostics: [...loaded.diagnostics, ...(await findInSettings(loaded, invocation))],
+  }
+}
+
+/** Whether commands may run in the workspace around the working directory. */
+async function checkDirectory(loaded: LoadedConfig, { terminal }: Invocation): Promise<Finding> {
+  const { directory } = loaded.workspace
+  const found = terminal.shortPath(directory)
+  try {
+    const options = sandboxOptions(loaded)
+    await checkWorkspace(directory, options)
+    const mode = NOTES.workspaceMode[workspaceModeOf(options)]
+    return { subject: 'directory', found: `${found}: commands may run here, ${mode}`, diagnostics: [] }
+  } catch (error) {
+    const { message } = toDiagnostic(error, { path: directory, severity: 'error' })
+    const diagnostic = { ...MESSAGES.noCommandsHere(message), path: directory }
+    return {
+      subject: 'directory',
+      found,
+      diagnostics: [{ code: 'workspace-refused', severity: 'error', ...diagnostic }],
+    }
+  }
+}
+
+/** Runs a trial command in the sandbox, as the first real command would. */
+async function checkCommands(loaded: LoadedConfig): Promise<Finding> {
+  const options = sandboxOptions(loaded)
+  const diagnostics = await checkSandbox(options)
+  if (hasErrors(diagnostics)) return { subject: 'sandbox', found: 'commands cannot be confined here', diagnostics }
+  const sandbox = await createSandbox(options)
+  try {
+    const { target } = await sandbox.facts()
+    const found = options.kind === 'none' ? target : `${target}; a trial command ran well`
+    return { subject: 'sandbox', found, diagnostics }
+  } finally {
+    await sandbox.close()
+  }
+}
+
+async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promise<Finding> {
+  // The other checks report what openFor would print.
+  const quiet = { ...invocation, terminal: { ...invocation.terminal, isWatched: false, note: () => undefined } }
+  try {
+    const local = await openFor(quiet, { record: 'memory' })
+    try {
+      const catalog = local.runtime.openAgent().catalog()
+      const { held, shadowed, invalid } = catalog
+      const counts = NOTES.counts(countsOf(catalog))
+      const line = invocation.terminal.commandLine(['skills', 'list', '--all'])
+      const found = held.length + shadowed.length > 0 ? `${counts}. ${NOTES.othersHint(line)}` : counts
+      const diagnostics = invalid.flatMap((broken) => {
+        const [first] = diagnoseInvalid(broken).findings
+        if (!first) return []
+        const { command: _, ...found } = withCommands(first, invocation)
+        return [{ ...found, path: broken.file, severity: 'warning' as const }]
+      })
+      return {
+        subject: 'skills',
+        found,
+        diagnostics: [
+          ...diagnostics,
+          ...besideSkills(catalog),
+          ...budgetDiagnostics(loaded, local.runtime.openAgent().index()),
+        ],
+      }
+    } finally {
+      await local.close()
+    }
+  } catch (error) {
+    const diagnostics = [toDiagnostic(error, { path: 'skills', severity: 'error' })]
+    return { subject: 'skills', found: 'cannot be searched', diagnostics }
+  }
+}
+
+async function checkModel({ config }: LoadedConfig, { environment, terminal }: Invocation): Promise<Finding> {
+  try {
+    const { model: configured } = config
+    // A command that gives the key is not run for a check: a placeholder is used.
+    const isFromCommand = configured?.hasApiKey === true && configured.apiKey === undefined
+    const shown = isFromCommand ? { ...configured, apiKey: 'not-asked-for' } : configured
+    const model = await resolveModel({ environment, ...(shown && { configured: shown }) })
+    const missing = { code: 'model-missing', severity: 'warning', path: 'model', ...MESSAGES.modelMissing() } as const
+    if (!model)
+      return { subject: 'model', found: NOTES.noModel(terminal.commandLine(['demo'])), diagnostics: [missing] }
+    return {
+      subject: 'model',
+      found: `${model.describe}${isFromCommand ? '; its key comes from a command, which was not run' : ''}`,
+      diagnostics: [],
+    }
+  } catch (error) {
+    const diagnostics = [toDiagnostic(error, { path: 'model', severity: 'warning' })]
+    return { subject: 'model', found: 'configured, but not usable', diagnostics }
+  }
+}
+
+/** An expected error as a finding; a fault in Nexus itself stays one. */
+function toDiagnostic(error: unknown, about: { path: string; severity: Severity }): Diagnostic {
+  if (!isNexusError(error)) throw error
+  const { code, message, fix, proposal } = error
+  return { code, message, ...about, ...(fix !== undefined && { fix }), ...(proposal && { proposal }) }
+}

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { nearest, type NexusError } from '../../../kernel/index.ts'
+import { packageRoot } from '../../../local/index.ts'
+import type { Invocation } from '../command.ts'
+import { envelope } from '../envelope.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** One section of docs/errors.md. Codes that share their text share a section. */
+export interface Section {
+  readonly codes: readonly string[]
+  /** The heading above it, such as `nexus.yaml`. */
+  readonly topic: string
+  readonly meaning: string
+  readonly example: string
+  /** What the example is when it is a diff: the info string behind `diff`, such as `pdf/SKILL.md`. */
+  readonly file?: string
+  readonly fix: string
+}
+
+/** `nexus explain [code]`: the section of docs/errors.md about a code; without a code one line for each. Exit code 4 for an unknown code. */
+export function explainCode({ command, flags, positionals, terminal }: Invocation): Promise<number> {
+  const sections = readSections(errorPage())
+  const [asked] = positionals
+  const json = flags['json'] === true
+  if (asked === undefined) {
+    const codes = sections.flatMap((section) => section.codes.map((code) => asData(code, section)))
+    if (json) terminal.json(envelope(command, { codes }))
+    else printAll(sections, terminal)
+    return Promise.resolve(0)
+  }
+  const code = asked.replace(/^[([`'"]+|[)\]`'":,.]+$/g, '')
+  const found = findSection(sections, code)
+  if (found === undefined) throw unknownCode(asked, sections)
+  if (json) terminal.json(envelope(command, asData(found.code, found.section)))
+  else printSection(found.code, found.section, terminal)
+  return Promise.resolve(0)
+}
+
+/** Every code of the page, in its order. */
+export function allCodes(): readonly string[] {
+  return readSections(errorPage()).flatMap(({ codes }) => codes)
+}
+
+/** Gives what a code means; an unknown code as it is. */
+export function meanings(): (code: string) => string {
+  const rows = new Map(readSections(errorPage()).flatMap(({ codes, meaning }) => codes.map((code) => [code, meaning])))
+  return (code) => plain(rows.get(code) ?? code)
+}
+
+/** The text of the page, as the package ships it. */
+function errorPage(): string {
+  return readFileSync(join(packageRoot(), 'docs/errors.md'), 'utf8')
+}
+
+const SECTION =
+  /^### (`[^\n]+`)\n\nMeaning: (.+)\n\nExample:(?: (.+)|\n\n```diff ([^\n]+)\n([\s\S]*?)\n```)\n\nFix: (.+)$/
+
+/** Every section of the page, in its order. */
+export function readSections(page: string): readonly Section[] {
+  let topic = ''
+  return page.split(/^(?=##)/m).flatMap((part): Section[] => {
+    topic = /^## (.+)/.exec(part)?.[1] ?? topic
+    const [, heading = '', meaning = '', line, file, block, fix = ''] = SECTION.exec(part.trim()) ?? []
+    const codes = [...heading.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+    const example = line ?? block ?? ''
+    return codes.length === 0 ? [] : [{ codes, topic, meaning, example, ...(file !== undefined && { file }), fix }]
+  })
+}
+
+function findSection(sections: readonly Section[], asked: string): { code: string; section: Section } | undefined {
+  const isAsked = (code: string): boolean => code.toLowerCase() === asked.toLowerCase()
+  for (const section of sections) {
+    const code = section.codes.find((each) => each === asked) ?? section.codes.find(isAsked)
+    if (code !== undefined) return { code, section }
+  }
+  return undefined
+}
+
+function unknownCode(asked: string, sections: readonly Section[]): NexusError {
+  const guess = nearest(
+    asked,
+    sections.flatMap(({ codes }) => codes),
+  )
+  return errorOf('FILE_NOT_FOUND', MESSAGES.codeUnknown(asked, guess))
+}
+
+function asData(code: string, { topic, meaning, example, file, fix }: Section): Record<string, string> {
+  return { code, topic, meaning, example, ...(file !== undefined && { file }), fix }
+}
+
+function printAll(sections: readonly Section[], { line, paint }: Terminal): void {
+  const width = Math.max(...sections.flatMap(({ codes }) => codes.map(({ length }) => length)))
+  let topic = ''
+  for (const section of sections) {
+    if (section.topic !== topic) line(`${topic === '' ? '' : '\n'}${paint('bold', section.topic)}`)
+    topic = section.topic
+    const [first = ''] = section.meaning.split(/(?<=[.:]) /, 1)
+    for (const code of section.codes) line(`  ${code.padEnd(width)}  ${plain(first)}`)
+  }
+}
+
+function printSection(code: string, { meaning, example, file, fix }: Section, { line, paint }: Terminal): void {
+  const heading = (text: string): string => paint('cyan', text)
+  line(paint('bold', code))
+  line(`\n${heading('meaning:')} ${plain(meaning)}`)
+  if (file === undefined) line(`\n${heading('example:')} ${plain(example)}`)
+  else {
+    line(`\n${heading('example:')} ${file} (- has the fault, + is right)`)
+    for (const text of example.split('\n')) line(`    ${paintDiff(text, paint)}`)
+  }
+  line(`\n${heading('fix:')} ${plain(fix)}`)
+}
+
+function paintDiff(text: string, paint: Terminal['paint']): string {
+  return text.startsWith('-') ? paint('red', text) : text.startsWith('+') ? paint('green', text) : text
+}
+
+/** Without the marks of Markdown that the page uses in sentences. */
+function plain(text: string): string {
+  return text
+    .replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1')
+    .replaceAll('**', '')
+    .replaceAll('`', '')
+}

@@ -1,0 +1,219 @@
+import { realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import {
+  type Change,
+  checkServer,
+  type Client,
+  CLIENT_MESSAGES,
+  clientError,
+  CLIENTS,
+  findClient,
+  planInstall,
+  planUninstall,
+  readEntry,
+  type Scope,
+  type Server,
+  type ServerCheck,
+  type Where,
+  writeChange,
+} from '../../clients/index.ts'
+import { loadConfig } from '../../../config/index.ts'
+import { type Diagnostic, hasErrors, isJsonObject, type JsonObject, toSafeLine } from '../../../kernel/index.ts'
+import { choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
+import { envelope } from '../envelope.ts'
+import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
+import { confirm } from '../interactive/confirm.ts'
+import { printDiff } from '../show/diff.ts'
+import { formatDiagnostic } from '../terminal.ts'
+
+/** The key of our entry in the files of clients, unless `--name` says otherwise. */
+const ENTRY = 'nexus'
+
+function entryName(invocation: Invocation): string {
+  const name = stringFlag(invocation, 'name') ?? ENTRY
+  if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) throw clientError(CLIENT_MESSAGES.badName(toSafeLine(name)))
+  return name
+}
+
+/** `nexus mcp install <client>`: shows what changes in the client's file, and writes it. */
+export async function installInClient(invocation: Invocation): Promise<number> {
+  const { terminal } = invocation
+  const scope = choiceFlag(invocation, 'scope', CHOICES.scope) ?? 'user'
+  const client = clientOf(invocation, 'mcp install')
+  const where = await whereOf(invocation)
+  const server = serverOf(invocation, { client, scope, where })
+  const change = planInstall({ client, scope, where, name: entryName(invocation) }, server)
+  const exit = await apply(change, { client, scope, invocation })
+  if (invocation.flags['json'] === true || change.before === change.after) return exit
+  if (server.command.some((word) => word.includes('/_npx/'))) terminal.note(NOTES.clientStartsCache())
+  if (scope === 'project') terminal.note(NOTES.clientPathsOfThisMachine())
+  terminal.note(NOTES.clientNext(client.title, terminal.commandLine(['mcp', 'check', client.id])))
+  return exit
+}
+
+/** `nexus mcp uninstall <client>`: takes the entry out again. */
+export async function uninstallFromClient(invocation: Invocation): Promise<number> {
+  const scope = choiceFlag(invocation, 'scope', CHOICES.scope) ?? 'user'
+  const client = clientOf(invocation, 'mcp uninstall')
+  const where = await whereOf(invocation)
+  return apply(planUninstall({ client, scope, where, name: entryName(invocation) }), { client, scope, invocation })
+}
+
+/** Prints the change, and makes it unless it is only to be shown. Throws CONFLICT when an entry of the user would go and no person agrees. */
+async function apply(
+  change: Change,
+  { client, scope, invocation }: { readonly client: Client; readonly scope: Scope; readonly invocation: Invocation },
+): Promise<number> {
+  const { terminal, flags } = invocation
+  const { path, before = '', after } = change
+  const isDry = flags['dry-run'] === true
+  const isSame = before === after
+  const isWritten = !isSame && !isDry
+  const shown = terminal.shortPath(path)
+  if (!isSame && flags['json'] !== true) printDiff({ before, after }, shown, terminal)
+  if (isWritten) await askAboutForeign(change, { client, invocation })
+  const copy = isWritten ? await writeChange(change) : undefined
+  if (flags['json'] === true) {
+    const data = { client: client.id, scope, file: path, changed: !isSame, written: isWritten, before, after }
+    terminal.json(envelope(invocation.command, { ...data, copy: copy ?? null }))
+    return 0
+  }
+  if (isSame) terminal.line(NOTES.clientUnchanged(shown))
+  else terminal.line(isDry ? NOTES.clientNotWritten(shown) : NOTES.clientWritten(shown))
+  if (copy !== undefined) terminal.note(NOTES.clientCopy(terminal.shortPath(copy)))
+  return 0
+}
+
+/** Asks before an entry goes that does not start Nexus. Throws CONFLICT unless a person agrees. */
+async function askAboutForeign(
+  { path, foreign }: Change,
+  { client, invocation }: { readonly client: Client; readonly invocation: Invocation },
+): Promise<void> {
+  const { terminal, flags } = invocation
+  if (foreign === undefined || flags['force'] === true) return
+  const shown = terminal.shortPath(path)
+  const canAnswer = terminal.isInteractive && flags['json'] !== true
+  if (canAnswer && (await confirm(NOTES.clientForeign(shown), invocation))) return
+  const command = toSafeLine(client.server(foreign).command.map(String).join(' '))
+  throw clientError(CLIENT_MESSAGES.foreignEntry(shown, entryName(invocation), command))
+}
+
+/** `nexus mcp check [client]`: starts what each client would start. Exit code 1 when one of them does not answer. */
+export async function checkClients(invocation: Invocation): Promise<number> {
+  const { terminal, flags, positionals } = invocation
+  const where = await whereOf(invocation)
+  const asked = positionals.length > 0 ? [clientOf(invocation, 'mcp check')] : CLIENTS
+  const name = entryName(invocation)
+  const found = asked.flatMap((client) => entriesOf(client, where, name))
+  const rows: Row[] = []
+  for (const each of found) rows.push({ ...each, result: await start(each, { where, invocation }) })
+  const diagnostics = rows.length === 0 ? [nothingInstalled(asked, where)] : rows.flatMap(diagnosticsOf)
+  const exit = hasErrors(diagnostics) ? 1 : 0
+  if (flags['json'] === true) {
+    const data = {
+      entries: rows.map(({ client, scope, path, result }) => ({ client: client.id, scope, file: path, ...result })),
+    }
+    terminal.json(envelope('mcp check', data, { diagnostics, exit }))
+    return exit
+  }
+  for (const { client, path, result } of rows) {
+    if (result.type === 'answered')
+      terminal.line(
+        `${terminal.paint('green', '✓')} ${client.title}  ${terminal.shortPath(path)}  ${NOTES.clientAnswered(result)}`,
+      )
+  }
+  for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal))
+  return exit
+}
+
+interface Installed {
+  readonly client: Client
+  readonly scope: Scope
+  readonly path: string
+  readonly entry: JsonObject
+}
+
+interface Row extends Installed {
+  readonly result: ServerCheck
+}
+
+function entriesOf(client: Client, where: Where, name: string): readonly Installed[] {
+  return CHOICES.scope.flatMap((scope) => {
+    if (client.files[scope] === undefined) return []
+    const { path, entry } = readEntry({ client, scope, where, name })
+    return entry === undefined ? [] : [{ client, scope, path, entry }]
+  })
+}
+
+function start(
+  { client, entry }: Installed,
+  { where, invocation }: { where: Where; invocation: Invocation },
+): Promise<ServerCheck> {
+  const { command, environment } = client.server(entry)
+  const given = isJsonObject(environment) ? environment : {}
+  const variables = Object.entries(given).filter((each): each is [string, string] => typeof each[1] === 'string')
+  return checkServer({
+    command: command.map(String),
+    environment: {
+      HOME: where.home,
+      ...(client.id === 'claude-code' && { CLAUDE_PROJECT_DIR: where.project }),
+      ...Object.fromEntries(variables),
+    },
+    cwd: client.needsWorkspace ? '/' : where.project,
+    signal: invocation.signal,
+  })
+}
+
+function diagnosticsOf({ path, result }: Row): readonly Diagnostic[] {
+  if (result.type === 'answered') return []
+  const { code, message, fix } = result
+  return [{ code, severity: 'error', path, message, fix }]
+}
+
+function nothingInstalled([client, ...others]: readonly Client[], where: Where): Diagnostic {
+  const isOne = client !== undefined && others.length === 0
+  const path = isOne ? (client.files.user(where)[0] ?? '') : where.project
+  return { code: 'mcp-not-installed', severity: 'error', path, ...MESSAGES.notInstalled(isOne ? client : undefined) }
+}
+
+function clientOf({ positionals: [given] }: Invocation, command: string): Client {
+  if (given === undefined)
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing(command, 'a client', ['claude-code']))
+  const found = findClient(given)
+  if ('id' in found) return found
+  throw errorOf(
+    'INVALID_ARGUMENT',
+    MESSAGES.unknownClient(given, { near: found.near, known: CLIENTS.map(({ id }) => id) }),
+  )
+}
+
+async function whereOf({ cwd, environment }: Invocation): Promise<Where> {
+  const { workspace } = await loadConfig({ cwd, environment })
+  const { home, nexusHome, get } = environment
+  return { home, nexusHome, project: workspace.directory, get }
+}
+
+/** This program, by absolute paths: a client that a desktop starts finds neither a version manager's Node nor `nexus`. */
+function serverOf(
+  invocation: Invocation,
+  { client, scope, where }: { readonly client: Client; readonly scope: Scope; readonly where: Where },
+): Server {
+  const { cwd, environment } = invocation
+  const given = stringFlag(invocation, 'workspace')
+  const needed = client.needsWorkspace === true && scope === 'user' ? where.project : undefined
+  const workspace = given === undefined ? needed : resolve(cwd, given)
+  if (workspace !== undefined && (workspace === '/' || workspace === environment.home))
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.clientNeedsWorkspace(client.title, toSafeLine(workspace)))
+  const agent = stringFlag(invocation, 'agent')
+  const nexusHome = environment.get('NEXUS_HOME')
+  return {
+    command: [
+      process.execPath,
+      realpathSync(process.argv[1] ?? ''),
+      'mcp',
+      ...(workspace === undefined ? [] : ['--workspace', workspace]),
+      ...(agent === undefined ? [] : ['--agent', agent]),
+    ],
+    environment: nexusHome === undefined ? {} : { NEXUS_HOME: nexusHome },
+  }
+}

@@ -1,0 +1,142 @@
+import { addAbortSignal } from 'node:stream'
+import { createAgent, type ModelChoice, type TurnResult } from '../../../agents/turns/index.ts'
+import { newId, toSafeLine } from '../../../kernel/index.ts'
+import { budgetDiagnostics, type Local } from '../../../local/index.ts'
+import type { Store } from '../../../store/index.ts'
+import { type Invocation, stringFlag } from '../command.ts'
+import { envelope } from '../envelope.ts'
+import { errorMember, type Failure, printFailure, toFailure } from '../failure.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
+import { chooseModel } from '../model/choose-model.ts'
+import { isTerminalAt } from '../output.ts'
+import { agentFlag, findings, openFor, printDiagnostics, seenBy, warnUnconfined } from '../open.ts'
+import { findSession } from '../sessions/find-session.ts'
+import { noteDenials } from '../show/denials.ts'
+import { printSkillsAbove } from '../show/other-clients.ts'
+import { countsOf } from '../show/skills.ts'
+import { pathsOfSkills } from '../show/skill-paths.ts'
+import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show/turn.ts'
+
+/** `nexus run "<task>"`: the model's words on stdout, everything about tools on stderr. */
+export async function runTask(invocation: Invocation): Promise<number> {
+  const task = stringFlag(invocation, 'turn') === undefined ? await readTask(invocation) : ''
+  const { terminal } = invocation
+  const local = await openFor(invocation, { needsTrust: true })
+  try {
+    const store = local.store
+    await store.reclaim()
+    const model = await chooseModel(local, invocation)
+    warnUnconfined(local, invocation)
+    terminal.note(
+      terminal.paintNote(
+        'dim',
+        `model ${model.describe} · ${describeSkills(local, invocation)} · sandbox ${local.sandbox.kind}`,
+      ),
+    )
+    printSkillsAbove(local, invocation)
+    printDiagnostics(
+      budgetDiagnostics(local.loaded, local.runtime.openAgent({ id: agentFlag(invocation) }).index()),
+      terminal,
+    )
+    const json = invocation.flags['json'] === true
+    const onStderr = { ...terminal, paint: terminal.paintNote, columns: terminal.noteColumns }
+    const display = createTurnDisplay(onStderr, {
+      say: json ? () => undefined : terminal.write,
+      note: terminal.note,
+      isAnswered: invocation.flags['yes'] === true,
+      showPaths: pathsOfSkills(local, agentFlag(invocation), terminal),
+    })
+    const result = await takeTurn(local, model, { invocation, task, onEvent: display.onEvent })
+    const entries = await store.ledger.list({ turnId: result.turnId })
+    if (entries.length > 0) terminal.note(`\n${formatTrace(entries, onStderr)}`)
+    await noteDenials(entries, local, invocation)
+    return finish(result, local, invocation)
+  } finally {
+    await local.close()
+  }
+}
+
+/** The words of the command line, or standard input for `-`. Throws INVALID_ARGUMENT when there are none. */
+async function readTask({ positionals, rest, signal }: Invocation): Promise<string> {
+  const words = [...positionals, ...rest].join(' ').trim()
+  if (words === '')
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('run', 'a task', ['Chart data/sales.csv by region']))
+  if (words !== '-') return words
+  if (isTerminalAt(0)) throw errorOf('INVALID_ARGUMENT', MESSAGES.stdinTerminal())
+  const { text } = await import('node:stream/consumers')
+  const task = (await text(addAbortSignal(signal, process.stdin))).trim()
+  if (task === '') throw errorOf('INVALID_ARGUMENT', MESSAGES.stdinEmpty())
+  return task
+}
+
+async function takeTurn(
+  local: Local,
+  model: ModelChoice,
+  turn: { readonly invocation: Invocation; readonly task: string; readonly onEvent: TurnDisplay['onEvent'] },
+): Promise<TurnResult> {
+  const { invocation, task, onEvent } = turn
+  const agentId = agentFlag(invocation) ?? (local.config.agents[0]?.id as string)
+  const store = local.store
+  const left = stringFlag(invocation, 'turn')
+  const sessionId = await chooseSession(store, { wanted: stringFlag(invocation, 'session'), left })
+  const instructions = local.config.agents.find((agent) => agent.id === agentId)?.instructions
+  const agent = createAgent({
+    agent: local.runtime.openAgent({ id: agentId, sessionId }),
+    model,
+    store,
+    limits: {
+      maxIterations: local.config.limits.maxIterations,
+      maxConcurrentTools: local.config.limits.maxConcurrentTools,
+    },
+    ...(instructions !== undefined && { instructions }),
+  })
+  const options = { signal: invocation.signal, onEvent }
+  return left === undefined ? agent.send(task, options) : agent.resume(left, options)
+}
+
+/** The session that was named, else that of the message that was left, else a new one. */
+async function chooseSession(
+  store: Store,
+  { wanted, left }: { readonly wanted: string | undefined; readonly left: string | undefined },
+): Promise<string> {
+  if (wanted !== undefined) return (await findSession(store, wanted)).id
+  if (left === undefined) return newId()
+  const turn = await store.turns.get(left)
+  if (turn) return turn.sessionId
+  throw errorOf('FILE_NOT_FOUND', MESSAGES.turnNotFound(toSafeLine(left), 0))
+}
+
+function describeSkills(local: Local, invocation: Invocation): string {
+  const catalog = local.runtime.openAgent({ id: agentFlag(invocation) }).catalog()
+  const { ready, held } = countsOf(catalog)
+  return `${ready} skills ready, ${held} held`
+}
+
+/** Prints the summary on stderr and with `--json` the document; returns the exit code. */
+function finish(result: TurnResult, local: Local, invocation: Invocation): number {
+  const { terminal, signal } = invocation
+  const { sessionId, usage } = result
+  terminal.note(terminal.paintNote('dim', `session ${sessionId} · ${usage.totalTokens} tokens in ${usage.steps} steps`))
+  const failure = failureOf(result, signal)
+  const exit = failure ? printFailure(failure, terminal) : 0
+  if (invocation.flags['json'] === true) {
+    const { turnId, end, text } = result
+    const data = { session: sessionId, turn: turnId, end, text, usage: { ...usage } }
+    const error = failure && errorMember(failure)
+    terminal.json(envelope('run', data, { diagnostics: findings(seenBy(local)), exit, ...(error && { error }) }))
+  }
+  return exit
+}
+
+function failureOf({ end, error, usage, sessionId }: TurnResult, signal: AbortSignal): Failure | undefined {
+  switch (end) {
+    case 'done':
+      return undefined
+    case 'cancelled':
+      return { code: 'CANCELLED', ...MESSAGES.turnCancelled() }
+    case 'max-iterations':
+      return { code: 'LIMIT_EXCEEDED', ...MESSAGES.stepLimit(usage.steps, sessionId.slice(0, 13)) }
+    case 'failed':
+      return toFailure(error ?? errorOf('MODEL_FAILED', MESSAGES.turnFailed()), signal)
+  }
+}

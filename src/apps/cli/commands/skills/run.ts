@@ -1,0 +1,207 @@
+import { fstatSync } from 'node:fs'
+import { type JsonValue, newId, type Outcome, quotedWord, toSafeLine } from '../../../../kernel/index.ts'
+import type { Local } from '../../../../local/index.ts'
+import { type Invocation, stringFlag } from '../../command.ts'
+import { envelope } from '../../envelope.ts'
+import { callError, errorMember, printFailure, toFailure } from '../../failure.ts'
+import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
+import { createProgress } from '../../interactive/progress.ts'
+import type { WriteFailure } from '../../output.ts'
+import { agentFlag, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
+import { noteDenials } from '../../show/denials.ts'
+import { seenIn } from '../../show/facts.ts'
+import { notesOf } from '../../show/notes.ts'
+import { exitText } from '../../show/turn.ts'
+import { pathsOfSkills, type ShowPaths, showPathsLive } from '../../show/skill-paths.ts'
+import { notLoaded } from '../../show/not-loaded.ts'
+
+/** Bytes of each stream in `--json`; of the rest only the number is given. */
+const JSON_MAX_BYTES = 8 * 1024 * 1024
+/** As of a command whose reader went away: 128 + SIGPIPE. */
+const READER_GONE = 141
+
+/** `nexus skills run <name> -- <command…>`: the command's output passes through; its exit code is ours. */
+export async function runSkill(invocation: Invocation): Promise<number> {
+  const [name] = invocation.positionals
+  if (name === undefined || invocation.rest.length === 0) {
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.runNeedsCommand())
+  }
+  const local = await openFor(invocation, { needsTrust: true })
+  try {
+    const timeoutSec = secondsFlag(invocation, local)
+    warnUnconfined(local, invocation)
+    // One session for both calls: findings about the command go by the skills loaded in it.
+    const agent = local.runtime.openAgent({ id: agentFlag(invocation), sessionId: newId() })
+    const baseDir = await baseDirOf(agent, { name, local, invocation })
+    const showPaths = pathsOfSkills(local, agentFlag(invocation), invocation.terminal)
+    const args = { command: toCommand(invocation.rest, baseDir), skill_name: name }
+    const ran = await execute(agent, invocation, {
+      args: timeoutSec === undefined ? args : { ...args, timeout_sec: timeoutSec },
+      showPaths,
+    })
+    return await report({ ...ran, showPaths }, local, invocation)
+  } finally {
+    await local.close()
+  }
+}
+
+type Agent = ReturnType<Local['runtime']['openAgent']>
+
+interface Streams {
+  readonly stdout: string[]
+  readonly stderr: string[]
+}
+
+interface Ran {
+  readonly judged: Awaited<ReturnType<Agent['call']>>
+  /** What came, with `--json`; else it has been printed. */
+  readonly streams: Streams
+}
+
+/** Everything that comes passes through, however much it is; memory stays flat since the command waits for our output. */
+async function execute(
+  agent: Agent,
+  invocation: Invocation,
+  { args, showPaths }: { readonly args: { [name: string]: JsonValue }; readonly showPaths: ShowPaths },
+): Promise<Ran> {
+  const { terminal, signal } = invocation
+  const stderr = showPathsLive(showPaths, terminal.writeNote)
+  const json = invocation.flags['json'] === true
+  const streams: Streams = { stdout: [], stderr: [] }
+  const progress = createProgress(terminal)
+  progress.begin('starting the command')
+  try {
+    const judged = await agent.call(
+      { tool: 'run_command', arguments: args, origin: 'cli' },
+      {
+        onAsked: ({ approvalId, isOpen }) => {
+          progress.end()
+          if (!isOpen || terminal.isInteractive || invocation.flags['yes'] === true) return
+          terminal.note(NOTES.waitsForAnswer(terminal.commandLine(['approvals', 'answer', approvalId, '--allow'])))
+        },
+        signal: AbortSignal.any([signal, terminal.outputEnd]),
+        maxLiveBytes: json ? JSON_MAX_BYTES : Number.MAX_SAFE_INTEGER,
+        onOutput: ({ stream, text }) => {
+          progress.end()
+          if (json) streams[stream].push(text)
+          else if (stream === 'stdout') terminal.write(text)
+          else stderr.add(text)
+        },
+      },
+    )
+    return { judged, streams }
+  } finally {
+    stderr.end()
+    progress.end()
+  }
+}
+
+/** True when input was sent: a pipe or a file. It is not read, so that it stays whole for the loop of a shell around us. */
+function hasInput(): boolean {
+  try {
+    const input = fstatSync(0)
+    return input.isFIFO() || (input.isFile() && input.size > 0)
+  } catch {
+    // It is closed.
+    return false
+  }
+}
+
+async function report(
+  { judged, streams, showPaths }: Ran & { readonly showPaths: ShowPaths },
+  local: Local,
+  invocation: Invocation,
+): Promise<number> {
+  const { outcome } = judged
+  const { terminal, signal } = invocation
+  for (const note of notesOf(outcome)) terminal.note(`note: ${toSafeLine(showPaths(note))}`)
+  for (const note of silence(outcome)) terminal.note(`note: ${note}`)
+  if (terminal.outputEnd.aborted && !signal.aborted) return endOfOutput(terminal.outputEnd.reason as WriteFailure)
+  const failure = failureOf(outcome, invocation)
+  const exit = failure ? printFailure(failure, terminal) : Number(outcome.data?.['exit_code'] ?? 0)
+  await noteDenials([judged.entry], local, invocation)
+  if (invocation.flags['json'] === true) {
+    const data = outcome.data?.['exit_code'] === undefined ? null : toData(outcome, streams)
+    const diagnostics = findings(seenBy(local))
+    terminal.json(
+      envelope(invocation.command, data, { diagnostics, exit, ...(failure && { error: errorMember(failure) }) }),
+    )
+  }
+  return exit
+}
+
+/** What a person does not see: an end without a word, and input that the command did not get. */
+function silence({ data = {}, stats = {} }: Outcome): readonly string[] {
+  const { exit_code: exitCode } = data
+  const isSilent = Number(stats['stdout_bytes'] ?? 0) + Number(stats['stderr_bytes'] ?? 0) === 0
+  return [
+    ...(typeof exitCode === 'number' && exitCode !== 0 && isSilent ? [NOTES.silent(exitText(exitCode))] : []),
+    ...(hasInput() ? [NOTES.inputNotPassed()] : []),
+  ]
+}
+
+function failureOf(outcome: Outcome, invocation: Invocation): ReturnType<typeof toFailure> | undefined {
+  if (outcome.type !== 'failed') return undefined
+  return toFailure(callError(outcome), invocation.signal)
+}
+
+/** `main` prints the reason when the program ends. */
+function endOfOutput({ why }: WriteFailure): number {
+  return why === 'gone' ? READER_GONE : 1
+}
+
+/** The streams whole up to the limit, not the shortened ones that a model gets. */
+function toData({ data = {}, stats = {} }: Outcome, streams: Streams): JsonValue {
+  const isCut = (name: 'stdout_bytes' | 'stderr_bytes'): boolean => Number(stats[name] ?? 0) > JSON_MAX_BYTES
+  return {
+    exit_code: Number(data['exit_code']),
+    stdout: streams.stdout.join(''),
+    stderr: streams.stderr.join(''),
+    stdout_bytes: Number(stats['stdout_bytes'] ?? 0),
+    stderr_bytes: Number(stats['stderr_bytes'] ?? 0),
+    stdout_truncated: isCut('stdout_bytes'),
+    stderr_truncated: isCut('stderr_bytes'),
+    duration_ms: Number(stats['duration_ms'] ?? 0),
+    notes: [...notesOf({ data })],
+  }
+}
+
+/** Loads the skill through the pipeline, so that trust, policy and ledger see it, and returns where its files are. */
+async function baseDirOf(
+  agent: Agent,
+  { name, local, invocation }: { readonly name: string; readonly local: Local; readonly invocation: Invocation },
+): Promise<string> {
+  const { outcome, entry } = await agent.call(
+    { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' },
+    { signal: invocation.signal },
+  )
+  if (outcome.type !== 'failed') return String(outcome.data['base_dir'])
+  await noteDenials([entry], local, invocation)
+  throw await notLoaded(outcome, { name, seen: seenIn(local, invocation), invocation })
+}
+
+/** One word is a command line; several are words, quoted so that the shell sees them as given. */
+function toCommand(words: readonly string[], baseDir: string): string {
+  const filled = words.map((word) => word.replaceAll('{baseDir}', () => baseDir))
+  const [only] = filled
+  return filled.length === 1 ? (only as string) : filled.map(quotedWord).join(' ')
+}
+
+function secondsFlag(invocation: Invocation, local: Local): number | undefined {
+  const text = stringFlag(invocation, 'timeout')
+  if (text === undefined) return undefined
+  const seconds = Number(text)
+  const max = maxTimeoutSec(local, invocation)
+  if (seconds > 0 && seconds <= max) return seconds
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.timeoutInvalid(text, max))
+}
+
+/** Seconds. */
+function maxTimeoutSec(local: Local, invocation: Invocation): number {
+  const tool = local.runtime
+    .openAgent({ id: agentFlag(invocation) })
+    .definitions()
+    .find(({ name }) => name === 'run_command')
+  const properties = tool?.parameters['properties'] as { timeout_sec?: { maximum?: number } } | undefined
+  return properties?.timeout_sec?.maximum ?? Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,154 @@
+import { type Catalog, everyCopy } from '../../../../skills/catalog/index.ts'
+import { type CopyDiagnosis, diagnoseCopy, FINE } from '../../../../skills/diagnose/index.ts'
+import { type JsonValue, type Skill, toSafeLine, toSafeText } from '../../../../kernel/index.ts'
+import type { Inspection } from '../../../../local/index.ts'
+import { currentRevision } from '../../../../skills/load/index.ts'
+import { fileDigest } from '../../../../skills/sources/index.ts'
+import { type Invocation, whereFix } from '../../command.ts'
+import { envelope } from '../../envelope.ts'
+import { withInspection } from '../../inspect.ts'
+import { errorOf, MESSAGES } from '../../messages/index.ts'
+import { agentFlag, openFor } from '../../open.ts'
+import { formatTable } from '../../show/columns.ts'
+import { copiesMeant, factsAbout, type Seen, seenIn } from '../../show/facts.ts'
+import { findingsData, formatFinding, withCommands } from '../../show/findings.ts'
+import { installData, installGround, installsOf, printInstalls } from '../../show/install.ts'
+import { notFound } from '../../show/not-found.ts'
+import { notLoaded } from '../../show/not-loaded.ts'
+import { skillData } from '../../show/skills.ts'
+import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
+
+/** `nexus skills show <name>`. Throws SKILL_NOT_FOUND and SKILL_INVALID. */
+export async function showSkill(invocation: Invocation): Promise<number> {
+  const [name] = invocation.positionals
+  if (name === undefined) {
+    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('skills show', 'the name of a skill', ['csv-report']))
+  }
+  return withInspection(invocation, async (inspection, catalog) => {
+    const { terminal, flags } = invocation
+    const skill = await skillMeant(name, { ...inspection, catalog }, invocation)
+    const shown = await readShown(skill, { inspection, catalog, invocation })
+    const content = flags['content'] === true ? await load(shown.copy.address, invocation) : undefined
+    if (flags['json'] === true) {
+      const diagnostics = [...inspection.diagnostics, ...skill.diagnostics]
+      const data = { ...shownData(shown), ...(content && { content }) }
+      terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
+    } else if (content === undefined) printShown(shown, invocation)
+    else terminal.line(toSafeText(content))
+    return 0
+  })
+}
+
+/** The first copy that a name, an address or a path refers to, whatever its state. */
+async function skillMeant(name: string, seen: Seen, invocation: Invocation): Promise<Skill> {
+  const copies = copiesMeant(name, seen.catalog, invocation.cwd)
+  const [skill] = everyCopy(copies)
+  if (skill) return skill
+  const why = whereFix('To see why, run:', ['skills', 'why', name], invocation)
+  const [broken] = copies.invalid
+  if (broken) {
+    const [{ message = 'cannot be read', line, fix } = {}] = broken.diagnostics
+    const found = { file: invocation.terminal.shortPath(broken.file), line, message }
+    throw errorOf('SKILL_INVALID', MESSAGES.skillInvalid(broken.name, found, fix === undefined ? why : { fix }))
+  }
+  throw await notFound(name, seen, invocation)
+}
+
+interface Shown {
+  readonly skill: Skill
+  readonly copy: CopyDiagnosis
+  /** Undefined when its SKILL.md cannot be read any more. */
+  readonly sha256: string | undefined
+  /** The revision of all its files. */
+  readonly treeDigest: string | undefined
+  readonly variables: Parameters<typeof printVariables>[0]
+  readonly installs: Parameters<typeof printInstalls>[0]
+}
+
+async function readShown(
+  skill: Skill,
+  {
+    inspection,
+    catalog,
+    invocation,
+  }: { readonly inspection: Inspection; readonly catalog: Catalog; readonly invocation: Invocation },
+): Promise<Shown> {
+  const seen = { ...inspection, catalog }
+  const facts = await factsAbout([skill], seen, { invocation, isQuick: true })
+  const copy = diagnoseCopy(skill, facts)
+  return {
+    skill,
+    copy: { ...copy, findings: copy.findings.map((found) => withCommands(found, invocation)) },
+    sha256: await fileDigest(skill),
+    treeDigest: await currentRevision(skill, invocation.signal),
+    variables: variablesIn(seen)(skill),
+    installs: installsOf(skill, installGround(inspection, invocation)),
+  }
+}
+
+function shownData({ skill, copy, sha256, treeDigest, variables, installs }: Shown): { [key: string]: JsonValue } {
+  const { address, verdict, winner, findings } = copy
+  return {
+    ...skillData(skill, address),
+    ...(sha256 !== undefined && { sha256 }),
+    ...(treeDigest !== undefined && { treeDigest }),
+    verdict,
+    ...(winner !== undefined && { winner }),
+    findings: findingsData(findings),
+    description: skill.description,
+    ...(skill.license !== undefined && { license: skill.license }),
+    ...(skill.compatibility !== undefined && { compatibility: skill.compatibility }),
+    metadata: { ...skill.metadata } as unknown as JsonValue,
+    allowedTools: [...skill.allowedTools],
+    ...(installs.length > 0 && { install: installData(installs) }),
+    ...(variables.length > 0 && { variables: variablesData(variables) }),
+  }
+}
+
+function printShown(
+  { skill, copy, sha256 = '', treeDigest = '', variables, installs }: Shown,
+  { terminal }: Invocation,
+): void {
+  const { shortPath } = terminal
+  const { metadata, origin } = skill
+  const emoji = metadata.emoji === undefined ? '' : `${metadata.emoji} `
+  terminal.line(`${emoji}${terminal.paint('bold', toSafeLine(skill.name))}  ${copy.verdict}`)
+  for (const found of copy.findings) if (!FINE.has(found.code)) terminal.line(formatFinding(found, terminal, '  '))
+  terminal.line(`\n${toSafeLine(skill.description)}\n`)
+  const rows: readonly (readonly [string, string])[] = [
+    ['address', copy.address],
+    ['file', shortPath(skill.file)],
+    ['source', `${origin.tier}${origin.trusted ? '' : ', untrusted'}`],
+    ['license', skill.license ?? ''],
+    ['compatibility', skill.compatibility ?? ''],
+    ['homepage', metadata.homepage ?? ''],
+    ['os', metadata.os.join(', ')],
+    ['needs', metadata.requires.bins.join(', ')],
+    ['needs one of', metadata.requires.anyBins.join(', ')],
+    ['variables', metadata.requires.env.join(', ')],
+    ['config', metadata.requires.config.join(', ')],
+    ['allowed tools', skill.allowedTools.join(', ')],
+    ['sha256', sha256],
+    ['revision', treeDigest],
+  ]
+  terminal.line(
+    formatTable(rows.filter(([, value]) => value !== '').map(([label, value]) => [label, toSafeLine(value)])),
+  )
+  if (variables.length + installs.length > 0) terminal.line('')
+  printVariables(variables, { terminal, all: true })
+  if (installs.length > 0) printInstalls(installs, { terminal, indent: '' })
+}
+
+/** The instructions as the model would get them: for them there must be a runtime. */
+async function load(name: string, invocation: Invocation): Promise<string> {
+  const local = await openFor(invocation, { record: 'memory' })
+  try {
+    const { outcome } = await local.runtime
+      .openAgent({ id: agentFlag(invocation) })
+      .call({ tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' }, { signal: invocation.signal })
+    if (outcome.type !== 'failed') return outcome.text
+    throw await notLoaded(outcome, { name, seen: seenIn(local, invocation), invocation })
+  } finally {
+    await local.close()
+  }
+}

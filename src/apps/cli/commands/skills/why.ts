@@ -1,0 +1,101 @@
+import { fromSnapshot } from '../../../../skills/catalog/index.ts'
+import { type Diagnosis, finding } from '../../../../skills/diagnose/index.ts'
+import { CODES, hasErrors, type JsonValue } from '../../../../kernel/index.ts'
+import { type Local, openConfiguredStore } from '../../../../local/index.ts'
+import { type Invocation, stringFlag } from '../../command.ts'
+import { commandData, envelope } from '../../envelope.ts'
+import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
+import { findSession } from '../../sessions/find-session.ts'
+import { agentFlag, openFor } from '../../open.ts'
+import { diagnoseHere, seenIn } from '../../show/facts.ts'
+import { findingsData, printDiagnosis } from '../../show/findings.ts'
+import { commandLine, installGround, missingInstallsOf } from '../../show/install.ts'
+
+/** `nexus skills why <name>`: the one answer to why a skill is, or is not, there. Exit code 0 when it is ready and no finding is an error, 1 when not, 4 when missing. */
+export async function whySkill(invocation: Invocation): Promise<number> {
+  const { terminal } = invocation
+  const [name] = invocation.positionals
+  if (name === undefined || name.trim() === '') {
+    const message = MESSAGES.argumentMissing('skills why', 'the name of a skill', ['csv-report'])
+    throw errorOf('INVALID_ARGUMENT', message)
+  }
+  const local = await openFor(invocation, { record: 'memory' })
+  try {
+    const diagnosis = await explain(name, local, invocation)
+    const exit = exitOf(diagnosis)
+    if (invocation.flags['json'] === true) {
+      const { verdict, findings, copies } = diagnosis
+      const data: JsonValue = {
+        ...{ name: diagnosis.name, verdict, findings: findingsData(findings) },
+        copies: copies.map((copy) => ({ ...copy })),
+      }
+      const [answer] = findings
+      const error = answer && {
+        ...{ code: 'SKILL_NOT_FOUND', message: answer.message, fix: answer.fix },
+        ...commandData(answer.proposal),
+      }
+      const about = { diagnostics: local.diagnostics, exit, ...(verdict === 'missing' && error && { error }) }
+      terminal.json(envelope('skills why', data, about))
+    } else printDiagnosis(diagnosis, invocation)
+    return exit
+  } finally {
+    await local.close()
+  }
+}
+
+function exitOf({ verdict, findings }: Diagnosis): number {
+  if (verdict === 'missing') return CODES.SKILL_NOT_FOUND.exit
+  return verdict === 'ready' && !hasErrors(findings) ? 0 : 1
+}
+
+async function explain(name: string, local: Local, invocation: Invocation): Promise<Diagnosis> {
+  const { runtime } = local
+  const agentId = agentFlag(invocation)
+  const catalog = runtime.openAgent({ id: agentId }).catalog()
+  const snapshot = await pinned(invocation)
+  const canLoad = catalog.skills.length === 0 || canLoadSkills(local, agentId)
+  const known = { index: runtime.openAgent({ id: agentId }).index(), canLoad, ...(snapshot && { snapshot }) }
+  const diagnosis = await diagnoseHere(name, seenIn(local, invocation), { invocation, known })
+  return diagnosis.verdict === 'held' ? withInstalls(diagnosis, local, invocation) : diagnosis
+}
+
+/** True when policy leaves the agent a tool that loads skills. */
+export function canLoadSkills({ runtime }: Pick<Local, 'runtime'>, agentId: string | undefined): boolean {
+  return runtime
+    .openAgent({ id: agentId })
+    .definitions()
+    .some(({ name }) => name === 'load_skill' || name === 'Skill')
+}
+
+/** After what is missing: what the skill proposes to install, as the exact command. Nothing is run. */
+function withInstalls(diagnosis: Diagnosis, { runtime, loaded }: Local, invocation: Invocation): Diagnosis {
+  const files = new Set(diagnosis.copies.filter(({ verdict }) => verdict === 'held').map(({ file }) => file))
+  const held = runtime
+    .openAgent({ id: agentFlag(invocation) })
+    .catalog()
+    .held.map(({ skill }) => skill)
+  const ground = installGround({ facts: runtime.facts, loaded }, invocation)
+  const proposals = held
+    .filter(({ file }) => files.has(file))
+    .flatMap((skill) => missingInstallsOf(skill, ground).map((proposal) => ({ ...proposal, path: skill.file })))
+  const found = proposals
+    .filter(({ isChosen }) => isChosen)
+    .map(({ path, label, kind, ...proposal }) => {
+      const message = NOTES.installProposed(label ?? kind)
+      return finding('install', 'info', { path, message, fix: commandLine(proposal) })
+    })
+  return { ...diagnosis, findings: [...diagnosis.findings, ...found] }
+}
+
+/** What the session of `--session` was offered when its last turn began. */
+async function pinned(invocation: Invocation): Promise<ReturnType<typeof fromSnapshot>> {
+  const id = stringFlag(invocation, 'session')
+  if (id === undefined) return undefined
+  const { store } = await openConfiguredStore(invocation)
+  try {
+    const session = await findSession(store, id)
+    return session.snapshot && fromSnapshot(session.snapshot)
+  } finally {
+    await store.close()
+  }
+}

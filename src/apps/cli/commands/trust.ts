@@ -1,0 +1,130 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import {
+  type Consent,
+  consentOf,
+  listTrusted,
+  loadConfig,
+  type LoadedConfig,
+  trustWorkspace,
+  untrustWorkspace,
+} from '../../../config/index.ts'
+import { toSafeLine } from '../../../kernel/index.ts'
+import { type Invocation, stringFlag } from '../command.ts'
+import { envelope } from '../envelope.ts'
+import { confirm } from '../interactive/confirm.ts'
+import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
+import { printDiagnostics } from '../open.ts'
+import { itemsText } from '../show/consent.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** `nexus trust [directory]`: remembered by real path under the Nexus home. Exit code 1 when the person says no. */
+export async function trust(invocation: Invocation): Promise<number> {
+  const { terminal, flags } = invocation
+  if (flags['list'] === true) refuseMore(invocation)
+  const loaded = await load(invocation)
+  const { nexusHome } = loaded
+  const before = await listTrusted(nexusHome)
+  printDiagnostics(before.diagnostics, terminal)
+  let isTrusted = true
+  if (flags['remove'] === true) {
+    const path = await untrustWorkspace({ nexusHome, directory: directoryOf(invocation) ?? loaded.workspace.directory })
+    const was = before.workspaces.some((workspace) => workspace.directory === path)
+    terminal.note(was ? NOTES.trustRemoved(toSafeLine(path)) : NOTES.trustWasNot(toSafeLine(path)))
+  } else if (flags['list'] !== true) isTrusted = await giveTrust(loaded, invocation)
+  const directories = (await listTrusted(nexusHome)).workspaces.map((workspace) => workspace.directory)
+  const exit = isTrusted ? 0 : 1
+  if (flags['json'] === true)
+    terminal.json(envelope('trust', { directories }, { diagnostics: before.diagnostics, exit }))
+  else if (flags['list'] === true) for (const directory of directories) terminal.line(toSafeLine(directory))
+  return exit
+}
+
+function directoryOf({ cwd, positionals: [given] }: Invocation): string | undefined {
+  return given === undefined ? undefined : resolve(cwd, given)
+}
+
+function load(invocation: Invocation): Promise<LoadedConfig> {
+  const { environment, cwd } = invocation
+  const configPath = stringFlag(invocation, 'config')
+  return loadConfig({
+    cwd: directoryOf(invocation) ?? cwd,
+    environment,
+    ...(configPath !== undefined && { configPath: resolve(cwd, configPath) }),
+  })
+}
+
+/** Findings with which no setting of a file is read: what is trusted could not be shown. */
+const UNREAD: ReadonlySet<string> = new Set([
+  ...['config-syntax', 'config-yaml-refused', 'config-duplicate-key', 'config-encoding', 'config-too-large'],
+])
+
+/** Shows what trusting means here, asks, and remembers what was shown; false when the person says no. */
+async function giveTrust(loaded: LoadedConfig, invocation: Invocation): Promise<boolean> {
+  const { terminal, flags } = invocation
+  const { workspace, nexusHome } = loaded
+  if (loaded.homeIsWorkspace)
+    throw errorOf('CONFIG_INVALID', MESSAGES.trustCannotRemember(workspace.directory, nexusHome))
+  checkDirectory(directoryOf(invocation), loaded)
+  const broken = loaded.diagnostics.find(({ code, path }) => workspace.files.includes(path) && UNREAD.has(code ?? ''))
+  if (broken) {
+    printDiagnostics([broken], terminal)
+    throw errorOf('CONFIG_INVALID', MESSAGES.trustUnreadable(broken.path))
+  }
+  const consent = await consentOf(loaded)
+  const items = itemsText(consent, workspace.directory)
+  if (consent.text) terminal.note(['nexus.yaml:', consent.text.replace(/^/gm, '    ')].join('\n'))
+  const canAnswer = terminal.isInteractive || flags['yes'] === true
+  if (items !== '' && !canAnswer)
+    throw errorOf('UNTRUSTED_WORKSPACE', MESSAGES.trustNeedsAnswer(workspace.directory, items))
+  if (items !== '') terminal.note(items)
+  const isAsked = terminal.isInteractive && flags['yes'] !== true && consent.text
+  if (isAsked && !(await confirm(NOTES.trustQuestion(), invocation))) {
+    terminal.note(NOTES.trustRefused(toSafeLine(workspace.directory)))
+    return false
+  }
+  await trustWorkspace({ nexusHome, directory: workspace.directory, shown: consent.shown })
+  const now = await load(invocation)
+  printDiagnostics(
+    now.diagnostics.filter(({ path }) => workspace.files.includes(path)),
+    terminal,
+  )
+  terminal.note(describeTrusted(now, consent, terminal))
+  return true
+}
+
+/** Trust in a directory that is not the workspace would have no effect. */
+function checkDirectory(given: string | undefined, { workspace: { directory } }: LoadedConfig): void {
+  if (given === undefined) return
+  const stat = statSync(given, { throwIfNoEntry: false })
+  if (!stat) throw errorOf('FILE_NOT_FOUND', MESSAGES.trustNoDirectory(given))
+  if (!stat.isDirectory()) throw errorOf('INVALID_ARGUMENT', MESSAGES.notADirectory(given))
+  const own = statSync(directory)
+  if (own.ino === stat.ino && own.dev === stat.dev) return
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.trustPartOfWorkspace(given, directory))
+}
+
+function refuseMore({ flags, positionals }: Invocation): void {
+  if (flags['remove'] !== true && positionals.length === 0) return
+  const other = positionals.length === 0 ? '--remove' : 'directory'
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.trustListTakesNo(other))
+}
+
+/** What applies from now on. */
+function describeTrusted(
+  { workspace, textOf, layers }: LoadedConfig,
+  { shown }: Consent,
+  { commandLine }: Terminal,
+): string {
+  const sections = layers
+    .filter(({ path }) => shown.has(path))
+    .flatMap(({ document }) => Object.keys(document))
+    .map(toSafeLine)
+  const isSame = [...shown].every(([path, text]) => textOf(path) === text)
+  return NOTES.trusted({
+    directory: toSafeLine(workspace.directory),
+    sections: shown.size === 0 ? undefined : [...new Set(sections)],
+    isSame,
+    line: commandLine(['trust']),
+  })
+}

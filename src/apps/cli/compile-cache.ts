@@ -1,0 +1,108 @@
+/**
+ * compile-cache: starts the bundle with what V8 compiled in an earlier run of the same command. V8 runs what the cache contains without
+ * a check, so only this user may be able to write it.
+ */
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, sep } from 'node:path'
+import { constants, Script } from 'node:vm'
+import { type KeptPlace, keptPlace, readKept, writeKept } from '../../machine/files/index.ts'
+
+/** What makes a directory a workspace, where commands of skills may write. Source: config/workspace.ts. */
+const MARKERS = ['nexus.yaml', '.nexus', '.git']
+
+/** One file per command; the largest has about 3 MB. */
+const MOST_FILES = 24
+const MOST_BYTES = 16_000_000
+
+/** What main.cjs exports. */
+interface Bundle {
+  main(argv: readonly string[], version: string): Promise<number>
+  findCommand(argv: readonly string[]): { readonly name: string } | undefined
+}
+
+// Here and in what this file imports there is no newer syntax: it must start on an old Node to say which one is needed.
+
+/**
+ * Runs the bundle. Node's own cache has only what V8 compiles while a file is loaded; this one is made when the process ends, so it has
+ * the functions that the command called: half of its start.
+ */
+export function requireCompiled(file: string, args: readonly string[]): Bundle {
+  const source = readFileSync(file, 'latin1')
+  const { directory } = compiledPlace()
+  const pathFor = (words: readonly string[]): string =>
+    join(directory || '', [...words, source.slice(-65, -1), process.version, process.arch].join('-'))
+  const given = wordsOf(args)
+  // A command has one word or two; what follows it may be any word.
+  const cachedData =
+    directory === undefined
+      ? undefined
+      : readKept(pathFor(given), MOST_BYTES) || readKept(pathFor(given.slice(0, 1)), MOST_BYTES)
+  const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}})`, {
+    ...{ filename: file, cachedData, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER },
+  })
+  const module = { exports: {} }
+  const run = script.runInThisContext() as (...given: unknown[]) => void
+  run(module.exports, require, module, file, dirname(file))
+  const exported = module.exports as Bundle
+  const command = given.length === 0 ? { name: '' } : exported.findCommand(args)
+  if (directory === undefined || command === undefined) return exported
+  if (cachedData === undefined || script.cachedDataRejected === true)
+    process.once('exit', () =>
+      writeKept(pathFor(wordsOf(command.name.split(' '))), [script.createCachedData()], MOST_FILES),
+    )
+  return exported
+}
+
+/** The words that can be the name of a command; none for help. */
+function wordsOf(args: readonly string[]): readonly string[] {
+  return args.slice(0, 2).filter((word) => /^[a-z]{1,20}$/.test(word))
+}
+
+/** Where compiled code is kept, or why it is not. In any doubt each start compiles. */
+export function compiledPlace(): KeptPlace {
+  if (process.env.NODE_DISABLE_COMPILE_CACHE === '1') return { why: 'NODE_DISABLE_COMPILE_CACHE is set' }
+  try {
+    const given = nexusHome()
+    const home = join(realpathSync.native(dirname(given)), basename(given))
+    const workspace = workspaceAround(home, { cwd: realpathSync.native(process.cwd()), ownHome })
+    return workspace === undefined ? keptPlace(home, 'compile') : { why: `commands could change files in ${workspace}` }
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** As config/home.ts finds it, without the rarer forms. */
+function nexusHome(): string {
+  const { NEXUS_HOME, HOME } = process.env
+  const home = NEXUS_HOME || join(HOME || '', '.nexus')
+  if (!isAbsolute(home)) throw new Error('the path of the Nexus home is not absolute')
+  return home
+}
+
+/**
+ * The directory around a Nexus home that is the working directory or can be a workspace. A `.git` in the user's own home, or above it,
+ * does not count: others write nothing there, and commands cannot change a Nexus home. Source: config/workspace.ts.
+ */
+export function workspaceAround(
+  home: string,
+  { cwd, ownHome }: { readonly cwd: string; readonly ownHome: () => string },
+): string | undefined {
+  for (let inside = home, around = dirname(home); ; inside = around, around = dirname(around)) {
+    const isMarked = MARKERS.some((name) => join(around, name) !== home && existsSync(join(around, name)))
+    if (inside === cwd || isMarked) {
+      const found = inside === cwd ? inside : around
+      const own = ownHome()
+      return isInside(own, home) && isInside(found, own) ? undefined : found
+    }
+    if (inside === around) return undefined
+  }
+}
+
+/** The home that the system knows, whatever HOME is. */
+function ownHome(): string {
+  return realpathSync.native(process.getBuiltinModule('node:os').userInfo().homedir)
+}
+
+function isInside(directory: string, path: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
+}

@@ -1,0 +1,117 @@
+/** cli: the `nexus` command. Finds the command in the table, loads it, and turns errors into messages and exit codes. */
+import { type Environment, readEnvironment } from '../../config/index.ts'
+import { CODES } from '../../kernel/index.ts'
+import { readArguments } from './arguments/read-arguments.ts'
+import { missingCommand, unknownCommand } from './arguments/unknown-command.ts'
+import { type Cancellation, prepareCancellation } from './cancellation.ts'
+import { envelope } from './envelope.ts'
+import { errorMember, printFailure, toFailure } from './failure.ts'
+import { commandHelp, groupHelp, overview } from './help.ts'
+import { errorOf, MESSAGES, NOTES } from './messages/index.ts'
+import { findCommand, isGroup } from './table.ts'
+import { createTerminal, noteScreen, type Terminal } from './terminal.ts'
+
+export { findCommand }
+
+/** Runs one command line (without `node` and the script) and resolves to the exit code. Never throws. */
+export async function main(argv: readonly string[], version: string): Promise<number> {
+  const environment = readEnvironment()
+  const terminal = createTerminal(environment)
+  const cancellation = prepareCancellation(terminal)
+  let code: number
+  try {
+    code = await dispatch(argv, { version, terminal, environment, cancellation })
+  } catch (error) {
+    code = reportError(error, { argv, terminal, signal: cancellation.used() })
+  } finally {
+    cancellation.release()
+  }
+  await terminal.drained()
+  return unwritten(terminal) ?? code
+}
+
+/** Data that did not arrive is a failure, whatever the command says. A reader that went away wanted no more. */
+function unwritten({ outputFailure, note }: Terminal): number | undefined {
+  if (outputFailure === undefined || outputFailure.why === 'gone') return undefined
+  note(NOTES.outputFailed(outputFailure.why.message))
+  return CODES.INTERNAL.exit
+}
+
+/** What every command gets besides its arguments. */
+interface Process {
+  readonly version: string
+  readonly terminal: Terminal
+  readonly environment: Environment
+  readonly cancellation: Cancellation
+}
+
+async function dispatch(argv: readonly string[], own: Process): Promise<number> {
+  const { terminal, cancellation, version } = own
+  const [first = '--help', second] = argv
+  if (['--help', '-h', 'help'].includes(first)) return showHelp(argv.slice(1), terminal)
+  if (first === '--version' || first === '-V') {
+    if (argv.includes('--json')) terminal.json(envelope('version', { version }))
+    else terminal.line(version)
+    return 0
+  }
+  const command = findCommand(argv)
+  if (!command) {
+    if (!isGroup(first) || (second !== undefined && !second.startsWith('-'))) throw unknownCommand(argv)
+    return showGroup(first, argv, terminal)
+  }
+  const words = command.name.split(' ')
+  const given = readArguments(command, argv.slice(words.length))
+  if (given.flags['help'] === true) return showHelp(words, terminal)
+  const cwd = workingDirectory()
+  const environment = readEnvironment(undefined, { argv, asRoot: given.flags['as-root'] === true })
+  const run = await command.load()
+  return run({
+    ...given,
+    ...{ command: command.name, version, terminal, environment, cwd, cancel: cancellation.cancel },
+    get signal() {
+      return cancellation.signal()
+    },
+  })
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd()
+  } catch (cause) {
+    throw errorOf('FILE_NOT_FOUND', MESSAGES.directoryGone(), cause)
+  }
+}
+
+function showHelp(words: readonly string[], terminal: Terminal): number {
+  const [first = '-'] = words
+  const command = findCommand(words)
+  if (command) terminal.line(commandHelp(command, terminal))
+  else if (isGroup(first)) terminal.line(groupHelp(first, terminal))
+  else if (first.startsWith('-')) terminal.line(overview(terminal))
+  else throw unknownCommand(words)
+  return 0
+}
+
+/** A group named without a command: exit code 2, unless its help was asked for. */
+function showGroup(group: string, argv: readonly string[], terminal: Terminal): number {
+  if (argv[1] === '--help' || argv[1] === '-h') return showHelp([group], terminal)
+  if (argv.includes('--json')) throw missingCommand(group)
+  terminal.note(groupHelp(group, noteScreen(terminal)))
+  return CODES.INVALID_ARGUMENT.exit
+}
+
+/** Prints the message on stderr, and with `--json` the document on stdout. */
+function reportError(
+  error: unknown,
+  { argv, terminal, signal }: { argv: readonly string[]; terminal: Terminal; signal: AbortSignal | undefined },
+): number {
+  const failure = toFailure(error, signal)
+  const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
+  const exit = printFailure(failure, terminal)
+  if (own.includes('--json')) {
+    const words = own.filter((word) => !word.startsWith('-')).slice(0, 2)
+    const name = findCommand(argv)?.name ?? words.join(' ')
+    terminal.json(envelope(name, null, { error: errorMember(failure), exit }))
+  }
+  return exit
+}

@@ -1,0 +1,171 @@
+/** notes: what is printed besides errors: verdicts, questions, hints and summaries. `line` is always a whole command. */
+import { toSafeLine } from '../../../kernel/index.ts'
+
+/** A number with its noun. */
+export function many(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
+export const NOTES = {
+  cancelling: (seconds: number) => `\nCancelling … (Ctrl-C again to wait at most ${seconds} s)`,
+  outputFailed: (why: string) => `error: the output could not be written: ${why}`,
+  explain: (line: string) => `What a code means, with an example: ${line}`,
+  askAgain: (line: string) => `When that is done, ask again: ${line}`,
+  compiled: (place: string | undefined, why: string | undefined) =>
+    place === undefined ? `commands start more slowly: ${why}` : `compiled code is kept in ${place}`,
+  // The store
+  storeInMemory: () => 'Nothing is kept: store.type is memory.',
+  stepApplied: (version: number, name: string) => `applied ${version}: ${name}`,
+  migrateHint: (steps: string, line: string) =>
+    `${steps} of the schema will be applied by the next command that uses the store, or now with: ${line}`,
+  // Skills
+  noneReady: () => 'No skill is ready.',
+  peopleOnly: () => 'people only',
+  notInvocable: () => 'nothing starts it',
+  /** Nothing is said of skills that only people start where there are none. */
+  counts: (counts: Readonly<Record<'ready' | 'notForModel' | 'held' | 'shadowed' | 'invalid', number>>) => {
+    const { ready, notForModel, held, shadowed, invalid } = counts
+    const others = notForModel === 0 ? '' : ` (and ${notForModel} not for the model)`
+    return `${ready} ready${others}, ${held} held, ${shadowed} shadowed, ${invalid} invalid`
+  },
+  readyWithWarnings: (names: string, count: number, line: string) =>
+    `${count} ready with warnings: ${names}. To see them: ${line}`,
+  everyRule: (line: string) => `Every rule that has a part in it: ${line}`,
+  ruleAt: (rule: string, place: string) => `The line ${rule} is in ${place}.`,
+  silent: (end: string) =>
+    `The command ended with ${end} and wrote nothing. Commands have no standard input: one that reads it gets nothing.`,
+  inputNotPassed: () =>
+    'The command did not get your standard input. Save it to a file of the workspace, and have the command read that file.',
+  waitsForAnswer: (line: string) => `Nexus waits for the answer to a question. To give it: ${line}`,
+  othersHint: (line: string) => `For the reasons: ${line}`,
+  trustHint: (line: string) =>
+    `No command runs in this workspace until you trust it. Inspect its skills and its nexus.yaml, then run: ${line}`,
+  duplicateOf: (winner: string) => `duplicate of ${winner}`,
+  shadowedBy: (winner: string, file: string) => `shadowed by ${winner} (${file})`,
+  unreadFolder: (path: string, line: string) =>
+    `Not searched: ${path} contains skills of another program. To include them, add it to skills.load.extraDirs in nexus.yaml, or once: ${line}`,
+  skillsAbove: (folder: string, directory: string) =>
+    `Not searched: ${folder} contains skills, but it is above your workspace. To use them: cd ${directory}`,
+  clientUnchanged: (file: string) => `Nothing to change in ${file}.`,
+  clientNotWritten: (file: string) => `Nothing was written (--dry-run): ${file}`,
+  clientWritten: (file: string) => `Changed ${file}`,
+  clientForeign: (file: string) => `This entry of ${file} is not one of Nexus. Change it? A copy of the file is kept.`,
+  clientCopy: (file: string) => `A copy of the old file: ${file}`,
+  clientNext: (title: string, line: string) => `Next: restart ${title}. To check the entry: ${line}`,
+  clientStartsCache: () =>
+    'The entry starts Nexus from the cache of npx, which npm may remove. Install it first: npm install -g nexus-skills',
+  clientPathsOfThisMachine: () =>
+    'The paths in this file are those of this machine. Others of the team run the same command.',
+  clientAnswered: (answer: { readonly protocol: string; readonly tools: number; readonly ms: number }) =>
+    `answered in ${answer.ms} ms: MCP ${answer.protocol}, ${many(answer.tools, 'tool')}`,
+  checkedAgainst: (target: string) => `Checked against: ${target}`,
+  moreMatch: (number: number, limit: number) => `${many(number, 'more skill')} matched: --limit ${limit}`,
+  made: (file: string) => `Made ${file}`,
+  fillIn: (hasDescription: boolean, line: string) =>
+    `Next: write ${hasDescription ? '' : 'its description and '}its instructions, then check it: ${line}`,
+  variableGiven: (name: string) => `${name} is given to its commands`,
+  variableNotGiven: (name: string, why: string) => `${name} is not given to its commands: it ${why}`,
+  installUntrusted: () => 'what it proposes to install is not shown, because its source is untrusted',
+  installCommandUntrusted: () => 'its source is untrusted',
+  installProposed: (what: string) => `The skill proposes to install what is missing: ${what}. Nexus does not run it.`,
+  fixable: () => 'Nexus can write some of the fixes: add --fix to the same command.',
+  migrated: (changed: number, all: string, isWritten: boolean) =>
+    `${changed} of ${all} ${isWritten ? 'changed' : 'would change'}`,
+  migratesOther: (client: string, files: readonly string[]) =>
+    [`These files are in a folder of ${client}, which reads them too:`, ...files].join('\n'),
+  rewriteQuestion: () => 'Rewrite them for Nexus?',
+  // The prompt
+  styleIgnored: (style: string) =>
+    `--style ${style} has no effect, because the agent has the tool Skill: the style is list.`,
+  promptEmpty: (line: string) =>
+    `No skill is ready, so the prompt contains nothing about skills. For the reasons: ${line}`,
+  promptNoRoom: (budget: number, skills: number) =>
+    `Over budget: ${budget} characters have no room for ${many(skills, 'skill')}, so the prompt contains none. Raise --budget or skills.prompt.budgetChars.`,
+  // Workspaces and trust
+  meaningOfTrust: (directory: string, hasSettings: boolean) =>
+    `${directory} is untrusted. Its skills instruct the model and run commands in the sandbox.${hasSettings ? ' Its nexus.yaml changes settings.' : ''}`,
+  lostTrust: (directory: string, settings: readonly string[]) =>
+    `Some settings of ${directory} are untrusted, because they were edited after you trusted it: ${settings.map(toSafeLine).join(', ')}.`,
+  changedMeanwhile: () => 'The configuration changed while the question was open.',
+  trustQuestion: () => 'Trust this workspace from now on?',
+  trustForOnce: (directory: string) => `--trust applies the settings of ${directory}.`,
+  /** Completes "commands may run here, …". */
+  workspaceMode: {
+    mirror: 'in a copy of it',
+    direct: 'directly in it',
+    unconfined: 'with your own rights',
+  },
+  trustRemoved: (directory: string) => `Untrusted from now on: ${directory}`,
+  trustWasNot: (directory: string) => `${directory} was not trusted.`,
+  trustRefused: (directory: string) => `Still untrusted: ${directory}`,
+  trusted: (now: {
+    directory: string
+    /** Of the files that were shown; undefined when there is none. */
+    sections: readonly string[] | undefined
+    isSame: boolean
+    line: string
+  }) =>
+    [
+      `Trusted: ${now.directory}`,
+      '  skills    all in its folders, also those that are added or changed later',
+      now.sections
+        ? `  settings  those shown (${now.sections.join(', ') || 'none'}). If an edit widens them, run ${now.line} again.`
+        : `  settings  none, because there is no nexus.yaml. If you add one, run ${now.line} again.`,
+      ...(now.isSame ? [] : [`  The file changed while you read it. Run: ${now.line}`]),
+    ].join('\n'),
+  pathsAtCall: () =>
+    'Paths in the arguments are not checked here: the tool compares them with these limits when it runs.',
+  runsAsUser: () => 'These run as you, outside the sandbox, with your files and your network:',
+  contacts: () => 'Nexus contacts or reads these with your rights:',
+  unconfined: () =>
+    'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills that you wrote.',
+  /** `more`: arguments besides the command, as JSON. */
+  mayRun: (tool: string, more: string | undefined) =>
+    `The agent wants to run ${tool}${more === undefined ? '' : ` with ${more}`}, and its policy asks you first:`,
+  allowQuestion: () => 'Allow it?',
+  yesOrNo: () => 'Type y or n.',
+  // Sessions and turns
+  noQuestion: () => 'There is no open question.',
+  answered: (state: string) => `Answered: ${state}.`,
+  answeredBefore: (state: string) => `Nothing was changed: the question is ${state} already.`,
+  forgotten: () => 'Nexus asks again from now on.',
+  turnCancelled: (state: string) =>
+    state === 'running' ? 'Nexus asked the process of this turn to stop it.' : `The message is ${state}.`,
+  turnWaiting: (id: string, state: string, isLeft: boolean) =>
+    isLeft ? `${id}  waits: the process that queued it is gone` : `${id}  ${state}`,
+  turnRuns: (id: string, owner: string, until: string) =>
+    `${id}  running in ${owner}. If that process was killed, Nexus ends the turn at ${until}.`,
+  leftHint: (run: string, cancel: string) => `Run it: ${run}   or drop it: ${cancel}`,
+  mcpAt: (url: string, keyFile: string | undefined) =>
+    `MCP at ${url}\n${keyFile === undefined ? 'Every program on this machine may call it (--no-auth).' : `The key is in ${keyFile}. Clients send it as: Authorization: Bearer KEY`}`,
+  outputCut: (bytes: number) => `The command wrote more: only the first ${bytes} bytes were kept.`,
+  noShadowed: (agent: string | undefined) =>
+    `No recorded call of ${agent === undefined ? 'this workspace' : toSafeLine(agent)} was decided otherwise by a shadow.`,
+  noShadow: () => 'No agent has a shadow. Add shadow: ID to an agent in nexus.yaml, with the id of another agent.',
+  noSession: (line: string) => `This workspace has no session. Start one: ${line}`,
+  otherSessions: (line: string) => `To list the sessions of all workspaces: ${line}`,
+  noArtifact: () => 'The demo wrote no file. The ledger above shows what happened.',
+  // Configuration
+  noConfig: () => 'There is no nexus.yaml, so the defaults apply.',
+  noModel: (line: string) => `none configured. To play a recorded one: ${line}`,
+} as const
+
+/** What became of a skill, after its name. */
+export const HEADLINES = {
+  verdicts: {
+    ready: 'is offered to the model',
+    unloadable: 'is offered to the model, but cannot be loaded',
+    held: 'is held',
+    shadowed: 'is shadowed by another copy',
+    invalid: 'is invalid: it cannot be read as a skill',
+    missing: 'was not found',
+  },
+  /** Of skills that are ready, and still not simply offered, by the code of the first finding. */
+  ready: {
+    'over-budget-omitted': 'is ready, but left out of the prompt',
+    'person-only': 'is ready, for people only',
+    'not-invocable': 'is ready, but neither a model nor a person may start it',
+    'no-loader': 'is ready, but its agent cannot load it',
+    'workspace-untrusted': 'is ready, but its commands wait until you trust the workspace',
+  } as Readonly<Record<string, string>>,
+} as const

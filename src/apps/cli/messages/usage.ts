@@ -1,0 +1,122 @@
+import { commandFix, nearest, toSafeLine } from '../../../kernel/index.ts'
+import type { Messages } from './message.ts'
+
+/** Errors in a command line, and faults of the program itself. */
+export const USAGE_MESSAGES = {
+  cancelled: () => ({ message: 'Cancelled.' }),
+  cancelledQuestion: () => ({ message: 'Cancelled while a question was open.' }),
+  cancelledByUser: () => ({ message: 'Cancelled by the user.' }),
+  internalFault: () => ({
+    message: 'The command failed because of a fault in Nexus itself. Please report it with these lines:',
+  }),
+  directoryGone: () => ({
+    message: 'The working directory was removed.',
+    fix: 'Change to a directory that exists: cd ~',
+  }),
+  argumentMissing: (command: string, what: string, example: readonly string[]) => ({
+    message: `nexus ${command} needs ${what}.`,
+    ...commandFix('For example:', ...command.split(' '), ...example),
+  }),
+  noAgent: (id: string, known: readonly string[], guess: string | undefined) => ({
+    message: `No agent is called '${toSafeLine(id)}'.`,
+    fix:
+      guess === undefined ? `Name one of: ${known.map(toSafeLine).join(', ')}.` : `Did you mean ${toSafeLine(guess)}?`,
+  }),
+  badArguments: (why: string) => ({
+    message: `--args is not a JSON object: ${toSafeLine(why)}`,
+    fix: `Write an object, such as: --args '{"command":"ls"}'`,
+  }),
+  badExpectations: (path: string, why: string) => ({
+    message: `${toSafeLine(path)} is not a table of expectations: ${toSafeLine(why)}`,
+    fix: 'Write a list under tests:, such as: tests: [{ agent: main, tool: run_command, expect: ask }]',
+  }),
+  expectationsUnreadable: (path: string, isMissing: boolean) => ({
+    message: `${toSafeLine(path)} ${isMissing ? 'does not exist' : 'cannot be read'}, so nothing was tested.`,
+    fix: 'Name a YAML or JSON file with a list under tests:.',
+  }),
+  dashesMissing: (command: string, words: readonly string[], first: string) => {
+    const at = words.indexOf(first)
+    return {
+      message: `Nothing was run: '${toSafeLine(first)}' and what follows are not a command without -- before them.`,
+      ...commandFix(
+        'Put -- before the command:',
+        ...command.split(' '),
+        ...words.slice(0, at),
+        '--',
+        ...words.slice(at),
+      ),
+    }
+  },
+  tooManyArguments: (command: string, word: string, takesConfig: boolean) => ({
+    message: `nexus ${command} does not take the argument '${toSafeLine(word)}'.`,
+    ...(takesConfig
+      ? commandFix('To read that file:', ...command.split(' '), '--config', word)
+      : commandFix('Remove it, or see what the command takes:', ...command.split(' '), '--help')),
+  }),
+  optionUnknown: (command: string, option: string, guess: string | undefined) => ({
+    message: `nexus ${command} has no option ${toSafeLine(option)}.`,
+    ...commandFix(
+      guess === undefined ? 'See its options:' : `Did you mean --${guess}? See its options:`,
+      ...command.split(' '),
+      '--help',
+    ),
+  }),
+  optionWithoutValue: (command: string, option: string, value: string) => ({
+    message: `nexus ${command}: --${option} needs a value.`,
+    fix: `Write --${option} ${value}.`,
+  }),
+  /** A shell cannot know whether `-1` is a value or another option. */
+  optionValueLikeOption: (command: string, option: string, value: string) => ({
+    message: `nexus ${command}: '${toSafeLine(value)}' after --${option} is read as another option, because it begins with '-'.`,
+    fix: `If it is the value, write --${option}=${toSafeLine(value)}.`,
+  }),
+  optionWithValue: (command: string, option: string) => ({
+    message: `nexus ${command}: --${option} takes no value.`,
+    fix: `Write --${option} alone.`,
+  }),
+  misplacedOption: (option: string, line: readonly string[] | undefined, guess: string | undefined) => ({
+    message: `nexus has no option '${toSafeLine(option)}'.`,
+    ...(line
+      ? commandFix('Options go after the command:', ...line)
+      : commandFix(
+          guess === undefined ? 'See all commands and options:' : 'Did you mean:',
+          guess === undefined ? '--help' : guess,
+        )),
+  }),
+  commandUnknown: (typed: string, guess: string | undefined) => ({
+    message: `There is no command 'nexus ${toSafeLine(typed)}'.`,
+    ...(guess === undefined
+      ? commandFix('See all commands:', '--help')
+      : commandFix('Did you mean:', ...guess.split(' '))),
+  }),
+  subcommandMissing: (group: string, members: readonly string[]) => ({
+    message: `nexus ${group} needs one of its commands: ${members.join(', ')}.`,
+    ...commandFix('See what they do:', group, '--help'),
+  }),
+  notAChoice: (option: string, given: string, words: readonly string[]) => ({
+    message: `--${option} '${toSafeLine(given)}' is not supported. Supported: ${words.join(', ')}.`,
+    fix: `Write --${option} ${nearest(given, words) ?? words[0]}.`,
+  }),
+  notANumber: (option: string, given: string, { range, example }: { range: string; example: string }) => ({
+    message: `--${option} ${toSafeLine(given)} is not ${range}.`,
+    fix: `Write, for example, --${option} ${example}.`,
+  }),
+  shellUnsupported: (shell: string) => ({
+    message: `There is no completion for the shell '${toSafeLine(shell)}'. Supported: bash, zsh, fish.`,
+    ...commandFix('For example:', 'completion', 'bash'),
+  }),
+  optionsExclude: (first: string, second: string) => ({
+    message: `${first} and ${second} cannot be used together.`,
+    fix: `Remove one of them.`,
+  }),
+  codeUnknown: (asked: string, guess: string | undefined) => ({
+    message: `Nexus has no code '${toSafeLine(asked)}'.`,
+    ...(guess === undefined ? commandFix('See all codes:', 'explain') : commandFix('Did you mean:', 'explain', guess)),
+  }),
+  sectionUnset: (key: string, parents: readonly string[], found: { known: readonly string[]; guess?: string }) => {
+    const inside = parents.length === 0 ? '' : ` in ${parents.join('.')}`
+    const message = `No setting "${toSafeLine(key)}" is set${inside}.`
+    if (found.guess === undefined) return { message, fix: `Choose one of: ${found.known.join(', ')}` }
+    return { message, ...commandFix('Did you mean:', 'config', 'show', [...parents, found.guess].join('.')) }
+  },
+} satisfies Messages

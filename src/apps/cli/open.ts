@@ -1,0 +1,196 @@
+import { existsSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { shownCall } from '../../authorize/index.ts'
+import { type Catalog, everyCopy } from '../../skills/catalog/index.ts'
+import { consentOf, trustWorkspace } from '../../config/index.ts'
+import { type Diagnostic, type NexusError, toSafeLine } from '../../kernel/index.ts'
+import type { Local, LocalOptions } from '../../local/index.ts'
+import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
+import { confirm, oneAtATime } from './interactive/confirm.ts'
+import { withProgress } from './interactive/progress.ts'
+import { quoteCommand } from './show/lines.ts'
+import { errorOf, MESSAGES, NOTES } from './messages/index.ts'
+import { itemsText } from './show/consent.ts'
+import { formatDiagnostic, noteScreen, type Terminal } from './terminal.ts'
+
+/** How a command opens the runtime. */
+export interface OpenOptions extends Pick<LocalOptions, 'record' | 'readsUses' | 'trusted' | 'cwd' | 'prompt'> {
+  /** The command runs skills: it asks, or stops, when the workspace holds untrusted ones. */
+  readonly needsTrust?: boolean
+}
+
+/**
+ * Opens the local runtime as the command's flags say, and prints to stderr what is wrong with the configuration and with
+ * the places where skills are looked for. Errors in the configuration stop every command but those that merely look and
+ * record nothing (`record: 'memory'`). Throws FILE_NOT_FOUND for a `--skills-dir` that is not there.
+ */
+export async function openFor(invocation: Invocation, options: OpenOptions = {}): Promise<Local> {
+  const { terminal } = invocation
+  const local = await openOnce(invocation, options)
+  if (options.needsTrust && invocation.flags['trust'] === true) await showConsent(local, invocation)
+  if (!options.needsTrust || !local.waitsForTrust) {
+    printDiagnostics(findings(seenBy(local)), terminal)
+    return local
+  }
+  printDiagnostics(local.diagnostics, terminal)
+  await local.close()
+  await trustOrStop(local, invocation)
+  // Not `trusted: true`: a file that was edited while the question was open is not the one that was shown.
+  const trusted = await openOnce(invocation, options)
+  if (trusted.waitsForTrust) {
+    await trusted.close()
+    throw notTrusted(trusted, NOTES.changedMeanwhile())
+  }
+  const printed = new Set(local.diagnostics.map(asText))
+  printDiagnostics(
+    findings(seenBy(trusted)).filter((diagnostic) => !printed.has(asText(diagnostic))),
+    terminal,
+  )
+  return trusted
+}
+
+/** What concerns the run as a whole: the configuration, and sources that could not be searched. Errors of single skills are theirs. */
+export function findings(seen: Seen): readonly Diagnostic[] {
+  const errors = seen.found.filter(({ severity }) => severity === 'error')
+  if (errors.length === 0) return seen.diagnostics
+  const copies = [...everyCopy(seen.catalog), ...seen.catalog.invalid]
+  const ofSkills = new Set(copies.flatMap((copy) => copy.diagnostics))
+  return [...seen.diagnostics, ...errors.filter((found) => !ofSkills.has(found))]
+}
+
+/** Diagnostics of the configuration, those of the sources, and what became of the skills. */
+interface Seen {
+  readonly diagnostics: readonly Diagnostic[]
+  readonly found: readonly Diagnostic[]
+  readonly catalog: Catalog
+}
+
+/** The same of an open runtime. */
+export function seenBy({ diagnostics, runtime }: Pick<Local, 'diagnostics' | 'runtime'>): Seen {
+  return { diagnostics, found: runtime.diagnostics, catalog: runtime.openAgent().catalog() }
+}
+
+async function openOnce(invocation: Invocation, options: OpenOptions): Promise<Local> {
+  const { openLocal } = await import('../../local/index.ts')
+  const asked = toLocalOptions(invocation, options)
+  return withProgress(invocation.terminal, 'looking for skills', () => openLocal(asked))
+}
+
+function asText({ path, line, message }: Diagnostic): string {
+  return `${path}:${line}: ${message}`
+}
+
+function toLocalOptions(invocation: Invocation, options: OpenOptions): LocalOptions {
+  const configPath = stringFlag(invocation, 'config')
+  const approve = approver(invocation)
+  return {
+    cwd: options.cwd ?? invocation.cwd,
+    environment: invocation.environment,
+    skillsDirs: skillsDirs(invocation),
+    signal: invocation.signal,
+    ...(approve && { approve }),
+    ...(invocation.flags['wait'] === true && { waitForAnswers: true }),
+    ...sandboxFlag(invocation),
+    ...(configPath !== undefined && { configPath }),
+    ...((invocation.flags['trust'] === true || options.trusted === true) && { trusted: true }),
+    ...(options.record !== undefined && { record: options.record }),
+    ...(options.readsUses !== undefined && { readsUses: options.readsUses }),
+    ...(options.prompt && { prompt: options.prompt }),
+    ...(options.record === 'memory' && options.needsTrust !== true && { tolerateConfigErrors: true }),
+  }
+}
+
+/** A directory named on the command line is meant to be there; one in a configuration may come later. */
+export function skillsDirs(invocation: Invocation): readonly string[] {
+  return listFlag(invocation, 'skills-dir').map((given) => {
+    const path = resolve(invocation.cwd, given)
+    if (isDirectory(path)) return path
+    if (existsSync(path)) throw errorOf('INVALID_ARGUMENT', MESSAGES.notADirectory(given))
+    throw errorOf('FILE_NOT_FOUND', MESSAGES.skillsDirMissing(given, path))
+  })
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    // Absent or out of reach: either way there is nothing to search.
+    return false
+  }
+}
+
+function sandboxFlag(invocation: Invocation): { sandbox?: 'local' | 'none' } {
+  const sandbox = choiceFlag(invocation, 'sandbox', CHOICES.sandbox)
+  return sandbox === undefined ? {} : { sandbox }
+}
+
+/** Prints errors and warnings to stderr; information stays with `config check` and `skills check`. */
+export function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: Terminal): void {
+  for (const diagnostic of diagnostics) {
+    if (diagnostic.severity !== 'info') terminal.note(formatDiagnostic(diagnostic, noteScreen(terminal)))
+  }
+}
+
+/** `none` is never silent. */
+export function warnUnconfined(local: Pick<Local, 'sandbox'>, { terminal }: Invocation): void {
+  if (local.sandbox.kind !== 'none') return
+  terminal.note(terminal.paintNote('red', NOTES.unconfined()))
+}
+
+/** The agent that `--agent` names; the runtime throws INVALID_ARGUMENT when there is none of that name. */
+export function agentFlag(invocation: Invocation): string | undefined {
+  return stringFlag(invocation, 'agent')
+}
+
+/** The caller gave consent with --trust; they still see to what. */
+async function showConsent({ loaded, workspace }: Local, { terminal }: Invocation): Promise<void> {
+  const text = itemsText(await consentOf(loaded), workspace.directory)
+  if (text !== '') terminal.note(`${NOTES.trustForOnce(toSafeLine(workspace.directory))}\n${text}`)
+}
+
+async function trustOrStop(local: Local, invocation: Invocation): Promise<void> {
+  const { loaded, workspace } = local
+  const { directory } = workspace
+  const consent = await consentOf(loaded)
+  const canRemember = invocation.terminal.isInteractive && !loaded.homeIsWorkspace
+  const items = itemsText(consent, directory)
+  const why = [
+    workspace.lost.length > 0
+      ? NOTES.lostTrust(toSafeLine(directory), workspace.lost)
+      : NOTES.meaningOfTrust(toSafeLine(directory), consent.text !== undefined),
+    ...(items === '' ? [] : [items]),
+  ]
+  const text = consent.text === undefined ? [] : ['nexus.yaml:', consent.text]
+  const question = [...why, ...text, NOTES.trustQuestion()].join('\n')
+  if (!canRemember || !(await confirm(question, invocation))) throw notTrusted(local, why.join('\n'))
+  await trustWorkspace({ nexusHome: loaded.nexusHome, directory, shown: consent.shown })
+}
+
+function notTrusted({ loaded, workspace }: Local, why: string): NexusError {
+  const { directory, files } = workspace
+  const configFile = files.find((path) => path !== join(directory, 'nexus.yaml'))
+  const message = loaded.homeIsWorkspace
+    ? MESSAGES.untrustedHome(why)
+    : MESSAGES.untrusted(why, { directory, configFile })
+  return errorOf('UNTRUSTED_WORKSPACE', message)
+}
+
+/** Who confirms what policy asks about: `--yes`, or the person at the terminal; undefined when neither is there. */
+function approver(invocation: Invocation): LocalOptions['approve'] {
+  if (invocation.flags['yes'] === true) return async () => ({ isAllowed: true, by: '--yes' })
+  if (!invocation.terminal.isInteractive) return undefined
+  const inTurn = oneAtATime<{ isAllowed: boolean; by: string } | undefined>()
+  return (call, _question, signal) => {
+    // Whole, because the answer is about all of it.
+    const { command, more } = shownCall(call)
+    const question = [
+      NOTES.mayRun(toSafeLine(call.tool), more && toSafeLine(more)),
+      ...quoteCommand(command),
+      NOTES.allowQuestion(),
+    ]
+    return inTurn(async () => {
+      const isAllowed = await confirm(question.join('\n'), invocation, signal)
+      return isAllowed === undefined ? undefined : { by: 'this terminal', isAllowed }
+    })
+  }
+}

@@ -1,0 +1,204 @@
+import { lstatSync, realpathSync, statSync } from 'node:fs'
+import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
+import { type Catalog, type Copies, copiesOf, everyCopy } from '../../../skills/catalog/index.ts'
+import { explainConfig } from '../../../config/index.ts'
+import {
+  diagnose,
+  type Diagnosis,
+  type Examined,
+  type Facts,
+  type Host,
+  type Paths,
+  type StrayFile,
+} from '../../../skills/diagnose/index.ts'
+import { isNexusError, type Skill, SKILL_FILE } from '../../../kernel/index.ts'
+import { examineSkill, findStrays } from '../../../skills/load/index.ts'
+import type { Inspection, Local } from '../../../local/index.ts'
+import { SOURCE_LIMITS } from '../../../skills/sources/index.ts'
+import { readOfSkill } from '../../../machine/skill-files/index.ts'
+import type { Invocation } from '../command.ts'
+import { agentFlag } from '../open.ts'
+import { shortPath, typedPath } from '../terminal.ts'
+import { withCommands } from './findings.ts'
+import { otherClientFolders, skillsAbove } from './other-clients.ts'
+
+/** What an inspection or an open runtime knows. */
+export type Seen = Pick<Inspection, 'loaded' | 'sources' | 'facts' | 'waitsForTrust'> & { readonly catalog: Catalog }
+
+/** The same of an open runtime, with the catalog of the agent that was asked for. */
+export function seenIn(
+  { loaded, sources, runtime, waitsForTrust }: Pick<Local, 'loaded' | 'sources' | 'runtime' | 'waitsForTrust'>,
+  invocation: Invocation,
+): Seen {
+  const catalog = runtime.openAgent({ id: agentFlag(invocation) }).catalog()
+  return { loaded, sources, facts: runtime.facts, waitsForTrust, catalog }
+}
+
+/** What only an open runtime and a session know. */
+export type Known = Pick<Facts, 'index' | 'canLoad' | 'snapshot'>
+
+/** The copies that a name, an address or a path means; a path may be relative to the working directory. */
+export function copiesMeant(asked: string, catalog: Catalog, cwd: string): { readonly name: string } & Copies {
+  const copies = copiesOf(catalog, asked)
+  const path = copies.files.size > 0 ? undefined : realPathOf(asked, cwd)
+  return path === undefined ? { name: asked, ...copies } : { name: path, ...copiesOf(catalog, path) }
+}
+
+/** The one answer about a name, with what this machine knows: files in wrong places, lines of settings and skills, programs out of reach. */
+export async function diagnoseHere(
+  asked: string,
+  seen: Seen,
+  { invocation, known = {} }: { readonly invocation: Invocation; readonly known?: Known },
+): Promise<Diagnosis> {
+  const { name, files, ...copies } = copiesMeant(asked, seen.catalog, invocation.cwd)
+  const strays = files.size > 0 ? [] : await straysFor(name, seen, invocation)
+  const about = await factsAbout(everyCopy(copies), seen, { invocation })
+  const { findings, ...diagnosis } = diagnose(name, { ...about, ...known, strays })
+  return { ...diagnosis, findings: findings.map((found) => withCommands(found, invocation)) }
+}
+
+/** What diagnosing these skills goes by. `isQuick`: of many skills only what raises a doubt is read. */
+export async function factsAbout(
+  skills: readonly Skill[],
+  { catalog, loaded, facts, sources, waitsForTrust }: Seen,
+  { invocation, isQuick = false }: { readonly invocation: Invocation; readonly isQuick?: boolean },
+): Promise<Facts> {
+  const agentId = agentFlag(invocation) ?? loaded.config.agents[0]?.id
+  const shadowed = new Set(catalog.shadowed.map(({ skill }) => skill))
+  const examined = new Map<Skill, Examined>()
+  for (const skill of skills) {
+    if (!shadowed.has(skill)) examined.set(skill, await examineSkill(skill, { signal: invocation.signal, isQuick }))
+  }
+  const lacking = [...catalog.held, ...catalog.shadowed].filter(({ reasons }) => reasons.length > 0)
+  const meant = new Set(skills)
+  const advised = lacking.map(({ skill }) => skill).filter((skill) => meant.has(skill))
+  const host =
+    advised.length > 0 && (await hostOf(advised.slice(0, MAX_ADVISED), { loaded, facts, invocation, agentId }))
+  return {
+    ...{ catalog, examined, prompt: loaded.config.skills.prompt, paths: pathsFor(invocation) },
+    roots: sources.flatMap(({ id, folder }) => (folder ? [{ source: id, path: folder.path }] : [])),
+    ...(agentId !== undefined && { agentId }),
+    ...(waitsForTrust && { untrustedWorkspace: loaded.workspace.directory }),
+    ...(host && { host }),
+  }
+}
+
+/** From where the command is typed. */
+export function pathsFor({ cwd, environment: { home } }: Invocation): Paths {
+  return { shown: (path) => shortPath(path, { cwd, home }), typed: (path) => typedPath(path, cwd) }
+}
+
+/** Held skills whose files are read for the lines of their needs; the reasons of further ones are given without. */
+const MAX_ADVISED = 200
+
+interface Around extends Pick<Seen, 'loaded' | 'facts'> {
+  readonly invocation: Invocation
+  readonly agentId: string | undefined
+}
+
+/** Reads the frontmatter of the given skills, and looks for the programs that they need and commands do not see. */
+async function hostOf(skills: readonly Skill[], { loaded, facts, invocation, agentId }: Around): Promise<Host> {
+  const { environment, signal } = invocation
+  const { document, originOf, isSetting } = await explainConfig(loaded)
+  const { agents = [] } = document as { readonly agents?: readonly { readonly id?: string }[] }
+  const heads = new Map<Skill, readonly string[]>()
+  for (const skill of skills) heads.set(skill, await headOf(skill, signal))
+  const needed = skills.flatMap(({ metadata: { requires } }) => [...requires.bins, ...requires.anyBins])
+  return {
+    target: facts.target,
+    workspace: loaded.workspace.directory,
+    homeIsWorkspace: loaded.homeIsWorkspace,
+    settingsFile: pathsFor(invocation).shown(join(loaded.nexusHome, 'nexus.yaml')),
+    knowsSetting: (path) => isSetting(path.split('.')),
+    placeOf: (keys) => {
+      const { path, line } = originOf(keys) ?? {}
+      return path === undefined ? undefined : { path, ...(line !== undefined && { line }) }
+    },
+    agentIndex: Math.max(
+      0,
+      agents.findIndex(({ id }) => id === agentId),
+    ),
+    isRoot: process.getuid?.() === 0,
+    isSet: (variable) => (environment.get(variable) ?? '') !== '',
+    programs: programsOn(environment.get('PATH') ?? '', new Set(needed)),
+    heads,
+  }
+}
+
+/** The lines of a SKILL.md up to the end of its frontmatter; none when it cannot be read. */
+async function headOf(skill: Skill, signal: AbortSignal): Promise<readonly string[]> {
+  try {
+    const { bytes } = await readOfSkill(skill, SKILL_FILE, { maxBytes: SOURCE_LIMITS.maxFileBytes, signal })
+    const lines = new TextDecoder().decode(bytes).split(/\r\n?|\n/)
+    const first = lines.findIndex((line) => /^---[ \t]*$/.test(line))
+    const last = lines.findIndex((line, index) => index > first && /^(?:---|\.\.\.)[ \t]*$/.test(line))
+    return first < 0 ? [] : lines.slice(0, last < 0 ? undefined : last)
+  } catch (error) {
+    if (!isNexusError(error) || error.code === 'CANCELLED') throw error
+    // Gone, or a link: the reason is given without its line.
+    return []
+  }
+}
+
+function programsOn(path: string, names: ReadonlySet<string>): Host['programs'] {
+  const directories = path.split(delimiter).filter((directory) => isAbsolute(directory))
+  const found = new Map<string, { readonly path: string; readonly real: string }>()
+  for (const name of names) {
+    if (!/^[\w.+-]+$/.test(name)) continue
+    const program = directories.map((directory) => join(directory, name)).find(isProgram)
+    if (program !== undefined) found.set(name, { path: program, real: realpathSync(program) })
+  }
+  return found
+}
+
+function isProgram(path: string): boolean {
+  try {
+    const stats = statSync(path)
+    return stats.isFile() && (stats.mode & 0o111) !== 0
+  } catch {
+    // Not there.
+    return false
+  }
+}
+
+/** The real path of a file or directory that was named; undefined when nothing is there. */
+function realPathOf(asked: string, cwd: string): string | undefined {
+  if (!/[/\\]|\.md$/i.test(asked)) return undefined
+  const path = resolve(cwd, asked)
+  try {
+    return lstatSync(path).isDirectory() ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path))
+  } catch {
+    // Nothing there that can be looked at: it is a name, or an address.
+    return undefined
+  }
+}
+
+async function straysFor(name: string, seen: Seen, invocation: Invocation): Promise<readonly StrayFile[]> {
+  const { catalog, sources, loaded } = seen
+  const { home } = invocation.environment
+  const roots = sources.flatMap(({ folder }) => (folder ? [folder.path] : []))
+  const above = skillsAbove({ workspace: loaded.workspace, sources }, home)
+  const strays = await findStrays(name, {
+    roots,
+    workspace: loaded.workspace.directory,
+    ...(above !== undefined && { above: [join(above, 'skills')] }),
+    elsewhere: otherClientFolders(home).map(({ path }) => path),
+    known: new Set([...everyCopy(catalog), ...catalog.invalid].map(({ file }) => file)),
+    signal: invocation.signal,
+  })
+  const path = isAbsolute(name) ? name : undefined
+  // A SKILL.md that was named by its path is in a wrong place, wherever that is; the search has covered the roots.
+  if (path === undefined || strays.some(({ file }) => file === path || dirname(file) === path)) return strays
+  if (roots.some((root) => path.startsWith(`${realOf(root)}/`))) return strays
+  const file = /^skill\.md$/i.test(basename(path)) ? path : join(path, SKILL_FILE)
+  return lstatSync(file, { throwIfNoEntry: false })?.isFile() ? [{ file, why: 'beside-root' }] : strays
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    // Nothing is in what is not there.
+    return path
+  }
+}

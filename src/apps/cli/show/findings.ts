@@ -1,0 +1,92 @@
+import { basename } from 'node:path'
+import { type CopyDiagnosis, type Diagnosis, FINE, type Finding, type Verdict } from '../../../skills/diagnose/index.ts'
+import { commandFix, type JsonValue, toSafeLine } from '../../../kernel/index.ts'
+import { type Invocation, whereArgs } from '../command.ts'
+import { findingData } from '../envelope.ts'
+import { HEADLINES, NOTES } from '../messages/index.ts'
+import { fixText, type Terminal } from '../terminal.ts'
+
+/** The finding with its command whole, in the words of the fix and in parts. */
+export function withCommands({ command, fix, ...found }: Finding, invocation: Invocation): Finding {
+  if (command === undefined) return { ...found, fix }
+  return { ...found, ...commandFix(fix, ...whereArgs(command, invocation).map(toSafeLine)) }
+}
+
+/** For `--json`. */
+export function findingsData(findings: readonly Finding[]): JsonValue {
+  return findings.map(({ command: _, ...found }) => findingData(found))
+}
+
+const MARKS = { error: ['red', '✗'], warning: ['yellow', '!'], info: ['dim', '·'] } as const
+
+/** One finding with its file and its fix. `indent` precedes each line. */
+export function formatFinding(found: Omit<Finding, 'command'>, terminal: Terminal, indent = ''): string {
+  const { severity, code, message, path, line, places } = found
+  const { paint } = terminal
+  const [style, mark] = FINE.has(code) ? (['green', '✓'] as const) : MARKS[severity]
+  const file = path === undefined ? undefined : terminal.shortPath(path)
+  const lines = [
+    `${paint(style, mark)} ${message} ${paint('dim', `(${code})`)}`,
+    ...placeLines(places, terminal),
+    ...(file === undefined ? [] : [`    ${paint('dim', line === undefined ? file : `${file}:${line}`)}`]),
+    `    ${FINE.has(code) ? '' : `${paint('cyan', 'fix:')} `}${fixText(found, terminal)}`,
+  ]
+  return lines.map((text) => indent + text).join('\n')
+}
+
+/** The directories that were searched, one a line. */
+function placeLines(places: Finding['places'] = [], { shortPath }: Pick<Terminal, 'shortPath'>): readonly string[] {
+  const lines = places.map(
+    ({ path, problem }) => `      ${shortPath(path)}${problem === undefined ? '' : ` (${problem})`}`,
+  )
+  return lines.length === 0 ? [] : ['    Looked in:', ...lines]
+}
+
+const VERDICTS = {
+  ready: ['green', '✓'],
+  unloadable: ['red', '✗'],
+  held: ['yellow', '◌'],
+  shadowed: ['dim', '≡'],
+  invalid: ['red', '✗'],
+  missing: ['red', '✗'],
+} as const satisfies Readonly<Record<Verdict, readonly [string, string]>>
+
+/** One copy with everything that is not as it should be. */
+export function printCopy({ address, file, verdict, findings }: CopyDiagnosis, terminal: Terminal): void {
+  const { paint } = terminal
+  const [style, mark] = VERDICTS[verdict]
+  const path = paint('dim', terminal.shortPath(file))
+  terminal.line(`${paint(style, mark)} ${paint('bold', toSafeLine(address))}  ${verdict}  ${path}`)
+  for (const found of findings) if (!FINE.has(found.code)) terminal.line(formatFinding(found, terminal, '    '))
+}
+
+/** The answer for people: each finding with its file and its fix, and at the end the command that shows whether it helped. */
+export function printDiagnosis(diagnosis: Diagnosis, invocation: Invocation): void {
+  const { terminal } = invocation
+  const { name, verdict, findings } = diagnosis
+  const { ready, verdicts } = HEADLINES
+  const headline = (verdict === 'ready' && ready[findings[0]?.code ?? '']) || verdicts[verdict]
+  terminal.line(`${terminal.paint('bold', toSafeLine(name))} ${headline}.`)
+  for (const found of findings) terminal.line(`\n${formatFinding(found, terminal)}`)
+  printExplain(findings, terminal)
+  const problem = findings.find(({ severity }) => severity === 'error')
+  // Another question is proposed already.
+  if (problem === undefined || problem.proposal?.args[1] === 'why') return
+  const again = whereArgs(['skills', 'why', nameAfter(diagnosis)], invocation)
+  terminal.line(`${terminal.paint('dim', NOTES.askAgain(terminal.commandLine(again)))}`)
+}
+
+/** The command that explains the code of the worst finding; nothing when all is well. */
+export function printExplain(findings: readonly Pick<Finding, 'code' | 'severity'>[], terminal: Terminal): void {
+  const worst = ['error', 'warning']
+    .map((severity) => findings.find((found) => found.severity === severity))
+    .find((found) => found !== undefined)
+  if (worst === undefined) return
+  terminal.line(`\n${terminal.paint('dim', NOTES.explain(terminal.commandLine(['explain', worst.code])))}`)
+}
+
+/** What is in a wrong directory is moved, and has another path then. */
+function nameAfter({ name, findings }: Diagnosis): string {
+  if (!findings.some(({ code }) => code === 'wrong-place')) return name
+  return basename(name.replace(/\/SKILL\.md$/i, '').replace(/\.(?:md|zip|skill)$/i, '')) || name
+}

@@ -1,0 +1,94 @@
+import { type InstallGround, type InstallProposal, proposeInstalls } from '../../../skills/format/index.ts'
+import { type JsonValue, quotedWord, shellWord, type Skill, toSafeLine } from '../../../kernel/index.ts'
+import type { Inspection } from '../../../local/index.ts'
+import type { Invocation } from '../command.ts'
+import { NOTES } from '../messages/index.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** Where what a skill needs would be installed: for the target's system, by a person on this machine. */
+export function installGround(
+  { facts, loaded }: Pick<Inspection, 'facts' | 'loaded'>,
+  { environment }: Invocation,
+): InstallGround {
+  const { os, hasBin } = facts
+  const toolsDirectory = `${loaded.nexusHome}/tools`
+  return { os, hasBin, home: environment.home, toolsDirectory, isRoot: process.getuid?.() === 0 }
+}
+
+/** Everything that the skill proposes. What an untrusted one proposes is named, but no command is made of it. */
+export function installsOf(
+  { metadata, origin }: Pick<Skill, 'metadata' | 'origin'>,
+  ground: InstallGround,
+): readonly InstallProposal[] {
+  const proposals = proposeInstalls(metadata.install, ground)
+  if (origin.trusted) return proposals
+  return proposals.map(({ sha256: _, ...proposal }) => ({
+    ...proposal,
+    ...{ commands: [], isChosen: false, problem: UNTRUSTED },
+  }))
+}
+
+/** What would bring programs that the target lacks; nothing for a skill that lacks none. */
+export function missingInstallsOf({ metadata, origin }: Skill, ground: InstallGround): readonly InstallProposal[] {
+  const { install, requires } = metadata
+  if (install.length === 0) return []
+  const isThere = (name: string): boolean => ground.hasBin(name)
+  const anyBins = requires.anyBins.some(isThere) ? [] : requires.anyBins
+  const missing = new Set([...requires.bins.filter((name) => !isThere(name)), ...anyBins])
+  if (missing.size === 0) return []
+  const specs = install.filter(({ bins }) => bins.length === 0 || bins.some((bin) => missing.has(bin)))
+  return installsOf({ origin, metadata: { ...metadata, install: specs } }, ground)
+}
+
+/** For `--json`. `command` is the same for a shell. */
+export function installData(proposals: readonly InstallProposal[]): JsonValue {
+  return proposals.map(({ id, kind, label, bins, os, commands, sha256, isChosen, problem }) => ({
+    ...{ id, kind, bins: [...bins], os: [...os], commands: commands.map((words) => [...words]) },
+    ...(label !== undefined && { label }),
+    ...(commands.length > 0 && { command: commandLine({ commands, ...(sha256 !== undefined && { sha256 }) }) }),
+    ...(sha256 !== undefined && { sha256 }),
+    chosen: isChosen,
+    ...(problem !== undefined && { problem }),
+  }))
+}
+
+/** The commands of one proposal as a line for a shell; a download whose digest is known is checked before it is used. */
+export function commandLine({ commands, sha256 }: Pick<InstallProposal, 'commands' | 'sha256'>): string {
+  const word = (text: string): string => (/^--?[\w-]+$/.test(text) ? text : shellWord(text))
+  const lines = commands.map((words) => words.map(word).join(' '))
+  const download = commands.findIndex(([program]) => program === 'curl')
+  const file = commands[download]?.[(commands[download]?.indexOf('-o') ?? 0) + 1]
+  if (sha256 !== undefined && file !== undefined)
+    lines.splice(download + 1, 0, `echo ${quotedWord(`${sha256} *${file}`)} | sha256sum --check -`)
+  return lines.join(' && ')
+}
+
+const UNTRUSTED = NOTES.installCommandUntrusted()
+
+/** The chosen ones first, with the exact command; then the others, then why some are no choice. */
+export function printInstalls(
+  proposals: readonly InstallProposal[],
+  { terminal, indent }: { readonly terminal: Terminal; readonly indent: string },
+): void {
+  const [first] = proposals
+  if (first?.problem === UNTRUSTED) {
+    terminal.line(`${indent}${terminal.paint('dim', NOTES.installUntrusted())}`)
+    return
+  }
+  for (const proposal of proposals.toSorted((a, b) => order(a) - order(b)))
+    terminal.line(`${indent}${describe(proposal, terminal)}`)
+}
+
+function order({ isChosen, problem }: InstallProposal): number {
+  return isChosen ? 0 : problem === undefined ? 1 : 2
+}
+
+function describe(proposal: InstallProposal, terminal: Terminal): string {
+  const { kind, id, label = id === kind ? kind : `${kind} ${id}`, isChosen, problem } = proposal
+  const about = terminal.paint('dim', `(${toSafeLine(label)})`)
+  if (problem !== undefined) return `${terminal.paint('dim', 'not proposed:')} ${toSafeLine(problem)} ${about}`
+  const what = isChosen ? terminal.paint('cyan', 'install:') : terminal.paint('dim', 'or:')
+  const warning =
+    kind === 'download' && proposal.sha256 === undefined ? '; no sha256 is given: inspect the file first' : ''
+  return `${what} ${toSafeLine(commandLine(proposal))}  ${about}${terminal.paint('dim', warning)}`
+}

@@ -1,0 +1,34 @@
+import { everyCopy } from '../../../skills/catalog/index.ts'
+import { nearest, type NexusError, toSafeLine } from '../../../kernel/index.ts'
+import { type Invocation, whereFix } from '../command.ts'
+import { errorOf, MESSAGES } from '../messages/index.ts'
+import { diagnoseHere, type Seen } from './facts.ts'
+
+const MAX_LISTED = 20
+
+/** The error for a name that no skill has: the same command with the name that is meant, else what is known of where the skill is. */
+export async function notFound(name: string, seen: Seen, invocation: Invocation): Promise<NexusError> {
+  const { catalog } = seen
+  const near = nearest(
+    name,
+    [...new Set([...catalog.skills, ...everyCopy(catalog)])].map((skill) => skill.name),
+  )
+  const listed = catalog.skills.slice(0, MAX_LISTED).map((skill) => toSafeLine(skill.name))
+  const more = catalog.skills.length > listed.length ? [`${catalog.skills.length - listed.length} more`] : []
+  const ready = [...listed, ...more]
+  if (near !== undefined) {
+    const { rest } = invocation
+    const line = [...invocation.command.split(' '), near, ...(rest.length > 0 ? ['--', ...rest] : [])]
+    const fix = whereFix(`Did you mean '${toSafeLine(near)}'? Run:`, line, invocation)
+    return errorOf('SKILL_NOT_FOUND', MESSAGES.skillMissing(name, ready, fix))
+  }
+  const { findings } = await diagnoseHere(name, seen, { invocation })
+  const [first] = findings
+  if (findings.length !== 1 || !first || first.code === 'not-found') {
+    const fix = whereFix('To see where Nexus looked, run:', ['skills', 'why', name], invocation)
+    return errorOf('SKILL_NOT_FOUND', MESSAGES.skillMissing(name, ready, fix))
+  }
+  const next = { fix: first.fix, ...(first.proposal && { proposal: first.proposal }) }
+  const file = first.path === undefined ? '' : ` (${invocation.terminal.shortPath(first.path)})`
+  return errorOf('SKILL_NOT_FOUND', MESSAGES.skillElsewhere(name, `${first.message}${file}`, next))
+}

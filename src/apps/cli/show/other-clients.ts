@@ -1,0 +1,85 @@
+/** other-clients: folders where other programs keep skills, and which of them are not read here. */
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { shellWord, SKILL_FILE } from '../../../kernel/index.ts'
+import type { Inspection } from '../../../local/index.ts'
+import type { Invocation } from '../command.ts'
+import { NOTES } from '../messages/index.ts'
+
+/** Below the home directory, by the program that reads them. */
+const OTHER_CLIENTS: Readonly<Record<string, string>> = {
+  'Claude Code': '.claude/skills',
+  Codex: '.codex/skills',
+  opencode: '.config/opencode/skills',
+  Copilot: '.copilot/skills',
+  Cursor: '.cursor/skills',
+  'Gemini CLI': '.gemini/skills',
+  OpenClaw: '.openclaw/skills',
+  pi: '.pi/agent/skills',
+}
+
+/** Where other programs keep a user's skills; none without a home directory. */
+export function otherClientFolders(home: string): readonly { readonly client: string; readonly path: string }[] {
+  if (home === '') return []
+  return Object.entries(OTHER_CLIENTS).map(([client, path]) => ({ client, path: join(home, path) }))
+}
+
+/** The program whose folder a path is in; also in a project, such as `./.claude/skills`. */
+export function clientOf(path: string): string | undefined {
+  return Object.entries(OTHER_CLIENTS).find(([, folder]) => `${path}/`.includes(`/${folder}/`))?.[0]
+}
+
+/** Names each such folder that contains skills and is not searched, with the command that includes it. */
+export function printUnread({ sources }: Pick<Inspection, 'sources'>, { terminal, environment }: Invocation): void {
+  const searched = new Set(sources.flatMap(({ folder }) => (folder ? [realOf(folder.path)] : [])))
+  for (const { path } of otherClientFolders(environment.home)) {
+    if (!containsSkills(path) || searched.has(realOf(path))) continue
+    const line = terminal.commandLine(['skills', 'list', '--skills-dir', path])
+    terminal.note(terminal.paintNote('dim', NOTES.unreadFolder(terminal.shortPath(path), line)))
+  }
+}
+
+/** Skills above the workspace are not read, since a folder of skills makes no workspace: names the nearest such folder, and its directory. */
+export function printSkillsAbove(seen: Searched, { terminal, environment }: Invocation): void {
+  const above = skillsAbove(seen, environment.home)
+  if (above === undefined) return
+  const folder = terminal.shortPath(join(above, 'skills'))
+  terminal.note(terminal.paintNote('dim', NOTES.skillsAbove(folder, shellWord(above))))
+}
+
+/** What was searched, from which workspace. */
+type Searched = Pick<Inspection, 'sources'> & { readonly workspace: Pick<Inspection['workspace'], 'directory'> }
+
+/** The nearest directory above the workspace with a folder of skills; undefined when the workspace has skills of its own. */
+export function skillsAbove({ workspace, sources }: Searched, home: string): string | undefined {
+  const searched = new Set(sources.flatMap(({ folder }) => (folder ? [realOf(folder.path)] : [])))
+  if (sources.some(({ tier, folder }) => tier === 'workspace' && folder !== undefined && containsSkills(folder.path)))
+    return undefined
+  return parentsOf(workspace.directory)
+    .filter((directory) => directory !== home)
+    .find((directory) => containsSkills(join(directory, 'skills')) && !searched.has(realOf(join(directory, 'skills'))))
+}
+
+/** The directories above one, the nearest first. */
+function parentsOf(directory: string): readonly string[] {
+  const parent = dirname(directory)
+  return parent === directory ? [] : [parent, ...parentsOf(parent)]
+}
+
+/** Enough to name a folder; whether its skills are valid shows when it is read. */
+function containsSkills(path: string): boolean {
+  try {
+    return readdirSync(path).some((name) => existsSync(join(path, name, SKILL_FILE)))
+  } catch {
+    // Absent, or closed to us.
+    return false
+  }
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return path
+  }
+}

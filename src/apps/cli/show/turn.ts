@@ -1,0 +1,266 @@
+import { constants } from 'node:os'
+import type { AgentEvent } from '../../../agents/turns/index.ts'
+import type { Decision, JsonObject, LedgerEntry, Outcome } from '../../../kernel/index.ts'
+import { toSafeLine, toSafeText } from '../../../kernel/index.ts'
+import { createProgress } from '../interactive/progress.ts'
+import { NOTES } from '../messages/index.ts'
+import { fixText, type Terminal } from '../terminal.ts'
+import type { ShowPaths } from './skill-paths.ts'
+import { formatTable, shorten, widthOf } from './columns.ts'
+import { createLineBuffer, type LineBuffer } from './lines.ts'
+import { notesOf } from './notes.ts'
+
+/** Where the model's words and the notes about tools go. */
+export interface TurnDisplay {
+  readonly onEvent: (event: AgentEvent) => void
+}
+
+/**
+ * Shows a turn as it happens: the model's words through `say`, everything about tools through `note`.
+ * Text of the model and of commands is made safe for a terminal first.
+ */
+export function createTurnDisplay(
+  terminal: Terminal,
+  streams: {
+    readonly say: (text: string) => void
+    readonly note: (text: string) => void
+    readonly isAnswered?: boolean
+    readonly showPaths?: ShowPaths
+  },
+): TurnDisplay {
+  let midLine = false
+  const note = (text: string): void => {
+    if (midLine) streams.say('\n')
+    midLine = false
+    streams.note(text)
+  }
+  const { showPaths = (text) => text } = streams
+  const live = liveOutput((text) => note(toSafeText(showPaths(text)).replace(/^/gm, terminal.paint('dim', '  │ '))))
+  const progress = createProgress(terminal)
+  /** Calls whose denial was shown: their result repeats it. */
+  const denied = new Set<string>()
+  return {
+    onEvent: (event) => {
+      progress.end()
+      switch (event.type) {
+        case 'text-delta': {
+          const text = toSafeText(event.text)
+          if (text === '') return
+          streams.say(text)
+          midLine = !text.endsWith('\n')
+          return
+        }
+        case 'tool-call':
+          note(
+            `${terminal.paint('cyan', '→')} ${terminal.paint('bold', toSafeLine(event.tool))} ${describeArguments(event.arguments)}`,
+          )
+          return
+        case 'tool-decision':
+          if (event.decision.type === 'allow') progress.begin('a tool is at work')
+          else note(`  ${terminal.paint('red', describeDecision(event.decision))}`)
+          if (event.decision.type === 'deny') denied.add(event.callId)
+          return
+        case 'tool-output':
+          live.add(event)
+          return
+        case 'tool-result':
+          live.end(event.callId)
+          progress.begin('waiting for the model')
+          for (const line of resultLines(event, { terminal, isDenied: denied.delete(event.callId) }))
+            note(showPaths(line))
+          return
+        case 'notice':
+          note(`  ${terminal.paint('yellow', toSafeLine(fixText({ fix: event.text, ...event }, terminal) ?? ''))}`)
+          progress.begin(event.code === 'turn-waits' ? 'waiting for the session' : 'waiting for the model')
+          return
+        case 'turn-start':
+          progress.begin('waiting for the model')
+          return
+        case 'tool-asked':
+          if (event.isOpen && !streams.isAnswered)
+            note(
+              terminal.paint(
+                'dim',
+                `  ${NOTES.waitsForAnswer(terminal.commandLine(['approvals', 'answer', event.approvalId, '--allow']))}`,
+              ),
+            )
+          return
+        case 'turn-queued':
+        case 'step-end':
+          return
+        case 'turn-end':
+          if (midLine) streams.say('\n')
+          midLine = false
+          return
+      }
+    },
+  }
+}
+
+/** A result, its notes and its fix. That of a denied call was shown with the decision. */
+function resultLines(
+  { outcome, durationMs }: Extract<AgentEvent, { type: 'tool-result' }>,
+  { terminal, isDenied }: { readonly terminal: Terminal; readonly isDenied: boolean },
+): readonly string[] {
+  const { paint } = terminal
+  const fix = outcome.type === 'failed' ? outcome.fix : undefined
+  return [
+    ...(isDenied ? [] : [`  ${describeOutcome(outcome, terminal)} ${paint('dim', `${durationMs} ms`)}`]),
+    ...shownNotes(outcome).map((text) => `    ${paint('yellow', `note: ${text}`)}`),
+    ...(fix === undefined ? [] : [`    ${paint('cyan', 'fix:')} ${shorten(toSafeLine(fix), MOST_NOTE_CELLS)}`]),
+  ]
+}
+
+/** Lines of one call that are shown while it runs. The model and the ledger get what `execution.maxOutputBytes` allows. */
+const MOST_LIVE_LINES = 200
+const MOST_LIVE_CHARS = 20_000
+
+/** What of one call was shown, and what was not. */
+interface LiveCall {
+  readonly buffers: Partial<Record<'stdout' | 'stderr', LineBuffer>>
+  lines: number
+  chars: number
+  hidden: number
+}
+
+/** Each stream of each call by whole lines, also when several commands run at the same time; of a flood the beginning. */
+function liveOutput(show: (text: string) => void): {
+  add(event: Extract<AgentEvent, { type: 'tool-output' }>): void
+  end(callId: string): void
+} {
+  const calls = new Map<string, LiveCall>()
+  const showWithin = (call: LiveCall, text: string): void => {
+    const lines = text.split('\n')
+    const room = call.chars >= MOST_LIVE_CHARS ? 0 : Math.max(0, MOST_LIVE_LINES - call.lines)
+    const shown = lines.slice(0, room)
+    call.lines += shown.length
+    call.hidden += lines.length - shown.length
+    const visible = shown.join('\n').slice(0, MOST_LIVE_CHARS - call.chars)
+    call.chars += visible.length
+    if (shown.length > 0) show(visible)
+  }
+  return {
+    add({ callId, stream, text }) {
+      const call = calls.get(callId) ?? { buffers: {}, lines: 0, chars: 0, hidden: 0 }
+      calls.set(callId, call)
+      call.buffers[stream] ??= createLineBuffer((lines) => showWithin(call, lines))
+      call.buffers[stream].add(text)
+    },
+    end(callId) {
+      const call = calls.get(callId)
+      call?.buffers.stdout?.flush()
+      call?.buffers.stderr?.flush()
+      if (call && call.hidden > 0) show(`… ${call.hidden} more lines are not shown here.`)
+      calls.delete(callId)
+    },
+  }
+}
+
+/**
+ * The ledger of a turn: what was called, who allowed it, what came of it, how long it took. A table where it fits, else two
+ * lines a call.
+ */
+export function formatTrace(entries: readonly LedgerEntry[], terminal: Terminal): string {
+  const table = formatTable(entries.map((entry, index) => traceRow(entry, { index, terminal })))
+  if (table.split('\n').every((line) => widthOf(line) <= terminal.columns - TRACE_INDENT)) return table
+  return entries
+    .map((entry, index) => {
+      const maxCells = Math.max(12, terminal.columns - NARROW_REST)
+      const [number = '', tool = '', args = '', ...rest] = traceRow(entry, { index, terminal, maxCells })
+      const room = Math.max(20, terminal.columns - TRACE_INDENT - widthOf(`${number}  `))
+      return `${number}  ${shorten(`${tool}  ${args}`, room)}\n   ${rest.filter((cell) => cell !== '').join('  ')}`
+    })
+    .join('\n')
+}
+
+function traceRow(
+  { call, decision, outcome, state, openedAt, closedAt }: LedgerEntry,
+  { index, terminal, maxCells = 60 }: { index: number; terminal: Terminal; maxCells?: number },
+): string[] {
+  return [
+    terminal.paint('dim', String(index + 1)),
+    toSafeLine(call.tool),
+    shorten(describeArguments(call.arguments), 60),
+    describeDecision(decision, maxCells),
+    traceResult({ decision, state, ...(outcome && { outcome }) }, terminal, maxCells),
+    closedAt === undefined ? '' : terminal.paint('dim', `${closedAt - openedAt} ms`),
+  ]
+}
+
+/** The outcome, without the reason of a denial that the decision gives already. */
+function traceResult(
+  { decision, outcome, state }: Pick<LedgerEntry, 'decision' | 'outcome' | 'state'>,
+  terminal: Terminal,
+  maxCells: number,
+): string {
+  if (decision.type === 'deny') return terminal.paint('red', '✗ not run')
+  if (!outcome) return terminal.paint('yellow', state)
+  return `${describeOutcome(outcome, terminal, maxCells)}${noteCount(outcome)}`
+}
+
+/** Cells of the second line of a call besides the summary: indent, an ordinary decision, mark and time. */
+const NARROW_REST = 42
+/** Of the demo, which indents the table. */
+const TRACE_INDENT = 2
+
+function describeDecision(decision: Decision, maxCells = MOST_NOTE_CELLS): string {
+  switch (decision.type) {
+    case 'allow':
+      return `allowed (${decision.rule})`
+    case 'deny':
+      return `denied (${decision.rule}): ${shorten(toSafeLine(decision.reason), maxCells)}`
+    case 'ask':
+      return `asked (${decision.rule})`
+  }
+}
+
+/** `maxCells`: of a table; without it a failure is shown whole, because its cause may be at the end. */
+function describeOutcome(outcome: Outcome, terminal: Terminal, maxCells?: number): string {
+  if (outcome.type === 'failed') {
+    const message = shorten(toSafeLine(outcome.message), maxCells === undefined ? MOST_NOTE_CELLS : 90)
+    return `${terminal.paint('red', '✗')} ${outcome.code}: ${message}`
+  }
+  return `${markOf(outcome, terminal)} ${summary(outcome, maxCells ?? 60)}`
+}
+
+/** A command that ended with another exit code than 0 is a result for the model; for a person it did not succeed. */
+function markOf(outcome: Exclude<Outcome, { type: 'failed' }>, terminal: Terminal): string {
+  const exitCode = outcome.data['exit_code']
+  if (typeof exitCode === 'number' && exitCode !== 0) return terminal.paint('red', '✗')
+  return outcome.type === 'success' ? terminal.paint('green', '✓') : terminal.paint('yellow', '◐')
+}
+
+function summary(outcome: Exclude<Outcome, { type: 'failed' }>, maxCells: number): string {
+  const exitCode = outcome.data['exit_code']
+  const cut = outcome.data['truncated'] === true ? ', output cut' : ''
+  if (typeof exitCode === 'number') return `${exitText(exitCode)}${cut}`
+  return shorten(toSafeLine(outcome.text), maxCells)
+}
+
+/** `exit code 139 (SIGSEGV)`: a shell adds 128 to the signal that ended its command. */
+export function exitText(exitCode: number): string {
+  const [signal] = Object.entries(constants.signals).find(([, number]) => number === exitCode - 128) ?? []
+  return `exit code ${exitCode}${signal === undefined ? '' : ` (${signal})`}`
+}
+
+/** What happened to a command, such as a file that was not taken back; in full, because the next step is at the end. */
+function shownNotes(outcome: Outcome): readonly string[] {
+  const list = notesOf(outcome)
+  const shown = list.slice(0, MOST_NOTES).map((text) => shorten(toSafeLine(text), MOST_NOTE_CELLS))
+  return list.length > MOST_NOTES ? [...shown, `${list.length - MOST_NOTES} more`] : shown
+}
+
+function noteCount(outcome: Outcome): string {
+  const { length } = notesOf(outcome)
+  return length === 0 ? '' : `, ${length} ${length === 1 ? 'note' : 'notes'}`
+}
+
+const MOST_NOTES = 5
+const MOST_NOTE_CELLS = 500
+
+function describeArguments(args: JsonObject): string {
+  const parts = Object.entries(args).map(
+    ([key, value]) => `${key}=${shorten(typeof value === 'string' ? value : JSON.stringify(value), 140)}`,
+  )
+  return toSafeLine(parts.join(' '))
+}

@@ -1,0 +1,33 @@
+import { entryValues } from '../../../local/index.ts'
+import { type JsonValue, toSafeLine } from '../../../kernel/index.ts'
+import { createSkillStacks } from '../../../skills/load/index.ts'
+import type { Seen } from './facts.ts'
+import { createSkillCommands, type SkillCommands } from '../../../tools/index.ts'
+import { NOTES } from '../messages/index.ts'
+import type { Terminal } from '../terminal.ts'
+
+type Verdicts = ReturnType<SkillCommands['variablesOf']>
+
+/** What happens to the variables that nexus.yaml contains for skills of an agent. Names only: no secret is read for it. */
+export function variablesIn({ facts, loaded, catalog }: Seen): SkillCommands['variablesOf'] {
+  const noSecrets = { read: async (): Promise<undefined> => undefined }
+  const parts = { catalog, facts, entries: entryValues(loaded.config, noSecrets) }
+  return createSkillCommands({ ...parts, stacks: createSkillStacks() }).variablesOf
+}
+
+export function variablesData(verdicts: Verdicts): JsonValue {
+  return verdicts.map(({ key: _, ...verdict }) => verdict)
+}
+
+/** One line for each. `all` is false where only those matter that are not given. */
+export function printVariables(
+  verdicts: Verdicts,
+  { terminal, all }: { readonly terminal: Terminal; readonly all: boolean },
+): void {
+  const indent = all ? '' : '    '
+  for (const { name, key, from, verdict, why } of verdicts) {
+    const place = terminal.paint('dim', `(skills.entries.${toSafeLine(key)}.${from})`)
+    if (verdict === 'given' && all) terminal.line(`${indent}${NOTES.variableGiven(name)} ${place}`)
+    else if (verdict !== 'given') terminal.line(`${indent}${NOTES.variableNotGiven(name, why ?? verdict)} ${place}`)
+  }
+}

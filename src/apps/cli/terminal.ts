@@ -1,0 +1,171 @@
+import type { Environment } from '../../config/index.ts'
+import { commandLine, type Diagnostic, type JsonValue, toSafeJson, toSafeLine, toSafeText } from '../../kernel/index.ts'
+import { styleText } from 'node:util'
+import { createOutput, isTerminalAt, type Output, type WriteFailure } from './output.ts'
+import { programName } from './program.ts'
+
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+
+/** The command line's two streams: data on stdout, messages on stderr; no colour into pipes. */
+export interface Terminal {
+  /** Data, as it is. */
+  write(data: string | Uint8Array): void
+  /** A line of data. */
+  line(text?: string): void
+  /** A line for people on stderr. */
+  note(text: string): void
+  /** Text on stderr, as it is. */
+  writeNote(text: string): void
+  /** One JSON document on stdout, without characters that a terminal would act on. */
+  json(value: JsonValue): void
+  /**
+   * A command as a person types it here, with paths from the working directory. Without a program it is one of this program: after
+   * `nexus`, `npx nexus`, or `node` with a path.
+   */
+  commandLine(args: readonly string[], program?: string): string
+  /** A path as people read it: from the working directory (`./`) or the home directory (`~/`), safe to print. */
+  shortPath(path: string): string
+  paint(style: Style, text: string): string
+  paintNote(style: Style, text: string): string
+  readonly isInteractive: boolean
+  /** True when a person sees what goes to stdout. */
+  readonly isShown: boolean
+  /** True when a person sees what goes to stderr. */
+  readonly isWatched: boolean
+  /** Keeps lines that come and go, such as progress, off the screen while a person types. Returns what ends that. */
+  beginQuestion(): () => void
+  readonly isAsking: boolean
+  /** True for a terminal that takes no control sequences. */
+  readonly isDumb: boolean
+  /** Cells of a line on stdout; Infinity where no terminal limits them. */
+  readonly columns: number
+  /** The same for stderr. */
+  readonly noteColumns: number
+  /** Why stdout can take no more. */
+  readonly outputFailure: WriteFailure | undefined
+  /** Aborts when stdout can take no more; the reason is `WriteFailure`: the reader went away, or the disk is full. */
+  readonly outputEnd: AbortSignal
+  /** Resolves when everything written has left the process. */
+  drained(): Promise<void>
+}
+
+/** Makes the terminal over the process' own streams. A reader that went away (EPIPE) ends the output quietly. */
+export function createTerminal(environment: Environment): Terminal {
+  const { TERM, FORCE_COLOR } = environment
+  let program: string | undefined
+  let questions = 0
+  const stdout = createOutput(1)
+  const stderr = createOutput(2)
+  // Node decides by the stream, NO_COLOR and FORCE_COLOR; a pipe is not opened as a stream for that.
+  const painter =
+    (output: Output, stream: () => NodeJS.WriteStream): Terminal['paint'] =>
+    (style, text) =>
+      output.isTerminal || FORCE_COLOR !== undefined ? styleText(style, text, { stream: stream() }) : text
+  const ownProgram = (): string =>
+    (program ??= programName({
+      script: process.argv[1] ?? '',
+      node: process.execPath,
+      cwd: workingDirectory(),
+      path: environment.get('PATH') ?? '',
+    }))
+  return {
+    commandLine: (args, name = ownProgram()) => {
+      const cwd = workingDirectory()
+      return commandLine(
+        name,
+        args.map((word) => typedPath(word, cwd)),
+      )
+    },
+    shortPath: (path) => toSafeLine(shortPath(path, { cwd: workingDirectory(), home: environment.home })),
+    write: stdout.write,
+    line: (text = '') => stdout.write(`${text}\n`),
+    note: (text) => stderr.write(`${text}\n`),
+    writeNote: stderr.write,
+    json: (value) => stdout.write(`${toSafeJson(value, 2)}\n`),
+    paint: painter(stdout, () => process.stdout),
+    paintNote: painter(stderr, () => process.stderr),
+    isInteractive: stderr.isTerminal && isTerminalAt(0),
+    isShown: stdout.isTerminal,
+    isWatched: stderr.isTerminal,
+    beginQuestion: () => {
+      questions++
+      return () => void questions--
+    },
+    get isAsking() {
+      return questions > 0
+    },
+    isDumb: TERM === 'dumb',
+    get outputFailure() {
+      return stdout.failure
+    },
+    get outputEnd() {
+      return stdout.end
+    },
+    get columns() {
+      return columnsOf(stdout)
+    },
+    get noteColumns() {
+      return columnsOf(stderr)
+    },
+    drained: async () => {
+      await Promise.all([stdout.drained(), stderr.drained()])
+    },
+  }
+}
+
+/** A terminal that does not say has 80. */
+function columnsOf({ isTerminal, columns }: Output): number {
+  return isTerminal ? columns || 80 : Number.POSITIVE_INFINITY
+}
+
+/** Root where the working directory was removed: nothing is below it then that could be shown shorter. */
+function workingDirectory(): string {
+  try {
+    return process.cwd()
+  } catch {
+    return '/'
+  }
+}
+
+/** A path below the working directory from there, and any other as it is: a shell reads no `~` in quotes. */
+export function typedPath(path: string, cwd: string): string {
+  return cwd !== '/' && path.startsWith(`${cwd}/`) ? `.${path.slice(cwd.length)}` : path
+}
+
+/** From the working directory, else from the home directory, else whole. */
+export function shortPath(path: string, { cwd, home }: { readonly cwd: string; readonly home: string }): string {
+  if (path === cwd) return '.'
+  if (cwd !== '/' && path.startsWith(`${cwd}/`)) return `.${path.slice(cwd.length)}`
+  const isInHome = home.length > 1 && (path === home || path.startsWith(`${home}/`))
+  return isInHome ? `~${path.slice(home.length)}` : path
+}
+
+const SEVERITY_STYLE = { error: 'red', warning: 'yellow', info: 'dim' } as const
+
+type Printer = Pick<Terminal, 'paint' | 'commandLine' | 'shortPath'>
+
+/** The fix of a finding or an error, its command with the name of this program. */
+export function fixText(
+  { fix, proposal }: Pick<Diagnostic, 'fix' | 'proposal'>,
+  terminal: Pick<Terminal, 'commandLine'>,
+): string | undefined {
+  const text = proposal ? `${proposal.lead} ${terminal.commandLine(proposal.args, proposal.program)}` : fix
+  return text && toSafeText(text)
+}
+
+/** `file:line:column severity code` and the message below it, with the fix; all foreign text made visible. */
+export function formatDiagnostic(diagnostic: Diagnostic, terminal: Printer): string {
+  const { severity, code, path, line, column, message } = diagnostic
+  const { paint } = terminal
+  const place = [terminal.shortPath(path), line, column].filter((part) => part !== undefined).join(':')
+  const fix = fixText(diagnostic, terminal)
+  const head = `${paint(SEVERITY_STYLE[severity], severity)} ${paint('dim', code)} ${place}`
+  const tail = fix === undefined ? '' : `\n    ${paint('cyan', 'fix:')} ${fix.replaceAll('\n', '\n    ')}`
+  return `${head}\n    ${toSafeText(message).replaceAll('\n', '\n    ')}${tail}`
+}
+
+/** What printing on stderr goes by. */
+export function noteScreen(terminal: Terminal): Printer & Pick<Terminal, 'columns'> {
+  const { paintNote, noteColumns, commandLine: line, shortPath: short } = terminal
+  return { paint: paintNote, columns: noteColumns, commandLine: line, shortPath: short }
+}

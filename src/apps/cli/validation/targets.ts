@@ -1,0 +1,283 @@
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import {
+  aboutArchive,
+  ARCHIVE,
+  type Diagnostic,
+  firstHidden,
+  hiddenIn,
+  isNexusError,
+  nearest,
+  SKILL_FILE,
+} from '../../../kernel/index.ts'
+import { type Message, MESSAGES } from '../messages/index.ts'
+import {
+  createFolderSource,
+  discover,
+  linkAsSkillFile,
+  SOURCE_CODES,
+  SOURCE_LIMITS,
+} from '../../../skills/sources/index.ts'
+import { listFiles as walkFiles, readOfSkill } from '../../../machine/skill-files/index.ts'
+
+/** One SKILL.md that a path refers to. */
+export interface Target {
+  /** As it is shown: relative to the working directory when it lies below. */
+  readonly shown: string
+  /** Real path of the skill's directory; its name is what the skill's name must equal. */
+  readonly directory: string
+  /** Name of the file in it. */
+  readonly file: string
+  /** Of a SKILL.md that is a link inside the folder that was named, or that holds the skill: what it leads to. */
+  readonly linkedTo?: string | undefined
+  /** The whole skill is meant, not only its SKILL.md. */
+  readonly isWhole: boolean
+  /** Found while looking for it; an error means that the file cannot be read. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The skills that the paths of a command line refer to. */
+export interface Targets {
+  readonly targets: readonly Target[]
+  /** Findings about paths and folders as such. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** True when a path does not exist. */
+  readonly isMissing: boolean
+}
+
+/** Finds the skills of paths: a SKILL.md, a skill's folder, or a folder of skills. Throws only CANCELLED. */
+export async function findTargets(
+  paths: readonly string[],
+  { cwd, signal }: { cwd: string; signal: AbortSignal },
+): Promise<Targets> {
+  const found = new Map<string, Target>()
+  const diagnostics: Diagnostic[] = []
+  let isMissing = false
+  for (const path of paths) {
+    const absolute = resolve(cwd, path)
+    const result = await targetsAt(absolute, { cwd, signal })
+    for (const target of result.targets) found.set(join(target.directory, target.file), target)
+    diagnostics.push(...result.diagnostics)
+    isMissing ||= result.isMissing
+  }
+  return { targets: [...found.values()], diagnostics, isMissing }
+}
+
+interface Where {
+  readonly cwd: string
+  readonly signal: AbortSignal
+}
+
+async function targetsAt(absolute: string, where: Where): Promise<Targets> {
+  const path = shownPath(absolute, where.cwd)
+  const kind = kindOf(absolute)
+  if (kind === 'directory') return targetsIn(absolute, where)
+  if (kind === 'file') return { targets: [fileTarget(absolute, where)], diagnostics: [], isMissing: false }
+  const isMissing = kind === 'missing'
+  const diagnostic = isMissing
+    ? problem('path-missing', { path, ...MESSAGES.pathMissing(path, nearPath(path, where.cwd)) })
+    : problem('path-kind', { path, ...MESSAGES.pathNotAFile(path) })
+  return { targets: [], diagnostics: [diagnostic], isMissing }
+}
+
+/** A skill in the working directory, or in `skills/` of it, that is probably meant. */
+function nearPath(path: string, cwd: string): string | undefined {
+  const known = ['', 'skills/'].flatMap((folder) =>
+    entriesOf(join(cwd, folder))
+      .filter((name) => existsSync(join(cwd, folder, name, SKILL_FILE)))
+      .map((name) => [name, folder + name] as const),
+  )
+  const near = nearest(
+    basename(path),
+    known.map(([name]) => name),
+  )
+  return known.find(([name]) => name === near)?.[1]
+}
+
+function entriesOf(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    // Absent or closed to us: there is nothing to propose from it.
+    return []
+  }
+}
+
+/** A finding of severity `error`. */
+function problem(code: string, about: Message & Pick<Diagnostic, 'path' | 'line' | 'column'>): Diagnostic {
+  return { code, severity: 'error', ...about }
+}
+
+const AT_START = { line: 1, column: 1 }
+
+function kindOf(path: string): 'directory' | 'file' | 'missing' | 'other' {
+  try {
+    const stats = statSync(path)
+    // A link to a file is looked at as a link, so that the reading refuses it.
+    return stats.isDirectory() ? 'directory' : stats.isFile() || lstatSync(path).isSymbolicLink() ? 'file' : 'other'
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP' ? 'missing' : 'other'
+  }
+}
+
+function fileTarget(absolute: string, { cwd }: Where): Target {
+  const directory = realpathSync.native(dirname(absolute))
+  const file = basename(absolute)
+  const target = targetIn(join(directory, file), [], cwd)
+  if (file === SKILL_FILE) {
+    const linked = linkTarget(directory, cwd)
+    return linked ? { ...linked, isWhole: false } : target
+  }
+  const isArchive = ARCHIVE.test(file)
+  const words = isArchive
+    ? aboutArchive(target.shown, target.shown.replace(ARCHIVE, ''))
+    : MESSAGES.fileMisnamed(file, target.shown)
+  const code = isArchive ? 'skill-archive' : 'skill-file-name'
+  return { ...target, diagnostics: [problem(code, { ...words, path: target.shown, ...AT_START })] }
+}
+
+/** The skill of a directory whose SKILL.md is a link, judged as where the directory around it is searched. */
+function linkTarget(directory: string, cwd: string): Target | undefined {
+  const found = linkAsSkillFile(directory)
+  if (found === undefined) return undefined
+  const { linkedTo, finding } = found
+  return { ...targetIn(join(directory, SKILL_FILE), [finding], cwd), linkedTo, isWhole: linkedTo !== undefined }
+}
+
+async function targetsIn(absolute: string, { cwd, signal }: Where): Promise<Targets> {
+  const linked = linkTarget(realpathSync.native(absolute), cwd)
+  if (linked) return { targets: [linked], diagnostics: [], isMissing: false }
+  const source = createFolderSource({ id: 'path', tier: 'extra', rank: 0, path: absolute, trusted: false })
+  const { skills, invalid, diagnostics } = await discover([source], { ...(signal && { signal }) })
+  const whole = skills.map(({ file, linkedTo, diagnostics: found }): Target => {
+    return { ...targetIn(file, found.filter(isOfSource), cwd), linkedTo, isWhole: true }
+  })
+  const broken = invalid.map(({ file, diagnostics: found }) => targetIn(file, found.filter(isOfSource), cwd))
+  const targets = [...whole, ...broken].sort((a, b) => (a.shown < b.shown ? -1 : 1))
+  const loose = diagnostics.map((diagnostic) => ({ ...diagnostic, path: shownPath(diagnostic.path, cwd) }))
+  if (targets.length > 0) return { targets, diagnostics: loose, isMissing: false }
+  const path = shownPath(absolute, cwd)
+  const missing = problem('skill-missing', { path, ...MESSAGES.noSkillBelow(path) })
+  return { targets, diagnostics: [...loose, missing], isMissing: false }
+}
+
+function targetIn(path: string, diagnostics: readonly Diagnostic[], cwd: string): Target {
+  return {
+    shown: shownPath(path, cwd),
+    directory: dirname(path),
+    file: basename(path),
+    isWhole: false,
+    diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic, path: shownPath(diagnostic.path, cwd) })),
+  }
+}
+
+/** Findings of looking and reading; what the text says is found again by the check. */
+function isOfSource({ code }: Diagnostic): boolean {
+  return Object.hasOwn(SOURCE_CODES, code)
+}
+
+/** The bytes of a target, or why they cannot be had. Links are not followed, but that of a SKILL.md to a text in the folder around its skill. */
+export async function readTarget(target: Target, signal: AbortSignal): Promise<Uint8Array | readonly Diagnostic[]> {
+  if (target.diagnostics.some(({ severity, code }) => severity === 'error' && code !== 'skill-file-name')) return []
+  try {
+    const { bytes } = await readOfSkill(target, target.file, {
+      maxBytes: SOURCE_LIMITS.maxFileBytes,
+      signal,
+    })
+    return bytes
+  } catch (error) {
+    if (!isNexusError(error) || error.code === 'CANCELLED') throw error
+    const isLink = error.code === 'PATH_OUTSIDE'
+    const fix = isLink ? 'remove the link and write the skill itself there' : 'make it a text file that you may read'
+    return [problem('skill-file-unreadable', { message: error.message, path: target.shown, fix, ...AT_START })]
+  }
+}
+
+/** What keeps the files of a skill from being loaded, by the rules of loading; nothing for a target that is one file. */
+export async function checkFiles(target: Target, cwd: string, signal: AbortSignal): Promise<readonly Diagnostic[]> {
+  if (!target.isWhole) return []
+  const { files, leftOut, problem: error } = await walkFiles(target, { signal })
+  const found: Diagnostic[] = []
+  if (error) {
+    const { message, path = target.directory, fix } = error
+    const words = fix === undefined ? MESSAGES.cannotLoad(message, target.directory) : { message, fix }
+    found.push(problem('cannot-load', { ...words, path: shownPath(path, cwd) }))
+  }
+  for (const entry of leftOut.slice(0, MAX_LEFT_OUT)) {
+    const path = shownPath(join(target.directory, entry.path), cwd)
+    found.push({ code: 'left-out', severity: 'warning', path, ...MESSAGES.leftOut(entry.path, entry.kind) })
+  }
+  return [...found, ...(await hiddenInFiles(target, { files, cwd, signal }))]
+}
+
+const MAX_LEFT_OUT = 20
+
+/** Characters in texts beside SKILL.md that a model reads and a person does not see. */
+async function hiddenInFiles(
+  target: Target,
+  { files, cwd, signal }: Where & { readonly files: readonly { readonly path: string; readonly size: number }[] },
+): Promise<readonly Diagnostic[]> {
+  const found: Diagnostic[] = []
+  let left = MAX_SEARCHED_BYTES
+  for (const { path, size } of files) {
+    if (path === target.file || size > left) continue
+    left -= size
+    const text = await textOf(target, path, signal)
+    const characters = text === undefined ? '' : hiddenIn(text)
+    if (text === undefined || characters === '') continue
+    const line = text.slice(0, firstHidden(text)).split('\n').length
+    const words = MESSAGES.fileHidden(path, characters)
+    found.push({
+      code: 'file-hidden',
+      severity: 'warning',
+      path: shownPath(join(target.directory, path), cwd),
+      line,
+      ...words,
+    })
+  }
+  return found
+}
+
+/** Texts of one skill that are searched, in all. */
+const MAX_SEARCHED_BYTES = 16 * 1024 * 1024
+
+/** Undefined for what is not UTF-8, or can no longer be read. */
+async function textOf(target: Target, path: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const { bytes } = await readOfSkill(target, path, { maxBytes: MAX_SEARCHED_BYTES, signal })
+    return bytes.includes(0) ? undefined : new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    if (isNexusError(error) && error.code === 'CANCELLED') throw error
+    return undefined
+  }
+}
+
+/** Files of a skill that are listed for the check of links; with more, links are not checked. */
+const MAX_FILES = 5_000
+
+/** Paths of a skill's files, relative with forward slashes; undefined when there are too many or they cannot be listed. */
+export function listFiles(directory: string): readonly string[] | undefined {
+  const files: string[] = []
+  const ahead = ['']
+  for (let prefix = ahead.pop(); prefix !== undefined; prefix = ahead.pop()) {
+    try {
+      for (const entry of readdirSync(join(directory, prefix), { withFileTypes: true })) {
+        if (entry.name === '.git' || entry.name === 'node_modules') continue
+        if (entry.isDirectory()) ahead.push(`${prefix}${entry.name}/`)
+        files.push(prefix + entry.name)
+      }
+    } catch {
+      // A directory that is closed to us or gone: it is not known which links are broken.
+      return undefined
+    }
+    if (files.length > MAX_FILES) return undefined
+  }
+  return files
+}
+
+/** A path for people: relative when it lies below the working directory. */
+export function shownPath(absolute: string, cwd: string): string {
+  const path = relative(cwd, absolute)
+  return path === '' ? '.' : path === '..' || path.startsWith('../') || path.startsWith('..\\') ? absolute : path
+}

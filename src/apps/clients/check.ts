@@ -1,0 +1,136 @@
+/** check: starts a server as a client would, asks it for its tools, and names what is wrong when there is no answer. */
+import { runProgram, type ProgramResult } from '../../machine/host/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownValue, toSafeLine } from '../../kernel/index.ts'
+import { type Fault, FAULTS } from './messages.ts'
+
+/** What a client starts. */
+export interface ServerStart {
+  readonly command: readonly string[]
+  /** All variables it gets. PATH is always the system's: clients that a desktop starts know no other. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly cwd: string
+  /** Default 20 s. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** What the server answered, or why it did not. */
+export type ServerCheck =
+  | {
+      readonly type: 'answered'
+      readonly name: string
+      readonly protocol: string
+      readonly tools: number
+      readonly ms: number
+    }
+  | { readonly type: 'fault'; readonly code: Fault; readonly message: string; readonly fix: string }
+
+/** The newest version that starts with `initialize`; a server may answer with another. */
+const PROTOCOL = '2025-11-25'
+const TIMEOUT_MS = 20_000
+const MAX_OUTPUT_BYTES = 8 * 1024 * 1024
+const MAX_SAID = 2_000
+
+/** Rejects only with the reason of an aborted signal. */
+export async function checkServer({ command, timeoutMs = TIMEOUT_MS, ...start }: ServerStart): Promise<ServerCheck> {
+  const began = performance.now()
+  const result = await runProgram({
+    ...start,
+    ...{ command, timeoutMs, maxOutputBytes: MAX_OUTPUT_BYTES, maxErrorBytes: MAX_SAID },
+    input: REQUESTS.map((request) => `${JSON.stringify(request)}\n`).join(''),
+    // The server ends when its input does, so that comes after the last answer.
+    endInputAfter: (stdout) => isOver(messagesIn(stdout)),
+  })
+  const { messages, noise } = messagesIn(result.stdout)
+  const [initialized, listed] = REQUEST_IDS.map((id) => answerTo(id, messages))
+  if (noise !== undefined) return fault('mcp-noise', noise)
+  if (initialized && listed) return judged(initialized, listed, Math.round(performance.now() - began))
+  const said = toSafeLine(
+    Buffer.from(result.stderr ?? [])
+      .toString('utf8')
+      .trim(),
+  )
+  return unanswered(result, { program: command[0] ?? '', timeoutMs, said })
+}
+
+const REQUESTS: readonly JsonObject[] = [
+  {
+    ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+    params: { protocolVersion: PROTOCOL, capabilities: {}, clientInfo: { name: 'nexus-mcp-check', version: '1' } },
+  },
+  { jsonrpc: '2.0', method: 'notifications/initialized' },
+  { jsonrpc: '2.0', id: 2, method: 'tools/list' },
+]
+const REQUEST_IDS = [1, 2]
+
+/** What is on stdout: messages, and the first line that is none. The last line may not be whole yet. */
+function messagesIn(stdout: Uint8Array = new Uint8Array()): {
+  readonly messages: readonly JsonObject[]
+  readonly noise: string | undefined
+} {
+  const lines = Buffer.from(stdout).toString('utf8').split('\n')
+  const messages: JsonObject[] = []
+  for (const line of lines.slice(0, -1).filter((each) => each.trim() !== '')) {
+    const message = parsed(line)
+    if (message === undefined) return { messages, noise: toSafeLine(line).slice(0, MAX_SHOWN) }
+    messages.push(message)
+  }
+  return { messages, noise: undefined }
+}
+
+const MAX_SHOWN = 200
+
+function parsed(line: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isJsonObject(value) && value['jsonrpc'] === '2.0' ? (value as JsonObject) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Nothing more is worth waiting for. */
+function isOver({ messages, noise }: ReturnType<typeof messagesIn>): boolean {
+  return noise !== undefined || REQUEST_IDS.every((id) => answerTo(id, messages) !== undefined)
+}
+
+function answerTo(id: number, messages: readonly JsonObject[]): JsonObject | undefined {
+  return messages.find((message) => message['id'] === id && !Object.hasOwn(message, 'method'))
+}
+
+function judged(initialized: JsonObject, listed: JsonObject, ms: number): ServerCheck {
+  for (const { error } of [initialized, listed])
+    if (isJsonObject(error)) return fault('mcp-refused', toSafeLine(textOf(error['message'])).slice(0, MAX_SHOWN))
+  const { result } = initialized
+  const about = isJsonObject(result) ? result : {}
+  const info = ownValue(about, 'serverInfo')
+  const tools = isJsonObject(listed['result']) ? ownValue(listed['result'], 'tools') : undefined
+  return {
+    type: 'answered',
+    name: toSafeLine(textOf(isJsonObject(info) ? info['name'] : undefined)),
+    protocol: toSafeLine(textOf(about['protocolVersion'])),
+    tools: Array.isArray(tools) ? tools.length : 0,
+    ms,
+  }
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function unanswered(
+  result: ProgramResult,
+  { program, timeoutMs, said }: { readonly program: string; readonly timeoutMs: number; readonly said: string },
+): ServerCheck {
+  if (result.type === 'ended') {
+    const how = result.signal === undefined ? `exit code ${result.code}` : `signal ${result.signal}`
+    return fault('mcp-ended', how, said)
+  }
+  if (result.reason === 'time') return fault('mcp-silent', timeoutMs / 1_000, said)
+  return fault('mcp-not-started', toSafeLine(program), result.why)
+}
+
+function fault<Code extends Fault>(code: Code, ...facts: Parameters<(typeof FAULTS)[Code]>): ServerCheck {
+  const words = FAULTS[code] as (...all: typeof facts) => { readonly message: string; readonly fix: string }
+  return { type: 'fault', code, ...words(...facts) }
+}

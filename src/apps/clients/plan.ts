@@ -1,0 +1,147 @@
+/** plan: what an installation changes in the file of a client. The text is made first, shown, and then written. */
+import { existsSync, lstatSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { isJsonObject, type JsonObject, ownValue } from '../../kernel/index.ts'
+import { changeText, readDocument } from './config-text.ts'
+import { clientError, MESSAGES } from './messages.ts'
+import { keepReplaced, readReplaced, type Remembered } from './replaced.ts'
+import { type Client, type Scope, type Server, startsNexus, type Where } from './table.ts'
+import { textOf, writeText } from './text-file.ts'
+
+/** Which entry of which file. */
+export interface Target {
+  readonly client: Client
+  readonly scope: Scope
+  readonly where: Where
+  /** The key of the entry, such as `nexus`. */
+  readonly name: string
+}
+
+/** What a file is to become. */
+export interface Change {
+  /** Absolute, with links resolved where the file exists. */
+  readonly path: string
+  /** Undefined when there is no such file yet. */
+  readonly before: string | undefined
+  /** The same text when nothing changes. */
+  readonly after: string
+  /** The entry that goes and does not start Nexus: a person agrees first. */
+  readonly foreign?: JsonObject | undefined
+  /** Which replaced entry is kept once this is written. */
+  readonly remember?: Remembered
+}
+
+/**
+ * The entry that starts Nexus. An entry that starts it already keeps what the user wrote besides the command; any other one is replaced
+ * whole. Throws CONFIG_INVALID, INVALID_ARGUMENT, FILE_NOT_FOUND.
+ */
+export function planInstall(target: Target, server: Server): Change {
+  const { client, scope, where, name } = target
+  const { path, entry: old } = readEntry(target)
+  const place = { nexusHome: where.nexusHome, path, name }
+  const foreign = old && !startsNexus(client, old) ? old : undefined
+  const wrote = { ...(foreign ? {} : old), ...client.entry(server, scope) }
+  const change = plan(target, wrote)
+  if (change.before === change.after) return change
+  const kept = readReplaced(place)
+  const replaced = foreign ?? (kept && isSame(kept.wrote, old) ? kept.replaced : undefined)
+  return { ...change, foreign, remember: { ...place, replaced: replaced && { wrote, replaced } } }
+}
+
+/** The same file without the entry, or with the one that `planInstall` replaced, unless ours was edited since. Throws as `planInstall`. */
+export function planUninstall(target: Target): Change {
+  const { client, where, name } = target
+  const { path, entry } = readEntry(target)
+  const place = { nexusHome: where.nexusHome, path, name }
+  const kept = readReplaced(place)
+  const isOurs = kept !== undefined && isSame(kept.wrote, entry)
+  const foreign = entry && !isOurs && !startsNexus(client, entry) ? entry : undefined
+  const change = plan(target, isOurs ? kept.replaced : undefined)
+  return { ...change, foreign, remember: { ...place, replaced: undefined } }
+}
+
+/** The entry in the file of a client, and where it is. Throws as `planInstall`. */
+export function readEntry(target: Target): { readonly path: string; readonly entry: JsonObject | undefined } {
+  const { path, keys, document } = open(target)
+  return { path, entry: entryAt(document, [...keys, target.name]) }
+}
+
+/**
+ * Writes what was planned, whole or not at all, and a copy of the old file where an entry of the user goes; its path.
+ * Throws CONFLICT when the file is another one by now, STORE_FAILED when it cannot be written.
+ */
+export async function writeChange({ path, before, after, foreign, remember }: Change): Promise<string | undefined> {
+  if (textOf(path) !== before) throw clientError(MESSAGES.changedMeanwhile(path))
+  const copy = remember && (await keepReplaced(remember, foreign && before))
+  await writeText(path, after, before === undefined)
+  return copy
+}
+
+function plan(target: Target, value: JsonObject | undefined): Change {
+  const { client, name } = target
+  const { path, text, keys, document } = open(target)
+  const at = [...keys, name]
+  const old = entryAt(document, at)
+  if (isSame(old, value)) return { path, before: text, after: text ?? '' }
+  const after = changeText(text ?? '', { path: at, value, format: client.format })
+  // What else the file says must be the same afterwards, whatever the library made of it.
+  const now = readDocument(after, { path, format: client.format })
+  if (!isSame(entryAt(now, at), value) || !isSame(without(now, at), without(document, at)))
+    throw clientError(MESSAGES.wouldDamage(path))
+  return { path, before: text, after }
+}
+
+interface Opened {
+  readonly path: string
+  readonly text: string | undefined
+  readonly keys: readonly string[]
+  readonly document: JsonObject
+}
+
+function open({ client, scope, where }: Target): Opened {
+  const candidates = client.files[scope]?.(where)
+  if (candidates === undefined) throw clientError(MESSAGES.noProjectFile(client.title))
+  const given = candidates.find((path) => existsSync(path) || isLink(path)) ?? candidates[0] ?? ''
+  const path = realOf(given)
+  const text = textOf(path)
+  const document = readDocument(text ?? '', { path, format: client.format })
+  const keys = client.keys(document)
+  const closed = keys.findIndex((_, index) => !isJsonObject(valueAt(document, keys.slice(0, index + 1)) ?? {}))
+  if (closed >= 0) throw clientError(MESSAGES.notAMapping(path, keys.slice(0, closed + 1).join('.')))
+  return { path, text, keys, document }
+}
+
+/** The libraries make objects with and without a prototype. */
+function isSame(one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(structuredClone(one), structuredClone(other))
+}
+
+function valueAt(document: JsonObject, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, key) => (isJsonObject(value) ? ownValue(value, key) : undefined), document)
+}
+
+function entryAt(document: JsonObject, path: readonly string[]): JsonObject | undefined {
+  const value = valueAt(document, path)
+  return isJsonObject(value) ? value : undefined
+}
+
+/** A copy without one key, and without the mappings above it that are empty then. */
+function without(document: JsonObject, [key = '', ...rest]: readonly string[]): JsonObject {
+  const { [key]: value, ...others } = document
+  if (rest.length === 0 || !isJsonObject(value)) return others
+  const inside = without(value, rest)
+  return Object.keys(inside).length === 0 ? others : { ...others, [key]: inside }
+}
+
+/** People keep such files in another place and link to them: the file itself is changed. */
+function realOf(path: string): string {
+  if (existsSync(path)) return realpathSync.native(path)
+  if (isLink(path)) throw clientError(MESSAGES.notRead(path, 'it is a link to nothing'))
+  const parent = dirname(path)
+  return existsSync(parent) ? join(realpathSync.native(parent), basename(path)) : path
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+}

@@ -1,0 +1,46 @@
+/** text-file: reads and writes small text files of the user, whole. */
+import { existsSync } from 'node:fs'
+import { dirname, relative } from 'node:path'
+import { readSmall, Tree } from '../../machine/files/index.ts'
+import { clientError, MESSAGES } from './messages.ts'
+
+/** Longer files are refused. Claude Code keeps its whole state in one, which has some megabytes. */
+const MAX_BYTES = 64 * 1024 * 1024
+
+/** Undefined when there is no such file. */
+export function textOf(path: string): string | undefined {
+  if (!existsSync(path)) return undefined
+  let bytes: Uint8Array
+  try {
+    bytes = readSmall(path, { maxBytes: MAX_BYTES }).bytes
+  } catch (error) {
+    throw clientError(MESSAGES.notRead(path, error instanceof Error ? error.message : String(error)), error)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    throw clientError(MESSAGES.unreadable(path, 'it is not UTF-8'), error)
+  }
+}
+
+/** A new file is readable to its user alone, since such files may contain keys. Throws STORE_FAILED. */
+export async function writeText(path: string, text: string, isNew: boolean): Promise<void> {
+  try {
+    const directory = nearestDirectory(dirname(path))
+    const tree = new Tree(directory)
+    try {
+      await tree.write(relative(directory, path), {
+        ...{ bytes: Buffer.from(text), isDurable: true, makesParents: true },
+        ...(isNew && { mode: 0o600, mustBeNew: true }),
+      })
+    } finally {
+      tree.close()
+    }
+  } catch (error) {
+    throw clientError(MESSAGES.notWritten(path, error instanceof Error ? error.message : String(error)), error)
+  }
+}
+
+function nearestDirectory(directory: string): string {
+  return existsSync(directory) ? directory : nearestDirectory(dirname(directory))
+}

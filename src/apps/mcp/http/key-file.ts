@@ -1,0 +1,64 @@
+/** The key of an HTTP server: a file that only its user reads. Source: decisions, "server key file". */
+import { constants } from 'node:fs'
+import { mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { errorCode } from '../../../kernel/index.ts'
+import { ERRORS, errorOf } from '../messages.ts'
+
+const KEY = /^[A-Za-z0-9_-]{32,128}$/
+const KEY_BYTES = 32
+const MAX_FILE_BYTES = 256
+
+/** The key in that file, made when there is none. Throws CONFIG_INVALID for a file or directory that others can read or change. */
+export async function openKeyFile(file: string): Promise<string> {
+  const directory = dirname(file)
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await checkDirectory(directory)
+  try {
+    const made = await open(file, 'wx', 0o600)
+    try {
+      const key = Buffer.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES))).toString('base64url')
+      await made.writeFile(key)
+      return key
+    } finally {
+      await made.close()
+    }
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(file, 'it cannot be written'))
+  }
+  return readKey(file)
+}
+
+async function readKey(file: string): Promise<string> {
+  const opened = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => {
+    throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(file, 'it is a link, or cannot be read'))
+  })
+  try {
+    const stats = await opened.stat()
+    if (!stats.isFile() || stats.size > MAX_FILE_BYTES)
+      throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(file, 'it is not a file with a key'))
+    if (isOthers(stats, 0o077)) throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(file, 'other users can read it'))
+    const key = (await opened.readFile('utf8')).trim()
+    if (!KEY.test(key)) throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(file, 'it holds no key'))
+    return key
+  } finally {
+    await opened.close()
+  }
+}
+
+/** A directory that others may change lets them put a key of their own there. */
+async function checkDirectory(directory: string): Promise<void> {
+  const opened = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(() => {
+    throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(directory, 'it is no directory, or a link'))
+  })
+  try {
+    if (isOthers(await opened.stat(), 0o022))
+      throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(directory, 'other users can write to it'))
+  } finally {
+    await opened.close()
+  }
+}
+
+function isOthers({ uid, mode }: { readonly uid: number; readonly mode: number }, bits: number): boolean {
+  return uid !== process.getuid?.() || (mode & bits) !== 0
+}

@@ -1,0 +1,145 @@
+/** The words of the MCP server: what clients, their models and the log on stderr get. Names from outside are made safe here. */
+import {
+  commandFix,
+  type ErrorCode,
+  isNexusError,
+  NexusError,
+  type ProposedCommand,
+  toSafeLine,
+  toVisibleLines,
+} from '../../kernel/index.ts'
+
+interface Words {
+  readonly message: string
+  readonly fix: string
+  readonly proposal?: ProposedCommand
+}
+
+/** Who named a directory; `found`: the workspace that it belongs to. */
+const ORIGINS = {
+  given: 'named by --workspace',
+  project: 'named by CLAUDE_PROJECT_DIR',
+  root: 'the root of the client',
+  cwd: 'the directory where the client started nexus mcp',
+  found: 'the nearest directory above with nexus.yaml, .nexus or .git',
+}
+
+export type WorkspaceOrigin = keyof typeof ORIGINS
+
+/** Errors of a caller. */
+export const ERRORS = {
+  noWorkspace: (directory: string, origin: WorkspaceOrigin): Words => ({
+    message: `Nexus serves no skills for ${toSafeLine(directory)}, ${ORIGINS[origin]}: the root of the file system and the home directory are too large to be a workspace.`,
+    fix: 'Name a project in the arguments of the client: nexus mcp --workspace /path/to/project',
+  }),
+  noDirectory: (directory: string, origin: WorkspaceOrigin): Words => ({
+    message: `There is no directory ${toSafeLine(directory)}, ${ORIGINS[origin]}.`,
+    fix: 'Name one that exists in the arguments of the client: nexus mcp --workspace /path/to/project',
+  }),
+  tooLong: () => ({
+    message: 'The message is longer than 9 MiB, so Nexus did not read it. Write long data to a file.',
+  }),
+  badKeyFile: (file: string, why: string): Words => ({
+    message: `Nexus does not use ${toSafeLine(file)} for the key of its server: ${why}.`,
+    fix: 'Remove it. Nexus makes a new one, which only you can read, at the next start.',
+  }),
+  portTaken: (port: number): Words => ({
+    message: `Another program listens on port ${port}.`,
+    fix: 'Choose another port: nexus mcp --http --port 8767',
+  }),
+  unknownTool: (message: string) => ({ message }),
+  unknownPrompt: (name: string) => ({
+    message: `There is no prompt '${toSafeLine(name)}': no skill of that name can be started by a person.`,
+  }),
+}
+
+export function errorOf(code: ErrorCode, { message, fix, proposal }: Words): NexusError {
+  return new NexusError(code, message, { fix, proposal })
+}
+
+/** An error in one text: what happened, then what to do. Foreign errors say no more than that they happened. */
+export function toText(error: unknown): string {
+  if (!isNexusError(error)) return 'Nexus failed. Its log on stderr says why.'
+  return error.fix === undefined ? error.message : `${error.message}\n${error.fix}`
+}
+
+/** What the model of the client reads about all of it, by the tools that it is offered. Claude Code cuts it at 2,048 characters. */
+export function instructions({ load, run, index = '' }: InstructionParts = {}): string {
+  const text = [
+    'Nexus offers skills: instructions, with scripts, for certain kinds of tasks. Before you work on a task, check whether a skill fits.',
+    ...(load === undefined ? [] : [`Load it with ${load}, and follow its instructions.`]),
+    ...(run === undefined ? [] : [`${run} runs its scripts, in a sandbox.`]),
+  ].join(' ')
+  return index === '' ? text : `${text}\n\n${SKILL_LIST}\n${index}`
+}
+
+/** Names of tools, and the list of skills; absent where they are not offered, or not known yet. */
+interface InstructionParts {
+  readonly load?: string | undefined
+  readonly run?: string | undefined
+  readonly index?: string
+}
+
+/** What follows the description of the tool that loads skills. */
+export const SKILL_LIST = 'Skills:'
+
+/** Notes for the model or the person, once. */
+export const NOTES = {
+  untrusted: (directory: string) =>
+    `The workspace ${toSafeLine(directory)} is not trusted: nothing of it runs, and its skills get no secrets. The user can trust it. ${
+      commandFix('Run in a terminal:', 'trust', directory).fix
+    }`,
+}
+
+/** Why a resource of a skill is not read. */
+export const READS = {
+  refused: (reason: string) => `The skill was not read: ${reason}`,
+  badCursor: () => 'The cursor is not one that this server gave.',
+}
+
+/** What a person reads about prompts. */
+export const PROMPTS = {
+  arguments: () => 'What the skill is given; it replaces $ARGUMENTS in its text',
+}
+
+/** Clients show the beginning of a long text only. */
+function sizeOf(command: string): string {
+  const lines = command.split('\n').length
+  if (lines <= 10 && command.length <= 500) return ''
+  return ` Read all of it: ${lines} ${lines === 1 ? 'line' : 'lines'}, ${command.length} characters.`
+}
+
+/** The question about a call, and why it is over. */
+export const APPROVAL = {
+  question: (tool: string, { command, more }: { readonly command: string; readonly more?: string }) =>
+    // Marked, so that no line of it passes for one of ours.
+    [
+      `May ${toSafeLine(tool)} run this${more === undefined ? '' : ` with ${toSafeLine(more)}`}?${sizeOf(command)}`,
+      '',
+      ...toVisibleLines(command).map((line) => `| ${line}`),
+    ].join('\n'),
+  answer: () => 'Answer',
+  choices: { once: 'Allow once', exact: 'Allow, and do not ask about exactly this again', deny: 'Deny' },
+  over: () =>
+    'This question is no longer open: it was answered, was about another call, or Nexus was started again. Nothing ran. Make the call again.',
+  /** Completes a denial. */
+  cannotAsk: (client: string) =>
+    `The MCP client ${client} cannot ask a person: it does not offer elicitation. A client that does can ask, and so can nexus run in a terminal.`,
+}
+
+/** Lines of the log on stderr. */
+export const LOG = {
+  serving: (directory: string, agentId: string, skills: number) =>
+    `nexus mcp: agent ${toSafeLine(agentId)}, ${skills} skills, workspace ${toSafeLine(directory)}`,
+  notServed: (uri: string, problems: readonly string[]) =>
+    `nexus mcp: ${toSafeLine(uri)} is not served as a skill of MCP, only by load_skill: ${problems.map(toSafeLine).join('; ')}`,
+  wrongKey: (count: number) => `nexus mcp: ${count} ${count === 1 ? 'request' : 'requests'} with a wrong key`,
+  failed: (error: unknown) => `nexus mcp: ${toSafeLine(error instanceof Error ? error.message : String(error))}`,
+  tooLong: () => 'nexus mcp: a message of the client is longer than 9 MiB and was not read',
+  reloaded: (names: readonly string[]) => `nexus mcp: skills changed: ${names.map(toSafeLine).join(', ')}`,
+}
+
+/** What a client shows while a call runs. */
+export const PROGRESS = {
+  running: (tool: string, seconds: number) => (seconds === 0 ? `${tool} runs` : `${tool} runs for ${seconds} s`),
+}

@@ -1,0 +1,95 @@
+/** One skill as the skills extension serves it: its SKILL.md in a form that every client reads, with digests of exactly these bytes. */
+import {
+  SKILL_LIMITS,
+  type Skill as Entry,
+  SkillCatalogError,
+  skillEntry,
+} from '@modelcontextprotocol/server/ext/skills'
+import { type Catalog, toSkillUri } from '../../../skills/catalog/index.ts'
+import { exportFlat } from '../../../skills/format/index.ts'
+import { sha256, type Skill, SKILL_FILE } from '../../../kernel/index.ts'
+import { binaryType, textType } from '../../../skills/load/index.ts'
+import { readManifest, readOfSkill } from '../../../machine/skill-files/index.ts'
+
+/** Bytes of one file, as text where they are text. */
+export type ServedFile =
+  | { readonly text: string; readonly mimeType: string }
+  | { readonly bytes: Uint8Array; readonly mimeType: string }
+
+/** The URI of a skill's directory, without a slash at the end. */
+export function rootUri(catalog: Catalog, skill: Skill): string {
+  return toSkillUri(catalog.addressOf(skill)).slice(0, -`/${SKILL_FILE}`.length)
+}
+
+export function fileUri(root: string, path: string): string {
+  return `${root}/${path.split('/').map(encodeURIComponent).join('/')}`
+}
+
+/** Hidden files stay here, as in the list that a model gets. */
+export function isShown(path: string): boolean {
+  return !/(?:^|\/)\./.test(path)
+}
+
+/** The frontmatter as clients read it; the problems when the extension does not allow it. */
+export async function frontmatterOf(
+  skill: Skill,
+  signal?: AbortSignal,
+): Promise<
+  { readonly frontmatter: Entry['frontmatter']; readonly text: string } | { readonly problems: readonly string[] }
+> {
+  try {
+    const text = await skillText(skill, signal)
+    return { text, frontmatter: (await skillEntry(`x/${skill.name}`, { [SKILL_FILE]: text })).frontmatter }
+  } catch (error) {
+    if (error instanceof SkillCatalogError) return { problems: error.problems.map(({ message }) => message) }
+    return { problems: [error instanceof Error ? error.message : String(error)] }
+  }
+}
+
+/** The entry of a skill; the problems when it cannot be served. */
+export async function entryOf(
+  skill: Skill,
+  { root, signal }: { readonly root: string; readonly signal: AbortSignal },
+): Promise<{ readonly entry: Entry } | { readonly problems: readonly string[] }> {
+  const head = await frontmatterOf(skill, signal)
+  if ('problems' in head) return head
+  try {
+    const { files } = await readManifest(skill, { signal })
+    const resources = files
+      .filter(({ path }) => isShown(path) && path !== SKILL_FILE)
+      .map(({ path, sha256: digest, size }) => ({ uri: fileUri(root, path), digest: `sha256:${digest}`, size }))
+    const own = {
+      uri: `${root}/${SKILL_FILE}`,
+      digest: `sha256:${sha256(head.text)}`,
+      size: Buffer.byteLength(head.text),
+    }
+    return { entry: { uri: own.uri, frontmatter: head.frontmatter, resources: [own, ...resources] } as Entry }
+  } catch (error) {
+    return { problems: [error instanceof Error ? error.message : String(error)] }
+  }
+}
+
+/** A file of a skill, as it is now. Throws as `readOfSkill`. */
+export async function readServed(skill: Skill, path: string, signal: AbortSignal): Promise<ServedFile> {
+  if (path === SKILL_FILE) return { text: await skillText(skill, signal), mimeType: 'text/markdown' }
+  const { bytes } = await readOfSkill(skill, path, { maxBytes: SKILL_LIMITS.bytes, signal })
+  const text = asText(bytes)
+  return text === undefined ? { bytes, mimeType: binaryType(bytes) } : { text, mimeType: textType(path) }
+}
+
+/** SKILL.md with metadata as text to text, which is all that the specification allows. */
+async function skillText(skill: Skill, signal?: AbortSignal): Promise<string> {
+  const { bytes } = await readOfSkill(skill, SKILL_FILE, { maxBytes: SKILL_LIMITS.bytes, signal })
+  const text = asText(bytes)
+  if (text === undefined) throw new SkillCatalogError([{ path: skill.file, message: 'SKILL.md is not valid UTF-8' }])
+  return exportFlat(text, { path: skill.file }).text
+}
+
+/** Undefined for what would not be the same bytes again. */
+function asText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

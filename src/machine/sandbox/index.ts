@@ -1,0 +1,78 @@
+/** sandbox: where commands run. `local` confines them, `none` does not; both are loaded when they are asked for. */
+import type { Diagnostic } from '../../kernel/index.ts'
+import { isNexusError } from '../../kernel/index.ts'
+import { LazySandbox } from './lazy.ts'
+import { localFacts } from './local/facts.ts'
+import { REQUESTS, sandboxError } from './messages.ts'
+import { type LocalOptions, withDefaults } from './local/options.ts'
+import type { NoneOptions } from './none.ts'
+import type { Sandbox } from './sandbox.ts'
+
+export { wayOf } from './guard/followed.ts'
+export { placesIn, type Protecting } from './guard/protected.ts'
+export { protectedPlace } from './guard/write-check.ts'
+export { holds, type OpenPaths, partsOf, type PathLimits, type Whole } from './open-paths.ts'
+
+export { checkEnvironment, refusedVariable } from './environment.ts'
+export type { LocalOptions } from './local/options.ts'
+export type { MirrorLimits } from './mirror/scan.ts'
+
+export { checkRequest } from './request.ts'
+
+export type { CommandRequest, CommandResult, OnBytes, PlacedSkill, Sandbox } from './sandbox.ts'
+
+/** Shown and recorded whenever `none` is in use. */
+export const NONE_WARNING =
+  'Sandbox "none": commands run with your own rights, see your files and reach the network. Nothing confines them.'
+
+/** Which sandbox, for which project, with which settings. */
+export type SandboxOptions = LocalOptions | NoneOptions
+
+/** Where commands work: in a copy of the workspace, in the workspace itself, or there with all rights of the user. */
+export function workspaceModeOf(options: SandboxOptions): 'mirror' | 'direct' | 'unconfined' {
+  if (options.kind === 'none') return 'unconfined'
+  return withDefaults(options).mirrored ? 'mirror' : 'direct'
+}
+
+/** Makes a sandbox. Throws INVALID_ARGUMENT for options that cannot be used; whether commands can be confined shows at the first one. */
+export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
+  if (options.kind === 'local') return (await import('./local/local.ts')).createLocal(options)
+  if (options.kind === 'none') return (await import('./none.ts')).createNone(options)
+  throw sandboxError(REQUESTS.unknownKind((options as { kind: unknown }).kind))
+}
+
+/** As `createSandbox`, but nothing is loaded or made before the first command or skill; for programs that mostly look. */
+export function openSandbox(options: SandboxOptions): Sandbox {
+  // The facts of the local sandbox follow from its options; another one has to be asked.
+  const facts = options.kind === 'local' ? localFacts(withDefaults(options)) : undefined
+  return new LazySandbox({ kind: options.kind, facts, open: () => createSandbox(options) })
+}
+
+/** What keeps commands from being confined here, with the command that fixes it; empty when a trial command ran well. */
+export async function checkSandbox(options: SandboxOptions): Promise<readonly Diagnostic[]> {
+  if (options.kind === 'none')
+    return [
+      {
+        code: 'sandbox-none',
+        severity: 'warning',
+        message: NONE_WARNING,
+        path: 'sandbox',
+        fix: 'Use the local sandbox: remove execution.sandbox: none.',
+      },
+    ]
+  try {
+    await (await import('./local/local.ts')).tryLocal(options)
+    return []
+  } catch (error) {
+    if (!isNexusError(error)) throw error
+    const code = error.code === 'SANDBOX_UNAVAILABLE' ? 'sandbox-unavailable' : 'sandbox-invalid'
+    const { message, fix } = error
+    return [{ code, severity: 'error', message, path: 'sandbox', ...(fix !== undefined && { fix }) }]
+  }
+}
+
+/** Throws INVALID_ARGUMENT for a directory in which a sandbox of that kind refuses to run commands. */
+export async function checkWorkspace(workspace: string, options: SandboxOptions): Promise<void> {
+  if (options.kind === 'none') return
+  ;(await import('./local/local.ts')).checkLocalWorkspace(workspace, options)
+}

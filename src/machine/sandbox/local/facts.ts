@@ -1,0 +1,67 @@
+/** facts: what is true inside the local sandbox, read off its profile without starting anything. */
+import { realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TargetFacts } from '../../../kernel/index.ts'
+import { contains } from '../request.ts'
+import { SYSTEM_PATH } from '../../host/index.ts'
+import type { LocalSettings } from './options.ts'
+
+/** What every command may read. Absent ones are left out. */
+export const READABLE = ['/usr', '/etc', '/lib', '/lib64', '/bin', '/sbin']
+
+/** Variables that every command gets. `bin` is the directory of the staged node. */
+export function insideEnvironment(
+  settings: LocalSettings,
+  options: { bin: string; workspace: string },
+): Record<string, string> {
+  return {
+    PATH: [options.bin, ...SYSTEM_PATH].join(':'),
+    HOME: '/tmp/home',
+    TMPDIR: '/tmp',
+    LANG: settings.language,
+    TZ: settings.timeZone,
+    NEXUS_SANDBOX: 'local',
+    NEXUS_PROJECT: settings.projectId,
+    NEXUS_WORKSPACE: options.workspace,
+  }
+}
+
+/** Facts for gating. No state is made or read for them: they hold also where no command can be run. */
+export function localFacts(settings: LocalSettings): TargetFacts {
+  const identity = settings.isRoot
+    ? { uid: settings.uidBase, gid: settings.uidBase }
+    : { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 }
+  const env = Object.entries(insideEnvironment(settings, { bin: '/', workspace: '/' }))
+  // A set, because looking for a property makes every name that skills ask for one that lasts.
+  const set = new Set(env.filter(([, value]) => value !== '').map(([name]) => name))
+  return {
+    target: `local sandbox (uid ${identity.uid}${settings.isRoot ? '+' : ''})`,
+    os: 'linux',
+    // The staged node is first on the PATH, whatever the machine has.
+    hasBin: (name) =>
+      name === 'node' ||
+      (isPlainName(name) && SYSTEM_PATH.some((directory) => canRun(join(directory, name), identity))),
+    hasEnv: (name) => set.has(name),
+    programDirectories: SYSTEM_PATH,
+    network: false,
+  }
+}
+
+function isPlainName(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..' && !name.includes('/') && !name.includes('\0')
+}
+
+/** True for a file that the commands' uid may execute and that lies, links followed, where they can read. */
+function canRun(path: string, identity: { readonly uid: number; readonly gid: number }): boolean {
+  // Nearly every name is absent in nearly every directory, so that is asked without an error.
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined || !found.isFile()) return false
+  try {
+    const real = realpathSync.native(path)
+    const bit = found.uid === identity.uid ? 0o100 : found.gid === identity.gid ? 0o010 : 0o001
+    return (found.mode & bit) !== 0 && READABLE.some((directory) => contains(directory, real))
+  } catch {
+    // Absent, or on a way that cannot be followed: not there for commands either.
+    return false
+  }
+}

@@ -1,0 +1,142 @@
+/** stage: copies node, the runner and the library once per version to where any uid can read them and none but us can write. */
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { errorCode, makeDirectory } from '../../../kernel/index.ts'
+import { ownDirectory } from './state.ts'
+import { sandboxError, UNAVAILABLE } from '../messages.ts'
+
+const LIBRARY = '@anthropic-ai/sandbox-runtime'
+
+/** A staged version. */
+export interface Stage {
+  readonly directory: string
+  readonly node: string
+  /** Goes on the PATH of commands. */
+  readonly bin: string
+  /** Script of the runner. */
+  readonly runner: string
+}
+
+/** Returns the stage of this version and makes it when it is not there: built beside, then renamed, so it is whole or absent. */
+export function ensureStage(stages: string): Stage {
+  const source = locate()
+  const directory = join(stages, source.key)
+  if (!existsSync(directory)) {
+    const part = join(stages, `.part-${randomBytes(8).toString('hex')}`)
+    try {
+      build(part, source)
+      renameSync(part, directory)
+    } catch (error) {
+      rmSync(part, { recursive: true, force: true })
+      // Another process that staged the same version at the same time was faster.
+      if (!existsSync(directory))
+        throw sandboxError(UNAVAILABLE.stage({ path: stages, why: errorCode(error) ?? String(error) }), error)
+    }
+  }
+  ownDirectory(directory, 0o755)
+  const bin = join(directory, 'bin')
+  return { directory, bin, node: join(bin, 'node'), runner: join(directory, 'sandbox', 'runner', source.main) }
+}
+
+/** What the runner is made of, from the folder of the rooms; it imports nothing else of ours. The stage has the same folders. */
+const FOLDERS = ['sandbox/runner', 'sandbox/guard', 'files'] as const
+
+interface Source {
+  readonly key: string
+  readonly library: string
+  /** Holds the folders. */
+  readonly rooms: string
+  readonly main: string
+}
+
+function locate(): Source {
+  // Run from source, the files are .ts and node strips their types; built, they are .js.
+  const main = import.meta.filename.endsWith('.ts') ? 'main.ts' : 'main.js'
+  const above = dirname(import.meta.dirname)
+  // In the bundle of the command this file is in dist/cli.
+  const room = [above, join(above, 'machine/sandbox')].find((each) => existsSync(join(each, 'runner', main)))
+  if (room === undefined) throw sandboxError(UNAVAILABLE.runnerMissing({ path: join(above, 'runner', main) }))
+  const manifest = libraryManifest()
+  const hash = createHash('sha256').update(`${process.version} ${process.arch} ${statSync(process.execPath).size}\n`)
+  hash.update(readFileSync(manifest))
+  const rooms = dirname(room)
+  for (const file of runnerFiles(rooms)) hash.update(`${file}\n`).update(readFileSync(join(rooms, file)))
+  return { key: hash.digest('hex').slice(0, 24), library: dirname(manifest), rooms, main }
+}
+
+function libraryManifest(): string {
+  try {
+    return createRequire(import.meta.filename).resolve(`${LIBRARY}/package.json`)
+  } catch (cause) {
+    throw sandboxError(UNAVAILABLE.library({ name: LIBRARY }), cause)
+  }
+}
+
+/** `sandbox/runner/main.ts` and so on. */
+function runnerFiles(rooms: string): string[] {
+  return FOLDERS.flatMap((folder) =>
+    readdirSync(join(rooms, folder))
+      .filter((name) => /\.(?:ts|js)$/.test(name) && !name.endsWith('.d.ts'))
+      .sort()
+      .map((name) => join(folder, name)),
+  )
+}
+
+function build(part: string, source: Source): void {
+  const library = join(part, 'node_modules', LIBRARY)
+  const helper = join('vendor', 'seccomp', process.arch)
+  if (!existsSync(join(source.library, helper, 'apply-seccomp'))) {
+    throw sandboxError(UNAVAILABLE.processor({ name: LIBRARY, processor: process.arch }))
+  }
+  for (const directory of ['bin', ...FOLDERS].map((name) => join(part, name)).concat(join(library, helper)))
+    makeDirectory(directory, { mkdirSync, statSync })
+  stageNode(join(part, 'bin', 'node'))
+  for (const file of runnerFiles(source.rooms)) copyFileSync(join(source.rooms, file), join(part, file))
+  writeFileSync(join(part, 'package.json'), '{"type":"module"}\n')
+  // What the runner imports of the library needs nothing but node itself: its dependencies stay where they are.
+  copyFileSync(join(source.library, 'package.json'), join(library, 'package.json'))
+  cpSync(join(source.library, 'dist'), join(library, 'dist'), {
+    recursive: true,
+    filter: (path) => !/\.(?:d\.ts|map)$/.test(path),
+  })
+  copyFileSync(join(source.library, helper, 'apply-seccomp'), join(library, helper, 'apply-seccomp'))
+  setModes(part)
+}
+
+/** A second name for node's file is instant; it is a copy when the file is not ours alone, or lies on another file system. */
+function stageNode(target: string): void {
+  const found = statSync(process.execPath)
+  const isSafe = found.uid === process.getuid?.() && (found.mode & 0o022) === 0 && (found.mode & 0o005) === 0o005
+  try {
+    if (isSafe) return linkSync(process.execPath, target)
+  } catch (error) {
+    if (!['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP'].includes(errorCode(error) ?? '')) throw error
+  }
+  copyFileSync(process.execPath, target, constants.COPYFILE_FICLONE)
+}
+
+/** The umask and the modes of a private checkout must not decide who can read the stage. */
+function setModes(directory: string): void {
+  chmodSync(directory, 0o755)
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) setModes(path)
+    else chmodSync(path, (statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755)
+  }
+}

@@ -1,0 +1,294 @@
+/** workspace: prepares a workspace for one command and takes the result back, directly or through a mirror. */
+import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
+import { homedir, userInfo } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { paceOf, Tree } from '../../files/index.ts'
+import { errorMessage, makeDirectory, toSafeLine } from '../../../kernel/index.ts'
+import type { Guarded } from '../guard/clean.ts'
+import { followPlaces } from '../guard/followed.ts'
+import { listProtected } from '../guard/find-protected.ts'
+import { withLock } from '../guard/lock.ts'
+import { placesIn, type ProtectedPlaces, Protection } from '../guard/protected.ts'
+import { NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
+import { contains } from '../request.ts'
+import type { OpenPaths } from '../open-paths.ts'
+import type { Mount, Seen } from '../runner/protocol.ts'
+import { tryRemoveTree } from '../runner/temp.ts'
+import { Mirror } from '../mirror/mirror.ts'
+import type { LocalSettings } from './options.ts'
+import { identityDirectory, lockFile, type ProjectState } from './state.ts'
+import { viewOf } from './view.ts'
+
+/** Commands of one workspace that may run at the same time; each has a mirror of its own. */
+const MAX_MIRRORS = 4
+/** Entries that are searched for protected places when the workspace is used directly. */
+const MAX_LOOKED_AT = 200_000
+const MAX_NOTES = 20
+
+/** System places: a workspace there would hide or open what every command needs. */
+const SYSTEM_PLACES = [
+  '/usr/bin', '/usr/sbin', '/usr/lib', '/usr/lib64', '/usr/libexec', '/usr/share', '/usr/include', '/usr/local/bin', '/usr/local/sbin',
+  '/usr/local/lib', '/etc', '/bin', '/sbin', '/lib', '/lib64', '/boot', '/dev', '/proc', '/sys', '/run',
+] // oxfmt-ignore
+
+const NONE: ProtectedPlaces = { paths: [], writable: [] }
+
+/** A workspace that a command can work in now. */
+export interface Entered {
+  readonly mount: Mount
+  /** What the command sees of it; absent = all. */
+  readonly view?: readonly Seen[]
+  /** Dependency directories in it that are the workspace's own, read-only. */
+  readonly bound?: readonly string[]
+  /** Absolute paths that stay read-only. */
+  readonly readOnly: readonly string[]
+  /** What the runner puts right after the command; absent where the command cannot reach the workspace itself. */
+  readonly guard?: Guarded
+  /** Takes the changes back, in at most `maxMs`; returns what the caller should know. Call it exactly once. */
+  leave(maxMs: number): Promise<string[]>
+}
+
+/** Throws INVALID_ARGUMENT for a directory that cannot be a workspace. */
+export function checkWorkspace(workspace: string, stateDir: string): void {
+  const why =
+    workspace === '/tmp' || SYSTEM_PLACES.some((place) => contains(place, workspace) || contains(workspace, place))
+      ? 'is a system directory'
+      : homesOfUser().some((home) => contains(workspace, home))
+        ? 'contains your whole home directory, with its keys and settings'
+        : contains(workspace, stateDir) || contains(stateDir, workspace)
+          ? 'overlaps the state directory of the sandbox'
+          : undefined
+  if (why) {
+    throw sandboxError(REQUESTS.workspace({ path: workspace, why }))
+  }
+}
+
+/** As HOME has it, and as the system does: HOME may be empty or relative, and then names nothing. */
+function homesOfUser(): string[] {
+  return [homedir, () => userInfo().homedir].flatMap((ask) => {
+    try {
+      const home = ask()
+      return isAbsolute(home) ? [home] : []
+    } catch {
+      // A user without an entry in the system's database has no home there.
+      return []
+    }
+  })
+}
+
+/** How a workspace is used directly. */
+interface DirectOptions {
+  readonly places?: ProtectedPlaces
+  readonly maxEntries?: number
+  readonly signal?: AbortSignal | undefined
+  /** What was true before each command that works in the workspace now. */
+  readonly underWay?: () => readonly Guarded[]
+  readonly lock?: string
+}
+
+/** Uses the workspace itself: what is protected and exists is read-only; what appears under a protected name the runner removes. */
+export async function enterDirectly(
+  workspace: string,
+  { places = NONE, maxEntries = MAX_LOOKED_AT, signal, underWay = () => [], lock }: DirectOptions = {},
+): Promise<Entered> {
+  const tree = new Tree(workspace)
+  try {
+    const protection = new Protection(places)
+    const earlier = underWay()
+    const { isComplete, ...listed } = await listProtected(tree, { protection, maxEntries, signal })
+    // A command that runs now may have made some of it. It takes that away at its end, so it is not the user's for us either.
+    const others = [...earlier, ...underWay()]
+    const isOld = (key: 'found' | 'closed' | 'repositories', path: string): boolean =>
+      others.every((other) => other[key].includes(path))
+    const found = listed.found.filter((path) => isOld('found', path))
+    const closed = listed.closed.filter((path) => isOld('closed', path))
+    const repositories = listed.repositories.filter((path) => isOld('repositories', path))
+    if (!isComplete) {
+      throw sandboxError(REQUESTS.tooLargeToProtect(maxEntries))
+    }
+    // Programs get their arguments as text, so it cannot be made read-only.
+    const unnamed = found.find((path) => !path.isWellFormed())
+    if (unnamed !== undefined) {
+      const why = `contains a protected place below a name that is not UTF-8, ${JSON.stringify(unnamed.toWellFormed())}`
+      throw sandboxError(REQUESTS.workspace({ path: workspace, why }))
+    }
+    const followed = followPlaces(workspace, [...found, ...(await linksBelow(tree, { workspace, found, signal }))])
+    const all = { ...places, paths: [...places.paths, ...followed] }
+    const there = [...found, ...followed].flatMap((path) => {
+      const entry = tree.entry(path)
+      return entry ? [{ path, entry }] : []
+    })
+    return {
+      mount: { source: workspace, path: workspace },
+      // Of a link its end would be mounted; that is in the list by its own path.
+      readOnly: there.filter(({ entry }) => entry.kind !== 'link').map(({ path }) => join(workspace, path)),
+      guard: {
+        ...{ workspace, mode: statSync(workspace).mode & 0o777, closed, repositories, places: all },
+        found: [...there.map(({ path }) => path), ...listed.deep],
+        links: there.flatMap(({ path, entry: { target } }) => (target === undefined ? [] : [[path, target] as const])),
+        ...(lock !== undefined && { lock }),
+      },
+      leave: () => Promise.resolve([]),
+    }
+  } finally {
+    tree.close()
+  }
+}
+
+/** Links in protected directories: `.git/hooks/pre-commit` is often one that leads to a script. */
+async function linksBelow(
+  tree: Tree,
+  { workspace, found, signal }: { workspace: string; found: readonly string[]; signal: AbortSignal | undefined },
+): Promise<string[]> {
+  const links: string[] = []
+  for (const place of found) {
+    // Links of installed packages lead to other packages.
+    if (place.split('/').includes('node_modules') || tree.entry(place)?.kind !== 'directory') continue
+    const below = new Tree(join(workspace, place))
+    try {
+      await below.walk({
+        maxEntries: MAX_LOOKED_AT,
+        pace: paceOf(signal),
+        visit: ({ path, name, kind }) => {
+          if (kind === 'link') links.push(join(place, path))
+          return name !== 'node_modules'
+        },
+        // What we cannot read leads nowhere for us.
+        onClosed: () => undefined,
+      })
+    } finally {
+      below.close()
+    }
+  }
+  return links
+}
+
+/** The mirrors of one sandbox: a few for each workspace, made when needed. */
+export class Mirrors {
+  readonly #settings: LocalSettings
+  readonly #state: ProjectState
+  readonly #liveDirectory: string
+  readonly #pools = new Map<string, Pool>()
+
+  constructor(options: { settings: LocalSettings; state: ProjectState; liveDirectory: string }) {
+    this.#settings = options.settings
+    this.#state = options.state
+    this.#liveDirectory = options.liveDirectory
+  }
+
+  /** Brings the workspace into a free mirror. */
+  async enter(
+    workspace: string,
+    { paths, signal }: { paths?: OpenPaths | undefined; signal?: AbortSignal } = {},
+  ): Promise<Entered> {
+    const pool = this.#poolOf(workspace)
+    const mirror = await pool.take(() => this.#create(workspace))
+    let opened: ReturnType<typeof viewOf> | undefined
+    try {
+      // Mounts that narrow the copy would not narrow what is bound into it.
+      await pool.alone(() => mirror.pull(signal, paths && { closed: paths.closed, isComplete: true }))
+      opened = paths && viewOf(mirror.directory, paths)
+    } catch (error) {
+      giveUp(mirror)
+      pool.giveUp()
+      throw error
+    }
+    const { bound } = mirror
+    const whole: Seen[] = [{ path: '', as: 'write' }, ...bound.map((path): Seen => ({ path, as: 'host' }))]
+    return {
+      mount: { source: mirror.directory, path: workspace },
+      view: opened?.view ?? whole,
+      bound,
+      readOnly: [],
+      leave: async (maxMs) => {
+        try {
+          const push = (): Promise<string[]> => mirror.push(AbortSignal.timeout(Math.ceil(maxMs)))
+          const notes = await pool.alone(() => withLock(lockFile(this.#settings, workspace), push))
+          if (mirror.isUsable) pool.giveBack(mirror)
+          else {
+            giveUp(mirror)
+            pool.giveUp()
+          }
+          return [...notes, ...(opened?.missing ?? []).map(NOT_KEPT.missing)]
+        } catch (error) {
+          giveUp(mirror)
+          pool.giveUp()
+          return [NOT_KEPT.all(toSafeLine(errorMessage(error)))]
+        }
+      },
+    }
+  }
+
+  #poolOf(workspace: string): Pool {
+    const known = this.#pools.get(workspace)
+    if (known) return known
+    const pool = new Pool()
+    this.#pools.set(workspace, pool)
+    return pool
+  }
+
+  #create(workspace: string): Mirror {
+    const { identity } = this.#state
+    makeDirectory(this.#liveDirectory, { mkdirSync, statSync })
+    const directory = identityDirectory(mkdtempSync(join(this.#liveDirectory, 'mirror-')), identity)
+    const owner = this.#settings.isRoot ? identity : undefined
+    return new Mirror({
+      workspace,
+      directory,
+      owner,
+      limits: this.#settings.mirror,
+      places: placesIn(workspace, this.#settings),
+    })
+  }
+}
+
+/** It is not awaited. What cannot be removed now is removed with the directory of the sandbox, or by the next start. */
+function giveUp(mirror: Mirror): void {
+  tryRemoveTree(mirror.directory).catch(() => undefined)
+}
+
+/** The mirrors of one workspace. Copying in and out is done by one at a time, so that no half-carried change is copied. */
+class Pool {
+  readonly #free: Mirror[] = []
+  readonly #waiting: (() => void)[] = []
+  #made = 0
+  #last: Promise<unknown> = Promise.resolve()
+
+  async take(create: () => Mirror): Promise<Mirror> {
+    for (;;) {
+      const free = this.#free.pop()
+      if (free) return free
+      if (this.#made < MAX_MIRRORS) {
+        this.#made++
+        return create()
+      }
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+  }
+
+  giveBack(mirror: Mirror): void {
+    this.#free.push(mirror)
+    this.#waiting.shift()?.()
+  }
+
+  giveUp(): void {
+    this.#made--
+    this.#waiting.shift()?.()
+  }
+
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work)
+    // The next one waits for the end of this one, however it ended; the error goes to the caller of `result`.
+    this.#last = result.catch(() => undefined)
+    return result
+  }
+}
+
+/** Notes as they are shown: their text holds names that a command chose. */
+export function shorten(notes: readonly string[]): string[] {
+  const shown = notes.slice(0, MAX_NOTES).map((note) => toSafeLine(note))
+  const last = notes.at(-1)
+  if (notes.length <= MAX_NOTES || last === undefined) return shown
+  // The last one says when there is more than could be looked at.
+  return [...shown, `and ${notes.length - MAX_NOTES - 1} more of the kind`, toSafeLine(last)]
+}

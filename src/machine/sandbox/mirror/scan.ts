@@ -1,0 +1,105 @@
+/** scan: lists a tree in slices, so that a large workspace does not hold up the event loop. */
+import { createPace, type Entry, entryIn, type Met, type Pace, partState, type Tree } from '../../files/index.ts'
+import type { NexusError } from '../../../kernel/index.ts'
+import { MAX_PATH } from '../guard/find-protected.ts'
+import { REQUESTS, sandboxError } from '../messages.ts'
+
+const OWNER_ALL = 0o700
+const NO_LIMITS: MirrorLimits = { maxFiles: Infinity, maxBytes: Infinity }
+
+/** Bounds of a workspace that is mirrored. */
+export interface MirrorLimits {
+  /** Files, directories and links together. */
+  readonly maxFiles: number
+  readonly maxBytes: number
+}
+
+/** What a tree holds, parents before their children. */
+export interface Listing {
+  readonly entries: ReadonlyMap<string, Entry>
+  /** Devices, pipes and sockets, which are not mirrored. */
+  readonly others: readonly string[]
+  /** Entries with a path that no program can open, which are not mirrored. */
+  readonly deep: readonly string[]
+  /** Half-written files of processes of ours that were killed. */
+  readonly leftovers: readonly string[]
+  /** False when there is more than `maxEntries`. */
+  readonly isComplete: boolean
+}
+
+/** How to list. */
+export interface ListOptions {
+  /** With more, it throws. */
+  readonly limits?: MirrorLimits
+  readonly maxEntries?: number
+  readonly pace?: Pace
+  /** Opens directories without access rights; otherwise they are read as empty. */
+  readonly opens?: boolean
+  /** Asked for each directory; when true, it is listed and what is in it is not. */
+  readonly leavesOut?: (path: string) => boolean
+}
+
+/** Lists everything. Throws LIMIT_EXCEEDED when there is more than the limits allow, and what the pace throws. */
+export async function listTree(tree: Tree, options: ListOptions): Promise<Listing> {
+  const { limits = NO_LIMITS, maxEntries = Infinity, pace = createPace(), opens = false, leavesOut } = options
+  const listing: OpenListing = { entries: new Map(), others: [], deep: [], leftovers: [] }
+  let bytes = 0
+  const stoppedBy = await tree.walk({
+    pace,
+    maxEntries,
+    visit: (met) => {
+      const entry = take(met, listing, opens)
+      bytes += entry?.size ?? 0
+      if (listing.entries.size > limits.maxFiles)
+        throw tooLarge(`more than ${limits.maxFiles} files`, 'execution.workspace.maxFiles')
+      if (bytes > limits.maxBytes) throw tooLarge(`more than ${limits.maxBytes} bytes`, 'execution.workspace.maxBytes')
+      return entry !== undefined && !(entry.kind === 'directory' && leavesOut?.(met.path))
+    },
+    onClosed: (path, error) => {
+      if (opens || path === '') throw error
+    },
+  })
+  return { ...listing, isComplete: stoppedBy === undefined }
+}
+
+/** A listing that is being made. */
+interface OpenListing {
+  readonly entries: Map<string, Entry>
+  readonly others: string[]
+  readonly deep: string[]
+  readonly leftovers: string[]
+}
+
+/** Puts one path where it belongs; returns the entry when it is one to mirror. */
+function take({ path, name, directory }: Met, listing: OpenListing, opens: boolean): Entry | undefined {
+  const part = partState(name)
+  if (part === 'left') listing.leftovers.push(path)
+  const entry = part === 'no' ? entryIn(directory, name) : undefined
+  if (entry === undefined) return undefined
+  if (path.length > MAX_PATH) listing.deep.push(path)
+  else if (entry.kind === 'other') listing.others.push(path)
+  else return keep(path, opens ? opened({ name, directory }, entry) : entry, listing)
+  return undefined
+}
+
+function keep(path: string, entry: Entry, { entries }: OpenListing): Entry {
+  entries.set(path, entry)
+  return entry
+}
+
+/** A directory that a command closed is taken back open: its contents could not be copied otherwise. */
+function opened({ name, directory }: Pick<Met, 'name' | 'directory'>, entry: Entry): Entry {
+  if (entry.kind !== 'directory' || (entry.mode & OWNER_ALL) === OWNER_ALL) return entry
+  directory.setMode(name, entry.mode | OWNER_ALL)
+  return entryIn(directory, name) ?? entry
+}
+
+/** Throws the first failure: a mirror that keeps what it should not have is given up. */
+export async function removeWhole(tree: Tree, path: string): Promise<void> {
+  const { failures } = await tree.removeAll(path)
+  if (failures[0]) throw failures[0]
+}
+
+function tooLarge(what: string, option: string): NexusError {
+  return sandboxError(REQUESTS.tooLargeToMirror({ what, setting: option }))
+}

@@ -1,0 +1,85 @@
+import type { Diagnostic, OnOutput, Skill, TargetFacts } from '../../kernel/index.ts'
+import type { PathLimits } from './open-paths.ts'
+
+/** What a command is given. Nothing of the host's environment is added to `env`. */
+export interface CommandRequest {
+  /** A bash command line; at most 100,000 bytes. */
+  readonly command: string
+  /** The directory the command works in: absolute, on the host. It is the only place it may write to (besides its own temp). */
+  readonly workspace: string
+  /** Directory to start in, relative to `workspace`; default `.`. */
+  readonly cwd?: string
+  /** Declared variables only; names that steer loaders and interpreters are refused with INVALID_ARGUMENT. */
+  readonly env?: Readonly<Record<string, string>> | undefined
+  /** Host names that the command may reach, as `CallLimits` has them; absent = all that this sandbox opens. `local` opens none. */
+  readonly networkDomains?: readonly string[]
+  /** What of `workspace` the command may read and write, as `CallLimits` has it; absent = all. A sandbox that cannot narrow it runs nothing. */
+  readonly paths?: PathLimits | undefined
+  /** Default 30,000. At the end: SIGTERM to the command, 2 s, then everything in its namespace is killed. */
+  readonly timeoutMs?: number
+  /** Most bytes kept of stdout and of stderr, each; default 204,800. The rest is counted and dropped. */
+  readonly maxOutputBytes?: number | undefined
+  /** Most bytes of each stream given to `onOutput`; default, and at least, `maxOutputBytes`. They are passed on, not kept. */
+  readonly maxLiveBytes?: number | undefined
+  /** Bytes given to the command's standard input; without them it is empty. */
+  readonly stdin?: string
+  /** Live output as it comes, up to `maxLiveBytes`; must not throw. While it blocks, the command's writing waits. */
+  readonly onOutput?: OnOutput | undefined
+  /** All bytes of the output as they come, for the caller that keeps them; must not throw. While it blocks, the command's writing waits. */
+  readonly onBytes?: OnBytes | undefined
+}
+
+/** The bytes belong to the receiver until it returns. */
+export type OnBytes = (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void
+
+/** How a command ended. An exit code other than 0 is a result, not an error. */
+export interface CommandResult {
+  /** `exit`: it ended by itself. `timeout`, `cancelled`: we ended it. `killed`: a limit or another signal ended it. */
+  readonly end: 'exit' | 'timeout' | 'cancelled' | 'killed'
+  /** Exit code, 128 + n for signal n; -1 when we ended it. */
+  readonly exitCode: number
+  /** UTF-8 text; invalid bytes are U+FFFD. */
+  readonly stdout: string
+  readonly stderr: string
+  readonly stdoutTruncated: boolean
+  readonly stderrTruncated: boolean
+  /** All bytes that came, kept or not. */
+  readonly stdoutBytes: number
+  readonly stderrBytes: number
+  readonly durationMs: number
+  /** Things the caller should know: a changed file that was not taken back, a limit that was reached. */
+  readonly notes: readonly string[]
+  /** Files that the command left in its own home, which is gone by now; relative to it, without hidden ones. */
+  readonly leftInHome?: readonly string[]
+}
+
+/** A skill's files where commands can see them: an immutable revision, addressed by its content. */
+export interface PlacedSkill {
+  /** The skill's directory as the target sees it; what `{baseDir}` becomes. */
+  readonly baseDir: string
+  readonly treeDigest: string
+}
+
+/** Where commands run. One instance serves one project. */
+export interface Sandbox {
+  readonly kind: 'local' | 'none' | 'e2b' | 'scripted'
+  /** What was found and put right when the sandbox was made: commands of an earlier process that was killed. */
+  readonly diagnostics?: readonly Diagnostic[]
+  /** What gating may rely on. Never starts a command, and works where commands cannot be confined. */
+  facts(): Promise<TargetFacts>
+  /** Makes a skill's files visible to commands; the same content is placed once. */
+  place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill>
+  /**
+   * Runs one command and returns when it and all its descendants are gone.
+   * Throws `NexusError` SANDBOX_UNAVAILABLE when commands cannot be confined here (nothing was run),
+   * SANDBOX_FAILED when the sandbox itself broke, INVALID_ARGUMENT for a bad request.
+   */
+  run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult>
+  /**
+   * Does work that changes a directory while no change of a command is taken back into it, by any process. Absent where none is.
+   * Throws FileError EBUSY after a long wait, the reason of the signal, or SANDBOX_UNAVAILABLE.
+   */
+  alone?<T>(directory: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** Ends all commands and the runner; later calls throw. Safe to call twice. */
+  close(): Promise<void>
+}

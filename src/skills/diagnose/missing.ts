@@ -1,0 +1,124 @@
+import { everyCopy, shownName } from '../catalog/index.ts'
+import { type Diagnostic, nameKey, nearest, SKILL_FILE, skillAddress } from '../../kernel/index.ts'
+import { type Facts, WHOLE_PATHS } from './facts.ts'
+import { type Finding, finding, fromDiagnostic } from './finding.ts'
+import { lastPart, MESSAGES } from './messages.ts'
+import { misplaced } from './misplaced.ts'
+
+/** What may hide a skill of any name: limits that ended a search, and directories that could not be searched. */
+const LIMITS = ['depth-limit', 'directory-limit', 'skill-limit']
+const NOT_SEARCHED = [
+  ...['root-required', 'root-not-directory', 'root-unreadable', 'root-outside', 'root-vanished', 'root-is-skill'],
+  ...['directory-unreadable', 'link-outside', 'source-failed'],
+]
+/** What hides only a skill of that name. */
+const OF_ONE_NAME = ['directory-vanished', 'name-encoding', 'link-broken']
+const MAX_LISTED = 20
+const MAX_ALIKE = 5
+const MAX_SHOWN_CHARS = 120
+/** Names that `nexus skills init` takes. */
+const NEW_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+/** Nothing has that name: where it was looked for, what is in the wrong place, and what got in the way. */
+export function findMissing(name: string, facts: Facts): readonly Finding[] {
+  const { catalog, snapshot, roots = [], strays = [], paths = WHOLE_PATHS } = facts
+  // A directory of that very name which could not be searched is the answer.
+  const isOwn = ({ path }: Diagnostic): boolean => nameKey(lastPart(path)) === nameKey(lastPart(name))
+  const notSearched = among(catalog.diagnostics, NOT_SEARCHED)
+  const own = [...notSearched, ...among(catalog.diagnostics, OF_ONE_NAME)].filter(isOwn)
+  const answers = [
+    ...own.map((trouble): Finding => ({ ...fromDiagnostic(trouble), severity: 'error' })),
+    ...strays.slice(0, MAX_LISTED).map((stray) => misplaced(name, stray, { roots, paths })),
+  ]
+  const others = notSearched.filter((trouble) => !isOwn(trouble)).map(fromDiagnostic)
+  const limits = among(catalog.diagnostics, LIMITS).map((found): Finding => ({
+    ...fromDiagnostic(found),
+    code: 'limit',
+    // Where the skill itself was met, the limit did not hide it.
+    severity: answers.length > 0 ? 'info' : 'error',
+  }))
+  if (answers.length === 0) {
+    const isBlocked = limits.length > 0 || others.some(({ severity }) => severity === 'error')
+    answers.push(wrongAddress(name, facts) ?? notFound(name, facts, isBlocked))
+  }
+  const known = snapshot?.skills.find((skill) => shownName(skill) === name)
+  if (known) {
+    answers.push(
+      finding('stale-session', 'info', {
+        path: known.directory,
+        ...MESSAGES['stale-session'].gone(paths.shown(known.directory)),
+      }),
+    )
+  }
+  return [...answers, ...limits, ...others]
+}
+
+function among(diagnostics: readonly Diagnostic[], codes: readonly string[]): readonly Diagnostic[] {
+  return diagnostics.filter(({ code }) => codes.includes(code)).slice(0, MAX_LISTED)
+}
+
+/** `source/name` where the source, or a copy in it, does not exist. */
+function wrongAddress(asked: string, { catalog, roots = [], paths = WHOLE_PATHS }: Facts): Finding | undefined {
+  const [, source = '', name = ''] = /^([^/]+)\/([^/]+)$/.exec(asked) ?? []
+  if (name === '') return undefined
+  const isMeant = (copy: { readonly name: string }): boolean => nameKey(copy.name) === nameKey(name)
+  const readable = everyCopy(catalog).filter((skill) => isMeant({ name: shownName(skill) }))
+  const addresses = [...readable.map(catalog.addressOf), ...catalog.invalid.filter(isMeant).map(skillAddress)]
+  const root = roots.find((each) => each.source === source)
+  if (root === undefined && addresses.length === 0) return undefined
+  const sources = [...new Set(roots.map((each) => each.source))]
+  const shown = addresses.slice(0, MAX_ALIKE)
+  const words = root
+    ? MESSAGES['not-found'].inSource({ source, name, path: paths.shown(root.path), addresses: shown })
+    : MESSAGES['not-found'].source({ source, sources, addresses: shown })
+  return finding('not-found', 'error', { ...words, command: ['skills', 'why', addresses[0] ?? name] })
+}
+
+function notFound(name: string, { catalog, roots = [], paths = WHOLE_PATHS }: Facts, isBlocked: boolean): Finding {
+  const all = [
+    ...[...catalog.skills, ...catalog.held.map(({ skill }) => skill)].map(shownName),
+    ...catalog.invalid.map((broken) => broken.name),
+  ]
+  const shown = name.slice(0, MAX_SHOWN_CHARS)
+  const root = roots.find(({ path }) => path === name || lastPart(path) === name)
+  if (root !== undefined && !all.includes(name)) {
+    return finding('not-found', 'error', {
+      ...MESSAGES['not-found'].isRoot(shown, paths.shown(root.path)),
+      command: LIST,
+    })
+  }
+  const places = roots.slice(0, MAX_LISTED).map(({ path }) => placeOf(path, catalog.diagnostics))
+  const message = MESSAGES['not-found'].name(shown)
+  const answer = (fix: string, command?: readonly string[]): Finding =>
+    finding('not-found', 'error', { message, fix, ...(places.length > 0 && { places }), ...(command && { command }) })
+  const near = nearest(name, all) ?? nearest(lastPart(name.replace(/\/(?:SKILL\.md)?$/i, '')), all)
+  const { similar, blocked, list, create, near: didYouMean } = MESSAGES['not-found']
+  if (near !== undefined) return answer(didYouMean(near), ['skills', 'why', near])
+  const alike = similar(namesLike(name, all))
+  if (isBlocked) return answer(`${alike}${blocked()}`)
+  if (!NEW_NAME.test(name)) return answer(`${alike}${list()}`, LIST)
+  const file = roots[0] && `${roots[0].path}/${name}/${SKILL_FILE}`
+  return answer(`${alike}${create(file && paths.shown(file))}`, ['skills', 'init', name])
+}
+
+const LIST = ['skills', 'list', '--all']
+
+/** Names that contain the word. */
+function namesLike(name: string, names: readonly string[]): readonly string[] {
+  const wanted = nameKey(name).toLowerCase()
+  if (wanted.length < 3) return []
+  return names.filter((each) => nameKey(each).toLowerCase().includes(wanted)).slice(0, MAX_ALIKE)
+}
+
+/** A root, and what the sources reported of it. */
+function placeOf(
+  path: string,
+  diagnostics: readonly Diagnostic[],
+): { readonly path: string; readonly problem?: string } {
+  const found = diagnostics.find((diagnostic) => diagnostic.path === path && diagnostic.code.startsWith('root-'))
+  if (!found) return { path }
+  return {
+    path,
+    problem: found.code === 'root-missing' || found.code === 'root-required' ? 'does not exist' : found.code,
+  }
+}

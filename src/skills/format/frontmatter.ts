@@ -1,0 +1,202 @@
+import { isMap, isScalar, type Pair, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
+import type { Edit, JsonObject, JsonValue } from '../../kernel/index.ts'
+import type { Frontmatter, KeyPath, KeyPlace, Position, Written } from './front.ts'
+import { fillInKey, type FrontText, renameKey } from './front-edits.ts'
+import type { Report } from './report.ts'
+import { placeOf } from './text.ts'
+import { hasKind, isFatal, readYaml, type YamlRead } from './yaml/read.ts'
+import type { Repaired } from './yaml/entries.ts'
+import { repairIndentation } from './yaml/indentation.ts'
+import { repairLines, repairYaml } from './yaml/repair.ts'
+import { type FastForm, readYamlFast } from '../../yaml/index.ts'
+import { fastPlaces, offsetOf } from './yaml/places.ts'
+import { AS_WRITTEN, keyText, mapToJson, writtenText } from './yaml/values.ts'
+import { asKeyLine } from './yaml/faults.ts'
+
+/** What a value between brackets is to YAML and what it is to people differ: `argument-hint: [issue]` is a text. */
+const BRACKETS_AS_TEXT: ReadonlySet<string> = new Set(['argument-hint'])
+
+export const SKILL_FORM: FastForm = {
+  asWritten: AS_WRITTEN,
+  numbers: 'exact',
+  text: new Set(['description', 'license', 'compatibility']),
+  bracketsAsText: BRACKETS_AS_TEXT,
+}
+
+/** Reads a frontmatter: fast where that is enough, else with the `yaml` library. `firstLine` is the line of the file on which the text begins. */
+export function readFrontmatter(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
+  const values = readYamlFast(yaml, SKILL_FORM)
+  return values === undefined ? readFully(yaml, firstLine, report) : new FastFrontmatter(values, yaml, firstLine)
+}
+
+/** Nothing is reported of such a text as a whole, so the library is asked only for places that the fast reader does not keep. */
+class FastFrontmatter implements Frontmatter {
+  readonly values: JsonObject
+  private readonly front: FrontText
+  private find: ReturnType<typeof fastPlaces> | undefined
+
+  constructor(values: JsonObject, text: string, firstLine: number) {
+    this.values = values
+    this.front = { text, firstLine }
+  }
+
+  place(key: string, below: KeyPath = []): KeyPlace {
+    const { text, firstLine } = this.front
+    const subject = [key, ...below].join('.')
+    if (!(key in this.values)) return { line: firstLine - 1, column: 1, subject }
+    this.find ??= fastPlaces(text, SKILL_FORM)
+    const place = this.find([key, ...below])
+    if (place === undefined) return { ...this.fullPlace(key, below), subject }
+    return { line: firstLine + place.line, column: place.column, subject }
+  }
+
+  rename(key: string, to: string): Edit | undefined {
+    return renameKey(this.front, this.place(key), [key, to])
+  }
+
+  fillIn(key: string, value: string): Edit | undefined {
+    return fillInKey(this.front, key, value)
+  }
+
+  written(key: string): Written | 'collection' | undefined {
+    const value = this.values[key]
+    if (value === undefined) return undefined
+    if (typeof value === 'object' && value !== null) return 'collection'
+    const text = value === null ? undefined : String(value)
+    return { text, isNull: value === null, isText: typeof value === 'string' }
+  }
+
+  private fullPlace(key: string, below: KeyPath): Position {
+    const { text, firstLine } = this.front
+    const { root } = readYaml(text)
+    const source = { text, firstLine, at: placesFrom(text, firstLine) }
+    return lookUp(isMap(root) ? (root as unknown as YAMLMap) : undefined, source).place(key, below)
+  }
+}
+
+/** Parses and, where it must and can, repairs a frontmatter. */
+export function readFully(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
+  const { text, read, repairs } = readLeniently(yaml)
+  for (const { found, key, line, column, edit } of repairs) {
+    const place = { line: line + firstLine - 1, column, subject: key }
+    report.addFound(found, { ...place, edit: edit && below(edit, firstLine - 1) })
+  }
+  const at = placesFrom(text, firstLine)
+  for (const { first, ...problem } of read.problems) {
+    const facts = first === undefined ? problem.facts : [...problem.facts, at(first).line]
+    report.addFound({ ...problem, facts }, at(problem.offset))
+  }
+  return read.problems.some(isFatal) ? undefined : asMapping(read, { text, at, firstLine }, report)
+}
+
+/** The same edit, so many lines further down. */
+function below({ start, end, text }: Edit, lines: number): Edit {
+  return { start: { ...start, line: start.line + lines }, end: { ...end, line: end.line + lines }, text }
+}
+
+function placesFrom(text: string, firstLine: number): (offset: number) => Position {
+  return (offset) => {
+    const { line, column } = placeOf(text, offset)
+    return { line: line + firstLine - 1, column }
+  }
+}
+
+/** Rounds of repairing single lines: one repair can uncover the next fault. */
+const REPAIR_ROUNDS = 3
+
+export interface Lenient extends Repaired {
+  readonly read: YamlRead
+}
+
+/** The strict reading; when it fails, the reading of the text with other indentation, and quotes around the values that need them. */
+export function readLeniently(yaml: string): Lenient {
+  const strict = readYaml(yaml)
+  const hopeless = strict.problems.some(
+    (problem) => problem.code === 'yaml-too-complex' || hasKind(problem, ['conflict']),
+  )
+  if (hopeless || !strict.problems.some(isFatal)) return { text: yaml, read: strict, repairs: [] }
+  const indented = repairIndentation(yaml)
+  const top = repairYaml(indented.text, yaml)
+  const repairs = [...indented.repairs, ...top.repairs]
+  const whole = { text: top.text, repairs, read: repairs.length > 0 ? readYaml(top.text) : strict }
+  const byLine = readLineByLine(whole, yaml)
+  // Quotes on single lines are guesses: they count only when they repair everything.
+  return byLine.read.problems.some(isFatal) ? whole : byLine
+}
+
+function readLineByLine(start: Lenient, given: string): Lenient {
+  let { text, read, repairs } = start
+  for (let round = 0; round < REPAIR_ROUNDS && read.problems.some(isFatal); round++) {
+    const next = repairLines(text, given, read.problems)
+    if (next.repairs.length === 0) break
+    text = next.text
+    repairs = [...repairs, ...next.repairs]
+    read = readYaml(text)
+  }
+  return { text, read, repairs }
+}
+
+interface Source {
+  readonly text: string
+  readonly at: (offset: number) => Position
+  readonly firstLine: number
+}
+
+function asMapping(read: YamlRead, source: Source, report: Report): Frontmatter | undefined {
+  const root = read.root ?? undefined
+  const empty = root === undefined || (isScalar(root) && root.value === null)
+  if (!empty && !isMap(root)) {
+    const right = asKeyLine(source.text.trimStart().split('\n', 1)[0] ?? '')
+    report.add(
+      'frontmatter-not-mapping',
+      { line: source.firstLine, column: 1 },
+      isScalar(root) ? 'value' : 'list',
+      right,
+    )
+    return undefined
+  }
+  const map = isMap(root) ? (root as unknown as YAMLMap) : undefined
+  if (map?.flow) report.add('frontmatter-json', { line: source.firstLine, column: 1 })
+  return lookUp(map, source)
+}
+
+function lookUp(map: YAMLMap | undefined, { text, at, firstLine }: Source): Frontmatter {
+  const pairs = new Map<string, Pair>()
+  for (const pair of map?.items ?? []) pairs.set(keyText(pair.key) ?? '', pair)
+  const node = (key: string): ParsedNode | null | undefined => pairs.get(key)?.value as ParsedNode | null | undefined
+  const values = (map ? mapToJson(map) : Object.create(null)) as Record<string, JsonValue>
+  for (const key of BRACKETS_AS_TEXT) {
+    const range = node(key)?.range
+    if (range && typeof values[key] === 'object' && values[key] !== null)
+      values[key] = text.slice(range[0], range[1]).replace(/\s*\n\s*/g, ' ')
+  }
+  return {
+    values,
+    place(key, below = []) {
+      const subject = [key, ...below].join('.')
+      const range = (pairs.get(key)?.key as ParsedNode | null | undefined)?.range
+      if (!range) return { line: firstLine - 1, column: 1, subject }
+      return { ...at(offsetOf(node(key), below) ?? range[0]), subject }
+    },
+    rename(key, to) {
+      return renameKey({ text, firstLine }, this.place(key), [key, to])
+    },
+    fillIn: (key, value) => fillInKey({ text, firstLine }, key, value),
+    written: (key) => writtenAs(node(key), text),
+  }
+}
+
+function writtenAs(node: ParsedNode | null | undefined, text: string): Written | 'collection' | undefined {
+  if (node === undefined || node === null) return undefined
+  if (!isScalar(node)) return 'collection'
+  const { value, type, range } = node
+  const written = {
+    text: writtenText(node),
+    isNull: value === null,
+    isText: typeof value === 'string',
+    isBlock: type === Scalar.BLOCK_LITERAL || type === Scalar.BLOCK_FOLDED,
+  }
+  // The library joins it with comments on lines of their own below, which are no part of the value.
+  const [, comment] = type === Scalar.PLAIN ? (/[ \t]+#(.+)/y.exec(text.slice(range[1])) ?? []) : []
+  return comment === undefined ? written : { ...written, comment }
+}

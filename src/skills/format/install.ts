@@ -1,0 +1,163 @@
+import type { InstallSpec, JsonValue } from '../../kernel/index.ts'
+import { osNames } from './fields/gating-values.ts'
+import { isArchive, isCount, isHttps, isSafePackage, isTarget, PACKAGE_RULES } from './strict/install-rules.ts'
+
+/** Where something would be installed. */
+export interface InstallGround {
+  /** The target's system; any name that skills may write. */
+  readonly os: string
+  /** Whether the target has a program of that name. */
+  readonly hasBin: (name: string) => boolean
+  /** Absolute; what `~` means. */
+  readonly home: string
+  /** Absolute; where downloads go that name no directory of their own. */
+  readonly toolsDirectory: string
+  /** Whether system packages can be installed without sudo. */
+  readonly isRoot: boolean
+}
+
+/** One install entry as commands for a person. Nothing here is ever run. */
+export interface InstallProposal {
+  readonly id: string
+  readonly kind: string
+  readonly label?: string
+  readonly bins: readonly string[]
+  readonly os: readonly string[]
+  /** One list of words for each command, in order; no shell is meant to read them. Empty when there is a `problem`. */
+  readonly commands: readonly (readonly string[])[]
+  /** What the downloaded file has to be, in lower-case hex. */
+  readonly sha256?: string
+  /** The one to take on the target; every download when there is nothing else. */
+  readonly isChosen: boolean
+  /** Why no command is proposed; completes "not proposed: …". */
+  readonly problem?: string
+}
+
+/** The program that installs, and its words before the package. */
+const INSTALLERS: Readonly<Record<string, readonly [program: string, ...words: string[]]>> = {
+  brew: ['brew', 'install'],
+  apt: ['apt-get', 'install', '-y'],
+  uv: ['uv', 'tool', 'install'],
+  node: ['npm', 'install', '-g', '--ignore-scripts'],
+  npm: ['npm', 'install', '-g', '--ignore-scripts'],
+  go: ['go', 'install'],
+}
+
+/** Of what the target has, and then of what it lacks, the first. Source: contracts §2.3; apt is ours, for the system's own packages. */
+const PREFERENCE = ['brew', 'apt', 'uv', 'node', 'npm', 'go', 'download']
+
+/**
+ * What a skill proposes to install, in the order written, each entry as validated commands, and the one to take on the target.
+ * An entry for another system, of an unknown kind, or with a text that no installer may be given has a `problem` and no command.
+ * Source: contracts §2.3 (kinds, commands, choice), §2.4 (no leading "-", no "..").
+ */
+export function proposeInstalls(specs: readonly InstallSpec[], ground: InstallGround): readonly InstallProposal[] {
+  const made = specs.map((spec) => propose(spec, ground))
+  const usable = made.filter(({ problem }) => problem === undefined)
+  const packages = usable
+    .filter(({ kind }) => kind !== 'download')
+    .toSorted((a, b) => rank(a, ground) - rank(b, ground))
+  const chosen = new Set(packages.length > 0 ? packages.slice(0, 1) : usable)
+  return made.map((proposal) => (chosen.has(proposal) ? { ...proposal, isChosen: true } : proposal))
+}
+
+function rank({ kind }: InstallProposal, { hasBin }: InstallGround): number {
+  const [program = ''] = INSTALLERS[kind] ?? []
+  return PREFERENCE.indexOf(kind) + (hasBin(program) ? 0 : PREFERENCE.length)
+}
+
+function propose(spec: InstallSpec, ground: InstallGround): InstallProposal {
+  const { id, kind, label, bins, os } = spec
+  const plan = planFor(spec, ground)
+  const said = { id, kind, ...(label !== undefined && { label }), bins, os, isChosen: false }
+  return typeof plan === 'string' ? { ...said, commands: [], problem: plan } : { ...said, ...plan }
+}
+
+type Plan = Pick<InstallProposal, 'commands' | 'sha256'>
+
+/** The commands, or why there are none. */
+function planFor(spec: InstallSpec, ground: InstallGround): Plan | string {
+  const { kind, os } = spec
+  const [here = ''] = osNames([ground.os])
+  if (os.length > 0 && !osNames(os).includes(here)) return `it is for ${os.join(', ')}, and the target is ${here}`
+  return kind === 'download' ? planDownload(spec, ground) : planPackage(spec, ground)
+}
+
+function planPackage({ kind, details }: InstallSpec, { isRoot }: InstallGround): Plan | string {
+  const rule = Object.hasOwn(PACKAGE_RULES, kind) ? PACKAGE_RULES[kind] : undefined
+  const installer = Object.hasOwn(INSTALLERS, kind) ? INSTALLERS[kind] : undefined
+  if (!rule || !installer) return `${kind} is no kind of installer that is known`
+  const value = detail(details, rule.field)
+  if (value === undefined) return `${rule.field} is missing`
+  if (typeof value !== 'string' || !isSafePackage(value, rule))
+    return `${rule.field} is not a name that ${kind} may be given`
+  // Outside of a module go wants a version.
+  const name = kind === 'go' && !value.includes('@') ? `${value}@latest` : value
+  const asRoot = kind === 'apt' && !isRoot ? ['sudo'] : []
+  return { commands: [[...asRoot, ...installer, name]] }
+}
+
+function planDownload({ bins, details }: InstallSpec, ground: InstallGround): Plan | string {
+  const given = detail(details, 'url')
+  if (typeof given !== 'string' || !isHttps(given)) return 'url is not an address of https'
+  const { href: url, pathname } = new URL(given)
+  const sha256 = detail(details, 'sha256')
+  if (sha256 !== undefined && (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/i.test(sha256)))
+    return 'sha256 is not 64 hex digits'
+  const directory = directoryFor(detail(details, 'targetDir'), ground)
+  if (directory === undefined) return 'targetDir is no directory for programs'
+  const file = `${directory}/${fileName(pathname)}`
+  const after = afterDownload(file, { directory, details, isProgram: bins.length > 0 })
+  if (typeof after === 'string') return after
+  return {
+    commands: [['mkdir', '-p', directory], ['curl', '-fL', '--proto', '=https', '-o', file, url], ...after],
+    ...(sha256 !== undefined && { sha256: sha256.toLowerCase() }),
+  }
+}
+
+/** The last part of the address, in characters that mean nothing to a shell or a path. */
+function fileName(pathname: string): string {
+  const name = pathname
+    .slice(pathname.lastIndexOf('/') + 1)
+    .replaceAll(/[^A-Za-z0-9._+-]+/g, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, 100)
+  return name === '' ? 'download' : name
+}
+
+function directoryFor(given: JsonValue | undefined, { home, toolsDirectory }: InstallGround): string | undefined {
+  if (given === undefined) return toolsDirectory
+  if (!isTarget(given)) return undefined
+  const path = String(given).replace(/\/+$/, '')
+  if (!path.startsWith('~/')) return `${toolsDirectory}/${path}`
+  return HOME_DIRECTORIES.test(path) ? `${home}${path.slice(1)}` : undefined
+}
+
+/** Where programs of a person lie; a file named authorized_keys must not end up in ~/.ssh. */
+const HOME_DIRECTORIES = /^~\/(?:bin|\.local\/bin|\.(?:nexus|openclaw|clawdbot)\/tools)(?:\/|$)/
+
+/** Unpacks an archive, or makes a program out of the file. */
+function afterDownload(
+  file: string,
+  from: { readonly directory: string; readonly details: InstallSpec['details']; readonly isProgram: boolean },
+): readonly (readonly string[])[] | string {
+  const { directory, details, isProgram } = from
+  const strip = detail(details, 'stripComponents') ?? 0
+  if (!isCount(strip)) return 'stripComponents is no small number'
+  const extract = detail(details, 'extract')
+  if (extract !== undefined && typeof extract !== 'boolean') return 'extract is not true or false'
+  const archive = detail(details, 'archive') ?? archiveOf(file)
+  if (archive === undefined || extract === false) return isProgram ? [['chmod', '+x', file]] : []
+  if (!isArchive(archive)) return 'archive is of no known kind'
+  if (String(archive).toLowerCase() === 'zip') return [['unzip', '-o', file, '-d', directory]]
+  return [['tar', '-xf', file, '-C', directory, ...(strip === 0 ? [] : [`--strip-components=${String(strip)}`])]]
+}
+
+function archiveOf(file: string): string | undefined {
+  return /\.(zip|tar\.gz|tgz|tar\.bz2|tbz2|tar\.xz|txz|tar)$/i.exec(file)?.[1]
+}
+
+/** An own value; nothing and null are the same. */
+function detail(details: InstallSpec['details'], key: string): JsonValue | undefined {
+  return Object.hasOwn(details, key) ? (details[key] ?? undefined) : undefined
+}

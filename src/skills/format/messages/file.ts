@@ -1,0 +1,126 @@
+import { toSafeLine } from '../../../kernel/index.ts'
+import { shown, type Words } from './words.ts'
+
+const MOVE_TEXT = 'Move long material into files under references/, and link to them.'
+const REMOVE_HIDDEN = 'Run nexus skills validate --fix, or type the line again.'
+
+function toUtf8(from: string): string {
+  return `Save the file as UTF-8, for example with this line, typed in its directory: iconv -f ${from} -t UTF-8 SKILL.md > SKILL.new && mv SKILL.new SKILL.md`
+}
+
+const NUL_WORDS = {
+  'utf16-be': ['Every second byte is NUL. The file is probably UTF-16.', toUtf8('UTF-16BE')],
+  'utf16-le': ['Every second byte is NUL. The file is probably UTF-16.', toUtf8('UTF-16LE')],
+  zip: ['The file is a ZIP archive, not text.', 'Unpack it, so that its SKILL.md is in this directory.'],
+  binary: [
+    'The file contains a NUL character, so it is not text.',
+    'Remove the character, or save the file as UTF-8 text.',
+  ],
+} as const satisfies Record<string, Words>
+
+type NoOpener =
+  | { readonly hidden: string }
+  | {
+      readonly first: string
+      readonly isMarker: boolean
+      readonly hasKeys: boolean
+      /** Line of `first`. */
+      readonly number: number
+      /** Lines with a dash that is not a hyphen. */
+      readonly markers: readonly number[]
+      /** Of the skill; undefined when it is not known. */
+      readonly directoryName: string | undefined
+      /** Lines before an opening ---; -1 when there is none. */
+      readonly opener: number
+      /** Lines before the end of a code fence around the frontmatter; -1 when there is none. */
+      readonly fenceEnd: number
+    }
+
+function noOpener(why: NoOpener): Words {
+  if ('hidden' in why) return [`${why.hidden}, which is invisible, hides the opening ---.`, REMOVE_HIDDEN]
+  const { first, isMarker, hasKeys, markers, opener, directoryName = '<name of the directory>' } = why
+  const begins = `The file begins with ${shown(first)} instead of a line with only ---.`
+  const message = first === '' ? 'The file is empty.' : begins
+  if (isMarker && markers.length > 1)
+    return [message, `Write exactly --- (three hyphens, U+002D) on lines ${markers.join(' and ')}.`]
+  if (isMarker) return [message, 'Write exactly --- (three hyphens, U+002D) at the start of that line.']
+  if (opener > 0) return [message, withoutFirstLines(why)]
+  return hasKeys
+    ? [message, 'Make --- the first line, write the keys below it, and --- below the last key.']
+    : [
+        message,
+        `Begin the file with four lines: "---", "name: ${toSafeLine(directoryName)}", "description: What it does. Use when …", "---".`,
+      ]
+}
+
+/** The frontmatter begins below other lines: those of a comment or code fence mean nothing, other text may be wanted. */
+function withoutFirstLines({ first, number, opener, fenceEnd }: Exclude<NoOpener, { hidden: string }>): string {
+  const lines = opener === 1 ? `line ${number}` : `lines ${number} to ${number + opener - 1}`
+  if (fenceEnd >= 0) return `Remove ${lines} and line ${number + fenceEnd}, so that --- is the first line.`
+  if (first.startsWith('<!--') || first.startsWith('```')) return `Remove ${lines}, so that --- is the first line.`
+  return `Move ${lines} below the closing ---, so that --- is the first line.`
+}
+
+type NoCloser =
+  | { readonly hidden: string; readonly line: number }
+  | { readonly almost: number; readonly is: 'dash' | 'text' | 'marker' }
+  | { readonly below: number }
+
+function noCloser(why: NoCloser): Words {
+  const message = 'The frontmatter that begins here has no closing ---.'
+  if ('hidden' in why) return [message, `Line ${why.line} contains ${why.hidden}, which is invisible. ${REMOVE_HIDDEN}`]
+  if ('almost' in why && why.is === 'dash')
+    return [message, `Line ${why.almost} has another dash. Write exactly --- (three hyphens, U+002D) there.`]
+  if ('almost' in why && why.is === 'text')
+    return [message, `Write exactly --- on line ${why.almost}, and its other text on the next line.`]
+  return 'almost' in why
+    ? [message, `Write exactly --- on line ${why.almost}.`]
+    : [message, `Write a line with only --- below line ${why.below}, above the instructions.`]
+}
+
+/** About the file as a whole, and where its frontmatter begins and ends. */
+export const FILE_MESSAGES = {
+  'file-too-large': (bytes: number, limit: number): Words => [
+    `Nexus did not read the file: it has ${bytes} bytes, and the limit is ${limit}.`,
+    MOVE_TEXT,
+  ],
+  'file-large': (bytes: number, limit: number): Words => [
+    `The file has ${bytes} bytes. Other clients refuse more than ${limit}.`,
+    MOVE_TEXT,
+  ],
+  'encoding-utf16': (): Words => ['The file is UTF-16. A SKILL.md must be UTF-8.', toUtf8('UTF-16')],
+  'encoding-invalid': (byte?: string, offset?: number): Words =>
+    byte === undefined
+      ? ['The text contains half a surrogate pair. Nexus read it as U+FFFD.', 'Save the file as UTF-8.']
+      : [
+          `Byte 0x${byte} at offset ${offset} is not UTF-8. Nexus read it as U+FFFD.`,
+          `${toUtf8('WINDOWS-1252')} (when it is Windows-1252 or Latin-1 now)`,
+        ],
+  'nul-character': (kind: keyof typeof NUL_WORDS): Words => NUL_WORDS[kind],
+  'byte-order-mark': (): Words => [
+    'Nexus skipped a byte order mark at the start of the file.',
+    'Save the file as UTF-8 without a byte order mark.',
+  ],
+  'line-ends-cr': (): Words => [
+    'Lines end in a lone CR, which most tools do not accept.',
+    'Save the file with LF line ends.',
+  ],
+  'leading-blank-lines': (): Words => [
+    'Empty lines come before the opening ---. Other clients do not find the frontmatter.',
+    'Remove the empty lines.',
+  ],
+  'frontmatter-missing': noOpener,
+  'frontmatter-unterminated': noCloser,
+  'frontmatter-closed-by-dots': (): Words => [
+    'The frontmatter ends with "...". Other clients expect ---.',
+    'Write --- in place of "...".',
+  ],
+  'frontmatter-too-large': (bytes: number, limit: number): Words => [
+    `Nexus did not read the frontmatter: it has ${bytes} bytes, and the limit is ${limit}.`,
+    'Move data into a file beside SKILL.md.',
+  ],
+  'parser-failed': (error: string): Words => [
+    `Nexus failed on this file: ${error}`,
+    'Report this file as a fault of Nexus.',
+  ],
+}

@@ -1,0 +1,61 @@
+import { isJsonObject, ownValue } from '../../../kernel/index.ts'
+import type { DocumentHead } from '../document.ts'
+import { similarTopLevelKey } from '../fields/metadata-keys.ts'
+import { splitToolList } from '../fields/tool-list.ts'
+import type { Subject } from './findings.ts'
+
+/** The keys of the published specification. */
+export const SPEC_KEYS = ['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools'] as const
+
+const NAMES = new Set<string>(SPEC_KEYS)
+
+/** What the rules of the specification need of a subject. */
+type SpecSubject = Pick<Subject, 'front' | 'add'> & {
+  readonly document: Pick<DocumentHead, 'allowedTools' | 'compatibility'>
+}
+
+/** The rules of the specification that reading does not look at. Source: agentskills.io specification; decisions, "strictness". */
+export function checkSpec(subject: SpecSubject): void {
+  const { front, add } = subject
+  for (const key of Object.keys(front)) {
+    if (NAMES.has(key) || similarTopLevelKey(key, front) !== undefined) continue
+    add('key-unknown', { key: [key] }, undefined, key)
+  }
+  checkCompatibility(subject)
+  checkTools(subject)
+  checkMetadata(subject)
+}
+
+/** Compatibility, when given, says something. */
+export function checkCompatibility({ document, add }: Pick<SpecSubject, 'document' | 'add'>): void {
+  if (document.compatibility !== '') return
+  add('compatibility-empty', { key: ['compatibility'] })
+}
+
+function checkTools({ front, document, add }: SpecSubject): void {
+  const value = ownValue(front, 'allowed-tools')
+  if (value === undefined || value === null) return
+  const text = document.allowedTools.join(' ')
+  if (value === text) return
+  const isSpaced = typeof value === 'string' && value.trim().split(/\s+/).join(' ') === text
+  if (isSpaced || (typeof value === 'string' && text === '')) return
+  const form = typeof value === 'string' ? 'text with commas' : Array.isArray(value) ? 'a list' : 'not text'
+  const isSame = splitToolList(text).tools.join('\n') === document.allowedTools.join('\n')
+  add('tools-form', { key: ['allowed-tools'] }, form, isSame ? quotedWhenNeeded(text) : undefined)
+}
+
+function quotedWhenNeeded(text: string): string {
+  return /^[A-Za-z][^"'#\\]*$/.test(text) && !/:(?:\s|$)/.test(text) ? text : JSON.stringify(text)
+}
+
+function checkMetadata({ front, add }: SpecSubject): void {
+  const metadata = ownValue(front, 'metadata')
+  if (typeof metadata === 'string' && metadata.trimStart().startsWith('{')) add('metadata-text', { key: ['metadata'] })
+  if (!isJsonObject(metadata)) return
+  for (const key of Object.keys(metadata)) {
+    const value = metadata[key]
+    if (typeof value === 'string' || value === undefined) continue
+    const what = value === null ? 'empty' : typeof value === 'object' ? 'nested' : `a ${typeof value}`
+    add('metadata-value', { key: ['metadata', key] }, key, what, typeof value === 'object' ? undefined : String(value))
+  }
+}

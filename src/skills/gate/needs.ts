@@ -1,0 +1,84 @@
+import { type HeldCode, nameKey, type Skill, skillAddress, toOsName } from '../../kernel/index.ts'
+import { brokenParts, entryOf, type GateContext, isEnvName, settingAt, switchOf } from './prepare.ts'
+import { toolGroupsOf } from './tool-groups.ts'
+
+/** One thing for which a skill is held. `reasons.ts` has the words for it. */
+export interface Lack {
+  readonly code: HeldCode
+  /** The needed name that is missing; empty when the code names none, or all names together. */
+  readonly name: string
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** Everything for which a skill is held, in the order of the gates. Source: decisions, "gate order". */
+export function* lacksOf(skill: Skill, context: GateContext): Generator<Lack> {
+  const { metadata, origin } = skill
+  if (skill.description.trim() === '') yield { code: 'missing-description', name: '' }
+  if (!origin.trusted) yield { code: 'untrusted', name: '' }
+  if (switchOf(skill, context)) yield { code: 'disabled', name: '' }
+  if (!isAllowed(skill, context)) yield { code: 'not-allowed', name: '' }
+  if (!isForSystem(metadata.os, context.os)) yield { code: 'os', name: '' }
+  // `always` lifts only what follows.
+  if (!(metadata.always && origin.trusted)) yield* unmetNeeds(skill, context)
+}
+
+function* unmetNeeds(skill: Skill, context: GateContext): Generator<Lack> {
+  const { requires, unreadable = [] } = skill.metadata
+  const { bins, anyBins } = requires
+  const { allowsToolGroup } = context.rules
+  for (const { key } of unreadable) yield { code: 'invalid-requirement', name: key }
+  for (const name of bins) if (!context.hasBin(name)) yield { code: 'bin', name }
+  if (anyBins.length > 0 && !anyBins.some(context.hasBin)) yield { code: 'any-bins', name: '' }
+  const variables = missingVariables(skill, context)
+  for (const name of variables) yield { code: 'env', name }
+  for (const name of missingSettings(skill, context, variables)) yield { code: 'config', name }
+  if (allowsToolGroup) yield* refusedGroups(skill, allowsToolGroup)
+}
+
+function* refusedGroups(skill: Skill, allows: (name: string) => boolean): Generator<Lack> {
+  for (const name of toolGroupsOf(skill)) if (!allows(name)) yield { code: 'tool-group', name }
+}
+
+function isForSystem(names: readonly string[], system: string): boolean {
+  return names.length === 0 || names.some((name) => toOsName(name) === system)
+}
+
+/** By its address, or by its name unless that is the address of another skill. */
+function isAllowed(skill: Skill, { allowed, isAddress }: GateContext): boolean {
+  if (!allowed || allowed.has(nameKey(skillAddress(skill)))) return true
+  const key = nameKey(skill.name)
+  return allowed.has(key) && !(key.includes('/') && isAddress(key))
+}
+
+/** Of `requires.env`, and of what is configured for the skill and cannot be resolved, whether the skill asks for it or not. */
+function missingVariables(skill: Skill, context: GateContext): ReadonlySet<string> {
+  if (!context.hasBroken && skill.metadata.requires.env.length === 0) return NONE
+  const configured = brokenParts(skill, context).map((part) => variableAt(part, skill))
+  const names = [...skill.metadata.requires.env, ...configured].filter((name) => name !== undefined)
+  return new Set(names.filter((name) => !hasEnv(skill, name, context)))
+}
+
+/** Of `requires.config`, and every other part of its entry that cannot be resolved. Source: decisions, "an unset `${ENV}` holds that entry". */
+function missingSettings(skill: Skill, context: GateContext, variables: ReadonlySet<string>): ReadonlySet<string> {
+  if (!context.hasBroken && skill.metadata.requires.config.length === 0) return NONE
+  const unset = skill.metadata.requires.config.filter((path) => path === '' || !context.rules.configTruthy(path))
+  const broken = brokenParts(skill, context).filter((part) => !variables.has(variableAt(part, skill) ?? ''))
+  return new Set([...unset, ...broken.map((part) => settingAt(part, skill, context).join('.'))])
+}
+
+/** The variable that a part of an entry gives to commands. */
+function variableAt(part: string, { metadata }: Skill): string | undefined {
+  return part === 'apiKey' ? metadata.primaryEnv : part.startsWith('env.') ? part.slice('env.'.length) : undefined
+}
+
+function hasEnv(skill: Skill, name: string, context: GateContext): boolean {
+  return isEnvName(name) && (context.facts.hasEnv(name) || isGiven(skill, name, context))
+}
+
+/** True when the entry of the skill gives that variable to its commands. */
+function isGiven(skill: Skill, name: string, context: GateContext): boolean {
+  const entry = entryOf(skill, context)
+  if (!entry || context.rules.refusedVariable?.(name) !== undefined) return false
+  return entry.env.has(name) || (entry.hasApiKey && skill.metadata.primaryEnv === name)
+}

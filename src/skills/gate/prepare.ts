@@ -1,0 +1,114 @@
+import {
+  configKey,
+  nameKey,
+  type InvalidSkill,
+  type Skill,
+  skillAddress,
+  type TargetFacts,
+  toOsName,
+  trustedNames,
+  VARIABLE_NAME,
+} from '../../kernel/index.ts'
+import type { EntryRules, GateRules } from './rules.ts'
+
+/** Keys of a setting. */
+export type Setting = readonly (string | number)[]
+
+/** Facts and rules prepared for many skills: look-ups by key, and each program searched for once. */
+export interface GateContext {
+  readonly facts: TargetFacts
+  readonly os: string
+  readonly hasBin: (name: string) => boolean
+  readonly rules: GateRules
+  /** The setting that switches a skill off, by the key of the skill's name or entry. */
+  readonly disabled: ReadonlyMap<string, Setting>
+  readonly allowed: ReadonlySet<string> | undefined
+  /** Whether something is configured that cannot be resolved. */
+  readonly hasBroken: boolean
+  /** Whether a trusted skill has that name: what is configured for it goes to no other. */
+  readonly isNameOfSkill: (name: string) => boolean
+  /** Whether that is the address of a trusted skill: then it means no other one, whatever that is named. */
+  readonly isAddress: (text: string) => boolean
+}
+
+/** Every skill that was found. */
+export interface FoundSkills {
+  readonly skills: readonly Skill[]
+  readonly invalid: readonly InvalidSkill[]
+}
+
+export function prepare(facts: TargetFacts, rules: GateRules, { skills, invalid }: FoundSkills): GateContext {
+  const bins = new Map<string, boolean>()
+  const hasBin = (name: string): boolean => {
+    const isThere = bins.get(name) ?? (isBinName(name) && facts.hasBin(name))
+    bins.set(name, isThere)
+    return isThere
+  }
+  // Few skills have a `skillKey` or a slash in their name, so these are gathered for the first one.
+  let names: ReadonlySet<string> | undefined
+  let addresses: ReadonlySet<string> | undefined
+  return {
+    facts,
+    os: toOsName(facts.os),
+    hasBin,
+    rules,
+    disabled: switchedOff(rules),
+    allowed: rules.allowList && new Set(rules.allowList.map(nameKey)),
+    hasBroken: [...rules.entries.values()].some(({ broken }) => broken !== undefined && broken.size > 0),
+    isNameOfSkill: (name) => (names ??= trustedNames(skills, invalid)).has(nameKey(name)),
+    isAddress: (text) => (addresses ??= trustedAddresses(skills)).has(nameKey(text)),
+  }
+}
+
+function trustedAddresses(skills: readonly Skill[]): ReadonlySet<string> {
+  return new Set(skills.filter(({ origin }) => origin.trusted).map((skill) => nameKey(skillAddress(skill))))
+}
+
+/** Compared by name key, so that a look-alike of a disabled name is disabled with it. */
+function switchedOff({ disabledSkills, entries }: GateRules): ReadonlyMap<string, Setting> {
+  const off = new Map<string, Setting>()
+  for (const [index, name] of disabledSkills.entries()) off.set(nameKey(name), ['skills', 'disabled_skills', index])
+  for (const [key, { enabled }] of entries) {
+    if (enabled === false) off.set(nameKey(key), ['skills', 'entries', key, 'enabled'])
+  }
+  return off
+}
+
+/** The setting that switches a skill off; undefined when none does. */
+export function switchOf(skill: Skill, { disabled }: GateContext): Setting | undefined {
+  if (disabled.size === 0) return undefined
+  return disabled.get(nameKey(configKey(skill))) ?? disabled.get(nameKey(skill.name))
+}
+
+/** The key of a skill under `skills.entries`, where secrets go along. */
+export function entryKey(skill: Skill, { isNameOfSkill }: GateContext): string {
+  return configKey(skill, isNameOfSkill)
+}
+
+/** Secrets go to the copy, not to the name: an entry gives nothing to a copy from an untrusted source. */
+export function entryOf(skill: Skill, context: GateContext): EntryRules | undefined {
+  const { entries } = context.rules
+  return entries.size > 0 && skill.origin.trusted ? entries.get(entryKey(skill, context)) : undefined
+}
+
+/** What of the skill's entry is configured and cannot be resolved: `apiKey`, `env.NAME`, `config.…`. */
+export function brokenParts(skill: Skill, context: GateContext): readonly string[] {
+  return context.hasBroken ? [...(entryOf(skill, context)?.broken?.keys() ?? [])] : []
+}
+
+/** A part of the skill's entry as keys of the configuration. */
+export function settingAt(part: string, skill: Skill, context: GateContext): readonly string[] {
+  const [section = '', ...rest] = part.split('.')
+  return ['skills', 'entries', entryKey(skill, context), section, ...(rest.length > 0 ? [rest.join('.')] : [])]
+}
+
+/** True for a command's bare name: no path, no white space, nothing a shell would read. */
+export function isBinName(name: string): boolean {
+  // The first pattern is a part of the second, which V8 takes milliseconds to compile.
+  return /^\w[\w.+@-]*$/.test(name) || /^[\p{L}\p{N}_][\p{L}\p{N}_.+@-]*$/u.test(name)
+}
+
+/** True for a name that can be an environment variable. */
+export function isEnvName(name: string): boolean {
+  return VARIABLE_NAME.test(name)
+}

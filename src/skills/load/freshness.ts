@@ -1,0 +1,48 @@
+import { promises } from 'node:fs'
+
+import type { Skill } from '../../kernel/index.ts'
+
+export interface FreshnessParts {
+  /** Finds skills again and replaces the catalog. Calls at the same time share the work; the signal ends only the waiting. */
+  readonly refresh: (signal?: AbortSignal) => Promise<void>
+  /** Compare the file with the catalog at every call; else only a miss leads to a refresh. Source: SKILLS_REFRESH_ON_CALL. */
+  readonly everyCall: boolean
+}
+
+/** Sees to it that a call about one skill meets the skill as it is now. */
+export interface Freshness {
+  /**
+   * Refreshes the catalog when it has no such skill, or another text of it. `find` is what the catalog has.
+   * Costs one look at one file when nothing changed. True when it refreshed. Never throws: after an abort or a failure the old catalog stays.
+   */
+  ensure(find: () => Skill | undefined, signal: AbortSignal): Promise<boolean>
+}
+
+/** Freshness over a catalog that `refresh` swaps. */
+export function createFreshness({ refresh, everyCall }: FreshnessParts): Freshness {
+  return {
+    async ensure(find, signal) {
+      const skill = find()
+      if (skill && (!everyCall || (await isUnchanged(skill)))) return false
+      try {
+        await refresh(signal)
+        return true
+      } catch {
+        // The catalog is as it was, and the call is answered from that.
+        return false
+      }
+    },
+  }
+}
+
+/** True when the SKILL.md is the file that the catalog speaks of, by time, size and inode. */
+async function isUnchanged({ file, linkedTo, stamp }: Skill): Promise<boolean> {
+  try {
+    if (linkedTo !== undefined && (await promises.realpath(file)) !== linkedTo) return false
+    const { mtimeMs, size, ino } = await promises.lstat(linkedTo ?? file)
+    return mtimeMs === stamp.mtimeMs && size === stamp.size && ino === stamp.inode
+  } catch {
+    // Gone or closed to us: the refresh will say which.
+    return false
+  }
+}

@@ -1,0 +1,190 @@
+import { type Dirent, promises } from 'node:fs'
+import { basename, join } from 'node:path'
+
+import type { StrayFile } from '../diagnose/index.ts'
+import { parseSkill } from '../format/index.ts'
+import { ARCHIVE, nameKey, NexusError, SKILL_FILE } from '../../kernel/index.ts'
+import { SOURCE_LIMITS } from '../sources/index.ts'
+import { readContained } from '../../machine/skill-files/index.ts'
+import { MESSAGES } from './messages.ts'
+
+export interface StrayOptions {
+  /** Directories that are searched for skills. */
+  readonly roots: readonly string[]
+  /** Looked through as well: a skill may lie beside the roots. */
+  readonly workspace?: string
+  /** Folders of skills above the workspace. */
+  readonly above?: readonly string[]
+  /** Directories where other programs keep their skills. */
+  readonly elsewhere?: readonly string[]
+  /** Files of skills that were found; they are no strays. */
+  readonly known?: ReadonlySet<string>
+  readonly signal?: AbortSignal
+}
+
+/** One directory to look into. */
+interface Directory {
+  readonly path: string
+  readonly top: string
+  readonly depth: number
+  /** Why a skill here would not be found; undefined while it would. */
+  readonly why: StrayFile['why'] | undefined
+  /** The directory of the skill around it. */
+  readonly inside?: string | undefined
+}
+
+const MAX_DIRECTORIES = 10_000
+const MAX_STRAYS = 20
+const MAX_DEPTH = 16
+const MAX_SKILL_BYTES = 262_144
+
+/**
+ * Looks for a skill where none is looked for: inside another skill, too deep, in hidden directories, beside the roots, packed, in one file, or
+ * under another file name. For `diagnose`; bounded, follows no link, skips what it may not read. Throws CANCELLED.
+ */
+export async function findStrays(name: string, options: StrayOptions): Promise<readonly StrayFile[]> {
+  const { signal, known = new Set() } = options
+  const wanted = wantedName(name)
+  const open = await startsOf(options)
+  const later: Directory[] = []
+  const roots = new Set(open.filter(({ why }) => why === undefined).map(({ path }) => path))
+  const strays: StrayFile[] = []
+  // Hidden directories and node_modules may be huge, so they come last.
+  const enqueue = (place: Directory): void => {
+    if (!roots.has(place.path)) (place.why === 'hidden' ? later : open).push(place)
+  }
+  for (let looked = 0; looked < MAX_DIRECTORIES && strays.length < MAX_STRAYS; looked++) {
+    throwIfAborted(signal)
+    const place = open.shift() ?? later.shift()
+    if (!place) break
+    const entries = await list(place.path)
+    if (entries === undefined) continue
+    const skillFile = entries.find(
+      (entry) => !entry.isDirectory() && entry.name.toLowerCase() === SKILL_FILE.toLowerCase(),
+    )?.name
+    const stray = await strayIn(place, { entries, skillFile, wanted })
+    if (stray && !known.has(stray.file)) strays.push(stray)
+    for (const next of below(place, entries, skillFile === SKILL_FILE)) enqueue(next)
+  }
+  return strays
+}
+
+/** The last part of what was asked for: a name, `source/name`, a directory or the path of a SKILL.md. */
+function wantedName(asked: string): string {
+  return nameKey(
+    asked
+      .trim()
+      .replace(/^\$/, '')
+      .replace(/\/+(?:skill\.md)?$/i, '')
+      .replace(/^.*\//, ''),
+  )
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new NexusError('CANCELLED', MESSAGES.cancelled('The search'), { cause: signal.reason })
+}
+
+async function startsOf({ roots, workspace, above = [], elsewhere = [] }: StrayOptions): Promise<Directory[]> {
+  const starts: Directory[] = []
+  for (const [path, why] of [
+    ...roots.map((root) => [root, undefined] as const),
+    ...above.map((directory) => [directory, 'above'] as const),
+    ...elsewhere.map((directory) => [directory, 'elsewhere'] as const),
+    ...(workspace === undefined ? [] : [[workspace, 'beside-root'] as const]),
+  ]) {
+    try {
+      const real = await promises.realpath(path)
+      if (!starts.some((start) => start.path === real)) starts.push({ path: real, top: real, depth: 0, why })
+    } catch {
+      // A root that does not exist holds no strays; the sources have said so.
+    }
+  }
+  return starts
+}
+
+async function list(path: string): Promise<readonly Dirent[] | undefined> {
+  try {
+    return (await promises.readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch {
+    // Gone or closed to us: nothing can be said about it.
+    return undefined
+  }
+}
+
+interface Contents {
+  readonly entries: readonly Dirent[]
+  /** Name of the file that is SKILL.md, whatever its case. */
+  readonly skillFile: string | undefined
+  readonly wanted: string
+}
+
+async function strayIn(place: Directory, contents: Contents): Promise<StrayFile | undefined> {
+  const { entries, skillFile, wanted } = contents
+  const { path, why, inside } = place
+  const isNamed = place.depth > 0 && [wanted, `.${wanted}`].includes(nameKey(basename(path)))
+  if (skillFile !== undefined) {
+    if (why === undefined || !(isNamed || (await isLabelled(place, skillFile, wanted)))) return undefined
+    return { file: join(path, skillFile), why, ...(inside !== undefined && { inside }) }
+  }
+  if (isNamed && why === undefined) return withoutSkillFile(place, entries)
+  return why !== undefined && place.depth > 0 ? undefined : packed(place, entries, wanted)
+}
+
+/** A directory of that name without a SKILL.md: a file in it may have been meant. */
+async function withoutSkillFile(place: Directory, entries: readonly Dirent[]): Promise<StrayFile> {
+  const texts = entries.filter((entry) => entry.isFile() && /\.(?:md|markdown|mdx|txt)$/i.test(entry.name.trim()))
+  const alike = texts.find(({ name }) => /^skills?\s*[.-]/i.test(name.trim()))
+  if (alike !== undefined) return { file: join(place.path, alike.name), why: 'other-file' }
+  for (const { name } of texts.slice(0, 10)) {
+    if ((await readAsSkill(place, name)) !== undefined) return { file: join(place.path, name), why: 'other-file' }
+  }
+  return { file: place.path, why: 'no-skill-file' }
+}
+
+const ONE_FILE = /\.(?:md|markdown)$/i
+
+/** A file of that name instead of a directory. */
+async function packed(place: Directory, entries: readonly Dirent[], wanted: string): Promise<StrayFile | undefined> {
+  const called = (pattern: RegExp): Dirent | undefined =>
+    entries.find(({ name }) => pattern.test(name) && nameKey(name.replace(pattern, '')) === wanted)
+  const single = called(ONE_FILE)
+  // Beside the roots a text of that name is a skill only when it reads like one.
+  if (single?.isFile() && (place.why === undefined || (await readAsSkill(place, single.name)) !== undefined)) {
+    return { file: join(place.path, single.name), why: 'single-file' }
+  }
+  const archive = called(ARCHIVE)
+  return archive?.isFile() ? { file: join(place.path, archive.name), why: 'archive' } : undefined
+}
+
+/** True when the frontmatter says that name. */
+async function isLabelled(place: Directory, skillFile: string, wanted: string): Promise<boolean> {
+  const document = await readAsSkill(place, skillFile)
+  return document?.name !== undefined && nameKey(document.name) === wanted
+}
+
+async function readAsSkill({ path, top }: Directory, name: string): Promise<ReturnType<typeof parseSkill>['document']> {
+  try {
+    const file = join(path, name).slice(top.length + 1)
+    const { bytes } = await readContained(top, file, { maxBytes: MAX_SKILL_BYTES })
+    return parseSkill(bytes, { path: file }).document
+  } catch {
+    // Not readable, so it says nothing.
+    return undefined
+  }
+}
+
+function below(place: Directory, entries: readonly Dirent[], hasSkill: boolean): readonly Directory[] {
+  const depth = place.depth + 1
+  if (depth > MAX_DEPTH) return []
+  return entries.flatMap((entry) => {
+    if (!entry.isDirectory() || entry.name === '.git') return []
+    const isHidden = entry.name.startsWith('.') || entry.name === 'node_modules'
+    const why = isHidden ? 'hidden' : (place.why ?? (hasSkill ? 'below-skill' : tooDeep(depth)))
+    const inside = place.inside ?? (hasSkill ? place.path : undefined)
+    return [{ path: join(place.path, entry.name), top: place.top, depth, why, inside }]
+  })
+}
+
+function tooDeep(depth: number): 'too-deep' | undefined {
+  return depth > SOURCE_LIMITS.maxDepth ? 'too-deep' : undefined
+}

@@ -1,0 +1,158 @@
+/** kept-search: what a search read, kept in the Nexus home for the next process. */
+import { join } from 'node:path'
+import { readKept, writeKept } from '../../../machine/files/index.ts'
+import {
+  type Diagnostic,
+  isJsonObject,
+  type JsonObject,
+  type Skill,
+  SKILL_FILE,
+  type SkillOrigin,
+  withoutPrototype,
+} from '../../../kernel/index.ts'
+
+/** Where searches are kept, and for whom. */
+export interface KeptSearches {
+  /** From `keptPlace`: only this user can write there. */
+  readonly directory: string
+  /** Another version of Nexus may read a SKILL.md otherwise, so it reads all of them again. */
+  readonly version: string
+}
+
+/** A skill without findings, and when its file last changed. */
+export interface KeptSkill {
+  readonly read: Skill
+  readonly changedMs: number
+}
+
+/** A line of the file. What follows from the directory is left out. */
+interface Row {
+  readonly read: Omit<Skill, 'origin' | 'file' | 'diagnostics'>
+  readonly changedMs: number
+}
+
+const MOST_FILES = 32
+const MOST_BYTES = 64_000_000
+/** Fewer skills are read as fast as a file about them. */
+const FEWEST_SKILLS = 20
+/** Lines that are written at once. */
+const LINES = 200
+
+const LINE_BREAK = 10
+const NO_FINDINGS: readonly Diagnostic[] = Object.freeze([])
+
+/** The skills of the last search with this key; none when it is missing, damaged or of another version. */
+export function loadSearch({ directory, version }: KeptSearches, key: string, origin: SkillOrigin): KeptSkill[] {
+  const bytes = readKept(fileOf(directory, key), MOST_BYTES)
+  if (bytes === undefined) return []
+  const found: KeptSkill[] = []
+  try {
+    let start = bytes.indexOf(LINE_BREAK) + 1
+    if (bytes.toString('latin1', 0, start - 1) !== headOf(version, key)) return []
+    // Line by line: one text of all skills would be as large as they are.
+    for (let end = bytes.indexOf(LINE_BREAK, start); end > 0; end = bytes.indexOf(LINE_BREAK, start)) {
+      const row = JSON.parse(bytes.toString('latin1', start, end)) as unknown
+      if (!isRow(row)) return []
+      found.push({ read: restored(row.read, origin), changedMs: row.changedMs })
+      start = end + 1
+    }
+    return start === bytes.length ? found : []
+  } catch {
+    // Damaged: every file is read.
+    return []
+  }
+}
+
+export function saveSearch({ directory, version }: KeptSearches, key: string, skills: readonly KeptSkill[]): void {
+  if (skills.length < FEWEST_SKILLS) return
+  writeKept(fileOf(directory, key), linesOf(skills, headOf(version, key)), MOST_FILES)
+}
+
+/** Throws when there is more than will be read. */
+function* linesOf(skills: readonly KeptSkill[], head: string): Generator<string> {
+  yield `${head}\n`
+  let size = head.length
+  for (let from = 0; from < skills.length; from += LINES) {
+    const rows = skills
+      .slice(from, from + LINES)
+      .map(({ read: { origin: _o, file: _f, diagnostics: _d, ...read }, changedMs }) => {
+        const row: Row = { read, changedMs }
+        return `${ascii(JSON.stringify(row))}\n`
+      })
+    const text = rows.join('')
+    size += text.length
+    if (size >= MOST_BYTES) throw new Error('too large')
+    yield text
+  }
+}
+
+/** Each character is a byte, which V8 reads and keeps in half the memory. */
+function ascii(json: string): string {
+  return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** Node brings the tables of Unicode. */
+function headOf(version: string, key: string): string {
+  return ascii(JSON.stringify([version, process.version, key]))
+}
+
+/** The name only spreads searches over files: the whole key is in the file. */
+function fileOf(directory: string, key: string): string {
+  let hash = 0
+  for (let index = 0; index < key.length; index++) hash = (Math.imul(hash, 31) + key.charCodeAt(index)) | 0
+  return join(directory, `${(hash >>> 0).toString(16)}.json`)
+}
+
+/** As the reader makes it: what an author wrote is in objects that inherit no names. */
+function restored(read: Row['read'], origin: SkillOrigin): Skill {
+  bare(read.frontmatter)
+  for (const { details } of read.metadata.install) bare(details)
+  return Object.assign(read, { origin, file: `${read.directory}/${SKILL_FILE}`, diagnostics: NO_FINDINGS })
+}
+
+function bare(value: unknown): void {
+  if (Array.isArray(value)) for (const each of value) bare(each)
+  else if (isJsonObject(value)) {
+    for (const key in value) bare(value[key])
+    withoutPrototype(value)
+  }
+}
+
+/** False for what no reader makes. */
+function isRow(row: unknown): row is Row {
+  if (!isJsonObject(row) || !isJsonObject(row['read']) || typeof row['changedMs'] !== 'number') return false
+  const { read } = row
+  const { stamp, license, compatibility } = read
+  return (
+    [read['name'], read['description'], read['directory'], license ?? '', compatibility ?? ''].every(isText) &&
+    areTexts(read, ['allowedTools', 'arguments']) &&
+    isJsonObject(stamp) &&
+    ['mtimeMs', 'size', 'inode'].every((key) => typeof stamp[key] === 'number') &&
+    isJsonObject(read['invocation']) &&
+    isJsonObject(read['frontmatter']) &&
+    isMetadata(read['metadata'])
+  )
+}
+
+function isMetadata(metadata: unknown): boolean {
+  if (!isJsonObject(metadata)) return false
+  const { requires, install } = metadata
+  return (
+    areTexts(metadata, ['os']) &&
+    isJsonObject(requires) &&
+    areTexts(requires, ['bins', 'anyBins', 'env', 'config']) &&
+    Array.isArray(install) &&
+    install.every((each) => isJsonObject(each) && isJsonObject(each['details']) && areTexts(each, ['bins', 'os']))
+  )
+}
+
+function areTexts(object: JsonObject, keys: readonly string[]): boolean {
+  return keys.every((key) => {
+    const list = object[key]
+    return Array.isArray(list) && list.every(isText)
+  })
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type AgentEvent, createAgent } from '../../../src/agents/turns/index.ts'
+import { isNexusError, NexusError, succeeded } from '../../../src/kernel/index.ts'
+import { createMemoryStore, sessionLease, type Store } from '../../../src/store/index.ts'
+import type { Reply } from '../../../src/testing/index.ts'
+import { isWhole, localModel, openTestAgent, startRig, type TestTool } from './rig.ts'
+
+const WAIT: Reply = { type: 'tool-calls', calls: [{ name: 'wait', arguments: {} }] }
+const DONE: Reply = { type: 'text', text: 'Done.' }
+
+/** A tool that runs until it is told to end, and says when it began. */
+function gate() {
+  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const wait: TestTool = async (_args, { signal }) => {
+    begun.resolve()
+    signal.addEventListener('abort', () => end.resolve())
+    await end.promise
+    return succeeded('waited')
+  }
+  return { wait, begun: begun.promise, open: () => end.resolve() }
+}
+
+/** A session with a turn that runs, and a second agent of the same session as another terminal has it. */
+async function twoTerminals(script: readonly Reply[]) {
+  const { wait, begun, open } = gate()
+  const rig = await startRig({ script, tools: { wait }, sessionId: 's1' })
+  const events: AgentEvent[] = []
+  const second = createAgent({
+    agent: await openTestAgent({ tools: { wait } }, rig.store, 's1'),
+    model: await localModel(rig.server),
+    store: rig.store,
+  })
+  const running = rig.agent.send('one', { requestId: 'r1' })
+  await begun
+  return { rig, second, events, running, open, onEvent: (event: AgentEvent) => void events.push(event) }
+}
+
+describe('two messages to one session', () => {
+  it('both run when neither found the session', async () => {
+    await using rig = await startRig({ script: [DONE, DONE] })
+    const results = await Promise.all([rig.send('one'), rig.send('two')])
+    assert.deepEqual(
+      results.map(({ end }) => end),
+      ['done', 'done'],
+    )
+    assert.ok(isWhole(await rig.history()))
+  })
+
+  it('run one after the other, in the order they came, and the history is whole', async () => {
+    const { rig, second, running, open, events, onEvent } = await twoTerminals([WAIT, DONE, DONE])
+    await using _closing = rig
+    const waiting = second.send('two', { requestId: 'r2', onEvent })
+    while (!events.some(({ type }) => type === 'notice')) await new Promise(setImmediate)
+    const [queued] = await rig.store.turns.list({ states: ['queued'] })
+    assert.equal(queued?.requestId, 'r2')
+    open()
+    assert.deepEqual([(await running).end, (await waiting).end], ['done', 'done'])
+    const history = await rig.history()
+    assert.deepEqual(
+      history.filter(({ role }) => role === 'user').map(({ content }) => content),
+      ['one', 'two'],
+    )
+    assert.ok(isWhole(history))
+    assert.deepEqual(events.map((event) => (event.type === 'notice' ? event.code : event.type)).slice(0, 3), [
+      'turn-queued',
+      'turn-waits',
+      'turn-start',
+    ])
+  })
+
+  it('can be cancelled by id while they wait, and then reach no model', async () => {
+    const { rig, second, running, open } = await twoTerminals([WAIT, DONE])
+    await using _closing = rig
+    let queued = ''
+    const waiting = second.send('two', { onEvent: (event) => event.type === 'turn-queued' && (queued = event.turnId) })
+    while (queued === '') await new Promise(setImmediate)
+    await rig.store.turns.cancel(queued)
+    assert.equal((await waiting).end, 'cancelled')
+    open()
+    assert.equal((await running).end, 'done')
+    assert.doesNotMatch(JSON.stringify(await rig.history()), /two/)
+  })
+
+  it('can be cancelled by id while they run: the tool is stopped and the history closed', async () => {
+    const { rig, running } = await twoTerminals([WAIT])
+    await using _closing = rig
+    const [turn] = await rig.store.turns.list({ states: ['running'] })
+    await rig.store.turns.cancel(turn?.id ?? '')
+    const result = await running
+    assert.equal(result.end, 'cancelled')
+    assert.ok(isWhole(await rig.history()))
+    assert.equal((await rig.store.turns.get(result.turnId))?.state, 'cancelled')
+  })
+})
+
+describe('the same message with the same request id', () => {
+  it('gets the stored result of a turn that is done, and no turn-start', async () => {
+    await using rig = await startRig({ script: [DONE], sessionId: 's1' })
+    const first = await rig.agent.send('one', { requestId: 'r1' })
+    const events: AgentEvent[] = []
+    const again = await rig.agent.send('one', { requestId: 'r1', onEvent: (event) => events.push(event) })
+    assert.equal(first.text, 'Done.')
+    assert.deepEqual(again, first)
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['turn-queued', 'turn-end'],
+    )
+  })
+
+  it('gets the error of a turn that failed', async () => {
+    await using rig = await startRig({ script: [{ type: 'status', status: 401 }], sessionId: 's1' })
+    const first = await rig.agent.send('one', { requestId: 'r1' })
+    const again = await rig.agent.send('one', { requestId: 'r1' })
+    assert.equal(first.end, 'failed')
+    assert.deepEqual(
+      [again.end, again.error?.code, again.error?.message],
+      [first.end, first.error?.code, first.error?.message],
+    )
+  })
+
+  it('waits for the turn while another caller runs it', async () => {
+    const { rig, second, open } = await twoTerminals([WAIT, DONE, DONE])
+    await using _closing = rig
+    const events: AgentEvent[] = []
+    const again = second.send('one', { requestId: 'r1', onEvent: (event) => events.push(event) })
+    while (!events.some(({ type }) => type === 'notice')) await new Promise(setImmediate)
+    open()
+    const { end, text } = await again
+    assert.deepEqual([end, text], ['done', 'Done.'])
+    assert.ok(events.every(({ type }) => type !== 'turn-start'))
+  })
+
+  it('cancels the turn that another caller runs, when its signal aborts', async () => {
+    const { rig, second, running } = await twoTerminals([WAIT])
+    await using _closing = rig
+    const again = await second.send('one', { requestId: 'r1', signal: AbortSignal.abort() })
+    assert.deepEqual([(await running).end, again.end], ['cancelled', 'cancelled'])
+  })
+
+  it('is reported as failed when the process that ran it died', async () => {
+    const { rig, second, running, open } = await twoTerminals([WAIT, DONE])
+    await using _closing = rig
+    const lease = await rig.store.leases.get(sessionLease('s1'))
+    assert.ok(lease)
+    await rig.store.leases.release(lease)
+    const again = await second.send('one', { requestId: 'r1' })
+    assert.deepEqual([again.end, again.error?.code], ['failed', 'LEASE_LOST'])
+    assert.match(again.error?.fix ?? '', /sessions show s1/)
+    open()
+    await running
+  })
+})
+
+/** A store whose leases of sessions cannot be acquired the first few times. */
+function failingStore(times: number): Store {
+  const store = createMemoryStore({ projectId: 'default' })
+  let left = times
+  const acquire: Store['leases']['acquire'] = async (name, options) => {
+    if (name.startsWith('session:') && left-- > 0) throw new NexusError('STORE_FAILED', 'The state file is in use.')
+    return store.leases.acquire(name, options)
+  }
+  return { ...store, leases: { ...store.leases, acquire } }
+}
+
+describe('a store that fails when a turn has ended', () => {
+  it('does not undo the end: the result is the stored one', async () => {
+    const store = createMemoryStore({ projectId: 'default' })
+    const release = () => Promise.reject(new NexusError('STORE_FAILED', 'The state file is in use.'))
+    await using rig = await startRig({
+      script: [DONE],
+      sessionId: 's1',
+      store: { ...store, leases: { ...store.leases, release } },
+    })
+    const { end, turnId, error } = await rig.send('one')
+    assert.deepEqual([end, error], ['done', undefined])
+    assert.equal((await store.turns.get(turnId))?.state, 'done')
+  })
+})
+
+describe('a store that fails when a turn is taken', () => {
+  it('is tried again, and the turn runs', async () => {
+    await using rig = await startRig({ script: [DONE], sessionId: 's1', store: failingStore(2) })
+    assert.equal((await rig.agent.send('one', { requestId: 'r1' })).end, 'done')
+  })
+
+  it('has the turn cancelled when it keeps failing; the error names the turn, and the next one runs', async () => {
+    await using rig = await startRig({ script: [DONE], sessionId: 's1', store: failingStore(4) })
+    await assert.rejects(
+      rig.agent.send('one', { requestId: 'r1' }),
+      (error) =>
+        isNexusError(error) &&
+        error.code === 'STORE_FAILED' &&
+        /^The message [0-9a-f]{32} was cancelled/.test(error.message),
+    )
+    assert.equal((await rig.store.turns.list())[0]?.state, 'cancelled')
+    assert.equal((await rig.agent.send('two', { requestId: 'r2' })).end, 'done')
+  })
+})
+
+describe('a message of a process that is gone', () => {
+  it('waits until somebody runs it', async () => {
+    await using rig = await startRig({ script: [DONE, DONE], sessionId: 's1' })
+    await rig.send('one')
+    const acquired = await rig.store.leases.acquire('process:dead', { owner: 'dead', ttlMs: 60_000 })
+    assert.equal(acquired.type, 'acquired')
+    const { lease } = acquired as Extract<typeof acquired, { type: 'acquired' }>
+    const message = { role: 'user', content: 'two' }
+    const { id } = await rig.store.turns.enqueue({ sessionId: 's1', message, lease })
+    await rig.store.leases.release(lease)
+    assert.equal((await rig.store.turns.get(id))?.isLeft, true)
+    assert.equal((await rig.agent.resume(id)).end, 'done')
+    assert.deepEqual((await rig.history()).at(-2), message)
+    await assert.rejects(rig.agent.resume(id), (error) => isNexusError(error) && error.code === 'INVALID_ARGUMENT')
+  })
+})
+
+describe('a full queue that an ended process left', () => {
+  it('stops no later message; send names what was left, with the commands that run and cancel it', async () => {
+    await using rig = await startRig({ script: [DONE, DONE, DONE, DONE], sessionId: 's1' })
+    await rig.send('one')
+    const acquired = await rig.store.leases.acquire('process:dead', { owner: 'dead', ttlMs: 60_000 })
+    assert.ok(acquired.type === 'acquired')
+    const { lease } = acquired
+    const ids: string[] = []
+    for (let count = 0; count < 32; count++)
+      ids.push(
+        (await rig.store.turns.enqueue({ sessionId: 's1', message: { role: 'user', content: String(count) }, lease }))
+          .id,
+      )
+    const notices: string[] = []
+    const onEvent = (event: AgentEvent) =>
+      void (event.type === 'notice' && event.code === 'message-left' && notices.push(event.text))
+    await assert.rejects(rig.agent.send('two'), (error) => isNexusError(error) && error.code === 'CONFLICT')
+    await rig.store.leases.release(lease)
+    assert.equal((await rig.agent.send('two', { onEvent })).end, 'done')
+    const [first, second] = ids
+    assert.deepEqual(notices.slice(0, 2), [
+      `The process of message ${first} ended before the message ran. To run it: nexus run --turn ${first}`,
+      `To cancel it: nexus sessions cancel ${first}`,
+    ])
+    assert.deepEqual(notices.slice(6), ['Further such messages: 29. To list them: nexus sessions show s1'])
+    assert.equal((await rig.agent.resume(first ?? '')).end, 'done')
+    for (const id of ids.slice(3)) await rig.store.turns.cancel(id)
+    notices.length = 0
+    assert.equal((await rig.agent.resume(second ?? '', { onEvent })).end, 'done')
+    assert.deepEqual(notices.length, 2, 'only the third one is left besides')
+  })
+})
+
+describe('a session that another process took over', () => {
+  it('is not written any more: the turn ends with LEASE_LOST at its next write', async () => {
+    const { rig, running, open } = await twoTerminals([WAIT, DONE])
+    await using _closing = rig
+    const lease = await rig.store.leases.get(sessionLease('s1'))
+    assert.ok(lease)
+    await rig.store.leases.release(lease)
+    open()
+    const result = await running
+    assert.deepEqual([result.end, result.error?.code], ['failed', 'LEASE_LOST'])
+  })
+})

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { checkStrict, fixSkill, parseSkill } from '../../../src/skills/format/index.ts'
+import { seedFor } from './skills.ts'
+
+function parse(yaml: string) {
+  return parseSkill(`---\n${yaml}\n---\nbody\n`, { path: 'p' })
+}
+
+function fixed(yaml: string): string {
+  const { text } = fixSkill(`---\n${yaml}\n---\nbody\n`, { path: 'p' })
+  return text.slice(4, text.indexOf('\n---\n', 3))
+}
+
+function found(yaml: string): string[] {
+  return parse(yaml).diagnostics.map(({ code, line, column }) => `${code} ${line}:${column}`)
+}
+
+/** What is written, what is found, and what a fix writes. */
+const INDENTED: Readonly<Record<string, readonly [was: string, found: string, now: string]>> = {
+  'a description below the name': ['name: indent\n description: x', 'key-indented 3:2', 'name: indent\ndescription: x'],
+  'a license below the description': [
+    'name: a\ndescription: x\n license: MIT',
+    'key-indented 4:2',
+    'name: a\ndescription: x\nlicense: MIT',
+  ],
+  'two keys, one of them unknown': [
+    'name: a\n  author: me\n  description: x',
+    'key-indented 3:3',
+    'name: a\nauthor: me\ndescription: x',
+  ],
+  'a key with keys below it': [
+    'name: a\ndescription: x\n  metadata:\n    b: c',
+    'key-indented 4:3',
+    'name: a\ndescription: x\nmetadata:\n    b: c',
+  ],
+  'the first key': [' name: a\ndescription: x', 'key-indented 2:2', 'name: a\ndescription: x'],
+}
+
+for (const [what, [was, finding, now]] of Object.entries(INDENTED)) {
+  test(`an indented key is read as a key of its own, and a fix removes the indentation: ${what}`, () => {
+    assert.deepEqual(found(was), [finding])
+    assert.equal(fixed(was), now)
+    assert.deepEqual(parse(now).document, parse(was).document)
+    assert.deepEqual(found(now), [])
+  })
+}
+
+test('text that only looks like an indented key stays text', () => {
+  for (const [yaml, description] of [
+    ['name: a\ndescription: Use when: one\n  and: two', 'Use when: one and: two'],
+    ['name: a\ndescription: Options:\n  license: which one', 'Options: license: which one'],
+    ['name: a\nlicense: MIT\ndescription: b\n  license: of the file', 'b license: of the file'],
+  ] as const)
+    assert.equal(parse(yaml).document?.description, description)
+})
+
+/** Quoted values that go on at column 1, as `description` is read by most readers. */
+const UNINDENTED: Readonly<Record<string, readonly [was: string, description: string, now: string]>> = {
+  'double quotes': ['"One\ntwo"', 'One two', '"One\n  two"'],
+  'single quotes': ["'One\n\nit''s two'", "One\nit's two", "'One\n\n  it''s two'"],
+  'what looks like a key': ['"One\nbar: two"', 'One bar: two', '"One\n  bar: two"'],
+  'a comment behind it': ['"One\ntwo" # c', 'One two', '"One\n  two" # c'],
+}
+
+for (const [what, [was, description, now]] of Object.entries(UNINDENTED)) {
+  test(`a quoted value that continues at the start of a line goes on to its closing quote: ${what}`, () => {
+    const yaml = `name: a\ndescription: ${was}\nlicense: MIT`
+    const { document } = parse(yaml)
+    assert.equal(document?.description, description)
+    assert.deepEqual(Object.keys(document?.frontmatter ?? {}), ['name', 'description', 'license'])
+    assert.equal(found(yaml).length, 1)
+    assert.match(found(yaml)[0] ?? '', /^quoted-unindented [45]:1$/)
+    assert.equal(fixed(yaml), `name: a\ndescription: ${now}\nlicense: MIT`)
+    assert.deepEqual(found(fixed(yaml)), [])
+  })
+}
+
+test('a quote that closes nowhere takes no other key along', () => {
+  const { document } = parse('name: a\ndescription: "One\nlicense: "MIT"')
+  assert.deepEqual([document?.description, document?.license], ['"One', 'MIT'])
+})
+
+test('a backslash that YAML does not know leaves no quotes in the text', () => {
+  for (const [value, text, now] of [
+    [String.raw`"it\'s"`, "it's", `"it's"`],
+    [String.raw`"a \d and \n"`, 'a \\d and', String.raw`"a \\d and \n"`],
+  ] as const) {
+    const yaml = `name: a\ndescription: ${value}`
+    assert.equal(parse(yaml).document?.description, text)
+    assert.deepEqual(found(yaml)[0]?.split(' ')[0], 'yaml-repaired')
+    assert.equal(fixed(yaml), `name: a\ndescription: ${now}`)
+  }
+})
+
+test('a list on the line of its key is not called a second colon', () => {
+  const [finding] = parse('name: a\ndescription: b\ntools: - - x').diagnostics
+  assert.equal(finding?.message, 'A list begins on the line of its key.')
+})
+
+test('bold text behind the closing dashes is named as the line that was meant to close', () => {
+  const [finding] = parseSkill('---\nname: a\ndescription: b\n---**Bold** text\n', { path: 'p' }).diagnostics
+  assert.match(finding?.fix ?? '', /^Write exactly --- on line 4, and its other text on the next line/)
+})
+
+test('another dash in place of the closing one is named with its line', () => {
+  const [finding] = parseSkill('---\nname: a\ndescription: b\n\u2014\n\nText\n', { path: 'p' }).diagnostics
+  assert.match(finding?.fix ?? '', /^Line 4 has another dash\. Write exactly ---/)
+})
+
+test('an unresolved merge conflict is one finding, and nothing of it is read', () => {
+  const conflict = '<<<<<<< HEAD\ndescription: b\n=======\ndescription: c\n>>>>>>> main'
+  const { document, diagnostics } = parse(`name: a\n${conflict}`)
+  assert.equal(document, undefined)
+  assert.deepEqual(
+    diagnostics.map(({ line, message }) => [line, message]),
+    [[3, 'The lines from here to >>>>>>> are an unresolved merge conflict.']],
+  )
+})
+
+test('text at the margin below an empty key is to be indented', () => {
+  const [finding] = parse('name: a\ndescription:\nWhat it does, and when to use it.').diagnostics
+  assert.match(finding?.fix ?? '', /^Indent the line by two spaces\.$/)
+})
+
+test('curly quotes around a value are reported once, and are part of no tool', () => {
+  const { document, diagnostics } = parse('name: a\ndescription: b\nallowed-tools: \u201cRead, Bash(git:*)\u201d')
+  assert.deepEqual(document?.allowedTools, ['Read', 'Bash(git:*)'])
+  assert.deepEqual(
+    diagnostics.map(({ code, line }) => [code, line]),
+    [['curly-quotes', 4]],
+  )
+})
+
+test('a description that is a list of texts is to be written as text', () => {
+  const [finding] = parse('name: a\ndescription:\n  - Reads files.').diagnostics
+  assert.match(finding?.fix ?? '', /^Write it as text on the line of "description:"/)
+})
+
+test('the specification leaves keys free that it does not know', () => {
+  for (const key of ['homepage: 5', 'user-invocable: perhaps', 'arguments: 5', 'os: all', 'emoji: [x]']) {
+    const { diagnostics } = checkStrict(`---\nname: a\ndescription: b\n${key}\n---\nx\n`, {
+      path: 'p',
+      profile: 'spec',
+    })
+    assert.deepEqual(
+      diagnostics.filter(({ severity }) => severity === 'error'),
+      [],
+      key,
+    )
+  }
+})
+
+test('entries of a list of tools keep their spaces', () => {
+  const yaml = 'name: a\ndescription: b\nallowed-tools:\n  - Web Search\n  - Bash(git add:*)\n  - Read, Write'
+  assert.deepEqual(parse(yaml).document?.allowedTools, ['Web Search', 'Bash(git add:*)', 'Read', 'Write'])
+})
+
+test('whatever the indentation, a fix reads as before or as its findings promise, and does nothing more', (t) => {
+  const line = fc.constantFrom(
+    ...[
+      'name: a',
+      'description: b',
+      'license: MIT',
+      'metadata:',
+      'x: y',
+      '- z',
+      'text',
+      '"open',
+      'end"',
+      "it's",
+      '# c',
+      '',
+    ],
+    ...['description: "One', "name: 'q", 'two"', 'user_invocable: no', 'Description: c', 'k: "it\\\'s"', 'm: n: o'],
+  )
+  const indent = fc.constantFrom('', '', '', ' ', '  ', '\t')
+  const lines = fc.array(
+    fc.tuple(indent, line).map((parts) => parts.join('')),
+    { maxLength: 7 },
+  )
+  fc.assert(
+    fc.property(lines, (all) => {
+      const text = `---\n${all.join('\n')}\n---\nbody\n`
+      const options = { path: 'p', directoryName: 'a' }
+      const before = parseSkill(text, options).document
+      const { text: once, changes } = fixSkill(text, options)
+      assert.equal(fixSkill(once, options).text, once)
+      assert.equal(changes.length === 0, once === text)
+      if (before === undefined) return
+      const after = parseSkill(once, options).document
+      assert.equal(after?.body, before.body)
+      const values = (document: typeof before | undefined): string[] =>
+        Object.values(document?.frontmatter ?? {}).map((value) => JSON.stringify(value))
+      const filled = values(before).filter((value) => value !== 'null' && value !== '""')
+      for (const value of filled) assert.ok(values(after).includes(value), `${value} is lost`)
+    }),
+    { numRuns: 500, seed: seedFor(t) },
+  )
+})
