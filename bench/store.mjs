@@ -86,7 +86,7 @@ async function saving(runs) {
   try {
     const [source, copy] = [join(work, 'source'), join(work, 'copy')]
     writeFileSync(source, Buffer.alloc(SAVED_BYTES, CHUNK))
-    const { blobs: references } = createMemoryStore({ projectId: 'bench' })
+    const { blobs: references } = await createMemoryStore({ projectId: 'bench' })
     const blobs = await openBlobFiles({ directory: join(work, 'blobs'), references })
     let grown = 0
     const found = await pairsOf(

@@ -41,7 +41,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const secrets: ProjectState['secrets'] = [parts.secrets ?? [], []]
   const facts = await targetFacts(parts)
   const closing = new AbortController()
-  const store = parts.store ?? createMemoryStore({ projectId: DEFAULT_PROJECT, clock })
+  const store = parts.store ?? (await createMemoryStore({ projectId: DEFAULT_PROJECT, clock }))
   const broker = createApprovals(store, parts)
   const kept = parts.blobs && createKeptOutput(parts.blobs, store, secrets)
   const bounds = { maxAgeMs: DEFAULTS.eventsMaxAgeMs, maxRows: DEFAULTS.eventsMaxRows, ...parts.events }

@@ -48,8 +48,8 @@ export interface RememberedApproval {
   /** `exact`: the command is `text`. `prefix`: it begins with `text`; whether it matches is decided in `authorize`. */
   readonly match: 'exact' | 'prefix'
   readonly text: string
-  /** Where it applies. Absent for an answer that was remembered before scopes were recorded: it applies to no call. */
-  readonly scope?: string
+  /** Where it applies; empty when the call was made without a scope. */
+  readonly scope: string
   readonly skillDigest?: string
   readonly createdAt: number
   readonly answeredBy: string

@@ -1,10 +1,12 @@
 import type { PostgresStoreOptions } from './store.ts'
 
-/** How messages name a database, and what a person does who wants another one. */
+/** How messages name a database, and how a person gets another one. */
 export interface Description {
   /** Such as `state file /home/me/.nexus/state/nexus.db`. */
   readonly database: string
   readonly elsewhere: string
+  /** How to start with an empty one. */
+  readonly anew: string
 }
 
 /** Where a database of a server is, without user and password: what messages may show. */

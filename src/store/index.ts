@@ -13,9 +13,15 @@ export type { BlobReference, BlobReferences, Blobs, BlobWriter, NewBlobReference
 export type { StoreChoice, StoreStatus } from './database.ts'
 export type { EventReferences, Events, NewEvent, StoredEvent } from './events.ts'
 export type { Acquired, Lease, Leases } from './leases.ts'
-export { createMemoryStore } from './memory/memory-store.ts'
 export { MESSAGES as STORE_MESSAGES, POSTGRES as POSTGRES_MESSAGES } from './messages.ts'
-export { openBlobFiles, openPostgresStore, openSqliteStore, openStore, storeStatus } from './open-store.ts'
+export {
+  createMemoryStore,
+  openBlobFiles,
+  openPostgresStore,
+  openSqliteStore,
+  openStore,
+  storeStatus,
+} from './open-store.ts'
 export { sessionLease } from './rules.ts'
 export type {
   LoadedRevision,

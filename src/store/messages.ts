@@ -129,6 +129,10 @@ export const MESSAGES = {
     message: `The file ${path} is the database of another program; it was not changed.`,
     fix: 'Name another directory for the state with NEXUS_STATE_DIR.',
   }),
+  unreleasedSchema: ({ database, anew, version }: Description & { version: number }): Message => ({
+    message: `The ${database} was written by a Nexus from before the first release (schema ${version}), whose rows cannot be read; it was not changed.`,
+    fix: anew,
+  }),
   newerSchema: ({
     database,
     elsewhere,
@@ -151,6 +155,7 @@ export const POSTGRES = {
   description: (target: Target): Description => ({
     database: databaseAt(target),
     elsewhere: 'name another database in store.url of your nexus.yaml',
+    anew: 'Drop its schema with "drop schema nexus cascade", or name another database in store.url of your nexus.yaml.',
   }),
   noClient: (): Message => ({
     message: 'The store was not opened: store.type is postgres, and the package "pg" is not installed.',

@@ -1,6 +1,5 @@
 import type { BlobFilesOptions, Blobs } from './blobs.ts'
 import type { StoreChoice, StoreStatus } from './database.ts'
-import { createMemoryStore } from './memory/memory-store.ts'
 import type { PostgresStoreOptions, SqliteStoreOptions, Store } from './store.ts'
 
 /**
@@ -11,6 +10,11 @@ import type { PostgresStoreOptions, SqliteStoreOptions, Store } from './store.ts
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { createSqliteStore } = await import('./sqlite/sqlite-store.ts')
   return createSqliteStore(options)
+}
+
+/** A store that forgets at the end of the process: SQLite in memory, so it behaves as the state file does. */
+export function createMemoryStore(options: Omit<SqliteStoreOptions, 'path'>): Promise<Store> {
+  return openSqliteStore({ ...options, path: ':memory:' })
 }
 
 /**
@@ -32,7 +36,7 @@ export async function openBlobFiles(options: BlobFilesOptions): Promise<Blobs> {
 /** Opens the chosen store. */
 export function openStore(choice: StoreChoice, projectId: string): Promise<Store> {
   if (choice.type === 'sqlite') return openSqliteStore({ path: choice.path, projectId })
-  if (choice.type === 'memory') return Promise.resolve(createMemoryStore({ projectId }))
+  if (choice.type === 'memory') return createMemoryStore({ projectId })
   return openPostgresStore({ url: choice.url, projectId, ...(choice.pool && { pool: choice.pool }) })
 }
 

@@ -18,7 +18,7 @@ export interface SessionRecord {
   readonly agentId: string
   /** First words of the first task, for lists. */
   readonly title: string
-  /** Where it was started: `scope` of its runtime, on one machine the real path of the workspace. Absent in sessions of earlier versions. */
+  /** Where it was started: `scope` of its runtime, on one machine the real path of the workspace. Absent when it had none. */
   readonly scope?: string
   /** Epoch milliseconds. */
   readonly createdAt: number

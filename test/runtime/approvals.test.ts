@@ -10,7 +10,7 @@ import { callOf, codeOf, wordsOf, workshop } from './rig.ts'
 /** A runtime whose agent must ask before run_command, and what it ran. */
 async function open(t: TestContext, more: Partial<Parts> = {}) {
   const shop = workshop(t)
-  const store = createMemoryStore({ projectId: 'default' })
+  const store = await createMemoryStore({ projectId: 'default' })
   const sandbox = createScriptedSandbox({})
   const agents = [{ id: 'main', policy: parsePolicy({ ask: ['run_command'] }).rules }]
   const runtime = await shop.open({ store, sandbox, workspace: shop.root, agents, waitForAnswers: true, ...more })
@@ -80,7 +80,7 @@ test('a no stays a no when a rule would allow the call by then', async (t) => {
 
 test('a process that lost its lease, as a suspended machine does, takes a new one', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
-  const store = createMemoryStore({ projectId: 'default' })
+  const store = await createMemoryStore({ projectId: 'default' })
   const leases: Lease[] = []
   const acquire: typeof store.leases.acquire = async (name, request) => {
     const acquired = await store.leases.acquire(name, request)
@@ -135,7 +135,7 @@ test('a remembered answer covers the same command, and no other agent, deny or c
 })
 
 test('a remembered answer covers no call of another scope: each workspace of a store is asked by itself', async (t) => {
-  const store = createMemoryStore({ projectId: 'default' })
+  const store = await createMemoryStore({ projectId: 'default' })
   const [one, two] = [await open(t, { store, scope: '/one' }), await open(t, { store, scope: '/two' })]
   const calling = run(one.runtime, 'make all')
   const approval = await question(one.runtime)
@@ -263,7 +263,7 @@ test('a call of an agent is recorded as that agent, with the revision of its ski
 })
 
 test('a callback that answers after the cancel answers nothing, and nothing is remembered', async (t) => {
-  const memory = createMemoryStore({ projectId: 'default' })
+  const memory = await createMemoryStore({ projectId: 'default' })
   const stop = new AbortController()
   const said = Promise.withResolvers<void>()
   /** The question of the cancelled call is still open when the callback answers. */

@@ -58,7 +58,7 @@ test('a runtime serves the project of its store, and without one the default pro
   const runs: string[] = []
   const registerTools: NonNullable<Parts['registerTools']> = (registry) =>
     registry.register('say', () => counting('say', runs))
-  const store = createMemoryStore({ projectId: 'tenant-7' })
+  const store = await createMemoryStore({ projectId: 'tenant-7' })
   for (const [runtime, projectId] of [
     [await open(t, { store, registerTools }), 'tenant-7'],
     [await open(t, { registerTools }), 'default'],
@@ -79,7 +79,7 @@ test('a loaded skill has its arguments filled in', async (t) => {
 test('a denied call is never run, and the ledger says which rule spoke', async (t) => {
   const runs: string[] = []
   const agents = [{ id: 'main', policy: policyOf({ profile: 'full', deny: ['count'] }) }]
-  const store = createMemoryStore({ projectId: 'default' })
+  const store = await createMemoryStore({ projectId: 'default' })
   const { ledger } = store
   const runtime = await open(t, {
     agents,
@@ -123,7 +123,7 @@ test('a call that a person approves runs, and the ledger says so', async (t) => 
 })
 
 test('the entry is in the ledger before the tool runs', async (t) => {
-  const store = createMemoryStore({ projectId: 'default' })
+  const store = await createMemoryStore({ projectId: 'default' })
   const { ledger } = store
   const seen: string[] = []
   const spy = defineTool({
@@ -143,7 +143,7 @@ test('the entry is in the ledger before the tool runs', async (t) => {
 
 test('a secret is in neither the ledger nor the outcome', async (t) => {
   const runs: string[] = []
-  const store = createMemoryStore({ projectId: 'default' })
+  const store = await createMemoryStore({ projectId: 'default' })
   const { ledger } = store
   const registerTools: Parts['registerTools'] = (registry) => registry.register('count', () => counting('count', runs))
   const runtime = await open(t, { store, registerTools, secrets: ['hunter2-hunter2'] })

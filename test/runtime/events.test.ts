@@ -8,7 +8,7 @@ const DAY_MS = 24 * 3_600_000
 
 test('events older than 30 days are removed when a process begins to write, the rows are kept', async () => {
   let now = 0
-  const store = createMemoryStore({ projectId: 'default', clock: { ...systemClock, now: () => now } })
+  const store = await createMemoryStore({ projectId: 'default', clock: { ...systemClock, now: () => now } })
   await store.sessions.create({ id: 'old', agentId: 'main', title: '' })
   now = 31 * DAY_MS
   await store.sessions.create({ id: 'new', agentId: 'main', title: '' })
@@ -29,7 +29,7 @@ test('events older than 30 days are removed when a process begins to write, the 
 })
 
 test('the caller may bound events by age and number, each alone', async () => {
-  const store = createMemoryStore({ projectId: 'default', clock: systemClock })
+  const store = await createMemoryStore({ projectId: 'default', clock: systemClock })
   for (const id of ['one', 'two', 'three']) await store.sessions.create({ id, agentId: 'main', title: '' })
   const facts = { target: 'a test', os: 'linux', hasBin: () => false, hasEnv: () => false } as const
   const runtime = await createRuntime({ sources: [], facts, store, events: { maxRows: 1 } })

@@ -26,7 +26,7 @@ interface Rig {
 async function rig(script: Script, more: Partial<Parts> = {}): Promise<Rig> {
   const directory = mkdtempSync(join(root, 'r-'))
   const clock = createFakeClock(1_000)
-  const store = createMemoryStore({ projectId: 'default', clock })
+  const store = await createMemoryStore({ projectId: 'default', clock })
   const blobs = await openBlobFiles({ directory: join(directory, 'blobs'), references: store.blobs })
   const sandbox = createScriptedSandbox({ script })
   const runtime = await createRuntime({
@@ -111,10 +111,8 @@ it('a result of any tool that is cut is kept as the model would have read it', a
 })
 
 it('what cannot be kept is reported, and the call goes on', async () => {
-  const broken: Blobs = await openBlobFiles({
-    directory: '/proc/none',
-    references: createMemoryStore({ projectId: 'p' }).blobs,
-  })
+  const { blobs: references } = await createMemoryStore({ projectId: 'p' })
+  const broken: Blobs = await openBlobFiles({ directory: '/proc/none', references })
   const made = await rig(() => ({ stdout: LONG }), { blobs: broken })
   const outcome = await callOnce(made.runtime)
   assert.equal(outcome.type, 'partial')

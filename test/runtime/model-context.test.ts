@@ -31,7 +31,7 @@ test('find_skills is offered when the index leaves skills out, and its last line
 test('a skill that sessions of the workspace loaded keeps its description longest', async (t) => {
   const shop = workshop(t)
   for (const name of ['aaa', 'bbb', 'ccc', 'zzz']) shop.write(name, { description: `Does ${name} ${'x'.repeat(300)}` })
-  const store = createMemoryStore({ projectId: 'default' })
+  const store = await createMemoryStore({ projectId: 'default' })
   const open = (scope: string) => shop.open({ store, scope, prompt: { style: 'list', budgetChars: 250 } })
   const described = async (scope: string): Promise<string[]> => {
     const runtime = await open(scope)

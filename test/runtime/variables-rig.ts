@@ -6,7 +6,7 @@ import { callOf } from './rig.ts'
 
 import { createFolderSource, createRuntime, type Parts, type Runtime } from '../../src/public/index.ts'
 import type { JsonObject, Outcome } from '../../src/kernel/index.ts'
-import { createMemoryStore } from '../../src/store/index.ts'
+import { createMemoryStore, type Store } from '../../src/store/index.ts'
 import { createScriptedSandbox, type SandboxScript, type ScriptedSandbox } from '../../src/testing/index.ts'
 import type { SkillEntryValues } from '../../src/tools/index.ts'
 
@@ -17,7 +17,7 @@ export const TURN = { sessionId: 's1', turnId: 't1', origin: 'model' } as const
 export interface Bench {
   readonly runtime: Runtime
   readonly sandbox: ScriptedSandbox
-  readonly ledger: ReturnType<typeof createMemoryStore>['ledger']
+  readonly ledger: Store['ledger']
   /** Directory of a skill as its commands see it. */
   readonly baseDir: (name: string) => string
   load(name: string, more?: JsonObject): Promise<Outcome>
@@ -45,7 +45,7 @@ export async function bench(t: TestContext, given: BenchParts): Promise<Bench> {
   write(join(root, 'lower'), given.lower ?? {})
   const script: SandboxScript = given.script ?? (({ env }) => ({ stdout: JSON.stringify(env ?? {}) }))
   const sandbox = createScriptedSandbox({ script, env: ['PATH', 'HOME', 'TZ'] })
-  const store = createMemoryStore({ projectId: 'default' })
+  const store = await createMemoryStore({ projectId: 'default' })
   const { ledger } = store
   const folder = (id: 'upper' | 'lower', trusted: boolean) =>
     createFolderSource({ id, tier: id === 'upper' ? 'workspace' : 'local', rank: 0, path: join(root, id), trusted })

@@ -24,7 +24,7 @@ const MANY = { maxBytes: 1e9 }
 
 async function rig(): Promise<{ directory: string; references: BlobReferences; blobs: Blobs }> {
   const directory = join(mkdtempSync(join(root, 'r-')), 'deep', 'blobs')
-  const { blobs: references } = createMemoryStore({ projectId: 'p' })
+  const { blobs: references } = await createMemoryStore({ projectId: 'p' })
   return { directory, references, blobs: await openBlobFiles({ directory, references }) }
 }
 

@@ -8,6 +8,6 @@ import { storeContract } from '../../src/testing/store/contract.ts'
 const directory = mkdtempSync(join(tmpdir(), 'nexus-store-'))
 after(() => rmSync(directory, { recursive: true }))
 
-storeContract('memory', async (options) => createMemoryStore(options))
+storeContract('memory', createMemoryStore)
 // One file for all projects: that is how they would meet.
 storeContract('sqlite', (options) => openSqliteStore({ ...options, path: join(directory, 'state', 'nexus.db') }))

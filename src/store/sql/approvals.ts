@@ -178,7 +178,7 @@ function toRemembered(scope: Scope, row: Row): RememberedApproval {
     tool: String(row.tool),
     match: String(row.match) as RememberedApproval['match'],
     text: json<string>(scope, row.text),
-    scope: optionalJson<string>(scope, row.scope),
+    scope: json<string>(scope, row.scope),
     skillDigest: optionalText(row.skill_digest),
     createdAt: Number(row.created_at),
     answeredBy: String(row.answered_by),

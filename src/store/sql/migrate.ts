@@ -21,21 +21,24 @@ export interface SchemaState {
   readonly pending: readonly Migration[]
 }
 
-/** Which steps a database has and lacks. Throws for the database of a newer Nexus or of another program. */
+/** Which steps a database has and lacks. Throws for the database of a newer Nexus, of one before the first release, or of another program. */
 export async function schemaState(
   { description, ...statements }: Pick<Connection, 'description' | 'all' | 'get' | 'run'>,
   schema: Schema,
   migrations: readonly Migration[] = migrationsOf(schema.dialect),
 ): Promise<SchemaState> {
+  const first = migrations[0]?.version ?? 0
   const known = migrations.at(-1)?.version ?? 0
   const version = await schema.version(statements)
   if (version > known) throw storeError('STORE_FAILED', MESSAGES.newerSchema({ ...description, version, known }))
+  if (version > 0 && version < first)
+    throw storeError('STORE_FAILED', MESSAGES.unreleasedSchema({ ...description, version }))
   return { version, pending: migrations.filter((step) => step.version > version) }
 }
 
 /**
  * Brings the schema up to date, in one transaction: it happens whole or not at all, and of two processes that arrive
- * together the second waits and finds it done. Refuses a newer schema and the database of another program.
+ * together the second waits and finds it done. Refuses what `schemaState` refuses.
  */
 export async function migrate(
   connection: Connection,

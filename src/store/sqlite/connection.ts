@@ -7,18 +7,21 @@ import { MESSAGES } from '../messages.ts'
 import { storeError } from '../rules.ts'
 import type { Connection, Statements, Values } from '../sql/scope.ts'
 import { SQLITE_SCHEMA } from './schema.ts'
-import { damagedFile, isBusy, toStoreError } from './store-error.ts'
+import { damagedFile, isBusy, moveAway, toStoreError } from './store-error.ts'
 
 /** How long a writer waits for another one: writes take milliseconds, so this long means something is stuck. */
 const BUSY_MS = 5_000
 const LONGEST_PAUSE_MS = 20
+/** SQLite's name for a database that is in memory only. */
+const MEMORY = ':memory:'
 
 /**
  * Opens the file with a write-ahead log and full synchronisation; makes file and directories when they are missing.
+ * `:memory:` opens a database of its own in memory.
  * SQLite runs in this process, so its clock is `clock`. What is called meanwhile waits until a transaction has ended.
  */
 export async function openConnection(file: string, clock: Clock = systemClock): Promise<Connection> {
-  const path = resolve(file)
+  const path = file === MEMORY ? file : resolve(file)
   const guard = <T>(work: () => T): T => {
     try {
       return work()
@@ -28,7 +31,7 @@ export async function openConnection(file: string, clock: Clock = systemClock): 
   }
   const { DatabaseSync } = await import('node:sqlite')
   const database = guard(() => {
-    createPrivateFile(path)
+    if (path !== MEMORY) createPrivateFile(path)
     return new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true, defensive: true })
   })
   const prepared = new Map<string, StatementSync>()
@@ -68,7 +71,11 @@ export async function openConnection(file: string, clock: Clock = systemClock): 
         }
       }),
     damaged: (cause) => damagedFile(path, cause),
-    description: { database: `state file ${path}`, elsewhere: 'name another directory with NEXUS_STATE_DIR' },
+    description: {
+      database: `state file ${path}`,
+      elsewhere: 'name another directory with NEXUS_STATE_DIR',
+      anew: moveAway(path),
+    },
     close: () =>
       inTurn(() => {
         prepared.clear()
@@ -76,7 +83,7 @@ export async function openConnection(file: string, clock: Clock = systemClock): 
       }),
   }
   try {
-    await useWriteAheadLog(connection)
+    if (path !== MEMORY) await useWriteAheadLog(connection)
   } catch (error) {
     await connection.close()
     throw error

@@ -21,7 +21,7 @@ async function open(t: TestContext, script: readonly Reply[]) {
   cpSync(join(import.meta.dirname, '../../fixtures/agents/greeting'), root, { recursive: true })
   const server = await startModelServer({ script })
   t.after(() => server[Symbol.asyncDispose]())
-  const store = createMemoryStore({ projectId: 'default' })
+  const store = await createMemoryStore({ projectId: 'default' })
   const model = await localModel(server)
   const source = createFolderSource({ id: 'fixture', tier: 'workspace', rank: 0, path: root, trusted: true })
   const process = async () => {

@@ -153,8 +153,8 @@ describe('the same message with the same request id', () => {
 })
 
 /** A store whose leases of sessions cannot be acquired the first few times. */
-function failingStore(times: number): Store {
-  const store = createMemoryStore({ projectId: 'default' })
+async function failingStore(times: number): Promise<Store> {
+  const store = await createMemoryStore({ projectId: 'default' })
   let left = times
   const acquire: Store['leases']['acquire'] = async (name, options) => {
     if (name.startsWith('session:') && left-- > 0) throw new NexusError('STORE_FAILED', 'The state file is in use.')
@@ -165,7 +165,7 @@ function failingStore(times: number): Store {
 
 describe('a store that fails when a turn has ended', () => {
   it('does not undo the end: the result is the stored one', async () => {
-    const store = createMemoryStore({ projectId: 'default' })
+    const store = await createMemoryStore({ projectId: 'default' })
     const release = () => Promise.reject(new NexusError('STORE_FAILED', 'The state file is in use.'))
     await using rig = await startRig({
       script: [DONE],
@@ -180,12 +180,12 @@ describe('a store that fails when a turn has ended', () => {
 
 describe('a store that fails when a turn is taken', () => {
   it('is tried again, and the turn runs', async () => {
-    await using rig = await startRig({ script: [DONE], sessionId: 's1', store: failingStore(2) })
+    await using rig = await startRig({ script: [DONE], sessionId: 's1', store: await failingStore(2) })
     assert.equal((await rig.agent.send('one', { requestId: 'r1' })).end, 'done')
   })
 
   it('has the turn cancelled when it keeps failing; the error names the turn, and the next one runs', async () => {
-    await using rig = await startRig({ script: [DONE], sessionId: 's1', store: failingStore(4) })
+    await using rig = await startRig({ script: [DONE], sessionId: 's1', store: await failingStore(4) })
     await assert.rejects(
       rig.agent.send('one', { requestId: 'r1' }),
       (error) =>

@@ -13,7 +13,7 @@ const FACTS = { target: 'here', os: 'linux', hasBin: () => false, hasEnv: () => 
 /** One turn of a real runtime that knows the secret, and everything that came out of it. */
 async function turn(script: readonly Reply[]) {
   await using server = await startModelServer({ script })
-  const store = createMemoryStore({ projectId: 'default' })
+  const store = await createMemoryStore({ projectId: 'default' })
   const runtime = await createRuntime({ sources: [], facts: FACTS, store, secrets: [SECRET] })
   try {
     const limits = { retryDelayMs: 1, maxRetries: 1 }

@@ -28,7 +28,7 @@ const CUT_OFF: readonly StoredMessage[] = [
 
 /** A session as a dead process would leave it. */
 async function startCutOff(messages: readonly StoredMessage[], session: { agentId?: string } = {}) {
-  const store = createMemoryStore({ projectId: 'default' })
+  const store = await createMemoryStore({ projectId: 'default' })
   await store.sessions.create({ id: 's1', agentId: session.agentId ?? 'main', title: 'Pay both' })
   const acquired = await store.leases.acquire(sessionLease('s1'), { owner: 'dead', ttlMs: 60_000 })
   assert.ok(acquired.type === 'acquired')

@@ -26,7 +26,7 @@ export interface RigOptions {
 export async function startRig(options: RigOptions) {
   await using starting = new AsyncDisposableStack()
   const server = starting.use(await startModelServer({ script: options.script }))
-  const store = options.store ?? createMemoryStore({ projectId: 'default' })
+  const store = options.store ?? (await createMemoryStore({ projectId: 'default' }))
   const agent = createAgent({
     agent: await openTestAgent(options, store, options.sessionId),
     model: options.agent?.model ?? (await localModel(server)),

@@ -114,7 +114,7 @@ describe('a batch of calls', () => {
   })
 
   it('ends the turn when the ledger cannot be written, and runs nothing more', async () => {
-    const store = createMemoryStore({ projectId: 'default' })
+    const store = await createMemoryStore({ projectId: 'default' })
     const full = new NexusError('STORE_FAILED', 'The disk is full.')
     const broken: Store = { ...store, ledger: { ...store.ledger, record: () => Promise.reject(full) } }
     let ran = 0
@@ -132,7 +132,7 @@ describe('a batch of calls', () => {
   })
 
   it('ends the turn when the session cannot be written, and the next turn repairs it', async () => {
-    const store = createMemoryStore({ projectId: 'default' })
+    const store = await createMemoryStore({ projectId: 'default' })
     let fails = false
     const full = new NexusError('STORE_FAILED', 'The disk is full.')
     const broken: Store = {

@@ -32,7 +32,7 @@ async function open(
   const workspace = await mkdtemp(join(tmpdir(), 'nexus-agent-'))
   stack.defer(() => rm(workspace, { recursive: true, force: true }))
   const server = stack.use(await startModelServer({ script }))
-  const store = createMemoryStore({ projectId: 'default' })
+  const store = await createMemoryStore({ projectId: 'default' })
   const sandbox = createScriptedSandbox(sandboxOptions)
   const source = createFolderSource({ id: 'fixture', tier: 'workspace', rank: 0, path: skills, trusted: true })
   const runtime = await createRuntime({ sources: [source], sandbox, workspace, store, secrets })
