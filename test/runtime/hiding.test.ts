@@ -19,10 +19,14 @@ const ARGUMENTS = {
   Skill: { name: 'one' },
 }
 
+const CONFIG = { tools: { groups: new Map() }, agents: [], mcp: { tools: [] as readonly string[] } }
+
 const offeredBy = (agent: AgentHandle): readonly string[] => agent.definitions().map(({ name }) => name)
 /** What an MCP client is offered. */
 const listedBy = (agent: AgentHandle): readonly string[] =>
-  listTools({ agent } as Parameters<typeof listTools>[0]).tools.map(({ name }) => name)
+  listTools({ agent, local: { config: CONFIG } } as unknown as Parameters<typeof listTools>[0]).tools.map(
+    ({ name }) => name,
+  )
 
 function partsWith(policy: Parameters<typeof parsePolicy>[0], surface: readonly string[]): Partial<Parts> {
   const add = defineTool({ name: 'add', description: 'Adds.', parameters: { type: 'object' }, execute: () => '1' })
