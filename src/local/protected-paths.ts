@@ -34,7 +34,7 @@ export function protectedPaths(loaded: LoadedConfig, { skillsDirs = [], imported
     ...load.extraDirs,
     ...skillDirs,
     ...skillsDirs,
-    ...sources.map((source) => ('path' in source ? source.path : '.')),
+    ...sources.map((source) => ('path' in source && source.path !== undefined ? source.path : '.')),
   ]
   // A word without a slash or a dot is rarely a path: `npx` names a file only when there is one.
   const used = pathsUsedByHost(loaded).filter((path) => existsSync(path) || /[./]/.test(relative(directory, path)))

@@ -52,7 +52,7 @@ export function sendJson(
 
 function sendStatus(reply: ReplyOf<'status'>, { response, format }: Exchange): void {
   const { status, message = `status ${status}`, retryAfter, headers } = reply
-  const retry = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
+  const retry: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
   sendJson(response, format.error(status, message), { status, headers: { ...retry, ...headers } })
 }
 

@@ -195,7 +195,7 @@ describe('a configuration file inside the workspace', () => {
 
   it("is not the user's own file in a home that is worked in", async () => {
     await using place = await makePlace({ user: WIDENS })
-    for (const variables of [{}, { NEXUS_CONFIG: join(place.nexusHome, 'nexus.yaml') }])
+    for (const variables of [{}, { NEXUS_CONFIG: join(place.nexusHome, 'nexus.yaml') }] as Record<string, string>[])
       assert.equal((await place.load({ cwd: place.home, variables })).config.model?.name, 'other')
   })
 })

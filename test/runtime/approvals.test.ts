@@ -47,7 +47,7 @@ test('a call is on record as asked, with what would run, before anybody answers;
 
 test('nobody is asked about a call whose arguments do not fit', async (t) => {
   const { runtime, store, ran } = await open(t)
-  for (const args of [{ command: 7 }, {}, { command: 'ls', timeout_sec: 'soon' }]) {
+  for (const args of [{ command: 7 }, {}, { command: 'ls', timeout_sec: 'soon' }] as JsonObject[]) {
     const { outcome, entry } = await callOf(runtime, { tool: 'run_command', arguments: args })
     assert.deepEqual([codeOf(outcome), entry.state], ['INVALID_PARAM', 'failed'])
   }

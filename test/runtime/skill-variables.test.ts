@@ -43,7 +43,7 @@ test('the key of one skill is not there for another one, though both are loaded 
     { command: `bash ${baseDir('other')}/print.sh` },
     { command: 'env' },
     { command: 'env', cwd: 'upper/github' },
-  ]) {
+  ] as JsonObject[]) {
     const outcome = await run(args)
     assert.equal(codeOf(outcome), 'success')
     assert.deepEqual(lastEnv(), {}, JSON.stringify(args))
@@ -85,7 +85,7 @@ test('a model runs commands only for skills that it loaded in the session; anoth
   ]
   const { load, run, sandbox, lastEnv } = await bench(t, { ...BOTH, parts: { ...BOTH.parts, agents } })
   await load('github')
-  for (const more of [{ sessionId: 's2' }, { agentId: 'second' }, { origin: 'rpc', sessionId: 's3' }]) {
+  for (const more of [{ sessionId: 's2' }, { agentId: 'second' }, { origin: 'rpc', sessionId: 's3' }] as JsonObject[]) {
     const outcome = await run({ skill_name: 'github' }, more)
     assert.equal(codeOf(outcome), 'INVALID_PARAM')
     assert.match(wordsOf(outcome), /was not loaded in this session/)

@@ -98,7 +98,7 @@ describe('the arguments of a call', () => {
       { type: 'object' },
       { ...SCHEMA, additionalProperties: true },
       { ...SCHEMA, patternProperties: { '^x': {} } },
-    ]) {
+    ] as JsonSchema[]) {
       const { given } = await call({ path: 'x', xtra: 1 }, { schema })
       assert.deepEqual(given, { path: 'x', xtra: 1 })
     }

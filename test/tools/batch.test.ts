@@ -96,7 +96,7 @@ describe('runBatch', () => {
   })
 
   it('begins nothing after an abort and answers everything', async () => {
-    for (const args of [{}, { _parallel: true }]) {
+    for (const args of [{}, { _parallel: true }] as JsonObject[]) {
       const stop = new AbortController()
       const run = async ({ id }: Asked): Promise<Outcome> => {
         stop.abort()

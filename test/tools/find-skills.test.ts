@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { createSkillSearch } from '../../src/skills/catalog/index.ts'
-import type { JsonObject, Outcome } from '../../src/kernel/index.ts'
+import type { Outcome, JsonObject } from '../../src/kernel/index.ts'
 import { validateEnvelope } from '../../src/testing/index.ts'
 import {
   createRegistry,
@@ -57,7 +57,7 @@ test('a limit is kept, and one beyond 50 is refused', async () => {
 test('no match is a success that says so, and an empty query is INVALID_PARAM', async () => {
   const none = await find({ query: 'zzzzqqqqzzzz' })
   assert.match(none.type === 'success' ? none.text : '', /^No skill matches 'zzzzqqqqzzzz'/)
-  for (const args of [{ query: '  ' }, {}]) {
+  for (const args of [{ query: '  ' }, {}] as JsonObject[]) {
     const outcome = await find(args)
     assert.equal(outcome.type === 'failed' && outcome.code, 'INVALID_PARAM')
   }

@@ -84,7 +84,13 @@ describe('load_skill', () => {
   })
 
   it('wants a name', async () => {
-    for (const args of [{}, { skill_name: ' ' }, { skill_name: null }, { skill_name: 5 }, { skill_name: ['report'] }]) {
+    for (const args of [
+      {},
+      { skill_name: ' ' },
+      { skill_name: null },
+      { skill_name: 5 },
+      { skill_name: ['report'] },
+    ] as JsonObject[]) {
       const outcome = await call('load_skill', args)
       assert.equal(codeOf(outcome), 'INVALID_PARAM')
       assert.equal(messageOf(outcome), `Parameter 'skill_name' is required and must be a non-empty string.`)
@@ -199,7 +205,7 @@ describe('Skill', () => {
   })
 
   it('answers in the words of the contract', async () => {
-    for (const args of [{}, { name: '' }, { name: null }, { name: 7 }, { name: {} }, { args: 'x' }]) {
+    for (const args of [{}, { name: '' }, { name: null }, { name: 7 }, { name: {} }, { args: 'x' }] as JsonObject[]) {
       const outcome = await call('Skill', args)
       assert.deepEqual(
         [codeOf(outcome), messageOf(outcome)],

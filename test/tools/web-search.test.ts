@@ -134,7 +134,13 @@ test('only the configured address may be private: neither what it redirects to, 
 
 test('arguments are checked: a query of words, a count from 1 to 10', async (t) => {
   const { address } = await service(t, { results: [] })
-  for (const args of [{}, { query: '' }, { query: '  ' }, { query: 'x', count: 0 }, { query: 'x', count: 11 }])
+  for (const args of [
+    {},
+    { query: '' },
+    { query: '  ' },
+    { query: 'x', count: 0 },
+    { query: 'x', count: 11 },
+  ] as JsonObject[])
     assert.equal(codeOf(await search(t, { provider: 'searxng', url: address }, args)), 'INVALID_PARAM')
 })
 

@@ -195,7 +195,10 @@ test('a caller that stops reading, or closes, ends the connection', async (t) =>
 test('headers that the caller may not set, or that would end the header, are refused before anything is dialled', async () => {
   const { net, dialled } = makeRig()
   const headers = [{ Host: 'x' }, { 'Content-Length': '1' }, { 'transfer-encoding': 'chunked' }, { 'Proxy-X': 'y' }]
-  for (const given of [...headers, { a: 'b\r\nHost: c' }, { 'a b': 'c' }, { '': 'c' }, { a: '\u20ac' }])
+  for (const given of [...headers, { a: 'b\r\nHost: c' }, { 'a b': 'c' }, { '': 'c' }, { a: '\u20ac' }] as Record<
+    string,
+    string
+  >[])
     await assert.rejects(net.request({ url: URL_OF_TEST, headers: given }), { code: 'INVALID_ARGUMENT' })
   await assert.rejects(net.request({ url: URL_OF_TEST, method: 'CONNECT' as 'GET' }), { code: 'INVALID_ARGUMENT' })
   assert.deepEqual(dialled, [])

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { gate } from '../../../src/skills/gate/index.ts'
 import type { GateRules } from '../../../src/skills/gate/index.ts'
-import type { InvalidSkill, Skill, TargetFacts } from '../../../src/kernel/index.ts'
+import type { InvalidSkill, Skill, TargetFacts, JsonObject } from '../../../src/kernel/index.ts'
 import { facts, reasonsFor, rules, sketch, type Sketch } from './skills.ts'
 
 function texts(parts: Sketch, target: TargetFacts = facts(), config: GateRules = rules()): string[] {
@@ -179,7 +179,7 @@ test('an operating system is compared under all its spellings', () => {
 
 test('a tool group that policy denies holds the skill, from every place where it may be written', () => {
   const config = rules({ allowsToolGroup: (group) => group !== 'group:web' })
-  const blocks = [
+  const blocks: JsonObject[] = [
     { toolGroups: ['group:web', 'group:fs'] },
     { toolGroups: 'group:fs, group:web' },
     { openclaw: { toolGroups: ['group:web'] } },

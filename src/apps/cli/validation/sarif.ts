@@ -1,6 +1,6 @@
 import { isAbsolute, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Diagnostic, type JsonValue, type Severity, toSafeText } from '../../../kernel/index.ts'
+import { type Diagnostic, type JsonObject, type JsonValue, type Severity, toSafeText } from '../../../kernel/index.ts'
 import { meanings } from '../commands/explain.ts'
 
 const LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' }
@@ -29,7 +29,7 @@ export function toSarif(diagnostics: readonly Diagnostic[]): JsonValue {
 
 function toResult({ code, severity, message, path, line, column, fix }: Diagnostic, ruleIndex: number): JsonValue {
   const text = toSafeText(fix === undefined ? message : `${message}\nFix: ${fix}`)
-  const region =
+  const region: JsonObject =
     line === undefined ? {} : { region: { startLine: line, ...(column !== undefined && { startColumn: column }) } }
   return {
     ruleId: code,

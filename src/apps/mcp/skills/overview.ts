@@ -32,7 +32,8 @@ async function overview(ready: Opened, signal: AbortSignal): Promise<JsonObject>
   const skills: JsonObject[] = []
   for (const { skill, root } of offered(ready)) {
     const head = await frontmatterOf(skill, signal)
-    const served = 'problems' in head ? { notServed: head.problems.map(toSafeLine) } : { uri: `${root}/${SKILL_FILE}` }
+    const served: JsonObject =
+      'problems' in head ? { notServed: head.problems.map(toSafeLine) } : { uri: `${root}/${SKILL_FILE}` }
     skills.push({ ...of(skill), ...served })
   }
   return {

@@ -5,6 +5,7 @@ import { shownText } from '../../../skills/catalog/index.ts'
 import { compareUtf8, type Skill, SKILL_FILE, toSafeLine } from '../../../kernel/index.ts'
 import { listFiles } from '../../../machine/skill-files/index.ts'
 import { textType } from '../../../skills/load/index.ts'
+import type { CallRequest } from '../../../runtime/index.ts'
 import type { Opened } from '../opened.ts'
 import { LOG, READS, toText } from '../messages.ts'
 import { entryOf, fileUri, isShown, readServed, rootUri, type ServedFile } from './served.ts'
@@ -119,7 +120,7 @@ async function readAllowed(
   { mcpReq: { signal } }: ServerContext,
 ): Promise<ServedFile | undefined> {
   const name = agent.catalog().callName(skill)
-  const request =
+  const request: CallRequest =
     path === SKILL_FILE
       ? { tool: 'load_skill', arguments: { skill_name: name } }
       : { tool: 'read_skill_file', arguments: { skill_name: name, file_path: path } }
