@@ -16,7 +16,7 @@ import { type Notes, reportMisplaced, reportTwice } from './misplaced-keys.ts'
 import { readRequirements, textsIn } from './requirements.ts'
 
 const NONE: readonly never[] = Object.freeze([])
-const FIELDS: readonly string[] = [...TOP_LEVEL, 'always', 'restrict', 'skillKey']
+const FIELDS: ReadonlySet<string> = new Set([...TOP_LEVEL, 'always', 'restrict', 'skillKey'])
 const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
 
 const NOTHING: SkillMetadata = Object.freeze({
@@ -26,32 +26,38 @@ const NOTHING: SkillMetadata = Object.freeze({
   always: false,
 })
 
-function hasField(container: JsonObject): boolean {
-  return FIELDS.some((field) => container[field] !== undefined)
+/** Each field with the first value that is given for it. One pass over the keys that are there: most skills have few. */
+function fieldsIn(containers: readonly JsonObject[]): ReadonlyMap<string, JsonValue> {
+  const fields = new Map<string, JsonValue>()
+  for (const container of containers) {
+    for (const key of Object.keys(container)) {
+      const value = container[key]
+      if (FIELDS.has(key) && value !== undefined && value !== null && !fields.has(key)) fields.set(key, value)
+    }
+  }
+  return fields
 }
 
 /** One reading of all places; the last of `containers` is the top level of the frontmatter. */
 export function normalizeMetadata(containers: readonly JsonObject[], notes: Notes): SkillMetadata {
   const clients = containers.slice(0, -2)
   const metadata = containers.at(-2) ?? {}
-  if (!containers.some(hasField)) {
-    reportMisplaced({ clients, metadata, requires: undefined }, notes)
-    return NOTHING
-  }
+  const fields = fieldsIn(containers)
   // Beside `requires` or inside it: both places are accepted for these. Source: contracts §2.1.
-  const given = first(containers, 'requires')
+  const given = fields.get('requires')
   const inside = isJsonObject(given) ? given : undefined
   reportMisplaced({ clients, metadata, requires: inside }, notes)
+  if (fields.size === 0) return NOTHING
   const either = (key: string): JsonValue | undefined => {
-    const beside = first(containers, key)
-    reportTwice(key, { beside, inside: ownValue(inside, key) }, notes)
-    return beside ?? first(inside ? [inside] : [], key)
+    const beside = fields.get(key)
+    const within = ownValue(inside, key)
+    reportTwice(key, { beside, inside: within }, notes)
+    return beside ?? within ?? undefined
   }
-  const inMetadata = containers.slice(0, -1)
-  const emoji = checked('emoji', first(containers, 'emoji'), notes)
-  const homepage = webAddress(first(containers, 'homepage'), notes)
+  const emoji = checked('emoji', fields.get('emoji'), notes)
+  const homepage = webAddress(fields.get('homepage'), notes)
   const primaryEnv = checked('primaryEnv', either('primaryEnv'), notes)
-  const skillKey = checked('skillKey', first(inMetadata, 'skillKey'), notes)
+  const skillKey = checked('skillKey', fields.get('skillKey'), notes)
   const os = systems(either('os'), notes)
   const { requires, unreadable } = readRequirements(given, either('anyBins'), notes)
   return {
@@ -62,11 +68,9 @@ export function normalizeMetadata(containers: readonly JsonObject[], notes: Note
     ...(unreadable.length === 0 ? {} : { unreadable }),
     ...(primaryEnv === undefined ? {} : { primaryEnv }),
     install: installSpecs(either('install'), notes),
-    always: flag('always', first(inMetadata, 'always'), notes) ?? false,
+    always: flag('always', fields.get('always'), notes) ?? false,
     // What cannot be read restricts: the author wanted less than everything.
-    ...((flag('restrict', first(inMetadata, 'restrict'), notes) ?? first(inMetadata, 'restrict') !== undefined)
-      ? { restrict: true as const }
-      : {}),
+    ...((flag('restrict', fields.get('restrict'), notes) ?? fields.has('restrict')) ? { restrict: true as const } : {}),
     ...(skillKey === undefined ? {} : { skillKey }),
   }
 }
@@ -80,10 +84,11 @@ const TEXTS: Readonly<Record<'emoji' | 'primaryEnv' | 'skillKey', Expected & { a
   }
 
 function checked(key: keyof typeof TEXTS, value: JsonValue | undefined, notes: Notes): string | undefined {
-  const { accepts, ...expected } = TEXTS[key]
+  if (value === undefined) return undefined
+  const { accepts, wanted, example } = TEXTS[key]
   const found = typeof value === 'string' ? text(value) : undefined
-  if (value === undefined || value === '' || (found !== undefined && accepts(found))) return found
-  notes.report.add('metadata-field', notes.place([key]), key, expected)
+  if (value === '' || (found !== undefined && accepts(found))) return found
+  notes.report.add('metadata-field', notes.place([key]), key, { wanted, example })
   return undefined
 }
 
@@ -98,6 +103,7 @@ const SYSTEMS: Expected = { wanted: 'a list of linux, darwin and windows', examp
 
 /** The systems that a skill is for; words for any system are none of them. */
 function systems(value: JsonValue | undefined, notes: Notes): readonly string[] {
+  if (value === undefined) return NONE
   const { texts, isReadable } = textsIn(value, { named: false })
   const names = texts.filter((name) => !ANY_SYSTEM.has(name.toLowerCase()))
   const unknown = names.find((name) => !isSystem(name))
@@ -174,12 +180,4 @@ function text(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   const trimmed = String(value).trim()
   return trimmed === '' ? undefined : trimmed
-}
-
-function first(containers: readonly JsonObject[], key: string): JsonValue | undefined {
-  for (const container of containers) {
-    const value = ownValue(container, key)
-    if (value !== undefined && value !== null) return value
-  }
-  return undefined
 }

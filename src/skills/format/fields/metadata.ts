@@ -22,12 +22,11 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
   const metadata = asMapping({ front, report, lost })
   const containers = clientBlocks(metadata, { front, report, lost })
   containers.push(metadata)
-  const top = Object.create(null) as Record<string, JsonValue>
+  const top: Record<string, JsonValue> = {}
   for (const key of TOP_LEVEL) {
     const value = front.values[key]
     // A top-level `requires` also names other skills or servers in corpora; only the gating form is ours.
-    const gating = key === 'requires' || key === 'install' ? isGating(key, value) : value !== undefined
-    if (gating && value !== undefined) top[key] = value
+    if (value !== undefined && ((key !== 'requires' && key !== 'install') || isGating(key, value))) top[key] = value
   }
   containers.push(top)
   const notes: Notes = {
@@ -72,7 +71,7 @@ function holdersIn(metadata: JsonObject): Holder[] {
   return [...inAliases, { path: ['metadata'], fields: metadata }]
 }
 
-function isGating(key: string, value: JsonValue | undefined): boolean {
+function isGating(key: string, value: JsonValue): boolean {
   if (key === 'install')
     return (
       Array.isArray(value) &&
@@ -113,13 +112,12 @@ function fromText(text: string, path: KeyPath, { front, report, lost }: Reading)
 function asMapping(reading: Reading): JsonObject {
   const { front, report } = reading
   const value = front.values['metadata']
-  const empty = Object.create(null) as JsonObject
-  if (value === undefined || value === null || value === '') return empty
+  if (value === undefined || value === null || value === '') return {}
   if (isJsonObject(value)) return value
   if (typeof value === 'string' && value.trimStart().startsWith('{')) {
-    return fromText(value, ['metadata'], reading) ?? empty
+    return fromText(value, ['metadata'], reading) ?? {}
   }
   const what = Array.isArray(value) ? 'a list' : typeof value === 'string' ? 'text' : 'one value'
   report.add('metadata-not-mapping', front.place('metadata'), 'metadata', { kind: what })
-  return empty
+  return {}
 }

@@ -23,10 +23,10 @@ export interface Searched {
 /** Reports keys that were meant to gate and do not. Below `metadata` itself keys are the author's own, unless their name or value is clear. */
 export function reportMisplaced({ clients, metadata, requires }: Searched, notes: Notes): void {
   for (const fields of clients) {
-    for (const [key, value] of Object.entries(fields)) checkField(key, value, notes)
+    for (const key of Object.keys(fields)) checkField(key, fields[key] as JsonValue, notes)
   }
-  for (const [key, value] of Object.entries(metadata)) {
-    if (looksLikeGate(key, value)) checkField(key, value, notes)
+  for (const key of Object.keys(metadata)) {
+    if (looksLikeGate(key, metadata[key] as JsonValue)) checkField(key, metadata[key] as JsonValue, notes)
   }
   reportRequirements(requires, { notes, isOurs: true })
 }
@@ -77,8 +77,10 @@ const BINS: ReadonlySet<string> = new Set(['bins', 'bin', 'Bins'])
 
 /** Keys there are the author's own, so only what surely means a field counts: its letters, or what it holds. */
 function looksLikeGate(key: string, value: JsonValue): boolean {
-  if (/^bins?$/i.test(key)) return isMisplaced(key, value)
   if (isSpelledLikeField(key)) return true
+  // Nearly all of the author's own keys hold one text.
+  if (typeof value === 'string') return /^bins?$/i.test(key) && isMisplaced(key, value)
+  if (/^bins?$/i.test(key)) return isMisplaced(key, value)
   if ((CLIENT_BLOCKS as readonly string[]).includes(key)) return false
   if (isJsonObject(value))
     return Object.keys(value).some((name) => REQUIREMENTS.includes(name)) && similarField(key) === 'requires'

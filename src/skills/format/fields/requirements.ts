@@ -43,13 +43,14 @@ export function readRequirements(
     fail(['requires'], 'requires', { wanted: 'a mapping of bins, anyBins, env and config', example })
   }
   const list = (key: keyof Requirements, value: JsonValue | undefined): readonly string[] => {
+    if (value === undefined || value === null) return NONE
     const isPlain = typeof value === 'number' || typeof value === 'boolean'
-    const read = isPlain ? { texts: NONE, isReadable: false } : textsIn(value, { named: true })
-    const { texts, isReadable } = read
+    const { texts, isReadable } = isPlain ? { texts: NONE, isReadable: false } : textsIn(value, { named: true })
     const path = key === 'anyBins' ? [key] : ['requires', key]
-    const example = `${key}: [${texts.join(', ') || 'name'}]`
-    const wanted = isPlain ? `a list of ${MEANINGS[key]}; it is ${String(value)}` : 'a list of texts'
-    if (!isReadable) fail(path, `requires.${key}`, { wanted, example })
+    if (!isReadable) {
+      const wanted = isPlain ? `a list of ${MEANINGS[key]}; it is ${String(value)}` : 'a list of texts'
+      fail(path, `requires.${key}`, { wanted, example: `${key}: [${texts.join(', ') || 'name'}]` })
+    }
     const wrong = texts.filter((text) => !REQUIRED[key].test(text))
     if (wrong.length > 0) notes.report.add('requires-invalid', notes.place(path), key, MEANINGS[key], wrong.slice(0, 5))
     return texts
