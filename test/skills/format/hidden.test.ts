@@ -82,7 +82,8 @@ test('a fix leaves hidden characters elsewhere, and is done after one time', (t)
       const { text: once, changes } = fixSkill(text, { path: 'p', encoding })
       assert.equal(fixSkill(once, { path: 'p', encoding }).text, once)
       assert.equal(changes.length === 0, once === text)
-      if (once !== text) assert.ok(parseSkill(once, { path: 'p' }).document)
+      const plain = encoding && !text.includes('\0') ? text.replace(/^\ufeff+/, '').replace(/\r(?!\n)/g, '\n') : text
+      if (once !== plain) assert.ok(parseSkill(once, { path: 'p' }).document)
       if (!encoding) assert.ok(once.endsWith(body))
     }),
     { numRuns: 2_000, seed: seedFor(t) },

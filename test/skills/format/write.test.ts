@@ -35,12 +35,34 @@ test('line ends, the byte order mark and the body stay as they are', () => {
   assert.equal(fixSkill(text, { path: 'p' }).text, text.replace('Use: x', '"Use: x"'))
 })
 
-test('the mark and CR line ends are mended when asked for', () => {
+test('the mark and CR line ends are corrected when asked for', () => {
   const text = '\uFEFF---\rname: a\rdescription: b\r---\rOne\r\nTwo\r'
   const result = fixSkill(text, { path: 'p', encoding: true })
   assert.equal(result.text, '---\nname: a\ndescription: b\n---\nOne\r\nTwo\n')
   assert.equal(result.changes.length, 2)
   assert.deepEqual(result.diagnostics, [])
+})
+
+const UNREADABLE = {
+  'no opening ---': '# Notes\n\nname: a\n',
+  'no closing ---': '---\nname: a\ndescription: b\n',
+  'a key twice': '---\nname: a\nname: b\n---\n',
+}
+
+for (const [form, text] of Object.entries(UNREADABLE)) {
+  test(`removes a byte order mark and CR line ends where asked, although the file has ${form}`, () => {
+    const given = `\uFEFF${text.replaceAll('\n', '\r')}`
+    const result = fixSkill(given, { path: 'p', encoding: true })
+    assert.equal(result.text, text)
+    assert.equal(result.changes.length, 2)
+    assert.ok(!result.diagnostics.some(({ code }) => code === 'byte-order-mark'))
+    assert.equal(fixSkill(given, { path: 'p' }).text, given)
+  })
+}
+
+test('leaves bytes that are no text as they are, also with a byte order mark', () => {
+  const given = '\uFEFFa\0\rb'
+  assert.equal(fixSkill(given, { path: 'p', encoding: true }).text, given)
 })
 
 test('keys get their own spelling', () => {

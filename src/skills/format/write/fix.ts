@@ -16,8 +16,8 @@ const MOST_EDITS = 100
 /**
  * Makes the edits of the findings of reading, one by one: quotes around repaired values, indentation, the spelling of known keys, a missing
  * name (the directory's), no empty lines and invisible characters before the frontmatter, --- at its end. Every other byte stays, and an
- * edit is kept only when the result reads as promised. Twice does nothing more. Never throws. A text that cannot be read is returned as it
- * is, with its diagnostics.
+ * edit is kept only when the result reads as promised. Twice does nothing more. Never throws. In a text that cannot be read only the
+ * encoding changes, when asked for.
  */
 export function fixSkill(given: string, options: FixOptions): Rewritten {
   const first = parseSkill(given, options)
@@ -44,9 +44,10 @@ export function fixSkill(given: string, options: FixOptions): Rewritten {
     refused.clear()
     made++
   }
-  return read.document === undefined
-    ? unchanged(given, first.diagnostics)
-    : { text, changes, diagnostics: read.diagnostics }
+  if (read.document !== undefined) return { text, changes, diagnostics: read.diagnostics }
+  // The encoding asks nothing of the frontmatter, so its change stays.
+  if (start.changes.length > 0) return { ...start, diagnostics: parseSkill(start.text, options).diagnostics }
+  return unchanged(given, first.diagnostics)
 }
 
 /** True when reading gives exactly what the finding promised, and everything else as before. */
@@ -85,6 +86,8 @@ function valueUnder(key: string, value: JsonValue): JsonValue {
 function withPlainEncoding(given: string): { readonly text: string; readonly changes: readonly Change[] } {
   const changes: Change[] = []
   let text = given
+  // Not text, whatever it begins with.
+  if (text.includes('\0')) return { text, changes }
   if (text.startsWith('\uFEFF')) {
     text = text.replace(/^\uFEFF+/, '')
     changes.push({ line: 1, was: 'a byte order mark', now: undefined, why: 'Other clients do not skip it.' })
