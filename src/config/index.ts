@@ -2,7 +2,7 @@
 export type { AgentConfig, Config, LoadedConfig, Origin, SkillEntry } from './config.ts'
 export { type Consent, type ConsentItem, type ConsentKind, consentOf, pathsUsedByHost } from './consent.ts'
 export { type Environment, readEnvironment } from './environment.ts'
-export { realPath } from './home.ts'
+export { expandHome, realPath } from './home.ts'
 export { assertValid, loadConfig, type LoadConfigOptions } from './load-config.ts'
 export type { ConfigDocument } from './schema/schema.ts'
 export {

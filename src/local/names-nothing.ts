@@ -30,12 +30,15 @@ export function findMissingDirectories(loaded: LoadedConfig): Promise<readonly D
 }
 
 function aboutDirectory(setting: string, path: string): Message {
-  const written = path.split('/').find((part) => /^(?:\$\w|~)/.test(part))
+  const written = path.split('/').find((part) => /^["' ]*(?:\$\w|~)/.test(part))
   if (written === undefined) return NAMES.directoryMissing({ setting, path: toSafeLine(path) })
-  const fix = written.startsWith('$')
-    ? `Write "\${${written.slice(1)}}", in quotes and braces.`
-    : 'Write the absolute path, or begin it with ~/.'
-  return NAMES.directoryUnexpanded({ setting, part: toSafeLine(written), fix })
+  return NAMES.directoryUnexpanded({ setting, part: toSafeLine(written), fix: fixOf(written) })
+}
+
+function fixOf(written: string): string {
+  if (/^["' ]/.test(written)) return 'Remove the quotes and spaces inside of the quoted text.'
+  if (written.startsWith('$')) return `Write "\${${written.slice(1)}}", in quotes and braces.`
+  return 'Write the absolute path, or begin it with ~/.'
 }
 
 /** Names of skills that no skill has here, whatever became of it. */

@@ -23,6 +23,7 @@ describe('the fix of a finding', () => {
     ['skills: {load: {watch: "on"}}', /^Write true/],
     ['skills: {load: {watch: "false"}}', 'Write false without quotes.'],
     ['limits: {maxIterations: "5"}', 'Write 5 without quotes.'],
+    ['skills: {load: {extraDirs: [~]}}', /^Give it a value.* ~ without quotes is empty: write "~"$/],
   ]
   for (const [file, fix] of FIXES) {
     it(`is what was meant: ${file}`, async () => {

@@ -48,6 +48,23 @@ describe('a directory of the configuration that is not there', () => {
   })
 })
 
+describe('a path with quotes inside of its quotes', () => {
+  it('is reported as one that is not expanded', async () => {
+    const user = `skills:\n  load:\n    extraDirs:\n      - '"~/x"'\n      - "'$HOME/x'"\n      - "~/x"\n`
+    await using place = await makePlace({ user })
+    const found = await findMissingDirectories(await place.load())
+    const fix = 'Remove the quotes and spaces inside of the quoted text.'
+    assert.deepEqual(
+      found.map(({ code, line, fix: said }) => [code, line, said]),
+      [
+        ['directory-unexpanded', 4, fix],
+        ['directory-unexpanded', 5, fix],
+        ['directory-missing', 6, 'Make the directory, or fix the path.'],
+      ],
+    )
+  })
+})
+
 describe('a skill of the configuration that is not there', () => {
   it('is a warning where a name is near, and only worth knowing where it may be meant for another workspace', async () => {
     await using place = await makePlace({

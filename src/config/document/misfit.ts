@@ -4,7 +4,7 @@ import { type JsonValue, nearest, toSafeLine } from '../../kernel/index.ts'
 import { type Message, SETTINGS } from '../messages.ts'
 import { POLICY_WORDS } from '../schema/agents.ts'
 import { exampleOf } from '../schema/example.ts'
-import { choicesOf, knownPaths, type Schema, settingAt } from '../schema/walk.ts'
+import { choicesOf, holdsOf, knownPaths, type Schema, settingAt } from '../schema/walk.ts'
 import { shownValue } from '../secrets/mask.ts'
 import { type Path } from './path.ts'
 import { shownKey, shownKeyAt } from './shown-key.ts'
@@ -51,8 +51,9 @@ interface Expected {
 
 export function wrongType(at: Path, input: unknown, { wanted, schema }: Expected): Worded {
   const example = `Write it as, for example: ${lineOf(at, schema)}`
+  const tilde = holdsOf(schema) === 'path' ? '. In YAML, ~ without quotes is empty: write "~"' : ''
   const fix =
-    input === null ? `Give it a value, for example: ${lineOf(at, schema)}` : (meantBy(input, wanted) ?? example)
+    input === null ? `Give it a value, for example: ${lineOf(at, schema)}${tilde}` : (meantBy(input, wanted) ?? example)
   return (nameOf) => SETTINGS.wrongType({ setting: nameOf(at), wanted, found: describe(input, schema), fix })
 }
 

@@ -29,6 +29,8 @@ export type CommandFinding =
       readonly skill?: string
       readonly near: readonly SkillPath[]
       readonly isTyped: boolean
+      /** The path begins with a ~ that the shell did not replace. */
+      readonly isTilde?: boolean
     }
   /** The command looked in the workspace for a file of a skill. */
   | { readonly code: 'file-in-skill'; readonly subject: string; readonly path: SkillPath; readonly isTyped: boolean }

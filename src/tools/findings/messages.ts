@@ -68,20 +68,7 @@ const NOTES: { readonly [Code in CommandFinding['code']]: (of: Of<Code>) => Note
           `The command did not find the program '${subject}': commands do not see ${onHost}.`,
           'Install it for all users of this machine (in /usr/local/bin), or use another program.',
         ),
-  'file-missing': ({ subject, directory, skill, near, isTyped }) =>
-    skill === undefined
-      ? note(
-          `The command did not find the file '${subject}'. It started in ${directory}.`,
-          near.length > 0
-            ? `If you mean a file of the skill, use: ${filesOf(near, isTyped)}`
-            : isTyped
-              ? 'Give a path relative to that directory, or a full path.'
-              : "Give the file's full path, or set cwd.",
-        )
-      : note(
-          `The skill '${skill}' has no file ${subject}.`,
-          near.length === 0 ? 'It has no file but SKILL.md.' : `Use one that it has: ${filesOf(near, isTyped)}`,
-        ),
+  'file-missing': fileMissing,
   'file-in-skill': ({ subject, path, isTyped }) =>
     note(
       `The command did not find ${subject} in the workspace: it is a file of a skill.`,
@@ -125,6 +112,26 @@ const NOTES: { readonly [Code in CommandFinding['code']]: (of: Of<Code>) => Note
       `The command used old files of the skill '${subject}': the skill changed after you loaded it.`,
       `Load '${subject}' again and use its new directory.`,
     ),
+}
+
+function fileMissing({ subject, directory, skill, near, isTyped, isTilde = false }: Of<'file-missing'>): Note {
+  if (skill !== undefined)
+    return note(
+      `The skill '${skill}' has no file ${subject}.`,
+      near.length === 0 ? 'It has no file but SKILL.md.' : `Use one that it has: ${filesOf(near, isTyped)}`,
+    )
+  if (isTilde)
+    return note(
+      `The command did not find '${subject}': the shell does not replace ~ in quotes. Without quotes, ~ is an empty directory of the command's own.`,
+      `Use a path in ${directory}.`,
+    )
+  const place = isTyped
+    ? 'Give a path relative to that directory, or a full path.'
+    : "Give the file's full path, or set cwd."
+  return note(
+    `The command did not find the file '${subject}'. It started in ${directory}.`,
+    near.length > 0 ? `If you mean a file of the skill, use: ${filesOf(near, isTyped)}` : place,
+  )
 }
 
 function pipInstall(packages: readonly string[]): string {

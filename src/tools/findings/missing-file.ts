@@ -36,8 +36,15 @@ function findingFor(named: string, ran: Ran): CommandFinding | undefined {
   if (skill?.name !== undefined) return existsSync(path) ? undefined : missingInSkill(path, skill, ran)
   // Not asked of the disk: a link in the workspace would show whether a file outside of it exists.
   const inside = relative(ran.workspace, path)
+  const literal = relative(ran.startedIn, path)
+  if (/^~(?:\/|$)/.test(literal)) return behindTilde(literal, ran)
   const isInside = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside)
   return isInside && !skill ? missingInWorkspace(named, inside, ran) : undefined
+}
+
+/** In quotes, ~ is a name as any other. */
+function behindTilde(subject: string, { workspace, isTyped }: Ran): CommandFinding {
+  return { code: 'file-missing', subject, directory: workspace, near: [], isTyped, isTilde: true }
 }
 
 function missingInWorkspace(named: string, inside: string, ran: Ran): CommandFinding | undefined {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { expandHome } from '../../../config/index.ts'
 import { nearest, type NexusError } from '../../../kernel/index.ts'
 import type { Command, Invocation, OptionSpec } from '../command.ts'
 import { errorOf, MESSAGES } from '../messages/index.ts'
@@ -12,8 +13,8 @@ const COMMON: Readonly<Record<string, Pick<OptionSpec, 'type' | 'short'>>> = {
   'as-root': { type: 'boolean' },
 }
 
-/** Reads the options and words of a command. Throws INVALID_ARGUMENT for what the command does not take. */
-export function readArguments(command: Command, args: readonly string[]): Arguments {
+/** Reads the options and words of a command; `home` is what `~` means. Throws INVALID_ARGUMENT for what the command does not take. */
+export function readArguments(command: Command, args: readonly string[], home: () => string): Arguments {
   const split = args.includes('--') ? args.indexOf('--') : args.length
   const rest = args.slice(split + 1)
   const options = { ...command.options, ...COMMON }
@@ -24,7 +25,27 @@ export function readArguments(command: Command, args: readonly string[]): Argume
   for (const token of tokens) if (token.kind === 'option') checkOption(command, token)
   const extra = values['help'] === true ? undefined : extraWord(command, { positionals, rest })
   if (extra !== undefined) throw extraArgument(command, extra, rest.length === 0 ? positionals : [])
-  return { flags: values, positionals, rest }
+  return { ...atHome(command, { flags: values, positionals }, home), rest }
+}
+
+type Words = Omit<Arguments, 'rest'>
+
+/** Words of these usages may be paths; others are text. */
+const NAMES_PATHS = /<(?:path|file|name)|\[(?:directory|name)\]/
+
+/** A shell expands no ~ in quotes or behind `=`. A path that begins with it would make a directory of that name. */
+function atHome({ usage = '', options = {} }: Command, { flags, positionals }: Words, home: () => string): Words {
+  const expanded = <Value>(given: Value): Value | string =>
+    typeof given === 'string' && /^~(?:\/|$)/.test(given) ? expandHome(given, home()) : given
+  const isPath = (name: string): boolean => ['DIR', 'FILE'].includes(options[name]?.value ?? '')
+  const ofFlag = (value: Words['flags'][string]): Words['flags'][string] =>
+    Array.isArray(value) ? value.map(expanded) : expanded(value)
+  return {
+    flags: Object.fromEntries(
+      Object.entries(flags).map(([name, value]) => [name, isPath(name) ? ofFlag(value) : value]),
+    ),
+    positionals: NAMES_PATHS.test(usage) ? positionals.map(expanded) : positionals,
+  }
 }
 
 interface OptionToken {

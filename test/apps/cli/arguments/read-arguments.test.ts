@@ -17,7 +17,7 @@ const COMMAND: Command = {
   load: () => Promise.reject(new Error('not loaded in this test')),
 }
 
-const read = (...args: string[]) => readArguments(COMMAND, args)
+const read = (...args: string[]) => readArguments(COMMAND, args, () => '/home/me')
 
 test('options are read in every usual form', () => {
   const { flags, positionals } = read('-m', 'a', 'github', '--skills-dir', 'x', '--skills-dir=y', '--json')
@@ -63,3 +63,19 @@ for (const [args, message, fix] of [
       },
     )
   })
+
+test('~ that the shell left in quotes is the home directory where a path is meant', () => {
+  const { flags, positionals, rest } = read(
+    ...['~/skills/pdf', '--skills-dir', '~/a', '--skills-dir=~', '-m', '~/m'],
+    ...['--', 'ls', '~/b'],
+  )
+  assert.deepEqual({ ...flags }, { model: '~/m', 'skills-dir': ['/home/me/a', '/home/me'] })
+  assert.deepEqual([positionals, rest], [['/home/me/skills/pdf'], ['ls', '~/b']])
+  const words = (usage: string) => readArguments({ ...COMMAND, usage }, ['~/x'], () => '/home/me').positionals
+  assert.deepEqual(['"<task>"|-', '<words…>', '<path…>'].map(words), [['~/x'], ['~/x'], ['/home/me/x']])
+})
+
+test('the home directory is looked up only for ~', () => {
+  const noHome = (): never => assert.fail('looked up')
+  assert.deepEqual(readArguments(COMMAND, ['~other/x', '--skills-dir', 'a~'], noHome).positionals, ['~other/x'])
+})
