@@ -136,6 +136,7 @@ test(
       })
       assert.equal(answer.status, 0, `${line}\n${answer.stdout}${answer.stderr}`)
       assert.notEqual(answer.stdout + answer.stderr, '', line)
+      assert.doesNotMatch(answer.stderr, /Warning: /, line)
     }
   },
 )

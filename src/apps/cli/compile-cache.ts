@@ -37,6 +37,7 @@ export function requireCompiled(file: string, args: readonly string[]): Bundle {
     directory === undefined
       ? undefined
       : readKept(pathFor(given), MOST_BYTES) || readKept(pathFor(given.slice(0, 1)), MOST_BYTES)
+  silence('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER ')
   const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}})`, {
     ...{ filename: file, cachedData, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER },
   })
@@ -51,6 +52,14 @@ export function requireCompiled(file: string, args: readonly string[]): Bundle {
       writeKept(pathFor(wordsOf(command.name.split(' '))), [script.createCachedData()], MOST_FILES),
     )
   return exported
+}
+
+/** Keeps one warning of Node from the terminal. Node gives it for each use of the option, and users can change nothing about it. */
+function silence(beginning: string): void {
+  const emit = process.emitWarning as (...given: unknown[]) => void
+  process.emitWarning = (...given: unknown[]): void => {
+    if (!String(given[0]).startsWith(beginning)) emit.apply(process, given)
+  }
 }
 
 /** The words that can be the name of a command; none for help. */

@@ -147,6 +147,24 @@ test('old compiled code is removed, and what an older Nexus kept beside it', { s
   )
 })
 
+/** Commands that import a package or a slow part of Node. */
+const IMPORTING = [
+  ['doctor'],
+  ['prompt'],
+  ['policy', 'explain', 'main', 'run_command'],
+  ['skills', 'run', 'nosuch', '--', 'true'],
+]
+
+test('no command prints the warning of Node about how it is started, other warnings are printed', async (t) => {
+  const place = new Place(t)
+  const preload = join(place.root, 'warn.cjs')
+  writeFileSync(preload, "setImmediate(() => process.emitWarning('of the user', 'ExperimentalWarning'))")
+  for (const args of IMPORTING) {
+    const { stderr } = await place.run(args, { env: { NODE_OPTIONS: `--require ${preload}` } })
+    assert.deepEqual(stderr.match(/\w+Warning: .*/g), ['ExperimentalWarning: of the user'], args.join(' '))
+  }
+})
+
 test('compiled code is named after the command, never after what it is given', { skip }, async (t) => {
   const place = new Place(t)
   for (const args of [

@@ -75,6 +75,10 @@ export function ended(child: ChildProcess): Promise<Ran> {
     child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
     child.on('error', reject)
-    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }))
+    child.on('close', (code, signal) => {
+      // Node's warning about the option that starts the bundle.
+      if (stderr.includes('USE_MAIN_CONTEXT_DEFAULT_LOADER')) reject(new Error(stderr))
+      else resolve({ code, signal, stdout, stderr })
+    })
   })
 }
