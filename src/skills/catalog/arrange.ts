@@ -12,11 +12,11 @@ export interface Arranged {
   /** The copy that each name means, by the key of the name. */
   readonly winners: ReadonlyMap<string, Copy>
   /** Held copies above the winner of their name, which cannot run here. */
-  readonly passedOver: readonly PassedOver[]
+  readonly skipped: readonly SkippedCopy[]
 }
 
 /** A held copy, and the lower one that is used in its place. */
-export interface PassedOver {
+export interface SkippedCopy {
   readonly copy: Copy
   readonly used: Skill
 }
@@ -31,7 +31,7 @@ export function arrange({ ready, held }: Gated, isSame: IsSame): Arranged {
   const winners = new Map<string, Copy>()
   const apart: Copy[] = []
   const shadowed: ShadowedSkill[] = []
-  const passedOver: PassedOver[] = []
+  const skipped: SkippedCopy[] = []
   for (const [key, found] of Map.groupBy(all, ({ skill }) => keyOf(skill))) {
     const ofName = found.sort((a, b) => compareCopies(a.skill, b.skill))
     const contenders = contendersOf(ofName)
@@ -39,7 +39,7 @@ export function arrange({ ready, held }: Gated, isSame: IsSame): Arranged {
     copies.set(key, ofName)
     winners.set(key, winner)
     const rank = contenders.indexOf(winner)
-    for (const copy of contenders.slice(0, rank)) passedOver.push({ copy, used: winner.skill })
+    for (const copy of contenders.slice(0, rank)) skipped.push({ copy, used: winner.skill })
     for (const { skill, reasons } of contenders.slice(rank + 1))
       shadowed.push({ skill, by: winner.skill, why: isSame(skill, winner.skill) ? 'duplicate' : 'lower', reasons })
     // Untrusted, or not meant for this agent, beside others that are.
@@ -49,13 +49,13 @@ export function arrange({ ready, held }: Gated, isSame: IsSame): Arranged {
   const skills = won.filter(isReady).map(({ skill }) => skill)
   return {
     skills: skills.sort(byName),
-    held: [...won.filter((copy) => !isReady(copy)), ...passedOver.map(({ copy }) => copy), ...apart].sort((a, b) =>
+    held: [...won.filter((copy) => !isReady(copy)), ...skipped.map(({ copy }) => copy), ...apart].sort((a, b) =>
       byName(a.skill, b.skill),
     ),
     shadowed: shadowed.sort((a, b) => byName(a.skill, b.skill)),
     copies,
     winners,
-    passedOver,
+    skipped,
   }
 }
 

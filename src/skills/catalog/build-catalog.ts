@@ -1,6 +1,6 @@
 import { type Diagnostic, type Gated, type InvalidSkill, type Skill } from '../../kernel/index.ts'
 import { addressesIn, ownAddress, readingsOf } from './address.ts'
-import { arrange, type IsSame, type PassedOver } from './arrange.ts'
+import { arrange, type IsSame, type SkippedCopy } from './arrange.ts'
 import type { Catalog } from './catalog.ts'
 import { type Copy, isReady, takesPart, toKey } from './copy.ts'
 import { MESSAGES } from './messages.ts'
@@ -26,7 +26,7 @@ export function buildCatalog({ gated, invalid = [], diagnostics = [], treeDigest
   const isSame: IsSame = (a, b) =>
     a.directory === b.directory ||
     (treeDigests?.has(a.file) === true && treeDigests.get(a.file) === treeDigests.get(b.file))
-  const { skills, held, shadowed, copies, winners, passedOver } = arrange(gated, isSame)
+  const { skills, held, shadowed, copies, winners, skipped } = arrange(gated, isSame)
   // Few callers need these two.
   let addresses: ReturnType<typeof addressesIn> | undefined
   let version: string | undefined
@@ -47,7 +47,7 @@ export function buildCatalog({ gated, invalid = [], diagnostics = [], treeDigest
   return Object.freeze({
     ...{ skills: Object.freeze(skills), held: Object.freeze(held), shadowed: Object.freeze(shadowed) },
     invalid,
-    diagnostics: [...diagnostics, ...aboutInvalid(invalid, winners), ...passedOver.map(aboutHeld)],
+    diagnostics: [...diagnostics, ...aboutInvalid(invalid, winners), ...skipped.map(aboutHeld)],
     get version() {
       return (version ??= versionOf(skills))
     },
@@ -71,7 +71,7 @@ function* aboutInvalid(invalid: readonly InvalidSkill[], winners: ReadonlyMap<st
   }
 }
 
-function aboutHeld({ copy: { skill, reasons }, used }: PassedOver): Diagnostic {
+function aboutHeld({ copy: { skill, reasons }, used }: SkippedCopy): Diagnostic {
   const facts = { name: shownName(used), source: skill.origin.source, file: skill.file, used: used.origin.source }
   const texts = reasons.map(({ text }) => text)
   const words = MESSAGES['lower-copy-used'].held(facts, texts)

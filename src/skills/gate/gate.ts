@@ -1,5 +1,5 @@
 import type { Gated, HeldSkill, InvalidSkill, Skill, TargetFacts } from '../../kernel/index.ts'
-import { lacksOf } from './needs.ts'
+import { unmetRequirements } from './needs.ts'
 import { prepare } from './prepare.ts'
 import { reasonFor } from './reasons.ts'
 import type { GateRules } from './rules.ts'
@@ -17,7 +17,7 @@ export function gate(
   const ready: Skill[] = []
   const held: HeldSkill[] = []
   for (const skill of skills) {
-    const reasons = [...lacksOf(skill, context)].map((lack) => reasonFor(lack, skill, context))
+    const reasons = [...unmetRequirements(skill, context)].map((unmet) => reasonFor(unmet, skill, context))
     if (reasons.length === 0) ready.push(skill)
     else held.push({ skill, reasons })
   }

@@ -2,8 +2,8 @@ import { type HeldCode, nameKey, type Skill, skillAddress, toOsName } from '../.
 import { brokenParts, entryOf, type GateContext, isEnvName, settingAt, switchOf } from './prepare.ts'
 import { toolGroupsOf } from './tool-groups.ts'
 
-/** One thing for which a skill is held. `reasons.ts` has the words for it. */
-export interface Lack {
+/** A requirement of a skill that the target or the rules do not meet. `reasons.ts` has the words for it. */
+export interface Unmet {
   readonly code: HeldCode
   /** The needed name that is missing; empty when the code names none, or all names together. */
   readonly name: string
@@ -12,7 +12,7 @@ export interface Lack {
 const NONE: ReadonlySet<string> = new Set()
 
 /** Everything for which a skill is held, in the order of the gates. Source: decisions, "gate order". */
-export function* lacksOf(skill: Skill, context: GateContext): Generator<Lack> {
+export function* unmetRequirements(skill: Skill, context: GateContext): Generator<Unmet> {
   const { metadata, origin } = skill
   if (skill.description.trim() === '') yield { code: 'missing-description', name: '' }
   if (!origin.trusted) yield { code: 'untrusted', name: '' }
@@ -23,7 +23,7 @@ export function* lacksOf(skill: Skill, context: GateContext): Generator<Lack> {
   if (!(metadata.always && origin.trusted)) yield* unmetNeeds(skill, context)
 }
 
-function* unmetNeeds(skill: Skill, context: GateContext): Generator<Lack> {
+function* unmetNeeds(skill: Skill, context: GateContext): Generator<Unmet> {
   const { requires, unreadable = [] } = skill.metadata
   const { bins, anyBins } = requires
   const { allowsToolGroup } = context.rules
@@ -36,7 +36,7 @@ function* unmetNeeds(skill: Skill, context: GateContext): Generator<Lack> {
   if (allowsToolGroup) yield* refusedGroups(skill, allowsToolGroup)
 }
 
-function* refusedGroups(skill: Skill, allows: (name: string) => boolean): Generator<Lack> {
+function* refusedGroups(skill: Skill, allows: (name: string) => boolean): Generator<Unmet> {
   for (const name of toolGroupsOf(skill)) if (!allows(name)) yield { code: 'tool-group', name }
 }
 
@@ -44,14 +44,14 @@ function isForSystem(names: readonly string[], system: string): boolean {
   return names.length === 0 || names.some((name) => toOsName(name) === system)
 }
 
-/** By its address, or by its name unless that is the address of another skill. */
+/** Matches its address, or its name unless that is the address of another skill. */
 function isAllowed(skill: Skill, { allowed, isAddress }: GateContext): boolean {
   if (!allowed || allowed.has(nameKey(skillAddress(skill)))) return true
   const key = nameKey(skill.name)
   return allowed.has(key) && !(key.includes('/') && isAddress(key))
 }
 
-/** Of `requires.env`, and of what is configured for the skill and cannot be resolved, whether the skill asks for it or not. */
+/** Missing names of `requires.env`, and configured variables that cannot be resolved, also unrequested ones. */
 function missingVariables(skill: Skill, context: GateContext): ReadonlySet<string> {
   if (!context.hasBroken && skill.metadata.requires.env.length === 0) return NONE
   const configured = brokenParts(skill, context).map((part) => variableAt(part, skill))

@@ -8,7 +8,7 @@ import {
   toOsName,
   toSafeLine,
 } from '../../kernel/index.ts'
-import type { Lack } from './needs.ts'
+import type { Unmet } from './needs.ts'
 import {
   entryKey,
   entryOf,
@@ -20,7 +20,7 @@ import {
   switchOf,
 } from './prepare.ts'
 
-/** The words and data of one lack. */
+/** The words and data of one unmet requirement. */
 interface Words {
   readonly text: string
   readonly fix: string
@@ -30,18 +30,18 @@ interface Words {
   readonly broken?: true
 }
 
-/** One lack as a reason: its text, its fix and its data. Names come from skills, so the words are made safe to print. */
-export function reasonFor(lack: Lack, skill: Skill, context: GateContext): HeldReason {
-  const { text, fix, proposal, missing = [], setting, broken } = wordsFor(lack, skill, context)
+/** An unmet requirement as a reason: its text, its fix and its data. Names come from skills, so the words are made safe to print. */
+export function reasonFor(unmet: Unmet, skill: Skill, context: GateContext): HeldReason {
+  const { text, fix, proposal, missing = [], setting, broken } = wordsFor(unmet, skill, context)
   return {
-    ...{ code: lack.code, missing, text: toSafeLine(text), fix: toSafeLine(fix) },
+    ...{ code: unmet.code, missing, text: toSafeLine(text), fix: toSafeLine(fix) },
     ...(proposal && { proposal }),
     ...(setting && { setting }),
     ...(broken && { broken }),
   }
 }
 
-function wordsFor({ code, name }: Lack, skill: Skill, context: GateContext): Words {
+function wordsFor({ code, name }: Unmet, skill: Skill, context: GateContext): Words {
   const { os, requires } = skill.metadata
   switch (code) {
     case 'missing-description':

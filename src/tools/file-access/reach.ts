@@ -36,7 +36,7 @@ export function reach(path: string, asking: Asking): Reached | Refused {
   const { workspace, isWrite, privatePaths, limits } = asking
   const { readPaths = [workspace] } = limits
   const work = wholeOf(workspace)
-  for (const whole of wholesOf(work, readPaths)) {
+  for (const whole of searchRoots(work, readPaths)) {
     const at = placeIn(whole, path)
     if (at === undefined) continue
     const closed = closedReason(posix.join(whole.real, at), privatePaths)
@@ -51,7 +51,7 @@ export function reach(path: string, asking: Asking): Reached | Refused {
 }
 
 /** Where paths are looked for. A command could have made a link of an allowed directory in the workspace: it is reached from there only. */
-function wholesOf(work: Whole | undefined, readPaths: readonly string[]): readonly Whole[] {
+function searchRoots(work: Whole | undefined, readPaths: readonly string[]): readonly Whole[] {
   const others = readPaths.filter((other) => !work || placeIn(work, other) === undefined)
   return [work, ...others.map(wholeOf)].filter((each) => each !== undefined)
 }

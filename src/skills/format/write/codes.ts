@@ -1,6 +1,6 @@
 import type { Severity } from '../../../kernel/index.ts'
 
-/** What a rewrite can find beyond what reading finds. docs/errors.md explains each. */
+/** Findings of a rewrite beyond what reading finds. docs/errors.md explains each. */
 export const WRITE_CODES = {
   'migrate-outweighed': 'warning',
   'migrate-refused': 'warning',

@@ -36,7 +36,7 @@ export interface Change {
 }
 
 /** Takes a file apart; undefined when it has no frontmatter. */
-export function layOut(text: string): Layout | undefined {
+export function splitDocument(text: string): Layout | undefined {
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : ''
   const split = splitFrontmatter(text.slice(mark.length))
   if (split.kind !== 'found') return undefined

@@ -13,7 +13,7 @@ import { type Found, found, wordsOf } from '../messages/messages.ts'
 import { parseSkill } from '../parse.ts'
 import { WRITE_CODES, type WriteCode } from './codes.ts'
 import { emitEntries, toJson } from './emit.ts'
-import { applyEdits, asChanges, type Edit, joinLayout, type Layout, layOut } from './layout.ts'
+import { applyEdits, asChanges, type Edit, joinLayout, type Layout, splitDocument } from './layout.ts'
 import { isReadField, mergeAliases, underAlias } from './merge.ts'
 import { movedUp } from './move-up.ts'
 import { commentsIn, pairOf, readTree, regionOf, type Tree } from './region.ts'
@@ -66,7 +66,7 @@ type Planner = (metadata: JsonObject, form: Form) => Plan | undefined
 
 function rewrite(text: string, options: RewriteOptions, planner: Planner): Rewritten {
   const { document, diagnostics } = parseSkill(text, options)
-  const layout = document === undefined || !text.isWellFormed() ? undefined : layOut(text)
+  const layout = document === undefined || !text.isWellFormed() ? undefined : splitDocument(text)
   const tree = layout && readTree(layout)
   if (document === undefined || layout === undefined || tree === undefined) return unchanged(text, diagnostics)
   const written = ownValue(document.frontmatter, 'metadata')
