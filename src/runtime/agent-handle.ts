@@ -20,15 +20,14 @@ import type {
   Skill,
   StreamRedactor,
 } from '../kernel/index.ts'
-import type { LoadedInSession } from '../skills/load/index.ts'
+import { isOutdated, latestLoaded, type LoadedInSession } from '../skills/load/index.ts'
 import type { Lease } from '../store/index.ts'
 import type { DefinitionForms, Registry } from '../tools/index.ts'
 import { createAgentTools } from './agent-tools.ts'
 import type { FoundSkills } from './build-catalogs.ts'
 import { runCall } from './call.ts'
-import type { CallingAgent } from './called.ts'
+import type { CallingAgent } from './check-call.ts'
 import { createModelContext, type ModelContext } from './model-context.ts'
-import { outdatedSkills } from './outdated.ts'
 import type { ProjectState } from './project-state.ts'
 import type {
   AgentHandle,
@@ -50,7 +49,7 @@ export class Handle implements AgentHandle, CallingAgent {
   /** Says which rules decide about skills: equal ones have an equal key. */
   #key: string | undefined
   #registry: Registry | undefined
-  /** What the skills of the latest turn say of tools, by address. */
+  /** Skills in use in the latest turn, with their rules about tools, by address. */
   #inUse: { readonly turnId: string | undefined; readonly skills: Map<string, SkillInUse> } = {
     turnId: undefined,
     skills: new Map(),
@@ -135,8 +134,15 @@ export class Handle implements AgentHandle, CallingAgent {
     this.#project.stacks.recall(this.#session(), loaded)
   }
 
-  outdatedSkills(signal?: AbortSignal): Promise<readonly string[]> {
-    return outdatedSkills(this.catalog(), this.loadedSkills(), signal)
+  async outdatedSkills(signal?: AbortSignal): Promise<readonly string[]> {
+    const catalog = this.catalog()
+    const names: string[] = []
+    for (const { address, treeDigest } of latestLoaded(this.loadedSkills())) {
+      // One that is gone is in the difference of the catalogs.
+      const skill = catalog.skills.find((candidate) => catalog.addressOf(candidate) === address)
+      if (skill && (await isOutdated(skill, treeDigest, signal))) names.push(catalog.callName(skill))
+    }
+    return names
   }
 
   async beginTurn({ lease, signal }: { readonly lease?: Lease; readonly signal?: AbortSignal } = {}): Promise<void> {
@@ -202,9 +208,9 @@ export class Handle implements AgentHandle, CallingAgent {
       tool: registry.get(tool),
       policy,
       knownTools: registry.names,
-      ...(layers && { layers }),
-      ...(skill && { skill }),
-      ...(skillsInUse.length > 0 && { skillsInUse }),
+      layers,
+      skill,
+      skillsInUse,
     }
   }
 
@@ -216,7 +222,7 @@ export class Handle implements AgentHandle, CallingAgent {
     const { skills } = this.#inUse
     for (const address of this.#project.stacks.loadedInTurn({ ...this.#session(), turnId })) {
       const skill = this.calledCatalog().find(address)
-      // What it said first holds: a command of the turn may have edited or removed it since.
+      // Its first rules hold: a command of the turn may have edited or removed it since.
       if (skill && !skills.has(address)) skills.set(address, toSkillInUse(skill))
     }
     return [...skills.values()]
@@ -258,8 +264,7 @@ function toSkillInUse({ name, origin, allowedTools, metadata }: Skill): SkillInU
 export function catalogOf(found: FoundSkills, profile: AgentProfile, key = rulesKey(profile)): Catalog {
   return found.catalogFor(key, () => {
     const { skills, policy } = profile
-    const allowsToolGroup = toolGroupRule(policy)
-    return { ...(skills && { skills }), ...(allowsToolGroup && { allowsToolGroup }) }
+    return { skills, allowsToolGroup: toolGroupRule(policy) }
   })
 }
 

@@ -22,13 +22,13 @@ import {
 import type { ProjectState } from './project-state.ts'
 import type { Parts } from './types.ts'
 
-/** What tools may ask of the agent that they belong to, at any call. */
+/** The agent of a tool, as its tools see it at each call. */
 export interface AgentView {
   readonly id: string
   readonly sessionId: string | undefined
   /** The catalog that calls look into. */
   catalog(): Catalog
-  /** What a call of that tool would be decided, whatever its arguments are. */
+  /** The decision about a call of that tool, whatever its arguments are. */
   verdict(tool: string): { readonly type: 'allow' | 'ask' | 'deny'; readonly limits: CallLimits }
 }
 
@@ -38,12 +38,11 @@ export function createAgentTools(project: ProjectState, agent: AgentView): Regis
   const { sandbox, workspace, skillEntries } = parts
   const { catalog } = agent
   const services = createServices()
-  services.register(LOADER, createLoader({ catalog, stacks, ...(sandbox && { place: sandbox.place.bind(sandbox) }) }))
+  services.register(LOADER, createLoader({ catalog, stacks, place: sandbox?.place.bind(sandbox) }))
   services.register(SKILL_SEARCH, searchOver(catalog))
   if (sandbox) {
     const limits = (): CallLimits => agent.verdict('run_command').limits
-    const entries = skillEntries && { entries: skillEntries }
-    provideCommands(services, { sandbox, catalog, stacks, facts, secrets, limits, ...entries })
+    provideCommands(services, { sandbox, catalog, stacks, facts, secrets, limits, entries: skillEntries })
   }
   if (kept) services.register(OUTPUT_KEEPER, kept)
   services.register(REDACT_TEXT, (text, isCut) => redactText(text, isCut, ...secrets))

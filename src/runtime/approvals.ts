@@ -86,10 +86,9 @@ export function createApprovals(
     answer,
     remembered: () => approvals.remembered(),
     forget: (id) => approvals.forget(id),
-    async isRemembered({ skillDigest, ...about }, shown) {
-      const filter = { ...about, ...(skillDigest !== undefined && { skillDigest }) }
-      const known = await approvals.remembered(filter)
-      return known.some((each) => each.skillDigest === skillDigest && coversCommand(each, shown))
+    async isRemembered(about, shown) {
+      const known = await approvals.remembered(about)
+      return known.some((each) => each.skillDigest === about.skillDigest && coversCommand(each, shown))
     },
     async ask(id, about) {
       const asking = new AbortController()

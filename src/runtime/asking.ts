@@ -6,14 +6,14 @@ import type { LoadedInSession } from '../skills/load/index.ts'
 import type { NewApproval } from '../store/index.ts'
 import { namesDirectory } from '../tools/index.ts'
 import { APPROVAL_MS } from './approvals.ts'
-import { type About, isOtherSkill } from './called.ts'
+import { type CheckedCall, isOtherSkill } from './check-call.ts'
 import { ASKED } from './messages.ts'
 import type { ProjectState } from './project-state.ts'
 import type { CallOptions } from './types.ts'
 
 /** The decision, and the question to a person when it is `ask`. A remembered answer allows; where no person can be asked, it is a denial. */
 export async function decideCall(
-  about: About,
+  checked: CheckedCall,
   { broker, stacks, parts }: ProjectState,
   options: Pick<CallOptions, 'approve' | 'whyNotAsked'> = {},
 ): Promise<{
@@ -21,7 +21,7 @@ export async function decideCall(
   readonly approval?: NewApproval & { readonly id: string }
   readonly isRemembered: boolean
 }> {
-  const { agent, call, shown, skill, row } = about
+  const { agent, call, shown, skill, row } = checked
   const { scope = '' } = parts
   const decision = agent.decide(shown, skill)
   if (decision.type !== 'ask') return { decision, isRemembered: false }
@@ -31,7 +31,7 @@ export async function decideCall(
   const canRemember =
     !decision.limits.confirmation &&
     JSON.stringify(call.arguments) === JSON.stringify(shown.arguments) &&
-    !namesOtherSkill(about, command.command, stacks.loadedIn(call))
+    !namesOtherSkill(checked, command.command, stacks.loadedIn(call))
   if (canRemember && (await broker.isRemembered(asked, command)))
     return { decision: allowed(decision, ASKED.remembered(decision.rule)), isRemembered: true }
   if (!canAsk(broker, options)) {
@@ -39,10 +39,9 @@ export async function decideCall(
     const ways = ASKED.noTerminal(decision.question, { ...asking, isConfined: isConfined(parts) })
     return { decision: denied(decision, ways), isRemembered: false }
   }
-  const { prefix, ...whole } = command
-  const approval = { id: newId(), agentPath: agent.path, ...whole, scope, canRemember, ttlMs: APPROVAL_MS }
-  const offered = canRemember && prefix !== undefined ? { ...approval, prefix } : approval
-  return { decision, approval: offered, isRemembered: false }
+  const prefix = canRemember ? command.prefix : undefined
+  const approval = { id: newId(), agentPath: agent.path, ...command, prefix, scope, canRemember, ttlMs: APPROVAL_MS }
+  return { decision, approval, isRemembered: false }
 }
 
 function canAsk(broker: ProjectState['broker'], { approve }: Pick<CallOptions, 'approve'>): boolean {
@@ -55,7 +54,7 @@ function isConfined({ sandbox }: ProjectState['parts']): boolean {
 
 /** Whether the text names files of a skill that the call does not name: no revision of it would be recorded with the answer. */
 function namesOtherSkill(
-  { agent, call, skill, row }: About,
+  { agent, call, skill, row }: CheckedCall,
   text: string,
   loaded: readonly LoadedInSession[],
 ): boolean {
@@ -80,7 +79,7 @@ function namesFilesIn(text: string, name: string): boolean {
 
 /** The decision after a person was asked, if one was: decided again, so that what changed meanwhile counts. */
 export async function decideAfterAsking(
-  about: About,
+  checked: CheckedCall,
   { broker, parts }: ProjectState,
   asked: {
     readonly first: Decision
@@ -88,17 +87,12 @@ export async function decideAfterAsking(
     readonly options: CallOptions & { readonly signal: AbortSignal }
   },
 ): Promise<Decision> {
-  const { agent, shown, skill } = about
+  const { agent, shown, skill } = checked
   const { first, approval, options } = asked
   if (!approval || first.type !== 'ask') return first
   const { signal, onAsked, approve } = options
   onAsked?.({ approvalId: approval.id, isOpen: true })
-  const reply = await broker.ask(approval.id, {
-    call: shown,
-    question: first.question,
-    signal,
-    ...(approve && { approve }),
-  })
+  const reply = await broker.ask(approval.id, { call: shown, question: first.question, signal, approve })
   onAsked?.({ approvalId: approval.id, isOpen: false })
   const decision = agent.decide(shown, skill)
   if (decision.type === 'deny') return decision
@@ -111,17 +105,17 @@ export async function decideAfterAsking(
       fix: ASKED.answerIt(isTyped, { tool: shown.tool, chain: first.chain, isConfined: isConfined(parts) }),
     })
   // A skill that cannot be read again is another one: it has no revision.
-  if (await isOtherSkill(about, signal)) return denied(decision, ASKED.skillChanged())
+  if (await isOtherSkill(checked, signal)) return denied(decision, ASKED.skillChanged())
   return decision.type === 'ask' ? allowed(decision, ASKED.approvedBy(decision.rule, reply.by)) : decision
 }
 
 function allowed({ chain, limits, shadow }: Decision, rule: string): Decision {
-  return { type: 'allow', rule, chain, limits, ...(shadow && { shadow }) }
+  return { type: 'allow', rule, chain, limits, shadow }
 }
 
 function denied(
   { rule, chain, limits, shadow }: Decision,
   { reason, fix }: { readonly reason: string; readonly fix: string | undefined },
 ): Decision {
-  return { type: 'deny', rule, chain, limits, reason, ...(fix !== undefined && { fix }), ...(shadow && { shadow }) }
+  return { type: 'deny', rule, chain, limits, reason, fix, shadow }
 }

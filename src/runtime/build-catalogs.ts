@@ -11,7 +11,7 @@ export interface SkillParts {
   readonly gateRules?: Omit<GateRules, 'allowList'>
 }
 
-/** What of an agent decides which skills it is offered. */
+/** Rules of an agent that decide which skills it is offered. */
 export interface CatalogRules {
   /** Names of the skills that it may see; absent = all. */
   readonly skills?: readonly string[]
@@ -19,7 +19,7 @@ export interface CatalogRules {
   readonly allowsToolGroup?: (group: string) => boolean
 }
 
-/** What one discovery found, and the catalogs over it. Immutable: a refresh makes another one. */
+/** The result of one discovery, and the catalogs over it. Immutable: a refresh makes another one. */
 export interface FoundSkills {
   readonly result: SourceResult
   /** The catalog for these rules. Rules with the same key are the same rules: they share one catalog, made at the first call. */
@@ -29,7 +29,7 @@ export interface FoundSkills {
 /** Discovers once. A bad skill is a diagnostic, never a throw. Throws CANCELLED when the signal aborts. */
 export async function findSkills(parts: SkillParts, signal?: AbortSignal): Promise<FoundSkills> {
   const { sources, facts, gateRules = NO_GATE_RULES } = parts
-  const result = await discover(sources, signal ? { signal } : {})
+  const result = await discover(sources, { signal })
   const { skills, invalid, diagnostics, treeDigests } = result
   const catalogs = new Map<string, Catalog>()
   return {
@@ -38,7 +38,7 @@ export async function findSkills(parts: SkillParts, signal?: AbortSignal): Promi
       const known = catalogs.get(key)
       if (known) return known
       const gated = gate(skills, facts, { ...withRules(gateRules, rules()), invalid })
-      const catalog = buildCatalog({ gated, invalid, diagnostics, ...(treeDigests && { treeDigests }) })
+      const catalog = buildCatalog({ gated, invalid, diagnostics, treeDigests })
       catalogs.set(key, catalog)
       return catalog
     },
@@ -49,6 +49,5 @@ function withRules(common: Omit<GateRules, 'allowList'>, { skills, allowsToolGro
   const before = common.allowsToolGroup
   const both = allowsToolGroup && before && ((group: string) => before(group) && allowsToolGroup(group))
   const groups = both ?? allowsToolGroup ?? before
-  if (!skills && !groups) return common
-  return { ...common, ...(skills && { allowList: skills }), ...(groups && { allowsToolGroup: groups }) }
+  return { ...common, allowList: skills, allowsToolGroup: groups }
 }

@@ -1,10 +1,9 @@
 /** One call, top to bottom: check -> redact -> decide -> record (-> ask -> decide again -> record) -> load -> run -> redact -> bound -> record. */
 import { type Decision, failed, type Outcome, redactOutput } from '../kernel/index.ts'
-import type { StoredMessage } from '../store/index.ts'
 import { argumentsFailure, runTool } from '../tools/index.ts'
 import { decideAfterAsking, decideCall } from './asking.ts'
-import { type About, type CallingAgent, check } from './called.ts'
-import { toRecord } from './kept-output.ts'
+import { type CheckedCall, type CallingAgent, check } from './check-call.ts'
+import { redactAndBound } from './kept-output.ts'
 import { REFUSALS } from './messages.ts'
 import type { ProjectState } from './project-state.ts'
 import type { CallOptions, CallRequest, CallResult } from './types.ts'
@@ -20,50 +19,50 @@ export async function runCall(
   const { signal } = options
 
   // check, redact: from here on only the tool itself gets the arguments as they were given
-  const about = await check(agent, project, { request: given.request, signal })
-  const { call, shown } = about
+  const checked = await check(agent, project, { request: given.request, signal })
+  const { call, shown } = checked
 
   // decide
-  const { decision: first, approval, isRemembered } = await decideCall(about, project, options)
+  const { decision: first, approval, isRemembered } = await decideCall(checked, project, options)
 
   // record, before anybody is asked and before anything runs; a refused call ends here in one write
   const lease = await agent.lease()
-  const row = { call: shown, decision: first, lease, ...(about.row && { skill: about.row }) }
-  const refusal = refusalOf(first, about, signal) ?? (await misfit(about, approval !== undefined))
+  const row = { call: shown, decision: first, lease, skill: checked.row }
+  const refusal = refusalOf(first, checked, signal) ?? (await invalidArguments(checked, approval !== undefined))
   if (refusal) {
-    const outcome = await toRecord(project, call, { outcome: refusal })
-    const entry = await ledger.record({ ...row, outcome, ...(await answer(options, outcome, first)) })
+    const outcome = await redactAndBound(project, call, { outcome: refusal })
+    const entry = await ledger.record({ ...row, outcome, message: await options.toMessage?.(outcome, first) })
     options.onDecision?.(first)
     return { entry, decision: first, outcome }
   }
-  await ledger.record(approval ? { ...row, approval } : row)
+  await ledger.record({ ...row, approval })
 
   // ask -> decide again -> record
-  const decision = await decideAfterAsking(about, project, { first, approval, options })
+  const decision = await decideAfterAsking(checked, project, { first, approval, options })
   options.onDecision?.(decision)
-  const refused = refusalOf(decision, about, signal)
+  const refused = refusalOf(decision, checked, signal)
   if (refused) {
-    const outcome = await toRecord(project, call, { outcome: refused })
+    const outcome = await redactAndBound(project, call, { outcome: refused })
     const entry = await ledger.close(call.id, outcome, {
       lease,
       decision,
-      ...(await answer(options, outcome, decision)),
+      message: await options.toMessage?.(outcome, decision),
     })
     return { entry, decision, outcome }
   }
   if (approval) await ledger.start(call.id, decision, lease)
 
   // load and run: loading a skill is what the skill tools do
-  const ran = await run(about, project, { decision, options, isAgreed: approval !== undefined || isRemembered })
+  const ran = await run(checked, project, { decision, options, isAgreed: approval !== undefined || isRemembered })
 
   // redact, bound, record
-  const outcome = await toRecord(project, call, ran)
-  const entry = await ledger.close(call.id, outcome, { lease, ...(await answer(options, outcome, decision)) })
+  const outcome = await redactAndBound(project, call, ran)
+  const entry = await ledger.close(call.id, outcome, { lease, message: await options.toMessage?.(outcome, decision) })
   return { entry, decision, outcome }
 }
 
 /** The outcome of a call that does not run; undefined when it may run. */
-function refusalOf(decision: Decision, { agent, shown }: About, signal: AbortSignal): Outcome | undefined {
+function refusalOf(decision: Decision, { agent, shown }: CheckedCall, signal: AbortSignal): Outcome | undefined {
   if (decision.type !== 'deny') return undefined
   if (signal.aborted) return failed('CANCELLED', REFUSALS.cancelledBefore(shown.tool).message, { error: 'CANCELLED' })
   const { reason, rule, fix } = decision
@@ -76,7 +75,10 @@ function refusalOf(decision: Decision, { agent, shown }: About, signal: AbortSig
 }
 
 /** The outcome of a call whose arguments cannot be read, or do not fit a tool that a person would be asked about. */
-async function misfit({ agent: { registry }, call, problem }: About, isAsked: boolean): Promise<Outcome | undefined> {
+async function invalidArguments(
+  { agent: { registry }, call, problem }: CheckedCall,
+  isAsked: boolean,
+): Promise<Outcome | undefined> {
   if (problem !== undefined) return failed('INVALID_PARAM', problem, { error: 'INVALID_ARGUMENT' })
   const tool = isAsked ? registry.get(call.tool) : undefined
   return tool && argumentsFailure(tool, call.arguments)
@@ -84,7 +86,7 @@ async function misfit({ agent: { registry }, call, problem }: About, isAsked: bo
 
 /** Runs the tool within the limits of the decision. */
 async function run(
-  { agent: { registry }, call, row }: About,
+  { agent: { registry }, call, row }: CheckedCall,
   { parts, secrets, breaker }: ProjectState,
   given: {
     readonly decision: Decision
@@ -99,7 +101,12 @@ async function run(
   const { id: callId, projectId, agentId, sessionId, turnId, origin } = call
   const output = options.onOutput && redactOutput(options.onOutput, ...secrets)
   const context = {
-    ...{ callId, projectId, agentId, sessionId, turnId, origin },
+    callId,
+    projectId,
+    agentId,
+    sessionId,
+    turnId,
+    origin,
     services: registry.services,
     limits: decision.limits,
     agreedRevision: isAgreed ? row?.treeDigest : undefined,
@@ -112,13 +119,4 @@ async function run(
   if ('schemaProblem' in ran && ran.schemaProblem !== undefined) registry.rejectSchema(tool.name, ran.schemaProblem)
   output?.end(ran.outcome.type !== 'success')
   return { outcome: ran.outcome, notes: ran.notes }
-}
-
-/** What joins the history with the end of the call. */
-async function answer(
-  { toMessage }: CallOptions,
-  outcome: Outcome,
-  decision: Decision,
-): Promise<{ readonly message?: StoredMessage }> {
-  return toMessage ? { message: await toMessage(outcome, decision) } : {}
 }

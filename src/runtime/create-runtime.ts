@@ -22,7 +22,7 @@ import { catalogOf, Handle } from './agent-handle.ts'
 import { findSkills } from './build-catalogs.ts'
 import { createKeptOutput, type KeptOutput } from './kept-output.ts'
 import { ERRORS, WARNINGS } from './messages.ts'
-import { countUses } from './uses.ts'
+import { countUses } from './prompt-index.ts'
 import { keepLease, type KeptLease } from './ownership.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
 import type { ProjectState } from './project-state.ts'
@@ -68,8 +68,15 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   })
 
   const project: ProjectState = {
-    ...{ parts, clock, facts, secrets, refresh },
-    ...{ store, broker, processLease, kept },
+    parts,
+    clock,
+    facts,
+    secrets,
+    refresh,
+    store,
+    broker,
+    processLease,
+    kept,
     stacks: createSkillStacks(),
     breaker: createCircuitBreaker(clock),
     redact: createRedactor(...secrets),
@@ -82,7 +89,10 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const profiles: readonly AgentProfile[] = parts.agents?.length ? parts.agents : [{ id: 'main', policy: FULL_POLICY }]
 
   return {
-    ...{ projectId: store.projectId, facts, store, approvals: broker },
+    projectId: store.projectId,
+    facts,
+    store,
+    approvals: broker,
     get diagnostics() {
       return found.result.diagnostics
     },
@@ -122,7 +132,7 @@ function recordReload(store: Store, event: ReloadEvent): void {
       .catch((error: unknown) => process.emitWarning(WARNINGS.eventNotStored(error), 'NexusWarning'))
 }
 
-/** What a process keeps besides rows. */
+/** Records that a process removes when they are old. */
 interface Recorded {
   readonly bounds: Required<NonNullable<Parts['events']>>
   readonly output: KeptOutput | undefined
@@ -160,11 +170,12 @@ async function targetFacts({ facts, sandbox }: Parts): Promise<TargetFacts> {
   throw invalid(ERRORS.noTarget())
 }
 
-/** Who an agent is: as the runtime was given it, or as the caller describes a new one. */
+/** The profile that the runtime was given, or that the caller describes. */
 function profileOf({ id, policy, skills, layers }: AgentSpec, profiles: readonly AgentProfile[]): AgentProfile {
   const known = id === undefined ? profiles[0] : profiles.find((profile) => profile.id === id)
-  if (policy && id !== undefined) return { id, policy, ...(skills && { skills }), ...(layers && { layers }) }
-  if (known) return layers || skills ? { ...known, ...(skills && { skills }), ...(layers && { layers }) } : known
+  if (policy && id !== undefined) return { id, policy, skills, layers }
+  if (known && !skills && !layers) return known
+  if (known) return { ...known, skills: skills ?? known.skills, layers: layers ?? known.layers }
   throw invalid(ERRORS.unknownAgent({ id, known: profiles.map((profile) => profile.id) }))
 }
 

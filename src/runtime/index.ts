@@ -1,8 +1,7 @@
 /** runtime: the pipeline, discover -> gate -> catalog -> load -> authorize -> execute -> record, over parts that are given to it. */
-export { countUses } from './uses.ts'
 export { createApprovals } from './approvals.ts'
 export { type CatalogRules, findSkills } from './build-catalogs.ts'
-export { createPromptIndex } from './prompt-index.ts'
+export { countUses, createPromptIndex } from './prompt-index.ts'
 export { createRuntime } from './create-runtime.ts'
 export { keepLease, type KeptLease } from './ownership.ts'
 export type {

@@ -6,7 +6,7 @@ import { boundAndKeep, type OutputKeeper, type SavedOutput, withNotes } from '..
 /** Source: contracts §4.1. */
 const KEPT_DAYS = 7
 const DAY_MS = 86_400_000
-/** Of one output the beginning is kept, of all outputs of a project the newest. */
+/** One output is kept up to its limit from the beginning; a project keeps its newest outputs. */
 const MAX_BYTES = 256 * 1024 ** 2
 const MAX_PROJECT_BYTES = 2 * 1024 ** 3
 
@@ -32,7 +32,7 @@ export function createKeptOutput(blobs: Blobs, store: Store, secrets: readonly (
     open({ callId, sessionId }, name) {
       const writer = blobs.create({ maxBytes: MAX_BYTES })
       const redactor = createByteRedactor(...secrets)
-      const about = { name, callId, ...(sessionId !== undefined && { sessionId }), ttlMs: KEPT_DAYS * DAY_MS }
+      const about = { name, callId, sessionId, ttlMs: KEPT_DAYS * DAY_MS }
       return {
         write: (bytes) => writer.write(redactor.push(bytes)),
         drop: () => writer.drop(),
@@ -58,7 +58,7 @@ async function removeOld(blobs: Blobs, store: Store): Promise<void> {
 }
 
 /** An outcome as it may be recorded and shown: without secrets, then cut to its limits. */
-export async function toRecord(
+export async function redactAndBound(
   { redact, kept }: { readonly redact: (value: JsonObject) => JsonObject; readonly kept: KeptOutput | undefined },
   { id: callId, sessionId }: Call,
   { outcome, notes = [] }: { readonly outcome: Outcome; readonly notes?: readonly string[] },

@@ -7,7 +7,7 @@ export const REFUSALS = {
   cancelledBefore: (tool: string) => ({ message: `The call of '${tool}' was cancelled before it began.` }),
   /** `rule`: the line of the policy that decided, such as `deny run_command`. */
   denied: ({ tool, rule, reason, fix = fixOfRule(rule) }: Denied) => {
-    return { message: `The call of '${tool}' was refused (${rule}): ${reason}`, ...(fix !== undefined && { fix }) }
+    return { message: `The call of '${tool}' was refused (${rule}): ${reason}`, fix }
   },
 }
 
@@ -18,7 +18,7 @@ interface Denied {
   readonly fix?: string | undefined
 }
 
-/** What only the user can do about a rule of the policy. */
+/** The change of a rule of the policy that only the user can make. */
 function fixOfRule(rule: string): string | undefined {
   const list = rule.split(' ', 1)[0]
   const entry = rule.slice(rule.indexOf(' ') + 1)
@@ -26,7 +26,7 @@ function fixOfRule(rule: string): string | undefined {
   return undefined
 }
 
-/** What the user changes so that no rule asks, the narrowest first; empty where a person must answer each time. */
+/** Changes after which no rule asks, the narrowest first; empty where a person must answer each time. */
 function noQuestion({ tool, chain, isConfined }: Asking): string {
   const asking = chain.filter(({ type }) => type === 'ask')
   const changes = asking.map(({ layer, rule, isPresetOwn }) => {
@@ -90,7 +90,7 @@ export const ASKED = {
   approvedBy: (rule: string, by: string) => `${rule}, approved by ${by}`,
 }
 
-/** What a caller of the runtime gets as an error. */
+/** Errors for callers of the runtime. */
 export const ERRORS = {
   mayNotAnswer: ({ by, id }: { readonly by: string; readonly id: string }) => ({
     message: `'${by}' may not answer the question ${id}.`,
@@ -117,7 +117,7 @@ export const ERRORS = {
   refreshFailed: () => ({ message: 'The skills could not be found again. Those known before stay.' }),
 }
 
-/** What the process warns about; the call goes on. */
+/** Warnings of the process; the call goes on. */
 export const WARNINGS = {
   eventNotStored: (error: unknown) => `An event was not stored: ${String(error)}`,
 }

@@ -1,4 +1,4 @@
-/** What the model of one agent reads before it does anything: instructions, the index of skills, tools. */
+/** Instructions, the index of skills, and tools: all that the model of one agent reads first. */
 import { type Catalog, type PromptIndex, skillRules, skillToolPrompt } from '../skills/catalog/index.ts'
 import { type AgentIndex, createPromptIndex, DEFAULT_SURFACE, SKILL_TOOLS } from './prompt-index.ts'
 import type { OfferedTool, Parts } from './types.ts'
@@ -34,8 +34,10 @@ export function createModelContext(
 
   function ofAgent(): AgentIndex {
     made ??= createPromptIndex({
-      ...{ catalog, surface, uses },
-      ...(prompt && { prompt }),
+      catalog,
+      surface,
+      uses,
+      prompt,
       tools: registry.names.filter(mayCall),
       isConfined: sandbox !== undefined && sandbox.kind !== 'none',
     })

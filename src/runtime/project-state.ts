@@ -1,4 +1,4 @@
-/** What all agents of a project share, made once. */
+/** The state that all agents of a project share, made once. */
 import type { Clock, JsonValue, StreamRedactor, TargetFacts } from '../kernel/index.ts'
 import type { Freshness, SkillStacks } from '../skills/load/index.ts'
 import type { Lease, Store } from '../store/index.ts'
@@ -23,7 +23,7 @@ export interface ProjectState {
   /** Absent where nothing is kept. */
   readonly kept: KeptOutput | undefined
   readonly redactStream: () => StreamRedactor
-  /** What was found last; replaced whole by a refresh. */
+  /** The latest discovery; a refresh replaces it whole. */
   readonly found: () => FoundSkills
   /** In how many recent sessions each skill was loaded, by address. */
   readonly uses: ReadonlyMap<string, number>

@@ -1,5 +1,6 @@
 /** How the index of one agent's skills is written, from the tools that the agent may call. */
 import { type Catalog, type IndexOptions, type PromptIndex, renderIndex, toSkillUri } from '../skills/catalog/index.ts'
+import type { Store } from '../store/index.ts'
 import type { Parts } from './types.ts'
 
 export interface PromptIndexParts extends Pick<Parts, 'surface' | 'prompt'> {
@@ -31,9 +32,9 @@ export function createPromptIndex(parts: PromptIndexParts): AgentIndex {
   const isOffered = (tool: string): boolean => surface.includes(tool) && usable.includes(tool)
   const loadTool: AgentIndex['loadTool'] = (['Skill', 'load_skill'] as const).find(isOffered) ?? false
   const readTool = loadTool === false ? readToolOf(parts, isOffered) : undefined
-  const tools: AgentIndex['tools'] = { loadTool, ...(readTool !== undefined && { readTool }) }
+  const tools: AgentIndex['tools'] = { loadTool, readTool }
   const index = renderIndex(catalog, {
-    ...(uses && { usesOf: (skill) => uses.get(catalog.addressOf(skill)) ?? 0 }),
+    usesOf: uses && ((skill) => uses.get(catalog.addressOf(skill)) ?? 0),
     ...prompt,
     ...(loadTool === 'Skill' && { style: 'list' }),
     ...tools,
@@ -51,4 +52,18 @@ function readToolOf(
   if (isOffered('read_skill_file')) return 'read_skill_file'
   const others = tools.filter((tool) => !SKILL_TOOLS.includes(tool) && !READS_NO_FILE.includes(tool))
   return isConfined || others.length === 0 ? false : undefined
+}
+
+/** Sessions whose loaded skills are counted, those used last first. */
+const COUNTED_SESSIONS = 100
+
+/** In how many recent sessions of this scope each skill was loaded, by address. Empty when the store fails: its next write reports that. */
+export async function countUses(
+  { sessions }: Pick<Store, 'sessions'>,
+  scope: string | undefined,
+): Promise<ReadonlyMap<string, number>> {
+  const uses = new Map<string, number>()
+  for (const { loaded } of await sessions.list({ limit: COUNTED_SESSIONS, scope }).catch(() => []))
+    for (const address of new Set(loaded.map((skill) => skill.address))) uses.set(address, (uses.get(address) ?? 0) + 1)
+  return uses
 }

@@ -82,12 +82,12 @@ export async function reloadOnChange(
     onChange: () => void reload(),
     onDiagnostic: (diagnostic) => tell({ type: 'notice', diagnostic }),
   })
-  // What changed before there was a watch.
+  // A change from before the watch.
   await reload()
   return watcher
 }
 
-/** What the model of each agent would read otherwise now. A catalog's version is worked out only for those. */
+/** The agents whose model would read something else now. A catalog's version is worked out only for those. */
 function changes(told: ReadonlyMap<string, Catalog>, now: ReadonlyMap<string, Catalog>): AgentReload[] {
   const reloads: AgentReload[] = []
   for (const [agentId, catalog] of now) {

@@ -1,4 +1,4 @@
-/** What a runtime is made of, and what it offers. */
+/** The parts of a runtime, and what it offers. */
 import type { Explanation, Layer, PolicyRules, Shadow } from '../authorize/index.ts'
 import type { Catalog, IndexStyle, PromptIndex, SnapshotDiff } from '../skills/catalog/index.ts'
 import type { GateRules } from '../skills/gate/index.ts'
@@ -39,7 +39,7 @@ import type {
   WebSettings,
 } from '../tools/index.ts'
 
-/** What one agent may see and do. */
+/** Skills and rules of one agent. */
 export interface AgentProfile {
   readonly id: string
   /** Names of the skills it may see; absent = all. */
@@ -53,7 +53,7 @@ export interface AgentProfile {
 
 /** Which agent is opened, in which session. */
 export interface AgentSpec {
-  /** Of an agent that the runtime was given; with `policy` of a new one. Default: the first agent of the runtime. */
+  /** Id of an agent of the runtime; with `policy` the id of a new one. Default: the first agent of the runtime. */
   readonly id?: string | undefined
   /** Absent: the agent's calls belong to no session, and what it loads is forgotten after the call. */
   readonly sessionId?: string | undefined
@@ -66,7 +66,7 @@ export interface AgentSpec {
 }
 
 /**
- * What a person said: yes or no, also with who said it and what is remembered of a yes. Undefined: the question was closed without an
+ * A person's answer: yes or no, also with who said it and what is remembered of a yes. Undefined: the question was closed without an
  * answer.
  */
 export type ApprovalAnswer =
@@ -74,10 +74,10 @@ export type ApprovalAnswer =
   | (Pick<Answer, 'isAllowed' | 'remember'> & Partial<Pick<Answer, 'by'>>)
   | undefined
 
-/** What a runtime is made of. Only `sources` and `facts` are needed; everything else has a light default. */
+/** The parts of a runtime. Only `sources` and `facts` are needed; everything else has a light default. */
 export interface Parts {
   readonly sources: readonly SkillSource[]
-  /** What gating may rely on; without it the sandbox is asked. */
+  /** Facts for gating; without them the sandbox is asked. */
   readonly facts?: TargetFacts
   /** Where commands run. Without one there is no tool that runs commands. */
   readonly sandbox?: Sandbox
@@ -103,11 +103,11 @@ export interface Parts {
   readonly approve?: (call: Call, question: string, signal: AbortSignal) => Promise<ApprovalAnswer>
   /** Wait for an answer of another process where there is no `approve`, such as `nexus approvals answer`. Default false: such a call is denied. */
   readonly waitForAnswers?: boolean
-  /** Who may answer a question; default anyone but an agent. */
+  /** Whether that answerer may answer; default anyone but an agent. */
   readonly mayAnswer?: (by: string, approval: Approval) => boolean
   /** Limits of one command. */
   readonly execution?: ExecutionSettings
-  /** What tools that work on files need besides `workspace`. */
+  /** Settings of tools that work on files, besides `workspace`. */
   readonly files?: FileSettings
   /** How the web tools reach the web; without it there are none. */
   readonly web?: WebSettings
@@ -115,7 +115,7 @@ export interface Parts {
   readonly toolTimeoutMs?: number
   /** Values that are blanked in the ledger and in outcomes. */
   readonly secrets?: readonly string[]
-  /** What configuration gives to commands of skills, by configuration key. Values that commands get are blanked like `secrets`. */
+  /** Variables for commands of skills, by configuration key. Values that commands get are blanked like `secrets`. */
   readonly skillEntries?: SkillCommandParts['entries']
   /** Names of the skill tools that the model sees; default `load_skill` and `read_skill_file`. */
   readonly surface?: readonly string[]
@@ -161,14 +161,14 @@ export interface CallResult {
 
 /** A tool as a model gets it. */
 export interface OfferedTool {
-  /** What the provider sees: letters, digits, `_` and `-`. */
+  /** The name for the provider: letters, digits, `_` and `-`. */
   readonly wireName: string
   readonly name: string
   readonly description: string
   readonly parameters: JsonSchema
 }
 
-/** What became different for one agent. */
+/** The difference for one agent. */
 export interface AgentReload extends SnapshotDiff {
   readonly agentId: string
   /** The catalog's new version. */
@@ -212,7 +212,7 @@ export interface AgentHandle {
   /** The same tools in the form of OpenAI, Anthropic, the AI SDK, MCP, or plain JSON. */
   definitionsAs<F extends keyof DefinitionForms>(form: F): readonly DefinitionForms[F][]
   snapshot(): JsonObject
-  /** What it loaded in its session, as plain data that can be kept with the session. */
+  /** The skills that it loaded in its session, as plain data that can be kept with the session. */
   loadedSkills(): readonly LoadedInSession[]
   /** Takes what `loadedSkills` gave in an earlier process, so that the session goes on with it. */
   recallSkills(loaded: readonly LoadedInSession[]): void

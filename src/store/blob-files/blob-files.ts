@@ -31,22 +31,22 @@ export function createBlobFiles({ directory, references, clock = systemClock }: 
     async collect() {
       await removeAbandoned(places.incoming, clock.now() - ABANDONED_MS)
       let removed = 0
-      // What an ended collector left aside is decided first.
-      for (const name of await namesIn(places.leaving)) removed += await settle(places, name, references)
+      // Files that an ended collector left aside come first.
+      for (const name of await namesIn(places.leaving)) removed += await restoreOrDelete(places, name, references)
       for (const folder of await namesIn(places.blobs))
         for (const digest of await namesIn(join(places.blobs, folder))) {
           if ((await references.count(digest)) > 0) continue
           const aside = `${digest}.${newId()}`
           if (await moved(placeOf(places, digest), join(places.leaving, aside)))
-            removed += await settle(places, aside, references)
+            removed += await restoreOrDelete(places, aside, references)
         }
       return removed
     },
   }
 }
 
-/** A file that was moved aside: goes back when a row names it, else it is removed. Returns how many were removed. */
-async function settle(places: Places, name: string, references: BlobReferences): Promise<0 | 1> {
+/** Moves a file that was moved aside back when a row names it, else deletes it. Returns how many it deleted. */
+async function restoreOrDelete(places: Places, name: string, references: BlobReferences): Promise<0 | 1> {
   const digest = name.slice(0, name.indexOf('.'))
   const aside = join(places.leaving, name)
   const isNamed = (await references.count(digest)) > 0

@@ -149,7 +149,7 @@ describe('an agent on the whole pipeline', () => {
   })
 })
 
-describe('the door of the agents room', () => {
+describe('the entry of agents', () => {
   it('loads no library for models before the first turn', async () => {
     const { metafile } = await build({
       entryPoints: [join(import.meta.dirname, '../../../src/agents/turns/index.ts')],
@@ -163,10 +163,10 @@ describe('the door of the agents room', () => {
       packages: 'external',
       logLevel: 'silent',
     })
-    const door = Object.values(metafile.outputs).find((output) => output.entryPoint?.endsWith('agents/index.ts'))
+    const entry = Object.values(metafile.outputs).find((output) => output.entryPoint?.endsWith('agents/turns/index.ts'))
     const loaded =
-      door?.imports.filter((item) => item.external && item.kind === 'import-statement').map(({ path }) => path) ?? []
-    assert.ok(door && door.imports.some(({ path }) => path === 'ai'), 'the walk reaches the turn')
+      entry?.imports.filter((item) => item.external && item.kind === 'import-statement').map(({ path }) => path) ?? []
+    assert.ok(entry && entry.imports.some(({ path }) => path === 'ai'), 'the entry reaches the turn')
     assert.deepEqual(
       loaded.filter((path) => /^(ai|zod|@ai-sdk\/.*|node:(http|sqlite|child_process))$/.test(path)),
       [],

@@ -1,4 +1,4 @@
-/** The first step of a call: what is called, by whom, about which skill, and the same without secrets. */
+/** The first step of a call: the call, its form without secrets, and the skill that it names. */
 import type { Catalog } from '../skills/catalog/index.ts'
 import { type Call, type Decision, type Diagnostic, type LedgerEntry, newId, type Skill } from '../kernel/index.ts'
 import { currentRevision } from '../skills/load/index.ts'
@@ -24,8 +24,8 @@ export interface CallingAgent {
   lease(): Promise<Lease>
 }
 
-/** One call, and what it is about. */
-export interface About {
+/** A call whose arguments were read, with the skill that it names. */
+export interface CheckedCall {
   readonly agent: CallingAgent
   readonly call: Call
   /** The same without secrets. */
@@ -41,7 +41,7 @@ export async function check(
   agent: CallingAgent,
   project: ProjectState,
   { request: given, signal }: { readonly request: CallRequest; readonly signal: AbortSignal },
-): Promise<About> {
+): Promise<CheckedCall> {
   const problem = argumentsProblem(given.arguments)
   const request = problem === undefined ? given : { ...given, arguments: {} }
   const skill = await skillOf(agent, request, signal)
@@ -51,7 +51,7 @@ export async function check(
 }
 
 /** Whether the call names another skill, or another revision, than the one that the question was about. */
-export async function isOtherSkill({ agent, call, row }: About, signal: AbortSignal): Promise<boolean> {
+export async function isOtherSkill({ agent, call, row }: CheckedCall, signal: AbortSignal): Promise<boolean> {
   const skill = await skillOf(agent, call, signal)
   const now = skill && (await rowOf(agent, skill, signal))
   return now?.name !== row?.name || now?.treeDigest !== row?.treeDigest
@@ -61,12 +61,7 @@ export async function isOtherSkill({ agent, call, row }: About, signal: AbortSig
 function toCall(request: CallRequest, agent: CallingAgent, { store, clock }: ProjectState): Call {
   const { turnId, callId = newId(clock.now()), origin = 'library', tool, arguments: args } = request
   const { id: agentId, sessionId } = agent
-  return {
-    ...{ id: callId, projectId: store.projectId, agentId },
-    ...(sessionId !== undefined && { sessionId }),
-    ...(turnId !== undefined && { turnId }),
-    ...{ origin, tool, arguments: args },
-  }
+  return { id: callId, projectId: store.projectId, agentId, sessionId, turnId, origin, tool, arguments: args }
 }
 
 /** The skill that a call names, as it is now, when its tool says which argument does. */
@@ -85,6 +80,5 @@ async function rowOf(
   skill: Skill,
   signal: AbortSignal,
 ): Promise<NonNullable<LedgerEntry['skill']>> {
-  const treeDigest = await currentRevision(skill, signal)
-  return { name: agent.calledCatalog().addressOf(skill), ...(treeDigest !== undefined && { treeDigest }) }
+  return { name: agent.calledCatalog().addressOf(skill), treeDigest: await currentRevision(skill, signal) }
 }
