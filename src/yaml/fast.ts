@@ -1,240 +1,163 @@
 import { type JsonObject, type JsonValue, withoutPrototype } from '../kernel/index.ts'
-import { readFlow } from './fast-flow.ts'
-import { folded, hasNoColon, indentOf, keyEnd, keyIn, withoutComment } from './fast-lines.ts'
-import { afterClosing, closingQuote, isPlainText, readScalar, type ScalarForm, unquote } from './fast-scalars.ts'
+import { closingQuote, FlowReader, hasNoColon, isKey, isPlainText, readScalar, unquote } from './fast-values.ts'
 
-/**
- * The fast reader: one pass over the lines of a block mapping. It reads only what it surely reads as YAML 1.2 (core schema) does and declines
- * everything else by `undefined`; the `yaml` library reads that. `test/yaml/fast.test.ts` holds the two equal.
- */
-
-/** How a kind of file is read: values that depend on how they were written. */
-export interface FastForm {
-  /** Keys whose plain value is text as written, at every level. */
-  readonly asWritten: ReadonlySet<string>
-  /** `exact`: a number that would be written otherwise, such as 1.10, is text as written. */
-  readonly numbers: 'exact' | 'value'
-  /** Top-level keys whose value is text: declined when it is a number or a boolean, or when a comment follows it. */
-  readonly text: ReadonlySet<string>
-  /** Top-level keys of which a value between brackets is text as written. */
-  readonly bracketsAsText: ReadonlySet<string>
-}
-
-const NO_KEYS: ReadonlySet<string> = new Set()
-const PLAIN_YAML: FastForm = { asWritten: NO_KEYS, numbers: 'value', text: NO_KEYS, bracketsAsText: NO_KEYS }
-
-const AS_VALUE: ScalarForm = { asWritten: false, numbers: 'value' }
-const AS_WRITTEN: ScalarForm = { asWritten: true, numbers: 'exact' }
-
-/** Places of keys: for each block mapping its keys with their lines (from 0) and columns (from 1). */
-export type KeyPlaces = Map<JsonValue, Map<string, { readonly line: number; readonly column: number }>>
-
-/** Beyond these sizes the `yaml` library decides, which has limits of its own. */
+/** Beyond these sizes the full parser decides, which has limits of its own. */
 const MOST = { chars: 16_000, entries: 900, depth: 30, backslashes: 500 } as const
 
 /** Controls, tabs, carriage returns, and white space that YAML takes for letters. */
 // oxlint-disable-next-line no-control-regex
 const ODD = /[\u0000-\u0009\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/
 
+const NO_KEYS: ReadonlySet<string> = new Set()
 const SPACE = 32
 const HASH = 35
 const DASH = 45
 
-/** The mapping that a YAML text is, or undefined when the `yaml` library must read it. `places` is filled when it is given. */
-export function readYamlFast(text: string, form = PLAIN_YAML, places?: KeyPlaces): JsonObject | undefined {
+/**
+ * One pass over the lines of a block mapping. It reads only what it surely reads as YAML 1.2 (core schema) does, and gives undefined for
+ * everything else; the full parser reads that. `test/yaml/fast.test.ts` compares the two. The plain values of `asWritten` are text at
+ * every level.
+ */
+export function readYamlFast(text: string, asWritten = NO_KEYS): JsonObject | undefined {
   if (text.length > MOST.chars || ODD.test(text)) return undefined
   if (text.includes('\\') && text.split('\\').length > MOST.backslashes) return undefined
-  const reader = new FastReader(text, form, places)
-  return reader.read()
+  return new FastReader(text, asWritten).read()
 }
 
 class FastReader {
   private readonly lines: string[]
-  private readonly form: FastForm
-  private readonly places: KeyPlaces | undefined
+  private readonly asWritten: ReadonlySet<string>
   /** Index of the next line. */
   private at = 0
   private entries = 0
-  private readonly scalar: ScalarForm
+  private depth = 0
 
-  constructor(text: string, form: FastForm, places: KeyPlaces | undefined) {
+  constructor(text: string, asWritten: ReadonlySet<string>) {
     this.lines = text.split('\n')
-    this.form = form
-    this.places = places
-    this.scalar = { asWritten: false, numbers: form.numbers }
+    this.asWritten = asWritten
   }
 
   read(): JsonObject | undefined {
     if (this.nextIndent() !== 0) return undefined
-    const mapping = this.mapping(0, 0)
-    return this.nextIndent() < 0 ? mapping : undefined
+    const mapping = this.mapping(0)
+    return this.nextIndent() < 0 && this.entries <= MOST.entries ? mapping : undefined
   }
 
-  private mapping(indent: number, depth: number): JsonObject | undefined {
+  private mapping(indent: number): JsonObject | undefined {
+    if (++this.depth > MOST.depth) return undefined
     const result: Record<string, JsonValue> = {}
-    const places = this.placesOf(result)
     for (let found = this.nextIndent(); found >= indent; found = this.nextIndent()) {
       const line = this.line(this.at)
       const end = keyEnd(line, indent)
-      if (found > indent || end < 0 || ++this.entries > MOST.entries) return undefined
+      if (found > indent || end < 0) return undefined
       const key = keyIn(line.slice(indent, end))
       // A key given twice, or one such as `constructor` that every object inherits.
       if (key === undefined || key in result) return undefined
-      places?.set(key, { line: this.at, column: indent + 1 })
+      this.entries++
       this.at++
-      const raw = line.slice(end + 1)
-      const value = depth === 0 ? this.topValue(key, raw) : this.valueOf(key, raw, { indent, depth })
+      const value = this.value(line.slice(end + 1), indent, key)
       if (value === undefined) return undefined
       result[key] = value
     }
+    this.depth--
     return withoutPrototype(result)
   }
 
-  /** Where the places of a mapping's keys are kept; undefined when they are not wanted. */
-  private placesOf(mapping: JsonObject): Map<string, { line: number; column: number }> | undefined {
-    if (!this.places) return undefined
-    const places = new Map<string, { line: number; column: number }>()
-    this.places.set(mapping, places)
-    return places
-  }
-
-  private valueOf(key: string, raw: string, level: Level): JsonValue | undefined {
-    const scalar = this.form.asWritten.has(key) ? AS_WRITTEN : this.scalar
-    return this.value(raw, { ...level, scalar, isInMapping: true })
-  }
-
-  private topValue(key: string, raw: string): JsonValue | undefined {
-    const level = { indent: 0, depth: 0 }
-    if (this.form.text.has(key)) {
-      const value = this.value(raw, { ...level, scalar: AS_VALUE, isInMapping: true })
-      const isWord = value === null ? raw.trim() !== '' : typeof value === 'number' || typeof value === 'boolean'
-      return isWord || /^ *[^"' ].* #/.test(raw) ? undefined : value
-    }
-    const value = this.valueOf(key, raw, level)
-    if (!this.form.bracketsAsText.has(key) || typeof value !== 'object' || value === null) return value
-    const source = withoutComment(raw)
-    return /[\]}]$/.test(source) ? source : undefined
-  }
-
-  private sequence(indent: number, depth: number): JsonValue[] | undefined {
+  private sequence(indent: number): JsonValue[] | undefined {
+    if (++this.depth > MOST.depth) return undefined
     const result: JsonValue[] = []
-    for (;;) {
-      const found = this.nextIndent()
-      if (found < indent) return result
+    for (let found = this.nextIndent(); found >= indent; found = this.nextIndent()) {
       const line = this.line(this.at)
       if (found > indent) return undefined
-      if (line.charCodeAt(indent) !== DASH) return result
-      if (line.charCodeAt(indent + 1) !== SPACE || ++this.entries > MOST.entries) return undefined
-      const item = this.item(line, { indent, depth })
+      if (line.charCodeAt(indent) !== DASH) break
+      if (line.charCodeAt(indent + 1) !== SPACE) return undefined
+      this.entries++
+      const item = this.item(line, indent)
       if (item === undefined) return undefined
       result.push(item)
     }
+    this.depth--
+    return result
   }
 
-  private item(line: string, { indent, depth }: Level): JsonValue | undefined {
+  private item(line: string, indent: number): JsonValue | undefined {
     let start = indent + 2
     while (line.charCodeAt(start) === SPACE) start++
     if (!/["'[{#]/.test(line[start] ?? '') && keyEnd(line, start) >= 0) {
-      if (depth > MOST.depth) return undefined
       // The keys of the entry begin in one column, so the dash is read as a space.
       this.lines[this.at] = ' '.repeat(start) + line.slice(start)
-      return this.mapping(start, depth + 1)
+      return this.mapping(start)
     }
     this.at++
-    return this.value(line.slice(start), { indent, depth, scalar: this.scalar, isInMapping: false })
+    return this.value(line.slice(start), indent)
   }
 
   /** The value that begins on a line behind a key or a dash; `indent` is that of the key or dash. */
-  private value(raw: string, place: ValuePlace): JsonValue | undefined {
+  private value(raw: string, indent: number, key?: string): JsonValue | undefined {
     const text = withoutComment(raw)
-    const { indent } = place
-    if (text === '') return this.valueBelow(place)
     switch (text[0]) {
+      case undefined:
+        return this.valueBelow(indent, key)
       case '|':
       case '>':
         return this.block(text, indent)
       case '"':
       case "'":
-        return this.quoted(raw.trim(), indent)
+        return this.quoted(text, indent)
       case '[':
       case '{':
-        return this.flow(raw.trim(), place)
+        return this.flow(text, indent)
       default:
-        return this.plain(text, { raw, place })
+        if (this.directIndent() > indent) return raw.includes(' #') ? undefined : this.folded(text, indent)
+        return readScalar(text, key !== undefined && this.asWritten.has(key))
     }
   }
 
-  private valueBelow(place: ValuePlace): JsonValue | undefined {
-    const { indent, depth, isInMapping } = place
+  private valueBelow(indent: number, key: string | undefined): JsonValue | undefined {
     const found = this.nextIndent()
     if (found < 0) return null
     const line = this.line(this.at)
     const isEntry = line.startsWith('- ', found)
-    if (found > indent) {
-      if (depth > MOST.depth) return undefined
-      if (isEntry) return this.sequence(found, depth + 1)
-      if (line[found] !== '[' && line[found] !== '{') return this.mapping(found, depth + 1)
-      this.at++
-      return this.flow(line.trim(), place)
-    }
-    return found === indent && isEntry && isInMapping ? this.sequence(found, depth + 1) : null
+    if (found <= indent) return found === indent && isEntry && key !== undefined ? this.sequence(found) : null
+    if (isEntry) return this.sequence(found)
+    if (line[found] !== '[' && line[found] !== '{') return this.mapping(found)
+    this.at++
+    return this.flow(withoutComment(line), indent)
   }
 
   /** A list or mapping between brackets, with the lines that belong to it. */
-  private flow(start: string, { indent, depth }: ValuePlace): JsonValue | undefined {
-    let text = withoutComment(start)
-    for (; this.at < this.lines.length; this.at++) {
-      const line = this.line(this.at)
-      const found = indentOf(line)
-      if (found === line.length ? this.directIndent() > indent : found > indent) text += `\n${line.trim()}`
-      else break
-    }
-    const { asWritten, numbers } = this.form
-    const read = readFlow(text, { asWritten, numbers, depth: MOST.depth - depth, entries: MOST.entries })
-    this.entries += read?.entries ?? 0
-    return this.entries > MOST.entries ? undefined : read?.value
+  private flow(start: string, indent: number): JsonValue | undefined {
+    let text = start
+    while (this.directIndent() > indent) text += `\n${this.line(this.at++).trim()}`
+    const reader = new FlowReader(text, this.asWritten)
+    const value = reader.read(MOST.depth - this.depth)
+    this.entries += reader.entries
+    return value
   }
 
-  /** A value without quotes, on one line or folded over several. */
-  private plain(first: string, { raw, place }: { raw: string; place: ValuePlace }): JsonValue | undefined {
-    if (this.directIndent() <= place.indent) return readScalar(first, place.scalar)
-    if (raw.includes(' #') || !isPlainText(first)) return undefined
+  /** A value without quotes over several lines. */
+  private folded(first: string, indent: number): string | undefined {
+    if (!isPlainText(first)) return undefined
     let text = first
-    let breaks = 0
-    for (; this.at < this.lines.length; this.at++) {
-      const line = this.line(this.at)
-      const found = indentOf(line)
-      if (found === line.length) {
-        breaks++
-        continue
-      }
-      if (found <= place.indent) break
-      const more = line.trim()
+    while (this.directIndent() > indent) {
+      const breaks = this.skipBlank()
+      const more = this.line(this.at++).trim()
       if (more.charCodeAt(0) === HASH || more.includes(' #') || !hasNoColon(more)) return undefined
-      text += (breaks > 0 ? '\n'.repeat(breaks) : ' ') + more
-      breaks = 0
+      text += (breaks || ' ') + more
     }
     return text
   }
 
   private quoted(first: string, indent: number): string | undefined {
-    const quote = first[0] as string
     let text = first
-    let end = closingQuote(text, quote)
-    let breaks = 0
+    let end = closingQuote(text)
     while (end < 0) {
-      if (this.at >= this.lines.length || text.endsWith('\\')) return undefined
-      const line = this.line(this.at++)
-      const found = indentOf(line)
-      if (found === line.length) breaks++
-      else if (found <= indent) return undefined
-      else {
-        text += (breaks > 0 ? '\n'.repeat(breaks) : ' ') + line.trim()
-        breaks = 0
-        end = closingQuote(text, quote)
-      }
+      if (this.directIndent() <= indent || text.endsWith('\\')) return undefined
+      text += (this.skipBlank() || ' ') + this.line(this.at++).trim()
+      end = closingQuote(text)
     }
-    return this.directIndent() <= indent && afterClosing(text, end) ? unquote(text.slice(0, end + 1)) : undefined
+    if (this.directIndent() > indent || !/^(?: +#.*| *)$/.test(text.slice(end + 1))) return undefined
+    return unquote(text.slice(0, end + 1))
   }
 
   /** A literal or folded block; one that begins with an empty line, or keeps line breaks at its end, is declined. */
@@ -242,9 +165,10 @@ class FastReader {
     const column = indentOf(this.lines[this.at] ?? '')
     if (!/^[|>]-?$/.test(header) || column <= indent || column === this.line(this.at).length) return undefined
     const body = this.blockLines(indent, column)
-    if (body === undefined) return undefined
-    const text = header[0] === '|' ? body.join('\n') : folded(body)
-    return text === undefined || header[1] === '-' ? text : `${text}\n`
+    // Lines that are indented deeper are not folded.
+    if (body === undefined || (header[0] === '>' && body.some((line) => line[0] === ' '))) return undefined
+    const text = header[0] === '|' ? body.join('\n') : body.reduce(fold)
+    return header[1] === '-' ? text : `${text}\n`
   }
 
   private blockLines(indent: number, column: number): string[] | undefined {
@@ -261,6 +185,13 @@ class FastReader {
     return body
   }
 
+  /** Passes empty lines; a line break for each. */
+  private skipBlank(): string {
+    const from = this.at
+    while (indentOf(this.line(this.at)) === this.line(this.at).length) this.at++
+    return '\n'.repeat(this.at - from)
+  }
+
   /** Indentation of the next line with content, -1 at the end. Lines before it are passed. */
   private nextIndent(): number {
     for (; this.at < this.lines.length; this.at++) {
@@ -271,7 +202,7 @@ class FastReader {
     return -1
   }
 
-  /** Indentation of the next line that is not blank, comments included; -1 at the end. */
+  /** Indentation of the next line that is not empty, comments included; -1 at the end. */
   private directIndent(): number {
     for (let at = this.at; at < this.lines.length; at++) {
       const line = this.line(at)
@@ -286,13 +217,44 @@ class FastReader {
   }
 }
 
-interface Level {
-  readonly indent: number
-  readonly depth: number
+function indentOf(line: string): number {
+  let indent = 0
+  while (line.charCodeAt(indent) === SPACE) indent++
+  return indent
 }
 
-interface ValuePlace extends Level {
-  readonly scalar: ScalarForm
-  /** Behind a key, not behind a dash. */
-  readonly isInMapping: boolean
+/** Index of the colon behind a key; -1 without one. */
+function keyEnd(line: string, from: number): number {
+  if (line[from] === '"' || line[from] === "'") {
+    const end = line.indexOf(line[from], from + 1) + 1
+    return end > 0 && line[end] === ':' && isEndOrSpace(line, end + 1) ? end : -1
+  }
+  let at = line.indexOf(':', from)
+  while (at >= 0 && !isEndOrSpace(line, at + 1)) at = line.indexOf(':', at + 1)
+  return at
+}
+
+function isEndOrSpace(line: string, at: number): boolean {
+  return at === line.length || line.charCodeAt(at) === SPACE
+}
+
+/** The key without its quotes; undefined for one that the full parser must read. */
+function keyIn(written: string): string | undefined {
+  const key = written[0] === '"' || written[0] === "'" ? written.slice(1, -1) : written
+  return isKey(key) ? key : undefined
+}
+
+/** A value without the spaces around it and the comment behind it; a text in quotes may contain what looks like one. */
+function withoutComment(raw: string): string {
+  const text = raw.trim()
+  if (text[0] === '#') return ''
+  if (text[0] === '"' || text[0] === "'") return text
+  const hash = text.indexOf(' #')
+  return hash < 0 ? text : text.slice(0, hash).trimEnd()
+}
+
+/** One line break becomes a space, each further one stays. */
+function fold(text: string, line: string): string {
+  if (line === '') return `${text}\n`
+  return text.endsWith('\n') ? text + line : `${text} ${line}`
 }

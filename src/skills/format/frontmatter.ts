@@ -1,4 +1,4 @@
-import { isMap, isScalar, type Pair, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
+import { isCollection, isMap, isScalar, type Pair, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
 import type { Edit, JsonObject, JsonValue } from '../../kernel/index.ts'
 import type { Frontmatter, KeyPath, KeyPlace, Position, Written } from './front.ts'
 import { fillInKey, type FrontText, renameKey } from './front-edits.ts'
@@ -8,46 +8,60 @@ import { hasKind, isFatal, readYaml, type YamlRead } from './yaml/read.ts'
 import type { Repaired } from './yaml/entries.ts'
 import { repairIndentation } from './yaml/indentation.ts'
 import { repairLines, repairYaml } from './yaml/repair.ts'
-import { type FastForm, readYamlFast } from '../../yaml/index.ts'
-import { fastPlaces, offsetOf } from './yaml/places.ts'
+import { readYamlFast } from '../../yaml/index.ts'
+import { offsetOf } from './yaml/places.ts'
 import { AS_WRITTEN, keyText, mapToJson, writtenText } from './yaml/values.ts'
 import { asKeyLine } from './yaml/faults.ts'
 
-/** What a value between brackets is to YAML and what it is to people differ: `argument-hint: [issue]` is a text. */
-const BRACKETS_AS_TEXT: ReadonlySet<string> = new Set(['argument-hint'])
+/** A value between brackets differs for YAML and for people: `argument-hint: [issue]` is a text. */
+const BRACKETS_AS_TEXT = 'argument-hint'
+/** A comment, or a number or word of YAML, in a text for people is a finding. */
+const TEXTS: readonly string[] = ['description', 'license', 'compatibility']
+const COMMENT = /^["']?(?:description|license|compatibility)["']? *: +[^"' \n][^\n]* #/m
+const NUMBER_OR_WORD = /^(?:[-+.\d][-+.\w]*|true|false|null)$/i
 
-export const SKILL_FORM: FastForm = {
-  asWritten: AS_WRITTEN,
-  numbers: 'exact',
-  text: new Set(['description', 'license', 'compatibility']),
-  bracketsAsText: BRACKETS_AS_TEXT,
-}
-
-/** Reads a frontmatter: fast where that is enough, else with the `yaml` library. `firstLine` is the line of the file on which the text begins. */
+/** Reads a frontmatter: fast where that is enough, else with the full parser. `firstLine` is the line of the file on which the text begins. */
 export function readFrontmatter(yaml: string, firstLine: number, report: Report): Frontmatter | undefined {
-  const values = readYamlFast(yaml, SKILL_FORM)
-  return values === undefined ? readFully(yaml, firstLine, report) : new FastFrontmatter(values, yaml, firstLine)
+  const values = readFast(yaml)
+  return values === undefined
+    ? readFully(yaml, firstLine, report)
+    : new FastFrontmatter(values, { text: yaml, firstLine })
 }
 
-/** Nothing is reported of such a text as a whole, so the library is asked only for places that the fast reader does not keep. */
+/** The values, when nothing can be reported of the text as a whole. */
+export function readFast(yaml: string): JsonObject | undefined {
+  const values = readYamlFast(yaml, AS_WRITTEN)
+  if (values === undefined || typeof (values[BRACKETS_AS_TEXT] ?? '') === 'object') return undefined
+  for (const key of TEXTS) {
+    const value = values[key]
+    if (value !== undefined && (typeof value !== 'string' || NUMBER_OR_WORD.test(value))) return undefined
+  }
+  return yaml.includes(' #') && COMMENT.test(yaml) ? undefined : values
+}
+
 class FastFrontmatter implements Frontmatter {
   readonly values: JsonObject
   private readonly front: FrontText
-  private find: ReturnType<typeof fastPlaces> | undefined
+  private full: Frontmatter | undefined
 
-  constructor(values: JsonObject, text: string, firstLine: number) {
+  constructor(values: JsonObject, front: FrontText) {
     this.values = values
-    this.front = { text, firstLine }
+    this.front = front
   }
 
   place(key: string, below: KeyPath = []): KeyPlace {
     const { text, firstLine } = this.front
+    if (below.length > 0 && key in this.values) {
+      const source = { ...this.front, at: placesFrom(text, firstLine) }
+      this.full ??= lookUp(readYaml(text).root as unknown as YAMLMap, source)
+      return this.full.place(key, below)
+    }
     const subject = [key, ...below].join('.')
     if (!(key in this.values)) return { line: firstLine - 1, column: 1, subject }
-    this.find ??= fastPlaces(text, SKILL_FORM)
-    const place = this.find([key, ...below])
-    if (place === undefined) return { ...this.fullPlace(key, below), subject }
-    return { line: firstLine + place.line, column: place.column, subject }
+    // Everything but the keys at the top is indented, or begins with a dash.
+    const isKey = (line: string): boolean =>
+      line.startsWith(`${key}:`) || (/^["']/.test(line) && line.startsWith(`${key}${line[0]}:`, 1))
+    return { line: firstLine + text.split('\n').findIndex(isKey), column: 1, subject }
   }
 
   rename(key: string, to: string): Edit | undefined {
@@ -64,13 +78,6 @@ class FastFrontmatter implements Frontmatter {
     if (typeof value === 'object' && value !== null) return 'collection'
     const text = value === null ? undefined : String(value)
     return { text, isNull: value === null, isText: typeof value === 'string' }
-  }
-
-  private fullPlace(key: string, below: KeyPath): Position {
-    const { text, firstLine } = this.front
-    const { root } = readYaml(text)
-    const source = { text, firstLine, at: placesFrom(text, firstLine) }
-    return lookUp(isMap(root) ? (root as unknown as YAMLMap) : undefined, source).place(key, below)
   }
 }
 
@@ -165,11 +172,9 @@ function lookUp(map: YAMLMap | undefined, { text, at, firstLine }: Source): Fron
   for (const pair of map?.items ?? []) pairs.set(keyText(pair.key) ?? '', pair)
   const node = (key: string): ParsedNode | null | undefined => pairs.get(key)?.value as ParsedNode | null | undefined
   const values = (map ? mapToJson(map) : Object.create(null)) as Record<string, JsonValue>
-  for (const key of BRACKETS_AS_TEXT) {
-    const range = node(key)?.range
-    if (range && typeof values[key] === 'object' && values[key] !== null)
-      values[key] = text.slice(range[0], range[1]).replace(/\s*\n\s*/g, ' ')
-  }
+  const hint = node(BRACKETS_AS_TEXT)
+  if (isCollection(hint) && hint.range)
+    values[BRACKETS_AS_TEXT] = text.slice(hint.range[0], hint.range[1]).replace(/\s*\n\s*/g, ' ')
   return {
     values,
     place(key, below = []) {

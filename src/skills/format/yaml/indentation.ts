@@ -18,7 +18,7 @@ function indentQuoted(lines: string[]): Repair[] {
     const quote = before[line]?.[head] ?? ''
     if (quote !== '"' && quote !== "'") continue
     const text = before.slice(line).join('\n').slice(head)
-    const end = closingQuote(text, quote)
+    const end = closingQuote(text)
     const below = text.slice(0, end).split('\n').length - 1
     const after = text.slice(end + 1).split('\n', 1)[0] ?? ''
     if (end < 0 || below === 0 || !/^[ \t]*$|^[ \t]+#/.test(after)) continue
@@ -74,7 +74,7 @@ interface IndentedKey {
 /** Keys of one indentation below a value on the line of its key, when one of them belongs to the top and none is there already. */
 function indentedKeys({ key, line, head, lines }: Entry, taken: ReadonlySet<string>): readonly IndentedKey[] {
   const value = (lines[0] ?? '').slice(head)
-  const isOpen = /^["']/.test(value) && closingQuote(value, value.charAt(0)) < 0
+  const isOpen = /^["']/.test(value) && closingQuote(value) < 0
   const isValue = key === '' || (value.trim() !== '' && !/^[|>#[{]|:(?:\s|$)/.test(value))
   const found = lines
     .map((text, index) => ({ at: line + index, match: INDENTED_KEY.exec(text) }))

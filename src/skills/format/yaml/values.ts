@@ -1,7 +1,6 @@
 import { isMap, isScalar, isSeq, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
 import type { JsonObject, JsonValue } from '../../../kernel/index.ts'
 import { found } from '../messages/messages.ts'
-import { exactNumber } from '../../../yaml/index.ts'
 import type { YamlProblem } from './inspect.ts'
 
 /** Keys whose plain value is kept as written at every level: `version: 1.10` is not the number 1.1. */
@@ -97,7 +96,8 @@ function nodeToJson(node: unknown): JsonValue {
   if (isSeq(node)) return node.items.map(nodeToJson)
   if (!isScalar(node)) return null
   const { value, source = '' } = node
-  if (typeof value === 'number') return exactNumber(value, source)
+  // Source: decisions, "numbers without quotes".
+  if (typeof value === 'number') return String(value) === source ? value : source
   return typeof value === 'string' || typeof value === 'boolean' ? value : null
 }
 
