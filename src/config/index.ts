@@ -11,7 +11,7 @@ export {
   type SecretCommandResult,
   type Secrets,
 } from './secrets/open-secrets.ts'
-export { parseSettings } from './document/parse.ts'
+export { parseSettings, settingsPlaces } from './document/parse.ts'
 export { nameOf } from './document/shown-key.ts'
 export type { SourceLines } from './document/frame-lines.ts'
 export { configTruthy, explainConfig, type ExplainedConfig, sourceOf } from './show.ts'

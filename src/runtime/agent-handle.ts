@@ -22,7 +22,7 @@ import type {
 } from '../kernel/index.ts'
 import { isOutdated, latestLoaded, type LoadedInSession } from '../skills/load/index.ts'
 import type { Lease } from '../store/index.ts'
-import type { DefinitionForms, Registry } from '../tools/index.ts'
+import { type DefinitionForms, type Registry, serverTool } from '../tools/index.ts'
 import { createAgentTools } from './agent-tools.ts'
 import type { FoundSkills } from './build-catalogs.ts'
 import { runCall } from './call.ts'
@@ -183,7 +183,8 @@ export class Handle implements AgentHandle, CallingAgent {
   }
 
   explain(request: CallRequest): Explanation {
-    return explain(this.#inputOf(request, undefined))
+    const input = this.#inputOf(request, undefined)
+    return explain({ ...input, tool: input.tool ?? serverTool(request.tool) })
   }
 
   /** Whether that tool may be called at all, and within which limits. */

@@ -229,7 +229,7 @@ export interface AgentHandle {
   redact<T extends JsonValue>(value: T): T
   /** The same for one text that comes in pieces: a secret that is cut between two of them does not get through. */
   redactStream(): StreamRedactor
-  /** Why a call would be decided as it is, by every layer; nothing runs or is recorded. A skill that its arguments name is not looked up. */
+  /** Why a call would be decided as it is, by every layer; nothing runs or is recorded. A skill that its arguments name is not looked up. A tool of an MCP server need not exist (`mcp:server.tool`, `mcp:server`), and paths are not looked at. */
   explain(request: CallRequest): Explanation
   /** Decides, records, runs and records one call. Refusals and failures are outcomes; it throws only when the ledger fails. */
   call(request: CallRequest, options?: CallOptions): Promise<CallResult>

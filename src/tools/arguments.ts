@@ -100,6 +100,11 @@ function knownNames({ parameters }: Tool): ReadonlySet<string> | undefined {
   return additionalProperties === false ? new Set() : undefined
 }
 
+/** What is wrong with names of arguments that the tool does not take, each with the nearest one. */
+export function unknownArguments(tool: Tool, given: JsonObject): readonly string[] {
+  return unknownProblems(tool, splitKnown(tool, given).unknown)
+}
+
 /** The tools of the skills service refuse what they do not know. Source: contracts §5.2. */
 function isClosed({ name, parameters }: Tool): boolean {
   return name.startsWith('skills.') && parameters.additionalProperties === false

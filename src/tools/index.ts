@@ -1,5 +1,5 @@
 /** tools: callable tools. Define them, register them per agent, run them in one place, answer in every document's form. */
-export { argumentsProblem, withParallel } from './arguments.ts'
+export { argumentsProblem, unknownArguments, withParallel } from './arguments.ts'
 export { runBatch } from './batch.ts'
 export { boundAndKeep, boundOutcome, OUTCOME_LIMITS } from './bound.ts'
 export { BUILTIN_TOOLS, registerBuiltins } from './builtin/builtins.ts'
@@ -35,7 +35,9 @@ export { toOutcome, toOutputOrError, toStatusResult, toSuccessOutputError } from
 export type { DefinitionForms } from './definitions.ts'
 export { argumentsFailure, type ExecuteOptions, executeTool, runTool, withNotes } from './execute.ts'
 export { toFailure } from './failure.ts'
-export { toolNameProblem } from './names.ts'
+export { serverTool, toolNameProblem } from './names.ts'
+export { isFileTool } from './file-access/at-path.ts'
+export { decidePath } from './path-decision.ts'
 export { createRegistry, type Registry, type ToolFactory } from './registry.ts'
 export {
   CLOCK,

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { decide, type PolicyRules, untrustedWorkspace } from '../../src/authorize/index.ts'
+import {
+  applyDelta,
+  decide,
+  grantsLayer,
+  type PolicyRules,
+  presetPermissions,
+  untrustedWorkspace,
+} from '../../src/authorize/index.ts'
 import type { Decision, JsonObject, Skill, Tool } from '../../src/kernel/index.ts'
 import { rulesOf, skillFrom, toolNamed } from './sample.ts'
 
@@ -95,6 +102,23 @@ describe('decide', () => {
     assert.equal(decideOn('read_file', { profile: 'minimal', allow: ['read'] }).type, 'allow')
     const groups = new Map([['group:fs', ['read', 'write', 'edit', 'exec']]])
     assert.equal(decideOn('edit_file', { deny: ['group:fs'], groups }).type, 'deny')
+  })
+
+  it('reads send_message as nexus_send, in every list, in groups and for permissions', () => {
+    const send = 'nexus_send'
+    assert.equal(verdict(send, { deny: ['send_message'] }), 'deny: deny send_message')
+    assert.equal(verdict(send, { ask: ['Send_Message'] }), 'ask: ask Send_Message')
+    assert.equal(verdict(send, { profile: 'minimal', allow: ['send_message'] }), 'allow: allow send_message')
+    assert.equal(verdict(send, { deny: ['group:messaging'] }), 'deny: deny group:messaging')
+    const groups = new Map([['group:team', ['send_message']]])
+    assert.equal(verdict(send, { deny: ['group:team'], groups }), 'deny: deny group:team')
+    assert.equal(decideOn('send_message', { profile: 'minimal', allow: ['nexus_send'] }).type, 'deny')
+    const permissions = presetPermissions('yolo', { presets: {}, workspace: '/work' })
+    assert.ok(!('problem' in permissions))
+    const disabled = grantsLayer(applyDelta(permissions, { disableTools: ['send_message'] }))
+    const tool = toolNamed(send)
+    const call = { tool: send, arguments: {}, agentId: 'main', origin: 'model' } as const
+    assert.equal(decide({ call, tool, policy: rulesOf({}), layers: [disabled] }).type, 'deny')
   })
 
   it('gives a tool that calls itself by an alias nothing of our own tool', () => {

@@ -140,10 +140,16 @@ describe('an agent without a preset', () => {
     assert.deepEqual(asked, [])
   })
 
-  it('with the preset trusted is asked over MCP too', async (context) => {
-    const { agent, asked } = await open(context, 'agents: [{ id: main, preset: trusted }]\n')
-    await agent.call({ tool: 'run_command', arguments: RUN, origin: 'mcp' })
-    assert.deepEqual(asked, ['run_command'])
+  it('is asked over MCP too where settings give it a preset or permissions', async (context) => {
+    for (const settings of [
+      'agents: [{ id: main, preset: trusted }]\n',
+      'agents: [{ id: main, permissions: { disableTools: [sleep] } }]\n',
+      'agents: [{ id: main }]\npermissions: { defaultPreset: trusted }\n',
+    ]) {
+      const { agent, asked } = await open(context, settings)
+      await agent.call({ tool: 'run_command', arguments: RUN, origin: 'mcp' })
+      assert.deepEqual(asked, ['run_command'], settings)
+    }
   })
 
   it('is kept in its workspace, and without a sandbox only its file tools are', async (context) => {

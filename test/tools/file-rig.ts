@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { CallLimits, JsonObject, Outcome } from '../../src/kernel/index.ts'
+import type { CallLimits, JsonObject, Outcome, Services } from '../../src/kernel/index.ts'
 import {
   createRegistry,
   createServices,
@@ -23,6 +23,7 @@ export interface FileRig {
   readonly workspace: string
   /** The directory around it. */
   readonly above: string
+  readonly services: Services
   call(tool: string, args: JsonObject, limits?: CallLimits): Promise<Outcome>
   text(path: string): string | undefined
 }
@@ -56,6 +57,7 @@ export function openFiles(t: TestContext, files: Files = {}, options: RigOptions
   return {
     workspace,
     above,
+    services,
     call(name, args, limits) {
       const tool = registry.get(name)
       assert.ok(tool)

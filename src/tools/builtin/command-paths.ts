@@ -1,8 +1,9 @@
 /** command-paths: where a command starts, and what the limits of its call leave it of the workspace. */
 import { isAbsolute, relative, resolve, sep } from 'node:path'
-import type { CallLimits, Failed } from '../../kernel/index.ts'
+import type { CallLimits, Failed, JsonObject, Services } from '../../kernel/index.ts'
 import type { CommandRequest } from '../../machine/sandbox/index.ts'
 import { COMMANDS, failedBy } from '../messages.ts'
+import { SANDBOX, WORKSPACE } from '../services.ts'
 
 /** What of a command's request says where it works. */
 export interface CommandPlace extends Pick<CommandRequest, 'workspace' | 'paths' | 'networkDomains'> {
@@ -13,14 +14,19 @@ export interface CommandPlace extends Pick<CommandRequest, 'workspace' | 'paths'
 
 /** The sandbox enforces the limits; one that confines nothing cannot, so nothing runs there. */
 export function commandPlace(
-  { workspace, cwd, isConfined }: { readonly workspace: string; readonly cwd: string; readonly isConfined: boolean },
+  services: Services,
+  { cwd: given = '.' }: JsonObject,
   limits: CallLimits = {},
 ): CommandPlace | Failed {
+  const workspace = services.get(WORKSPACE)
+  if (workspace === undefined) return failedBy('EXECUTION_ERROR', COMMANDS.noWorkspace())
+  const cwd = String(given)
   const start = relative(workspace, resolve(workspace, cwd))
   if (start === '..' || start.startsWith(`..${sep}`) || isAbsolute(start))
     return failedBy('ACCESS_DENIED', COMMANDS.cwdOutside(cwd))
   const narrowed = narrowing(limits)
-  if (!isConfined && Object.keys(narrowed).length > 0) return failedBy('PERMISSION_DENIED', COMMANDS.unconfined())
+  if (services.get(SANDBOX)?.kind === 'none' && Object.keys(narrowed).length > 0)
+    return failedBy('PERMISSION_DENIED', COMMANDS.unconfined())
   return { type: 'place', workspace, cwd: start || '.', ...narrowed }
 }
 

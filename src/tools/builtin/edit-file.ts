@@ -2,7 +2,7 @@ import { paceOf } from '../../machine/files/index.ts'
 import { type Failed, type Outcome, type Services, succeeded, type Tool } from '../../kernel/index.ts'
 import { headOf, type OutcomeLimits } from '../bound.ts'
 import { defineTool } from '../define.ts'
-import { atPath, type OpenPath } from '../file-access/at-path.ts'
+import { atPath, type OpenPath, pathUse } from '../file-access/at-path.ts'
 import { PATHS } from '../file-access/messages.ts'
 import { failedBy } from '../messages.ts'
 import { REDACT_TEXT, type RedactText } from '../services.ts'
@@ -28,7 +28,7 @@ export function createEditFileTool(services: Services): Tool {
       const change = { from: String(args.old_string), to: String(args.new_string), isForAll: args.replace_all === true }
       const problem = problemOf(change)
       if (problem) return problem
-      return atPath(services, { given: String(args.path), context, isWrite: true }, (at) =>
+      return atPath(services, pathUse('edit_file', args, context), (at) =>
         edit(at, change, { signal: context.signal, redact: services.get(REDACT_TEXT) }),
       )
     },

@@ -1,7 +1,7 @@
 import { below, codeOf, type Named, paceOf, type Tree } from '../../machine/files/index.ts'
 import { type JsonObject, type Outcome, type Services, succeeded, type Tool, toSafeLine } from '../../kernel/index.ts'
 import { defineTool } from '../define.ts'
-import { atPath, type OpenPath } from '../file-access/at-path.ts'
+import { atPath, type OpenPath, pathUse } from '../file-access/at-path.ts'
 import { PATHS } from '../file-access/messages.ts'
 import { failedBy, READS } from '../messages.ts'
 
@@ -24,7 +24,7 @@ export function createListDirectoryTool(services: Services): Tool {
       },
     },
     execute: (args, context) =>
-      atPath(services, { given: String(args.path ?? '.'), context, isDirectory: true }, (at) =>
+      atPath(services, pathUse('list_directory', args, context), (at) =>
         list(at, Number(args.offset ?? 1), context.signal),
       ),
   })

@@ -2,7 +2,7 @@ import { codeOf, paceOf } from '../../machine/files/index.ts'
 import type { Failed, Outcome, Services, Tool } from '../../kernel/index.ts'
 import { binaryType, decodeText } from '../../skills/load/index.ts'
 import { defineTool } from '../define.ts'
-import { atPath, type OpenPath } from '../file-access/at-path.ts'
+import { atPath, type OpenPath, pathUse } from '../file-access/at-path.ts'
 import { PATHS } from '../file-access/messages.ts'
 import { failedBy } from '../messages.ts'
 import { REDACT_TEXT } from '../services.ts'
@@ -22,7 +22,7 @@ export function createReadFileTool(services: Services): Tool {
       required: ['path'],
     },
     execute: (args, context) =>
-      atPath(services, { given: String(args.path), context }, (at) =>
+      atPath(services, pathUse('read_file', args, context), (at) =>
         read(at, { ...rangeOf(args), redact: services.get(REDACT_TEXT) }, context.signal),
       ),
   })

@@ -27,7 +27,6 @@ import { cutStreams, toRan } from './command-outcome.ts'
 import { commandPlace } from './command-paths.ts'
 import { commandProblem } from './command-words.ts'
 import { NO_SKILLS, type OwnedCommand, SKILL_COMMANDS, type SkillCommands } from './skill-commands.ts'
-import { COMMANDS, failedBy } from '../messages.ts'
 
 /**
  * `run_command{command*, timeout_sec?, cwd?, skill_name?}` → `{exit_code, stdout, stderr}` in the sandbox. A command for a skill gets
@@ -53,9 +52,7 @@ export function createRunCommandTool(services: Services): Tool {
       const isConfined = services.get(SANDBOX)?.kind !== 'none'
       const problem = commandProblem(command, { ...settings, isConfined })
       if (problem) return problem
-      const whole = services.get(WORKSPACE)
-      if (whole === undefined) return failedBy('EXECUTION_ERROR', COMMANDS.noWorkspace())
-      const place = commandPlace({ workspace: whole, cwd: String(args.cwd ?? '.'), isConfined }, context.limits)
+      const place = commandPlace(services, args, context.limits)
       if (place.type === 'failed') return place
       const { type: _, workspace, cwd, ...limited } = place
       const owned = await ownerOf(skillCommands, args, context)

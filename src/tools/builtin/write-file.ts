@@ -1,7 +1,7 @@
 import { codeOf, paceOf } from '../../machine/files/index.ts'
 import { type Outcome, type Services, succeeded, type Tool } from '../../kernel/index.ts'
 import { defineTool } from '../define.ts'
-import { atPath, type OpenPath } from '../file-access/at-path.ts'
+import { atPath, type OpenPath, pathUse } from '../file-access/at-path.ts'
 import { PATHS } from '../file-access/messages.ts'
 import { failedBy } from '../messages.ts'
 
@@ -24,7 +24,7 @@ export function createWriteFileTool(services: Services): Tool {
       const content = String(args.content)
       if (!content.isWellFormed()) return failedBy('INVALID_PARAM', PATHS.halfCharacter('content'))
       const bytes = Buffer.from(content)
-      return atPath(services, { given: String(args.path), context, isWrite: true }, (at) =>
+      return atPath(services, pathUse('write_file', args, context), (at) =>
         write(at, { bytes, isAppended: args.append === true, signal: context.signal }),
       )
     },

@@ -4,9 +4,11 @@ import { codeOf, FileError, Tree } from '../../machine/files/index.ts'
 import {
   type Failed,
   type FailureCode,
+  type JsonObject,
   type Outcome,
   type Services,
   serviceKey,
+  succeeded,
   type ToolContext,
 } from '../../kernel/index.ts'
 import { placesIn, protectedPlace } from '../../machine/sandbox/index.ts'
@@ -33,17 +35,55 @@ export interface OpenPath {
 /** What is done with a path. */
 export interface PathUse {
   readonly given: string
-  readonly context: ToolContext
+  readonly context: Pick<ToolContext, 'limits' | 'signal'>
   readonly isWrite?: boolean
   /** A directory, to which rules about kinds of files do not apply. */
   readonly isDirectory?: boolean
 }
 
+/** How each file tool uses the path in its arguments. */
+const USES = {
+  read_file: {},
+  write_file: { isWrite: true },
+  edit_file: { isWrite: true },
+  list_directory: { isDirectory: true },
+} as const
+type FileTool = keyof typeof USES
+
+export function isFileTool(tool: string): tool is FileTool {
+  return Object.hasOwn(USES, tool)
+}
+
+/** What a file tool does with the path in its arguments. */
+export function pathUse(tool: FileTool, { path = '.' }: JsonObject, context: PathUse['context']): PathUse {
+  return { ...USES[tool], given: String(path), context }
+}
+
 /** Takes a step at a path within the limits of the call. What the file system refuses is a failure for the model. */
-export async function atPath(
+export function atPath(services: Services, use: PathUse, step: Step): Promise<Outcome> {
+  const { isWrite = false, context } = use
+  return checked(services, use, (place, take) =>
+    isWrite ? alone(services, { directory: place.root, signal: context.signal }, () => take(step)) : take(step),
+  )
+}
+
+/** What a step at a path would meet before its file is opened. Nothing is read, changed or locked. */
+export function lookAtPath(services: Services, use: PathUse): Promise<Outcome> {
+  const look = async ({ tree, path, absolute }: OpenPath): Promise<Outcome> => {
+    const kinds = path.split('/').map((_, index, names) => tree.entry(names.slice(0, index + 1).join('/'))?.kind)
+    if (kinds.includes('link')) throw new FileError('ELOOP', path)
+    if (kinds.at(-1) === 'other' && !use.isDirectory) throw new FileError('ENXIO', path)
+    return succeeded(absolute)
+  }
+  return checked(services, use, (_, take) => take(look))
+}
+
+type Step = (at: OpenPath) => Promise<Outcome>
+
+async function checked(
   services: Services,
   use: PathUse,
-  step: (at: OpenPath) => Promise<Outcome>,
+  act: (place: Reached, take: (step: Step) => Promise<Outcome>) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { given } = use
   if (given.trim() === '') return failedBy('INVALID_PARAM', PATHS.none())
@@ -53,8 +93,7 @@ export async function atPath(
   const refused = use.isDirectory ? undefined : notThatFile(given, place, settings)
   if (refused) return refused
   try {
-    const take = (): Promise<Outcome> => inTree(place, use, { settings, step })
-    return await (use.isWrite ? alone(services, { directory: place.root, signal: use.context.signal }, take) : take())
+    return await act(place, (step) => inTree(place, use, { settings, step }))
   } catch (error) {
     if (error instanceof FileError) return fileFailure(given, error)
     throw error
@@ -83,7 +122,7 @@ function alone<T>(
 async function inTree(
   { root, path, isInWorkspace }: Reached,
   { given, isWrite }: PathUse,
-  { settings, step }: { readonly settings: FileSettings; readonly step: (at: OpenPath) => Promise<Outcome> },
+  { settings, step }: { readonly settings: FileSettings; readonly step: Step },
 ): Promise<Outcome> {
   const tree = new Tree(root, { isReal: true })
   try {

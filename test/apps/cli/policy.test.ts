@@ -31,7 +31,9 @@ test('policy explain shows each rule with its file and line, the limits, and the
   assert.match(asked.stdout, /^grants: ask by preset trusted$/m)
   assert.match(asked.stdout, /preset: trusted {2}.*nexus\.yaml:3/)
   assert.match(asked.stdout, /^limit: readPaths /m)
-  assert.match(asked.stdout, /^Paths in the arguments are not checked here/m)
+  assert.match(asked.stdout, /^path: allow by path: .*workspace$/m)
+  const unnamed = await place.run(['policy', 'explain', 'main', 'read_file'])
+  assert.match(unnamed.stdout, /^The tool compares its path with these limits\. .*--args/m)
   const ruled = await place.run(['policy', 'explain', 'main', 'read_skill_file'])
   assert.match(ruled.stdout, /ask: read_skill_file {2}.*nexus\.yaml:6\n/)
   assert.match(ruled.stdout, /\nask by ask read_skill_file\n$/)
@@ -123,19 +125,155 @@ test('policy test ends with 1 when a decision is not the expected one, and names
   assert.match(failed.stdout, /✗ reader run_command: deny, not allow \(preset quiet\)/)
 })
 
-test('policy test says what is wrong with a table that cannot be read', async (t) => {
-  const place = placeWith(t)
-  for (const [text, says] of [
-    ['tests: []', /has no list tests:/],
-    ['- x', /must be a map/],
-    ['tests: [{ tool: x, expect: maybe }]', /item 1 needs tool, expect/],
-    ['tests: [', /line 1/],
-  ] as const) {
-    writeFileSync(join(place.workspace, 'bad.yaml'), text)
-    const ran = await place.run(['policy', 'test', 'bad.yaml'])
-    assert.equal(ran.code, 2)
-    assert.match(ran.stderr, says)
+/** No question may keep a test waiting. */
+const LIMITED = { timeout: 120_000 }
+
+test(
+  'policy test ends with 2 for a file that cannot be right, and names file, line, key and the fix',
+  LIMITED,
+  async (t) => {
+    const place = placeWith(t)
+    for (const [text, says] of [
+      ['tests: []', /bad\.yaml:1:1: The file has no list tests:.*\n {2}fix: Write a list under tests:/],
+      ['- x', /must be a map/],
+      ['tests: [', /bad\.yaml:1/],
+      [
+        'test:\n  - { tool: sleep, expect: allow }\n',
+        /bad\.yaml:1:1: The key 'test' is unknown.*\n {2}fix: Did you mean 'tests'/,
+      ],
+      ['tests:\n  - foo\n', /bad\.yaml:2:5: Item 1 is not a map/],
+      [
+        'tests:\n  - tool: sleep\n    expct: deny\n',
+        /bad\.yaml:3:5: The key 'expct' is unknown.*\n {2}fix: Did you mean 'expect'/,
+      ],
+      ['tests: [{ tool: sleep, expect: alow }]', /bad\.yaml:1:24: expect is "alow", .*\n {2}fix: Did you mean 'allow'/],
+      ['tests: [{ tool: sleep }]', /A test needs expect\..*\n {2}fix: Write expect: with one of allow, ask, deny/],
+      ['tests: [{ tool: 7, expect: deny }]', /bad\.yaml:1:11: A test needs tool as a text/],
+      ['tests: [{ tool: sleep, args: x, expect: deny }]', /args is not a map/],
+      [
+        'tests: [{ agent: readr, tool: sleep, expect: deny }]',
+        /No agent is called 'readr'.*\n {2}fix: Did you mean reader/,
+      ],
+      [
+        'tests:\n  - tool: nosuch\n    expect: deny\n',
+        /bad\.yaml:2:5: main has no tool 'nosuch', so no rule decides.*\n {2}fix: Name one of: load_skill/,
+      ],
+      ['tests: [{ tool: exec, expect: ask }]', /main has no tool 'exec'.*\n {2}fix: Did you mean 'run_command'/],
+      ['tests: [{ tool: send_message, expect: deny }]', /main has no tool 'send_message'/],
+      ['tests: [{ tool: "mcp:", expect: deny }]', /main has no tool 'mcp:'/],
+      [
+        'tests: [{ tool: read_file, args: { pth: x }, expect: deny }]',
+        /args has an unknown argument 'pth' of read_file \(did you mean 'path'/,
+      ],
+      ['{ "tests": [{ "tool": "sleep", "expect": "deny", "x": 1 }] }', /bad\.yaml:1:50: The key 'x' is unknown/],
+    ] as const) {
+      writeFileSync(join(place.workspace, 'bad.yaml'), text)
+      const ran = await place.run(['policy', 'test', 'bad.yaml'])
+      assert.deepEqual([ran.code, ran.stdout], [2, ''], text)
+      assert.match(ran.stderr, says, text)
+    }
+    const missing = await place.run(['policy', 'test', 'absent.yaml'])
+    assert.deepEqual(
+      [missing.code, /absent\.yaml does not exist, so nothing was tested/.test(missing.stderr)],
+      [2, true],
+    )
+  },
+)
+
+/** An agent of one directory, with rules about a server of MCP. */
+function placeOfSite(t: TestContext): Place {
+  const place = new Place(t)
+  mkdirSync(join(place.workspace, 'site'))
+  writeFileSync(
+    join(place.workspace, 'nexus.yaml'),
+    `agents:
+  - id: main
+  - id: limited
+    permissions: { disableTools: [sleep] }
+  - id: site
+    preset: yolo
+    permissions: { allowedPaths: [./site], addBlockedPaths: [./site/no] }
+    tools: { ask: ['mcp:github'], deny: ['mcp:github.delete_repo'] }
+`,
+  )
+  return place
+}
+
+test('policy explain and test decide about paths as the tool does: allowed, blocked, protected', LIMITED, async (t) => {
+  const place = placeOfSite(t)
+  const explain = async (agent: string, tool: string, args: object): Promise<string> => {
+    const ran = await place.run(['policy', 'explain', agent, tool, '--trust', '--args', JSON.stringify(args)])
+    assert.equal(ran.code, 0, ran.stderr)
+    return ran.stdout
   }
-  const missing = await place.run(['policy', 'test', 'absent.yaml'])
-  assert.deepEqual([missing.code, /absent\.yaml does not exist, so nothing was tested/.test(missing.stderr)], [2, true])
+  const outside = await explain('site', 'read_file', { path: '../x' })
+  assert.match(
+    outside,
+    /^path: deny by path: .*'\.\.\/x': it is outside the directories that this agent may read: \S*\/site\. Use/m,
+  )
+  assert.match(outside, /\ndeny by path\n$/)
+  const inside = await explain('site', 'read_file', { path: 'site/a.txt' })
+  assert.match(inside, /^path: allow by path: \S*\/workspace\/site\/a\.txt$/m)
+  assert.match(inside, /\nallow by profile full\n$/)
+  assert.match(
+    await explain('site', 'read_file', { path: 'site/no/b' }),
+    /it is blocked for this agent.*addBlockedPaths|blocked/,
+  )
+  const hook = { path: '.git/hooks/pre-commit', content: 'x' }
+  assert.match(await explain('main', 'write_file', hook), /tools and commands may not change '\.git/)
+  assert.match(
+    await explain('site', 'run_command', { command: 'ls', cwd: '..' }),
+    /outside the workspace[^]*\ndeny by path\n$/,
+  )
+  const misspelt = await place.run(['policy', 'explain', 'site', 'read_file', '--trust', '--args', '{"pth":"x"}'])
+  assert.deepEqual([misspelt.code, /unknown argument 'pth'.*'path'/.test(misspelt.stderr)], [2, true], misspelt.stderr)
+  const tests = [
+    '{ agent: site, tool: read_file, args: { path: ../x }, expect: deny }',
+    '{ agent: site, tool: read_file, args: { path: site/a.txt }, expect: allow }',
+    '{ agent: site, tool: read_file, args: { path: site/no/b }, expect: allow }',
+  ]
+  writeFileSync(join(place.workspace, 't.yaml'), `tests:\n${tests.map((line) => `  - ${line}\n`).join('')}`)
+  const tested = await place.run(['policy', 'test', 't.yaml', '--trust'])
+  assert.equal(tested.code, 1, tested.stderr)
+  const [first, second, third, why] = tested.stdout.split('\n')
+  assert.equal(first, '✓ site read_file {"path":"../x"}: deny (path)')
+  assert.match(second ?? '', /^✓ site read_file \{"path":"site\/a\.txt"\}: allow/)
+  assert.match(third ?? '', /^✗ .*: deny, not allow \(path\)$/)
+  assert.match(why ?? '', /^ {2}Path security violation for 'site\/no\/b'/)
+})
+
+test(
+  'policy explain and test give the rules for tools of MCP servers, and say that the server is missing',
+  LIMITED,
+  async (t) => {
+    const place = placeOfSite(t)
+    for (const [tool, decision] of [
+      ['mcp:github', 'ask by ask mcp:github'],
+      ['mcp:github.create_issue', 'ask by ask mcp:github'],
+      ['mcp:github.delete_repo', 'deny by deny mcp:github.delete_repo'],
+      ['mcp:gitlab.list', 'allow by profile full'],
+    ] as const) {
+      const ran = await place.run(['policy', 'explain', 'site', tool, '--trust'])
+      assert.ok(ran.stdout.endsWith(`\n${decision}\n`), ran.stdout)
+      assert.match(
+        ran.stderr,
+        new RegExp(`No MCP server with ${tool} is connected, so a call of it fails as an unknown tool`),
+      )
+    }
+    const unknown = await place.run(['policy', 'explain', 'site', 'read_fil', '--trust'])
+    assert.match(unknown.stdout, /Unknown tool: 'read_fil'\. Did you mean 'read_file'\?\ndeny by unknown tool\n$/)
+    writeFileSync(join(place.workspace, 't.yaml'), 'tests: [{ agent: site, tool: "mcp:github", expect: deny }]\n')
+    const tested = await place.run(['policy', 'test', 't.yaml', '--trust'])
+    assert.deepEqual([tested.code, /✗ site mcp:github: ask, not deny/.test(tested.stdout)], [1, true], tested.stdout)
+  },
+)
+
+test('policy explain says where an agent is not asked over MCP', LIMITED, async (t) => {
+  const place = placeOfSite(t)
+  const explain = async (agent: string, ...more: string[]): Promise<string> =>
+    (await place.run(['policy', 'explain', agent, 'run_command', '--trust', ...more])).stdout
+  assert.match(await explain('main'), /^Over MCP Nexus does not ask about this call: .*\nask by preset trusted\n$/m)
+  assert.doesNotMatch(await explain('limited'), /Over MCP/)
+  const { data } = JSON.parse(await explain('main', '--json')) as { data: { decision: string; overMcp: string } }
+  assert.deepEqual([data.decision, data.overMcp], ['ask', 'allow'])
 })

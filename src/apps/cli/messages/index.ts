@@ -5,6 +5,7 @@ import { USAGE_MESSAGES } from './usage.ts'
 import { WORKSPACE_MESSAGES } from './workspace.ts'
 
 export { errorOf, type Message } from './message.ts'
+export { TEST_FAULTS } from './usage.ts'
 export { HEADLINES, many, NOTES } from './notes.ts'
 
 /** Errors, by what happened. */

@@ -114,7 +114,11 @@ export const NOTES = {
       ...(now.isSame ? [] : [`  The file changed while you read it. Run: ${now.line}`]),
     ].join('\n'),
   pathsAtCall: () =>
-    'Paths in the arguments are not checked here: the tool compares them with these limits when it runs.',
+    `The tool compares its path with these limits. To see a path decided, give it: --args '{"path":"notes.txt"}'`,
+  overMcp: () =>
+    'Over MCP Nexus does not ask about this call: the agent has neither preset nor permissions, and the client asks its own user.',
+  serverAbsent: (tool: string) =>
+    `No MCP server with ${toSafeLine(tool)} is connected, so a call of it fails as an unknown tool. This is what the rules say of it.`,
   runsAsUser: () => 'These run as you, outside the sandbox, with your files and your network:',
   contacts: () => 'Nexus contacts or reads these with your rights:',
   unconfined: () =>

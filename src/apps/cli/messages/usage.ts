@@ -1,6 +1,50 @@
 import { commandFix, nearest, toSafeLine } from '../../../kernel/index.ts'
 import type { Messages } from './message.ts'
 
+/** What is wrong with a file of `policy test`. */
+export const TEST_FAULTS = {
+  none: () => ({
+    message: 'The file has no list tests:.',
+    fix: 'Write a list under tests:, such as: tests: [{ agent: main, tool: run_command, expect: ask }]',
+  }),
+  item: (number: number) => ({
+    message: `Item ${number} is not a map.`,
+    fix: 'Write it as: - { tool: run_command, expect: ask }',
+  }),
+  key: (key: string, keys: readonly string[], guess: string | undefined) => ({
+    message: `The key '${toSafeLine(key)}' is unknown.`,
+    fix: guess === undefined ? `Remove it, or write one of: ${keys.join(', ')}.` : `Did you mean '${guess}'?`,
+  }),
+  text: (key: string) => ({
+    message: `A test needs ${key} as a text.`,
+    fix: 'Write it as: - { agent: main, tool: run_command, expect: ask }',
+  }),
+  args: () => ({ message: 'args is not a map.', fix: 'Write it as: args: { command: ls }' }),
+  expect: (found: unknown, answers: readonly string[], guess: string | undefined) => ({
+    message:
+      found === undefined
+        ? 'A test needs expect.'
+        : `expect is ${toSafeLine(JSON.stringify(found))}, which no decision is.`,
+    fix: guess === undefined ? `Write expect: with one of ${answers.join(', ')}.` : `Did you mean '${guess}'?`,
+  }),
+  /** `why`: why a tool with that name was left out. */
+  noTool: (
+    { agent, tool, why }: { readonly agent: string; readonly tool: string; readonly why: string | undefined },
+    tools: readonly string[],
+    guess: string | undefined,
+  ) => ({
+    message: `${toSafeLine(agent)} has no tool '${toSafeLine(tool)}', so no rule decides about it.${why === undefined ? '' : ` ${toSafeLine(why)}`}`,
+    fix:
+      guess === undefined
+        ? `Name one of: ${tools.map(toSafeLine).join(', ')}.`
+        : `Did you mean '${toSafeLine(guess)}'?`,
+  }),
+  argument: (problem: string) => ({
+    message: `args has an ${toSafeLine(problem)}.`,
+    fix: 'Correct the name: the tool does not see such an argument.',
+  }),
+}
+
 /** Errors in a command line, and faults of the program itself. */
 export const USAGE_MESSAGES = {
   cancelled: () => ({ message: 'Cancelled.' }),
@@ -26,9 +70,10 @@ export const USAGE_MESSAGES = {
     message: `--args is not a JSON object: ${toSafeLine(why)}`,
     fix: `Write an object, such as: --args '{"command":"ls"}'`,
   }),
-  badExpectations: (path: string, why: string) => ({
-    message: `${toSafeLine(path)} is not a table of expectations: ${toSafeLine(why)}`,
-    fix: 'Write a list under tests:, such as: tests: [{ agent: main, tool: run_command, expect: ask }]',
+  /** `place`: file, line and column. */
+  badTests: (place: string, { message, fix }: { readonly message: string; readonly fix?: string | undefined }) => ({
+    message: `Nothing was tested. ${toSafeLine(place)}: ${toSafeLine(message)}`,
+    fix: fix ?? TEST_FAULTS.none().fix,
   }),
   expectationsUnreadable: (path: string, isMissing: boolean) => ({
     message: `${toSafeLine(path)} ${isMissing ? 'does not exist' : 'cannot be read'}, so nothing was tested.`,

@@ -1,7 +1,7 @@
 import { type Decision, type Outcome, toSafeLine } from '../../../kernel/index.ts'
 import type { Local } from '../../../local/index.ts'
 import type { Invocation } from '../command.ts'
-import { explainCall } from '../commands/policy.ts'
+import { explainCall, openAgent } from '../commands/policy.ts'
 import { NOTES } from '../messages/index.ts'
 import { pathsFor } from './facts.ts'
 import { linesOf } from './policy-lines.ts'
@@ -24,7 +24,7 @@ export async function noteDenials(
   const byTool = new Map(denied.map((each) => [`${each.call.agentId} ${each.call.tool}`, each]))
   for (const { call, decision } of byTool.values()) {
     const { agentId, tool } = call
-    const explanation = explainCall(local, { agent: agentId, tool, args: {} })
+    const explanation = await explainCall(openAgent(local, agentId), { tool, args: {} })
     const matches = explanation.matches.filter(({ list, entry }) => `${list} ${entry}` === decision.rule)
     const [line] = await linesOf(local.loaded, { agent: agentId, tool }, { ...explanation, matches, steps: [] })
     if (line !== undefined && line.place !== '')
