@@ -67,6 +67,8 @@ export interface Ledger {
   list(filter?: {
     readonly sessionId?: string
     readonly turnId?: string
+    readonly agentId?: string
+    readonly origin?: Call['origin']
     readonly states?: readonly CallState[]
     /** Only calls that the shadow of their agent would have decided otherwise. */
     readonly isShadowed?: true

@@ -15,7 +15,7 @@ import { failsFor, withSession } from './state-file.ts'
 
 const MIGRATIONS = migrationsOf(SQLITE_SCHEMA.dialect)
 /** Lower numbers were used before the first release. */
-const FIRST = 8
+const FIRST = 9
 let directory: string
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'nexus-store-'))

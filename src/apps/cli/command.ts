@@ -27,6 +27,8 @@ export const CHOICES = {
       'devin',
     ],
   ],
+  /** `Call['origin']`: which front a call came from. */
+  origin: ['model', 'mcp', 'cli', 'library', 'rpc'],
   names: ['skills', 'agents', 'sessions', 'codes'],
 } as const
 
@@ -104,6 +106,19 @@ export function choiceFlag<Word extends string>(
   const word = words.find((known) => known === given)
   if (given === undefined || word !== undefined) return word
   throw errorOf('INVALID_ARGUMENT', MESSAGES.notAChoice(name, given, words))
+}
+
+/** A number of `--limit`. Throws INVALID_ARGUMENT. */
+export function limitFlag(
+  invocation: Invocation,
+  { usual, most }: { readonly usual: number; readonly most: number },
+): number {
+  const text = stringFlag(invocation, 'limit')
+  if (text === undefined) return usual
+  const limit = Number(text)
+  if (Number.isInteger(limit) && limit >= 1 && limit <= most) return limit
+  const range = `a whole number from 1 to ${most}`
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.notANumber('limit', text, { range, example: '20' }))
 }
 
 /** The commands of `nexus skills` that answer for the skills of an agent. */

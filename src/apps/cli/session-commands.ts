@@ -1,6 +1,6 @@
 /** session-commands: the rows of the table for sessions, for questions about calls, and for the store of both. */
-import { CHOICES, type Command } from './command.ts'
-import { JSON_OPTION } from './options.ts'
+import { CHOICES, type Command, type OptionSpec } from './command.ts'
+import { JSON_OPTION, WHERE } from './options.ts'
 
 export const SESSION_COMMANDS: readonly Command[] = [
   {
@@ -29,6 +29,23 @@ export const SESSION_COMMANDS: readonly Command[] = [
     options: { ...JSON_OPTION },
     examples: ['nexus sessions cancel 0196f3'],
     load: async () => (await import('./commands/sessions.ts')).cancelTurn,
+  },
+  {
+    name: 'calls',
+    summary: 'the newest calls of all workspaces, also those without a session: MCP clients, nexus skills run',
+    options: {
+      origin: {
+        type: 'string',
+        value: 'ORIGIN',
+        choices: CHOICES.origin,
+        help: 'only calls that came from the model, mcp, cli (nexus skills run), library or rpc',
+      },
+      agent: { ...(WHERE['agent'] as OptionSpec), help: 'only calls of this agent' },
+      limit: { type: 'string', value: 'N', help: 'how many at most (default 20)' },
+      ...JSON_OPTION,
+    },
+    examples: ['nexus calls', 'nexus calls --origin mcp --limit 50'],
+    load: async () => (await import('./commands/sessions.ts')).listCalls,
   },
   {
     name: 'approvals list',

@@ -19,9 +19,9 @@ import { endApproval, eventWord } from './reclaim.ts'
 import type { Change, Row, Scope, Statements, Values } from './scope.ts'
 import { addMessages } from './sessions.ts'
 
-const INSERT = `insert into ledger_entries (project_id, call_id, agent_id, session_id, turn_id, fence,
+const INSERT = `insert into ledger_entries (project_id, call_id, agent_id, session_id, turn_id, origin, fence,
     call, decision, skill, state, outcome, opened_at, started_at, closed_at)
-  select :projectId, :callId, :agentId, :sessionId, :turnId, :fence, :call, :decision, :skill, :state, :outcome,
+  select :projectId, :callId, :agentId, :sessionId, :turnId, :origin, :fence, :call, :decision, :skill, :state, :outcome,
     :now, case when :state = 'started' then :now end, case when :outcome is not null then :now end
   where ${OWNED}
   on conflict (project_id, call_id) do nothing`
@@ -60,6 +60,7 @@ export function createSqlLedger(scope: Scope): Ledger {
       agentId: call.agentId,
       sessionId: call.sessionId ?? null,
       turnId: call.turnId ?? null,
+      origin: call.origin,
       call: toJson('call', call),
       decision: toJson('decision', decision),
       skill: skill ? toJson('skill', skill) : null,
@@ -115,19 +116,17 @@ export function createSqlLedger(scope: Scope): Ledger {
       })
     },
     get: (callId) => get(scope, callId),
-    async list({ sessionId, turnId, states, isShadowed, limit } = {}) {
-      const inStates = inList('state', states)
+    async list({ sessionId, turnId, agentId, origin, states, isShadowed, limit } = {}) {
+      const wanted = { session_id: sessionId, turn_id: turnId, agent_id: agentId, origin }
+      const narrowed = Object.entries(wanted).map(([column, value]) =>
+        inList(column, value === undefined ? value : [value]),
+      )
+      const conditions = [inList('state', states), ...narrowed]
       const rows = await scope.all(
         `select * from ledger_entries where project_id = :projectId
-          ${sessionId === undefined ? '' : 'and session_id = :sessionId'}
-          ${turnId === undefined ? '' : 'and turn_id = :turnId'} ${isShadowed ? SHADOWED : ''} ${inStates.sql}
+          ${conditions.map(({ sql }) => sql).join(' ')} ${isShadowed ? SHADOWED : ''}
           order by seq desc limit :limit`,
-        {
-          ...inStates.values,
-          limit: checkLimit(limit) ?? ALL_ROWS,
-          ...(sessionId !== undefined && { sessionId }),
-          ...(turnId !== undefined && { turnId }),
-        },
+        Object.assign({ limit: checkLimit(limit) ?? ALL_ROWS }, ...conditions.map(({ values }) => values)) as Values,
       )
       return rows.reverse().map((row) => toEntry(scope, row))
     },

@@ -4,7 +4,7 @@ import type { Dialect, Migration } from './dialect.ts'
 export function migrationsOf({ counter, identity, integer, strict, isSqlite }: Dialect): readonly Migration[] {
   return [
     {
-      version: 8,
+      version: 9,
       name: 'the first schema',
       statements: [
         `create table leases (
@@ -26,6 +26,7 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
         agent_id text not null,
         session_id text,
         turn_id text,
+        origin text not null,
         fence ${integer} not null,
         call text not null,
         decision text not null,

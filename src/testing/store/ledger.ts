@@ -73,6 +73,21 @@ export function ledgerTests(open: Open, clock: Advance): void {
     await assert.rejects(store.ledger.list({ limit: -1 }), hasCode('INVALID_ARGUMENT'))
   })
 
+  it('lists the calls of one agent or origin, and none that only contains its name', async () => {
+    const store = await open()
+    const lease = await acquire(store, 'process:one')
+    const record = (id: string, more: Partial<Call>) =>
+      store.ledger.record({ call: call(store, id, more), decision: ALLOW, lease })
+    await record('a', { origin: 'mcp', arguments: { origin: 'cli' } })
+    await record('b', { origin: 'cli', agentId: 'other', arguments: { call: '"origin":"mcp"', origin: 'mcp' } })
+    await record('c', { origin: 'mcp', agentId: 'other' })
+    assert.deepEqual(idsOf(await store.ledger.list({ origin: 'mcp' })), ['a', 'c'])
+    assert.deepEqual(idsOf(await store.ledger.list({ origin: 'mcp', limit: 1 })), ['c'])
+    assert.deepEqual(idsOf(await store.ledger.list({ agentId: 'other' })), ['b', 'c'])
+    assert.deepEqual(idsOf(await store.ledger.list({ agentId: 'other', origin: 'mcp' })), ['c'])
+    assert.deepEqual(await store.ledger.list({ origin: 'rpc' }), [])
+  })
+
   it('lists the calls about which a shadow differs, and none that only contains such a text', async () => {
     const store = await open()
     const lease = await acquire(store, 'process:one')

@@ -68,6 +68,7 @@ const CALLS: readonly (readonly [readonly string[], number])[] = [
   [['approvals', 'forget', 'absent'], 4],
   [['sessions', 'cancel', 'absent'], 4],
   [['sessions', 'list'], 0],
+  [['calls'], 0],
   [['config', 'check'], 0],
   [['config', 'show'], 0],
   [['config', 'schema'], 0],

@@ -45,13 +45,32 @@ for (const era of Object.keys(ERAS) as Era[])
     await assert.rejects(client.callTool({ name: 'lod_skill', arguments: {} }), /-32602|Did you mean 'load_skill'/)
   })
 
-test('calls over MCP are in the ledger, with their origin', async (t) => {
+test('nexus calls lists the calls over MCP and of skills run, newest first, by origin and agent', async (t) => {
   const place = new Place(t)
+  const none = await place.run(['calls'])
+  assert.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'No such call is recorded.\n'])
   const { client } = await connect(t, place, { args: ['--trust'] })
   await client.callTool({ name: 'load_skill', arguments: { skill_name: 'greet' } })
   await client.close()
-  const [row] = ledgerOf(place)
-  assert.deepEqual([row?.origin, row?.tool, row?.state], ['mcp', 'load_skill', 'done'])
+  await place.run(['skills', 'run', 'greet', '--trust', '--sandbox', 'none', '--', 'true'])
+  const listed = async (...args: string[]): Promise<string[]> => {
+    const { stdout } = await place.run(['calls', ...args, '--json'])
+    const { data } = JSON.parse(stdout) as { data: { calls: { call: { origin: string; tool: string } }[] } }
+    return data.calls.map(({ call: { origin, tool } }) => `${origin} ${tool}`)
+  }
+  const [run, mcp] = ['cli run_command', 'mcp load_skill']
+  assert.deepEqual(await listed(), [run, 'cli load_skill', mcp])
+  assert.deepEqual(await listed('--origin', 'mcp'), [mcp])
+  assert.deepEqual(await listed('--limit', '1'), [run])
+  assert.deepEqual(await listed('--agent', 'absent'), [])
+  const { stdout } = await place.run(['calls', '--origin', 'mcp'])
+  assert.match(
+    stdout,
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d {2}mcp {2}main {2}load_skill {2}skill_name=greet {2}allowed \(.*\) {2}✓ .* ms\n$/,
+  )
+  const { code, stderr } = await place.run(['calls', '--limit', '0'])
+  assert.equal(code, 2)
+  assert.match(stderr, /--limit/)
 })
 
 test('a cancelled call ends its command, and the server goes on', async (t) => {

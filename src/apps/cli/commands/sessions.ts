@@ -7,7 +7,7 @@ import {
   type StoredEvent,
   type StoredMessage,
 } from '../../../store/index.ts'
-import { type Invocation, stringFlag } from '../command.ts'
+import { choiceFlag, CHOICES, type Invocation, limitFlag, stringFlag } from '../command.ts'
 import { envelope } from '../envelope.ts'
 import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
 import { findSession } from '../sessions/find-session.ts'
@@ -51,7 +51,11 @@ export async function listSessions(invocation: Invocation): Promise<number> {
 }
 
 function cellsOf({ id, updatedAt, messageCount, title }: SessionRecord, state: string): readonly string[] {
-  return [id, new Date(updatedAt).toISOString().slice(0, 16), state, many(messageCount, 'message'), toSafeLine(title)]
+  return [id, minuteOf(updatedAt), state, many(messageCount, 'message'), toSafeLine(title)]
+}
+
+function minuteOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 16)
 }
 
 function whereOf({ scope }: SessionRecord, terminal: Terminal): string {
@@ -96,6 +100,25 @@ export async function showSession(invocation: Invocation): Promise<number> {
       const run = terminal.commandLine(['run', '--session', session.id, '--turn', id])
       if (isLeft) terminal.note(NOTES.leftHint(run, terminal.commandLine(['sessions', 'cancel', id])))
     }
+    return 0
+  })
+}
+
+/** `nexus calls`: what the ledger recorded last, whichever front it came from. */
+export async function listCalls(invocation: Invocation): Promise<number> {
+  const { terminal, flags } = invocation
+  const origin = choiceFlag(invocation, 'origin', CHOICES.origin)
+  const limit = limitFlag(invocation, { usual: 20, most: 1_000 })
+  return withStore(invocation, async ({ ledger }) => {
+    const entries = (await ledger.list({ origin, agentId: stringFlag(invocation, 'agent'), limit })).toReversed()
+    if (flags['json'] === true) terminal.json(envelope('calls', { calls: entries as unknown as JsonValue }))
+    else if (entries.length === 0) terminal.note(NOTES.noCall())
+    else
+      terminal.line(
+        formatTrace(entries, terminal, ({ openedAt, call }) =>
+          [minuteOf(openedAt), call.origin, toSafeLine(call.agentId)].join('  '),
+        ),
+      )
     return 0
   })
 }

@@ -147,6 +147,7 @@ export const NOTES = {
     `No recorded call of ${agent === undefined ? 'this workspace' : toSafeLine(agent)} was decided otherwise by a shadow.`,
   noShadow: () => 'No agent has a shadow. Add shadow: ID to an agent in nexus.yaml, with the id of another agent.',
   noSession: (line: string) => `This workspace has no session. Start one: ${line}`,
+  noCall: () => 'No such call is recorded.',
   otherSessions: (line: string) => `To list the sessions of all workspaces: ${line}`,
   noArtifact: () => 'The demo wrote no file. The ledger above shows what happened.',
   // Configuration

@@ -160,13 +160,21 @@ function liveOutput(show: (text: string) => void): {
  * The ledger of a turn: what was called, who allowed it, what came of it, how long it took. A table where it fits, else two
  * lines a call.
  */
-export function formatTrace(entries: readonly LedgerEntry[], terminal: Terminal): string {
-  const table = formatTable(entries.map((entry, index) => traceRow(entry, { index, terminal })))
+export function formatTrace(
+  entries: readonly LedgerEntry[],
+  terminal: Terminal,
+  titleOf: (entry: LedgerEntry, index: number) => string = (_, index) => String(index + 1),
+): string {
+  const table = formatTable(entries.map((entry, index) => traceRow(entry, { title: titleOf(entry, index), terminal })))
   if (table.split('\n').every((line) => widthOf(line) <= terminal.columns - TRACE_INDENT)) return table
   return entries
     .map((entry, index) => {
       const maxCells = Math.max(12, terminal.columns - NARROW_REST)
-      const [number = '', tool = '', args = '', ...rest] = traceRow(entry, { index, terminal, maxCells })
+      const [number = '', tool = '', args = '', ...rest] = traceRow(entry, {
+        title: titleOf(entry, index),
+        terminal,
+        maxCells,
+      })
       const room = Math.max(20, terminal.columns - TRACE_INDENT - widthOf(`${number}  `))
       return `${number}  ${shorten(`${tool}  ${args}`, room)}\n   ${rest.filter((cell) => cell !== '').join('  ')}`
     })
@@ -175,10 +183,10 @@ export function formatTrace(entries: readonly LedgerEntry[], terminal: Terminal)
 
 function traceRow(
   { call, decision, outcome, state, openedAt, closedAt }: LedgerEntry,
-  { index, terminal, maxCells = 60 }: { index: number; terminal: Terminal; maxCells?: number },
+  { title, terminal, maxCells = 60 }: { title: string; terminal: Terminal; maxCells?: number },
 ): string[] {
   return [
-    terminal.paint('dim', String(index + 1)),
+    terminal.paint('dim', title),
     toSafeLine(call.tool),
     shorten(describeArguments(call.arguments), 60),
     describeDecision(decision, maxCells),

@@ -1,6 +1,6 @@
 import { createSkillSearch } from '../../../../skills/catalog/index.ts'
 import { toSafeLine } from '../../../../kernel/index.ts'
-import { type Invocation, stringFlag } from '../../command.ts'
+import { type Invocation, limitFlag } from '../../command.ts'
 import { envelope } from '../../envelope.ts'
 import { errorMember, printFailure } from '../../failure.ts'
 import { withProgress } from '../../interactive/progress.ts'
@@ -19,7 +19,7 @@ export async function searchSkills(invocation: Invocation): Promise<number> {
     const message = MESSAGES.argumentMissing('skills search', 'words to search for', ['csv', 'chart'])
     throw errorOf('INVALID_ARGUMENT', message)
   }
-  const limit = limitFlag(invocation)
+  const limit = limitFlag(invocation, { usual: DEFAULT_LIMIT, most: MAX_LIMIT })
   const local = await openFor(invocation, { record: 'memory' })
   try {
     const { skills: offered, addressOf, callName } = local.runtime.openAgent({ id: agentFlag(invocation) }).catalog()
@@ -54,13 +54,4 @@ export async function searchSkills(invocation: Invocation): Promise<number> {
   } finally {
     await local.close()
   }
-}
-
-function limitFlag(invocation: Invocation): number {
-  const text = stringFlag(invocation, 'limit')
-  if (text === undefined) return DEFAULT_LIMIT
-  const limit = Number(text)
-  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit
-  const range = `a whole number from 1 to ${MAX_LIMIT}`
-  throw errorOf('INVALID_ARGUMENT', MESSAGES.notANumber('limit', text, { range, example: '20' }))
 }
