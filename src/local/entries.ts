@@ -11,7 +11,7 @@ import type { EntryRules, GateRules } from '../skills/gate/index.ts'
 import { type Diagnostic, MIN_SECRET_CHARS, toSafeLine } from '../kernel/index.ts'
 import { ENTRIES, type Message } from './messages.ts'
 import { refusedVariable } from '../machine/sandbox/index.ts'
-import type { SkillCommandParts } from '../tools/index.ts'
+import type { SkillEntryValues } from '../tools/index.ts'
 
 /** What gating may know of the entries: names, and what cannot be had. */
 export function entryRules({ skills }: Config): Pick<GateRules, 'entries' | 'refusedVariable'> {
@@ -38,7 +38,7 @@ function toRules(key: string, { hasApiKey, env, enabled, broken }: SkillEntry): 
 export function entryValues(
   { skills }: Config,
   secrets: Pick<Secrets, 'read'>,
-): NonNullable<SkillCommandParts['entries']> {
+): (key: string) => SkillEntryValues | undefined {
   return (key) => {
     const entry = skills.entries.get(key)
     if (!entry) return undefined

@@ -35,7 +35,7 @@ import type {
   ExecutionSettings,
   FileSettings,
   Registry,
-  SkillCommandParts,
+  SkillEntryValues,
   WebSettings,
 } from '../tools/index.ts'
 
@@ -116,7 +116,7 @@ export interface Parts {
   /** Values that are blanked in the ledger and in outcomes. */
   readonly secrets?: readonly string[]
   /** Variables for commands of skills, by configuration key. Values that commands get are blanked like `secrets`. */
-  readonly skillEntries?: SkillCommandParts['entries']
+  readonly skillEntries?: (key: string) => SkillEntryValues | undefined
   /** Names of the skill tools that the model sees; default `load_skill` and `read_skill_file`. */
   readonly surface?: readonly string[]
   /** With `Skill` on the surface the style is `list`: the index is part of that tool's prompt. */

@@ -16,17 +16,9 @@ export { createSleepTool } from './builtin/sleep.ts'
 export { createWriteFileTool } from './builtin/write-file.ts'
 export { createWebFetchTool } from './web/web-fetch.ts'
 export { createWebSearchTool } from './web/web-search.ts'
-export { namesDirectory } from './builtin/command-owner.ts'
 export { AGENT_STATUS, createStatusTool } from './builtin/status.ts'
-
-export {
-  createSkillCommands,
-  type SkillCommandParts,
-  type SkillCommands,
-  type SkillEntryValues,
-} from './builtin/skill-commands.ts'
-export { provideCommands } from './builtin/provide-commands.ts'
-
+export { namesDirectory, provideCommands } from './builtin/skill-commands.ts'
+export { createSkillVariables, type SkillEntryValues, type SkillVariables } from './builtin/skill-variables.ts'
 export { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 export { defineTool, type StandardSchema } from './define.ts'
 export { type Envelope, toEnvelope } from './edge/envelope.ts'

@@ -4,7 +4,7 @@ import type { Loader } from '../skills/load/index.ts'
 import type { NetOptions } from '../machine/net/index.ts'
 import type { Protecting, Sandbox } from '../machine/sandbox/index.ts'
 import type { OutcomeLimits } from './bound.ts'
-import type { CommandWords } from './builtin/command-words.ts'
+import type { CommandWords } from './command-words.ts'
 import { toolError, TOOLS } from './messages.ts'
 import type { SearchSettings } from './web/search-providers.ts'
 

@@ -2,12 +2,14 @@
 import { type JsonObject, type Outcome, succeeded, toSafeLine, toSafeText } from '../../kernel/index.ts'
 import type { CommandResult } from '../../machine/sandbox/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
-import { type CommandFinding, fixOf, noteOf } from '../findings/index.ts'
+import type { CommandFinding } from '../findings/index.ts'
 import { COMMANDS, failedBy, type Message } from '../messages.ts'
 import { describeSaved, type SavedOutput, savedRows } from '../saved-output.ts'
 import type { OwnedCommand } from './skill-commands.ts'
 
-interface Around {
+/** A command that ended, with all that its outcome is made from. */
+interface EndedRun {
+  readonly result: CommandResult
   readonly timeoutMs: number
   readonly limits: OutcomeLimits
   readonly owned: OwnedCommand
@@ -16,8 +18,8 @@ interface Around {
   readonly saved: readonly SavedOutput[]
 }
 
-/** What the model, the person and the ledger get of a command. */
-export function toRan(result: CommandResult, { timeoutMs, limits, owned, findings, saved }: Around): Outcome {
+/** For the model, the person and the ledger. */
+export function commandOutcome({ result, timeoutMs, limits, owned, findings, saved }: EndedRun): Outcome {
   const stdout = headOf(result.stdout, limits)
   const stderr = headOf(result.stderr, limits)
   const isCut = cutStreams(result, limits)
@@ -26,24 +28,16 @@ export function toRan(result: CommandResult, { timeoutMs, limits, owned, finding
     stderr: isCut.stderr ? stderr.text + CUT : stderr.text,
   }
   const cut = isCut.stdout || isCut.stderr ? cutData(result, limits, saved) : undefined
-  // A person gets the fix beside the error, which says that the time was up.
-  const isFix = (finding: CommandFinding): boolean => finding.code === 'time-limit' && finding.isTyped
-  const notes = [...result.notes.map(toSafeLine), ...findings.filter((each) => !isFix(each)).map(noteOf)]
-  const data: JsonObject = {
-    exit_code: result.exitCode,
-    ...output,
-    ...ownerData(owned),
-    ...noteData(notes, findings),
-    ...cut,
-  }
+  const notes = notesOf(result, findings)
+  const data: JsonObject = { exit_code: result.exitCode, ...output, ...dataOf(owned, notes, findings), ...cut }
   const stats = {
     duration_ms: Math.round(result.durationMs),
     stdout_bytes: result.stdoutBytes,
     stderr_bytes: result.stderrBytes,
   }
   if (result.end !== 'exit') {
-    const fix = findings.filter((each) => each.code === 'no-network' || isFix(each)).map(fixOf)[0]
-    return failedBy(...ending(result, timeoutMs), { data, stats, ...(fix !== undefined && { fix }) })
+    const fix = findings.find(({ code }) => code === 'no-network' || code === 'time-limit')?.fix
+    return failedBy(...ending(result, timeoutMs), { data, stats, ...(fix !== undefined && { fix: toSafeLine(fix) }) })
   }
   const more = cut ? [COMMANDS.cut(), ...saved.map(describeSaved)] : []
   const text = [
@@ -55,21 +49,26 @@ export function toRan(result: CommandResult, { timeoutMs, limits, owned, finding
   return cut ? { type: 'partial', text, data, stats } : succeeded(text, data, { stats })
 }
 
-function noteData(notes: readonly string[], findings: readonly CommandFinding[]): JsonObject {
+/** The error says that the time was up, and has that fix: it needs no note. */
+function notesOf(result: CommandResult, findings: readonly CommandFinding[]): readonly string[] {
+  const noted = findings.filter(({ code }) => code !== 'time-limit')
+  return [...result.notes, ...noted.map(({ message, fix }) => `${message} ${fix}`)].map(toSafeLine)
+}
+
+/** For the ledger also: for which skill the command ran, and which variables it got for that. */
+function dataOf(
+  { address, env }: OwnedCommand,
+  notes: readonly string[],
+  findings: readonly CommandFinding[],
+): JsonObject {
+  const variables = Object.keys(env)
+  const rows = findings.map(({ code, subject }) => ({ code, subject: toSafeLine(subject) }))
   return {
+    ...(address !== undefined && { skill: address }),
+    ...(variables.length > 0 && { variables }),
     ...(notes.length > 0 && { notes }),
-    ...(findings.length > 0 && { findings: findings.map(toRow) }),
+    ...(rows.length > 0 && { findings: rows }),
   }
-}
-
-function toRow({ code, subject }: CommandFinding): JsonObject {
-  return { code, subject: toSafeLine(subject) }
-}
-
-/** For the ledger: for which skill the command ran, and which variables it got for that. */
-function ownerData({ address, env }: OwnedCommand): JsonObject {
-  const names = Object.keys(env)
-  return { ...(address !== undefined && { skill: address }), ...(names.length > 0 && { variables: names }) }
 }
 
 /** Source: contracts §3.2. */

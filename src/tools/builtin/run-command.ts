@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import {
   DEFAULTS,
-  type Failed,
   type JsonObject,
   type Services,
   type Tool,
@@ -12,7 +11,7 @@ import {
 import type { CommandResult, OnBytes } from '../../machine/sandbox/index.ts'
 import type { OutcomeLimits } from '../bound.ts'
 import { defineTool } from '../define.ts'
-import { type CommandFinding, findingsOf, namesOfUnset } from '../findings/index.ts'
+import { type CommandFinding, type CommandRun, findingsOf } from '../findings/index.ts'
 import {
   EXECUTION,
   type ExecutionSettings,
@@ -23,10 +22,10 @@ import {
   WORKSPACE,
 } from '../services.ts'
 import { OUTPUT_KEEPER, openStreams, type SavedOutput } from '../saved-output.ts'
-import { cutStreams, toRan } from './command-outcome.ts'
+import { commandOutcome, cutStreams } from './command-outcome.ts'
 import { commandPlace } from './command-paths.ts'
-import { commandProblem } from './command-words.ts'
-import { NO_SKILLS, type OwnedCommand, SKILL_COMMANDS, type SkillCommands } from './skill-commands.ts'
+import { commandProblem } from '../command-words.ts'
+import { NO_SKILLS, type OwnedCommand, SKILL_COMMANDS } from './skill-commands.ts'
 
 /**
  * `run_command{command*, timeout_sec?, cwd?, skill_name?}` → `{exit_code, stdout, stderr}` in the sandbox. A command for a skill gets
@@ -55,33 +54,28 @@ export function createRunCommandTool(services: Services): Tool {
       const place = commandPlace(services, args, context.limits)
       if (place.type === 'failed') return place
       const { type: _, workspace, cwd, ...limited } = place
-      const owned = await ownerOf(skillCommands, args, context)
+      const owned = (await skillCommands?.own(command, String(args.skill_name ?? ''), context)) ?? NO_SKILLS
       if (owned.type === 'failed') return owned
-      const timeoutMs = args.timeout_sec === undefined ? defaultMs : Math.ceil(Number(args.timeout_sec) * 1000)
+      const timeoutMs = timeoutIn(args) ?? defaultMs
       const { env } = owned
-      const asked = {
-        command,
-        workspace,
-        cwd,
-        timeoutMs,
-        env,
-        maxOutputBytes: settings.maxOutputBytes,
-        ...limited,
-      }
-      const { signal, onOutput, maxLiveBytes = 0 } = context
+      const { maxOutputBytes } = settings
+      const { signal, onOutput, maxLiveBytes } = context
+      const asked = { command, workspace, cwd, timeoutMs, env, maxOutputBytes, onOutput, maxLiveBytes, ...limited }
       const run = (onBytes?: OnBytes): Promise<CommandResult> =>
-        services.require(SANDBOX).run({ ...asked, onOutput, maxLiveBytes, onBytes }, signal)
+        services.require(SANDBOX).run({ ...asked, onBytes }, signal)
       const limits = shownLimits(settings)
-      const { shown, saved } = await runKept(services, { context, limits, run })
+      const { shown: result, saved } = await runKept(services, context, limits, run)
       const isTyped = context.origin === 'cli'
-      const found = explain(services, { command, workspace, cwd, result: shown, isConfined, isTyped, owned })
-      // More time does not help a command that waits for the network.
-      const isSlow = shown.end === 'timeout' && !found.some(({ code }) => code === 'no-network')
-      const limit = isSlow ? [timeLimit({ timeoutMs, maxMs, isTyped }, settings)] : []
-      const findings = [...owned.findings, ...limit, ...found]
-      return toRan(shown, { timeoutMs, limits, owned, findings, saved })
+      const startedIn = join(workspace, cwd)
+      const ended = { command, workspace, startedIn, result, isConfined, isTyped }
+      const findings = findingsIn(services, owned, ended, () => timeLimit(timeoutMs, maxMs, isTyped, settings))
+      return commandOutcome({ result, timeoutMs, limits, owned, findings, saved })
     },
   })
+}
+
+function timeoutIn({ timeout_sec: seconds }: JsonObject): number | undefined {
+  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000)
 }
 
 function parametersOf(maxSeconds: number, hasSkills: boolean): JsonObject {
@@ -127,15 +121,6 @@ const SKILL_NAME = {
     'Only for a command that works for a loaded skill: the name of that skill. The command then gets the variables that are set for it',
 } as const
 
-async function ownerOf(
-  skillCommands: SkillCommands | undefined,
-  { command, skill_name: skillName }: JsonObject,
-  context: ToolContext,
-): Promise<OwnedCommand | Failed> {
-  if (!skillCommands) return NO_SKILLS
-  return skillCommands.own({ text: String(command), ...(typeof skillName === 'string' && { skillName }) }, context)
-}
-
 const DEFAULT_MAX_TIMEOUT_MS = 600_000
 /** The watchdog of the call is never shorter than the command's own limit and its end. Source: decisions, "limits". */
 const WATCHDOG_ROOM_MS = 10_000
@@ -152,11 +137,9 @@ function shownLimits({ maxOutputBytes = DEFAULT_SHOWN_BYTES }: ExecutionSettings
 /** Runs the command, and keeps the whole of a stream that is cut for the model. */
 async function runKept(
   services: Services,
-  {
-    context,
-    limits,
-    run,
-  }: { context: ToolContext; limits: OutcomeLimits; run: (onBytes?: OnBytes) => Promise<CommandResult> },
+  context: ToolContext,
+  limits: OutcomeLimits,
+  run: (onBytes?: OnBytes) => Promise<CommandResult>,
 ): Promise<{ readonly shown: CommandResult; readonly saved: readonly SavedOutput[] }> {
   const keeper = services.get(OUTPUT_KEEPER)
   const redactText = services.get(REDACT_TEXT)
@@ -189,57 +172,35 @@ function blank(text: string, isCut: boolean, redactText: RedactText): string {
   return shown === safe || toSafeText(clean) === shown ? clean : shown
 }
 
-/** What can be read from the result, and variables that may explain a failure. */
-function explain(
+function findingsIn(
   services: Services,
-  ran: Pick<Parameters<typeof findingsOf>[0], 'command' | 'workspace' | 'result' | 'isConfined' | 'isTyped'> & {
-    readonly cwd: string
-    readonly owned: OwnedCommand
-  },
+  owned: OwnedCommand,
+  run: Omit<CommandRun, 'network' | 'skillDirectories' | 'findOnHost'>,
+  timeLimitOf: () => CommandFinding,
 ): readonly CommandFinding[] {
-  const { owned, cwd, ...rest } = ran
-  const target = services.get(TARGET)
-  const skillsDirectory = target?.skillsDirectory
-  const found = findingsOf({
-    ...rest,
-    startedIn: join(ran.workspace, cwd),
-    network: target?.network,
-    skillDirectories: [
-      ...owned.skillDirectories,
-      ...(skillsDirectory === undefined ? [] : [{ path: skillsDirectory }]),
-    ],
-    findOnHost: services.get(EXECUTION)?.findOnHost,
-  })
-  return [...found, ...explaining(owned, ran.command, { result: ran.result, isExplained: found.length > 0 })]
-}
-
-/** Variables that were not given, when the command failed and that may be why. */
-function explaining(
-  { findings, suspects, aboutUnset }: OwnedCommand,
-  command: string,
-  { result, isExplained }: { readonly result: CommandResult; readonly isExplained: boolean },
-): readonly CommandFinding[] {
-  if (result.end === 'exit' && result.exitCode === 0) return []
-  const text = `${command}\n${result.stderr}\n${result.stdout}`
-  const isNamed = (name: string): boolean => new RegExp(`(?<![A-Za-z0-9_])${name}(?![A-Za-z0-9_])`).test(text)
-  const known = suspects
-    .filter(({ finding, ifNamed }) => isNamed(finding.subject) || (!ifNamed && !isExplained))
-    .map(({ finding }) => finding)
-  const others = namesOfUnset({ command, result })
-    .filter((name) => ![...findings, ...known].some(({ subject }) => subject === name))
-    .map(aboutUnset)
-  return [...known, ...others.filter((finding) => finding !== undefined)]
+  const { network, skillsDirectory } = services.get(TARGET) ?? {}
+  const placed = skillsDirectory === undefined ? [] : [{ path: skillsDirectory }]
+  const skillDirectories = [...owned.skillDirectories, ...placed]
+  const { findOnHost } = services.get(EXECUTION) ?? {}
+  const found = findingsOf({ ...run, network, skillDirectories, findOnHost })
+  // More time does not help a command that waits for the network.
+  const isSlow = run.result.end === 'timeout' && !found.some(({ code }) => code === 'no-network')
+  const notGiven = owned.notGiven({ ...run, isExplained: found.length > 0 })
+  return [...owned.findings, ...(isSlow ? [timeLimitOf()] : []), ...found, ...notGiven]
 }
 
 function timeLimit(
-  { timeoutMs, maxMs, isTyped }: { readonly timeoutMs: number; readonly maxMs: number; readonly isTyped: boolean },
+  timeoutMs: number,
+  maxMs: number,
+  isTyped: boolean,
   { settingsFile }: ExecutionSettings,
 ): CommandFinding {
+  const setting = `execution.timeoutMs${settingsFile === undefined ? '' : ` in ${settingsFile}`}`
+  const how = isTyped ? '--timeout SECONDS' : 'a larger timeout_sec'
   return {
     code: 'time-limit',
     subject: `${timeoutMs / 1000} s`,
-    maxSeconds: maxMs / 1000,
-    isTyped,
-    ...(settingsFile !== undefined && { file: settingsFile }),
+    message: `The time limit of this command was ${timeoutMs / 1000} s.`,
+    fix: `Give it more time: ${how} (at most ${maxMs / 1000}). For all commands, ${isTyped ? '' : 'the user can '}set ${setting}.`,
   }
 }

@@ -1,13 +1,39 @@
-import { CLIENT_BLOCKS, isJsonObject, type JsonValue, ownValue, type Skill } from '../../kernel/index.ts'
+/** skill-variables: which variables the commands of a skill get, and why a command did not get one. */
+import { type Catalog, everyCopy } from '../../skills/catalog/index.ts'
+import {
+  CLIENT_BLOCKS,
+  configKey,
+  isJsonObject,
+  type JsonValue,
+  nameKey,
+  ownValue,
+  type Skill,
+  type TargetFacts,
+  trustedNames,
+} from '../../kernel/index.ts'
+import { refusedVariable } from '../../machine/sandbox/index.ts'
+import { type CommandFinding, type CommandRun, hasFailed, linesOf } from '../findings/index.ts'
 
-/** What the configuration contains for the commands of one skill: `skills.entries.<key>`. Names only; values are secrets. */
-export interface ConfiguredVariables {
-  /** Names of `env`. */
-  readonly env: readonly string[]
-  readonly hasApiKey: boolean
+/** Variables under one key of `skills.entries`. Every value is a secret. */
+export interface SkillEntryValues {
+  readonly env: Readonly<Record<string, string>>
+  /** Reads the value of `apiKey`; absent when there is none. A program may be run for it. Throws CONFIG_INVALID when it cannot be had. */
+  readonly apiKey?: (signal?: AbortSignal) => Promise<string | undefined>
 }
 
-/** What becomes of one configured variable. */
+export interface VariableParts {
+  /** The catalog of the agent. */
+  readonly catalog: Catalog
+  readonly facts: Pick<TargetFacts, 'hasEnv'>
+  /** By configuration key; asked only for copies that an agent is offered. */
+  readonly entries?: ((key: string) => SkillEntryValues | undefined) | undefined
+  /** The names of secret variables that may be given; absent = all. Source: `CallLimits.secrets`. */
+  readonly allowedSecrets?: readonly string[] | undefined
+  /** Gets every value before a command does, so that it can be redacted from then on. */
+  readonly onSecret?: (value: string) => void
+}
+
+/** Whether a configured variable is given to commands of the skill. */
 export interface VariableVerdict {
   readonly name: string
   /** The key of the entry that contains its value. */
@@ -16,47 +42,177 @@ export interface VariableVerdict {
   readonly verdict: 'given' | 'set' | 'refused' | 'undeclared'
   /** Completes "the variable is not given: it …"; absent when it is given. */
   readonly why?: string
+  /** The key under `skills.entries`. */
+  readonly key: string
 }
 
-/** What the verdicts depend on besides. */
-export interface VariableGround {
-  /** Whether the sandbox sets that variable for every command. */
-  readonly isSet: (name: string) => boolean
-  /** Why no command may be given that variable; undefined when it may. */
-  readonly refused: (name: string) => string | undefined
+/** A command that ended, as far as it says which variables it lacked. */
+export interface EndedCommand extends Pick<CommandRun, 'command' | 'result'> {
+  /** True when other findings explain its failure. */
+  readonly isExplained: boolean
 }
 
-/**
- * Which of the configured variables the commands of a skill get: those it declares, that are not refused, and that nothing sets already.
- * `apiKey` gives the `primaryEnv` and for nothing else; `env` goes before it. The skill must be a trusted copy: that is the caller's business.
- * Source: decisions, "env injection".
- */
-export function judgeVariables(
-  skill: Skill,
-  { env, hasApiKey }: ConfiguredVariables,
-  ground: VariableGround,
-): readonly VariableVerdict[] {
-  if (env.length === 0 && !hasApiKey) return []
-  const declared = new Set(declaredVariables(skill))
-  const { primaryEnv } = skill.metadata
-  const verdicts = env.map((name) => judge({ name, from: 'env' }, { declared, ground }))
-  if (!hasApiKey || primaryEnv === undefined || env.includes(primaryEnv)) return verdicts
-  return [...verdicts, judge({ name: primaryEnv, from: 'apiKey' }, { declared, ground })]
+export interface SkillVariables {
+  /** The variables that are configured for this skill. No value is read. */
+  verdictsOf(skill: Skill): readonly VariableVerdict[]
+  /** The variables that a command of the skill gets. */
+  valuesFor(skill: Skill, signal: AbortSignal): Promise<Readonly<Record<string, string>>>
+  /** Variables that a command of the skill, or of none, did not get: those refused, and those that may be why it failed. */
+  notGiven(ended: EndedCommand, skill: Skill | undefined, loaded: readonly Skill[]): readonly CommandFinding[]
 }
 
-function judge(
-  of: Pick<VariableVerdict, 'name' | 'from'>,
-  { declared, ground }: { declared: ReadonlySet<string>; ground: VariableGround },
-): VariableVerdict {
-  const refused = ground.refused(of.name)
-  if (refused !== undefined) return { ...of, verdict: 'refused', why: refused }
-  if (!declared.has(of.name)) return { ...of, verdict: 'undeclared', why: 'is not declared by the skill' }
-  if (ground.isSet(of.name)) return { ...of, verdict: 'set', why: 'is set by the sandbox already' }
-  return { ...of, verdict: 'given' }
+/** Decides over one catalog. No variable of this process is read or set. */
+export function createSkillVariables(parts: VariableParts): SkillVariables {
+  const { catalog, facts, entries, allowedSecrets, onSecret } = parts
+  const mayGive = (name: string): boolean => allowedSecrets?.includes(name) ?? true
+  let names: ReadonlySet<string> | undefined
+
+  const keyOf = (skill: Skill): string =>
+    configKey(skill, (name) => (names ??= trustedNames(everyCopy(catalog), catalog.invalid)).has(nameKey(name)))
+
+  /** Undefined for a copy that is not the one its name means: secrets go to the copy. */
+  function entryOf(skill: Skill): SkillEntryValues | undefined {
+    if (allowedSecrets?.length === 0 || !skill.origin.trusted || !catalog.skills.includes(skill)) return undefined
+    return entries?.(keyOf(skill))
+  }
+
+  /** `apiKey` gives the `primaryEnv` and nothing else; `env` goes before it. Source: decisions, "env injection". */
+  function verdictsOf(skill: Skill): readonly VariableVerdict[] {
+    const entry = entryOf(skill)
+    if (!entry) return []
+    const { primaryEnv } = skill.metadata
+    const declared = declaredVariables(skill)
+    const judge = (name: string, from: 'apiKey' | 'env'): VariableVerdict => {
+      const of = { name, from, key: keyOf(skill) }
+      const refused = refusedVariable(name)
+      if (refused !== undefined) return { ...of, verdict: 'refused', why: refused }
+      if (!declared.includes(name)) return { ...of, verdict: 'undeclared', why: 'is not declared by the skill' }
+      if (facts.hasEnv(name)) return { ...of, verdict: 'set', why: 'is set by the sandbox already' }
+      return { ...of, verdict: 'given' }
+    }
+    const verdicts = Object.keys(entry.env).map((name) => judge(name, 'env'))
+    if (!entry.apiKey || primaryEnv === undefined || Object.hasOwn(entry.env, primaryEnv)) return verdicts
+    return [...verdicts, judge(primaryEnv, 'apiKey')]
+  }
+
+  async function valuesFor(skill: Skill, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    const entry = entryOf(skill)
+    const given = new Map<string, string>()
+    for (const { name, from, verdict } of verdictsOf(skill)) {
+      if (verdict !== 'given' || !mayGive(name)) continue
+      const value = from === 'env' ? entry?.env[name] : await entry?.apiKey?.(signal)
+      if (value === undefined) continue
+      onSecret?.(value)
+      given.set(name, value)
+    }
+    return Object.fromEntries(given)
+  }
+
+  function givenTo(skill: Skill): readonly string[] {
+    return verdictsOf(skill).flatMap(({ name, verdict }) => (verdict === 'given' ? [name] : []))
+  }
+
+  function isShadowed(skill: Skill): boolean {
+    return entries !== undefined && allowedSecrets?.length !== 0 && !catalog.skills.includes(skill)
+  }
+
+  /** Undefined for a variable that the command of the skill got. */
+  function findingFor(name: string, skill: Skill): CommandFinding | undefined {
+    const { primaryEnv } = skill.metadata
+    const { verdict, from = name === primaryEnv ? 'apiKey' : 'env' } =
+      verdictsOf(skill).find((each) => each.name === name) ?? {}
+    const own = catalog.callName(skill)
+    const setting = `skills.entries.${keyOf(skill)}.${from === 'env' ? `env.${name}` : from}`
+    if (verdict === 'refused')
+      return finding(
+        name,
+        'Nexus gives no command a variable that controls other programs.',
+        `Remove it from ${setting}, or use another name.`,
+      )
+    if (verdict === 'undeclared')
+      return finding(
+        name,
+        `${setting} sets it, but the skill '${own}' does not declare it.`,
+        `Add ${name} to requires.env in its SKILL.md.`,
+      )
+    const isGiven = verdict === 'set' || facts.hasEnv(name) || (verdict === 'given' && mayGive(name))
+    return isGiven ? undefined : missing(name, skill, setting)
+  }
+
+  /** For a variable that nothing gives to commands of the skill. */
+  function missing(name: string, skill: Skill, setting: string): CommandFinding {
+    const own = catalog.callName(skill)
+    if (!declaredVariables(skill).includes(name))
+      return finding(
+        name,
+        `the skill '${own}' does not declare it.${onlyFor(othersWith(name, skill))}`,
+        `Add ${name} to requires.env in the SKILL.md of '${own}', and set ${setting} in nexus.yaml.`,
+      )
+    if (givenTo(skill).includes(name) || allowedSecrets?.length === 0)
+      return finding(name, 'the policy of this agent denies run_command.secrets.', 'Ask the user to change it.')
+    if (isShadowed(skill))
+      return finding(
+        name,
+        `'${catalog.addressOf(skill)}' is not the active copy of its skill, and only that one gets variables of skills.entries.`,
+        'Use the active copy.',
+      )
+    return finding(name, 'no configuration sets it.', `Set ${setting} in nexus.yaml.`)
+  }
+
+  /** For a command that ran for no skill. */
+  function findingForNone(name: string, loaded: readonly Skill[]): CommandFinding | undefined {
+    if (facts.hasEnv(name)) return undefined
+    const owner = loaded.find((skill) => givenTo(skill).includes(name))
+    if (owner) {
+      const own = catalog.callName(owner)
+      return finding(name, 'the call names no skill.', `Call again with skill_name "${own}".`)
+    }
+    const others = othersWith(name)
+    return finding(
+      name,
+      `commands get only what nexus.yaml sets for their skill.${onlyFor(others)}`,
+      others.length > 0
+        ? `Load '${others[0]}', then call again with skill_name "${others[0]}".`
+        : 'Write the value into the command if it is not a secret. Else the user adds it to a skill.',
+    )
+  }
+
+  function othersWith(name: string, skill?: Skill): readonly string[] {
+    return catalog.skills.filter((each) => each !== skill && givenTo(each).includes(name)).map(catalog.callName)
+  }
+
+  return {
+    verdictsOf,
+    valuesFor,
+    notGiven({ isExplained, ...ended }, skill, loaded) {
+      const known = skill ? declaredVariables(skill) : loaded.flatMap(givenTo)
+      const refused = skill ? verdictsOf(skill).filter(({ verdict }) => /refused|undeclared/.test(verdict)) : []
+      const wanted = [...refused.map(({ name }) => name), ...(skill && isShadowed(skill) ? known : [])]
+      if (hasFailed(ended.result)) {
+        const { requires, primaryEnv } = skill?.metadata ?? {}
+        const { stdout, stderr } = ended.result
+        const words = new Set(`${ended.command}\n${stderr}\n${stdout}`.split(/[^A-Za-z0-9_]+/))
+        const isLikely = (name: string): boolean =>
+          words.has(name) || (!isExplained && (name === primaryEnv || requires?.env.includes(name) === true))
+        wanted.push(...known.filter(isLikely), ...unsetIn(ended))
+      }
+      const found = [...new Set(wanted)].map((name) => (skill ? findingFor(name, skill) : findingForNone(name, loaded)))
+      return found.filter((each) => each !== undefined)
+    },
+  }
+}
+
+function finding(subject: string, why: string, fix: string): CommandFinding {
+  const message = `The command did not get the variable ${subject}: ${why}`
+  return { code: 'variable-not-given', subject, message, fix }
+}
+
+function onlyFor(skills: readonly string[]): string {
+  return skills.length === 0 ? '' : ` Only ${skills.map((name) => `'${name}'`).join(', ')} gets it.`
 }
 
 /** The variables that a skill says it uses: `primaryEnv`, `requires.env`, and `envVars` (names, or maps with a `name`) of its metadata. */
-export function declaredVariables({ metadata, frontmatter }: Skill): readonly string[] {
+function declaredVariables({ metadata, frontmatter }: Skill): readonly string[] {
   const { primaryEnv, requires } = metadata
   const block = ownValue(frontmatter, 'metadata')
   const places = isJsonObject(block) ? [block, ...CLIENT_BLOCKS.map((name) => ownValue(block, name))] : []
@@ -71,4 +227,27 @@ function namesIn(value: JsonValue | undefined): string[] {
     .map((item) => (isJsonObject(item) ? ownValue(item, 'name') : item))
     .filter((name) => typeof name === 'string')
     .map((name) => name.trim())
+}
+
+/** A name with an underscore: other words in capitals are rarely variables. Git reports its own where none is missing. */
+const NAME = '(?!GIT_)[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+'
+const UNSET: readonly RegExp[] = [
+  // sh: `set -u` and `${NAME:?}`
+  /\b([A-Z][A-Z0-9_]{2,}): (?:unbound variable|parameter (?:null or )?not set)/,
+  // python
+  new RegExp(`KeyError: ['"](${NAME})['"]`),
+  new RegExp(
+    `\\b(${NAME})\\b.{0,60}\\b(?:[Nn]ot (?:set|defined|found)|[Uu]nset|[Mm]issing|[Rr]equired|[Uu]ndefined)\\b`,
+  ),
+  new RegExp(`\\b(?:[Mm]issing|[Uu]nset|[Rr]equires?|[Uu]ndefined|[Ss]et|[Ee]xport|variable)\\b.{0,60}\\b(${NAME})\\b`),
+]
+const MAX_NAMES = 3
+
+/** Names of variables that the command says it lacks. */
+function unsetIn(run: Pick<CommandRun, 'command' | 'result'>): readonly string[] {
+  const names = linesOf(run).flatMap((line) => {
+    const match = UNSET.map((pattern) => pattern.exec(line)).find((each) => each !== null)
+    return match?.[1] === undefined ? [] : [match[1]]
+  })
+  return [...new Set(names)].slice(0, MAX_NAMES)
 }

@@ -1,24 +1,17 @@
-/** What happened to a command, explained: from its result to findings, and from findings to notes. */
-import type { CommandFinding } from './finding.ts'
-import { installFinding, limitFinding } from './limits.ts'
-import { networkFinding } from './network.ts'
-import { notStartedFinding } from './not-started.ts'
-import { missingFileFinding } from './missing-file.ts'
-import { homeFinding, outsideFindings } from './outside.ts'
-import { innerCommand, type Ran } from './ran.ts'
+/** findings: why a command ended as it did, read from its result. The table is in `patterns.ts`. */
+import { type CommandFinding, type CommandRun, innerCommand } from './command-run.ts'
+import { homeFinding, missingFileFinding, outsideFindings } from './paths.ts'
+import { limitFinding, networkFinding, notInstalledFinding, notStarted } from './patterns.ts'
 
-export type { CommandFinding, FindingRow } from './finding.ts'
-export { fixOf, noteOf } from './messages.ts'
-export { namesOfUnset } from './variables.ts'
+export { type CommandFinding, type CommandRun, hasFailed, linesOf, type SkillDirectory } from './command-run.ts'
 
 /** All that can be read from the result of a command, in order of weight. */
-export function findingsOf(given: Ran): readonly CommandFinding[] {
-  const ran = { ...given, command: innerCommand(given.command) }
-  const notInstalled = installFinding(ran)
-  const notStarted = notStartedFinding(ran) ?? (notInstalled ? undefined : missingFileFinding(ran))
-  const first = notInstalled ?? networkFinding(ran)
+export function findingsOf(given: CommandRun): readonly CommandFinding[] {
+  const run = { ...given, command: innerCommand(given.command) }
+  const notInstalled = notInstalledFinding(run)
+  const first = notStarted(run) ?? (notInstalled ? undefined : missingFileFinding(run))
   // The refused path belongs to that fault: a second note would give a wrong fix.
-  const isTold = notInstalled !== undefined || notStarted?.code === 'not-executable'
-  const outside = isTold ? [] : outsideFindings(ran)
-  return [notStarted, first, limitFinding(ran), ...outside, homeFinding(ran)].filter((finding) => finding !== undefined)
+  const outside = notInstalled || first?.code === 'not-executable' ? [] : outsideFindings(run)
+  const found = [first, notInstalled ?? networkFinding(run), limitFinding(run), ...outside, homeFinding(run)]
+  return found.filter((finding) => finding !== undefined)
 }

@@ -1,18 +1,16 @@
 import { entryValues } from '../../../local/index.ts'
 import { type JsonValue, toSafeLine } from '../../../kernel/index.ts'
-import { createSkillStacks } from '../../../skills/load/index.ts'
 import type { Seen } from './facts.ts'
-import { createSkillCommands, type SkillCommands } from '../../../tools/index.ts'
+import { createSkillVariables, type SkillVariables } from '../../../tools/index.ts'
 import { NOTES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 
-type Verdicts = ReturnType<SkillCommands['variablesOf']>
+type Verdicts = ReturnType<SkillVariables['verdictsOf']>
 
 /** What happens to the variables that nexus.yaml contains for skills of an agent. Names only: no secret is read for it. */
-export function variablesIn({ facts, loaded, catalog }: Seen): SkillCommands['variablesOf'] {
+export function variablesIn({ facts, loaded, catalog }: Seen): SkillVariables['verdictsOf'] {
   const noSecrets = { read: async (): Promise<undefined> => undefined }
-  const parts = { catalog, facts, entries: entryValues(loaded.config, noSecrets) }
-  return createSkillCommands({ ...parts, stacks: createSkillStacks() }).variablesOf
+  return createSkillVariables({ catalog, facts, entries: entryValues(loaded.config, noSecrets) }).verdictsOf
 }
 
 export function variablesData(verdicts: Verdicts): JsonValue {

@@ -1,7 +1,33 @@
 import type { CommandResult } from '../../machine/sandbox/index.ts'
 
-/** A command that ended, with what the findings about it depend on. */
-export interface Ran {
+/** A finding about one command: `code` and `subject` for programs, and its sentence with one next step. */
+export interface CommandFinding {
+  readonly code: FindingCode
+  /** The machine, path, file, program, variable or limit that it is about. */
+  readonly subject: string
+  readonly message: string
+  readonly fix: string
+}
+
+/** Each has a section in docs/errors.md. */
+export type FindingCode =
+  | 'no-network'
+  | 'outside-workspace'
+  | 'home-discarded'
+  | 'install-refused'
+  | 'resource-limit'
+  | 'program-missing'
+  | 'file-missing'
+  | 'file-in-skill'
+  | 'not-executable'
+  | 'interpreter-missing'
+  | 'interpreter-cr'
+  | 'variable-not-given'
+  | 'time-limit'
+  | 'old-revision'
+
+/** A command that ended, with the facts that its findings depend on. */
+export interface CommandRun {
   readonly command: string
   /** Absolute, as the command sees it. */
   readonly workspace: string
@@ -11,7 +37,7 @@ export interface Ran {
   /** False where commands run with the user's own rights. */
   readonly isConfined: boolean
   /** Whether commands reach other machines; undefined when that is not known. */
-  readonly network: boolean | undefined
+  readonly network?: boolean | undefined
   /** Directories of skills, which commands read and cannot change. */
   readonly skillDirectories: readonly SkillDirectory[]
   /** Whether a person typed the command. */
@@ -23,24 +49,27 @@ export interface Ran {
 /** A directory that contains the files of a skill, as commands see it. */
 export interface SkillDirectory {
   readonly path: string
-  /** How the skill is called; absent for a directory that contains several. */
+  /** Absent for a directory that contains several skills. */
   readonly name?: string
   /** The user's own directory of the skill, where that is known. */
   readonly original?: string
 }
 
-/** What curl writes of its progress before a message. */
+/** Curl writes its progress before a message, on the same line. */
 const PROGRESS = /^[\s\d:.%-]{8,}(?=[a-z])/
 const MAX_SEARCHED_CHARS = 100_000
-const MAX_QUOTED_CHARS = 160
+
+export function hasFailed({ end, exitCode }: CommandResult): boolean {
+  return end !== 'exit' || exitCode !== 0
+}
 
 /**
  * The lines in which a command reports failures: stderr; also stdout when the command sends its errors there, or failed.
- * The output of a command that went well is data and may speak of anything.
+ * The output of a command that went well is data and may contain anything.
  */
-export function textOf({ command, result }: Pick<Ran, 'command' | 'result'>): readonly string[] {
-  const { stdout, stderr, end, exitCode } = result
-  const isMixed = /2>&1|&>|\|&/.test(command) || end !== 'exit' || exitCode !== 0
+export function linesOf({ command, result }: Pick<CommandRun, 'command' | 'result'>): readonly string[] {
+  const { stdout, stderr } = result
+  const isMixed = /2>&1|&>|\|&/.test(command) || hasFailed(result)
   const text = isMixed ? `${stderr.slice(0, MAX_SEARCHED_CHARS)}\n${stdout.slice(0, MAX_SEARCHED_CHARS)}` : stderr
   // Progress is drawn over itself with carriage returns.
   return text
@@ -57,20 +86,7 @@ export function innerCommand(command: string): string {
   return match && !inner.includes(quote) ? inner : command
 }
 
-/** A part of the line, with what starts at `index`. */
-export function quotedLine(line: string, index = 0): string {
-  const text = line.replace(/"/g, "'")
-  const isFar = index > MAX_QUOTED_CHARS / 2
-  const start = isFar ? index - MAX_QUOTED_CHARS / 4 : 0
-  const part = text
-    .slice(start, start + MAX_QUOTED_CHARS)
-    .trim()
-    .toWellFormed()
-  const isCut = text.trimEnd().length > start + MAX_QUOTED_CHARS
-  return `${isFar ? '…' : ''}${part}${isCut ? '…' : ''}`
-}
-
 /** The skill directory that contains the path. */
-export function skillDirectoryOf(path: string, { skillDirectories }: Ran): SkillDirectory | undefined {
+export function skillDirectoryOf(path: string, { skillDirectories }: CommandRun): SkillDirectory | undefined {
   return skillDirectories.find((each) => path === each.path || path.startsWith(`${each.path}/`))
 }

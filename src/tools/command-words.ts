@@ -1,5 +1,5 @@
-import { DEFAULTS, type Failed, unseenInCommand } from '../../kernel/index.ts'
-import { COMMANDS, failedBy } from '../messages.ts'
+import { DEFAULTS, type Failed, unseenInCommand } from '../kernel/index.ts'
+import { COMMANDS, failedBy } from './messages.ts'
 
 /** Lists that keep a model from mistakes. They are no boundary: any command can be written so that no list knows it. */
 export interface CommandWords {
