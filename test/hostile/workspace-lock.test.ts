@@ -47,7 +47,7 @@ async function writeHead({ sandbox, workspace }: Rig, path: string): Promise<Out
 /** Another process that works with the same state directory; `script` has `sandbox` and `workspace`. It ends with the test. */
 async function startOther(t: TestContext, workspace: string, script: string): Promise<ChildProcess> {
   const code = `
-    import { createSandbox } from '${SOURCE}/sandbox/index.ts'
+    import { createSandbox } from '${SOURCE}/machine/sandbox/index.ts'
     const sandbox = await createSandbox({ kind: 'local', projectId: 'other', stateDir: '${STATE_DIR}' })
     const workspace = '${workspace}'
     ${script}`
