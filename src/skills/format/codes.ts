@@ -18,7 +18,6 @@ export const FORMAT_CODES = {
   'frontmatter-json': 'warning',
   'yaml-invalid': 'error',
   'yaml-repaired': 'warning',
-  'key-indented': 'warning',
   'quoted-unindented': 'warning',
   'yaml-duplicate-key': 'error',
   'yaml-key-not-text': 'error',

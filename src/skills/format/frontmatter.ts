@@ -6,8 +6,7 @@ import type { Report } from './report.ts'
 import { placeOf } from './text.ts'
 import { hasKind, isFatal, readYaml, type YamlRead } from './yaml/read.ts'
 import type { Repaired } from './yaml/entries.ts'
-import { repairIndentation } from './yaml/indentation.ts'
-import { repairLines, repairYaml } from './yaml/repair.ts'
+import { repairYaml } from './yaml/repair.ts'
 import { readYamlFast } from '../../yaml/index.ts'
 import { offsetOf } from './yaml/places.ts'
 import { AS_WRITTEN, keyText, mapToJson, writtenText } from './yaml/values.ts'
@@ -108,39 +107,18 @@ function placesFrom(text: string, firstLine: number): (offset: number) => Positi
   }
 }
 
-/** Rounds of repairing single lines: one repair can uncover the next fault. */
-const REPAIR_ROUNDS = 3
-
 export interface Lenient extends Repaired {
   readonly read: YamlRead
 }
 
-/** The strict reading; when it fails, the reading of the text with other indentation, and quotes around the values that need them. */
+/** The strict reading; when it fails, the reading of the text with quotes and indentation where values need them. */
 export function readLeniently(yaml: string): Lenient {
-  const strict = readYaml(yaml)
-  const hopeless = strict.problems.some(
+  const read = readYaml(yaml)
+  const isHopeless = read.problems.some(
     (problem) => problem.code === 'yaml-too-complex' || hasKind(problem, ['conflict']),
   )
-  if (hopeless || !strict.problems.some(isFatal)) return { text: yaml, read: strict, repairs: [] }
-  const indented = repairIndentation(yaml)
-  const top = repairYaml(indented.text, yaml)
-  const repairs = [...indented.repairs, ...top.repairs]
-  const whole = { text: top.text, repairs, read: repairs.length > 0 ? readYaml(top.text) : strict }
-  const byLine = readLineByLine(whole, yaml)
-  // Quotes on single lines are guesses: they count only when they repair everything.
-  return byLine.read.problems.some(isFatal) ? whole : byLine
-}
-
-function readLineByLine(start: Lenient, given: string): Lenient {
-  let { text, read, repairs } = start
-  for (let round = 0; round < REPAIR_ROUNDS && read.problems.some(isFatal); round++) {
-    const next = repairLines(text, given, read.problems)
-    if (next.repairs.length === 0) break
-    text = next.text
-    repairs = [...repairs, ...next.repairs]
-    read = readYaml(text)
-  }
-  return { text, read, repairs }
+  const repaired = isHopeless || !read.problems.some(isFatal) ? { text: yaml, repairs: [] } : repairYaml(yaml)
+  return { ...repaired, read: repaired.repairs.length > 0 ? readYaml(repaired.text) : read }
 }
 
 interface Source {

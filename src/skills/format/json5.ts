@@ -54,19 +54,6 @@ function plain(value: unknown, depth: number): JsonValue {
 const PIECES =
   /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/|"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'|[{}[\],:]|[^\s{}[\],:"'/]+/g
 
-/** Offsets in a text; `end` is not included. */
-export interface TextRange {
-  readonly start: number
-  readonly end: number
-}
-
-/** The comments of a text that is known to be JSON5 from an offset on. */
-export function jsonComments(text: string, from: number): readonly TextRange[] {
-  return [...text.slice(from).matchAll(PIECES)]
-    .filter(([piece]) => piece.startsWith('/'))
-    .map(({ 0: piece, index }) => ({ start: from + index, end: from + index + piece.length }))
-}
-
 /** A key that some mapping of a text has twice; the library takes the last one and says nothing. */
 function keyGivenTwice(text: string): string | undefined {
   // Of lists, too, which have no keys.

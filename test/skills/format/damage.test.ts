@@ -17,35 +17,19 @@ function found(yaml: string): string[] {
   return parse(yaml).diagnostics.map(({ code, line, column }) => `${code} ${line}:${column}`)
 }
 
-/** What is written, what is found, and what a fix writes. */
-const INDENTED: Readonly<Record<string, readonly [was: string, found: string, now: string]>> = {
-  'a description below the name': ['name: indent\n description: x', 'key-indented 3:2', 'name: indent\ndescription: x'],
-  'a license below the description': [
-    'name: a\ndescription: x\n license: MIT',
-    'key-indented 4:2',
-    'name: a\ndescription: x\nlicense: MIT',
-  ],
-  'two keys, one of them unknown': [
-    'name: a\n  author: me\n  description: x',
-    'key-indented 3:3',
-    'name: a\nauthor: me\ndescription: x',
-  ],
-  'a key with keys below it': [
-    'name: a\ndescription: x\n  metadata:\n    b: c',
-    'key-indented 4:3',
-    'name: a\ndescription: x\nmetadata:\n    b: c',
-  ],
-  'the first key': [' name: a\ndescription: x', 'key-indented 2:2', 'name: a\ndescription: x'],
-}
+test('a key that is indented below a value is part of it, and not a key of its own', () => {
+  const { document } = parse('name: a\ndescription: x\n license: MIT')
+  assert.deepEqual([document?.description, document?.license], ['x license: MIT', undefined])
+  assert.deepEqual(found('name: a\ndescription: x\n license: MIT'), ['yaml-repaired 3:14'])
+})
 
-for (const [what, [was, finding, now]] of Object.entries(INDENTED)) {
-  test(`an indented key is read as a key of its own, and a fix removes the indentation: ${what}`, () => {
-    assert.deepEqual(found(was), [finding])
-    assert.equal(fixed(was), now)
-    assert.deepEqual(parse(now).document, parse(was).document)
-    assert.deepEqual(found(now), [])
-  })
-}
+test('a key that restricts is never read as part of the text above it', () => {
+  for (const key of ['disable-model-invocation: true', 'allowed-tools: Read', 'metadata:\n    os: [linux]']) {
+    const { document, diagnostics } = parse(`name: a\ndescription: x\n  ${key}`)
+    assert.equal(document, undefined)
+    assert.deepEqual([diagnostics[0]?.code, diagnostics[0]?.severity], ['yaml-invalid', 'error'])
+  }
+})
 
 test('text that only looks like an indented key stays text', () => {
   for (const [yaml, description] of [
@@ -82,15 +66,15 @@ test('a quote that closes nowhere takes no other key along', () => {
   assert.deepEqual([document?.description, document?.license], ['"One', 'MIT'])
 })
 
-test('a backslash that YAML does not know leaves no quotes in the text', () => {
-  for (const [value, text, now] of [
-    [String.raw`"it\'s"`, "it's", `"it's"`],
-    [String.raw`"a \d and \n"`, 'a \\d and', String.raw`"a \\d and \n"`],
-  ] as const) {
-    const yaml = `name: a\ndescription: ${value}`
-    assert.equal(parse(yaml).document?.description, text)
-    assert.deepEqual(found(yaml)[0]?.split(' ')[0], 'yaml-repaired')
-    assert.equal(fixed(yaml), `name: a\ndescription: ${now}`)
+test('a backslash that YAML does not know in double quotes is an error with its place', () => {
+  for (const value of [String.raw`"it\'s"`, String.raw`"a \d and \n"`]) {
+    const { document, diagnostics } = parse(`name: a\ndescription: ${value}`)
+    assert.equal(document, undefined)
+    assert.deepEqual(
+      diagnostics.map(({ code, line }) => [code, line]),
+      [['yaml-invalid', 3]],
+    )
+    assert.match(diagnostics[0]?.fix ?? '', /single quotes/)
   }
 })
 

@@ -22,10 +22,10 @@ test('what stands in the fix of the diagnostic is what is written', () => {
   }
 })
 
-test('a value of several lines and values below the top level are mended in their lines', () => {
+test('a value of several lines gets its quotes in its lines', () => {
   assert.equal(
-    fixed('name: a\ndescription: Use when: one\n  and: two\nmetadata:\n  note: also: this\n  b: 1'),
-    'name: a\ndescription: \'Use when: one\n  and: two\'\nmetadata:\n  note: "also: this"\n  b: 1',
+    fixed('name: a\ndescription: Use when: one\n  and: two\nmetadata:\n  b: 1'),
+    "name: a\ndescription: 'Use when: one\n  and: two'\nmetadata:\n  b: 1",
   )
 })
 

@@ -59,7 +59,6 @@ const ODD_BLANKS: Readonly<Record<string, readonly [yaml: string, line: number, 
   ideographic: ['metadata:\n\u3000a: b', 5, 1],
   'of no width': ['metadata:\n  \u200ba: b', 5, 3],
   'in flow style': ['metadata: {\u00a0a: b}', 4, 12],
-  'after a dash': ['tags:\n  -\u00a0x', 5, 3],
 }
 
 for (const [what, [yaml, line, column]] of Object.entries(ODD_BLANKS)) {
@@ -136,18 +135,15 @@ test('a repaired value over several lines is folded like a plain one', () => {
   assert.equal(document?.license, 'MIT')
 })
 
-test('values below the top level and in lists are repaired line by line', () => {
-  const { document, diagnostics } = parse(`${HEAD}metadata:\n  note: Use when: asked\ntriggers:\n- "a" b\n- x: y: z`)
-  assert.deepEqual(JSON.parse(JSON.stringify(document?.frontmatter)), {
-    name: 'a',
-    description: 'b',
-    metadata: { note: 'Use when: asked' },
-    triggers: ['"a" b', { x: 'y: z' }],
-  })
-  assert.deepEqual(
-    diagnostics.map(({ code, line }) => `${code} ${line}`),
-    ['yaml-repaired 5', 'yaml-repaired 7', 'yaml-repaired 8'],
-  )
+test('a value below the top level that is not YAML is an error with its line', () => {
+  for (const yaml of ['metadata:\n  note: Use when: asked', 'triggers:\n- "a" b', 'triggers:\n- x: y: z']) {
+    const { document, diagnostics } = parse(HEAD + yaml)
+    assert.equal(document, undefined)
+    assert.deepEqual(
+      diagnostics.map(({ code, line }) => `${code} ${line}`),
+      ['yaml-invalid 5'],
+    )
+  }
 })
 
 test('a fault that quotes cannot mend stays an error, beside what was mended', () => {

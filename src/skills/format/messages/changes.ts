@@ -1,7 +1,6 @@
 /** Why `validate --fix` changes a line, by the code of the finding. */
 const REASONS: Readonly<Record<string, string>> = {
   'yaml-repaired': 'The value is not valid YAML. This is how Nexus read it.',
-  'key-indented': 'The key is not part of the value above it.',
   'quoted-unindented': 'The further lines of a quoted value need indentation.',
   'leading-blank-lines': 'Other clients find the frontmatter in the first line only.',
   'frontmatter-closed-by-dots': 'Other clients expect --- at the end.',

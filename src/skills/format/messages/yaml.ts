@@ -14,10 +14,7 @@ export type SyntaxFault =
   /** In the words of the YAML library. */
   | { readonly kind: 'other'; readonly message: string }
 
-/** What the value of the key must be, where quotes would hide it. */
-export type Wanted = { readonly key: string; readonly wanted: 'flag' | 'mapping' | 'list'; readonly entries?: string }
-
-const QUOTE_IT = 'Put quotes around the whole value.'
+const QUOTE_IT = 'Correct the value, or put quotes around all of it if it is text.'
 
 function syntaxWords(fault: SyntaxFault): readonly [message: string, fix: string] {
   switch (fault.kind) {
@@ -86,42 +83,19 @@ function syntaxWords(fault: SyntaxFault): readonly [message: string, fix: string
   }
 }
 
-/** No quotes where they would turn a list, a mapping or a flag into text. */
-function syntaxFix(fix: string, { key, wanted, entries = 'first, second' }: Wanted): string {
-  if (fix !== QUOTE_IT) return fix
-  if (wanted === 'flag') return `Write: ${key}: true, or: ${key}: false`
-  if (wanted === 'list') return write(`${key}: [${entries}]`)
-  return `Correct the value, or write the keys of ${key} below it, one a line, indented by two spaces.`
-}
-
 /** How to write a value as it was read: the whole line, or what to type where. */
 export type RepairFix =
   | { readonly line: string }
   | { readonly span: 'line' | 'lines'; readonly hasQuote: boolean; readonly header?: string }
-  | { readonly span: 'escapes' }
+  | { readonly span: 'keys' }
 
 function repairFix(fix: RepairFix): string {
   if ('line' in fix) return write(fix.line)
-  if (fix.span === 'escapes') return "Write ' for \\', and two backslashes for every other one."
+  if (fix.span === 'keys') return 'Write the keys as YAML, one a line, without comments of JSON.'
   const twice = fix.hasQuote ? " Write each ' between them as ''." : ''
   if (fix.span === 'line') return `Put a single quote ' before the value and another at the end of the line.${twice}`
   const begin = fix.header === undefined ? 'before the value' : `in place of ${fix.header}`
   return `Put a single quote ' ${begin}, and another at the end of its last line.${twice}`
-}
-
-type Repaired =
-  | { readonly key: string; readonly reason: string; readonly fix: RepairFix }
-  | { readonly key: string; readonly comment: string; readonly canStay: boolean }
-
-function repaired(how: Repaired): Words {
-  if ('reason' in how) return [`Nexus read the value of ${how.key} as plain text. ${how.reason}`, repairFix(how.fix)]
-  const { key, comment, canStay } = how
-  return [
-    `Nexus ignored a comment in the value of ${key}. A YAML comment begins with #, not with ${comment}.`,
-    canStay
-      ? `Remove the comment that begins with ${comment}, or write it as # … at the end of a line.`
-      : 'Write the keys as YAML, one a line, without comments of JSON.',
-  ]
 }
 
 /** About the syntax of the frontmatter. */
@@ -134,14 +108,10 @@ export const YAML_MESSAGES = {
     'The frontmatter is one JSON object. Other clients expect one "key: value" a line.',
     'Write one "key: value" a line.',
   ],
-  'yaml-invalid': (fault: SyntaxFault, wanted?: Wanted): Words => {
-    const [message, fix] = syntaxWords(fault)
-    return [message, wanted === undefined ? fix : syntaxFix(fix, wanted)]
-  },
-  'yaml-repaired': repaired,
-  'key-indented': (key: string, above: string): Words => [
-    `The key ${shown(key)} is indented${above === '' ? '' : ` below the value of ${above}`}. Nexus read it as a key of its own.`,
-    `Remove the spaces before ${key}.`,
+  'yaml-invalid': syntaxWords,
+  'yaml-repaired': (key: string, reason: string, fix: RepairFix): Words => [
+    `Nexus read the value of ${key} as plain text. ${reason}`,
+    repairFix(fix),
   ],
   'quoted-unindented': (key: string): Words => [
     `The quoted value of ${key} continues at the start of a line. Nexus read it to its closing quote.`,
@@ -198,14 +168,8 @@ export const YAML_MESSAGES = {
     `Nexus did not read the frontmatter: it has more than ${limit} ${what}.`,
     'Move data into a file beside SKILL.md.',
   ],
-  'odd-space': (hidden: string, key?: string): Words =>
-    key === undefined
-      ? [
-          `${hidden} after the dash is not a space in YAML. The line is text, not an entry of a list.`,
-          'Type the dash again, with a common space.',
-        ]
-      : [
-          `The key ${shown(key)} contains ${hidden}, which is a letter in YAML. Nexus reads another key.`,
-          `Type the line again, with common spaces: ${key}:`,
-        ],
+  'odd-space': (hidden: string, key: string): Words => [
+    `The key ${shown(key)} contains ${hidden}, which is a letter in YAML. Nexus reads another key.`,
+    `Type the line again, with common spaces: ${key}:`,
+  ],
 }

@@ -87,7 +87,6 @@ export const RAISED: ReadonlySet<string> = new Set<FormatCode>([
   'leading-blank-lines',
   'frontmatter-closed-by-dots',
   'yaml-repaired',
-  'key-indented',
   'quoted-unindented',
   'name-missing',
   'name-not-text',

@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, type ParsedNode, Scalar } from 'yaml'
-import { CLIENT_BLOCKS, codePointOf, firstUnseen, unseenIn, withoutUnseen } from '../../../kernel/index.ts'
+import { CLIENT_BLOCKS, firstUnseen, unseenIn, withoutUnseen } from '../../../kernel/index.ts'
 import { REQUIREMENTS, TOP_LEVEL } from '../fields/metadata-keys.ts'
 import { found } from '../messages/messages.ts'
 import type { YamlProblem } from './inspect.ts'
@@ -11,7 +11,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...[...NOT_PROSE, ...CLIENT_BLOCKS, ...TOP_LEVEL, ...REQUIREMENTS],
 ])
 
-/** Keys and entries of lists with a character that readers take for a space or do not see, and that YAML takes for a letter. */
+/** Keys with a character that readers take for a space or do not see, and that YAML takes for a letter. */
 export function oddBlanks(root: ParsedNode | null, text: string): YamlProblem[] {
   const problems: YamlProblem[] = []
   if (firstUnseen(text) >= 0) visit(root, problems)
@@ -25,7 +25,7 @@ function visit(node: ParsedNode | null, problems: YamlProblem[]): void {
       checkKey(key, problems)
       visit(value as ParsedNode | null, problems)
     }
-  } else checkEntry(node, problems)
+  }
 }
 
 /** A key that begins with such a character seems to be indented; a known key with one seems to be known. */
@@ -39,12 +39,4 @@ function checkKey(key: unknown, problems: YamlProblem[]): void {
     ...found('odd-space', unseenIn(name), seen),
     offset: (key.range?.[0] ?? 0) + (isPlain ? 0 : 1) + at,
   })
-}
-
-/** A dash and such a character begin a text, not an entry of a list. */
-function checkEntry(node: unknown, problems: YamlProblem[]): void {
-  if (!isScalar(node) || node.type !== Scalar.PLAIN) return
-  const { source = '', range } = node
-  if (source.startsWith('-') && firstUnseen(source) === 1)
-    problems.push({ ...found('odd-space', codePointOf(source.slice(1))), offset: range?.[0] ?? 0 })
 }

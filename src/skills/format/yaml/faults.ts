@@ -3,7 +3,6 @@ import { withoutUnseen } from '../../../kernel/index.ts'
 import { found } from '../messages/messages.ts'
 import type { SyntaxFault } from '../messages/yaml.ts'
 import type { YamlProblem } from './inspect.ts'
-import { wantedAt } from './prose.ts'
 
 interface YamlSource {
   readonly text: string
@@ -15,7 +14,7 @@ export function problemOf({ code, message, pos: [offset] }: YAMLError, source: Y
   const { fault, at = offset } = bracketFault(message, source.tokens) ?? {
     fault: faultOf(code, message, { source, offset }),
   }
-  return { ...found('yaml-invalid', fault, wantedAt(source.text, offset)), offset: at }
+  return { ...found('yaml-invalid', fault), offset: at }
 }
 
 const BY_CODE: Readonly<Record<string, SyntaxFault>> = {

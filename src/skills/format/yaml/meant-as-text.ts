@@ -1,7 +1,6 @@
 import { isMap, isScalar, type ParsedNode, Scalar } from 'yaml'
 import type { FormatCode } from '../codes.ts'
 import type { YamlProblem } from './inspect.ts'
-import { NOT_PROSE } from './prose.ts'
 import { isFatal, readSyntax } from './read.ts'
 
 /** A top-level key with its lines, and what reading them alone finds. */
@@ -33,8 +32,8 @@ export function namesIn(subjects: readonly Subject[]): Names {
 }
 
 /**
- * True when a value that cannot be used as YAML was plausibly meant as the text that stands there. What is YAML with an anchor, an alias or
- * a tag is that text only where sentences stand, and an alias also where nothing has that name. Source: decisions, "YAML limits".
+ * True when a value that cannot be used as YAML was plausibly meant as text. YAML with an anchor, an alias or a tag is text only under keys
+ * of sentences. Source: decisions, "YAML limits".
  */
 export function isMeantAsText(subject: Subject, names: Names): boolean {
   const codes = subject.problems.filter(isFatal).map(({ code }) => code)
@@ -42,8 +41,7 @@ export function isMeantAsText(subject: Subject, names: Names): boolean {
   if (!codes.some((code) => MARKS.has(code))) return true
   const root = readSyntax(subject.text)
   if (root === undefined) return true
-  if (NOT_PROSE.has(subject.key) || isInUse(subject, names)) return false
-  return PROSE.has(subject.key) ? isPlainText(subject, root) : codes.every((code) => code === 'yaml-alias')
+  return PROSE.has(subject.key) && !isInUse(subject, names) && isPlainText(subject, root)
 }
 
 /** `&more words`, `!important words` and `!tag "words"`, and not `&name "words"`, blocks or brackets. */
