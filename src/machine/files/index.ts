@@ -4,7 +4,7 @@
  */
 export { codeOf, FileError, isAbsence, isClosed } from './errors.ts'
 export { Directory, type Holding, type Owner } from './directory.ts'
-export { type KeptPlace, keptPlace, readKept, writeKept } from './kept.ts'
+export { type KeptPlace, keptPlace, readKept, readKeptLines, writeKept } from './kept.ts'
 export { type Kind, kindOfEntry, listNames, type ListOptions, type Named } from './list.ts'
 export { below, bytesOf, nameOf, pathParts } from './names.ts'
 export { kindOf, openUnseen, type OpenedFile, readInto } from './open.ts'

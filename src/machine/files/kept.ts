@@ -28,14 +28,39 @@ export function keptPlace(home: string, name: string): KeptPlace {
 
 /** The content of a kept file; undefined when there is none, or when it may be of someone else. Never throws. */
 export function readKept(path: string, maxBytes: number): Buffer | undefined {
+  return withKept(path, maxBytes, (fd, size) => {
+    const bytes = Buffer.allocUnsafe(size)
+    return readInto(fd, bytes) === size ? bytes : undefined
+  })
+}
+
+/** Gives each line to `take`, so that no more than a part of the file is in memory. False when not all of it was read, or `take` threw. */
+export function readKeptLines(path: string, maxBytes: number, take: (line: string) => void): boolean {
+  const isWhole = withKept(path, maxBytes, (fd, size) => {
+    const part = Buffer.allocUnsafe(Math.min(size, PART_BYTES))
+    let rest = ''
+    for (let position = 0; position < size;) {
+      const length = readInto(fd, part, { position })
+      if (length === 0) return false
+      position += length
+      const lines = (rest + part.toString('latin1', 0, length)).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) take(line)
+    }
+    return rest === ''
+  })
+  return isWhole === true
+}
+
+const PART_BYTES = 65_536
+
+function withKept<T>(path: string, maxBytes: number, use: (fd: number, size: number) => T): T | undefined {
   try {
     const fd = openUnseen(path)
     try {
       const stats = fstatSync(fd)
       const isPrivate = stats.isFile() && isOurs(stats) && (stats.mode & 0o777) === 0o600 && stats.nlink === 1
-      if (!isPrivate || stats.size > maxBytes) return undefined
-      const bytes = Buffer.allocUnsafe(stats.size)
-      return readInto(fd, bytes) === bytes.length ? bytes : undefined
+      return isPrivate && stats.size <= maxBytes ? use(fd, stats.size) : undefined
     } finally {
       closeSync(fd)
     }

@@ -30,6 +30,10 @@ function makeTree(root: string): void {
     'gamma/SKILL.md':
       '---\nname: gamma\ndescription: "日本語 🧰 café \\u2028"\nlicense: MIT\nallowed-tools: Read Grep\n__proto__: { polluted: yes }\nconstructor: x\nn: [.inf, -0.0, 1e400, ~]\nmetadata:\n  deep: { a: { b: [1, { c: 2 }] } }\n  openclaw:\n    os: [linux]\n    requires: { bins: [git], env: [A_TOKEN] }\n    install: [{ id: apt, kind: apt, package: git, bins: [git] }]\n---\nText.\n',
   })
+  // Its line is longer than what is read at once.
+  writeFiles(root, {
+    'long/SKILL.md': `---\nname: long\ndescription: Long.\nnote: ${'é n '.repeat(40_000)}.\n---\nText.\n`,
+  })
   for (let index = 0; index < COUNT; index++) writeFiles(root, { [`s${index}/SKILL.md`]: skillText(`s${index}`) })
 }
 

@@ -109,16 +109,27 @@ function toEntries(callable: readonly Offered[], style: Style, options: IndexOpt
       TIERS.indexOf(a.skill.origin.tier) - TIERS.indexOf(b.skill.origin.tier) || usesOf(b.skill) - usesOf(a.skill),
   )
   const rankOf = new Map(ranked.map((each, rank) => [each, rank]))
-  return callable.map((each) => entryOf(each, { style, location, rank: rankOf.get(each) ?? 0 }))
+  const sizes = {
+    named: countPoints(style.entry({ name: '' })),
+    described: countPoints(style.entry({ name: '', description: '' })),
+  }
+  return callable.map((each) => entryOf(each, { style, sizes, location, rank: rankOf.get(each) ?? 0 }))
 }
 
 function entryOf(
   { skill, name, called }: Offered,
   {
     style,
+    sizes,
     location,
     rank,
-  }: { readonly style: Style; readonly location: IndexOptions['location']; readonly rank: number },
+  }: {
+    readonly style: Style
+    /** Code points of a line besides what it shows, with the name alone and with a description. */
+    readonly sizes: { readonly named: number; readonly described: number }
+    readonly location: IndexOptions['location']
+    readonly rank: number
+  },
 ): Entry {
   const shown = { name: style.escape(called) }
   const locationOf = (): string | undefined => {
@@ -134,19 +145,22 @@ function entryOf(
       description: description === '' ? undefined : style.escape(description),
     })
   }
-  const nameOnly = countPoints(line())
-  const sizes = { name, rank, line, nameOnly }
+  const nameChars = countPoints(shown.name)
+  const nameOnly = sizes.named + nameChars
+  const entry = { name, rank, line, nameOnly }
   if (!style.showsDescriptions) {
-    return { ...sizes, whole: { withLocation: () => nameOnly, without: nameOnly }, atCap: () => nameOnly }
+    return { ...entry, whole: { withLocation: () => nameOnly, without: nameOnly }, atCap: () => nameOnly }
   }
   const description = shownText(skill.description)
+  const escaped = style.escape(description)
   let withLocation: number | undefined
   const whole = {
     withLocation: () => (withLocation ??= countPoints(line({ description, hasLocation: true }))),
-    without: countPoints(line({ description, hasLocation: false })),
+    // No line is made to know its size: most skills of a large index are not shown as a whole.
+    without: description === '' ? nameOnly : sizes.described + nameChars + countPoints(escaped),
   }
   const points = countPoints(description)
-  const isPlain = style.escape(description) === description
+  const isPlain = escaped === description
   const atCap = (cap: number, hasLocation: boolean): number => {
     const full = hasLocation ? whole.withLocation() : whole.without
     if (points <= cap) return full
@@ -154,7 +168,7 @@ function entryOf(
     if (isPlain) return full - points + cap
     return countPoints(line({ description: `${firstPoints(description, cap - 1)}…`, hasLocation }))
   }
-  return { ...sizes, description, whole, atCap }
+  return { ...entry, description, whole, atCap }
 }
 
 function locate(skill: Skill, location: IndexOptions['location'] = true): string | undefined {

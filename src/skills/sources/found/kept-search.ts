@@ -1,6 +1,6 @@
 /** kept-search: what a search read, kept in the Nexus home for the next process. */
 import { join } from 'node:path'
-import { readKept, writeKept } from '../../../machine/files/index.ts'
+import { readKeptLines, writeKept } from '../../../machine/files/index.ts'
 import {
   type Diagnostic,
   isJsonObject,
@@ -38,29 +38,24 @@ const FEWEST_SKILLS = 20
 /** Lines that are written at once. */
 const LINES = 200
 
-const LINE_BREAK = 10
 const NO_FINDINGS: readonly Diagnostic[] = Object.freeze([])
 
 /** The skills of the last search with this key; none when it is missing, damaged or of another version. */
 export function loadSearch({ directory, version }: KeptSearches, key: string, origin: SkillOrigin): KeptSkill[] {
-  const bytes = readKept(fileOf(directory, key), MOST_BYTES)
-  if (bytes === undefined) return []
   const found: KeptSkill[] = []
-  try {
-    let start = bytes.indexOf(LINE_BREAK) + 1
-    if (bytes.toString('latin1', 0, start - 1) !== headOf(version, key)) return []
-    // Line by line: one text of all skills would be as large as they are.
-    for (let end = bytes.indexOf(LINE_BREAK, start); end > 0; end = bytes.indexOf(LINE_BREAK, start)) {
-      const row = JSON.parse(bytes.toString('latin1', start, end)) as unknown
-      if (!isRow(row)) return []
-      found.push({ read: restored(row.read, origin), changedMs: row.changedMs })
-      start = end + 1
+  let isFirst = true
+  const isWhole = readKeptLines(fileOf(directory, key), MOST_BYTES, (line) => {
+    if (isFirst) {
+      if (line !== headOf(version, key)) throw new Error('another search')
+      isFirst = false
+      return
     }
-    return start === bytes.length ? found : []
-  } catch {
-    // Damaged: every file is read.
-    return []
-  }
+    const row = JSON.parse(line) as unknown
+    if (!isRow(row)) throw new Error('damaged')
+    found.push({ read: restored(row.read, origin), changedMs: row.changedMs })
+  })
+  // Damaged: every file is read.
+  return isWhole ? found : []
 }
 
 export function saveSearch({ directory, version }: KeptSearches, key: string, skills: readonly KeptSkill[]): void {
