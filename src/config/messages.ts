@@ -128,10 +128,8 @@ export const SETTINGS = {
   },
   badKey: ({ key, map, wanted }: Facts<'key' | 'map' | 'wanted'>) =>
     row('config-bad-key', `"${key}" is not applied. It is not a valid name in ${map}.`, `Write ${wanted}.`),
-  reservedKey: ({ setting }: Facts<'setting'>) => {
-    const why = 'JavaScript reserves its name.'
-    return notApplied('config-bad-key', { setting, why, fix: 'Write another name.' })
-  },
+  reservedKey: ({ setting }: Facts<'setting'>) =>
+    notApplied('config-bad-key', { setting, why: 'JavaScript reserves its name.', fix: 'Write another name.' }),
   builtInPreset: ({ setting, name }: Facts<'setting' | 'name'>) => {
     const why = `The preset "${name}" is built in and cannot be redefined.`
     return notApplied('config-bad-key', { setting, why, fix: `Write another name, and in it extends: ${name}` })
@@ -151,6 +149,10 @@ export const SETTINGS = {
         ? `${at.elsewhere === undefined ? '' : `Did you mean ${at.elsewhere}? `}Use one of: ${at.known.join(', ')}.`
         : `Did you mean "${at.near}"?`,
     ),
+  notIndented: ({ key, setting, nested }: Facts<'key' | 'setting' | 'nested'>) => {
+    const why = `"${key}" is not applied. It begins in the column of "${setting}:", so it is not below it.`
+    return row('config-indentation', why, `Begin its line with two more spaces than "${setting}:", as in ${nested}`)
+  },
   missingKey: ({ setting, example }: Facts<'setting' | 'example'>) =>
     row('config-missing-key', `${setting} is missing. What needs it is not applied.`, `Add it, such as: ${example}`),
   misplacedPolicy: ({ setting, word }: Facts<'setting' | 'word'>) =>

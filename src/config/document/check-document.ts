@@ -4,10 +4,12 @@ import { CONFIG_SCHEMA, type ConfigDocument } from '../schema/schema.ts'
 import { isMap, memberOf, ROOT, type Schema, schemaFor, schemasAlong, unwrapped } from '../schema/walk.ts'
 import type { Finding, Part } from './finding.ts'
 import { copyValue, partAt, type Path, type PathKey, pathWithGaps, removePart, withoutGaps } from './path.ts'
+import { nestingOf } from './nesting.ts'
 import {
   type Issue,
   issueMessage,
   misplacedPolicy,
+  notIndented,
   policyWord,
   reservedName,
   unknownKey,
@@ -81,8 +83,11 @@ function findMisfits(value: JsonValue, at: Path, outer: Schema): Problem[] {
     const { item } = schema
     return item ? value.flatMap((member, index) => findMisfits(member, [...at, index], item)) : []
   }
+  const meant = nestingOf(value as JsonObject, at, schema)
   return Object.entries(value).flatMap(([key, member]): Problem[] => {
     const here = [...at, key]
+    const below = meant.get(key)
+    if (below) return [{ at: here, message: notIndented(here, below) }]
     if (schema.type === 'object_with_rest' && here.length === 2 && policyWord(key))
       return [{ at: here, message: misplacedPolicy(here) }]
     const next = memberOf(schema, key)

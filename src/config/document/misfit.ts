@@ -62,6 +62,16 @@ export function misplacedPolicy(at: Path): Worded {
   return (nameOf) => SETTINGS.misplacedPolicy({ setting: nameOf(at), word: policyWord(String(at.at(-1))) ?? 'deny' })
 }
 
+/** A key in the column of a map that it belongs to; `meant` is its path in that map. */
+export function notIndented(at: Path, meant: Path): Worded {
+  const [first = '', ...keys] = meant
+    .slice(at.length - 1)
+    .map((_, index) => shownKeyAt(meant.slice(0, at.length + index), true))
+  const nested = keys.reduceRight((inner, key) => (inner === '' ? `${key}: …` : `${key}: { ${inner} }`), '')
+  const setting = shownKeyAt(meant.slice(0, -1), true)
+  return () => SETTINGS.notIndented({ key: shownKeyAt(meant, true), setting, nested: `${first}: { ${nested} }` })
+}
+
 export function reservedName(at: Path): Worded {
   return (nameOf) => SETTINGS.reservedKey({ setting: nameOf(at) })
 }
@@ -107,10 +117,11 @@ function choicesAt(at: Path, schema: Schema | undefined): readonly string[] {
 
 /** The setting as a line with an example: `maxIterations: 50`. An item of a list has no key. */
 function lineOf(at: Path, schema: Schema | undefined): string {
-  const key = at.at(-1)
+  // In a map of names, a setting of a member lacks the name.
+  const key = Object.hasOwn(schema?.entries ?? {}, String(at.at(-1))) ? 'name' : at.at(-1)
   const outer = schema?.type === 'number' ? settingAt(at, schema) : schema
   const example = exampleOf(outer, { key: String(key) })
-  return typeof key === 'string' ? `${shownKeyAt(at, true)}: ${example}` : example
+  return typeof key === 'string' ? `${shownKeyAt([...at.slice(0, -1), key], true)}: ${example}` : example
 }
 
 /** What a value must be: the schema says it where a pattern is behind it. */

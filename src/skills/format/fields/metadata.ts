@@ -100,8 +100,8 @@ function fromText(text: string, path: KeyPath, { front, report, lost }: Reading)
   if (NAMES_REQUIREMENTS.test(text)) {
     lost.push({ key: path.join('.'), line: place.line, example: 'requires: {bins: [gh]}' })
   }
-  if ('fault' in read) {
-    report.add('metadata-not-mapping', place, path.join('.'), { fault: read.fault })
+  if (!('twice' in read)) {
+    report.add('metadata-not-mapping', place, path.join('.'), read)
     return undefined
   }
   report.add('yaml-duplicate-key', place, read.twice, { json: path.join('.'), isLine: false })

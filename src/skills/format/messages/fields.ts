@@ -1,4 +1,5 @@
 import { shown, type Words, write } from './words.ts'
+import { bracketWords, type Brackets } from './yaml.ts'
 
 /** What a field must be. */
 export interface Expected {
@@ -48,6 +49,24 @@ export type KeyFault =
   | { readonly kind: 'unknown'; readonly requirement: boolean; readonly right?: string; readonly hidden?: string }
   | { readonly kind: 'outside-requires'; readonly right: string }
   | { readonly kind: 'twice' }
+
+type NotMapping =
+  | { readonly fault: string }
+  | { readonly brackets: Brackets }
+  | { readonly kind: 'a list' | 'text' | 'one value' }
+
+function notMapping(key: string, why: NotMapping): Words {
+  if ('kind' in why)
+    return [
+      `${key} is ${why.kind}, not keys with values, so Nexus does not use it.`,
+      'Write the keys below metadata:, indented by two spaces.',
+    ]
+  const [reason, fix] =
+    'brackets' in why
+      ? bracketWords(why.brackets)
+      : [why.fault, 'Correct the JSON, or write its keys as YAML, one a line.']
+  return [`${key} is not valid JSON, so Nexus does not use it: ${reason}`, fix]
+}
 
 function metadataKey(key: string, fault: KeyFault): Words {
   if (fault.kind === 'twice')
@@ -147,19 +166,7 @@ export const FIELD_MESSAGES = {
     `A parenthesis in ${key} is not closed.`,
     'Write the missing ), as in Bash(git:*).',
   ],
-  'metadata-not-mapping': (
-    key: string,
-    why: { readonly fault: string } | { readonly kind: 'a list' | 'text' | 'one value' },
-  ): Words =>
-    'fault' in why
-      ? [
-          `${key} is not valid JSON, so Nexus does not use it: ${why.fault}`,
-          'Correct the JSON, or write its keys as YAML, one a line.',
-        ]
-      : [
-          `${key} is ${why.kind}, not keys with values, so Nexus does not use it.`,
-          'Write the keys below metadata:, indented by two spaces.',
-        ],
+  'metadata-not-mapping': notMapping,
   'metadata-key': metadataKey,
   'requires-invalid': (key: string, wanted: string, entries: readonly string[]): Words => [
     `requires.${key} contains entries that are not ${wanted}: ${entries.map(shown).join(', ')}. Nexus holds the skill.`,

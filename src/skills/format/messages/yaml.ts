@@ -1,3 +1,4 @@
+import type { WrongBracket } from '../json5.ts'
 import { shown, type Words, write } from './words.ts'
 
 /** A fault of the syntax. */
@@ -6,6 +7,7 @@ export type SyntaxFault =
   | { readonly kind: 'bracket'; readonly opener: string; readonly closer: string; readonly isOpen: boolean }
   /** The sign with which the value begins, after which YAML ends it, or after which a comma is missing. */
   | { readonly kind: 'begins' | 'follows' | 'comma'; readonly sign: string }
+  | ({ readonly kind: 'brackets' } & Brackets)
   | { readonly kind: 'separators' | 'indent' | 'tab' | 'escape' | 'colon' | 'list-on-line' | 'header' | 'value' }
   /** A line that is not `key: value`; with the line to type when it is near to one. */
   | { readonly kind: 'line'; readonly right?: string; readonly isText?: boolean; readonly isBelowEmpty?: boolean }
@@ -13,6 +15,18 @@ export type SyntaxFault =
   | { readonly kind: 'conflict' }
   /** In the words of the YAML library. */
   | { readonly kind: 'other'; readonly message: string }
+
+/** A closing bracket, and the one that it closes. */
+export type Brackets = Pick<WrongBracket, 'sign' | 'opener' | 'closer' | 'isExtra'>
+
+/** Of a closing bracket that does not fit: the cause, and one next step. */
+export function bracketWords({ sign, opener, closer, isExtra }: Brackets): readonly [message: string, fix: string] {
+  if (opener === undefined) return [`The ${sign} closes no bracket.`, `Remove the ${sign}.`]
+  return [
+    `The brackets do not match: ${opener} is closed by ${sign}.`,
+    isExtra ? `Write ${closer} in place of the ${sign}.` : `Write ${closer} before the ${sign}.`,
+  ]
+}
 
 const QUOTE_IT = 'Correct the value, or put quotes around all of it if it is text.'
 
@@ -27,6 +41,8 @@ function syntaxWords(fault: SyntaxFault): readonly [message: string, fix: string
             `The closing ${fault.closer} is not indented.`,
             `Indent every line between ${fault.opener} and ${fault.closer} by two spaces, the ${fault.closer} too.`,
           ]
+    case 'brackets':
+      return bracketWords(fault)
     case 'separators':
       return [
         'A comma, a colon or a quote is missing or too many between brackets.',

@@ -1,5 +1,6 @@
-import type { CST, YAMLError } from 'yaml'
+import { type CST, Lexer, type YAMLError } from 'yaml'
 import { withoutUnseen } from '../../../kernel/index.ts'
+import { wrongBracket } from '../json5.ts'
 import { found } from '../messages/messages.ts'
 import type { SyntaxFault } from '../messages/yaml.ts'
 import type { YamlProblem } from './inspect.ts'
@@ -61,6 +62,27 @@ function isBetweenBrackets(before: string): boolean {
   const quoted = /"(?:\\.|[^"\\])*"|'[^']*'/g
   const signs = before.slice(start).replace(quoted, '')
   return (signs.match(/[[{]/g) ?? []).length > (signs.match(/[\]}]/g) ?? []).length
+}
+
+/** What the lexer writes between the pieces of a text. */
+const LEXER_MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f'])
+/** The lexer puts it before a scalar, whose text may be a bracket too. */
+const SCALAR_MARK = '\u001f'
+
+/** The first bracket that closes one of the other kind: the library reports only what follows from it. */
+export function bracketProblem(text: string): YamlProblem | undefined {
+  const pieces: { sign: string; at: number }[] = []
+  let at = 0
+  let before = ''
+  for (const lexeme of new Lexer().lex(text)) {
+    if (before !== SCALAR_MARK) pieces.push({ sign: lexeme, at })
+    if (!LEXER_MARKS.has(lexeme)) at += lexeme.length
+    before = lexeme
+  }
+  const wrong = wrongBracket(pieces)
+  if (wrong === undefined) return undefined
+  const { at: offset, ...brackets } = wrong
+  return { ...found('yaml-invalid', { kind: 'brackets', ...brackets }), offset }
 }
 
 /** A bracket that is not closed is reported where it opens, not where the text ends. */

@@ -5,7 +5,7 @@ import type { SyntaxFault } from '../messages/yaml.ts'
 import { oddBlanks } from './blanks.ts'
 import { inspect, tokenize, type YamlProblem } from './inspect.ts'
 import { keyProblems } from './values.ts'
-import { problemOf } from './faults.ts'
+import { bracketProblem, problemOf } from './faults.ts'
 
 /** A YAML text, read strictly. `root` is undefined when a problem forbids its use, null when the text is empty. */
 export interface YamlRead {
@@ -77,6 +77,8 @@ function explained(
   errors: readonly YAMLError[],
   source: { readonly text: string; readonly tokens: readonly CST.Token[] },
 ): YamlProblem[] {
+  const wrong = bracketProblem(source.text)
+  if (wrong !== undefined) return [wrong]
   const first = errors.slice(0, MAX_EXPLAINED).map((error) => problemOf(error, source))
   const others = errors.slice(MAX_EXPLAINED).map(({ message, pos: [offset] }) => ({
     ...found('yaml-invalid', { kind: 'other', message }),
