@@ -18,16 +18,26 @@ export function nestingOf(map: JsonObject, at: Path, schema: Schema): ReadonlyMa
     const own = memberOf(schema, key)
     const level = above.findLastIndex((each) => memberOf(each.schema, key) !== undefined)
     const holder = above[level]
-    const inner = holder && memberOf(holder.schema, key)
-    const isHere = inner === undefined || fits(own, member, schema)
-    const path = isHere ? [...at, key] : [...(holder?.path ?? at), key]
-    if (!isHere) meant.set(key, path)
-    const next = isHere ? own : inner
-    const open = isHere ? [] : above.slice(0, level + 1)
-    const isEmpty = member === null && next !== undefined && isMap(unwrapped(next))
-    above = isEmpty ? [...open, { path, schema: unwrapped(next) }] : open
+    if (holder === undefined || fits(own, member, schema)) above = opened([], { path: [...at, key], own, member })
+    else {
+      const path = [...holder.path, key]
+      meant.set(key, path)
+      above = opened(above.slice(0, level + 1), { path, own: memberOf(holder.schema, key), member })
+    }
   }
   return meant
+}
+
+interface Line {
+  readonly path: Path
+  readonly own: Schema | undefined
+  readonly member: JsonValue | undefined
+}
+
+/** The empty maps that the next line may belong to. */
+function opened(above: readonly Empty[], { path, own, member }: Line): readonly Empty[] {
+  const schema = own && unwrapped(own)
+  return member === null && schema !== undefined && isMap(schema) ? [...above, { path, schema }] : above
 }
 
 /** Whether a member may well be meant where it is: a known key, or in a map of names one whose settings are known. */

@@ -16,6 +16,8 @@ export interface Facts {
   readonly prompt?: { readonly budgetChars?: number; readonly style?: IndexStyle }
   /** The skills that a session has. */
   readonly snapshot?: Pick<CatalogSnapshot, 'skills'>
+  /** Addresses of skills that the session loaded, and whether their files are still the same. */
+  readonly loaded?: ReadonlyMap<string, 'same' | 'changed'>
   /** The result of loading the skills; one that is not in it was not examined. */
   readonly examined?: ReadonlyMap<Skill, Examined>
   /** Directories that were searched. */

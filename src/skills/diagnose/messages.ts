@@ -93,6 +93,11 @@ export const MESSAGES = {
       ),
     added: () => words('The session does not have it yet: it was added after the last turn began.', NEXT_TURN),
     changed: () => words('The session still has an older text of it.', NEXT_TURN),
+    loaded: () =>
+      words(
+        'Its files changed after the session loaded it.',
+        'Send the next message: the model is then asked to load it again.',
+      ),
     otherCopy: (address: string) => words(`The session still has another copy of it, ${address}.`, NEXT_TURN),
   },
   'person-only': (mention: string) =>

@@ -101,7 +101,7 @@ function inPrompt(skill: Skill, { catalog, index, prompt }: Facts): Finding {
 }
 
 /** Whether a session that goes on has it. */
-function inSession(skill: Skill, { snapshot }: Facts): readonly Finding[] {
+function inSession(skill: Skill, { catalog, snapshot, loaded }: Facts): readonly Finding[] {
   if (!snapshot) return []
   const key = nameKey(shownName(skill))
   const known = snapshot.skills.find((each) => nameKey(shownName(each)) === key)
@@ -109,6 +109,9 @@ function inSession(skill: Skill, { snapshot }: Facts): readonly Finding[] {
   const stale = (severity: Finding['severity'], said: Pick<Finding, 'message' | 'fix'>): readonly Finding[] => [
     finding('stale-session', severity, { path: skill.file, ...said }),
   ]
+  // What it loaded counts, also when it came after the turn began.
+  const files = loaded?.get(catalog.addressOf(skill))
+  if (files !== undefined) return files === 'same' ? [] : stale('info', words.loaded())
   if (!known) return stale('error', words.added())
   if (known.address !== skillAddress(skill)) return stale('info', words.otherCopy(known.address))
   const isSameText = known.size === skill.stamp.size && known.description === skill.description

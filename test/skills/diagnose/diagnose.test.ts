@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-
 import {
   buildCatalog,
   type Catalog,
@@ -230,6 +229,16 @@ test('a session that was told of other skills is stale', () => {
   for (const name of ['old', 'new', 'lost', 'gone'])
     assert.ok(codes(name, { catalog, snapshot }).includes('stale-session'), name)
   assert.deepEqual(codes('new', { catalog, snapshot: snapshotOf([copy('new')]) }), ['ready'])
+})
+
+test('a session that loaded the skill knows it, unless its files changed since', () => {
+  const catalog = catalogOf([copy('pdf')])
+  const address = catalog.addressOf(copy('pdf'))
+  for (const snapshot of [snapshotOf([]), snapshotOf([copy('pdf')])]) {
+    assert.deepEqual(codes('pdf', { catalog, snapshot, loaded: new Map([[address, 'same']]) }), ['ready'])
+    const [, stale] = diagnose('pdf', { catalog, snapshot, loaded: new Map([[address, 'changed']]) }).findings
+    assert.equal(stale?.message, 'Its files changed after the session loaded it.')
+  }
 })
 
 test('an agent without a tool that loads skills is told so', () => {

@@ -35,7 +35,7 @@ export function seenIn(
 }
 
 /** What only an open runtime and a session know. */
-export type Known = Pick<Facts, 'index' | 'canLoad' | 'snapshot'>
+export type Known = Pick<Facts, 'index' | 'canLoad' | 'snapshot' | 'loaded'>
 
 /** The copies that a name, an address or a path means; a path may be relative to the working directory. */
 export function copiesMeant(asked: string, catalog: Catalog, cwd: string): { readonly name: string } & Copies {

@@ -1,5 +1,6 @@
-import { fromSnapshot } from '../../../../skills/catalog/index.ts'
-import { type Diagnosis, finding } from '../../../../skills/diagnose/index.ts'
+import { type Catalog, fromSnapshot } from '../../../../skills/catalog/index.ts'
+import { type Diagnosis, type Facts, finding } from '../../../../skills/diagnose/index.ts'
+import { isOutdated, latestLoaded } from '../../../../skills/load/index.ts'
 import { CODES, hasErrors, type JsonValue } from '../../../../kernel/index.ts'
 import { type Local, openConfiguredStore } from '../../../../local/index.ts'
 import { type Invocation, stringFlag } from '../../command.ts'
@@ -52,9 +53,12 @@ async function explain(name: string, local: Local, invocation: Invocation): Prom
   const { runtime } = local
   const agentId = agentFlag(invocation)
   const catalog = runtime.openAgent({ id: agentId }).catalog()
-  const snapshot = await pinned(invocation)
   const canLoad = catalog.skills.length === 0 || canLoadSkills(local, agentId)
-  const known = { index: runtime.openAgent({ id: agentId }).index(), canLoad, ...(snapshot && { snapshot }) }
+  const known = {
+    index: runtime.openAgent({ id: agentId }).index(),
+    canLoad,
+    ...(await knownToSession(catalog, invocation)),
+  }
   const diagnosis = await diagnoseHere(name, seenIn(local, invocation), { invocation, known })
   return diagnosis.verdict === 'held' ? withInstalls(diagnosis, local, invocation) : diagnosis
 }
@@ -87,14 +91,20 @@ function withInstalls(diagnosis: Diagnosis, { runtime, loaded }: Local, invocati
   return { ...diagnosis, findings: [...diagnosis.findings, ...found] }
 }
 
-/** What the session of `--session` was offered when its last turn began. */
-async function pinned(invocation: Invocation): Promise<ReturnType<typeof fromSnapshot>> {
+/** What the session of `--session` was offered when its last turn began, and what it loaded. */
+async function knownToSession(catalog: Catalog, invocation: Invocation): Promise<Pick<Facts, 'snapshot' | 'loaded'>> {
   const id = stringFlag(invocation, 'session')
-  if (id === undefined) return undefined
+  if (id === undefined) return {}
   const { store } = await openConfiguredStore(invocation)
   try {
     const session = await findSession(store, id)
-    return session.snapshot && fromSnapshot(session.snapshot)
+    const loaded = new Map<string, 'same' | 'changed'>()
+    for (const { address, treeDigest } of latestLoaded(session.loaded)) {
+      const skill = catalog.skills.find((each) => catalog.addressOf(each) === address)
+      if (skill === undefined) continue
+      loaded.set(address, (await isOutdated(skill, treeDigest, invocation.signal)) ? 'changed' : 'same')
+    }
+    return { snapshot: session.snapshot && fromSnapshot(session.snapshot), loaded }
   } finally {
     await store.close()
   }

@@ -140,6 +140,28 @@ test('a skill that came after the last turn of a session is answered as stale', 
   found(await why(place, 'newcomer', ['--trust', '--session', id]), 'stale-session')
 })
 
+test('a skill that a session loaded in the turn in which it came is known, until its script changes', async (t) => {
+  const place = new Place(t)
+  const load = { name: 'load_skill', arguments: { skill_name: 'newcomer' } }
+  await using server = await startModelServer({
+    script: ({ messages }) => {
+      if (messages.some(({ role }) => role === 'tool')) return { type: 'text', text: 'ok' }
+      put(place, 'skills/newcomer', skill('newcomer'))
+      writeFileSync(join(place.workspace, 'skills/newcomer/run.sh'), 'echo 1\n')
+      return { type: 'tool-calls', calls: [load] }
+    },
+  })
+  await place.run(['run', 'hello', '--trust', '--model', 'openai-compatible/scripted', '--base-url', server.url])
+  const { stdout } = await place.run(['sessions', 'list', '--json'])
+  const id = (JSON.parse(stdout) as { data: { sessions: { id: string }[] } }).data.sessions[0]?.id ?? ''
+  const same = await why(place, 'newcomer', ['--trust', '--session', id])
+  assert.ok(!same.findings.some(({ code }) => code === 'stale-session'), JSON.stringify(same.findings))
+  writeFileSync(join(place.workspace, 'skills/newcomer/run.sh'), 'echo 2\n')
+  const { findings } = await why(place, 'newcomer', ['--trust', '--session', id])
+  const stale = findings.find(({ code }) => code === 'stale-session')
+  assert.equal(stale?.message, 'Its files changed after the session loaded it.')
+})
+
 test('in a terminal the answer comes first, each finding with what to do next', async (t) => {
   const { stdout, code } = await new Place(t).run(['skills', 'why', 'github'])
   assert.equal(code, 1)
