@@ -55,7 +55,7 @@ export interface RememberedApproval {
   readonly answeredBy: string
 }
 
-/** What an answer was remembered for. */
+/** Chooses the answers that apply to a call. */
 export interface RememberedFilter {
   readonly agentPath: string
   readonly tool: string
@@ -66,13 +66,13 @@ export interface RememberedFilter {
 
 export interface Answer {
   readonly isAllowed: boolean
-  /** Who answers. */
+  /** The person who answers. */
   readonly by: string
   /** Remembers an allowed answer, for the exact command or for the prefix shown. */
   readonly remember?: 'exact' | 'prefix'
 }
 
-/** What came of an answer. `isApplied` is false when it came second or too late: then nothing was changed. */
+/** `isApplied` is false for an answer that came second or too late: it changed nothing. */
 export interface Answered {
   readonly isApplied: boolean
   readonly approval: Approval

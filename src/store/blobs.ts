@@ -1,13 +1,13 @@
 import type { Clock } from '../kernel/index.ts'
 
-/** What a blob is kept for. While a living reference names it, its bytes are not removed. */
+/** A use of a blob. While a living reference names it, its bytes are not removed. */
 export interface BlobReference {
   /** Unique within the project. */
   readonly id: string
   /** SHA-256 of the bytes, 64 hexadecimal digits. */
   readonly digest: string
   readonly bytes: number
-  /** What the bytes are, such as `stdout`. */
+  /** A name for people, such as `stdout`. */
   readonly name: string
   /** True when there was more, which was not kept. */
   readonly isCut: boolean

@@ -22,11 +22,11 @@ export type StoreChoice =
   | ({ readonly type: 'postgres' } & Pick<PostgresStoreOptions, 'url' | 'pool'>)
   | { readonly type: 'memory' }
 
-/** What `storeStatus` found. `version` is 0 for a database that has nothing yet. */
+/** The state of a database. `version` is 0 for one that has nothing yet. */
 export interface StoreStatus {
   /** Such as `Postgres database nexus on 127.0.0.1:5432`; no user, no password. */
   readonly database: string
-  /** Of the software: `SQLite 3.50.4`. */
+  /** Name and version, such as `SQLite 3.50.4`. */
   readonly software: string
   readonly version: number
   /** The steps of the schema that `migrateStore` would apply. */

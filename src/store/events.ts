@@ -1,6 +1,6 @@
 /** The interface of events: what changed, in the order it was committed. */
 
-/** What an event is about: ids of rows, never copies of them. */
+/** Ids of the rows that changed, never copies of them. */
 export type EventReferences = {
   readonly callId?: string
   readonly turnId?: string
@@ -26,7 +26,7 @@ export interface StoredEvent extends NewEvent {
   readonly references: EventReferences
 }
 
-/** What changed. The event of a change is written in the change's own transaction. */
+/** The log of changes. The event of a change is written in the change's own transaction. */
 export interface Events {
   /**
    * Events with a greater id, oldest first. When an event was returned, none with a smaller id appears later in the

@@ -150,7 +150,7 @@ const databaseAt = ({ host, port, database }: Target) => `Postgres database ${da
 
 type Failed = Target & { readonly reason: string }
 
-/** What is reported of a Postgres database: never its user, and never a password. */
+/** Messages about a Postgres database: never its user, and never a password. */
 export const POSTGRES = {
   description: (target: Target): Description => ({
     database: databaseAt(target),

@@ -4,7 +4,7 @@ import type { PostgresStoreOptions, SqliteStoreOptions, Store } from './store.ts
 
 /**
  * Opens the state file, makes it when it is missing, and brings its schema up to date. Several processes may share it.
- * What a method acknowledged survives kill -9 and loss of power.
+ * Acknowledged writes survive kill -9 and loss of power.
  * Throws `NexusError` STORE_FAILED, which names the file and the fix; a file it cannot use is left as it is.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
@@ -37,7 +37,7 @@ export async function openBlobFiles(options: BlobFilesOptions): Promise<Blobs> {
 export function openStore(choice: StoreChoice, projectId: string): Promise<Store> {
   if (choice.type === 'sqlite') return openSqliteStore({ path: choice.path, projectId })
   if (choice.type === 'memory') return createMemoryStore({ projectId })
-  return openPostgresStore({ url: choice.url, projectId, ...(choice.pool && { pool: choice.pool }) })
+  return openPostgresStore({ ...choice, projectId })
 }
 
 /** The state of a database, which is not changed; undefined for memory. Throws STORE_FAILED with the reason and the fix. */

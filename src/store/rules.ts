@@ -1,4 +1,4 @@
-/** What every store checks and decides alike: names, values, states. */
+/** Checks and rules of every store: names, values, states. */
 import {
   type Call,
   type CallState,
@@ -27,7 +27,7 @@ export const INTERRUPTED: Outcome = failed('INTERRUPTED', 'interrupted: outcome 
 export const NOT_RUN: Outcome = failed('INTERRUPTED', 'not run: its process ended while a person was asked')
 
 export function storeError(code: ErrorCode, { message, fix, proposal }: Message, cause?: unknown): NexusError {
-  return new NexusError(code, message, { fix, ...(proposal && { proposal }), ...(cause !== undefined && { cause }) })
+  return new NexusError(code, message, { fix, proposal, cause })
 }
 
 /** Refuses to remember what an answer to an open question may not be remembered for. */
@@ -81,8 +81,7 @@ export function callEvent(
   word: string,
   more: EventReferences = {},
 ): NewEvent {
-  const references = { callId, ...(turnId !== undefined && { turnId }), ...more }
-  return { type: `call.${word}`, agentId, ...(sessionId !== undefined && { sessionId }), references }
+  return { type: `call.${word}`, agentId, sessionId, references: { callId, turnId, ...more } }
 }
 
 /** Which verdict a call got, by which rule. The row keeps only the last decision. */
@@ -103,7 +102,9 @@ export function sessionEvents(
 ): NewEvent[] {
   const about = { agentId, sessionId }
   const events: NewEvent[] = newlyLoaded(before.loaded, loaded ?? []).map(({ address, treeDigest }) => ({
-    ...{ type: 'skill.loaded', ...about, references: { skill: address, treeDigest } },
+    type: 'skill.loaded',
+    ...about,
+    references: { skill: address, treeDigest },
   }))
   const isOther = snapshot && before.snapshot && snapshot['version'] !== before.snapshot['version']
   if (isOther) events.push({ type: 'skills.changed', ...about, references: { version: String(snapshot['version']) } })

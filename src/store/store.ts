@@ -31,11 +31,11 @@ export interface Reclaimed {
   readonly approvals: number
 }
 
-/** What a call is recorded with before anything runs. */
+/** The record of a call, written before anything runs. */
 export interface NewCall {
   readonly call: Call
   readonly decision: Decision
-  /** Of the session's or of the process's owner: only it may write about the call. */
+  /** The lease of the session or of the process: only its owner may write about the call. */
   readonly lease: Lease
   readonly skill?: LedgerEntry['skill']
   /** Needed when the decision is `ask`: what a person is asked. */

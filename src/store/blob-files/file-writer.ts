@@ -7,7 +7,7 @@ import { BLOBS } from '../messages.ts'
 import { storeError } from '../rules.ts'
 import { makePrivate, placeOf, type Places } from './places.ts'
 
-/** What is smaller waits in memory: most of what is begun is dropped before it needs a file. */
+/** Smaller output waits in memory: most of it is dropped before it needs a file. */
 const BUFFER_BYTES = 256 * 1024
 
 /** Writes and hashes each chunk when it comes: what is in memory is one buffer, however much comes. */

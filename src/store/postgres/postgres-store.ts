@@ -8,7 +8,7 @@ import { openPool, POOL_LIMITS } from './pool.ts'
 import { postgresSchema } from './schema.ts'
 import { reported } from './store-error.ts'
 
-/** Of processes that were killed. */
+/** Rows of processes that were killed. */
 const FORGET_OLD_WRITERS = 'delete from writers where project_id = :projectId and at < :now - 86400000'
 
 /** See `openPostgresStore`. */

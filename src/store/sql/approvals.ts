@@ -1,9 +1,9 @@
 import { type Call, type LedgerEntry, newId } from '../../kernel/index.ts'
-import type { Approval, Approvals, NewApproval, RememberedApproval, RememberedFilter } from '../approvals.ts'
+import type { Approval, Approvals, NewApproval, RememberedApproval } from '../approvals.ts'
 import { MESSAGES } from '../messages.ts'
 import { checkLimit, checkName, checkRemember, storeError, toJson } from '../rules.ts'
-import { ALL_ROWS, defined, inList, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
-import { about, eventWord } from './reclaim.ts'
+import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
+import { eventOwner, eventWord } from './reclaim.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
 
 const INSERT = `insert into approvals (project_id, id, call_id, session_id, agent_path, tool, command, prefix, scope,
@@ -47,7 +47,7 @@ export function createSqlApprovals(scope: Scope): Approvals {
       return scope.change(async (tx) => {
         await expireApprovals(tx)
         const open = await mustGet(tx, id)
-        checkRemember(open, { isAllowed, ...(remember && { remember }) })
+        checkRemember(open, { isAllowed, remember })
         const answered = await tx.run(ANSWER, { id, by, state: isAllowed ? 'allowed' : 'denied' })
         const approval = await mustGet(tx, id)
         if (answered === 0) return { isApplied: false, approval }
@@ -55,33 +55,32 @@ export function createSqlApprovals(scope: Scope): Approvals {
         const call = await tx.get(ANSWER_CALL, { callId: approval.callId })
         if (call) {
           const references = { callId: approval.callId, approvalId: id }
-          await tx.event({ type: 'call.answered', ...about(call.agent_id, call.session_id), references })
+          await tx.event({ type: 'call.answered', ...eventOwner(call), references })
         }
-        if (isAllowed && remember) await rememberAnswer(tx, { approval, match: remember, by })
+        if (isAllowed && remember) await rememberAnswer(tx, approval, remember, by)
         return { isApplied: true, approval }
       })
     },
     expire: () => scope.change(expireApprovals),
     get: (id) => get(scope, id),
     async list({ states, limit } = {}) {
-      const inStates = inList('state', states)
+      const { sql, values } = filters({ state: states })
       const rows = await scope.all(
-        `select * from approvals where project_id = :projectId ${inStates.sql} order by seq desc limit :limit`,
-        { ...inStates.values, limit: checkLimit(limit) ?? ALL_ROWS },
+        `select * from approvals where project_id = :projectId ${sql} order by seq desc limit :limit`,
+        { ...values, limit: checkLimit(limit) ?? ALL_ROWS },
       )
       return rows.reverse().map((row) => toApproval(scope, row))
     },
     async remembered(filter) {
+      const { sql, values } = filters({
+        agent_path: filter?.agentPath,
+        tool: filter?.tool,
+        scope: filter && toJson('scope', filter.scope ?? ''),
+        "coalesce(skill_digest, '')": filter && (filter.skillDigest ?? ''),
+      })
       const rows = await scope.all(
-        `select * from remembered_approvals where project_id = :projectId
-          ${
-            filter
-              ? `and agent_path = :agentPath and tool = :tool and scope = :scope
-            and coalesce(skill_digest, '') = :digest`
-              : ''
-          }
-          order by seq`,
-        filter ? toValues(filter) : {},
+        `select * from remembered_approvals where project_id = :projectId ${sql} order by seq`,
+        values,
       )
       return rows.map((row) => toRemembered(scope, row))
     },
@@ -103,7 +102,12 @@ export async function openApproval(
   const { id = newId(), agentPath, command, prefix, scope = '', canRemember = false, ttlMs } = approval
   const skillDigest = skill?.treeDigest ?? null
   await tx.run(INSERT, {
-    ...{ id, callId: call.id, sessionId: call.sessionId ?? null, agentPath, skillDigest, ttlMs },
+    id,
+    callId: call.id,
+    sessionId: call.sessionId ?? null,
+    agentPath,
+    skillDigest,
+    ttlMs,
     scope: toJson('scope', scope),
     canRemember: canRemember ? 1 : 0,
     tool: checkName('tool', call.tool),
@@ -111,44 +115,35 @@ export async function openApproval(
     prefix: prefix === undefined ? null : toJson('prefix', prefix),
   })
   const references = { approvalId: id, callId: call.id }
-  await tx.event({ type: 'approval.open', ...about(call.agentId, call.sessionId), references })
+  await tx.event({ type: 'approval.open', agentId: call.agentId, sessionId: call.sessionId, references })
 }
 
 async function expireApprovals(tx: Change): Promise<number> {
   const rows = await tx.all(EXPIRE)
   for (const row of rows) {
     const references = { approvalId: String(row.id), callId: String(row.call_id) }
-    await tx.event({ type: 'approval.expired', ...about(null, row.session_id), references })
+    await tx.event({ type: 'approval.expired', ...eventOwner(row), references })
   }
   return rows.length
 }
 
 async function rememberAnswer(
   tx: Change,
-  { approval, match, by }: { approval: Approval; match: RememberedApproval['match']; by: string },
+  approval: Approval,
+  match: RememberedApproval['match'],
+  by: string,
 ): Promise<void> {
   const { agentPath, tool, scope, skillDigest = null } = approval
   const id = newId()
   const text = toJson('command', match === 'exact' ? approval.command : approval.prefix)
-  if (
-    (await tx.run(REMEMBER, {
-      ...{ id, agentPath, tool, match, text },
-      scope: toJson('scope', scope),
-      skillDigest,
-      by,
-    })) === 0
-  )
-    return
+  const about = { agentPath, tool, scope: toJson('scope', scope), skillDigest }
+  if ((await tx.run(REMEMBER, { ...about, id, match, text, by })) === 0) return
   await tx.event({ type: 'approval.remembered', references: { rememberedId: id, approvalId: approval.id } })
-}
-
-function toValues({ agentPath, tool, scope = '', skillDigest = '' }: RememberedFilter) {
-  return { agentPath, tool, scope: toJson('scope', scope), digest: skillDigest }
 }
 
 async function approvalChanged(tx: Change, { id, callId, sessionId, state }: Approval): Promise<void> {
   const references = { approvalId: id, callId }
-  await tx.event({ type: `approval.${eventWord(state)}`, ...about(null, sessionId), references })
+  await tx.event({ type: `approval.${eventWord(state)}`, sessionId, references })
 }
 
 function toApproval(scope: Scope, row: Row): Approval {

@@ -1,7 +1,7 @@
 import type { BlobReference, BlobReferences } from '../blobs.ts'
 import { MESSAGES } from '../messages.ts'
 import { checkBlobReference, checkNumber, storeError } from '../rules.ts'
-import { defined, optionalNumber, optionalText } from './columns.ts'
+import { defined, filters, optionalNumber, optionalText } from './columns.ts'
 import type { Row, Scope } from './scope.ts'
 
 const INSERT = `insert into blob_references
@@ -25,7 +25,7 @@ const TRIM_BYTES = `delete from blob_references where project_id = :projectId an
       where project_id = :projectId and expires_at is not null) as added
   where total > :maxBytes)`
 
-/** What blobs are kept for. They have no events: an outcome names them. */
+/** The references of blobs. They have no events: an outcome names them. */
 export function createSqlBlobReferences(scope: Scope): BlobReferences {
   return {
     async add(given) {
@@ -41,11 +41,10 @@ export function createSqlBlobReferences(scope: Scope): BlobReferences {
       return row && toReference(row)
     },
     async list({ callId, sessionId } = {}) {
-      const ofCall = callId === undefined ? '' : 'and call_id = :callId'
-      const ofSession = sessionId === undefined ? '' : 'and session_id = :sessionId'
+      const { sql, values } = filters({ call_id: callId, session_id: sessionId })
       const rows = await scope.all(
-        `select * from blob_references where project_id = :projectId and ${LIVING} ${ofCall} ${ofSession} order by seq`,
-        { ...(callId !== undefined && { callId }), ...(sessionId !== undefined && { sessionId }) },
+        `select * from blob_references where project_id = :projectId and ${LIVING} ${sql} order by seq`,
+        values,
       )
       return rows.map(toReference)
     },

@@ -1,6 +1,6 @@
 import type { Scope, Values } from './scope.ts'
 
-/** As `limit`: every row. */
+/** A `limit` that gives every row. */
 export const ALL_ROWS = Number.MAX_SAFE_INTEGER
 
 /** A text column that may be null. */
@@ -26,12 +26,23 @@ export function optionalJson<T>(scope: Scope, column: unknown): T | undefined {
   return column === null || column === undefined ? undefined : json<T>(scope, column)
 }
 
-/** `and column in (…)` for the given values; nothing when there is no list. */
-export function inList(column: string, list: readonly string[] | undefined): { sql: string; values: Values } {
-  if (!list) return { sql: '', values: {} }
-  const values = Object.fromEntries(list.map((value, index) => [`${column}${index}`, value]))
-  const names = Object.keys(values).map((name) => `:${name}`)
-  return { sql: names.length === 0 ? 'and false' : `and ${column} in (${names.join(', ')})`, values }
+/** `and column in (…)` for each filter that is given. */
+export function filters(given: Readonly<Record<string, string | readonly string[] | undefined>>): {
+  sql: string
+  values: Values
+} {
+  let sql = ''
+  const values: Values = {}
+  for (const [column, value] of Object.entries(given)) {
+    if (value === undefined) continue
+    const names = [value].flat().map((each) => {
+      const name = `filter${Object.keys(values).length}`
+      values[name] = each
+      return `:${name}`
+    })
+    sql += names.length === 0 ? ' and false' : ` and ${column} in (${names.join(', ')})`
+  }
+  return { sql, values }
 }
 
 /** The object without the keys whose value is undefined. */

@@ -1,6 +1,6 @@
 import type { EventReferences, Events, StoredEvent } from '../events.ts'
 import { checkEvent, checkLimit, checkNumber } from '../rules.ts'
-import { ALL_ROWS, defined, json, optionalText } from './columns.ts'
+import { ALL_ROWS, defined, filters, json, optionalText } from './columns.ts'
 import type { Row, Scope } from './scope.ts'
 
 const LAST = 'select id from events where project_id = :projectId order by id desc limit 1'
@@ -17,11 +17,10 @@ const TRIM_ROWS = `delete from events where project_id = :projectId and id <= (
 export function createSqlEvents(scope: Scope): Events {
   return {
     async after(id, { sessionId, limit } = {}) {
-      const values = { id: checkNumber('id', id), limit: checkLimit(limit) ?? ALL_ROWS }
-      const ofSession = sessionId === undefined ? '' : 'and session_id = :sessionId'
+      const { sql, values } = filters({ session_id: sessionId })
       const rows = await scope.all(
-        `select * from events where project_id = :projectId and id > :id ${ofSession} order by id limit :limit`,
-        { ...values, ...(sessionId !== undefined && { sessionId }) },
+        `select * from events where project_id = :projectId and id > :id ${sql} order by id limit :limit`,
+        { ...values, id: checkNumber('id', id), limit: checkLimit(limit) ?? ALL_ROWS },
       )
       return rows.map((row) => toEvent(scope, row))
     },

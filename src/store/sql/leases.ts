@@ -39,10 +39,10 @@ export function createSqlLeases(scope: Scope): Leases {
       const { name, fence } = lease
       const row = await scope.get(RENEW, { name, fence, ttlMs })
       if (row) return toLease(row)
-      throw await leaseLost(scope, lease)
+      throw leaseLost(lease, await scope.get(GET, { name }))
     },
     async release({ name, fence }) {
-      // As a change, because `acquire` relies on it that no lease goes away between its statements.
+      // A change: `acquire` needs that no lease goes away between its statements.
       await scope.change((tx) => tx.run(RELEASE, { name, fence }))
     },
     async get(name) {
@@ -60,12 +60,11 @@ export function fencing({ name, fence }: Lease): Values {
 /** After a fenced write changed nothing: throws LEASE_LOST when the lease is the reason. */
 export async function assertOwned(statements: Statements, lease: Lease): Promise<void> {
   const row = await statements.get(GET, { name: lease.name })
-  if (Number(row?.fence) !== lease.fence) throw await leaseLost(statements, lease)
+  if (Number(row?.fence) !== lease.fence) throw leaseLost(lease, row)
 }
 
-async function leaseLost(statements: Statements, lease: Lease): Promise<Error> {
-  const row = await statements.get(GET, { name: lease.name })
-  return storeError('LEASE_LOST', MESSAGES.leaseLost({ lease, present: row && toLease(row) }))
+function leaseLost(lease: Lease, present: Row | undefined): Error {
+  return storeError('LEASE_LOST', MESSAGES.leaseLost({ lease, present: present && toLease(present) }))
 }
 
 function toLease(row: Row): Lease {

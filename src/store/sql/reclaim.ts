@@ -1,7 +1,8 @@
+import type { NewEvent } from '../events.ts'
 import { INTERRUPTED, NOT_RUN, toJson } from '../rules.ts'
 import type { Reclaimed } from '../store.ts'
 import { optionalText } from './columns.ts'
-import type { Change } from './scope.ts'
+import type { Change, Row } from './scope.ts'
 
 const END_EXPIRED = 'delete from leases where project_id = :projectId and expires_at <= :now'
 
@@ -32,14 +33,14 @@ export async function closeAbandoned(tx: Change): Promise<Reclaimed> {
     const state = hasStarted ? 'interrupted' : 'not run'
     const outcome = toJson('outcome', hasStarted ? INTERRUPTED : NOT_RUN)
     await tx.run(CLOSE_CALL, { callId, state, outcome })
-    await tx.event({ type: `call.${eventWord(state)}`, ...about(row.agent_id, row.session_id), references: { callId } })
+    await tx.event({ type: `call.${eventWord(state)}`, ...eventOwner(row), references: { callId } })
     approvals += await endApproval(tx, callId)
   }
   const turns = await tx.all(LEFT_TURNS)
   for (const row of turns)
     await tx.event({
       type: 'turn.interrupted',
-      ...about(null, row.session_id),
+      ...eventOwner(row),
       references: { turnId: String(row.id) },
     })
   return { calls: calls.length, turns: turns.length, approvals }
@@ -50,7 +51,7 @@ export async function endApproval(tx: Change, callId: string): Promise<number> {
   const ended = await tx.all(OVER_APPROVALS, { callId })
   for (const row of ended) {
     const references = { approvalId: String(row.id), callId }
-    await tx.event({ type: 'approval.not-run', ...about(null, row.session_id), references })
+    await tx.event({ type: 'approval.not-run', ...eventOwner(row), references })
   }
   return ended.length
 }
@@ -60,7 +61,7 @@ export function eventWord(state: string): string {
   return state.replace(' ', '-')
 }
 
-export function about(agentId: unknown, sessionId: unknown): { agentId?: string; sessionId?: string } {
-  const [agent, session] = [optionalText(agentId), optionalText(sessionId)]
-  return { ...(agent !== undefined && { agentId: agent }), ...(session !== undefined && { sessionId: session }) }
+/** The agent and the session of a row, for its event. */
+export function eventOwner(row: Row): Pick<NewEvent, 'agentId' | 'sessionId'> {
+  return { agentId: optionalText(row.agent_id), sessionId: optionalText(row.session_id) }
 }

@@ -2,6 +2,7 @@ import type { NexusError } from '../../kernel/index.ts'
 import type { Description } from '../database.ts'
 import type { EventReferences, NewEvent, StoredEvent } from '../events.ts'
 import { toJson } from '../rules.ts'
+import { defined, optionalText } from './columns.ts'
 
 /** One row as the database gives it. */
 export type Row = Record<string, unknown>
@@ -30,7 +31,7 @@ export interface Change extends Statements {
   event(event: NewEvent): Promise<StoredEvent>
 }
 
-/** What the tables are read and written with: one database, one project; every `:projectId` is that project. */
+/** The statements of one project: every `:projectId` is that project. */
 export interface Scope extends Statements {
   readonly projectId: string
   change<T>(work: (tx: Change) => Promise<T>): Promise<T>
@@ -87,16 +88,15 @@ async function insertEvent(tx: Statements, projectId: string, event: NewEvent): 
   const refs = toJson('references', event.references ?? {})
   const values = { agentId: agentId ?? null, sessionId: sessionId ?? null, type, refs }
   const row = await tx.get(INSERT_EVENT, values)
-  const agent = row?.agent_id
-  return {
+  return defined<StoredEvent>({
     id: Number(row?.id),
     projectId,
     at: Number(row?.at),
     type,
-    ...(typeof agent === 'string' && { agentId: agent }),
-    ...(sessionId !== undefined && { sessionId }),
+    agentId: optionalText(row?.agent_id),
+    sessionId,
     references: JSON.parse(refs) as EventReferences,
-  }
+  })
 }
 
 function scoped(statements: Statements, projectId: string): Statements {

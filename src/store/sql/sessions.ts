@@ -10,7 +10,7 @@ import {
   toJson,
 } from '../rules.ts'
 import type { Lease } from '../leases.ts'
-import { ALL_ROWS, defined, json, optionalJson, optionalNumber } from './columns.ts'
+import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
 import type { Change, Row, Scope, Statements, Values } from './scope.ts'
 
@@ -18,7 +18,7 @@ const INSERT = `insert into sessions (project_id, id, agent_id, title, scope, cr
   values (:projectId, :id, :agentId, :title, :scope, :now, :now, '[]')
   on conflict (project_id, id) do nothing`
 
-/** What an append changes is its own rows only: the number of messages and the time of the last are read from them. */
+/** An append changes no row of `sessions`: the number of messages and the time of the last are read from theirs. */
 const COLUMNS = `id, agent_id, title, scope, created_at, updated_at, snapshot, loaded, seq,
   (select count(*) from session_messages
     where session_messages.project_id = :projectId and session_messages.session_id = sessions.id) as message_count,
@@ -49,7 +49,7 @@ const UPDATE = `update sessions set
 export function createSqlSessions(scope: Scope): Sessions {
   const get = async (statements: Statements, id: string): Promise<SessionRecord | undefined> => {
     const row = await statements.get(GET, { id })
-    return row && toRecord(scope, row)
+    return row && toSession(scope, row)
   }
   const mustGet = async (statements: Statements, id: string): Promise<SessionRecord> => {
     const record = await get(statements, id)
@@ -69,11 +69,9 @@ export function createSqlSessions(scope: Scope): Sessions {
     },
     get: (id) => get(scope, id),
     async list({ limit, scope: started } = {}) {
-      const values = { limit: checkLimit(limit) ?? ALL_ROWS }
-      const rows = await (started === undefined
-        ? scope.all(list(''), values)
-        : scope.all(list('and scope = :scope'), { ...values, scope: toJson('scope', started) }))
-      return rows.map((row) => toRecord(scope, row))
+      const { sql, values } = filters({ scope: started === undefined ? undefined : toJson('scope', started) })
+      const rows = await scope.all(list(sql), { ...values, limit: checkLimit(limit) ?? ALL_ROWS })
+      return rows.map((row) => toSession(scope, row))
     },
     async append(id, messages, lease) {
       const texts = messagesToJson(messages)
@@ -99,8 +97,7 @@ export function createSqlSessions(scope: Scope): Sessions {
       return scope.change(async (tx) => {
         const before = await mustGet(tx, id)
         if ((await tx.run(UPDATE, values)) === 0) await assertOwned(tx, lease)
-        for (const event of sessionEvents(before, { ...(snapshot && { snapshot }), ...(loaded && { loaded }) }))
-          await tx.event(event)
+        for (const event of sessionEvents(before, { snapshot, loaded })) await tx.event(event)
         return mustGet(tx, id)
       })
     },
@@ -110,7 +107,9 @@ export function createSqlSessions(scope: Scope): Sessions {
 /** Adds messages to the history of a session in the transaction of another change that has checked the lease. */
 export async function addMessages(
   tx: Change,
-  { sessionId, lease, messages }: { sessionId: string; lease: Lease; messages: readonly StoredMessage[] },
+  sessionId: string,
+  lease: Lease,
+  messages: readonly StoredMessage[],
 ): Promise<void> {
   const isWritten = await insertMessages(tx, { ...fenceOf(sessionId, lease), id: sessionId }, messagesToJson(messages))
   if (!isWritten && messages.length > 0) throw noSuchSession(sessionId)
@@ -137,7 +136,7 @@ function fenceOf(id: string, lease: Lease): Values {
   return fencing(checkSessionLease(id, lease))
 }
 
-function toRecord(scope: Scope, row: Row): SessionRecord {
+function toSession(scope: Scope, row: Row): SessionRecord {
   return defined<SessionRecord>({
     id: String(row.id),
     agentId: String(row.agent_id),

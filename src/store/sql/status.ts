@@ -13,7 +13,7 @@ const TABLES = [
   'blob_references',
 ]
 
-/** What both databases answer alike. */
+/** The part of a status that both databases read alike. */
 export async function readStatus(
   connection: Connection,
   schema: Schema,

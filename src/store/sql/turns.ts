@@ -11,7 +11,7 @@ import {
   toJson,
 } from '../rules.ts'
 import type { StoredMessage, TurnRecord, Turns } from '../sessions.ts'
-import { ALL_ROWS, defined, inList, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
+import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
 import { addMessages } from './sessions.ts'
@@ -101,7 +101,7 @@ export function createSqlTurns(scope: Scope): Turns {
         const taken = String(next.id)
         if ((await tx.run(TAKE, { ...fencing(lease), id: taken })) === 0) await assertOwned(tx, lease)
         const turn = await changed(tx, await mustGet(tx, taken))
-        await addMessages(tx, { sessionId, lease, messages })
+        await addMessages(tx, sessionId, lease, messages)
         return turn
       })
     },
@@ -114,7 +114,7 @@ export function createSqlTurns(scope: Scope): Turns {
         if (finished === 0 && turn.state === 'running')
           throw storeError('CONFLICT', MESSAGES.notYours({ what: 'turn', id, lease }))
         if (finished === 0) return turn
-        await addMessages(tx, { sessionId: turn.sessionId, lease, messages })
+        await addMessages(tx, turn.sessionId, lease, messages)
         return changed(tx, turn)
       })
     },
@@ -135,16 +135,10 @@ export function createSqlTurns(scope: Scope): Turns {
     },
     get: (id) => get(scope, id),
     async list({ sessionId, states, limit } = {}) {
-      const inStates = inList('state', states)
+      const { sql, values } = filters({ session_id: sessionId, state: states })
       const rows = await scope.all(
-        `select ${COLUMNS} from turns where project_id = :projectId
-          ${sessionId === undefined ? '' : 'and session_id = :sessionId'} ${inStates.sql}
-          order by seq desc limit :limit`,
-        {
-          ...inStates.values,
-          limit: checkLimit(limit) ?? ALL_ROWS,
-          ...(sessionId !== undefined && { sessionId }),
-        },
+        `select ${COLUMNS} from turns where project_id = :projectId ${sql} order by seq desc limit :limit`,
+        { ...values, limit: checkLimit(limit) ?? ALL_ROWS },
       )
       return rows.reverse().map((row) => toTurn(scope, row))
     },
