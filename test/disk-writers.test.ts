@@ -27,8 +27,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/machine/sandbox/runner/runner.ts': 'removes its own journal',
   'src/machine/sandbox/runner/temp.ts': 'makes a temporary directory',
   'src/store/blob-files/blob-files.ts': 'removes blobs, whose names are digests',
-  'src/store/blob-files/file-writer.ts': 'writes blobs in a thread of its own',
-  'src/store/blob-files/places.ts': 'makes the directory of blobs',
+  'src/store/blob-files/file-writer.ts': 'writes blobs and makes their directory',
   'src/store/sqlite/connection.ts': 'makes the directory of the database',
   'src/testing/sandbox-contract.ts': 'makes what the suite needs',
 }

@@ -6,11 +6,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
 import { openSqliteStore } from '../../src/store/index.ts'
-import { openConnection } from '../../src/store/sqlite/connection.ts'
+import { openConnection, SQLITE_SCHEMA } from '../../src/store/sqlite/connection.ts'
 import { migrate } from '../../src/store/sql/migrate.ts'
 import { migrationsOf } from '../../src/store/sql/migrations.ts'
-import { sqliteStatus } from '../../src/store/sqlite/status.ts'
-import { SQLITE_SCHEMA } from '../../src/store/sqlite/schema.ts'
+import { sqliteStatus } from '../../src/store/sqlite/sqlite-store.ts'
 import { failsFor, withSession } from './state-file.ts'
 
 const MIGRATIONS = migrationsOf(SQLITE_SCHEMA.dialect)

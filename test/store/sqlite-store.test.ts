@@ -8,9 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openSqliteStore } from '../../src/store/index.ts'
 import { failsFor, withSession } from './state-file.ts'
-import { openConnection } from '../../src/store/sqlite/connection.ts'
+import { openConnection, SQLITE_SCHEMA } from '../../src/store/sqlite/connection.ts'
 import { migrate } from '../../src/store/sql/migrate.ts'
-import { SQLITE_SCHEMA } from '../../src/store/sqlite/schema.ts'
 
 let directory: string
 before(async () => {

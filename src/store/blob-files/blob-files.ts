@@ -5,8 +5,7 @@ import { createSha256, errorCode, newId, systemClock } from '../../kernel/index.
 import type { BlobFilesOptions, Blobs, BlobReferences } from '../blobs.ts'
 import { BLOBS } from '../messages.ts'
 import { checkNumber, storeError } from '../rules.ts'
-import { FileWriter } from './file-writer.ts'
-import { makePrivate, placeOf, type Places } from './places.ts'
+import { FileWriter, makePrivate, placeOf, type Places } from './file-writer.ts'
 
 const READ_BYTES = 256 * 1024
 /** A file on its way that did not change for so long belongs to a process that was killed. */

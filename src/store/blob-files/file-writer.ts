@@ -1,11 +1,25 @@
-import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { createSha256, errorMessage, newId } from '../../kernel/index.ts'
+import { createSha256, errorMessage, makeDirectory, newId } from '../../kernel/index.ts'
 import type { BlobReference, BlobReferences, BlobWriter } from '../blobs.ts'
 import { BLOBS } from '../messages.ts'
 import { storeError } from '../rules.ts'
-import { makePrivate, placeOf, type Places } from './places.ts'
+
+/** The parts of the directory: finished blobs by digest, those on their way, and those that are being removed. */
+export interface Places {
+  readonly blobs: string
+  readonly incoming: string
+  readonly leaving: string
+}
+
+export function placeOf({ blobs }: Places, digest: string): string {
+  return join(blobs, digest.slice(0, 2), digest)
+}
+
+export function makePrivate(directory: string): void {
+  makeDirectory(directory, { mkdirSync, statSync, mode: 0o700 })
+}
 
 /** Smaller output waits in memory: most of it is dropped before it needs a file. */
 const BUFFER_BYTES = 256 * 1024

@@ -1,4 +1,12 @@
-import type { Scope, Values } from './scope.ts'
+/** One row as the database gives it. */
+export type Row = Record<string, unknown>
+export type Values = Record<string, string | number | null>
+
+/** A database, as far as a column that cannot be read needs it. */
+interface Database {
+  /** The failure of a database that contains something Nexus did not write. */
+  damaged(cause: unknown): Error
+}
 
 /** A `limit` that gives every row. */
 export const ALL_ROWS = Number.MAX_SAFE_INTEGER
@@ -14,16 +22,16 @@ export function optionalNumber(column: unknown): number | undefined {
 }
 
 /** A column that contains JSON text we wrote; anything else means that the database is damaged. */
-export function json<T>(scope: Scope, column: unknown): T {
+export function json<T>(database: Database, column: unknown): T {
   try {
     return JSON.parse(String(column)) as T
   } catch (cause) {
-    throw scope.damaged(cause)
+    throw database.damaged(cause)
   }
 }
 
-export function optionalJson<T>(scope: Scope, column: unknown): T | undefined {
-  return column === null || column === undefined ? undefined : json<T>(scope, column)
+export function optionalJson<T>(database: Database, column: unknown): T | undefined {
+  return column === null || column === undefined ? undefined : json<T>(database, column)
 }
 
 /** `and column in (…)` for each filter that is given. */

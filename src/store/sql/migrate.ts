@@ -1,7 +1,6 @@
 import { MESSAGES } from '../messages.ts'
 import { storeError } from '../rules.ts'
-import type { Dialect, Migration } from './dialect.ts'
-import { migrationsOf } from './migrations.ts'
+import { type Dialect, type Migration, migrationsOf } from './migrations.ts'
 import type { Connection, Statements } from './scope.ts'
 
 /** How one kind of database keeps the schema. */

@@ -2,11 +2,9 @@ import type { NexusError } from '../../kernel/index.ts'
 import type { Description } from '../database.ts'
 import type { EventReferences, NewEvent, StoredEvent } from '../events.ts'
 import { toJson } from '../rules.ts'
-import { defined, optionalText } from './columns.ts'
+import { defined, optionalText, type Row, type Values } from './columns.ts'
 
-/** One row as the database gives it. */
-export type Row = Record<string, unknown>
-export type Values = Record<string, string | number | null>
+export type { Row, Values }
 
 /** Statements with named values such as `:id`. `:now` is the database's clock, given by the connection, never by a caller. */
 export interface Statements {
