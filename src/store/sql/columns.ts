@@ -54,6 +54,8 @@ export function filters(given: Readonly<Record<string, string | readonly string[
 }
 
 /** The object without the keys whose value is undefined. */
-export function defined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as T
+export function defined<T extends object>(value: T): T {
+  const result = {} as T
+  for (const key in value) if (value[key] !== undefined) result[key] = value[key]
+  return result
 }
