@@ -8,6 +8,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
 import type { LedgerEntry } from '../../src/kernel/index.ts'
 import { openSqliteStore } from '../../src/store/index.ts'
+import { migrationsOf } from '../../src/store/sql/migrations.ts'
+import { SQLITE_SCHEMA } from '../../src/store/sqlite/connection.ts'
 import { acknowledged, endChildren, FIXTURES, start, waitFor } from './processes.ts'
 
 let directory: string
@@ -104,7 +106,7 @@ describe('a state file that several processes use', () => {
         .prepare('select version from migrations')
         .all()
         .map((row) => row['version']),
-      [8],
+      migrationsOf(SQLITE_SCHEMA.dialect).map(({ version }) => version),
     )
     database.close()
   })

@@ -121,7 +121,13 @@ export function createSqlLedger(scope: Scope): Ledger {
     },
     get: (callId) => get(scope, callId),
     async list({ sessionId, turnId, agentId, origin, states, isShadowed, limit } = {}) {
-      const { sql, values } = filters({ session_id: sessionId, turn_id: turnId, agent_id: agentId, origin, state: states })
+      const { sql, values } = filters({
+        session_id: sessionId,
+        turn_id: turnId,
+        agent_id: agentId,
+        origin,
+        state: states,
+      })
       const rows = await scope.all(
         `select * from ledger_entries where project_id = :projectId ${sql} ${isShadowed ? SHADOWED : ''}
           order by seq desc limit :limit`,
